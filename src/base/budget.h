@@ -1,0 +1,30 @@
+/* A bound on the memory one input may take, shared by everything that grows
+ * while the input is read. What is counted is capacity asked for, so a budget
+ * is refused before the allocation is made, never after. */
+#ifndef MEMSNAP_BASE_BUDGET_H
+#define MEMSNAP_BASE_BUDGET_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct budget {
+    size_t limit; /* bytes */
+    size_t used;  /* bytes, never above limit */
+};
+
+/* 3/4 of the machine's memory (or of the cgroup's limit, where lower). */
+size_t budget_default_limit(void);
+
+/* Counts `bytes` more; STATUS_LIMIT when that would exceed the limit. */
+bool budget_take(struct budget *budget, size_t bytes, struct error *err);
+void budget_give(struct budget *budget, size_t bytes);
+
+/* Grows `*data` (of `*capacity` items of `item` bytes) so that it holds at
+ * least `need` items. Doubles, checks every product, counts in the budget.
+ * The caller owns `*data` and releases it with vec_free(). */
+bool vec_grow(void **data, size_t *capacity, size_t need, size_t item, struct budget *budget,
+              struct error *err);
+void vec_free(void *data, size_t capacity, size_t item, struct budget *budget);
+
+#endif

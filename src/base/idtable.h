@@ -1,0 +1,63 @@
+/* Finds 32-bit ids by a 32-bit hash: open addressing over 8-byte slots. What an
+ * id stands for, and whether two are equal, only the caller knows:
+ *
+ *     struct idprobe probe = idtable_probe(&table, tag);
+ *     while (idtable_next(&table, &probe, &id))
+ *         if (the item named id equals the wanted one) return id;
+ *     if (!idtable_reserve(...)) return false;
+ *     idtable_insert(&table, tag, new_id);
+ */
+#ifndef MEMSNAP_BASE_IDTABLE_H
+#define MEMSNAP_BASE_IDTABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/budget.h"
+
+/* One less than a slot can name, since 0 marks a free slot. */
+#define IDTABLE_MAX_ID (UINT32_MAX - 1)
+
+struct idslot {
+    uint32_t tag;
+    uint32_t id_plus_one; /* 0: free */
+};
+
+struct idtable {
+    struct idslot *slots; /* capacity of them, a power of two, or NULL */
+    size_t capacity, count;
+};
+
+struct idprobe {
+    size_t at;
+    uint32_t tag;
+};
+
+/* Makes room for one more id; needed before every insertion. */
+bool idtable_reserve(struct idtable *table, struct budget *budget, struct error *err);
+void idtable_insert(struct idtable *table, uint32_t tag, uint32_t id);
+void idtable_release(struct idtable *table, struct budget *budget);
+
+static inline struct idprobe idtable_probe(const struct idtable *table, uint32_t tag)
+{
+    return (struct idprobe){.at = table->capacity ? tag & (table->capacity - 1) : 0, .tag = tag};
+}
+
+/* The next id with the probe's tag; false when there are no more. */
+static inline bool idtable_next(const struct idtable *table, struct idprobe *probe, uint32_t *id)
+{
+    if (table->capacity == 0)
+        return false;
+    for (;;) {
+        struct idslot slot = table->slots[probe->at];
+        if (slot.id_plus_one == 0)
+            return false;
+        probe->at = (probe->at + 1) & (table->capacity - 1);
+        if (slot.tag == probe->tag) {
+            *id = slot.id_plus_one - 1;
+            return true;
+        }
+    }
+}
+
+#endif

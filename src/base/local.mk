@@ -1,0 +1,21 @@
+libmemsnap_a_SOURCES += \
+	src/base/arena.c \
+	src/base/arena.h \
+	src/base/budget.c \
+	src/base/budget.h \
+	src/base/buffer.c \
+	src/base/buffer.h \
+	src/base/error.c \
+	src/base/error.h \
+	src/base/hash.c \
+	src/base/hash.h \
+	src/base/idtable.c \
+	src/base/idtable.h \
+	src/base/machine.c \
+	src/base/machine.h \
+	src/base/progress.c \
+	src/base/progress.h \
+	src/base/symbols.c \
+	src/base/symbols.h \
+	src/base/units.c \
+	src/base/units.h

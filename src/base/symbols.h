@@ -1,0 +1,56 @@
+/* Strings, frames and stacks, each stored once and named by a 32-bit id.
+ *
+ * Ids are dense from 0. String 0 is "", stack 0 is the empty (or absent)
+ * stack. Equal content has one id, so comparing ids compares content.
+ * Pointers returned by the readers stay valid until symbols_destroy(). */
+#ifndef MEMSNAP_BASE_SYMBOLS_H
+#define MEMSNAP_BASE_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/budget.h"
+
+typedef uint32_t string_id;
+typedef uint32_t frame_id;
+typedef uint32_t stack_id;
+
+#define STRING_EMPTY ((string_id)0)
+#define STACK_NONE ((stack_id)0)
+
+struct text {
+    const char *bytes; /* followed by a NUL byte; may hold NUL and invalid UTF-8 inside */
+    size_t size;
+};
+
+struct frame {
+    string_id name; /* function */
+    string_id file;
+    uint32_t line; /* 0 where unknown (C++ frames) */
+};
+
+struct stack {
+    const frame_id *frames; /* innermost first */
+    size_t count;
+};
+
+struct symbols;
+
+/* `budget` is not owned and outlives the symbols. NULL on STATUS_LIMIT. */
+struct symbols *symbols_create(struct budget *budget, struct error *err);
+void symbols_destroy(struct symbols *symbols); /* NULL is fine */
+
+bool symbols_string(struct symbols *symbols, const char *bytes, size_t size, string_id *id,
+                    struct error *err);
+bool symbols_frame(struct symbols *symbols, struct frame frame, frame_id *id, struct error *err);
+bool symbols_stack(struct symbols *symbols, const frame_id *frames, size_t count, stack_id *id,
+                   struct error *err);
+
+struct text symbols_text(const struct symbols *symbols, string_id id);
+struct frame symbols_frame_at(const struct symbols *symbols, frame_id id);
+struct stack symbols_stack_at(const struct symbols *symbols, stack_id id);
+size_t symbols_string_count(const struct symbols *symbols);
+size_t symbols_frame_count(const struct symbols *symbols);
+size_t symbols_stack_count(const struct symbols *symbols);
+
+#endif
