@@ -1,0 +1,13 @@
+#include "decode/snapshot.h"
+
+bool decode_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
+                     struct decoded *decoded, struct error *err)
+{
+    enum encoding encoding;
+
+    if (!sniff_encoding(source, &encoding, err))
+        return false;
+    if (encoding == ENCODING_JSON)
+        return decode_json_snapshot(source, symbols, sink, decoded, err);
+    return decode_pickle_snapshot(source, symbols, sink, decoded, err);
+}
