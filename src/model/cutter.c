@@ -1,0 +1,294 @@
+#include "model/cutter.h"
+
+#include <stdlib.h>
+
+#include "model/addrmap.h"
+#include "model/sums.h"
+
+/* In which of the two curves the last alloc of an address still counts. */
+#define IN_ACTIVE    1u
+#define IN_ALLOCATED 2u
+
+enum phase { BEFORE, INSIDE, AFTER };
+
+struct cutter {
+    struct window window;
+    struct budget *budget;
+    enum phase phase;
+    uint64_t events, first_kept, kept;
+    /* Live addresses. BEFORE the range `value` is the allocation's place in edge.held. */
+    struct addrmap live;
+    /* `held` is final once the range began; until then allocations come and go. */
+    struct window_edge edge;
+    size_t held_capacity, later_free_capacity;
+};
+
+struct cutter *cutter_create(const struct window *window, struct budget *budget, struct error *err)
+{
+    struct cutter *cutter = calloc(1, sizeof(*cutter));
+    if (!cutter) {
+        error_set(err, STATUS_LIMIT, "out of memory");
+        return NULL;
+    }
+    cutter->window = *window;
+    cutter->budget = budget;
+    cutter->phase = window->from.kind == POINT_OPEN ? INSIDE : BEFORE;
+    cutter->edge.present = true;
+    cutter->edge.first_time_us = TIME_NONE;
+    addrmap_init(&cutter->live, budget);
+    return cutter;
+}
+
+void cutter_destroy(struct cutter *cutter)
+{
+    if (!cutter)
+        return;
+    addrmap_release(&cutter->live);
+    vec_free(cutter->edge.held, cutter->held_capacity, sizeof(*cutter->edge.held), cutter->budget);
+    vec_free(cutter->edge.later_frees, cutter->later_free_capacity,
+             sizeof(*cutter->edge.later_frees), cutter->budget);
+    vec_free(cutter->edge.end_live, cutter->edge.end_live_count, sizeof(*cutter->edge.end_live),
+             cutter->budget);
+    free(cutter);
+}
+
+static bool overflow(const struct cutter *cutter, struct error *err)
+{
+    return error_set(err, STATUS_BAD_INPUT, "event %llu: the sizes sum beyond 2^63-1 bytes",
+                     (unsigned long long)cutter->events);
+}
+
+static bool reached(const struct cutter *cutter, struct point point, int64_t time_us)
+{
+    int64_t first = cutter->edge.first_time_us, offset;
+    switch (point.kind) {
+    case POINT_OPEN:
+        return false;
+    case POINT_EVENT:
+        return point.value <= 0 || cutter->events >= (uint64_t)point.value;
+    case POINT_TIME:
+        return time_us != TIME_NONE && time_us >= point.value;
+    case POINT_OFFSET:
+        if (time_us == TIME_NONE)
+            return false;
+        if (__builtin_sub_overflow(time_us, first, &offset))
+            return time_us > first;
+        return offset >= point.value;
+    }
+    return false;
+}
+
+static void take_time(struct cutter *cutter, int64_t time_us)
+{
+    if (cutter->edge.first_time_us == TIME_NONE)
+        cutter->edge.first_time_us = time_us;
+    if (cutter->phase == BEFORE && reached(cutter, cutter->window.from, time_us)) {
+        cutter->phase = INSIDE;
+        cutter->first_kept = cutter->events;
+    }
+    if (cutter->phase == INSIDE && reached(cutter, cutter->window.to, time_us))
+        cutter->phase = AFTER;
+}
+
+/* Fills the gap with the last one, so that `held` is always exactly what is held. */
+static void drop_held(struct cutter *cutter, uint32_t index)
+{
+    struct edge_allocation *held = cutter->edge.held;
+    size_t last = --cutter->edge.held_count;
+    if (index == last)
+        return;
+    held[index] = held[last];
+    if (!held[index].shadowed)
+        addrmap_find(&cutter->live, held[index].addr)->value = index;
+}
+
+static bool alloc_before(struct cutter *cutter, const struct event_row *row, uint32_t extra,
+                         struct addrmap_slot *slot, struct error *err)
+{
+    struct window_edge *edge = &cutter->edge;
+    if (slot->tag & IN_ACTIVE) {
+        edge->held[slot->value].shadowed = true;
+    } else if (slot->tag) {
+        if (!sum_add(&edge->allocated_offset, slot->size))
+            return overflow(cutter, err);
+        drop_held(cutter, slot->value);
+    }
+    size_t at = edge->held_count;
+    edge->held[at] = (struct edge_allocation){.event = cutter->events,
+                                              .addr = row->addr,
+                                              .size = row->size,
+                                              .time_us = row->time_us,
+                                              .stack = row->stack,
+                                              .extra = extra};
+    edge->held_count++;
+    slot->value = (uint32_t)at;
+    return true;
+}
+
+static bool on_alloc(struct cutter *cutter, const struct event_row *row, uint32_t extra,
+                     struct error *err)
+{
+    struct window_edge *edge = &cutter->edge;
+    struct addrmap_slot *slot;
+    if (cutter->phase == BEFORE) {
+        if (edge->held_count >= UINT32_MAX)
+            return error_set(err, STATUS_LIMIT, "too many live allocations before the range");
+        if (!vec_grow((void **)&edge->held, &cutter->held_capacity, edge->held_count + 1,
+                      sizeof(*edge->held), cutter->budget, err))
+            return false;
+    }
+    if (!addrmap_put(&cutter->live, row->addr, &slot, err))
+        return false;
+    if (cutter->phase != INSIDE && slot->tag & IN_ACTIVE)
+        edge->reallocated++;
+    if (cutter->phase == BEFORE && !alloc_before(cutter, row, extra, slot, err))
+        return false;
+    if (cutter->phase == AFTER && !sum_add(&edge->active_after, row->size))
+        return overflow(cutter, err);
+    slot->size = row->size;
+    slot->tag = IN_ACTIVE | IN_ALLOCATED;
+    return true;
+}
+
+/* A free of something the trace allocated. */
+static bool match(struct cutter *cutter, const struct event_row *row, unsigned curve,
+                  struct addrmap_slot *slot, struct error *err)
+{
+    struct window_edge *edge = &cutter->edge;
+    if (cutter->phase != INSIDE && slot->size != row->size)
+        edge->size_changed++;
+    slot->tag &= ~curve;
+    uint32_t index = slot->value;
+    uint64_t size = slot->size;
+    bool gone = !slot->tag;
+    if (gone)
+        addrmap_remove(&cutter->live, slot);
+    if (cutter->phase != BEFORE)
+        return true;
+
+    int64_t *offset = curve == IN_ACTIVE ? &edge->active_offset : &edge->allocated_offset;
+    if (size != row->size && (!sum_add(offset, size) || !sum_subtract(offset, row->size)))
+        return overflow(cutter, err);
+    if (curve == IN_ACTIVE)
+        edge->held[index].free_completed = true;
+    else
+        edge->held[index].free_requested = true;
+    if (gone)
+        drop_held(cutter, index);
+    return true;
+}
+
+static bool on_free(struct cutter *cutter, const struct event_row *row, unsigned curve,
+                    struct error *err)
+{
+    struct window_edge *edge = &cutter->edge;
+    if (cutter->phase == AFTER && curve == IN_ACTIVE &&
+        !sum_subtract(&edge->active_after, row->size))
+        return overflow(cutter, err);
+    struct addrmap_slot *slot = addrmap_find(&cutter->live, row->addr);
+    if (slot && slot->tag & curve)
+        return match(cutter, row, curve, slot, err);
+    if (cutter->phase != AFTER)
+        return true;
+    if (!vec_grow((void **)&edge->later_frees, &cutter->later_free_capacity,
+                  edge->later_free_count + 1, sizeof(*edge->later_frees), cutter->budget, err))
+        return false;
+    edge->later_frees[edge->later_free_count++] =
+        (struct edge_free){.addr = row->addr, .size = row->size, .action = row->action};
+    return true;
+}
+
+static bool apply(struct cutter *cutter, const struct event_row *row, uint32_t extra,
+                  struct error *err)
+{
+    int64_t *reserved = &cutter->edge.reserved_after;
+    switch (row->action) {
+    case ACTION_ALLOC:
+        return on_alloc(cutter, row, extra, err);
+    case ACTION_FREE_REQUESTED:
+        return on_free(cutter, row, IN_ALLOCATED, err);
+    case ACTION_FREE_COMPLETED:
+        return on_free(cutter, row, IN_ACTIVE, err);
+    case ACTION_SEGMENT_ALLOC:
+    case ACTION_SEGMENT_MAP:
+        return cutter->phase != AFTER || sum_add(reserved, row->size) || overflow(cutter, err);
+    case ACTION_SEGMENT_FREE:
+    case ACTION_SEGMENT_UNMAP:
+        return cutter->phase != AFTER || sum_subtract(reserved, row->size) || overflow(cutter, err);
+    case ACTION_OOM:
+    case ACTION_SNAPSHOT:
+    case ACTION_WORKSPACE_SNAPSHOT:
+    case ACTION_OTHER:
+        break;
+    }
+    return true;
+}
+
+bool cutter_event(struct cutter *cutter, const struct event_row *row, uint32_t extra, bool *keep,
+                  struct error *err)
+{
+    take_time(cutter, row->time_us);
+    if (!apply(cutter, row, extra, err))
+        return false;
+    *keep = cutter->phase == INSIDE;
+    cutter->kept += *keep;
+    cutter->events++;
+    return true;
+}
+
+uint64_t cutter_first_kept(const struct cutter *cutter)
+{
+    return cutter->phase == BEFORE ? cutter->events : cutter->first_kept;
+}
+
+static int by_event(const void *a, const void *b)
+{
+    const struct edge_allocation *x = a, *y = b;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct edge_address *x = a, *y = b;
+    return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* Lists what is left in the table. */
+static bool collect_end_live(struct cutter *cutter, struct error *err)
+{
+    struct window_edge *edge = &cutter->edge;
+    struct addrmap *live = &cutter->live;
+    size_t capacity = 0;
+    if (live->count && !vec_grow((void **)&edge->end_live, &capacity, live->count,
+                                 sizeof(*edge->end_live), cutter->budget, err))
+        return false;
+    for (size_t i = 0; live->count && i <= live->mask; i++) {
+        const struct addrmap_slot *slot = &live->slots[i];
+        if (slot->tag)
+            edge->end_live[edge->end_live_count++] =
+                (struct edge_address){.addr = slot->addr,
+                                      .in_active = slot->tag & IN_ACTIVE,
+                                      .in_allocated = slot->tag & IN_ALLOCATED};
+    }
+    return true;
+}
+
+bool cutter_finish(struct cutter *cutter, struct trace *trace, struct error *err)
+{
+    struct window_edge *edge = &cutter->edge;
+    if (!collect_end_live(cutter, err))
+        return false;
+    if (edge->held_count)
+        qsort(edge->held, edge->held_count, sizeof(*edge->held), by_event);
+    if (edge->end_live_count)
+        qsort(edge->end_live, edge->end_live_count, sizeof(*edge->end_live), by_address);
+    cutter->first_kept = cutter_first_kept(cutter);
+    edge->skipped_before = cutter->first_kept;
+    edge->skipped_after = cutter->events - cutter->first_kept - cutter->kept;
+    trace->first_event = cutter->first_kept;
+    trace->file_events = cutter->events;
+    trace->edge = *edge;
+    cutter->edge = (struct window_edge){0};
+    cutter->held_capacity = cutter->later_free_capacity = 0;
+    return true;
+}

@@ -1,0 +1,130 @@
+#include "model/loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/loader_state.h"
+
+static const char *const KNOWN_ACTIONS[ACTION_OTHER] = {
+    [ACTION_ALLOC] = "alloc",
+    [ACTION_FREE_REQUESTED] = "free_requested",
+    [ACTION_FREE_COMPLETED] = "free_completed",
+    [ACTION_SEGMENT_ALLOC] = "segment_alloc",
+    [ACTION_SEGMENT_FREE] = "segment_free",
+    [ACTION_SEGMENT_MAP] = "segment_map",
+    [ACTION_SEGMENT_UNMAP] = "segment_unmap",
+    [ACTION_OOM] = "oom",
+    [ACTION_SNAPSHOT] = "snapshot",
+    [ACTION_WORKSPACE_SNAPSHOT] = "workspace_snapshot",
+};
+
+static struct snapshot *empty_snapshot(size_t max_memory, struct error *err)
+{
+    struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+    if (!snapshot)
+        goto out_of_memory;
+    snapshot->budget = calloc(1, sizeof(*snapshot->budget));
+    if (!snapshot->budget)
+        goto out_of_memory;
+    snapshot->budget->limit = max_memory ? max_memory : budget_default_limit();
+    snapshot->symbols = symbols_create(snapshot->budget, err);
+    if (!snapshot->symbols)
+        goto failed;
+    for (size_t i = 0; i < ACTION_OTHER; i++) {
+        if (!symbols_string(snapshot->symbols, KNOWN_ACTIONS[i], strlen(KNOWN_ACTIONS[i]),
+                            &snapshot->action_names[i], err))
+            goto failed;
+    }
+    snapshot->action_code_count = ACTION_OTHER;
+    return snapshot;
+
+out_of_memory:
+    error_set(err, STATUS_LIMIT, "out of memory");
+failed:
+    snapshot_destroy(snapshot);
+    return NULL;
+}
+
+struct loader *loader_create(const struct load_options *options, struct error *err)
+{
+    struct loader *loader = calloc(1, sizeof(*loader));
+    if (!loader) {
+        error_set(err, STATUS_LIMIT, "out of memory");
+        return NULL;
+    }
+    loader->snapshot = empty_snapshot(options->max_memory, err);
+    if (!loader->snapshot) {
+        free(loader);
+        return NULL;
+    }
+    loader->budget = loader->snapshot->budget;
+    loader->extras.budget = loader->budget;
+    loader->run_device = NO_DEVICE;
+    loader->progress = options->progress;
+    if (options->window.from.kind != POINT_OPEN || options->window.to.kind != POINT_OPEN)
+        loader->window = &options->window;
+    loader_report_progress(loader);
+    return loader;
+}
+
+/* Everything but the snapshot and what it shows. */
+static void release_scratch(struct loader *loader)
+{
+    for (size_t i = 0; i < loader->snapshot->trace_count; i++)
+        cutter_destroy(loader->columns[i].cutter);
+    vec_free(loader->columns, loader->columns_capacity, sizeof(*loader->columns), loader->budget);
+    vec_free(loader->runs, loader->runs_capacity, sizeof(*loader->runs), loader->budget);
+    extras_release_table(&loader->extras);
+}
+
+void loader_destroy(struct loader *loader)
+{
+    if (!loader)
+        return;
+    release_scratch(loader);
+    loader->snapshot->extras = loader->extras.items;
+    snapshot_destroy(loader->snapshot);
+    free(loader);
+}
+
+struct symbols *loader_symbols(struct loader *loader)
+{
+    return loader->snapshot->symbols;
+}
+
+struct budget *loader_budget(struct loader *loader)
+{
+    return loader->budget;
+}
+
+struct row_sink loader_sink(struct loader *loader)
+{
+    return (struct row_sink){.self = loader,
+                             .event = loader_event,
+                             .event_again = loader_event_again,
+                             .trace = loader_trace,
+                             .segment = loader_segment,
+                             .annotation = loader_annotation,
+                             .setting = loader_setting,
+                             .unknown_key = loader_unknown_key};
+}
+
+void loader_watch(struct loader *loader, const struct source *source)
+{
+    loader->source = source;
+    loader_report_progress(loader);
+}
+
+struct snapshot *loader_finish(struct loader *loader, struct error *err)
+{
+    if (!loader_finish_traces(loader, err)) {
+        loader_destroy(loader);
+        return NULL;
+    }
+    struct snapshot *snapshot = loader->snapshot;
+    snapshot->extras = loader->extras.items;
+    snapshot->extra_count = loader->extras.count;
+    release_scratch(loader);
+    free(loader);
+    return snapshot;
+}

@@ -1,0 +1,32 @@
+/* Builds a snapshot out of the rows a decoder hands out.
+ *
+ * Loading is: loader_create, decode into loader_sink with the snapshot's own
+ * symbols and budget, loader_finish. snapshot_load does just that; tests push
+ * rows into the sink themselves. */
+#ifndef MEMSNAP_MODEL_LOADER_H
+#define MEMSNAP_MODEL_LOADER_H
+
+#include "model/snapshot.h"
+
+/* PyTorch's device index is a signed byte; a file with more devices than this is damaged. */
+#define LOADER_MAX_DEVICES 1024
+
+struct loader;
+
+/* `options` must stay valid until the loader is finished. NULL on failure. */
+struct loader *loader_create(const struct load_options *options, struct error *err);
+void loader_destroy(struct loader *loader); /* NULL is fine */
+
+/* Both belong to the snapshot that is being made. */
+struct symbols *loader_symbols(struct loader *loader);
+struct budget *loader_budget(struct loader *loader);
+struct row_sink loader_sink(struct loader *loader);
+
+/* Calls options->progress as `source` is read; NULL stops that. */
+void loader_watch(struct loader *loader, const struct source *source);
+
+/* The snapshot, or NULL: STATUS_USAGE when the window misses every event. Destroys the loader in
+ * both cases. */
+struct snapshot *loader_finish(struct loader *loader, struct error *err);
+
+#endif

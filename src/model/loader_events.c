@@ -1,0 +1,243 @@
+#include <inttypes.h>
+
+#include "model/loader_state.h"
+
+#define PROGRESS_EVENTS  16384 /* a power of two: some 3 MB of a usual snapshot */
+#define MAX_TRACE_EVENTS ((size_t)UINT32_MAX - 1)
+
+void loader_report_progress(struct loader *loader)
+{
+    if (loader->progress && loader->source)
+        loader->progress->update(loader->progress->self, source_bytes_read(loader->source),
+                                 source_total_bytes(loader->source));
+}
+
+/* Makes snapshot->traces reach `device`. */
+static bool add_devices(struct loader *loader, uint32_t device, struct error *err)
+{
+    struct snapshot *snapshot = loader->snapshot;
+    if (device >= LOADER_MAX_DEVICES)
+        return error_set(err, STATUS_LIMIT, "a trace of device %u: at most %d devices are read",
+                         device, LOADER_MAX_DEVICES);
+    size_t need = (size_t)device + 1;
+    if (!vec_grow((void **)&snapshot->traces, &loader->traces_capacity, need,
+                  sizeof(*snapshot->traces), loader->budget, err) ||
+        !vec_grow((void **)&loader->columns, &loader->columns_capacity, need,
+                  sizeof(*loader->columns), loader->budget, err))
+        return false;
+    for (size_t i = snapshot->trace_count; i < need; i++) {
+        snapshot->traces[i] = (struct trace){.device = (uint32_t)i};
+        loader->columns[i] = (struct columns){0};
+        snapshot->trace_count++;
+        if (!loader->window)
+            continue;
+        loader->columns[i].cutter = cutter_create(loader->window, loader->budget, err);
+        if (!loader->columns[i].cutter)
+            return false;
+    }
+    return true;
+}
+
+bool loader_trace(void *self, uint32_t device, struct error *err)
+{
+    struct loader *loader = self;
+    if (device >= loader->snapshot->trace_count && !add_devices(loader, device, err))
+        return false;
+    if (loader->columns[device].announced)
+        return error_set(err, STATUS_BAD_INPUT, "device %u has two traces", device);
+    loader->columns[device].announced = true;
+    return true;
+}
+
+/* Counts the events of the run that ends here. */
+static void end_run(struct loader *loader)
+{
+    if (loader->run_device == NO_DEVICE)
+        return;
+    const struct run *run = &loader->runs[loader->run_count - 1];
+    loader->columns[run->device].events += loader->sequence - run->sequence;
+    loader->run_device = NO_DEVICE;
+}
+
+/* Out of the way of loader_event: the device changed. */
+static bool begin_run(struct loader *loader, uint32_t device, struct error *err)
+{
+    end_run(loader);
+    if (device >= loader->snapshot->trace_count && !add_devices(loader, device, err))
+        return false;
+    if (!vec_grow((void **)&loader->runs, &loader->runs_capacity, loader->run_count + 1,
+                  sizeof(*loader->runs), loader->budget, err))
+        return false;
+    loader->runs[loader->run_count++] = (struct run){
+        .sequence = loader->sequence, .event = loader->columns[device].events, .device = device};
+    loader->run_device = device;
+    return true;
+}
+
+static bool grow_columns(struct loader *loader, uint32_t device, struct error *err)
+{
+    struct trace *t = &loader->snapshot->traces[device];
+    struct columns *c = &loader->columns[device];
+    struct budget *budget = loader->budget;
+    size_t need = t->count + 1;
+    if (need > MAX_TRACE_EVENTS)
+        return error_set(err, STATUS_LIMIT, "device %u has more than %zu events", device,
+                         MAX_TRACE_EVENTS);
+    if (!vec_grow((void **)&t->addr, &c->addr, need, sizeof(*t->addr), budget, err) ||
+        !vec_grow((void **)&t->size, &c->size, need, sizeof(*t->size), budget, err) ||
+        !vec_grow((void **)&t->time_us, &c->time_us, need, sizeof(*t->time_us), budget, err) ||
+        !vec_grow((void **)&t->stack, &c->stack, need, sizeof(*t->stack), budget, err) ||
+        !vec_grow((void **)&t->extra, &c->extra, need, sizeof(*t->extra), budget, err) ||
+        !vec_grow((void **)&t->action, &c->action, need, sizeof(*t->action), budget, err))
+        return false;
+    size_t room = c->addr;
+    const size_t others[] = {c->size, c->time_us, c->stack, c->extra, c->action, MAX_TRACE_EVENTS};
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        room = others[i] < room ? others[i] : room;
+    c->room = room;
+    return true;
+}
+
+/* The code of an action by a name that is none of the known ones. */
+static bool name_action(struct snapshot *snapshot, string_id name, uint8_t *code, struct error *err)
+{
+    for (size_t i = ACTION_OTHER; i < snapshot->action_code_count; i++) {
+        if (snapshot->action_names[i] == name) {
+            *code = (uint8_t)i;
+            return true;
+        }
+    }
+    if (snapshot->action_code_count >= ACTION_CODES)
+        return error_set(err, STATUS_LIMIT, "more than %d kinds of events are unknown",
+                         ACTION_CODES - ACTION_OTHER);
+    *code = (uint8_t)snapshot->action_code_count;
+    snapshot->action_names[snapshot->action_code_count++] = name;
+    return true;
+}
+
+static inline bool append(struct loader *loader, uint32_t device, const struct event_row *row,
+                          uint8_t action, struct error *err)
+{
+    struct trace *t = &loader->snapshot->traces[device];
+    size_t i = t->count;
+    if (i >= loader->columns[device].room && !grow_columns(loader, device, err))
+        return false;
+    t->addr[i] = row->addr;
+    t->size[i] = row->size;
+    t->time_us[i] = row->time_us;
+    t->stack[i] = row->stack;
+    t->extra[i] = loader->extras.last;
+    t->action[i] = action;
+    t->count = i + 1;
+    return true;
+}
+
+bool loader_event(void *self, uint32_t device, const struct event_row *row, struct error *err)
+{
+    struct loader *loader = self;
+    if (device != loader->run_device && !begin_run(loader, device, err))
+        return false;
+    struct extras *extras = &loader->extras;
+    if ((extras->count == 0 || !extra_equal(&extras->items[extras->last], &row->extra)) &&
+        !extras_intern(extras, &row->extra, err))
+        return false;
+    uint8_t action = (uint8_t)row->action;
+    if (row->action >= ACTION_OTHER &&
+        !name_action(loader->snapshot, row->action_name, &action, err))
+        return false;
+    if (++loader->sequence % PROGRESS_EVENTS == 0)
+        loader_report_progress(loader);
+
+    struct cutter *cutter = loader->columns[device].cutter;
+    bool keep;
+    if (!cutter)
+        return append(loader, device, row, action, err);
+    return cutter_event(cutter, row, extras->last, &keep, err) &&
+           (!keep || append(loader, device, row, action, err));
+}
+
+/* Where the event of a sequence number went: the last run that begins at or before it. */
+static const struct run *find_run(const struct loader *loader, uint64_t sequence)
+{
+    if (sequence >= loader->sequence)
+        return NULL;
+    size_t low = 0, high = loader->run_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (loader->runs[middle].sequence <= sequence)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &loader->runs[low];
+}
+
+bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct error *err)
+{
+    struct loader *loader = self;
+    const struct run *run = find_run(loader, sequence);
+    if (!run)
+        return error_set(err, STATUS_IO, "event %" PRIu64 " is repeated before it was read",
+                         sequence);
+    const struct trace *t = &loader->snapshot->traces[run->device];
+    const struct columns *c = &loader->columns[run->device];
+    uint64_t event = run->event + (sequence - run->sequence);
+    /* With a cutter the items kept are the latest events, or followed only by events left out. */
+    uint64_t first = c->cutter ? cutter_first_kept(c->cutter) : 0;
+    if (event < first || event - first >= t->count)
+        return error_set(err, STATUS_LIMIT,
+                         "the file repeats an event from outside the range by reference: "
+                         "load all of it instead");
+    size_t i = (size_t)(event - first);
+    uint8_t action = t->action[i];
+    struct event_row row = {.action = action < ACTION_OTHER ? (enum action)action : ACTION_OTHER,
+                            .action_name = loader->snapshot->action_names[action],
+                            .addr = t->addr[i],
+                            .size = t->size[i],
+                            .time_us = t->time_us[i],
+                            .stack = t->stack[i],
+                            .extra = loader->extras.items[t->extra[i]]};
+    return loader_event(loader, device, &row, err);
+}
+
+/* A window that holds no event of any device that has some was not meant. */
+static bool check_range(const struct loader *loader, struct error *err)
+{
+    const struct snapshot *snapshot = loader->snapshot;
+    const struct trace *longest = NULL;
+    for (size_t i = 0; i < snapshot->trace_count; i++) {
+        const struct trace *t = &snapshot->traces[i];
+        if (t->count)
+            return true;
+        if (t->file_events && (!longest || t->file_events > longest->file_events))
+            longest = t;
+    }
+    if (!longest)
+        return true;
+    const struct window *window = loader->window;
+    bool timed = window->from.kind > POINT_EVENT || window->to.kind > POINT_EVENT;
+    if (timed && longest->edge.first_time_us == TIME_NONE)
+        return error_set(err, STATUS_USAGE,
+                         "the events carry no time: give the range as event numbers");
+    if (timed)
+        return error_set(err, STATUS_USAGE,
+                         "no event lies in the range: device %u has %" PRIu64
+                         " events, the first at @%" PRId64,
+                         longest->device, longest->file_events, longest->edge.first_time_us);
+    return error_set(err, STATUS_USAGE,
+                     "no event lies in the range: device %u has the events 0 to %" PRIu64,
+                     longest->device, longest->file_events - 1);
+}
+
+bool loader_finish_traces(struct loader *loader, struct error *err)
+{
+    struct snapshot *snapshot = loader->snapshot;
+    end_run(loader);
+    for (size_t i = 0; i < snapshot->trace_count; i++) {
+        struct columns *c = &loader->columns[i];
+        snapshot->traces[i].file_events = c->events;
+        if (c->cutter && !cutter_finish(c->cutter, &snapshot->traces[i], err))
+            return false;
+    }
+    return !loader->window || check_range(loader, err);
+}

@@ -1,0 +1,60 @@
+/* What the parts of the loader share. */
+#ifndef MEMSNAP_MODEL_LOADER_STATE_H
+#define MEMSNAP_MODEL_LOADER_STATE_H
+
+#include "model/cutter.h"
+#include "model/extras.h"
+#include "model/loader.h"
+
+#define NO_DEVICE UINT64_MAX /* unlike any device a row may claim */
+
+/* What grows beside each struct trace. */
+struct columns {
+    size_t addr, size, time_us, stack, extra, action; /* capacities */
+    size_t room;                                      /* the least of them: items that fit */
+
+    bool announced;
+    uint64_t events;       /* seen before the run that goes on, kept or not */
+    struct cutter *cutter; /* NULL: everything is kept */
+};
+
+/* Events handed out one after the other for one device. */
+struct run {
+    uint64_t sequence; /* of its first event, counted over all devices */
+    uint64_t event;    /* the same event's index in the device's trace */
+    uint32_t device;
+};
+
+struct loader {
+    struct snapshot *snapshot;
+    struct budget *budget;
+    const struct window *window; /* NULL: everything is kept */
+    const struct load_progress *progress;
+    const struct source *source;
+
+    struct columns *columns; /* as many as snapshot->traces */
+    size_t columns_capacity, traces_capacity;
+    struct extras extras;
+    struct run *runs;
+    size_t run_count, runs_capacity;
+    uint64_t run_device; /* of the latest run, NO_DEVICE before the first */
+    uint64_t sequence;   /* events handed out, repeated ones too */
+
+    size_t segments_capacity, blocks_capacity, annotations_capacity, settings_capacity,
+        unknown_keys_capacity;
+};
+
+/* loader_events.c */
+void loader_report_progress(struct loader *loader);
+bool loader_event(void *self, uint32_t device, const struct event_row *row, struct error *err);
+bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct error *err);
+bool loader_trace(void *self, uint32_t device, struct error *err);
+bool loader_finish_traces(struct loader *loader, struct error *err);
+
+/* loader_rows.c */
+bool loader_segment(void *self, const struct segment_row *row, struct error *err);
+bool loader_annotation(void *self, const struct annotation_row *row, struct error *err);
+bool loader_setting(void *self, const struct setting_row *row, struct error *err);
+bool loader_unknown_key(void *self, const char *where, string_id key, struct error *err);
+
+#endif

@@ -1,0 +1,239 @@
+#include "model/replay.h"
+
+#include <stdlib.h>
+
+#include "model/sums.h"
+
+bool replay_overflow(const struct replay *replay, struct error *err)
+{
+    return error_set(err, STATUS_BAD_INPUT, "the sizes on device %u sum beyond 2^63-1 bytes",
+                     replay->timeline->device);
+}
+
+bool replay_add_carried(struct replay *replay, const struct carried *carried, struct error *err)
+{
+    struct timeline *timeline = replay->timeline;
+    if (timeline->carried_count >= replay->carried_capacity) {
+        size_t capacity = replay->carried_capacity ? replay->carried_capacity * 2 : 64, bytes;
+        struct carried *grown = NULL;
+        if (capacity <= UINT32_MAX &&
+            !__builtin_mul_overflow(capacity, sizeof(*timeline->carried), &bytes))
+            grown = realloc(timeline->carried, bytes);
+        if (!grown)
+            return error_set(err, STATUS_LIMIT,
+                             "out of memory: more than %zu allocations from before the trace",
+                             timeline->carried_count);
+        timeline->carried = grown;
+        replay->carried_capacity = capacity;
+    }
+    timeline->carried[timeline->carried_count++] = *carried;
+    return true;
+}
+
+static inline bool rise(struct running *curve, uint64_t size, size_t item)
+{
+    if (!sum_add(&curve->now, size))
+        return false;
+    if (curve->now > curve->high) {
+        curve->high = curve->now;
+        curve->high_item = (int64_t)item;
+    }
+    return true;
+}
+
+static inline bool fall(struct running *curve, uint64_t size)
+{
+    if (!sum_subtract(&curve->now, size))
+        return false;
+    if (curve->now < curve->low)
+        curve->low = curve->now;
+    return true;
+}
+
+static inline bool on_alloc(struct replay *replay, size_t item, struct error *err)
+{
+    struct timeline *timeline = replay->timeline;
+    uint64_t size = replay->trace->size[item];
+    if (!rise(&replay->active, size, item) || !rise(&replay->allocated, size, item))
+        return replay_overflow(replay, err);
+    if (replay->active.high_item == (int64_t)item)
+        replay->reserved_at_active_peak = replay->reserved.now;
+
+    struct addrmap_slot *slot;
+    if (!addrmap_put(&replay->live, replay->trace->addr[item], &slot, err))
+        return false;
+    timeline->flaws.reallocated += slot->tag & IN_ACTIVE;
+    slot->size = size;
+    slot->value = (uint32_t)timeline->lifetime_count;
+    slot->tag = IN_ACTIVE | IN_ALLOCATED;
+    timeline->lifetimes[timeline->lifetime_count++] =
+        (struct lifetime){(uint32_t)item, EVENT_NEVER, EVENT_NEVER};
+    return true;
+}
+
+/* A free_requested of something no event allocated. `item` may be EVENT_NEVER: after the range. */
+static bool stray_request(struct replay *replay, uint64_t addr, uint64_t size, uint32_t item,
+                          struct error *err)
+{
+    struct carried carried = {.origin = ORIGIN_FREED,
+                              .addr = addr,
+                              .size = size,
+                              .in_allocated = true,
+                              .free_requested = item,
+                              .free_completed = EVENT_NEVER};
+    struct addrmap_slot *slot;
+    if (!addrmap_put(&replay->live, addr, &slot, err))
+        return false;
+    if (!(slot->tag & IN_ACTIVE)) {
+        slot->size = size;
+        slot->value = (uint32_t)replay->timeline->carried_count;
+        slot->tag = IS_CARRIED | IS_PENDING;
+    }
+    return replay_add_carried(replay, &carried, err);
+}
+
+/* The same for free_completed: the second half of a stray request, where there was one. */
+static bool stray_completion(struct replay *replay, uint64_t addr, uint64_t size, uint32_t item,
+                             struct error *err)
+{
+    struct addrmap_slot *slot = addrmap_find(&replay->live, addr);
+    if (slot && slot->tag & IS_PENDING) {
+        struct carried *requested = &replay->timeline->carried[slot->value];
+        addrmap_remove(&replay->live, slot);
+        if (requested->size == size) {
+            requested->in_active = true;
+            requested->free_completed = item;
+            return true;
+        }
+    }
+    struct carried carried = {.origin = ORIGIN_FREED,
+                              .addr = addr,
+                              .size = size,
+                              .in_active = true,
+                              .free_requested = EVENT_NEVER,
+                              .free_completed = item};
+    return replay_add_carried(replay, &carried, err);
+}
+
+/* Takes the address out of one of the curves; when it is in neither, out of the table. */
+static inline void leave(struct replay *replay, struct addrmap_slot *slot, unsigned curve,
+                         uint64_t size)
+{
+    replay->timeline->flaws.size_changed += slot->size != size;
+    slot->tag &= ~curve;
+    if (!(slot->tag & (IN_ACTIVE | IN_ALLOCATED)))
+        addrmap_remove(&replay->live, slot);
+}
+
+static inline bool on_request(struct replay *replay, size_t item, struct error *err)
+{
+    struct timeline *timeline = replay->timeline;
+    uint64_t addr = replay->trace->addr[item], size = replay->trace->size[item];
+    if (!fall(&replay->allocated, size))
+        return replay_overflow(replay, err);
+    struct addrmap_slot *slot = addrmap_find(&replay->live, addr);
+    if (!slot || !(slot->tag & IN_ALLOCATED))
+        return stray_request(replay, addr, size, (uint32_t)item, err);
+    if (slot->tag & IS_CARRIED)
+        timeline->carried[slot->value].free_requested = (uint32_t)item;
+    else
+        timeline->lifetimes[slot->value].free_requested = (uint32_t)item;
+    leave(replay, slot, IN_ALLOCATED, size);
+    return true;
+}
+
+static inline bool on_completion(struct replay *replay, size_t item, struct error *err)
+{
+    struct timeline *timeline = replay->timeline;
+    uint64_t addr = replay->trace->addr[item], size = replay->trace->size[item];
+    if (!fall(&replay->active, size))
+        return replay_overflow(replay, err);
+    struct addrmap_slot *slot = addrmap_find(&replay->live, addr);
+    if (!slot || !(slot->tag & IN_ACTIVE))
+        return stray_completion(replay, addr, size, (uint32_t)item, err);
+    if (slot->tag & IS_CARRIED)
+        timeline->carried[slot->value].free_completed = (uint32_t)item;
+    else
+        timeline->lifetimes[slot->value].free_completed = (uint32_t)item;
+    leave(replay, slot, IN_ACTIVE, size);
+    return true;
+}
+
+/* What was allocated before the range and still counts when it begins. */
+static bool hold_edge(struct replay *replay, struct error *err)
+{
+    const struct window_edge *edge = &replay->trace->edge;
+    for (size_t i = 0; i < edge->held_count; i++) {
+        const struct edge_allocation *held = &edge->held[i];
+        struct carried carried = {.origin = ORIGIN_EDGE,
+                                  .addr = held->addr,
+                                  .size = held->size,
+                                  .stack = held->stack,
+                                  .in_active = !held->free_completed,
+                                  .in_allocated = !held->free_requested,
+                                  .free_requested = EVENT_NEVER,
+                                  .free_completed = EVENT_NEVER,
+                                  .edge_event = held->event};
+        uint32_t index = (uint32_t)replay->timeline->carried_count;
+        if (!replay_add_carried(replay, &carried, err))
+            return false;
+        if (held->shadowed)
+            continue;
+        struct addrmap_slot *slot;
+        if (!addrmap_put(&replay->live, held->addr, &slot, err))
+            return false;
+        slot->size = held->size;
+        slot->value = index;
+        slot->tag = IS_CARRIED | (carried.in_active ? IN_ACTIVE : 0) |
+                    (carried.in_allocated ? IN_ALLOCATED : 0);
+    }
+    return true;
+}
+
+static bool free_later(struct replay *replay, struct error *err)
+{
+    const struct window_edge *edge = &replay->trace->edge;
+    for (size_t i = 0; i < edge->later_free_count; i++) {
+        const struct edge_free *later = &edge->later_frees[i];
+        bool ok = later->action == ACTION_FREE_REQUESTED
+                      ? stray_request(replay, later->addr, later->size, EVENT_NEVER, err)
+                      : stray_completion(replay, later->addr, later->size, EVENT_NEVER, err);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool replay_events(struct replay *replay, struct error *err)
+{
+    const struct trace *trace = replay->trace;
+    if (!hold_edge(replay, err))
+        return false;
+    for (size_t i = 0; i < trace->count; i++) {
+        bool ok = true;
+        switch (trace->action[i]) {
+        case ACTION_ALLOC:
+            ok = on_alloc(replay, i, err);
+            break;
+        case ACTION_FREE_REQUESTED:
+            ok = on_request(replay, i, err);
+            break;
+        case ACTION_FREE_COMPLETED:
+            ok = on_completion(replay, i, err);
+            break;
+        case ACTION_SEGMENT_ALLOC:
+        case ACTION_SEGMENT_MAP:
+            ok = rise(&replay->reserved, trace->size[i], i) || replay_overflow(replay, err);
+            break;
+        case ACTION_SEGMENT_FREE:
+        case ACTION_SEGMENT_UNMAP:
+            ok = fall(&replay->reserved, trace->size[i]) || replay_overflow(replay, err);
+            break;
+        default:
+            break;
+        }
+        if (!ok)
+            return false;
+    }
+    return free_later(replay, err);
+}

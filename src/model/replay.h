@@ -1,0 +1,38 @@
+/* The work behind timeline_build: one pass over the events, then the dump. */
+#ifndef MEMSNAP_MODEL_REPLAY_H
+#define MEMSNAP_MODEL_REPLAY_H
+
+#include "model/addrmap.h"
+#include "model/timeline.h"
+
+/* Tags of the slots of replay.live. */
+#define IN_ACTIVE    1u /* not completed: counts in active */
+#define IN_ALLOCATED 2u /* not requested: counts in allocated */
+#define IS_CARRIED   4u /* `value` indexes carried, not lifetimes */
+#define IS_PENDING                                                                                 \
+    8u /* carried; its free was requested, and it counts in active if completed too */
+
+/* A curve relative to its value before the first event. */
+struct running {
+    int64_t now, high, low;
+    int64_t high_item; /* first item that reaches `high`, -1 while that is 0 */
+};
+
+struct replay {
+    struct timeline *timeline;
+    const struct trace *trace;
+    struct addrmap live; /* what the latest alloc of an address became */
+    struct running active, allocated, reserved;
+    int64_t reserved_at_active_peak; /* relative */
+    size_t carried_capacity;
+};
+
+bool replay_overflow(const struct replay *replay, struct error *err); /* false, STATUS_BAD_INPUT */
+bool replay_add_carried(struct replay *replay, const struct carried *carried, struct error *err);
+
+/* The range's edge, the events, the frees after the range. */
+bool replay_events(struct replay *replay, struct error *err);
+/* The dump: timeline->state, and what of it was there before the first event. */
+bool replay_dump(struct replay *replay, struct error *err);
+
+#endif

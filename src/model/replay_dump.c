@@ -1,0 +1,120 @@
+#include "model/replay.h"
+#include "model/sums.h"
+
+/* What the alloc events of the trace still hold when the trace ends. */
+static bool find_end_live(const struct replay *replay, struct addrmap *end_live, struct error *err)
+{
+    const struct window_edge *edge = &replay->trace->edge;
+    for (size_t i = 0; i < edge->end_live_count; i++) {
+        const struct edge_address *at = &edge->end_live[i];
+        struct addrmap_slot *slot;
+        if (!addrmap_put(end_live, at->addr, &slot, err))
+            return false;
+        slot->tag =
+            (at->in_active ? IN_ACTIVE : 0) | (at->in_allocated ? IN_ALLOCATED : 0) | IS_CARRIED;
+    }
+    return true;
+}
+
+/* Adds what of the block was there before the trace; `curves` says in which curves it may count. */
+static bool carry_block(struct replay *replay, const struct addrmap *end_live,
+                        const struct block_row *block, unsigned curves, struct error *err)
+{
+    const struct addrmap_slot *made = addrmap_find(end_live, block->address);
+    if (made)
+        curves &= ~made->tag;
+    /* Its free was requested in the trace, and it is still pending. */
+    const struct addrmap_slot *known = addrmap_find(&replay->live, block->address);
+    if (curves & IN_ACTIVE && known && known->tag & IS_PENDING) {
+        struct carried *carried = &replay->timeline->carried[known->value];
+        if (carried->size == block->requested_size) {
+            carried->origin = ORIGIN_BLOCK;
+            carried->stack = block->stack;
+            carried->in_active = true;
+            curves &= ~IN_ACTIVE;
+        }
+    }
+    if (!curves)
+        return true;
+    struct carried carried = {.origin = ORIGIN_BLOCK,
+                              .addr = block->address,
+                              .size = block->requested_size,
+                              .stack = block->stack,
+                              .in_active = curves & IN_ACTIVE,
+                              .in_allocated = curves & IN_ALLOCATED,
+                              .free_requested = EVENT_NEVER,
+                              .free_completed = EVENT_NEVER};
+    return replay_add_carried(replay, &carried, err);
+}
+
+static bool add(uint64_t *sum, uint64_t size)
+{
+    return !__builtin_add_overflow(*sum, size, sum) && *sum <= INT64_MAX;
+}
+
+static bool count_block(struct memory_state *state, const struct block_row *block)
+{
+    uint64_t size = block->size;
+    state->blocks++;
+    if (block->state == BLOCK_INACTIVE) {
+        if (size > state->largest_inactive_block_bytes)
+            state->largest_inactive_block_bytes = size;
+        return add(&state->inactive_bytes, size);
+    }
+    if (block->state == BLOCK_ACTIVE_ALLOCATED && !add(&state->allocated_bytes, size))
+        return false;
+    return add(&state->active_bytes, size) && add(&state->requested_bytes, block->requested_size);
+}
+
+/* `seen` holds the curves in which a later block at the address counts: of blocks that claim one
+ * address, the last in the file does. */
+static bool take_block(struct replay *replay, const struct addrmap *end_live, struct addrmap *seen,
+                       const struct block_row *block, struct error *err)
+{
+    if (!count_block(&replay->timeline->state, block))
+        return replay_overflow(replay, err);
+    if (block->state == BLOCK_INACTIVE)
+        return true;
+    unsigned curves = IN_ACTIVE | (block->state == BLOCK_ACTIVE_ALLOCATED ? IN_ALLOCATED : 0);
+    struct addrmap_slot *slot;
+    if (!addrmap_put(seen, block->address, &slot, err))
+        return false;
+    curves &= ~slot->tag;
+    slot->tag |= curves;
+    return curves == 0 || carry_block(replay, end_live, block, curves, err);
+}
+
+static bool take_segments(struct replay *replay, const struct addrmap *end_live,
+                          struct addrmap *seen, struct error *err)
+{
+    const struct snapshot *snapshot = replay->timeline->snapshot;
+    struct memory_state *state = &replay->timeline->state;
+    for (size_t s = snapshot->segment_count; s-- > 0;) {
+        const struct segment *segment = &snapshot->segments[s];
+        if (segment->device != replay->timeline->device)
+            continue;
+        state->segments++;
+        if (!add(&state->reserved_bytes, segment->total_size))
+            return replay_overflow(replay, err);
+        for (size_t b = segment->block_count; b-- > 0;) {
+            const struct block_row *block = &snapshot->blocks[segment->first_block + b];
+            if (!take_block(replay, end_live, seen, block, err))
+                return false;
+        }
+    }
+    state->rounding_bytes = (int64_t)state->active_bytes - (int64_t)state->requested_bytes;
+    return true;
+}
+
+bool replay_dump(struct replay *replay, struct error *err)
+{
+    struct addrmap cut, seen;
+    addrmap_init(&cut, NULL);
+    addrmap_init(&seen, NULL);
+    bool whole = !replay->trace->edge.present;
+    bool ok = (whole || find_end_live(replay, &cut, err)) &&
+              take_segments(replay, whole ? &replay->live : &cut, &seen, err);
+    addrmap_release(&cut);
+    addrmap_release(&seen);
+    return ok;
+}

@@ -1,0 +1,148 @@
+#include "model/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "decode/snapshot.h"
+#include "model/loader.h"
+
+/* Decodes all of `source`, then closes it. Takes over `loader`. */
+static struct snapshot *load(struct loader *loader, struct source *source, uint64_t input_bytes,
+                             struct error *err)
+{
+    struct row_sink sink = loader_sink(loader);
+    struct decoded decoded;
+    loader_watch(loader, source);
+    bool ok = decode_snapshot(source, loader_symbols(loader), &sink, &decoded, err);
+    loader_watch(loader, source);
+    loader_watch(loader, NULL);
+    enum compression compression = source->compression;
+    if (input_bytes == 0) /* a pipe */
+        input_bytes = source_bytes_read(source);
+    source_close(source);
+    if (!ok) {
+        loader_destroy(loader);
+        return NULL;
+    }
+    struct snapshot *snapshot = loader_finish(loader, err);
+    if (!snapshot)
+        return NULL;
+    snapshot->encoding = decoded.encoding;
+    snapshot->compression = compression;
+    snapshot->protocol = decoded.protocol;
+    snapshot->list_only = decoded.list_only;
+    snapshot->input_bytes = input_bytes;
+    return snapshot;
+}
+
+struct snapshot *snapshot_load(int fd, const struct load_options *options, struct error *err)
+{
+    struct loader *loader = loader_create(options, err);
+    if (!loader) {
+        close(fd);
+        return NULL;
+    }
+    struct stat st;
+    uint64_t bytes = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    struct source source;
+    if (!source_open_fd(&source, fd, loader_budget(loader), err)) {
+        loader_destroy(loader);
+        return NULL;
+    }
+    return load(loader, &source, bytes, err);
+}
+
+struct snapshot *snapshot_load_memory(const void *bytes, size_t size,
+                                      const struct load_options *options, struct error *err)
+{
+    struct loader *loader = loader_create(options, err);
+    if (!loader)
+        return NULL;
+    struct source source;
+    if (!source_open_memory(&source, bytes, size, loader_budget(loader), err)) {
+        loader_destroy(loader);
+        return NULL;
+    }
+    return load(loader, &source, size, err);
+}
+
+/* The budget goes with the snapshot, so nothing is given back to it piece by piece. */
+static void release(void *data, struct budget *budget)
+{
+    vec_free(data, 0, 1, budget);
+}
+
+void snapshot_destroy(struct snapshot *snapshot)
+{
+    if (!snapshot)
+        return;
+    struct budget *budget = snapshot->budget;
+    for (size_t i = 0; i < snapshot->trace_count; i++) {
+        struct trace *t = &snapshot->traces[i];
+        release(t->addr, budget);
+        release(t->size, budget);
+        release(t->time_us, budget);
+        release(t->stack, budget);
+        release(t->extra, budget);
+        release(t->action, budget);
+        release(t->edge.held, budget);
+        release(t->edge.later_frees, budget);
+        release(t->edge.end_live, budget);
+    }
+    release(snapshot->traces, budget);
+    release(snapshot->segments, budget);
+    release(snapshot->blocks, budget);
+    release(snapshot->annotations, budget);
+    release(snapshot->settings, budget);
+    release(snapshot->extras, budget);
+    release(snapshot->unknown_keys, budget);
+    symbols_destroy(snapshot->symbols);
+    free(budget);
+    free(snapshot);
+}
+
+bool snapshot_setting(const struct snapshot *snapshot, const char *key, struct text *value)
+{
+    size_t size = strlen(key);
+    /* As in a dict, the last of equal keys counts. */
+    for (size_t i = snapshot->setting_count; i-- > 0;) {
+        struct text name = symbols_text(snapshot->symbols, snapshot->settings[i].key);
+        if (name.size == size && memcmp(name.bytes, key, size) == 0) {
+            *value = symbols_text(snapshot->symbols, snapshot->settings[i].value);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+bool snapshot_devices(const struct snapshot *snapshot, uint32_t **devices, size_t *count,
+                      struct error *err)
+{
+    size_t most = snapshot->trace_count + snapshot->segment_count, n = 0;
+    uint32_t *list = calloc(most + 1, sizeof(*list));
+    if (!list)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    for (size_t i = 0; i < snapshot->trace_count; i++) {
+        if (snapshot->traces[i].file_events)
+            list[n++] = snapshot->traces[i].device;
+    }
+    for (size_t i = 0; i < snapshot->segment_count; i++)
+        list[n++] = snapshot->segments[i].device;
+    qsort(list, n, sizeof(*list), by_number);
+    size_t distinct = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (distinct == 0 || list[distinct - 1] != list[i])
+            list[distinct++] = list[i];
+    }
+    *devices = list;
+    *count = distinct;
+    return true;
+}

@@ -1,0 +1,99 @@
+/* An allocator snapshot in memory: events in columns, segments, blocks,
+ * annotations, settings. Immutable once loaded.
+ *
+ * The snapshot owns everything it points to, its symbols included. */
+#ifndef MEMSNAP_MODEL_SNAPSHOT_H
+#define MEMSNAP_MODEL_SNAPSHOT_H
+
+#include "base/symbols.h"
+#include "decode/rows.h"
+#include "decode/sniff.h"
+#include "decode/source.h"
+#include "model/window.h"
+
+#define ACTION_CODES 256 /* ACTION_OTHER is never stored: unknown actions get codes of their own */
+
+/* The events of one device, oldest first. All arrays have `count` items. */
+struct trace {
+    uint32_t device;
+    size_t count;         /* below UINT32_MAX */
+    uint64_t first_event; /* index in the file of item 0: not 0 only where a range cut the trace */
+    uint64_t file_events; /* how many events the file has for this device */
+    uint64_t *addr, *size;
+    int64_t *time_us;
+    stack_id *stack;
+    uint32_t *extra; /* index into snapshot.extras */
+    uint8_t *action; /* enum action below ACTION_OTHER, or a code named by snapshot.action_names */
+    struct window_edge edge; /* what a range left out; empty without one */
+};
+
+struct segment {
+    uint32_t device;
+    bool is_expandable;
+    uint64_t address, total_size;
+    uint64_t allocated_size, active_size, requested_size; /* as the file claims */
+    int64_t stream;
+    uint64_t pool[2];
+    string_id segment_type;
+    stack_id stack;
+    size_t first_block, block_count; /* in snapshot.blocks */
+};
+
+struct snapshot {
+    struct symbols *symbols;
+    struct trace *traces; /* by device index; devices without a list are empty */
+    size_t trace_count;
+    struct segment *segments;
+    size_t segment_count;
+    struct block_row *blocks;
+    size_t block_count;
+    struct annotation_row *annotations; /* in file order */
+    size_t annotation_count;
+    struct setting_row *settings;
+    size_t setting_count;
+    struct event_extra *extras;
+    size_t extra_count;
+    string_id action_names[ACTION_CODES]; /* by code; the ten known ones are always set */
+    size_t action_code_count;
+    struct unknown_key {
+        const char *where;
+        string_id key;
+    } *unknown_keys;
+    size_t unknown_key_count;
+
+    /* the input itself */
+    enum encoding encoding;
+    enum compression compression;
+    int protocol; /* -1 for JSON */
+    bool list_only;
+    uint64_t input_bytes; /* size of the file as stored (compressed, if it is) */
+    struct budget *budget; /* owned */
+};
+
+/* Called now and then while loading, from the loading thread. `total` is 0 where unknown. */
+struct load_progress {
+    void (*update)(void *self, uint64_t bytes_read, uint64_t total);
+    void *self;
+};
+
+struct load_options {
+    size_t max_memory;        /* bytes; 0: budget_default_limit() */
+    struct window window;     /* which part of each trace to keep */
+    const struct load_progress *progress; /* NULL: none */
+};
+
+/* Reads a snapshot from `fd`, which it closes. NULL on failure. */
+struct snapshot *snapshot_load(int fd, const struct load_options *options, struct error *err);
+/* The same from memory that the caller keeps. */
+struct snapshot *snapshot_load_memory(const void *bytes, size_t size,
+                                      const struct load_options *options, struct error *err);
+void snapshot_destroy(struct snapshot *snapshot); /* NULL is fine */
+
+/* The value of a setting by its flattened key; false when the file does not have it. */
+bool snapshot_setting(const struct snapshot *snapshot, const char *key, struct text *value);
+
+/* The devices that have segments or events, ascending; `*devices` is malloc'ed, for free(). */
+bool snapshot_devices(const struct snapshot *snapshot, uint32_t **devices, size_t *count,
+                      struct error *err);
+
+#endif

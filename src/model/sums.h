@@ -1,0 +1,36 @@
+/* Sums of sizes from a file: any 64-bit size may come, and none may wrap. */
+#ifndef MEMSNAP_MODEL_SUMS_H
+#define MEMSNAP_MODEL_SUMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Both leave `*sum` alone and return false where the result is beyond 64 signed bits. */
+static inline bool sum_add(int64_t *sum, uint64_t size)
+{
+    int64_t result;
+    if (size > INT64_MAX || __builtin_add_overflow(*sum, (int64_t)size, &result))
+        return false;
+    *sum = result;
+    return true;
+}
+
+static inline bool sum_subtract(int64_t *sum, uint64_t size)
+{
+    int64_t result;
+    if (size > INT64_MAX || __builtin_sub_overflow(*sum, (int64_t)size, &result))
+        return false;
+    *sum = result;
+    return true;
+}
+
+static inline bool sum_add_signed(int64_t *sum, int64_t value)
+{
+    int64_t result;
+    if (__builtin_add_overflow(*sum, value, &result))
+        return false;
+    *sum = result;
+    return true;
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* What was live when: the allocations of one device and its memory curves.
+ *
+ * Definitions as in memsnap(1), NUMBERS. Two curves are kept apart: `active` runs
+ * from alloc to free_completed (requested sizes), `allocated` to free_requested.
+ * The baseline is what lived before the first event: blocks at the dump whose
+ * address no surviving alloc of the trace covers, plus every free in the trace
+ * without an alloc before it. Traces that contradict themselves (an address
+ * allocated twice, a free of another size) are replayed as they stand and counted
+ * in `flaws`; then the live allocations may differ from the curve by
+ * timeline_live's `unexplained_bytes`. */
+#ifndef MEMSNAP_MODEL_TIMELINE_H
+#define MEMSNAP_MODEL_TIMELINE_H
+
+#include "model/snapshot.h"
+
+#define EVENT_NEVER UINT32_MAX /* not freed in the trace */
+
+/* An allocation born in the trace. Its address, size and stack are the birth event's columns. */
+struct lifetime {
+    uint32_t alloc;          /* item in the trace */
+    uint32_t free_requested; /* item, or EVENT_NEVER */
+    uint32_t free_completed;
+};
+
+enum origin {
+    ORIGIN_BLOCK, /* still there at the dump; stack known if recording was on when it was made */
+    ORIGIN_FREED, /* seen only when it was freed in the trace; stack unknown */
+    ORIGIN_EDGE,  /* allocated in the trace before the range that was asked for */
+};
+
+/* Something allocated before the first event of the trace (or of the range). */
+struct carried {
+    enum origin origin;
+    uint64_t addr;
+    uint64_t size;  /* requested bytes */
+    stack_id stack; /* where it was allocated; STACK_NONE where unknown */
+    bool in_active, in_allocated; /* which baselines it counts in */
+    uint32_t free_requested, free_completed; /* items, or EVENT_NEVER */
+    uint64_t edge_event; /* ORIGIN_EDGE: index in the file of its alloc */
+};
+
+struct curve {
+    int64_t baseline_bytes, peak_bytes, end_bytes;
+    int64_t peak_event; /* item of the first event that reaches the peak, -1: the baseline is it */
+};
+
+struct reserved_curve {
+    int64_t start_bytes, peak_bytes, end_bytes, at_active_peak_bytes;
+    int64_t peak_event; /* item, or -1 */
+};
+
+/* The dump itself, exact. */
+struct memory_state {
+    uint64_t segments, blocks;
+    uint64_t reserved_bytes, allocated_bytes, active_bytes, requested_bytes;
+    int64_t rounding_bytes; /* below 0 where a file claims more requested than a block has */
+    uint64_t inactive_bytes, largest_inactive_block_bytes;
+};
+
+/* Of the whole trace, whatever range of it is held. */
+struct flaws {
+    uint64_t reallocated;  /* allocs of an address that was still live (active) */
+    uint64_t size_changed; /* frees whose size is not their alloc's */
+    int64_t active_minus_dump_bytes; /* end of the active curve minus requested_bytes at the dump */
+};
+
+struct timeline {
+    const struct snapshot *snapshot; /* not owned */
+    const struct trace *trace;       /* an empty one where the device has none */
+    uint32_t device;
+    struct lifetime *lifetimes; /* in order of birth */
+    size_t lifetime_count;
+    struct carried *carried;
+    size_t carried_count;
+    struct curve active, allocated;
+    struct reserved_curve reserved;
+    struct memory_state state;
+    struct flaws flaws;
+    uint64_t by_action[ACTION_CODES];
+};
+
+/* NULL on failure (STATUS_LIMIT; STATUS_BAD_INPUT where sizes sum beyond 2^63-1). */
+struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device,
+                                struct error *err);
+void timeline_destroy(struct timeline *timeline); /* NULL is fine */
+
+enum curve_kind { CURVE_ACTIVE, CURVE_ALLOCATED };
+
+/* The curves at a moment: after trace item `item`, or before the first with item -1. */
+struct moment {
+    int64_t item;
+    int64_t active_bytes, allocated_bytes, reserved_bytes;
+};
+
+void timeline_moment(const struct timeline *timeline, int64_t item, struct moment *moment);
+
+/* The item a --at point means: the last one at or before it. STATUS_USAGE, saying what the trace
+ * spans, when the point lies outside or the events carry no time. */
+bool timeline_item_at(const struct timeline *timeline, struct point point, int64_t *item,
+                      struct error *err);
+
+/* One thing live at a moment: in_trace indexes lifetimes, else carried. */
+struct live {
+    bool in_trace;
+    uint32_t index;
+    uint64_t addr, size;
+    stack_id stack;
+};
+
+/* Everything live (active curve) after `item`; `*list` is malloc'ed. `*unexplained_bytes` is the
+ * curve's value minus the sum of the list: 0 unless the trace contradicts itself. */
+bool timeline_live(const struct timeline *timeline, int64_t item, struct live **list, size_t *count,
+                   int64_t *unexplained_bytes, struct error *err);
+
+#endif

@@ -1,0 +1,203 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "model/timeline.h"
+
+/* timeline_build checked that no value on the way leaves 64 bits. */
+void timeline_moment(const struct timeline *timeline, int64_t item, struct moment *moment)
+{
+    const struct trace *trace = timeline->trace;
+    int64_t active = timeline->active.baseline_bytes;
+    int64_t allocated = timeline->allocated.baseline_bytes;
+    int64_t reserved = timeline->reserved.start_bytes;
+    size_t count = item < 0 ? 0 : (uint64_t)item < trace->count ? (size_t)item + 1 : trace->count;
+    for (size_t i = 0; i < count; i++) {
+        int64_t size = (int64_t)trace->size[i];
+        switch (trace->action[i]) {
+        case ACTION_ALLOC:
+            active += size;
+            allocated += size;
+            break;
+        case ACTION_FREE_REQUESTED:
+            allocated -= size;
+            break;
+        case ACTION_FREE_COMPLETED:
+            active -= size;
+            break;
+        case ACTION_SEGMENT_ALLOC:
+        case ACTION_SEGMENT_MAP:
+            reserved += size;
+            break;
+        case ACTION_SEGMENT_FREE:
+        case ACTION_SEGMENT_UNMAP:
+            reserved -= size;
+            break;
+        default:
+            break;
+        }
+    }
+    *moment = (struct moment){.item = (int64_t)count - 1,
+                              .active_bytes = active,
+                              .allocated_bytes = allocated,
+                              .reserved_bytes = reserved};
+}
+
+static bool item_of_event(const struct timeline *timeline, int64_t event, int64_t *item,
+                          struct error *err)
+{
+    const struct trace *trace = timeline->trace;
+    if (trace->count == 0)
+        return error_set(err, STATUS_USAGE, "device %u has no events", timeline->device);
+    uint64_t last = trace->first_event + trace->count - 1;
+    if (event < 0 || (uint64_t)event < trace->first_event || (uint64_t)event > last)
+        return error_set(err, STATUS_USAGE,
+                         "event %" PRId64 " is not among the events %" PRIu64 " to %" PRIu64
+                         " of device %u",
+                         event, trace->first_event, last, timeline->device);
+    *item = event - (int64_t)trace->first_event;
+    return true;
+}
+
+/* The times of the items that carry one, and the time that offsets count from. */
+struct span {
+    bool any;
+    int64_t origin, earliest, latest;
+};
+
+static struct span time_span(const struct trace *trace)
+{
+    struct span span = {0};
+    for (size_t i = 0; i < trace->count; i++) {
+        int64_t time = trace->time_us[i];
+        if (time == TIME_NONE)
+            continue;
+        if (!span.any)
+            span = (struct span){true, time, time, time};
+        span.earliest = time < span.earliest ? time : span.earliest;
+        span.latest = time > span.latest ? time : span.latest;
+    }
+    if (trace->edge.present)
+        span.origin = trace->edge.first_time_us;
+    return span;
+}
+
+static int64_t clamped_difference(int64_t a, int64_t b)
+{
+    int64_t result;
+    if (__builtin_sub_overflow(a, b, &result))
+        return a < b ? INT64_MIN : INT64_MAX;
+    return result;
+}
+
+static bool outside(const struct timeline *timeline, struct point point, const struct span *span,
+                    struct error *err)
+{
+    int64_t from = span->earliest, to = span->latest;
+    if (point.kind == POINT_TIME)
+        return error_set(err, STATUS_USAGE,
+                         "@%" PRId64 " lies outside the events of device %u, which run from "
+                         "@%" PRId64 " to @%" PRId64,
+                         point.value, timeline->device, from, to);
+    from = clamped_difference(from, span->origin);
+    to = clamped_difference(to, span->origin);
+    return error_set(err, STATUS_USAGE,
+                     "+%" PRId64 "us lies outside the events of device %u, which run from "
+                     "+%" PRId64 "us to +%" PRId64 "us",
+                     point.value, timeline->device, from, to);
+}
+
+static bool item_at_time(const struct timeline *timeline, struct point point, int64_t *item,
+                         struct error *err)
+{
+    const struct trace *trace = timeline->trace;
+    if (trace->count == 0)
+        return error_set(err, STATUS_USAGE, "device %u has no events", timeline->device);
+    struct span span = time_span(trace);
+    if (!span.any)
+        return error_set(err, STATUS_USAGE,
+                         "the events of device %u carry no time: give an event number from "
+                         "%" PRIu64 " to %" PRIu64,
+                         timeline->device, trace->first_event,
+                         trace->first_event + trace->count - 1);
+    int64_t wanted = point.value;
+    if ((point.kind == POINT_OFFSET && __builtin_add_overflow(span.origin, point.value, &wanted)) ||
+        wanted < span.earliest || wanted > span.latest)
+        return outside(timeline, point, &span, err);
+    size_t i = trace->count;
+    do
+        i--;
+    while (trace->time_us[i] == TIME_NONE || trace->time_us[i] > wanted);
+    *item = (int64_t)i;
+    return true;
+}
+
+bool timeline_item_at(const struct timeline *timeline, struct point point, int64_t *item,
+                      struct error *err)
+{
+    switch (point.kind) {
+    case POINT_EVENT:
+        return item_of_event(timeline, point.value, item, err);
+    case POINT_OFFSET:
+    case POINT_TIME:
+        return item_at_time(timeline, point, item, err);
+    case POINT_OPEN:
+        break;
+    }
+    *item = (int64_t)timeline->trace->count - 1;
+    return true;
+}
+
+/* Writes what is live to `list`, or only counts where that is NULL. */
+static size_t list_live(const struct timeline *timeline, int64_t item, struct live *list)
+{
+    const struct trace *trace = timeline->trace;
+    size_t count = 0;
+    for (size_t i = 0; i < timeline->carried_count; i++) {
+        const struct carried *carried = &timeline->carried[i];
+        if (!carried->in_active || (int64_t)carried->free_completed <= item)
+            continue;
+        if (list)
+            list[count] = (struct live){.in_trace = false,
+                                        .index = (uint32_t)i,
+                                        .addr = carried->addr,
+                                        .size = carried->size,
+                                        .stack = carried->stack};
+        count++;
+    }
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        if ((int64_t)lifetime->alloc > item)
+            break;
+        if ((int64_t)lifetime->free_completed <= item)
+            continue;
+        if (list)
+            list[count] = (struct live){.in_trace = true,
+                                        .index = (uint32_t)i,
+                                        .addr = trace->addr[lifetime->alloc],
+                                        .size = trace->size[lifetime->alloc],
+                                        .stack = trace->stack[lifetime->alloc]};
+        count++;
+    }
+    return count;
+}
+
+bool timeline_live(const struct timeline *timeline, int64_t item, struct live **list, size_t *count,
+                   int64_t *unexplained_bytes, struct error *err)
+{
+    struct moment moment;
+    timeline_moment(timeline, item, &moment);
+    size_t n = list_live(timeline, moment.item, NULL);
+    struct live *live = calloc(n + 1, sizeof(*live));
+    if (!live)
+        return error_set(err, STATUS_LIMIT, "out of memory for %zu live allocations", n);
+    list_live(timeline, moment.item, live);
+    /* The list sums to the curve plus the differences of frees whose size is not their alloc's:
+     * to be told even where they leave 64 bits on the way, modulo 2^64. */
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += live[i].size;
+    *unexplained_bytes = (int64_t)((uint64_t)moment.active_bytes - sum);
+    *list = live;
+    *count = n;
+    return true;
+}

@@ -1,0 +1,135 @@
+#include "model/window.h"
+
+#include <string.h>
+
+#define FRACTION_DIGITS 9
+#define POINT_FORMS     "an event number, +OFFSET such as +1.5s, +20ms or +300us, or @MICROSECONDS"
+#define WINDOW_EXAMPLES "write 1000:2000, +1.5s:, :+300ms or @1700000000000000:@1700000001000000"
+
+/* One side of a range: `size` bytes that need not end in NUL. */
+struct side {
+    const char *text;
+    size_t size;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Takes a run of digits off the front; false when there is none, or beyond 2^63-1. */
+static bool take_digits(struct side *side, int64_t *value)
+{
+    int64_t sum = 0;
+    size_t i = 0;
+    for (; i < side->size && is_digit(side->text[i]); i++) {
+        if (__builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_add_overflow(sum, side->text[i] - '0', &sum))
+            return false;
+    }
+    side->text += i;
+    side->size -= i;
+    *value = sum;
+    return i > 0;
+}
+
+static bool take_all_digits(struct side side, int64_t *value)
+{
+    return take_digits(&side, value) && side.size == 0;
+}
+
+/* ".25" as billionths, at most nine digits; nothing is 0. */
+static bool take_fraction(struct side *side, int64_t *billionths)
+{
+    *billionths = 0;
+    if (side->size == 0 || side->text[0] != '.')
+        return true;
+    side->text++;
+    side->size--;
+    size_t digits = side->size;
+    if (!take_digits(side, billionths))
+        return false;
+    digits -= side->size;
+    if (digits > FRACTION_DIGITS)
+        return false;
+    for (; digits < FRACTION_DIGITS; digits++)
+        *billionths *= 10;
+    return true;
+}
+
+/* How many microseconds the unit has; 0 for no unit that is known. */
+static int64_t unit_us(struct side unit)
+{
+    static const struct {
+        const char *name;
+        int64_t us;
+    } units[] = {{"s", 1000000}, {"ms", 1000}, {"us", 1}, {"\xc2\xb5s", 1}, {"\xce\xbcs", 1}};
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+        if (unit.size == strlen(units[i].name) && memcmp(unit.text, units[i].name, unit.size) == 0)
+            return units[i].us;
+    }
+    return 0;
+}
+
+/* "1.5s" -> 1500000; parts of a microsecond are cut off. */
+static bool parse_offset(struct side side, int64_t *us)
+{
+    int64_t whole, billionths;
+    if (!take_digits(&side, &whole) || !take_fraction(&side, &billionths))
+        return false;
+    int64_t unit = unit_us(side);
+    return unit != 0 && !__builtin_mul_overflow(whole, unit, &whole) &&
+           !__builtin_add_overflow(whole, billionths * unit / 1000000000, us);
+}
+
+static bool parse_side(struct side side, struct point *point)
+{
+    struct point parsed = {.kind = POINT_EVENT};
+    bool ok;
+    if (side.size > 0 && (side.text[0] == '+' || side.text[0] == '@')) {
+        parsed.kind = side.text[0] == '+' ? POINT_OFFSET : POINT_TIME;
+        side.text++;
+        side.size--;
+    }
+    ok = parsed.kind == POINT_OFFSET ? parse_offset(side, &parsed.value)
+                                     : take_all_digits(side, &parsed.value);
+    if (ok)
+        *point = parsed;
+    return ok;
+}
+
+bool point_parse(const char *text, struct point *point, struct error *err)
+{
+    if (!parse_side((struct side){text, strlen(text)}, point))
+        return error_set(err, STATUS_USAGE, "'%.60s' is not %s", text, POINT_FORMS);
+    return true;
+}
+
+/* Nothing can lie between: sides of different kinds cannot be compared before the file is read. */
+static bool is_empty(const struct window *window)
+{
+    /* No event comes before the first: ":0" and ":+0s" are empty, times may be anything. */
+    if (window->from.kind == POINT_OPEN)
+        return window->to.kind != POINT_TIME && window->to.value == 0;
+    return window->from.kind == window->to.kind && window->from.value >= window->to.value;
+}
+
+bool window_parse(const char *text, struct window *window, struct error *err)
+{
+    const char *colon = strchr(text, ':');
+    if (!colon)
+        return error_set(err, STATUS_USAGE, "range '%.60s' has no ':'; %s", text, WINDOW_EXAMPLES);
+    struct side from = {text, (size_t)(colon - text)}, to = {colon + 1, strlen(colon + 1)};
+    if (from.size == 0 && to.size == 0)
+        return error_set(err, STATUS_USAGE, "range ':' has no bound; %s", WINDOW_EXAMPLES);
+
+    struct window parsed = {{POINT_OPEN, 0}, {POINT_OPEN, 0}};
+    if ((from.size && !parse_side(from, &parsed.from)) || (to.size && !parse_side(to, &parsed.to)))
+        return error_set(err, STATUS_USAGE, "in range '%.60s' one side is not %s", text,
+                         POINT_FORMS);
+    if (is_empty(&parsed))
+        return error_set(err, STATUS_USAGE,
+                         "range '%.60s' is empty: its end is not after its start", text);
+    *window = parsed;
+    return true;
+}
