@@ -1,0 +1,65 @@
+/* What an allocation is for: torch.profiler's seven categories, communication
+ * buffers and library workspaces, and unknown.
+ *
+ * A snapshot has no data-flow graph. The category is inferred in three steps, and
+ * is `unknown` where the evidence does not decide:
+ *
+ * 1. Context at birth, from the stack (site.h), and the phase of every event
+ *    (phases.h).
+ * 2. Each allocation born in the trace, by context and lifetime:
+ *      the file's own category     what it says (a converted torch.profiler run)
+ *      library scratch space       workspace
+ *      c10d, FSDP's buffers        communication
+ *      optimizer                   temporary if freed in the same step, else optimizer_state
+ *      backward                    gradient if it outlives the backward pass; otherwise temporary
+ *                                  if freed inside an operator or inside a node of the same name,
+ *                                  else autograd_detail (a gradient on its way between nodes)
+ *      recomputation in backward   temporary if freed by the recomputation, else activation
+ *      forward                     temporary if freed in the same forward pass, else activation
+ *      making or moving a model    temporary if freed at once, else parameter (buffers included)
+ *      other Python code           activation if made after a forward and freed in or after its
+ *                                  backward, or freed in a backward pass at all; temporary if freed
+ *                                  before the phase changed; input if copied or drawn at random
+ *                                  before a forward it lives into; else unknown
+ *      no stack                    as backward or optimizer in these phases, else unknown
+ *    "Outlives the backward pass" holds for what is never freed too, unless the trace ends in an
+ *    out-of-memory error or is cut: then only AccumulateGrad's own allocations are gradients.
+ * 3. What was there before the trace (carried.h).
+ *
+ * A function's name alone ("param" in it) is never evidence, but for `forward`, `backward` and the
+ * functions of torch itself. */
+#ifndef MEMSNAP_ANALYSIS_CATEGORY_H
+#define MEMSNAP_ANALYSIS_CATEGORY_H
+
+#include "analysis/site.h"
+#include "model/timeline.h"
+
+enum category {
+    CATEGORY_PARAMETER,
+    CATEGORY_GRADIENT,
+    CATEGORY_OPTIMIZER_STATE,
+    CATEGORY_ACTIVATION,
+    CATEGORY_INPUT,
+    CATEGORY_TEMPORARY,
+    CATEGORY_AUTOGRAD_DETAIL,
+    CATEGORY_COMMUNICATION,
+    CATEGORY_WORKSPACE,
+    CATEGORY_UNKNOWN,
+    CATEGORY_COUNT,
+};
+
+/* "optimizer_state"; "unexplained" for CATEGORY_COUNT: what a trace that contradicts itself leaves
+ * over */
+const char *category_name(enum category category);
+
+/* One category an allocation: arrays as long as timeline->lifetimes and ->carried. */
+struct categories {
+    uint8_t *of_lifetime; /* enum category */
+    uint8_t *of_carried;
+};
+
+bool categories_assign(const struct timeline *timeline, struct site_table *sites,
+                       struct categories *categories, struct error *err);
+void categories_release(struct categories *categories);
+
+#endif

@@ -1,0 +1,105 @@
+#include "analysis/live_source.h"
+
+enum category live_category(const struct live_set *set, const struct live *live)
+{
+    return (enum category)(live->in_trace ? set->categories->of_lifetime[live->index]
+                                          : set->categories->of_carried[live->index]);
+}
+
+/* The index of the event_extra of a live allocation, or UINT32_MAX. */
+static uint32_t extra_of(const struct live_set *set, const struct live *live)
+{
+    const struct timeline *timeline = set->timeline;
+    if (live->in_trace)
+        return timeline->trace->extra[timeline->lifetimes[live->index].alloc];
+    const struct carried *carried = &timeline->carried[live->index];
+    if (carried->origin != ORIGIN_EDGE)
+        return UINT32_MAX;
+    const struct window_edge *edge = &timeline->trace->edge;
+    size_t low = 0, high = edge->held_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (edge->held[middle].event < carried->edge_event)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < edge->held_count && edge->held[low].event == carried->edge_event;
+    return found ? edge->held[low].extra : UINT32_MAX;
+}
+
+stack_id live_forward_stack(const struct live_set *set, const struct live *live)
+{
+    const struct snapshot *snapshot = set->timeline->snapshot;
+    uint32_t extra = extra_of(set, live);
+    return extra < snapshot->extra_count ? snapshot->extras[extra].forward_stack : STACK_NONE;
+}
+
+/* The site of a pair of stacks: whose code from `shown`, which operator from `own`. */
+static bool join_sites(const struct live_set *set, stack_id own, stack_id shown, struct site *site,
+                       struct error *err)
+{
+    if (!site_of(set->sites, shown, site, err))
+        return false;
+    if (own == shown)
+        return true;
+    struct site inner;
+    if (!site_of(set->sites, own, &inner, err))
+        return false;
+    if (inner.op != STRING_EMPTY)
+        site->op = inner.op;
+    site->node = inner.node;
+    site->has_backward = inner.has_backward;
+    return true;
+}
+
+bool live_source_of(const struct live_set *set, const struct live *live, struct live_source *source,
+                    struct error *err)
+{
+    struct live_source found = {.source = SOURCE_OWN, .own = live->stack, .shown = live->stack};
+    if (!site_of(set->sites, live->stack, &found.site, err))
+        return false;
+    if (live->stack == STACK_NONE && !live->in_trace && set->timeline->trace->count > 0)
+        found.source = SOURCE_BEFORE;
+    stack_id forward = STACK_NONE;
+    if (found.site.user_frame == NO_FRAME)
+        forward = live_forward_stack(set, live);
+    if (forward != STACK_NONE) {
+        struct site outer;
+        if (!site_of(set->sites, forward, &outer, err))
+            return false;
+        if (outer.user_frame != NO_FRAME) {
+            found.source = SOURCE_FORWARD;
+            found.shown = forward;
+            if (!join_sites(set, found.own, forward, &found.site, err))
+                return false;
+        }
+    }
+    *source = found;
+    return true;
+}
+
+bool live_source_file(const struct live_set *set, const struct live_source *source, string_id *file)
+{
+    frame_id frame;
+    if (!site_frame(set->sites, source->shown, &source->site, &frame))
+        return false;
+    *file = symbols_frame_at(site_table_symbols(set->sites), frame).file;
+    return true;
+}
+
+void live_source_label(const struct live_set *set, const struct live_source *source,
+                       const struct label_files *files, struct buffer *label)
+{
+    if (source->source == SOURCE_BEFORE) {
+        buffer_puts(label, "(allocated before recording began)");
+        return;
+    }
+    string_id file;
+    size_t size = 0;
+    if (files && live_source_file(set, source, &file))
+        size = label_files_size(files, file);
+    site_label_long(set->sites, source->shown, &source->site, size, label);
+    if (source->source == SOURCE_FORWARD)
+        buffer_puts(label, " (its backward)");
+}

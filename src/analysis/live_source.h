@@ -1,0 +1,43 @@
+/* Where a live allocation comes from: whose code, which operator, which label. */
+#ifndef MEMSNAP_ANALYSIS_LIVE_SOURCE_H
+#define MEMSNAP_ANALYSIS_LIVE_SOURCE_H
+
+#include "analysis/category.h"
+#include "analysis/labels.h"
+
+enum site_source {
+    SOURCE_OWN,     /* the allocation's own stack */
+    SOURCE_FORWARD, /* forward_frames: the forward call that a backward allocation belongs to */
+    SOURCE_BEFORE,  /* no stack, and older than the recording */
+};
+
+/* Where one live allocation comes from. */
+struct live_source {
+    enum site_source source;
+    stack_id own, shown; /* shown: the stack that names the user's code */
+    struct site site;    /* of `shown`; operator and node of `own` where that has them */
+};
+
+/* The live allocations at the moment and what is known of each. */
+struct live_set {
+    const struct timeline *timeline;
+    struct site_table *sites;
+    const struct categories *categories;
+    const struct live *items;
+    size_t count;
+    int64_t unexplained_bytes;
+};
+
+enum category live_category(const struct live_set *set, const struct live *live);
+/* forward_frames of the event that allocated it; STACK_NONE without. */
+stack_id live_forward_stack(const struct live_set *set, const struct live *live);
+bool live_source_of(const struct live_set *set, const struct live *live, struct live_source *source,
+                    struct error *err);
+/* Adds the label of a source; `files` may be NULL. */
+void live_source_label(const struct live_set *set, const struct live_source *source,
+                       const struct label_files *files, struct buffer *label);
+/* The file in the label; false when it names none. */
+bool live_source_file(const struct live_set *set, const struct live_source *source,
+                      string_id *file);
+
+#endif

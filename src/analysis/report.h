@@ -1,0 +1,88 @@
+/* What `memsnap analyze` says of one device: everything the renderers need,
+ * computed once, so that text and JSON cannot differ. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_H
+#define MEMSNAP_ANALYSIS_REPORT_H
+
+#include "analysis/category.h"
+#include "analysis/site.h"
+#include "model/timeline.h"
+
+struct category_row {
+    enum category category;
+    int64_t bytes;
+    uint64_t count;
+};
+
+/* Live allocations of one call site, operator and category. */
+struct site_row {
+    int64_t bytes;
+    uint64_t count;
+    uint64_t stacks;  /* distinct stacks */
+    stack_id stack;   /* the one that holds the most bytes; forward_frames where that names the user
+                         code */
+    struct site site; /* of that stack */
+    enum category category;
+    char *label;       /* raw bytes, NUL-terminated */
+    bool is_remainder; /* what a limit cut, or what the trace does not explain: label says which */
+};
+
+struct live_row { /* one large allocation */
+    struct live live;
+    enum category category;
+    struct site site;
+    char *label;
+    int64_t born_item;  /* trace item, -1: before the trace */
+    int64_t freed_item; /* free_completed, -1: never in the trace */
+};
+
+/* The annotations open at a time, outermost first. */
+struct open_annotation {
+    string_id name;
+    int64_t time_us;
+};
+
+enum notice_kind {
+    NOTICE_NO_EVENTS, /* recording was off, or on too late */
+    NOTICE_OVERFLOW,  /* the ring lost the oldest events */
+    NOTICE_NO_STACKS, /* events without frames */
+    NOTICE_UNKNOWN_ACTION,
+    NOTICE_CONTRADICTION,      /* parts do not add up: says by how many bytes */
+    NOTICE_OOM,                /* the trace holds out-of-memory events */
+    NOTICE_MORE_THAN_RESERVED, /* active above reserved: the file was edited or is damaged */
+};
+
+struct notice {
+    enum notice_kind kind;
+    char text[512]; /* one plain sentence or two; raw bytes: escape before showing */
+};
+
+struct report_options {
+    bool at_given; /* false: at the active peak */
+    bool at_end;
+    struct point at; /* when at_given and not at_end */
+    size_t top;      /* rows of sites and of largest allocations; 0: all */
+};
+
+struct device_report {
+    const struct timeline *timeline; /* not owned */
+    int64_t at_item; /* the moment described by sites, categories and largest: trace item or -1 */
+    struct moment at;
+    struct moment peak;                                 /* the active peak */
+    struct category_row categories[CATEGORY_COUNT + 1]; /* largest first; sums to at.active_bytes */
+    size_t category_count;
+    struct site_row *sites; /* largest first, remainders last; sums to at.active_bytes */
+    size_t site_count;
+    struct live_row *largest;
+    size_t largest_count;
+    struct open_annotation *annotations; /* open at the moment */
+    size_t annotation_count;
+    struct notice *notices;
+    size_t notice_count;
+};
+
+/* NULL on failure. */
+struct device_report *device_report_build(const struct timeline *timeline, struct site_table *sites,
+                                          const struct report_options *options, struct error *err);
+void device_report_destroy(struct device_report *report);
+
+#endif

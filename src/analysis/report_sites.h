@@ -1,0 +1,25 @@
+/* Whose code holds the live allocations: the rows of a report. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_SITES_H
+#define MEMSNAP_ANALYSIS_REPORT_SITES_H
+
+#include "analysis/live_source.h"
+
+/* One group of live allocations: same frame, operator, category. */
+struct site_group {
+    struct live_source source; /* of the stack that holds the most */
+    enum category category;
+    int64_t bytes, most_bytes;
+    uint64_t count, stacks;
+};
+
+struct site_groups {
+    struct site_group *items;
+    size_t count, capacity;
+    struct budget *budget; /* not owned */
+};
+
+/* All groups, largest first; ties in an order that depends on names alone. */
+bool site_groups_make(const struct live_set *set, struct site_groups *groups, struct error *err);
+void site_groups_release(struct site_groups *groups);
+
+#endif

@@ -1,0 +1,60 @@
+#include "analysis/paths.h"
+#include "analysis/site.h"
+
+bool site_frame(const struct site_table *table, stack_id stack, const struct site *site,
+                frame_id *frame)
+{
+    uint32_t index = site->user_frame != NO_FRAME ? site->user_frame : site->any_python_frame;
+    if (index == NO_FRAME)
+        return false;
+    *frame = symbols_stack_at(site_table_symbols(table), stack).frames[index];
+    return true;
+}
+
+static void add_string(const struct site_table *table, string_id id, struct buffer *label)
+{
+    struct text text = symbols_text(site_table_symbols(table), id);
+    buffer_add(label, text.bytes, text.size);
+}
+
+static void label_frame(const struct site_table *table, frame_id id, size_t file_size,
+                        struct buffer *label)
+{
+    struct frame frame = symbols_frame_at(site_table_symbols(table), id);
+    struct text file = symbols_text(site_table_symbols(table), frame.file);
+    if (file_size == 0 || file_size > file.size)
+        file_size = path_base(file).size;
+    buffer_add(label, file.bytes + file.size - file_size, file_size);
+    if (frame.line > 0)
+        buffer_printf(label, ":%u", (unsigned)frame.line);
+    buffer_putc(label, ' ');
+    add_string(table, frame.name, label);
+}
+
+void site_label_long(const struct site_table *table, stack_id stack, const struct site *site,
+                     size_t file_size, struct buffer *label)
+{
+    frame_id frame;
+    if (site_frame(table, stack, site, &frame)) {
+        label_frame(table, frame, file_size, label);
+    } else if (site->has_backward) {
+        string_id what = site->node != STRING_EMPTY ? site->node : site->op;
+        if (what != STRING_EMPTY)
+            add_string(table, what, label);
+        else
+            buffer_puts(label, "autograd engine");
+        buffer_puts(label, " (backward pass, no Python stack)");
+    } else if (site->op != STRING_EMPTY) {
+        add_string(table, site->op, label);
+        buffer_puts(label, " (no Python stack)");
+    } else {
+        bool is_empty = symbols_stack_at(site_table_symbols(table), stack).count == 0;
+        buffer_puts(label, is_empty ? "(no stack recorded)" : "(C++ frames only)");
+    }
+}
+
+void site_label(const struct site_table *table, stack_id stack, const struct site *site,
+                struct buffer *label)
+{
+    site_label_long(table, stack, site, 0, label);
+}
