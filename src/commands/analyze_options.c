@@ -1,0 +1,135 @@
+#include "commands/analyze_options.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_SITES   15 /* rows without --top */
+#define TEXT_LARGEST 5
+#define JSON_SITES   200
+
+enum {
+    OPTION_DEVICE = OPTION_LONG_ONLY,
+    OPTION_TOP,
+    OPTION_AT,
+    OPTION_RANGE,
+    OPTION_STACKS,
+    OPTION_UNITS,
+    OPTION_FORMAT,
+    OPTION_MAX_MEMORY,
+};
+
+static bool parse_number(const char *text, uint64_t most, uint64_t *value)
+{
+    uint64_t parsed = 0;
+    if (!*text)
+        return false;
+    for (; *text; text++)
+        if (*text < '0' || *text > '9' || __builtin_mul_overflow(parsed, 10, &parsed) ||
+            __builtin_add_overflow(parsed, (uint64_t)(*text - '0'), &parsed) || parsed > most)
+            return false;
+    *value = parsed;
+    return true;
+}
+
+static bool parse_at(const char *text, struct report_options *report, struct error *err)
+{
+    struct point point = {.kind = POINT_OPEN};
+    bool at_end = strcmp(text, "end") == 0, at_peak = strcmp(text, "peak") == 0;
+    if (!at_end && !at_peak && !point_parse(text, &point, err)) {
+        struct error plain = *err;
+        return error_set(err, plain.status, "%.200s; nor peak, nor end", plain.text);
+    }
+    report->at = point;
+    report->at_end = at_end;
+    report->at_given = !at_peak;
+    return true;
+}
+
+static bool parse_format(const char *text, bool *json, struct error *err)
+{
+    bool is_json = strcmp(text, "json") == 0;
+    if (!is_json && strcmp(text, "text") != 0)
+        return error_set(err, STATUS_USAGE, "unknown format '%.60s'; there are text and json",
+                         text);
+    *json = is_json;
+    return true;
+}
+
+static bool parse_count(const char *name, uint64_t most, uint64_t *value, struct error *err)
+{
+    if (parse_number(optarg, most, value))
+        return true;
+    return error_set(err, STATUS_USAGE, "--%s takes a whole number, not '%.60s'", name, optarg);
+}
+
+bool analyze_option(int option, struct analyze_options *options, struct error *err)
+{
+    uint64_t number = 0;
+    switch (option) {
+    case OPTION_DEVICE:
+        if (!parse_count("device", UINT32_MAX, &number, err))
+            return false;
+        options->capture.device = (int64_t)number;
+        return true;
+    case OPTION_TOP:
+        if (!parse_count("top", SIZE_MAX / 2, &number, err))
+            return false;
+        options->report.top = (size_t)number;
+        options->largest = (size_t)number;
+        options->top_given = true;
+        return true;
+    case OPTION_AT:
+        return parse_at(optarg, &options->report, err);
+    case OPTION_RANGE:
+        return window_parse(optarg, &options->capture.window, err);
+    case OPTION_STACKS:
+        options->stacks = true;
+        return true;
+    case OPTION_UNITS:
+        if (!units_parse(optarg, &options->unit))
+            return error_set(err, STATUS_USAGE,
+                             "unknown unit '%.60s'; there are auto, bytes, KiB, MiB, GiB", optarg);
+        return true;
+    case OPTION_FORMAT:
+        return parse_format(optarg, &options->json, err);
+    case OPTION_MAX_MEMORY:
+        if (!units_parse_bytes(optarg, &number) || number == 0)
+            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
+        options->capture.max_memory = (size_t)number;
+        return true;
+    case 'o':
+        options->output = optarg;
+        return true;
+    default:
+        options->verbose = true;
+        return true;
+    }
+}
+
+const struct option_spec analyze_option_specs[] = {
+    {OPTION_AT, "at", "WHEN",
+     "what is live at another moment than the peak: peak,\n"
+     "end, an event's number, or a time as in --range"},
+    {OPTION_RANGE, "range", "A:B",
+     "only the events from A up to B, each a number, a time\n"
+     "after the first event (+1.5s, +20ms, +300us), or\n"
+     "@MICROSECONDS; either may be left out"},
+    {OPTION_DEVICE, "device", "N", "only this device"},
+    {OPTION_TOP, "top", "N", "rows of call sites and of allocations; 0: all"},
+    {OPTION_STACKS, "stacks", NULL, "whole call stacks below the call sites"},
+    {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
+    {OPTION_FORMAT, "format", "FORMAT", "text, or json: one line a file"},
+    {'o', "output", "FILE", "write there; the file appears once it is whole"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
+    {'v', "verbose", NULL, "list the keys that memsnap does not know"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+void analyze_options_complete(struct analyze_options *options)
+{
+    if (options->top_given)
+        return;
+    options->report.top = options->json ? JSON_SITES : TEXT_SITES;
+    options->largest = TEXT_LARGEST;
+}

@@ -1,0 +1,26 @@
+/* The options of `memsnap analyze`. */
+#ifndef MEMSNAP_COMMANDS_ANALYZE_OPTIONS_H
+#define MEMSNAP_COMMANDS_ANALYZE_OPTIONS_H
+
+#include "analysis/report.h"
+#include "base/units.h"
+#include "commands/capture.h"
+#include "commands/command.h"
+
+struct analyze_options {
+    struct capture_options capture;
+    struct report_options report;
+    size_t largest; /* single allocations in text; 0: all */
+    bool top_given, stacks, verbose, json;
+    enum unit unit;
+    const char *output; /* NULL: standard output */
+};
+
+extern const struct option_spec analyze_option_specs[];
+
+/* Takes in one option, with its argument in optarg. */
+bool analyze_option(int option, struct analyze_options *options, struct error *err);
+/* What the options leave open, once all are taken in. */
+void analyze_options_complete(struct analyze_options *options);
+
+#endif

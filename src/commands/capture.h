@@ -1,0 +1,28 @@
+/* A capture as most commands want it: loaded, with a timeline for each device asked for. */
+#ifndef MEMSNAP_COMMANDS_CAPTURE_H
+#define MEMSNAP_COMMANDS_CAPTURE_H
+
+#include "analysis/site.h"
+#include "model/timeline.h"
+
+#define ALL_DEVICES INT64_C(-1)
+
+struct capture {
+    struct snapshot *snapshot;
+    struct site_table *sites;
+    struct timeline **timelines; /* ascending by device */
+    size_t device_count;
+};
+
+struct capture_options {
+    size_t max_memory; /* bytes; 0: the default */
+    struct window window;
+    int64_t device; /* or ALL_DEVICES */
+};
+
+/* Reads `path` ("-": standard input), showing progress on a terminal. */
+bool capture_open(struct capture *capture, const char *path, const struct capture_options *options,
+                  struct error *err);
+void capture_close(struct capture *capture);
+
+#endif

@@ -1,0 +1,29 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/closest.h"
+#include "commands/command.h"
+#include "commands/complain.h"
+
+const struct command *const commands[] = {&command_analyze, &command_help, &command_version, NULL};
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+enum status command_unknown(const char *name)
+{
+    struct closest closest = {.word = name};
+    for (size_t i = 0; commands[i]; i++)
+        closest_offer(&closest, commands[i]->name);
+    if (closest.best)
+        return complain_usage("unknown command '%s'; did you mean '%s'?", name, closest.best);
+    if (access(name, F_OK) == 0)
+        return complain_usage("'%s' is a file, not a command; did you mean 'memsnap analyze %s'?",
+                              name, name);
+    return complain_usage("unknown command '%s'; see 'memsnap help'", name);
+}

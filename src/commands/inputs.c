@@ -1,0 +1,136 @@
+#include "commands/inputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands/complain.h"
+#include "decode/sniff.h"
+
+#define MAX_LOOKS   ((size_t)1000)             /* files whose beginning is read */
+#define LOOK_MEMORY ((size_t)64 * 1024 * 1024) /* for one of them */
+
+struct candidate {
+    char *name;
+    struct timespec changed;
+};
+
+struct candidates {
+    struct candidate *items;
+    size_t count, capacity;
+};
+
+static bool add_candidate(struct candidates *all, const char *name)
+{
+    struct stat info;
+    if (name[0] == '.' || stat(name, &info) != 0 || !S_ISREG(info.st_mode))
+        return true;
+    if (all->count == all->capacity) {
+        size_t capacity = all->capacity ? 2 * all->capacity : 64;
+        struct candidate *grown = reallocarray(all->items, capacity, sizeof(*grown));
+        if (!grown)
+            return false;
+        all->items = grown;
+        all->capacity = capacity;
+    }
+    char *copy = strdup(name);
+    if (copy)
+        all->items[all->count++] = (struct candidate){copy, info.st_mtim};
+    return copy;
+}
+
+static int newest_first(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+    if (a->changed.tv_sec != b->changed.tv_sec)
+        return a->changed.tv_sec < b->changed.tv_sec ? 1 : -1;
+    if (a->changed.tv_nsec != b->changed.tv_nsec)
+        return a->changed.tv_nsec < b->changed.tv_nsec ? 1 : -1;
+    return strcmp(a->name, b->name);
+}
+
+static bool looks_like_capture(const char *name)
+{
+    struct budget budget = {.limit = LOOK_MEMORY};
+    struct source source;
+    struct error ignored;
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0 || !source_open_fd(&source, fd, &budget, &ignored))
+        return false;
+    bool is_capture = sniff_is_snapshot(&source);
+    source_close(&source);
+    return is_capture;
+}
+
+/* The name of the newest capture in the current folder, malloc'ed; NULL: none, or no memory. */
+static char *newest_capture(void)
+{
+    struct candidates all = {0};
+    char *found = NULL;
+    DIR *folder = opendir(".");
+    if (!folder)
+        return NULL;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (!add_candidate(&all, entry->d_name))
+            break;
+    closedir(folder);
+    if (all.count)
+        qsort(all.items, all.count, sizeof(all.items[0]), newest_first);
+    for (size_t i = 0; i < all.count && i < MAX_LOOKS && !found; i++)
+        if (looks_like_capture(all.items[i].name))
+            found = strdup(all.items[i].name);
+    for (size_t i = 0; i < all.count; i++)
+        free(all.items[i].name);
+    free(all.items);
+    return found;
+}
+
+static enum status tell_how_to_record(void)
+{
+    complain("no file named, and no capture in this folder. To record one:");
+    fputs("\n"
+          "  torch.cuda.memory._record_memory_history()\n"
+          "  train()   # or whatever runs out of memory\n"
+          "  torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")\n"
+          "\n"
+          "then: memsnap analyze snapshot.pickle\n",
+          stderr);
+    return STATUS_USAGE;
+}
+
+enum status inputs_choose(struct inputs *inputs, char **argv, int count)
+{
+    *inputs = (struct inputs){.paths = argv, .count = (size_t)count};
+    if (count > 0)
+        return STATUS_OK;
+    const char *named = getenv("MEMSNAP_INPUT");
+    inputs->found = named && *named ? strdup(named) : newest_capture();
+    if (!inputs->found)
+        return tell_how_to_record();
+    if (!named || !*named)
+        complain("no file named; reading %s, the newest capture in this folder", inputs->found);
+    inputs->paths = &inputs->found;
+    inputs->count = 1;
+    return STATUS_OK;
+}
+
+void inputs_release(struct inputs *inputs)
+{
+    free(inputs->found);
+    *inputs = (struct inputs){0};
+}
+
+int input_open(const char *path, struct error *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                      : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        error_set(err, STATUS_IO, "%s", strerror(errno));
+    return fd;
+}

@@ -1,0 +1,18 @@
+/* The command line of one subcommand, read by its table of options. */
+#ifndef MEMSNAP_COMMANDS_OPTIONS_H
+#define MEMSNAP_COMMANDS_OPTIONS_H
+
+#include "commands/command.h"
+
+enum {
+    OPTIONS_END = -1,  /* no more options; the other arguments begin at argv[optind] */
+    OPTIONS_BAD = '?', /* told on standard error already */
+};
+
+/* The next option's value, its argument in optarg. Options and other arguments may be mixed. */
+int options_next(const struct command *command, int argc, char **argv);
+
+/* Usage, options and examples of the command, to standard output. */
+void options_help(const struct command *command);
+
+#endif

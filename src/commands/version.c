@@ -1,0 +1,45 @@
+#include <jansson.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "commands/command.h"
+#include "commands/complain.h"
+#include "commands/options.h"
+
+void version_print(void)
+{
+    printf("memsnap %s\n"
+           "reads allocator snapshots: pickle protocols 0 to 5, JSON; plain or gzip\n"
+           "libraries: zlib %s, Jansson %s\n",
+           PACKAGE_VERSION, zlibVersion(), JANSSON_VERSION);
+}
+
+static enum status run(int argc, char **argv)
+{
+    int option = options_next(&command_version, argc, argv);
+    if (option == OPTION_HELP) {
+        options_help(&command_version);
+        return STATUS_OK;
+    }
+    if (option != OPTIONS_END)
+        return STATUS_USAGE;
+    if (optind < argc)
+        return complain_usage("version: takes no arguments");
+    version_print();
+    return STATUS_OK;
+}
+
+static const struct option_spec options[] = {
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+const struct command command_version = {
+    .name = "version",
+    .summary = "show the version, what it reads, and the libraries in use",
+    .arguments = "",
+    .about = "Shows the version of memsnap, the formats it reads, and the libraries in use.\n",
+    .options = options,
+    .run = run,
+};

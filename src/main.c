@@ -1,0 +1,42 @@
+/* Finds the command, runs it, closes standard output, returns its status. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/command.h"
+#include "commands/complain.h"
+#include "commands/output.h"
+
+static enum status dispatch(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (!name) {
+        complain("which command? Try 'memsnap analyze snapshot.pickle', or see 'memsnap help'");
+        return STATUS_USAGE;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        help_overview();
+        return STATUS_OK;
+    }
+    if (strcmp(name, "--version") == 0) {
+        version_print();
+        return STATUS_OK;
+    }
+    const struct command *command = command_find(name);
+    if (command)
+        return command->run(argc - 1, argv + 1);
+    if (name[0] == '-')
+        return complain_usage("unknown option %s before the command; see 'memsnap help'", name);
+    return command_unknown(name);
+}
+
+int main(int argc, char **argv)
+{
+    struct error err;
+    standard_streams_reserve();
+    enum status status = dispatch(argc, argv);
+    if (!standard_output_finish(&err)) {
+        complain("%s", err.text);
+        status = err.status;
+    }
+    return (int)status;
+}

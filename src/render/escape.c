@@ -1,0 +1,208 @@
+#include "render/escape.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define LEAST_TAIL  6 /* columns for what follows a first word that is kept, with the cut's mark */
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+struct range {
+    uint32_t first, last;
+};
+
+/* What changes how other text is shown, or is itself not shown; sorted. */
+static const struct range hidden[] = {
+    {0x00AD, 0x00AD}, {0x034F, 0x034F},   {0x061C, 0x061C},   {0x115F, 0x1160},   {0x17B4, 0x17B5},
+    {0x180B, 0x180F}, {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},   {0x3164, 0x3164},
+    {0xFDD0, 0xFDEF}, {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},
+    {0xFFFE, 0xFFFF}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+};
+
+/* Combining marks of the scripts most likely met; sorted. */
+static const struct range combining[] = {
+    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F}, {0x1AB0, 0x1AFF},
+    {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F},
+};
+
+/* East Asian wide characters and emoji; sorted. */
+static const struct range wide[] = {
+    {0x1100, 0x115E},   {0x2E80, 0x3029},   {0x302E, 0x303E},   {0x3041, 0x3098},
+    {0x309B, 0xA4CF},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
+    {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF},
+    {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD},
+};
+
+#define IN_RANGES(ranges, code) in_ranges(ranges, sizeof(ranges) / sizeof((ranges)[0]), code)
+
+static bool in_ranges(const struct range *ranges, size_t count, uint32_t code)
+{
+    for (size_t i = 0; i < count && ranges[i].first <= code; i++)
+        if (code <= ranges[i].last)
+            return true;
+    return false;
+}
+
+static bool is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0);
+}
+
+size_t utf8_decode(const char *bytes, size_t size, uint32_t *code)
+{
+    const unsigned char *p = (const unsigned char *)bytes;
+    if (p[0] < 0x80) {
+        *code = p[0];
+        return 1;
+    }
+    size_t length = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (p[0] < 0xC2 || p[0] > 0xF4 || length > size)
+        return 0;
+    uint32_t value = p[0] & (0xFFU >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+        value = (value << 6) | (p[i] & 0x3FU);
+    }
+    if (value < least[length] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
+        return 0;
+    *code = value;
+    return length;
+}
+
+static void escape_control(struct buffer *out, uint32_t code)
+{
+    if (code == '\n')
+        buffer_puts(out, "\\n");
+    else if (code == '\t')
+        buffer_puts(out, "\\t");
+    else if (code == '\r')
+        buffer_puts(out, "\\r");
+    else
+        buffer_printf(out, code < 0x80 ? "\\x%02x" : "\\u{%x}", code);
+}
+
+void escape_text(struct buffer *out, const char *bytes, size_t size)
+{
+    uint32_t code;
+    for (size_t at = 0, length; at < size; at += length) {
+        length = utf8_decode(bytes + at, size - at, &code);
+        if (length == 0) {
+            buffer_printf(out, "\\x%02x", (unsigned)(unsigned char)bytes[at]);
+            length = 1;
+        } else if (is_control(code)) {
+            escape_control(out, code);
+        } else if (IN_RANGES(hidden, code)) {
+            buffer_printf(out, "\\u{%x}", code);
+        } else {
+            buffer_add(out, bytes + at, length);
+        }
+    }
+}
+
+static void escape_json_code(struct buffer *out, uint32_t code)
+{
+    if (code >= 0x10000) /* as a surrogate pair */
+        buffer_printf(out, "\\u%04x\\u%04x", 0xD800 + ((code - 0x10000) >> 10),
+                      0xDC00 + ((code - 0x10000) & 0x3FF));
+    else
+        buffer_printf(out, "\\u%04x", code);
+}
+
+void escape_json(struct buffer *out, const char *bytes, size_t size)
+{
+    uint32_t code;
+    buffer_putc(out, '"');
+    for (size_t at = 0, length; at < size; at += length) {
+        length = utf8_decode(bytes + at, size - at, &code);
+        if (length == 0) {
+            buffer_puts(out, REPLACEMENT);
+            length = 1;
+        } else if (code == '"' || code == '\\') {
+            buffer_putc(out, '\\');
+            buffer_putc(out, (char)code);
+        } else if (is_control(code) || IN_RANGES(hidden, code)) {
+            escape_json_code(out, code);
+        } else {
+            buffer_add(out, bytes + at, length);
+        }
+    }
+    buffer_putc(out, '"');
+}
+
+static size_t code_columns(uint32_t code)
+{
+    if (code < 0x300)
+        return 1;
+    return IN_RANGES(combining, code) ? 0 : IN_RANGES(wide, code) ? 2 : 1;
+}
+
+size_t text_columns(const char *bytes, size_t size)
+{
+    size_t columns = 0;
+    uint32_t code;
+    for (size_t at = 0, length; at < size; at += length) {
+        length = utf8_decode(bytes + at, size - at, &code);
+        if (length == 0)
+            length = 1;
+        else
+            columns += code_columns(code);
+    }
+    return columns;
+}
+
+/* Bytes at the beginning that take at most `columns`; `*used` is what they do take. */
+static size_t head_bytes(const char *bytes, size_t size, size_t columns, size_t *used)
+{
+    uint32_t code;
+    size_t at = 0;
+    *used = 0;
+    while (at < size) {
+        size_t length = utf8_decode(bytes + at, size - at, &code);
+        size_t takes = length ? code_columns(code) : 0;
+        if (*used + takes > columns)
+            break;
+        *used += takes;
+        at += length ? length : 1;
+    }
+    return at;
+}
+
+/* How much of the beginning to keep. A remark in parentheses at the end goes first. A first word
+ * such as "model.py:39" is kept whole where it leaves room for as much again; else the end says
+ * more: a line number, a function, the file of a path. */
+static size_t kept_columns(const char *bytes, size_t size, size_t columns)
+{
+    const char *space = memchr(bytes, ' ', size);
+    if (bytes[size - 1] == ')' && memchr(bytes, '(', size))
+        return columns - 2;
+    size_t word = space ? text_columns(bytes, (size_t)(space - bytes)) + 1 : 0;
+    return word > 0 && word + LEAST_TAIL <= columns ? word : (columns - 2) / 3;
+}
+
+size_t text_fit(struct buffer *out, const char *bytes, size_t size, size_t columns)
+{
+    size_t all = text_columns(bytes, size);
+    if (all <= columns) {
+        buffer_add(out, bytes, size);
+        return all;
+    }
+    if (columns < 4) {
+        size_t used;
+        buffer_add(out, bytes, head_bytes(bytes, size, columns, &used));
+        return used;
+    }
+    size_t head_columns = kept_columns(bytes, size, columns), used, skipped;
+    size_t head = head_bytes(bytes, size, head_columns, &used);
+    size_t tail_columns = columns - 2 - used;
+    size_t cut = head_bytes(bytes, size, all - tail_columns, &skipped);
+    if (skipped < all - tail_columns) { /* a wide character straddles the cut */
+        uint32_t code;
+        cut += utf8_decode(bytes + cut, size - cut, &code);
+        skipped += code_columns(code);
+    }
+    buffer_add(out, bytes, head);
+    buffer_puts(out, "..");
+    buffer_add(out, bytes + cut, size - cut);
+    return used + 2 + (all - skipped);
+}

@@ -1,0 +1,32 @@
+/* Text from the input on its way out: to a terminal, or into JSON. The only place that decides what
+ * an untrusted string may look like to whoever reads it. */
+#ifndef MEMSNAP_RENDER_ESCAPE_H
+#define MEMSNAP_RENDER_ESCAPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+
+/* Reads one code point of at most `size` bytes (at least 1). Returns its length, or 0 where the
+ * bytes are not valid UTF-8 (overlong forms and surrogates are not); then one byte is to be
+ * skipped. */
+size_t utf8_decode(const char *bytes, size_t size, uint32_t *code);
+
+/* For a terminal: control characters become \n, \t or \x1b, invalid UTF-8 \xff, and what steers or
+ * hides text (bidirectional controls, zero-width and other format characters) \u{202e}. The result
+ * is one line. A backslash stays as it is. */
+void escape_text(struct buffer *out, const char *bytes, size_t size);
+
+/* Quoted, for JSON. Invalid bytes become U+FFFD; besides what JSON demands, the characters that
+ * escape_text() makes visible are written as \uXXXX. */
+void escape_json(struct buffer *out, const char *bytes, size_t size);
+
+/* Columns that escaped text takes on a terminal. */
+size_t text_columns(const char *bytes, size_t size);
+
+/* Adds escaped text cut in its middle to at most `columns` (".." marks the cut). Returns the
+ * columns used. */
+size_t text_fit(struct buffer *out, const char *bytes, size_t size, size_t columns);
+
+#endif

@@ -1,0 +1,36 @@
+/* Writes JSON to a stream as it goes, on one line: a report may be larger than what it was made
+ * from. */
+#ifndef MEMSNAP_RENDER_JSON_H
+#define MEMSNAP_RENDER_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/buffer.h"
+
+struct json_writer {
+    FILE *out;
+    bool needs_comma;
+    bool failed; /* out of memory: the text written is not whole */
+    struct buffer scratch;
+};
+
+void json_writer_init(struct json_writer *json, FILE *out);
+void json_writer_release(struct json_writer *json);
+
+/* `key` is NULL inside an array. Keys are our own and need no escaping. */
+void emit_open(struct json_writer *json, const char *key, char bracket); /* '{' or '[' */
+void emit_close(struct json_writer *json, char bracket);                 /* '}' or ']' */
+void emit_integer(struct json_writer *json, const char *key, int64_t value);
+void emit_count(struct json_writer *json, const char *key, uint64_t value);
+void emit_flag(struct json_writer *json, const char *key, bool value);
+void emit_word(struct json_writer *json, const char *key, const char *text);
+void emit_bytes(struct json_writer *json, const char *key, const char *bytes, size_t size);
+/* A pair whose key comes from the input. */
+void emit_input_pair(struct json_writer *json, const char *key, size_t key_size, const char *bytes,
+                     size_t size);
+void emit_input_count(struct json_writer *json, const char *key, size_t key_size, uint64_t value);
+
+#endif
