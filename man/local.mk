@@ -1,0 +1,3 @@
+dist_man_MANS = \
+	man/memsnap.1 \
+	man/memsnap-analyze.1

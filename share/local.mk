@@ -1,0 +1,7 @@
+if BASH_COMPLETION
+bashcompletion_DATA = share/bash-completion/memsnap
+endif
+if ZSH_COMPLETION
+zshcompletion_DATA = share/zsh/_memsnap
+endif
+EXTRA_DIST += share/bash-completion/memsnap share/zsh/_memsnap

@@ -1,0 +1,53 @@
+"""What the acceptance tests share: the captures, the program, and a tally."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(os.environ.get("srcdir", "."))
+MEMSNAP = os.environ.get("MEMSNAP", "./memsnap")
+SKIPPED = 77
+
+
+def samples():
+    return sorted(p for p in (TOP / "samples").iterdir() if ".pickle" in p.name or ".json" in p.name)
+
+
+def corpus():
+    """Real captures, where they are at hand; says so where they are not."""
+    folder = pathlib.Path(os.environ.get("MEMSNAP_CORPUS", TOP / ".." / "shared" / "corpus"))
+    if not folder.is_dir():
+        print(f"note: no folder of real captures at {folder} (MEMSNAP_CORPUS): only samples tested")
+        return []
+    return sorted(folder.glob("*.pickle"))
+
+
+def analyze(*arguments, **options):
+    return subprocess.run([MEMSNAP, "analyze", *map(str, arguments)], capture_output=True,
+                          check=False, **options)
+
+
+def report(path, *arguments):
+    """The JSON report of one capture."""
+    done = analyze("--format", "json", *arguments, path)
+    if done.returncode != 0:
+        raise AssertionError(f"{path}: status {done.returncode}: {done.stderr.decode(errors='replace')}")
+    return json.loads(done.stdout)
+
+
+class Tally:
+    def __init__(self):
+        self.passed = 0
+        self.failed = 0
+
+    def check(self, name, problems):
+        problems = list(problems)
+        self.passed += not problems
+        self.failed += bool(problems)
+        for problem in problems[:10]:
+            print(f"FAILED {name}: {problem}")
+
+    def end(self):
+        print(f"{self.passed} passed, {self.failed} failed")
+        sys.exit(1 if self.failed or not self.passed else 0)

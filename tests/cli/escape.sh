@@ -1,0 +1,59 @@
+#!/bin/sh
+# Text from a file cannot steer the terminal, wherever it stands in the file.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+# Steers the terminal, reverses text, hides some, and is no UTF-8 (in JSON: a lone surrogate).
+evil='\u001b[2J\u202e\u200b\u0007\n\u009b\ud800'
+cat >evil.json <<END
+{"segments": [{"device": 0, "address": 4096, "total_size": 2097152, "allocated_size": 512,
+   "active_size": 512, "requested_size": 512, "stream": 0, "segment_type": "$evil", "blocks": [
+     {"address": 4096, "size": 512, "requested_size": 512, "state": "active_allocated",
+      "frames": [{"name": "f$evil", "filename": "/a/b$evil.py", "line": 7}]},
+     {"address": 4608, "size": 2096640, "requested_size": 0, "state": "inactive", "frames": []}]}],
+ "device_traces": [[{"action": "alloc", "addr": 4096, "size": 512, "stream": 0, "time_us": 1000,
+     "frames": [{"name": "at::_ops::op$evil::call()", "filename": "??", "line": 0},
+                {"name": "f$evil", "filename": "/a/b$evil.py", "line": 7}]},
+   {"action": "act$evil", "addr": 0, "size": 0, "stream": 0, "time_us": 1001, "frames": []}]],
+ "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": "conf$evil", "key$evil": "value$evil"},
+ "external_annotations": [{"stage": "START", "name": "note$evil", "device": 0, "time_us": 900}],
+ "unknown$evil": 1}
+END
+
+# harmless: nothing below a space but newlines, nothing that hides, valid UTF-8
+harmless() {
+    LC_ALL=C grep -q '[^ -~]' .run/out || return 0
+    LC_ALL=C grep -n '[^ -~]' .run/out | od -c
+    return 1
+}
+
+for arguments in '' --stacks --verbose '--at end' '--top 0 --units bytes' '--at 0'; do
+    # shellcheck disable=SC2086 # a list of words
+    run analyze $arguments evil.json
+    exits 0
+    no_err
+    check 'is harmless' harmless
+    out_has 'conf\x1b[2J\u{202e}\u{200b}\x07\n\u{9b}'
+done
+run analyze --stacks --verbose evil.json
+out_has '.py:7 f\x1b[2J'
+out_has 'note\x1b[2J'
+out_has 'act\x1b[2J'
+out_has 'unknown\x1b[2J'
+run analyze --format json --verbose evil.json
+exits 0
+no_err
+out_has_not "$(printf '\033')"
+out_has_not "$(printf '\342\200\256')"
+out_has '\u001b[2J\u202e'
+if [ -n "${PYTHON3-}" ]; then
+    check 'is valid JSON' "$PYTHON3" -c 'import json; json.load(open(".run/out", encoding="utf-8"))'
+fi
+
+# An error that quotes the file.
+printf '{"segments": [], "device_traces": [], "segments": "\033]0;owned\007"}' >quoted.json
+run analyze quoted.json
+exits 3
+one_err_line
+check 'quotes harmlessly' lacks "$(printf '\033')" .run/err
+
+finish

@@ -1,0 +1,133 @@
+#!/bin/sh
+# Files that are there, and all the ways in which one may not be what was meant.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+sample=samples/train-loop.pickle.gz
+
+# bad FILE STATUS TEXT: the file is refused in one line that names it.
+bad() {
+    run analyze "$1"
+    exits "$2"
+    no_out
+    one_err_line
+    err_has "memsnap: $1: $3"
+}
+
+bad no-such-file 5 'No such file or directory'
+mkdir folder
+bad folder 5 ''
+: >empty
+bad empty 3 ''
+echo 'Traceback (most recent call last):' >text
+bad text 3 ''
+gzip -dc "$sample" >whole.pickle
+head -c 100000 whole.pickle >cut.pickle
+bad cut.pickle 3 'byte 100000: '
+head -c 20000 "$sample" >cut.gz
+bad cut.gz 3 ''
+printf '\200\004}\224.' >dict.pickle
+bad dict.pickle 3 ''
+printf '\200\004K\001.' >number.pickle
+bad number.pickle 3 ''
+printf '{"segments": [' >cut.json
+bad cut.json 3 'byte '
+if [ "$(id -u)" != 0 ]; then
+    : >secret
+    chmod 0 secret
+    bad secret 5 'Permission denied'
+fi
+
+# The name is escaped, too.
+name=$(printf 'new\nline\033[2J\342\200\256')
+run analyze "$name"
+exits 5
+err 'memsnap: new\nline\x1b[2J\u{202e}: No such file or directory'
+cp samples/history-off.pickle "$name"
+run analyze "$name"
+exits 0
+out_has 'new\nline\x1b[2J\u{202e} ('
+
+# Standard input, compressed or not, is the same capture.
+run analyze "$sample"
+exits 0
+tail -n +3 .run/out >file.txt
+run analyze - <"$sample"
+exits 0
+no_err
+out_has 'standard input'
+tail -n +3 .run/out >stdin.txt
+check 'reports standard input like a file' cmp file.txt stdin.txt
+run analyze - <whole.pickle
+exits 0
+tail -n +3 .run/out >stdin.txt
+check 'reports uncompressed input like compressed' cmp file.txt stdin.txt
+run analyze samples/train-loop.json.gz
+exits 0
+tail -n +3 .run/out >json.txt
+check 'reports JSON like a pickle' cmp file.txt json.txt
+run analyze - </dev/null
+exits 3
+one_err_line
+err_has 'memsnap: standard input: '
+status=0
+last='memsnap analyze - <&-'
+"$MEMSNAP" analyze - <&- >.run/out 2>.run/err || status=$?
+exits 5
+one_err_line
+
+# No file named.
+mkdir none
+cd none || exit 99
+ln -s ../.run .run
+run analyze
+exits 2
+no_out
+err_has 'torch.cuda.memory._record_memory_history()'
+err_has 'torch.cuda.memory._dump_snapshot("snapshot.pickle")'
+MEMSNAP_INPUT=../samples/leak.pickle.gz
+export MEMSNAP_INPUT
+run analyze
+exits 0
+no_err
+out_has '../samples/leak.pickle.gz'
+unset MEMSNAP_INPUT
+cp ../samples/history-off.pickle older.bin
+cp ../samples/leak.pickle.gz newer.bin
+echo 'not a capture' >newest.pickle
+touch -d '2020-01-01' older.bin
+touch -d '2021-01-01' newer.bin
+run analyze
+exits 0
+err 'memsnap: no file named; reading newer.bin, the newest capture in this folder'
+out_has 'newer.bin'
+cd ..
+
+# Several: a bad one stops nobody, and the first that failed gives the status.
+run analyze "$sample" empty no-such-file samples/leak.pickle.gz
+exits 3
+check 'complains once for each bad file' test "$(wc -l <.run/err)" -eq 2
+golden several.txt
+run analyze no-such-file empty
+exits 5
+no_out
+run analyze "$sample" "$sample"
+exits 0
+no_err
+
+# Limits and devices.
+run analyze --max-memory 64KiB "$sample"
+exits 4
+no_out
+one_err_line
+run analyze --max-memory 1GiB "$sample"
+exits 0
+run analyze --device 7 samples/two-devices.pickle.gz
+exits 2
+no_out
+err 'memsnap: samples/two-devices.pickle.gz: there is no device 7 in it, only: 0, 1'
+run analyze --at 99999999 "$sample"
+exits 2
+no_out
+one_err_line
+
+finish

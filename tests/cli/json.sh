@@ -1,0 +1,70 @@
+#!/bin/sh
+# The JSON report: one valid line a file, whose parts add up, with the figures of the text report's source.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+if [ -z "${PYTHON3-}" ]; then
+    echo 'skipped: there is no Python'
+    exit 77
+fi
+corpus=${MEMSNAP_CORPUS-}
+
+# adds_up: checks each line of .run/out.
+cat >adds_up.py <<'END'
+import json, sys
+for line in open(".run/out", encoding="utf-8"):
+    report = json.loads(line)
+    assert report["schema"] == "memsnap.analyze/1", report["schema"]
+    assert report["input"]["format"] == "allocator-snapshot"
+    for device in report["devices"]:
+        peak = device.get("at", {}).get("active_bytes", device["active"]["peak_bytes"])
+        for part in ("categories", "sites"):
+            rows = device[part]
+            assert sum(row["bytes"] for row in rows) == peak, (device["device"], part, peak)
+            sizes = [row["bytes"] for row in rows if not row.get("remainder")]
+            assert part == "categories" or sizes == sorted(sizes, reverse=True), part
+        assert sum(device["trace"]["by_action"].values()) == device["trace"]["events"]
+        state = device["state"]
+        assert state["active_bytes"] - state["requested_bytes"] == state["rounding_bytes"]
+        assert state["active_bytes"] + state["inactive_bytes"] <= state["reserved_bytes"] or \
+            report["warnings"]
+END
+
+# json ARGUMENT...
+json() {
+    run analyze --format json "$@"
+    exits 0
+    no_err
+    check 'is valid and adds up' "$PYTHON3" adds_up.py
+}
+
+for sample in samples/*.gz samples/*.pickle; do
+    json "$sample"
+    check 'is one line' test "$(wc -l <.run/out)" -eq 1
+    json --top 0 "$sample"
+    json --top 1 "$sample"
+    json --at end "$sample"
+done
+json --at 100 samples/leak.pickle.gz
+json --range 100:500 samples/leak.pickle.gz
+json --device 1 samples/two-devices.pickle.gz
+out_has_not '"device":0'
+json samples/leak.pickle.gz samples/oom.pickle.gz
+check 'is a line a file' test "$(wc -l <.run/out)" -eq 2
+json - <samples/leak.pickle.gz
+out_has '"path":"-"'
+out_has '"compression":"gzip"'
+json --top 1 samples/history-off.pickle
+check 'leaves absent facts out' lacks time_us .run/out
+cp samples/history-off.pickle "$(printf 'bad\377"\\\033name')"
+json bad*
+out_has "$(printf '"path":"bad\357\277\275\\"\\\\\\u001bname"')"
+
+if [ -d "$corpus" ]; then
+    for capture in "$corpus"/*.pickle; do
+        json "$capture"
+    done
+else
+    echo 'without the real captures, which are not at hand'
+fi
+
+finish

@@ -1,0 +1,31 @@
+cli_tests = \
+	tests/cli/escape.sh \
+	tests/cli/input.sh \
+	tests/cli/json.sh \
+	tests/cli/output.sh \
+	tests/cli/report.sh \
+	tests/cli/terminal.sh \
+	tests/cli/usage.sh
+dist_check_SCRIPTS += $(cli_tests)
+EXTRA_DIST += tests/cli/lib.sh
+EXTRA_DIST += \
+	tests/cli/golden/at-end.txt \
+	tests/cli/golden/at-event.txt \
+	tests/cli/golden/at-time.txt \
+	tests/cli/golden/device.txt \
+	tests/cli/golden/expandable.txt \
+	tests/cli/golden/help-analyze.txt \
+	tests/cli/golden/help.txt \
+	tests/cli/golden/history-off.txt \
+	tests/cli/golden/leak.txt \
+	tests/cli/golden/oom.txt \
+	tests/cli/golden/range.txt \
+	tests/cli/golden/ring-overflow.txt \
+	tests/cli/golden/several.txt \
+	tests/cli/golden/stacks.txt \
+	tests/cli/golden/train-loop.txt \
+	tests/cli/golden/two-devices.txt \
+	tests/cli/golden/units-bytes.txt \
+	tests/cli/golden/units.txt \
+	tests/cli/golden/verbose.txt \
+	tests/cli/golden/wide.txt

@@ -1,0 +1,59 @@
+#!/bin/sh
+# What the reports of the samples look like, with every option.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+cp samples/*.gz samples/*.pickle .
+
+# report GOLDEN ARGUMENT...
+report() {
+    file=$1
+    shift
+    run analyze "$@"
+    exits 0
+    no_err
+    golden "$file"
+    check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
+}
+
+for sample in train-loop leak oom two-devices expandable ring-overflow; do
+    report "$sample.txt" "$sample.pickle.gz"
+done
+report history-off.txt history-off.pickle
+report at-end.txt --at end leak.pickle.gz
+report at-event.txt --at 1000 --top 3 train-loop.pickle.gz
+report at-time.txt --at +20ms --top 3 train-loop.pickle.gz
+report range.txt --range 1000:2000 --top 3 train-loop.pickle.gz
+report device.txt --device 1 --top 2 two-devices.pickle.gz
+report units.txt --units MiB --top 3 train-loop.pickle.gz
+report units-bytes.txt --units bytes --top 3 train-loop.pickle.gz
+report verbose.txt --verbose --top 1 train-loop.pickle.gz
+run analyze --at peak train-loop.pickle.gz
+exits 0
+golden train-loop.txt
+
+# Whole stacks keep Python's lines whole; so they may be long.
+run analyze --stacks --top 2 train-loop.pickle.gz
+exits 0
+no_err
+golden stacks.txt
+
+# Wider pages cut less; --top 0 cuts no rows.
+COLUMNS=120
+export COLUMNS
+run analyze oom.pickle.gz
+exits 0
+golden wide.txt
+unset COLUMNS
+run analyze --top 0 --units bytes oom.pickle.gz
+exits 0
+out_has_not 'more call sites'
+
+# The example that the front page shows.
+example=$(sed -n 's/^\$ memsnap //p' "$cli/../../README.md")
+# shellcheck disable=SC2086 # a list of words
+run $example
+exits 0
+sed -n '/^\$ memsnap /,/^```/p' "$cli/../../README.md" | sed '1d;$d' >.run/wanted
+check 'is what README.md shows' diff -u .run/wanted .run/out
+
+finish

@@ -1,0 +1,122 @@
+#!/bin/sh
+# The first things a new user types, right and wrong.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+run
+exits 2
+no_out
+one_err_line
+err_has 'memsnap help'
+
+for way in help --help -h; do
+    run "$way"
+    exits 0
+    no_err
+    golden help.txt
+    check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
+done
+
+for way in version --version; do
+    run "$way"
+    exits 0
+    no_err
+    out_has 'memsnap '
+    out_has 'zlib '
+done
+
+run analyze --help
+exits 0
+no_err
+golden help-analyze.txt
+check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
+run help analyze
+exits 0
+golden help-analyze.txt
+run analyze -h
+exits 0
+golden help-analyze.txt
+run help help
+exits 0
+out_has 'usage: memsnap help'
+run version --help
+exits 0
+out_has 'usage: memsnap version'
+
+run analyse
+exits 2
+no_out
+err "memsnap: unknown command 'analyse'; did you mean 'analyze'?"
+run anlayze
+err "memsnap: unknown command 'anlayze'; did you mean 'analyze'?"
+run frobnicate
+exits 2
+err "memsnap: unknown command 'frobnicate'; see 'memsnap help'"
+run help frobnicate
+exits 2
+err "memsnap: unknown command 'frobnicate'; see 'memsnap help'"
+run "$(printf 'a\033[31mb')"
+exits 2
+err "memsnap: unknown command 'a\\x1b[31mb'; see 'memsnap help'"
+run samples/history-off.pickle
+exits 2
+err "memsnap: 'samples/history-off.pickle' is a file, not a command; did you mean 'memsnap analyze samples/history-off.pickle'?"
+run --frobnicate
+exits 2
+err "memsnap: unknown option --frobnicate before the command; see 'memsnap help'"
+run version now
+exits 2
+one_err_line
+
+# usage MESSAGE ARGUMENT...: is wrong usage of analyze, told so, before any file is touched.
+usage() {
+    message=$1
+    shift
+    run analyze "$@" no-such-file
+    exits 2
+    no_out
+    err "memsnap: analyze: $message"
+}
+
+usage 'unknown option --stack-traces; see '"'memsnap analyze --help'" --stack-traces
+usage 'unknown option --stakcs; did you mean --stacks?' --stakcs
+usage 'unknown option --untis; did you mean --units?' --untis
+usage "unknown option -z; see 'memsnap analyze --help'" -z
+usage 'option --stacks takes no argument' --stacks=all
+usage "unknown format 'xml'; there are text and json" --format xml
+usage "unknown unit 'MB'; there are auto, bytes, KiB, MiB, GiB" --units MB
+usage "--top takes a whole number, not '-1'" --top -1
+usage "--top takes a whole number, not ''" --top ''
+usage "--top takes a whole number, not '99999999999999999999'" --top 99999999999999999999
+usage "--device takes a whole number, not 'cuda:0'" --device cuda:0
+usage "--device takes a whole number, not '4294967296'" --device 4294967296
+usage "'lots' is no size; try 512MiB or 8GiB" --max-memory lots
+usage "'0' is no size; try 512MiB or 8GiB" --max-memory 0
+run analyze --at noon no-such-file
+exits 2
+one_err_line
+err_has "'noon'"
+run analyze --range 5 no-such-file
+exits 2
+one_err_line
+run analyze --range 7:3 no-such-file
+exits 2
+one_err_line
+run analyze no-such-file --top
+exits 2
+err 'memsnap: analyze: option --top needs an argument: --top N'
+
+# Shortened, mixed with files, and after --.
+run analyze --form json samples/history-off.pickle --dev 0
+exits 0
+run analyze -- --help
+exits 5
+err 'memsnap: --help: No such file or directory'
+
+# The manual page knows every option.
+run analyze --help
+for option in $(sed -n 's/^ .* --\([a-z-]*\).*/\1/p' .run/out); do
+    check "memsnap-analyze(1) has --$option" \
+        grep -qF -e "\\-\\-$(printf '%s' "$option" | sed 's/-/\\-/g')" "$cli/../../man/memsnap-analyze.1"
+done
+
+finish

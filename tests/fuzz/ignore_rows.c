@@ -1,0 +1,53 @@
+#include "fuzz/ignore_rows.h"
+
+static bool take_event(void *self, uint32_t device, const struct event_row *row, struct error *err)
+{
+    (void)self, (void)device, (void)row, (void)err;
+    return true;
+}
+
+static bool take_event_again(void *self, uint32_t device, uint64_t sequence, struct error *err)
+{
+    (void)self, (void)device, (void)sequence, (void)err;
+    return true;
+}
+
+static bool take_trace(void *self, uint32_t device, struct error *err)
+{
+    (void)self, (void)device, (void)err;
+    return true;
+}
+
+static bool take_segment(void *self, const struct segment_row *row, struct error *err)
+{
+    (void)self, (void)row, (void)err;
+    return true;
+}
+
+static bool take_annotation(void *self, const struct annotation_row *row, struct error *err)
+{
+    (void)self, (void)row, (void)err;
+    return true;
+}
+
+static bool take_setting(void *self, const struct setting_row *row, struct error *err)
+{
+    (void)self, (void)row, (void)err;
+    return true;
+}
+
+static bool take_unknown_key(void *self, const char *where, string_id key, struct error *err)
+{
+    (void)self, (void)where, (void)key, (void)err;
+    return true;
+}
+
+const struct row_sink ignore_rows = {
+    .event = take_event,
+    .event_again = take_event_again,
+    .trace = take_trace,
+    .segment = take_segment,
+    .annotation = take_annotation,
+    .setting = take_setting,
+    .unknown_key = take_unknown_key,
+};

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs the fuzz targets over the samples, unpacked, and over damaged copies of them.
+# MEMSNAP_REPLAYS says how many copies are damaged each way.
+set -eu
+: "${srcdir:=.}"
+count=${MEMSNAP_REPLAYS:-20}
+
+unpacked=$(mktemp -d)
+trap 'rm -rf "$unpacked"' EXIT
+cp "$srcdir"/samples/*.pickle "$unpacked"
+for packed in "$srcdir"/samples/*.gz; do
+    gzip -dc "$packed" >"$unpacked/$(basename "$packed" .gz)"
+done
+
+# The target supplies the first two bytes of every gzip file itself.
+tests/fuzz/replay-gzip -s 2 -n "$count" "$srcdir"/samples/*.gz
+tests/fuzz/replay-json -n "$count" "$unpacked"/*.json
+tests/fuzz/replay-pickle -n "$count" "$unpacked"/*.pickle
+tests/fuzz/replay-analyze -n "$count" "$unpacked"/*.pickle "$unpacked"/*.json
+tests/fuzz/replay-pickle -n "$count" "$unpacked"/*.pickle
+tests/fuzz/replay-analyze -n "$((count / 4))" "$unpacked"/*

@@ -1,0 +1,112 @@
+# Reads C files named src/ROOM/FILE or src/main.c, and prints FILE:LINE: MESSAGE for
+# every include that points the wrong way and every call that a room may not make.
+
+BEGIN {
+    may["base"] = " base "
+    may["decode"] = " base decode "
+    may["model"] = " base model "
+    may["analysis"] = " base model analysis "
+    may["render"] = " base model analysis render "
+    may["commands"] = " base decode model analysis render commands "
+    may["main"] = may["commands"]
+
+    # What the importers fill and the model is made of: types, no decoding.
+    shared_types = " decode/rows.h decode/sniff.h decode/source.h "
+
+    library["zlib.h"] = " decode commands "
+    library["jansson.h"] = " decode model analysis render commands main "
+    library["pthread.h"] = " base decode model analysis render commands main "
+
+    speaking = " commands main "
+    forbidden = "(^|[^A-Za-z0-9_])((exit|_exit|_Exit|quick_exit|abort|printf|vprintf|puts|putchar|perror|" \
+        "psignal|err|errx|warn|warnx|error)[ \t]*\\(|(stderr|stdout|STDERR_FILENO|STDOUT_FILENO)([^A-Za-z0-9_]|$))"
+}
+
+function fault(message) {
+    printf "%s:%d: %s\n", FILENAME, FNR, message
+}
+
+FNR == 1 {
+    in_comment = 0
+    name = FILENAME
+    sub(/^.*src\//, "", name)
+    room = name
+    if (!sub(/\/.*/, "", room))
+        room = "main"
+    if (!(room in may))
+        fault("room " room " is not in the table")
+}
+
+function check_own_include(path, to) {
+    if (path !~ /\//) {
+        fault("include of \"" path "\" names no room")
+        return
+    }
+    to = path
+    sub(/\/.*/, "", to)
+    if (index(may[room], " " to " "))
+        return
+    if (room == "model" && to == "decode") {
+        if (index(shared_types, " " path " ") || name ~ /\.c$/)
+            return
+        fault("a header of model includes \"" path "\": only importers may, and they are .c files")
+        return
+    }
+    fault(room " may not include \"" path "\"")
+}
+
+# Without comments, and without what string and character literals hold.
+function code_of(line, out, at, two) {
+    out = ""
+    while (line != "") {
+        if (in_comment) {
+            at = index(line, "*/")
+            if (!at)
+                return out
+            line = substr(line, at + 2)
+            in_comment = 0
+            out = out " "
+            continue
+        }
+        two = substr(line, 1, 2)
+        if (two == "//")
+            return out
+        if (two == "/*") {
+            in_comment = 1
+            line = substr(line, 3)
+        } else if (match(line, /^"([^"\\]|\\.)*"/) || match(line, /^'([^'\\]|\\.)*'/)) {
+            out = out "\"\""
+            line = substr(line, RLENGTH + 1)
+        } else {
+            out = out substr(line, 1, 1)
+            line = substr(line, 2)
+        }
+    }
+    return out
+}
+
+!in_comment && /^[ \t]*#[ \t]*include[ \t]*"/ {
+    path = $0
+    sub(/^[^"]*"/, "", path)
+    sub(/".*/, "", path)
+    check_own_include(path)
+    next
+}
+
+!in_comment && /^[ \t]*#[ \t]*include[ \t]*</ {
+    path = $0
+    sub(/^[^<]*</, "", path)
+    sub(/>.*/, "", path)
+    if (path in library && !index(library[path], " " room " "))
+        fault(room " may not include <" path ">")
+    next
+}
+
+{
+    code = code_of($0)
+    if (!index(speaking, " " room " ") && match(code, forbidden)) {
+        found = substr(code, RSTART, RLENGTH)
+        gsub(/[^A-Za-z0-9_]/, "", found)
+        fault(room " may not use " found ": only commands and main.c print or exit")
+    }
+}

@@ -1,0 +1,37 @@
+# Every test is a program or a script that exits 0 (passed), 77 (skipped, having
+# said why) or otherwise (failed). It is run in the build folder, and finds what
+# it needs through the environment:
+#   MEMSNAP         the program
+#   srcdir          the source tree's top
+#   PYTHON3         Python, or empty where there is none
+#   MEMSNAP_CORPUS  real captures, where they are at hand
+
+AM_TESTS_ENVIRONMENT = \
+	MEMSNAP='$(abs_top_builddir)/memsnap$(EXEEXT)'; export MEMSNAP; \
+	PYTHON3='$(PYTHON3)'; export PYTHON3; \
+	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
+	MEMSNAP_CORPUS=$${MEMSNAP_CORPUS-'$(abs_top_srcdir)/../shared/corpus'}; export MEMSNAP_CORPUS; \
+	ASAN_OPTIONS=$${ASAN_OPTIONS-detect_stack_use_after_return=1}; export ASAN_OPTIONS; \
+	UBSAN_OPTIONS=$${UBSAN_OPTIONS-print_stacktrace=1}; export UBSAN_OPTIONS;
+
+TEST_EXTENSIONS = .sh .py
+if HAVE_PYTHON3
+PY_LOG_COMPILER = $(PYTHON3)
+else
+PY_LOG_COMPILER = $(SHELL) -c 'echo "skipped: there is no Python"; exit 77'
+endif
+
+check_PROGRAMS =
+TESTS = $(dist_check_SCRIPTS)
+dist_check_SCRIPTS = tests/completion.sh tests/layering.sh tests/man-examples.sh
+EXTRA_DIST += tests/layering.awk tests/man-examples.awk
+
+include tests/accept/local.mk
+include tests/accept/local.mk
+include tests/cli/local.mk
+include tests/unit/local.mk
+include tests/fuzz/local.mk
+
+# The counts of the unit tests would otherwise be seen in their logs only.
+check-local: check-TESTS
+	@cat $(unit_runners:=.log) 2>/dev/null || :

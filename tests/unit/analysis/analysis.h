@@ -1,0 +1,15 @@
+/* The test cases of the analysis room, one a file. */
+#ifndef MEMSNAP_TESTS_UNIT_ANALYSIS_ANALYSIS_H
+#define MEMSNAP_TESTS_UNIT_ANALYSIS_ANALYSIS_H
+
+#include "unit/unit.h"
+
+TCase *category_tests(void);
+TCase *category_carried_tests(void);
+TCase *report_tests(void);
+TCase *report_notices_tests(void);
+TCase *report_labels_tests(void);
+TCase *site_names_tests(void);
+TCase *site_tests(void);
+
+#endif

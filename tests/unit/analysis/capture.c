@@ -1,0 +1,130 @@
+#include "unit/analysis/capture.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+void capture_init(struct capture *capture)
+{
+    *capture = (struct capture){.time_us = 1000, .total_size = (uint64_t)1 << 40};
+}
+
+static void separate(struct buffer *list)
+{
+    if (list->size > 0)
+        buffer_putc(list, ',');
+}
+
+void capture_event_with(struct capture *capture, const char *action, uint64_t addr, uint64_t size,
+                        const char *frames, const char *more)
+{
+    separate(&capture->events);
+    buffer_printf(&capture->events,
+                  "{\"action\":\"%s\",\"addr\":%" PRIu64 ",\"size\":%" PRIu64
+                  ",\"stream\":0,\"time_us\":%" PRIu64 ",\"frames\":[%s]%s}",
+                  action, addr, size, ++capture->time_us, frames, more);
+}
+
+void capture_event(struct capture *capture, const char *action, uint64_t addr, uint64_t size,
+                   const char *frames)
+{
+    capture_event_with(capture, action, addr, size, frames, "");
+}
+
+void capture_free(struct capture *capture, uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_event(capture, "free_requested", addr, size, frames);
+    capture_event(capture, "free_completed", addr, size, frames);
+}
+
+void capture_block(struct capture *capture, uint64_t addr, uint64_t size, const char *frames)
+{
+    separate(&capture->blocks);
+    buffer_printf(&capture->blocks,
+                  "{\"address\":%" PRIu64 ",\"size\":%" PRIu64 ",\"requested_size\":%" PRIu64
+                  ",\"state\":\"active_allocated\",\"frames\":[%s]}",
+                  addr, size, size, frames);
+}
+
+void capture_annotate(struct capture *capture, const char *stage, const char *name, int device)
+{
+    separate(&capture->annotations);
+    buffer_printf(&capture->annotations,
+                  "{\"stage\":\"%s\",\"name\":\"%s\",\"device\":%d,\"time_us\":%" PRIu64 "}", stage,
+                  name, device, capture->time_us);
+}
+
+void capture_setting(struct capture *capture, const char *key, const char *json_value)
+{
+    separate(&capture->settings);
+    buffer_printf(&capture->settings, "\"%s\":%s", key, json_value);
+}
+
+static const char *text_of(const struct buffer *buffer)
+{
+    return buffer->bytes ? buffer->bytes : "";
+}
+
+void capture_load(struct capture *capture)
+{
+    struct buffer json = BUFFER_INIT;
+    struct load_options options = {0};
+    struct error err;
+    buffer_printf(&json,
+                  "{\"segments\":[{\"device\":0,\"address\":0,\"total_size\":%" PRIu64
+                  ",\"allocated_size\":0,\"active_size\":0,\"requested_size\":0,\"stream\":0,"
+                  "\"segment_type\":\"large\",\"frames\":[],\"blocks\":[%s]}],"
+                  "\"device_traces\":[[%s]],\"allocator_settings\":{%s},"
+                  "\"external_annotations\":[%s]}",
+                  capture->total_size, text_of(&capture->blocks), text_of(&capture->events),
+                  text_of(&capture->settings), text_of(&capture->annotations));
+    ck_assert(!json.failed);
+    capture->snapshot = snapshot_load_memory(json.bytes, json.size, &options, &err);
+    if (!capture->snapshot)
+        ck_abort_msg("the capture was refused: %s", err.text);
+    capture->timeline = timeline_build(capture->snapshot, 0, &err);
+    ck_assert_ptr_nonnull(capture->timeline);
+    capture->sites = site_table_create(capture->snapshot->symbols, &err);
+    ck_assert_ptr_nonnull(capture->sites);
+    buffer_release(&json);
+}
+
+struct device_report *capture_report(struct capture *capture, size_t top)
+{
+    struct report_options options = {.top = top};
+    struct error err;
+    struct device_report *report =
+        device_report_build(capture->timeline, capture->sites, &options, &err);
+    if (!report)
+        ck_abort_msg("no report: %s", err.text);
+    return report;
+}
+
+enum category capture_category(struct capture *capture, uint64_t addr)
+{
+    const struct timeline *timeline = capture->timeline;
+    struct categories categories;
+    struct error err;
+    int found = -1;
+    ck_assert(categories_assign(timeline, capture->sites, &categories, &err));
+    for (size_t i = 0; i < timeline->carried_count; i++)
+        if (timeline->carried[i].addr == addr)
+            found = categories.of_carried[i];
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        if (timeline->trace->addr[timeline->lifetimes[i].alloc] == addr)
+            found = categories.of_lifetime[i];
+    categories_release(&categories);
+    ck_assert_int_ge(found, 0);
+    return (enum category)found;
+}
+
+void capture_release(struct capture *capture)
+{
+    site_table_destroy(capture->sites);
+    timeline_destroy(capture->timeline);
+    snapshot_destroy(capture->snapshot);
+    buffer_release(&capture->events);
+    buffer_release(&capture->blocks);
+    buffer_release(&capture->annotations);
+    buffer_release(&capture->settings);
+}

@@ -1,0 +1,62 @@
+/* A capture of device 0 written event by event as JSON, loaded and reported on. */
+#ifndef MEMSNAP_TESTS_UNIT_ANALYSIS_CAPTURE_H
+#define MEMSNAP_TESTS_UNIT_ANALYSIS_CAPTURE_H
+
+#include "analysis/report.h"
+#include "base/buffer.h"
+
+/* Frames, innermost first, joined by commas: PY("f", "a.py", 3) "," CPP("at::_ops::mm::call(") */
+#define PY(name, file, line) "{\"name\":\"" name "\",\"filename\":\"" file "\",\"line\":" #line "}"
+#define CPP(name)            "{\"name\":\"" name "\",\"filename\":\"??\",\"line\":0}"
+
+#define TORCH  "/venv/lib/python3.12/site-packages/torch/"
+#define SCRIPT PY("<module>", "/home/u/train.py", 9)
+#define CALL   PY("_call_impl", TORCH "nn/modules/module.py", 1790)
+#define ENGINE                                                                                     \
+    CPP("torch::autograd::Node::operator()(x)")                                                    \
+    "," CPP("torch::autograd::Engine::evaluate_function(x)")
+
+#define STACK_FORWARD                                                                              \
+    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT
+#define STACK_LOSS                                                                                 \
+    CPP("at::_ops::sub_Tensor::call(x)") "," PY("loss", "/home/u/loss.py", 4) "," SCRIPT
+#define STACK_BACKWARD                                                                             \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," CPP("torch::autograd::generated::MmBackward0::apply(x)") "," ENGINE
+#define STACK_STEP                                                                                 \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," PY("step", "/home/u/optimizer.py", 7) "," PY("wrapper", TORCH "optim/optimizer.py",        \
+                                                     533) "," SCRIPT
+
+struct capture {
+    struct buffer events, blocks, annotations, settings;
+    uint64_t time_us, total_size;
+    /* after capture_load() */
+    struct snapshot *snapshot;
+    struct timeline *timeline;
+    struct site_table *sites;
+};
+
+void capture_init(struct capture *capture);
+/* `frames` as above; "" for an event without frames. One microsecond after the event before. */
+void capture_event(struct capture *capture, const char *action, uint64_t addr, uint64_t size,
+                   const char *frames);
+/* The same with further keys: ",\"category\":\"input\"". */
+void capture_event_with(struct capture *capture, const char *action, uint64_t addr, uint64_t size,
+                        const char *frames, const char *more);
+/* free_requested and free_completed at once */
+void capture_free(struct capture *capture, uint64_t addr, uint64_t size, const char *frames);
+/* A block of the dump; those that the trace leaves live belong here too. */
+void capture_block(struct capture *capture, uint64_t addr, uint64_t size, const char *frames);
+/* `stage` START or END, at the time of the latest event */
+void capture_annotate(struct capture *capture, const char *stage, const char *name, int device);
+void capture_setting(struct capture *capture, const char *key, const char *json_value);
+
+/* Aborts the test on failure. */
+void capture_load(struct capture *capture);
+struct device_report *capture_report(struct capture *capture, size_t top);
+/* The category of what was last allocated at `addr`: in the trace, else before it. */
+enum category capture_category(struct capture *capture, uint64_t addr);
+void capture_release(struct capture *capture);
+
+#endif

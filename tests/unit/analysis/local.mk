@@ -1,0 +1,15 @@
+unit_runners += tests/unit/analysis/run
+tests_unit_analysis_run_CPPFLAGS = $(unit_cppflags)
+tests_unit_analysis_run_LDADD = $(unit_libs)
+tests_unit_analysis_run_SOURCES = $(unit_common) \
+	tests/unit/analysis/analysis.h \
+	tests/unit/analysis/capture.c \
+	tests/unit/analysis/capture.h \
+	tests/unit/analysis/category_carried_test.c \
+	tests/unit/analysis/category_test.c \
+	tests/unit/analysis/report_labels_test.c \
+	tests/unit/analysis/report_notices_test.c \
+	tests/unit/analysis/report_test.c \
+	tests/unit/analysis/site_names_test.c \
+	tests/unit/analysis/site_test.c \
+	tests/unit/analysis/suite.c

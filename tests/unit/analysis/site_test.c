@@ -1,0 +1,201 @@
+/* What whole stacks tell. */
+#include <string.h>
+
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+/* Loads one allocation with the frames. */
+static const struct stack_facts *facts_of(const char *frames)
+{
+    struct error err;
+    capture_event(&capture, "alloc", 4096, 512, frames);
+    capture_load(&capture);
+    const struct stack_facts *facts =
+        site_stack_facts(capture.sites, capture.timeline->trace->stack[0], &err);
+    ck_assert_ptr_nonnull(facts);
+    return facts;
+}
+
+static void check_label(const struct stack_facts *facts, const char *expected)
+{
+    struct buffer label = BUFFER_INIT;
+    site_label(capture.sites, capture.timeline->trace->stack[0], &facts->site, &label);
+    ck_assert_str_eq(label.bytes, expected);
+    buffer_release(&label);
+}
+
+static void check_op(const struct stack_facts *facts, const char *expected)
+{
+    ck_assert_str_eq(symbols_text(capture.snapshot->symbols, facts->site.op).bytes, expected);
+}
+
+#define UNWINDER CPP("torch::unwind::unwind()") "," CPP("torch::CapturedTraceback::gather(bool)")
+
+START_TEST(the_user_frame_is_found_behind_wrappers)
+{
+    const struct stack_facts *facts = facts_of(
+        UNWINDER "," CPP("at::_ops::bmm::redispatch(x)") "," CPP("at::_ops::bmm::call(x)") "," CPP(
+            "at::_ops::einsum::call(x)") "," PY("einsum", TORCH "functional.py",
+                                                407) "," PY("einsum",
+                                                            "/venv/lib/python3.12/site-packages/"
+                                                            "einops/einops.py",
+                                                            939) "," PY("forward",
+                                                                        "/home/u/model.py",
+                                                                        39) "," CPP("_PyEval_"
+                                                                                    "EvalFrameDefau"
+                                                                                    "lt") "," CALL
+                                                                                          "," SCRIPT);
+    check_label(facts, "model.py:39 forward");
+    check_op(facts, "aten::bmm");
+    ck_assert_int_eq(facts->context, CONTEXT_FORWARD);
+    ck_assert(!facts->site.has_backward);
+}
+END_TEST
+
+START_TEST(storage_makers_give_way)
+{
+    check_op(facts_of(CPP("at::_ops::empty_strided::call(x)") "," CPP(
+                 "at::_ops::empty_like::call(x)") "," CPP("at::_ops::clone::call(x)") "," SCRIPT),
+             "aten::clone");
+}
+END_TEST
+
+START_TEST(a_storage_maker_alone_is_named_as_called)
+{
+    check_op(facts_of(CPP("at::_ops::empty_strided::call(x)") "," CPP(
+                 "at::_ops::empty_like::call(x)") "," SCRIPT "," CPP("at::_ops::mm::call(x)")),
+             "aten::empty_like");
+}
+END_TEST
+
+START_TEST(backward_without_python)
+{
+    const struct stack_facts *facts = facts_of(UNWINDER "," STACK_BACKWARD);
+    check_label(facts, "MmBackward0 (backward pass, no Python stack)");
+    check_op(facts, "aten::mm");
+    ck_assert(facts->site.has_backward);
+    ck_assert_uint_eq(facts->site.any_python_frame, NO_FRAME);
+    ck_assert_int_eq(facts->context, CONTEXT_BACKWARD);
+}
+END_TEST
+
+START_TEST(a_node_is_the_operator_where_there_is_no_other)
+{
+    const struct stack_facts *facts =
+        facts_of(CPP("torch::autograd::AccumulateGrad::apply(x)") "," ENGINE);
+    check_op(facts, "AccumulateGrad");
+    ck_assert(facts->accumulates_grad);
+}
+END_TEST
+
+START_TEST(labels_of_poor_stacks)
+{
+    static const struct {
+        const char *frames, *label;
+    } cases[] = {
+        {"", "(no stack recorded)"},
+        {CPP("foo()"), "(C++ frames only)"},
+        {CPP("at::_ops::mm::call(x)"), "aten::mm (no Python stack)"},
+        {CPP("torch::autograd::Engine::thread_main(x)"),
+         "autograd engine (backward pass, no Python stack)"},
+        {PY("_init_group", TORCH "optim/adam.py", 130) "," PY("step", TORCH "optim/adam.py", 9),
+         "adam.py:130 _init_group"},
+        {PY("Net.forward", "C:\\\\u\\\\net.py", 0), "net.py Net.forward"},
+    };
+    check_label(facts_of(cases[_i].frames), cases[_i].label);
+}
+END_TEST
+
+START_TEST(contexts)
+{
+    static const struct {
+        const char *frames;
+        enum context context;
+    } cases[] = {
+        {SCRIPT, CONTEXT_OTHER},
+        {CPP("ncclThread()"), CONTEXT_NONE},
+        {STACK_STEP, CONTEXT_OPTIMIZER},
+        /* a closure runs forward and backward inside the optimizer's step */
+        {PY("forward", "/home/u/model.py", 3) "," CALL "," PY("closure", "/home/u/t.py", 2) "," PY(
+             "wrapper", TORCH "optim/optimizer.py", 533),
+         CONTEXT_FORWARD},
+        {PY("zero_grad", TORCH "optim/optimizer.py", 960) "," SCRIPT, CONTEXT_ZERO_GRAD},
+        {PY("__init__", TORCH "nn/modules/linear.py", 105) "," PY("__init__", "/home/u/model.py",
+                                                                  5) "," SCRIPT,
+         CONTEXT_INIT},
+        {PY("convert", TORCH "nn/modules/module.py",
+            1355) "," PY("_apply", TORCH "nn/modules/module.py", 900) "," SCRIPT,
+         CONTEXT_INIT},
+        {PY("_make_grads", TORCH "autograd/__init__.py", 231) "," PY("backward", TORCH "_tensor.py",
+                                                                     631) "," SCRIPT,
+         CONTEXT_BACKWARD},
+        /* checkpointing: with C++ frames, and with Python alone */
+        {PY("forward", "/home/u/model.py",
+            3) "," CALL "," PY("backward", TORCH "utils/checkpoint.py", 320) "," ENGINE,
+         CONTEXT_RECOMPUTE},
+        {PY("forward", "/home/u/model.py",
+            3) "," CALL "," PY("recompute_fn", TORCH "utils/checkpoint.py",
+                               1400) "," PY("unpack_hook", TORCH "utils/checkpoint.py", 1100),
+         CONTEXT_RECOMPUTE},
+        /* a custom autograd function's own backward */
+        {PY("backward", "/home/u/op.py", 9) "," ENGINE, CONTEXT_BACKWARD},
+        {PY("get_param", "/home/u/param.py", 9) "," SCRIPT, CONTEXT_OTHER},
+    };
+    ck_assert_int_eq(facts_of(cases[_i].frames)->context, cases[_i].context);
+}
+END_TEST
+
+START_TEST(workspaces_and_communication)
+{
+    const struct stack_facts *facts =
+        facts_of(CPP("at::cuda::getNewWorkspace()") "," STACK_FORWARD);
+    ck_assert(facts->is_workspace);
+    ck_assert(!facts->communicates);
+}
+END_TEST
+
+START_TEST(communication_is_judged_by_the_innermost_code)
+{
+    const struct stack_facts *facts = facts_of(
+        PY("foreach_all_gather", TORCH "distributed/fsdp/_fully_shard/_fsdp_collectives.py",
+           150) "," PY("forward", "/home/u/model.py", 3) "," CALL);
+    ck_assert(facts->communicates);
+}
+END_TEST
+
+START_TEST(fsdp_further_out_is_no_communication)
+{
+    const struct stack_facts *facts =
+        facts_of(STACK_FORWARD "," PY("forward", TORCH "distributed/fsdp/_flat_param.py", 850));
+    ck_assert(!facts->communicates);
+}
+END_TEST
+
+TCase *site_tests(void)
+{
+    TCase *tests = tcase_create("sites");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, the_user_frame_is_found_behind_wrappers);
+    tcase_add_test(tests, storage_makers_give_way);
+    tcase_add_test(tests, a_storage_maker_alone_is_named_as_called);
+    tcase_add_test(tests, backward_without_python);
+    tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
+    tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
+    tcase_add_loop_test(tests, contexts, 0, 12);
+    tcase_add_test(tests, workspaces_and_communication);
+    tcase_add_test(tests, communication_is_judged_by_the_innermost_code);
+    tcase_add_test(tests, fsdp_further_out_is_no_communication);
+    return tests;
+}

@@ -1,0 +1,14 @@
+#include "unit/analysis/analysis.h"
+
+Suite *unit_suite(void)
+{
+    Suite *suite = suite_create("analysis");
+    suite_add_tcase(suite, site_names_tests());
+    suite_add_tcase(suite, site_tests());
+    suite_add_tcase(suite, category_tests());
+    suite_add_tcase(suite, category_carried_tests());
+    suite_add_tcase(suite, report_labels_tests());
+    suite_add_tcase(suite, report_tests());
+    suite_add_tcase(suite, report_notices_tests());
+    return suite;
+}

@@ -1,0 +1,19 @@
+# A runner a room, or part of one: its test cases, the main program, and the library's objects.
+
+unit_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(CHECK_CFLAGS)
+unit_libs = $(LDADD) $(CHECK_LIBS)
+unit_common = tests/unit/unit.c tests/unit/unit.h
+unit_runners =
+
+include tests/unit/analysis/local.mk
+include tests/unit/base/local.mk
+include tests/unit/json/local.mk
+include tests/unit/model/local.mk
+include tests/unit/pickle/local.mk
+include tests/unit/source/local.mk
+
+EXTRA_PROGRAMS = $(unit_runners)
+if ENABLE_UNIT_TESTS
+check_PROGRAMS += $(unit_runners)
+TESTS += $(unit_runners)
+endif

@@ -1,0 +1,17 @@
+/* The test cases of the model room, one a file. */
+#ifndef MEMSNAP_TESTS_UNIT_MODEL_MODEL_H
+#define MEMSNAP_TESTS_UNIT_MODEL_MODEL_H
+
+#include "unit/unit.h"
+
+TCase *addrmap_tests(void);
+TCase *loader_tests(void);
+TCase *loader_limit_tests(void);
+TCase *snapshot_tests(void);
+TCase *timeline_tests(void);
+TCase *timeline_cut_tests(void);
+TCase *timeline_point_tests(void);
+TCase *timeline_random_tests(void);
+TCase *window_tests(void);
+
+#endif

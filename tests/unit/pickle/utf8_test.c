@@ -1,0 +1,50 @@
+#include "decode/utf8.h"
+
+#include "unit/pickle/pickle.h"
+
+static size_t valid(const char *bytes, size_t size)
+{
+    return utf8_valid_prefix((const uint8_t *)bytes, size, UTF8_REFUSE_SURROGATES);
+}
+
+START_TEST(whole_characters_are_valid)
+{
+    ck_assert_uint_eq(valid(BYTES("")), 0);
+    ck_assert_uint_eq(valid(BYTES("plain ASCII text")), 16);
+    ck_assert_uint_eq(valid(BYTES("a\0b")), 3);
+    ck_assert_uint_eq(valid(BYTES("\xc2\x80\xdf\xbf")), 4);
+    ck_assert_uint_eq(valid(BYTES("\xe0\xa0\x80\xef\xbf\xbf")), 6);
+    ck_assert_uint_eq(valid(BYTES("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf")), 8);
+}
+END_TEST
+
+START_TEST(the_first_wrong_byte_is_found)
+{
+    ck_assert_uint_eq(valid(BYTES("12345678\xff")), 8);
+    ck_assert_uint_eq(valid(BYTES("1234567\x80"
+                                  "9")),
+                      7);
+    ck_assert_uint_eq(valid(BYTES("ab\xc3")), 2);       /* cut off */
+    ck_assert_uint_eq(valid(BYTES("\xc0\x80")), 0);     /* overlong */
+    ck_assert_uint_eq(valid(BYTES("\xe0\x9f\xbf")), 0); /* overlong */
+    ck_assert_uint_eq(valid(BYTES("\xf0\x8f\xbf\xbf")), 0);
+    ck_assert_uint_eq(valid(BYTES("\xf4\x90\x80\x80")), 0); /* above U+10FFFF */
+    ck_assert_uint_eq(valid(BYTES("\xed\xa0\x80")), 0);     /* surrogate */
+}
+END_TEST
+
+START_TEST(surrogates_pass_where_asked)
+{
+    ck_assert_uint_eq(
+        utf8_valid_prefix((const uint8_t *)"x\xed\xa0\x80y", 5, UTF8_ALLOW_SURROGATES), 5);
+}
+END_TEST
+
+TCase *utf8_tests(void)
+{
+    TCase *tests = tcase_create("utf8");
+    tcase_add_test(tests, whole_characters_are_valid);
+    tcase_add_test(tests, the_first_wrong_byte_is_found);
+    tcase_add_test(tests, surrogates_pass_where_asked);
+    return tests;
+}
