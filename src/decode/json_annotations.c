@@ -2,7 +2,7 @@
 
 enum field { FIELD_STAGE, FIELD_NAME, FIELD_DEVICE, FIELD_TIME_US, FIELD_COUNT };
 
-static const struct json_name field_names[FIELD_COUNT] = {
+static const struct text field_names[FIELD_COUNT] = {
     [FIELD_STAGE] = JSON_NAME("stage"),
     [FIELD_NAME] = JSON_NAME("name"),
     [FIELD_DEVICE] = JSON_NAME("device"),
@@ -12,7 +12,7 @@ static const struct json_name field_names[FIELD_COUNT] = {
 static bool read_stage(struct json_decoder *decoder, enum annotation_stage *stage,
                        struct error *err)
 {
-    static const struct json_name stages[] = {
+    static const struct text stages[] = {
         [ANNOTATION_START] = JSON_NAME("START"),
         [ANNOTATION_END] = JSON_NAME("END"),
     };

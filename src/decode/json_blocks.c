@@ -12,7 +12,7 @@ enum field {
     FIELD_COUNT,
 };
 
-static const struct json_name field_names[FIELD_COUNT] = {
+static const struct text field_names[FIELD_COUNT] = {
     [FIELD_ADDRESS] = JSON_NAME("address"),
     [FIELD_SIZE] = JSON_NAME("size"),
     [FIELD_REQUESTED_SIZE] = JSON_NAME("requested_size"),
@@ -22,7 +22,7 @@ static const struct json_name field_names[FIELD_COUNT] = {
 };
 
 static const struct {
-    struct json_name name;
+    struct text name;
     enum block_state state;
 } states[] = {
     {JSON_NAME("active_allocated"), BLOCK_ACTIVE_ALLOCATED},
@@ -59,8 +59,8 @@ static bool read_state(struct json_decoder *decoder, enum block_state *state, st
 static bool read_first_history(struct json_decoder *decoder, struct history *history,
                                struct error *err)
 {
-    static const struct json_name real_size = JSON_NAME("real_size");
-    static const struct json_name frames = JSON_NAME("frames");
+    static const struct text real_size = JSON_NAME("real_size");
+    static const struct text frames = JSON_NAME("frames");
     struct json_reader *reader = &decoder->reader;
     bool more;
 

@@ -10,8 +10,6 @@
 #include "decode/json_reader.h"
 #include "decode/rows.h"
 
-#define EVENT_ACTIONS 10 /* the named ones of enum action */
-
 /* A string met again and again: looked up only when it changes. */
 struct json_last_string {
     string_id id;
@@ -24,7 +22,7 @@ struct json_decoder {
     struct budget *budget;
     const struct row_sink *sink;
     struct json_frames frames;
-    string_id action_names[EVENT_ACTIONS];
+    string_id action_names[ACTION_OTHER];
     struct json_last_string compile_context, user_metadata, category;
     struct block_row *blocks; /* of the segment being read */
     uint8_t *has_address;     /* for each of them, whether the file has its address */
@@ -41,23 +39,17 @@ enum json_place {
     JSON_IN_ANNOTATION,
 };
 
-struct json_name {
-    const char *text;
-    size_t size;
-};
-
 #define JSON_NAME(literal)                                                                         \
     {                                                                                              \
         literal, sizeof(literal) - 1                                                               \
     }
 
 /* The index of a text in a table of names; `count` when it is none of them. */
-static inline unsigned json_name_index(const struct json_name *names, unsigned count,
-                                       struct text text)
+static inline unsigned json_name_index(const struct text *names, unsigned count, struct text text)
 {
     for (unsigned i = 0; i < count; i++)
         if (names[i].size == text.size &&
-            __builtin_memcmp(names[i].text, text.bytes, text.size) == 0)
+            __builtin_memcmp(names[i].bytes, text.bytes, text.size) == 0)
             return i;
     return count;
 }

@@ -18,7 +18,7 @@ enum field {
     FIELD_COUNT,
 };
 
-static const struct json_name field_names[FIELD_COUNT] = {
+static const struct text field_names[FIELD_COUNT] = {
     [FIELD_ACTION] = JSON_NAME("action"),
     [FIELD_ADDR] = JSON_NAME("addr"),
     [FIELD_SIZE] = JSON_NAME("size"),
@@ -31,19 +31,6 @@ static const struct json_name field_names[FIELD_COUNT] = {
     [FIELD_FORWARD_FRAMES] = JSON_NAME("forward_frames"),
     [FIELD_CATEGORY] = JSON_NAME("category"),
     [FIELD_DEVICE_FREE] = JSON_NAME("device_free"),
-};
-
-static const struct json_name action_texts[EVENT_ACTIONS] = {
-    [ACTION_ALLOC] = JSON_NAME("alloc"),
-    [ACTION_FREE_REQUESTED] = JSON_NAME("free_requested"),
-    [ACTION_FREE_COMPLETED] = JSON_NAME("free_completed"),
-    [ACTION_SEGMENT_ALLOC] = JSON_NAME("segment_alloc"),
-    [ACTION_SEGMENT_FREE] = JSON_NAME("segment_free"),
-    [ACTION_SEGMENT_MAP] = JSON_NAME("segment_map"),
-    [ACTION_SEGMENT_UNMAP] = JSON_NAME("segment_unmap"),
-    [ACTION_OOM] = JSON_NAME("oom"),
-    [ACTION_SNAPSHOT] = JSON_NAME("snapshot"),
-    [ACTION_WORKSPACE_SNAPSHOT] = JSON_NAME("workspace_snapshot"),
 };
 
 /* An event while its keys come in. */
@@ -60,8 +47,8 @@ static bool read_action(struct json_decoder *decoder, struct event_row *row, str
 
     if (!json_read_string(&decoder->reader, "an action (a string)", &text, err))
         return false;
-    index = json_name_index(action_texts, EVENT_ACTIONS, text);
-    if (index == EVENT_ACTIONS) {
+    index = json_name_index(action_texts, ACTION_OTHER, text);
+    if (index == ACTION_OTHER) {
         row->action = ACTION_OTHER;
         return symbols_string(decoder->symbols, text.bytes, text.size, &row->action_name, err);
     }

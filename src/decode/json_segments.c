@@ -16,7 +16,7 @@ enum field {
     FIELD_COUNT,
 };
 
-static const struct json_name field_names[FIELD_COUNT] = {
+static const struct text field_names[FIELD_COUNT] = {
     [FIELD_DEVICE] = JSON_NAME("device"),
     [FIELD_ADDRESS] = JSON_NAME("address"),
     [FIELD_TOTAL_SIZE] = JSON_NAME("total_size"),
@@ -174,7 +174,7 @@ static bool decode_segment(struct json_decoder *decoder, struct error *err)
     }
     for (size_t i = 0; i < NEEDED_COUNT; i++)
         if (!(seen & 1u << needed[i]))
-            return json_missing(start, "a segment", field_names[needed[i]].text, err);
+            return json_missing(start, "a segment", field_names[needed[i]].bytes, err);
     if (!place_blocks(decoder, row.address, start, err))
         return false;
     row.blocks = decoder->blocks;

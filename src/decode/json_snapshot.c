@@ -7,7 +7,7 @@
 
 enum part { PART_SEGMENTS, PART_TRACES, PART_SETTINGS, PART_ANNOTATIONS, PART_COUNT };
 
-static const struct json_name part_names[PART_COUNT] = {
+static const struct text part_names[PART_COUNT] = {
     [PART_SEGMENTS] = JSON_NAME("segments"),
     [PART_TRACES] = JSON_NAME("device_traces"),
     [PART_SETTINGS] = JSON_NAME("allocator_settings"),
@@ -59,7 +59,7 @@ static bool decode_key(struct json_decoder *decoder, struct text key, uint64_t o
     if (part == PART_COUNT)
         return json_unknown(decoder, JSON_IN_SNAPSHOT, key, err);
     if (*seen & 1u << part)
-        return error_set_at(err, STATUS_BAD_INPUT, offset, "a second '%s'", part_names[part].text);
+        return error_set_at(err, STATUS_BAD_INPUT, offset, "a second '%s'", part_names[part].bytes);
     *seen |= 1u << part;
     if (!json_take_null(&decoder->reader, &null, err))
         return false;

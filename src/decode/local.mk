@@ -5,6 +5,9 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle_fields.c \
 	src/decode/pickle_frames.c \
 	src/decode/pickle_hot.c \
+	src/decode/pickle_hot.h \
+	src/decode/pickle_hot_frames.c \
+	src/decode/pickle_object.c \
 	src/decode/pickle_roles.c \
 	src/decode/pickle_segment.c \
 	src/decode/pickle_settings.c \
@@ -12,9 +15,12 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle_spans.c \
 	src/decode/pickle_spans.h \
 	src/decode/pickle_text.c \
+	src/decode/pickle_value.c \
+	src/decode/pickle_value.h \
 	src/decode/pickle_vm.c \
 	src/decode/pickle_vm.h \
 	src/decode/pickle_words.c \
+	src/decode/rows.c \
 	src/decode/rows.h \
 	src/decode/snapshot.h \
 	src/decode/sniff.h \
@@ -45,6 +51,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/json_values.c \
 	src/decode/pytext.c \
 	src/decode/pytext.h \
+	src/decode/readahead.c \
+	src/decode/readahead.h \
 	src/decode/snapshot.c \
 	src/decode/sniff.c \
 	src/decode/source.c \

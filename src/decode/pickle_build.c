@@ -1,21 +1,19 @@
-/* The opcodes that put values together: containers, and instances that stay inert. */
+/* The opcodes that put values together. */
 #include "decode/bytes.h"
 #include "decode/pickle_vm.h"
 
-/* Where the items of the innermost MARK begin. */
-static bool top_mark(struct pickle_vm *vm, size_t *first)
+bool pickle_top_mark(struct pickle_vm *vm, size_t *first)
 {
     *first = vm->mark_count > 0 ? (size_t)vm->marks[vm->mark_count - 1] + 1 : 0;
     return vm->mark_count > 0 || pickle_fail(vm, "no MARK on the stack");
 }
 
-static void drop_to_mark(struct pickle_vm *vm)
+void pickle_drop_to_mark(struct pickle_vm *vm)
 {
     vm->depth = vm->marks[--vm->mark_count];
 }
 
-/* `count` values, none of them a MARK, on top of the stack. */
-static bool have(struct pickle_vm *vm, size_t count)
+bool pickle_have(struct pickle_vm *vm, size_t count)
 {
     size_t floor = vm->mark_count > 0 ? (size_t)vm->marks[vm->mark_count - 1] + 1 : 0;
     return vm->depth - floor >= count ||
@@ -30,7 +28,7 @@ static bool collect(struct pickle_vm *vm, enum node_kind kind, size_t first, boo
                          vm->err))
         return false;
     if (marked)
-        drop_to_mark(vm);
+        pickle_drop_to_mark(vm);
     else
         vm->depth = first;
     return pickle_push(vm, v);
@@ -39,95 +37,27 @@ static bool collect(struct pickle_vm *vm, enum node_kind kind, size_t first, boo
 static bool collect_marked(struct pickle_vm *vm, enum node_kind kind)
 {
     size_t first;
-    if (!top_mark(vm, &first))
+    if (!pickle_top_mark(vm, &first))
         return false;
     if (kind == NODE_DICT && (vm->depth - first) % 2 != 0)
         return pickle_fail(vm, "a dict with a key but no value");
     if (first < vm->depth || (kind != NODE_DICT && kind != NODE_LIST) || vm->sink == NULL)
         return collect(vm, kind, first, true);
-    drop_to_mark(vm); /* as protocol 0 begins every container */
+    pickle_drop_to_mark(vm); /* as protocol 0 begins every container */
     return pickle_push_container(vm, kind);
 }
 
-/* Makes an instance of the parts. */
-static bool push_object(struct pickle_vm *vm, value class, value args, value kwargs)
-{
-    value v;
-    const value parts[OBJECT_PARTS] = {
-        [OBJECT_CLASS] = class, [OBJECT_ARGS] = args, [OBJECT_KWARGS] = kwargs};
-    return value_new_items(&vm->values, NODE_OBJECT, parts, OBJECT_PARTS, vm->op_offset, &v,
-                           vm->err) &&
-           pickle_push(vm, v);
-}
-
-static bool reduce(struct pickle_vm *vm)
-{
-    if (!have(vm, 2))
-        return false;
-    vm->depth -= 2;
-    return push_object(vm, vm->stack[vm->depth], vm->stack[vm->depth + 1], VALUE_UNSET);
-}
-
-static bool newobj_ex(struct pickle_vm *vm)
-{
-    if (!have(vm, 3))
-        return false;
-    vm->depth -= 3;
-    const value *parts = vm->stack + vm->depth;
-    return push_object(vm, parts[0], parts[1], parts[2]);
-}
-
-/* OBJ: MARK class args...; INST: MARK args... class. */
-static bool instance(struct pickle_vm *vm, bool class_last)
-{
-    size_t first;
-    if (!top_mark(vm, &first))
-        return false;
-    if (vm->depth == first)
-        return pickle_fail(vm, "an instance without a class");
-    value class = class_last ? vm->stack[vm->depth - 1] : vm->stack[first];
-    size_t skip = class_last ? 0 : 1;
-    value args;
-    if (!value_new_items(&vm->values, NODE_TUPLE, vm->stack + first + skip, vm->depth - first - 1,
-                         vm->op_offset, &args, vm->err))
-        return false;
-    drop_to_mark(vm);
-    return push_object(vm, class, args, VALUE_UNSET);
-}
-
-static bool build(struct pickle_vm *vm)
-{
-    if (!have(vm, 2))
-        return false;
-    value state = vm->stack[--vm->depth];
-    value target = vm->stack[vm->depth - 1];
-    if (!value_is_node(&vm->values, target, NODE_OBJECT))
-        return pickle_fail(vm, "BUILD of %s: an instance of a class expected",
-                           value_kind_name(&vm->values, target));
-    value *parts = value_node(&vm->values, target)->as.items;
-    parts[OBJECT_STATE] = state;
-    return true;
-}
-
-/* The container that APPEND or SETITEM on `target` really changes. */
+/* The container that an opcode for a list, set or dict (`kind`) really changes. */
 static bool changed_part(struct pickle_vm *vm, value target, enum node_kind kind, value *v)
 {
     *v = target;
-    if (value_is_node(&vm->values, target, kind) ||
-        (kind == NODE_LIST && value_is_node(&vm->values, target, NODE_SET)))
+    if (value_is_node(&vm->values, target, kind))
         return true;
-    if (!value_is_node(&vm->values, target, NODE_OBJECT))
+    if (!pickle_is_opaque(vm, target))
         return pickle_fail(vm, "items are %s %s", kind == NODE_DICT ? "set on" : "added to",
                            value_kind_name(&vm->values, target));
-    enum object_part part = kind == NODE_DICT ? OBJECT_DICT : OBJECT_LIST;
-    if (value_node(&vm->values, target)->as.items[part] == VALUE_UNSET) {
-        value made;
-        if (!value_new_node(&vm->values, kind, vm->op_offset, &made, vm->err))
-            return false;
-        value_node(&vm->values, target)->as.items[part] = made;
-    }
-    *v = value_node(&vm->values, target)->as.items[part];
-    return true;
+    return kind == NODE_DICT ? pickle_object_part(vm, target, OBJECT_DICT, NODE_DICT, v)
+                             : pickle_object_part(vm, target, OBJECT_LIST, NODE_LIST, v);
 }
 
 /* Adds what lies from `first` on to the container just below, at `target`. */
@@ -154,7 +84,7 @@ static bool extend(struct pickle_vm *vm, size_t target, size_t first, enum node_
 static bool extend_one(struct pickle_vm *vm, enum node_kind kind)
 {
     size_t count = kind == NODE_DICT ? 2 : 1;
-    if (!have(vm, count + 1) || !extend(vm, vm->depth - count - 1, vm->depth - count, kind))
+    if (!pickle_have(vm, count + 1) || !extend(vm, vm->depth - count - 1, vm->depth - count, kind))
         return false;
     vm->depth -= count;
     return true;
@@ -163,14 +93,14 @@ static bool extend_one(struct pickle_vm *vm, enum node_kind kind)
 static bool extend_marked(struct pickle_vm *vm, enum node_kind kind)
 {
     size_t first;
-    if (!top_mark(vm, &first))
+    if (!pickle_top_mark(vm, &first))
         return false;
     size_t floor = vm->mark_count > 1 ? (size_t)vm->marks[vm->mark_count - 2] + 1 : 0;
     if (first - 1 < floor + 1)
         return pickle_fail(vm, "no container below the MARK");
     if (!extend(vm, first - 2, first, kind))
         return false;
-    drop_to_mark(vm);
+    pickle_drop_to_mark(vm);
     return true;
 }
 
@@ -181,6 +111,8 @@ static bool extension(struct pickle_vm *vm, size_t width)
     const uint8_t *p = vm->source->pos;
     int64_t code = width == 1 ? p[0] : width == 2 ? load_le16(p) : (int32_t)load_le32(p);
     vm->source->pos += width;
+    if (code <= 0)
+        return pickle_fail(vm, "extension code %d: they begin at 1", (int)code);
     value v;
     if (!value_new_node(&vm->values, NODE_EXTENSION, vm->op_offset, &v, vm->err))
         return false;
@@ -197,27 +129,61 @@ static bool pop(struct pickle_vm *vm)
     return true;
 }
 
+static bool stack_global(struct pickle_vm *vm)
+{
+    if (!pickle_have(vm, 2))
+        return false;
+    if (value_tag(vm->stack[vm->depth - 2]) != TAG_STRING ||
+        value_tag(vm->stack[vm->depth - 1]) != TAG_STRING)
+        return pickle_fail(vm, "STACK_GLOBAL: two strings expected");
+    return collect(vm, NODE_GLOBAL, vm->depth - 2, false);
+}
+
+static bool push_buffer(struct pickle_vm *vm, enum node_kind kind, uint64_t number)
+{
+    value v;
+    if (!value_new_node(&vm->values, kind, vm->op_offset, &v, vm->err))
+        return false;
+    value_node(&vm->values, v)->as.natural = number;
+    return pickle_push(vm, v);
+}
+
+static bool readonly_buffer(struct pickle_vm *vm)
+{
+    if (!pickle_have(vm, 1))
+        return false;
+    value top = vm->stack[vm->depth - 1];
+    if (value_is_node(&vm->values, top, NODE_BUFFER)) {
+        vm->depth--;
+        return push_buffer(vm, NODE_READONLY_BUFFER, value_node(&vm->values, top)->as.natural);
+    }
+    /* bytes are read-only already */
+    return pickle_is_opaque(vm, top) || value_is_node(&vm->values, top, NODE_BYTES) ||
+           value_is_node(&vm->values, top, NODE_READONLY_BUFFER) ||
+           pickle_fail(vm, "READONLY_BUFFER of %s", value_kind_name(&vm->values, top));
+}
+
 bool pickle_build_op(struct pickle_vm *vm, uint8_t op)
 {
     size_t first;
-    value v;
     switch (op) {
     case '0': /* POP */
         return pop(vm);
     case '1': /* POP_MARK */
-        if (!top_mark(vm, &first))
+        if (!pickle_top_mark(vm, &first))
             return false;
-        drop_to_mark(vm);
+        pickle_drop_to_mark(vm);
         return true;
     case '2': /* DUP */
-        return have(vm, 1) && pickle_push(vm, vm->stack[vm->depth - 1]);
+        return pickle_have(vm, 1) && pickle_push(vm, vm->stack[vm->depth - 1]);
     case 'a': /* APPEND */
         return extend_one(vm, NODE_LIST);
     case 's': /* SETITEM */
         return extend_one(vm, NODE_DICT);
-    case 'e':  /* APPENDS */
-    case 0x90: /* ADDITEMS */
+    case 'e': /* APPENDS */
         return extend_marked(vm, NODE_LIST);
+    case 0x90: /* ADDITEMS */
+        return extend_marked(vm, NODE_SET);
     case 'u': /* SETITEMS */
         return extend_marked(vm, NODE_DICT);
     case 'd': /* DICT */
@@ -231,33 +197,28 @@ bool pickle_build_op(struct pickle_vm *vm, uint8_t op)
     case 0x85: /* TUPLE1 */
     case 0x86: /* TUPLE2 */
     case 0x87: /* TUPLE3 */
-        return have(vm, (size_t)op - 0x84) &&
+        return pickle_have(vm, (size_t)op - 0x84) &&
                collect(vm, NODE_TUPLE, vm->depth - ((size_t)op - 0x84), false);
     case 'R':  /* REDUCE */
     case 0x81: /* NEWOBJ */
-        return reduce(vm);
     case 0x92: /* NEWOBJ_EX */
-        return newobj_ex(vm);
-    case 'o': /* OBJ */
-        return instance(vm, false);
-    case 'i': /* INST, its class pushed by pickle_text_op */
-        return instance(vm, true);
-    case 'b': /* BUILD */
-        return build(vm);
+    case 'o':  /* OBJ */
+    case 'i':  /* INST, its class pushed by pickle_text_op */
+    case 'b':  /* BUILD */
+        return pickle_object_op(vm, op);
     case 0x93: /* STACK_GLOBAL */
-        return have(vm, 2) && collect(vm, NODE_GLOBAL, vm->depth - 2, false);
+        return stack_global(vm);
     case 'Q': /* BINPERSID */
-        return have(vm, 1) && collect(vm, NODE_PERSISTENT, vm->depth - 1, false);
+        return pickle_have(vm, 1) && collect(vm, NODE_PERSISTENT, vm->depth - 1, false);
     case 0x82: /* EXT1 */
     case 0x83: /* EXT2 */
         return extension(vm, (size_t)op - 0x81);
     case 0x84: /* EXT4 */
         return extension(vm, 4);
     case 0x97: /* NEXT_BUFFER */
-        return value_new_node(&vm->values, NODE_BUFFER, vm->op_offset, &v, vm->err) &&
-               pickle_push(vm, v);
+        return push_buffer(vm, NODE_BUFFER, vm->buffer_count++);
     case 0x98: /* READONLY_BUFFER */
-        return have(vm, 1);
+        return readonly_buffer(vm);
     default:
         return pickle_fail(vm, "unknown pickle opcode 0x%02x", op);
     }

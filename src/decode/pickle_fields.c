@@ -8,6 +8,18 @@ bool pickle_bad_field(struct pickle_vm *vm, const char *of, const char *key, con
                        value_kind_name(&vm->values, v), expected);
 }
 
+bool pickle_use(struct pickle_vm *vm, const char *what, value v, size_t count)
+{
+    struct node *node = value_node(&vm->values, v);
+    if (count <= SHARED_MAX)
+        return true;
+    if (node->role == ROLE_USED)
+        return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset,
+                            "%s of more than %d items stands in two places", what, SHARED_MAX);
+    node->role = ROLE_USED;
+    return true;
+}
+
 bool pickle_natural(struct pickle_vm *vm, const char *of, const char *key, value v, uint64_t *out)
 {
     int64_t integer;
@@ -60,6 +72,8 @@ bool pickle_emit_annotation(struct pickle_vm *vm, value v)
         return pickle_fail(vm, "an annotation is %s: a dict expected",
                            value_kind_name(&vm->values, v));
     vm->op_offset = value_node(&vm->values, v)->offset;
+    if (!pickle_use(vm, "an annotation", v, count))
+        return false;
     for (size_t i = 0; i < count && ok; i++) {
         value field = pairs[2 * i + 1];
         switch (pickle_key(vm, pairs[2 * i])) {

@@ -63,6 +63,8 @@ static bool read_block(struct pickle_vm *vm, value v, struct block_row *block, b
     if (!value_mapping(&vm->values, v, &pairs, &count))
         return pickle_fail(vm, "a block is %s: a dict expected", value_kind_name(&vm->values, v));
     vm->op_offset = value_node(&vm->values, v)->offset;
+    if (!pickle_use(vm, "a block", v, count))
+        return false;
     for (size_t i = 0; i < count && ok; i++) {
         value field = pairs[2 * i + 1];
         switch (pickle_key(vm, pairs[2 * i])) {
@@ -109,6 +111,8 @@ static bool read_blocks(struct pickle_vm *vm, value v, struct segment_row *segme
     size_t count;
     if (!value_sequence(&vm->values, v, &items, &count))
         return pickle_bad_field(vm, "segment", "blocks", "a list", v);
+    if (!pickle_use(vm, "a list of blocks", v, count))
+        return false;
     if (!vec_grow((void **)&vm->blocks, &vm->block_capacity, count, sizeof *vm->blocks, vm->budget,
                   vm->err))
         return false;
@@ -171,8 +175,9 @@ bool pickle_emit_segment(struct pickle_vm *vm, value v)
     value blocks = VALUE_UNSET;
     if (!value_mapping(&vm->values, v, &pairs, &count))
         return pickle_fail(vm, "a segment is %s: a dict expected", value_kind_name(&vm->values, v));
-    uint64_t offset = value_node(&vm->values, v)->offset;
-    vm->op_offset = offset;
+    vm->op_offset = value_node(&vm->values, v)->offset;
+    if (!pickle_use(vm, "a segment", v, count))
+        return false;
     for (size_t i = 0; i < count; i++) {
         enum key key = pickle_key(vm, pairs[2 * i]);
         seen |= UINT64_C(1) << key;

@@ -8,20 +8,23 @@
 #define SETTINGS_DEPTH 16
 #define SETTINGS_MAX   65536
 #define TEXT_MAX       65536
+#define ALL_TEXT_MAX   ((size_t)16 << 20) /* names and values together */
 
 struct settings {
     struct pickle_vm *vm;
     struct buffer key; /* path of the dict being read, with a dot at its end */
     struct buffer text;
-    size_t count;
+    size_t count;     /* of dict items met */
+    size_t text_size; /* of names and values so far */
 };
 
 static void add_value(struct settings *settings, value v, unsigned depth, bool quoted);
 
-static void add_sequence(struct settings *settings, const value *items, size_t count,
-                         unsigned depth)
+/* The items of a list, or with `per` 2 the keys and values of a dict. */
+static void add_items(struct settings *settings, const value *items, size_t count, size_t per,
+                      unsigned depth)
 {
-    buffer_putc(&settings->text, '[');
+    buffer_putc(&settings->text, per == 2 ? '{' : '[');
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             buffer_puts(&settings->text, ", ");
@@ -29,9 +32,13 @@ static void add_sequence(struct settings *settings, const value *items, size_t c
             buffer_puts(&settings->text, "...");
             break;
         }
-        add_value(settings, items[i], depth + 1, true);
+        if (per == 2) {
+            add_value(settings, items[2 * i], depth + 1, true);
+            buffer_puts(&settings->text, ": ");
+        }
+        add_value(settings, items[per * i + per - 1], depth + 1, true);
     }
-    buffer_putc(&settings->text, ']');
+    buffer_putc(&settings->text, per == 2 ? '}' : ']');
 }
 
 /* As Python prints it; tuples as lists, so that JSON and pickle read alike. */
@@ -59,7 +66,9 @@ static void add_value(struct settings *settings, value v, unsigned depth, bool q
         else
             buffer_add(&settings->text, text.bytes, text.size);
     } else if (value_sequence(&vm->values, v, &items, &count)) {
-        add_sequence(settings, items, count, depth);
+        add_items(settings, items, count, 1, depth);
+    } else if (value_mapping(&vm->values, v, &items, &count)) {
+        add_items(settings, items, count, 2, depth);
     } else {
         buffer_printf(&settings->text, "<%s>", value_kind_name(&vm->values, v));
     }
@@ -69,11 +78,12 @@ static bool emit_leaf(struct settings *settings, value v)
 {
     struct pickle_vm *vm = settings->vm;
     struct setting_row row;
-    if (++settings->count > SETTINGS_MAX)
-        return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset, "more than %d settings",
-                            SETTINGS_MAX);
     buffer_clear(&settings->text);
     add_value(settings, v, 0, false);
+    settings->text_size += settings->key.size + settings->text.size;
+    if (settings->text_size > ALL_TEXT_MAX)
+        return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset,
+                            "the settings are longer than %zu bytes", ALL_TEXT_MAX);
     if (settings->key.failed || settings->text.failed)
         return error_set(vm->err, STATUS_LIMIT, "out of memory");
     return symbols_string(vm->symbols, settings->key.bytes, settings->key.size, &row.key,
@@ -104,6 +114,9 @@ static bool emit_mapping(struct settings *settings, const value *pairs, size_t c
         size_t inner_count;
         value v = pairs[2 * i + 1];
         settings->key.size = path;
+        if (++settings->count > SETTINGS_MAX)
+            return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset, "more than %d settings",
+                                SETTINGS_MAX);
         if (!add_key(settings, pairs[2 * i]))
             return false;
         if (!value_mapping(&vm->values, v, &inner, &inner_count)) {

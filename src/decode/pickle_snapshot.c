@@ -1,19 +1,5 @@
-#include <stdlib.h>
-
 #include "decode/pickle_vm.h"
 #include "decode/snapshot.h"
-
-static void vm_release(struct pickle_vm *vm)
-{
-    pickle_words_release(vm);
-    spans_release(&vm->spans);
-    values_release(&vm->values);
-    vec_free(vm->stack, vm->stack_capacity, sizeof *vm->stack, vm->budget);
-    vec_free(vm->marks, vm->mark_capacity, sizeof *vm->marks, vm->budget);
-    vec_free(vm->memo, vm->memo_capacity, sizeof *vm->memo, vm->budget);
-    vec_free(vm->blocks, vm->block_capacity, sizeof *vm->blocks, vm->budget);
-    vec_free(vm->frames, vm->frame_capacity, sizeof *vm->frames, vm->budget);
-}
 
 /* Before protocol 2 nothing says which protocol it is; binary opcodes came with 1. */
 static int protocol_of_first(uint8_t op)
@@ -42,7 +28,7 @@ bool pickle_snapshot(struct source *source, struct symbols *symbols, const struc
         *decoded = (struct decoded){.encoding = ENCODING_PICKLE,
                                     .protocol = vm.protocol >= 0 ? vm.protocol : fallback,
                                     .list_only = list_only};
-    vm_release(&vm);
+    pickle_vm_release(&vm);
     return ok;
 }
 

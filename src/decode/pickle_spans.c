@@ -4,7 +4,8 @@
 
 #include "base/hash.h"
 
-#define RECENT (sizeof((struct span_cache *)0)->recent / sizeof(uint32_t))
+#define FOLLOWERS (sizeof((struct span *)0)->followers / sizeof(uint32_t))
+#define RECENT    (sizeof((struct span_cache *)0)->recent / sizeof(uint32_t))
 
 void spans_init(struct span_cache *cache, struct budget *budget)
 {
@@ -22,13 +23,21 @@ void spans_release(struct span_cache *cache)
 void spans_clear(struct span_cache *cache)
 {
     struct budget *budget = cache->bytes.budget;
+    if (cache->count == 1)
+        return;
     arena_release(&cache->bytes);
     arena_init(&cache->bytes, budget);
+    /* not kept for next time: clearing many buckets again and again would take long */
+    vec_free(cache->buckets, cache->bucket_count, sizeof *cache->buckets, budget);
+    cache->buckets = NULL;
+    cache->bucket_count = 0;
     cache->count = 1;
     memset(cache->recent, 0, sizeof cache->recent);
-    if (cache->bucket_count > 0)
-        memset(cache->buckets, 0, cache->bucket_count * sizeof *cache->buckets);
 }
+
+/* After so many unknown lists in a row, one in so many is still looked up. */
+#define STRANGERS_MAX   4096
+#define STRANGERS_TRIED 64
 
 static bool matches(const struct span_cache *cache, uint32_t index, const uint8_t *bytes,
                     size_t available)
@@ -42,26 +51,38 @@ uint32_t spans_guess(const struct span_cache *cache, const uint8_t *bytes, size_
     uint32_t last = cache->recent[0];
     if (last == 0)
         return 0;
-    uint32_t follower = cache->spans[last].follower;
-    if (matches(cache, follower, bytes, available))
-        return follower;
+    for (size_t i = 0; i < FOLLOWERS; i++)
+        if (matches(cache, cache->spans[last].followers[i], bytes, available))
+            return cache->spans[last].followers[i];
     for (size_t i = 0; i < RECENT; i++)
         if (matches(cache, cache->recent[i], bytes, available))
             return cache->recent[i];
     return 0;
 }
 
-static uint32_t *bucket_of(const struct span_cache *cache, const uint8_t *bytes, size_t size)
+bool spans_worthwhile(struct span_cache *cache)
 {
-    return &cache->buckets[hash_bytes(bytes, size, hash_seed()) & (cache->bucket_count - 1)];
+    cache->strangers++;
+    return cache->strangers < STRANGERS_MAX || cache->strangers % STRANGERS_TRIED == 0;
 }
 
-uint32_t spans_find(const struct span_cache *cache, const uint8_t *bytes, size_t size)
+uint32_t spans_hash(const uint8_t *bytes, size_t size)
+{
+    return (uint32_t)hash_bytes(bytes, size, hash_seed());
+}
+
+static uint32_t *bucket_of(const struct span_cache *cache, uint32_t hash)
+{
+    return &cache->buckets[hash & (cache->bucket_count - 1)];
+}
+
+uint32_t spans_find(const struct span_cache *cache, const uint8_t *bytes, size_t size,
+                    uint32_t hash)
 {
     if (cache->bucket_count == 0)
         return 0;
-    uint32_t index = *bucket_of(cache, bytes, size);
-    while (index != 0 && !(cache->spans[index].size == size &&
+    uint32_t index = *bucket_of(cache, hash);
+    while (index != 0 && !(cache->spans[index].hash == hash && cache->spans[index].size == size &&
                            memcmp(cache->spans[index].bytes, bytes, size) == 0))
         index = cache->spans[index].next;
     return index;
@@ -76,15 +97,35 @@ static bool rehash(struct span_cache *cache, struct error *err)
         return false;
     memset(cache->buckets, 0, cache->bucket_count * sizeof *cache->buckets);
     for (uint32_t i = 1; i < cache->count; i++) {
-        uint32_t *bucket = bucket_of(cache, cache->spans[i].bytes, cache->spans[i].size);
+        uint32_t *bucket = bucket_of(cache, cache->spans[i].hash);
         cache->spans[i].next = *bucket;
         *bucket = i;
     }
     return true;
 }
 
-bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, stack_id stack,
-               uint32_t *index, struct error *err)
+/* The span came now: the next guess starts from it. */
+static void follow(struct span_cache *cache, uint32_t index)
+{
+    if (index == cache->recent[0])
+        return;
+    uint32_t *followers = cache->spans[cache->recent[0]].followers; /* of [0] too: never read */
+    if (followers[0] != index) {
+        followers[1] = followers[0];
+        followers[0] = index;
+    }
+    memmove(cache->recent + 1, cache->recent, (RECENT - 1) * sizeof(uint32_t));
+    cache->recent[0] = index;
+}
+
+void spans_met(struct span_cache *cache, uint32_t index)
+{
+    cache->strangers = 0;
+    follow(cache, index);
+}
+
+bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, uint32_t hash,
+               stack_id stack, struct error *err)
 {
     if (cache->count >= cache->bucket_count && !rehash(cache, err))
         return false;
@@ -95,20 +136,11 @@ bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, stac
     if (copy == NULL)
         return false;
     memcpy(copy, bytes, size);
-    uint32_t *bucket = bucket_of(cache, bytes, size);
-    *index = (uint32_t)cache->count++;
-    cache->spans[*index] =
-        (struct span){.bytes = copy, .size = (uint32_t)size, .stack = stack, .next = *bucket};
-    *bucket = *index;
+    uint32_t *bucket = bucket_of(cache, hash);
+    uint32_t index = (uint32_t)cache->count++;
+    cache->spans[index] = (struct span){
+        .bytes = copy, .size = (uint32_t)size, .stack = stack, .next = *bucket, .hash = hash};
+    *bucket = index;
+    follow(cache, index);
     return true;
-}
-
-void spans_met(struct span_cache *cache, uint32_t index)
-{
-    if (index == cache->recent[0])
-        return;
-    if (cache->recent[0] != 0)
-        cache->spans[cache->recent[0]].follower = index;
-    memmove(cache->recent + 1, cache->recent, (RECENT - 1) * sizeof(uint32_t));
-    cache->recent[0] = index;
 }

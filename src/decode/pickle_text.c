@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "decode/pickle_vm.h"
+#include "decode/utf8.h"
 
 #define LINE_FIRST_LOOK 256
 
@@ -55,6 +56,9 @@ static bool decimal(struct pickle_vm *vm, const uint8_t *text, size_t size, valu
     size_t at = size > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
     if (at == size)
         return pickle_fail(vm, "expected an integer");
+    if (text[at] == '0' &&
+        size - at > 1) /* octal for C's reader of pickles, no number for Python's */
+        return pickle_fail(vm, "an integer with a leading zero");
     if (size - at > DIGITS_MAX)
         return pickle_fail(vm, "an integer of more than %d digits", DIGITS_MAX);
     uint8_t bytes[DIGITS_MAX / 2 + 2]; /* 10 bits take at least 3 digits */
@@ -104,7 +108,8 @@ static bool float_line(struct pickle_vm *vm)
     char *end;
     double real = strtod(text, &end);
     value v;
-    if (end != text + size || memchr(text, 'x', size) != NULL || memchr(text, 'X', size) != NULL)
+    /* strtod() takes more than Python does: white space, hexadecimal digits, nan(...) */
+    if (end != text + size || text[strcspn(text, "xX( \t\v\f\r")] != '\0')
         return pickle_fail(vm, "expected a float");
     if (!value_new_node(&vm->values, NODE_FLOAT, vm->op_offset, &v, vm->err))
         return false;
@@ -229,31 +234,40 @@ static bool string_line(struct pickle_vm *vm, uint8_t op)
             return pickle_fail(vm, "expected a quoted string");
         if (!unescape(line + 1, size - 2, out, &used))
             return pickle_fail(vm, "malformed escape in a string");
+        return pickle_old_string(vm, out, used, &v) && pickle_push(vm, v);
     }
     return pickle_string(vm, out, used, &v) && pickle_push(vm, v);
 }
 
-static bool persistent_op(struct pickle_vm *vm)
+/* A line that Python takes for text in ASCII, or in strict UTF-8. */
+static bool text_line(struct pickle_vm *vm, bool ascii, value *v)
 {
     const uint8_t *line;
     size_t size;
+    if (!pickle_line(vm, &line, &size))
+        return false;
+    for (size_t i = 0; ascii && i < size; i++)
+        if (line[i] >= 0x80)
+            return pickle_fail(vm, "expected a line in ASCII");
+    if (utf8_valid_prefix(line, size, UTF8_REFUSE_SURROGATES) != size)
+        return pickle_fail(vm, "invalid UTF-8 in a line");
+    return pickle_string(vm, line, size, v);
+}
+
+static bool persistent_op(struct pickle_vm *vm)
+{
     value id, v;
-    return pickle_line(vm, &line, &size) && pickle_string(vm, line, size, &id) &&
+    return text_line(vm, true, &id) &&
            value_new_items(&vm->values, NODE_PERSISTENT, &id, 1, vm->op_offset, &v, vm->err) &&
            pickle_push(vm, v);
 }
 
 /* GLOBAL: module and name on a line each; INST: the same, then an instance from the MARK on. */
-static bool global_op(struct pickle_vm *vm)
+static bool global_op(struct pickle_vm *vm, bool ascii)
 {
     value parts[2], v;
-    for (int i = 0; i < 2; i++) {
-        const uint8_t *line;
-        size_t size;
-        if (!pickle_line(vm, &line, &size) || !pickle_string(vm, line, size, &parts[i]))
-            return false;
-    }
-    return value_new_items(&vm->values, NODE_GLOBAL, parts, 2, vm->op_offset, &v, vm->err) &&
+    return text_line(vm, ascii, &parts[0]) && text_line(vm, ascii, &parts[1]) &&
+           value_new_items(&vm->values, NODE_GLOBAL, parts, 2, vm->op_offset, &v, vm->err) &&
            pickle_push(vm, v);
 }
 
@@ -269,9 +283,9 @@ bool pickle_text_op(struct pickle_vm *vm, uint8_t op)
     case 'P': /* PERSID */
         return persistent_op(vm);
     case 'c': /* GLOBAL */
-        return global_op(vm);
+        return global_op(vm, false);
     case 'i': /* INST */
-        return global_op(vm) && pickle_build_op(vm, op);
+        return global_op(vm, true) && pickle_build_op(vm, op);
     default: /* STRING, UNICODE */
         return string_line(vm, op);
     }

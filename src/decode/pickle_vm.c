@@ -11,6 +11,18 @@
 
 #define NESTING_MAX 1000000 /* open MARKs */
 
+void pickle_vm_release(struct pickle_vm *vm)
+{
+    pickle_words_release(vm);
+    spans_release(&vm->spans);
+    values_release(&vm->values);
+    vec_free(vm->stack, vm->stack_capacity, sizeof *vm->stack, vm->budget);
+    vec_free(vm->marks, vm->mark_capacity, sizeof *vm->marks, vm->budget);
+    vec_free(vm->memo, vm->memo_capacity, sizeof *vm->memo, vm->budget);
+    vec_free(vm->blocks, vm->block_capacity, sizeof *vm->blocks, vm->budget);
+    vec_free(vm->frames, vm->frame_capacity, sizeof *vm->frames, vm->budget);
+}
+
 bool pickle_fail(struct pickle_vm *vm, const char *format, ...)
 {
     char text[sizeof vm->err->text];
@@ -60,6 +72,12 @@ static bool push_mark(struct pickle_vm *vm)
     return pickle_push(vm, VALUE_MARK);
 }
 
+static void forget_references(struct pickle_vm *vm)
+{
+    spans_clear(&vm->spans);
+    memset(vm->shape, 0, sizeof vm->shape);
+}
+
 bool pickle_memo_put(struct pickle_vm *vm, uint64_t index, value v)
 {
     if (index > vm->op_offset + MEMO_SLACK)
@@ -74,7 +92,7 @@ bool pickle_memo_put(struct pickle_vm *vm, uint64_t index, value v)
     if (vm->memo[index] == VALUE_UNSET)
         vm->memo_count++;
     else if (vm->memo[index] != v)
-        spans_clear(&vm->spans);
+        forget_references(vm);
     vm->memo[index] = v;
     return true;
 }
@@ -124,6 +142,14 @@ bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, valu
     return true;
 }
 
+bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v)
+{
+    bool is_text = utf8_valid_prefix(bytes, size, UTF8_ALLOW_SURROGATES) == size;
+    if (is_text || vm->sink != NULL) /* a snapshot has text only, or is damaged */
+        return pickle_string(vm, bytes, size, v);
+    return value_new_bytes(&vm->values, NODE_BYTES, bytes, size, vm->op_offset, v, vm->err);
+}
+
 /* A string or bytes behind a length of `width` bytes. */
 static bool sized_op(struct pickle_vm *vm, uint8_t op, size_t width)
 {
@@ -151,6 +177,10 @@ static bool sized_op(struct pickle_vm *vm, uint8_t op, size_t width)
     case 0x96: /* BYTEARRAY8 */
         ok = value_new_bytes(&vm->values, NODE_BYTEARRAY, bytes, (size_t)size, vm->op_offset, &v,
                              vm->err);
+        break;
+    case 'U': /* SHORT_BINSTRING */
+    case 'T': /* BINSTRING */
+        ok = pickle_old_string(vm, bytes, (size_t)size, &v);
         break;
     default:
         ok = pickle_string(vm, bytes, (size_t)size, &v);
@@ -328,12 +358,12 @@ static bool run_op(struct pickle_vm *vm, uint8_t op)
 static bool try_hot(struct pickle_vm *vm, uint8_t op, bool *consumed)
 {
     *consumed = false;
-    if (vm->sink == NULL || vm->general_only || vm->depth == 0)
+    if (vm->sink == NULL || vm->depth == 0)
         return true;
     if (op == '}' && pickle_in_trace(vm))
-        return pickle_hot_events(vm, consumed);
+        return pickle_settle(vm) && (vm->general_only || pickle_hot_events(vm, consumed));
     value stack;
-    if (op == ']' && pickle_key(vm, vm->stack[vm->depth - 1]) == KEY_FRAMES)
+    if (op == ']' && !vm->general_only && pickle_key(vm, vm->stack[vm->depth - 1]) == KEY_FRAMES)
         return pickle_hot_stack(vm, consumed, &stack) && (!*consumed || pickle_push(vm, stack));
     return true;
 }

@@ -56,6 +56,23 @@ enum key {
     KEY_COUNT,
 };
 
+/* A key as the reference that stands for it: (bytes at it & mask) == reference. Holds as long as no
+ * memo entry is overwritten. */
+struct key_shape {
+    uint64_t mask, reference; /* mask 0: not known yet */
+    uint32_t size;            /* bytes */
+    enum key key;
+};
+
+#define SHAPE_FIELDS 16
+
+struct known_string {
+    value v;
+    struct text text;
+};
+
+#define RECENT_STRINGS 16
+
 enum key_scope { SCOPE_SNAPSHOT, SCOPE_SEGMENT, SCOPE_BLOCK, SCOPE_EVENT, SCOPE_ANNOTATION };
 
 /* Strings by what they mean in a snapshot; the tables are indexed by string id. */
@@ -87,16 +104,19 @@ struct pickle_vm {
     size_t memo_extent, memo_count,
         memo_capacity;  /* extent: highest index + 1; count: how many are set */
     uint64_t op_offset; /* of the opcode being run */
+    uint64_t buffer_count;
     int protocol;
 
     /* snapshots only */
     struct vocabulary words;
     struct span_cache spans;
-    value open_trace;     /* the ROLE_TRACE list that `settled` speaks of */
-    size_t settled;       /* stack items from here on have not become rows yet */
-    size_t unappended;    /* events of open_trace that are on the stack still */
-    uint64_t event_count; /* events handed to the sink */
-    value last_pool;      /* the last pool_id tuple made, to make equal ones once */
+    value open_trace;                     /* the ROLE_TRACE list that `settled` speaks of */
+    size_t settled;                       /* stack items from here on have not become rows yet */
+    size_t unappended;                    /* events of open_trace that are on the stack still */
+    uint64_t event_count;                 /* events handed to the sink */
+    struct key_shape shape[SHAPE_FIELDS]; /* the keys of the last events, by position */
+    struct known_string strings[RECENT_STRINGS]; /* inline strings met lately */
+    value last_pool; /* the last pool_id tuple made, to make equal ones once */
     uint64_t last_pool_id[2];
     bool saw_segments, saw_traces;
     struct block_row *blocks; /* of the segment being read */
@@ -109,11 +129,14 @@ struct pickle_vm {
 bool pickle_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
                      bool general_only, struct decoded *decoded, struct error *err);
 
-/* pickle_vm.c: runs to STOP and leaves the result in `*result`. */
+/* pickle_vm.c: frees everything, the values too. */
+void pickle_vm_release(struct pickle_vm *vm);
+/* Runs to STOP and leaves the result in `*result`. */
 bool pickle_run(struct pickle_vm *vm, value *result);
 bool pickle_push(struct pickle_vm *vm, value v);
 /* Pushes a new, empty container, with its role if it has one. */
 bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind);
+/* Overwriting an entry forgets whatever was remembered by references to it. */
 bool pickle_memo_put(struct pickle_vm *vm, uint64_t index, value v);
 bool pickle_fail(struct pickle_vm *vm, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -125,9 +148,24 @@ bool pickle_text_op(struct pickle_vm *vm, uint8_t op);
 /* The line at source->pos without its newline, valid until the next read; consumes both. */
 bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size);
 bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
+/* A string of Python 2, whose encoding is not recorded: where it is not UTF-8, it becomes bytes. */
+bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
 
 /* pickle_build.c: opcodes that put values together. */
 bool pickle_build_op(struct pickle_vm *vm, uint8_t op);
+/* Where the items of the innermost MARK begin. */
+bool pickle_top_mark(struct pickle_vm *vm, size_t *first);
+void pickle_drop_to_mark(struct pickle_vm *vm);
+/* Fails unless there are `count` values, none of them a MARK, on top of the stack. */
+bool pickle_have(struct pickle_vm *vm, size_t count);
+
+/* pickle_object.c: those of them that call and change instances. */
+bool pickle_object_op(struct pickle_vm *vm, uint8_t op);
+/* Whether only Python would know what it is, by importing or calling something. */
+bool pickle_is_opaque(const struct pickle_vm *vm, value v);
+/* The node in a part of an instance, made where there is none yet. */
+bool pickle_object_part(struct pickle_vm *vm, value object, enum object_part part,
+                        enum node_kind kind, value *v);
 
 /* pickle_words.c: the vocabulary of a snapshot. */
 bool pickle_words_init(struct pickle_vm *vm);
@@ -184,7 +222,16 @@ static inline bool pickle_is_event_key(enum key key)
 
 static inline void pickle_event_begin(struct event_builder *event)
 {
-    *event = (struct event_builder){.row = {.action = ACTION_OTHER, .time_us = TIME_NONE}};
+    /* one by one: as a whole, compilers clear this much with a slow string instruction */
+    event->row.action = ACTION_OTHER;
+    event->row.action_name = STRING_EMPTY;
+    event->row.addr = 0;
+    event->row.size = 0;
+    event->row.time_us = TIME_NONE;
+    event->row.stack = STACK_NONE;
+    event->row.extra = (struct event_extra){0};
+    event->device_free = 0;
+    event->seen = 0;
 }
 
 static inline void pickle_event_action(const struct pickle_vm *vm, struct event_builder *event,
@@ -216,6 +263,11 @@ bool pickle_any_int(struct pickle_vm *vm, const char *of, const char *key, value
 bool pickle_device(struct pickle_vm *vm, const char *of, value v, uint32_t *out);
 bool pickle_bad_field(struct pickle_vm *vm, const char *of, const char *key, const char *expected,
                       value v);
+/* A container of `count` items is about to be turned into rows: STATUS_LIMIT where it was before, for
+ * what a file refers to a million times must not be read a million times. Small ones may be shared.
+ */
+#define SHARED_MAX 16
+bool pickle_use(struct pickle_vm *vm, const char *what, value v, size_t count);
 bool pickle_emit_segment(struct pickle_vm *vm, value v);
 bool pickle_emit_annotation(struct pickle_vm *vm, value v);
 bool pickle_emit_settings(struct pickle_vm *vm, value v);

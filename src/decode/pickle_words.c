@@ -38,19 +38,6 @@ static const char *const key_names[KEY_COUNT] = {
     [KEY_STAGE] = "stage",
 };
 
-static const char *const action_names[ACTION_OTHER] = {
-    [ACTION_ALLOC] = "alloc",
-    [ACTION_FREE_REQUESTED] = "free_requested",
-    [ACTION_FREE_COMPLETED] = "free_completed",
-    [ACTION_SEGMENT_ALLOC] = "segment_alloc",
-    [ACTION_SEGMENT_FREE] = "segment_free",
-    [ACTION_SEGMENT_MAP] = "segment_map",
-    [ACTION_SEGMENT_UNMAP] = "segment_unmap",
-    [ACTION_OOM] = "oom",
-    [ACTION_SNAPSHOT] = "snapshot",
-    [ACTION_WORKSPACE_SNAPSHOT] = "workspace_snapshot",
-};
-
 static bool intern(struct pickle_vm *vm, const char *word, string_id *id)
 {
     return symbols_string(vm->symbols, word, strlen(word), id, vm->err);
@@ -83,7 +70,8 @@ bool pickle_words_init(struct pickle_vm *vm)
         if (!intern(vm, key_names[k], &keys[k]))
             return false;
     for (int a = 0; a < ACTION_OTHER; a++)
-        if (!intern(vm, action_names[a], &actions[a]))
+        if (!symbols_string(vm->symbols, action_texts[a].bytes, action_texts[a].size, &actions[a],
+                            vm->err))
             return false;
     return intern(vm, "active_allocated", &words->active_allocated) &&
            intern(vm, "active_pending_free", &words->active_pending_free) &&

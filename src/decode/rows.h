@@ -26,6 +26,8 @@ enum action {
     ACTION_OTHER,
 };
 
+extern const struct text action_texts[ACTION_OTHER]; /* the names of the known ones */
+
 #define TIME_NONE INT64_MIN /* the event carries no time_us */
 
 /* What few events differ in; kept out of the columns and interned by the model. */

@@ -206,6 +206,7 @@ const char *value_kind_name(const struct values *values, value v)
         [NODE_STACK] = "a list of frames",
         [NODE_EVENT] = "an event",
         [NODE_BUFFER] = "an out-of-band buffer",
+        [NODE_READONLY_BUFFER] = "an out-of-band buffer",
     };
     switch (value_tag(v)) {
     case TAG_CONST:

@@ -68,16 +68,20 @@ enum node_kind {
                   */
     NODE_STACK,  /* the same for a list of frames */
     NODE_EVENT,  /* the same for an event: its number */
-    NODE_BUFFER, /* an out-of-band buffer of protocol 5; its bytes are not in the file */
+    NODE_BUFFER, /* as.natural: an out-of-band buffer of protocol 5, counted from 0; its bytes are
+                    not in the file */
+    NODE_READONLY_BUFFER, /* as.natural: the same, as READONLY_BUFFER hands it on */
 };
 
 enum object_part {
-    OBJECT_CLASS,  /* what would be called: usually NODE_GLOBAL */
-    OBJECT_ARGS,   /* its arguments: a tuple, as a rule */
-    OBJECT_KWARGS, /* VALUE_UNSET unless NEWOBJ_EX */
-    OBJECT_STATE,  /* what BUILD would set, VALUE_UNSET where none */
-    OBJECT_LIST,   /* NODE_LIST of what APPEND(S) or ADDITEMS would add, or VALUE_UNSET */
-    OBJECT_DICT,   /* NODE_DICT of what SETITEM(S) would set, or VALUE_UNSET */
+    OBJECT_CLASS, /* what would be called: usually NODE_GLOBAL */
+    OBJECT_ARGS,  /* its arguments: a tuple, as a rule; VALUE_UNSET where OBJECT_CLASS is not called
+                     but changed itself, by any of what follows */
+    OBJECT_KWARGS,  /* VALUE_UNSET unless NEWOBJ_EX */
+    OBJECT_EARLIER, /* NODE_LIST of what all BUILDs but the last would set, or VALUE_UNSET */
+    OBJECT_STATE,   /* what (the last) BUILD would set, VALUE_UNSET where none */
+    OBJECT_LIST,    /* NODE_LIST of what APPEND(S) or ADDITEMS would add, or VALUE_UNSET */
+    OBJECT_DICT,    /* NODE_DICT of what SETITEM(S) would set, or VALUE_UNSET */
     OBJECT_PARTS,
 };
 

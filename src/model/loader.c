@@ -5,19 +5,6 @@
 
 #include "model/loader_state.h"
 
-static const char *const KNOWN_ACTIONS[ACTION_OTHER] = {
-    [ACTION_ALLOC] = "alloc",
-    [ACTION_FREE_REQUESTED] = "free_requested",
-    [ACTION_FREE_COMPLETED] = "free_completed",
-    [ACTION_SEGMENT_ALLOC] = "segment_alloc",
-    [ACTION_SEGMENT_FREE] = "segment_free",
-    [ACTION_SEGMENT_MAP] = "segment_map",
-    [ACTION_SEGMENT_UNMAP] = "segment_unmap",
-    [ACTION_OOM] = "oom",
-    [ACTION_SNAPSHOT] = "snapshot",
-    [ACTION_WORKSPACE_SNAPSHOT] = "workspace_snapshot",
-};
-
 static struct snapshot *empty_snapshot(size_t max_memory, struct error *err)
 {
     struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
@@ -31,7 +18,7 @@ static struct snapshot *empty_snapshot(size_t max_memory, struct error *err)
     if (!snapshot->symbols)
         goto failed;
     for (size_t i = 0; i < ACTION_OTHER; i++) {
-        if (!symbols_string(snapshot->symbols, KNOWN_ACTIONS[i], strlen(KNOWN_ACTIONS[i]),
+        if (!symbols_string(snapshot->symbols, action_texts[i].bytes, action_texts[i].size,
                             &snapshot->action_names[i], err))
             goto failed;
     }

@@ -1,0 +1,19 @@
+#include "decode/pickle_value.h"
+
+#include "decode/pickle_vm.h"
+
+bool decode_pickle_value(struct source *source, struct symbols *symbols, struct values *values,
+                         value *root, struct error *err)
+{
+    struct pickle_vm vm = {
+        .source = source, .symbols = symbols, .budget = source->budget, .err = err};
+    values_init(&vm.values, symbols, vm.budget);
+    spans_init(&vm.spans, vm.budget);
+    bool ok = pickle_run(&vm, root);
+    if (ok) {
+        *values = vm.values;
+        values_init(&vm.values, symbols, vm.budget);
+    }
+    pickle_vm_release(&vm);
+    return ok;
+}
