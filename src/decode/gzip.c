@@ -136,6 +136,13 @@ static uint64_t gzip_bytes_read(const struct source_stream *stream)
     return compressed_offset((const struct gzip *)stream);
 }
 
+static void gzip_interrupt(struct source_stream *stream)
+{
+    struct gzip *self = (struct gzip *)stream;
+
+    self->inner->interrupt(self->inner);
+}
+
 static void gzip_close(struct source_stream *stream)
 {
     struct gzip *self = (struct gzip *)stream;
@@ -163,6 +170,7 @@ struct source_stream *gzip_stream(struct source_stream *inner, const uint8_t *he
     }
     self->base.read = gzip_read;
     self->base.bytes_read = gzip_bytes_read;
+    self->base.interrupt = gzip_interrupt;
     self->base.close = gzip_close;
     self->base.total_bytes = inner->total_bytes;
     self->inner = inner;

@@ -96,6 +96,11 @@ static const char *describe(const uint8_t *p, const uint8_t *end)
     return "unknown binary data";
 }
 
+const char *sniff_description(const struct source *source)
+{
+    return describe(source->pos, source->end);
+}
+
 bool sniff_encoding(struct source *source, enum encoding *encoding, struct error *err)
 {
     static const char not_one[] = "not a snapshot (a pickle or JSON)";

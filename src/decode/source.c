@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "decode/gzip.h"
+#include "decode/readahead.h"
 #include "decode/source_stream.h"
 
 /* Reading to addresses and from file offsets that are multiples of this is several times as fast,
@@ -86,6 +87,8 @@ static bool open_stream(struct source *out, struct source_stream *stream, struct
     size = (size_t)(source.end - source.pos);
     if (gzip_begins(source.buffer, size)) {
         source.stream = gzip_stream(stream, source.buffer, size, budget, err);
+        if (source.stream != NULL)
+            source.stream = readahead_stream(source.stream, budget, err);
         if (source.stream == NULL)
             goto fail;
         source.compression = COMPRESSION_GZIP;
