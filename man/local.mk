@@ -1,3 +1,4 @@
 dist_man_MANS = \
 	man/memsnap.1 \
-	man/memsnap-analyze.1
+	man/memsnap-analyze.1 \
+	man/memsnap-dump.1

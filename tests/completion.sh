@@ -40,7 +40,14 @@ expect 'analyze' help an
 expect '--format' analyze --form
 expect '--stacks' analyze --top 3 --sta
 expect 'json' analyze --format j
+expect 'json' dump --format ''
+expect '--max-memory' dump --m
 expect 'KiB' analyze file.pickle --units K
+expect 'json' analyze --format = j
+expect 'text json' analyze --format =
+expect 'all' analyze --stacks =
+expect '' analyze --stacks f
+expect '--jobs' analyze --j
 expect '--help' version --h
 expect '' analyze file
 expect '' no-such-command --h

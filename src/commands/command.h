@@ -14,7 +14,8 @@
 struct option_spec {
     int value;            /* a letter is the short form too; else from OPTION_LONG_ONLY up */
     const char *name;     /* without the dashes */
-    const char *argument; /* what to call it in the help; NULL: takes none */
+    const char *argument; /* what to call it in the help; "[=WHAT]": may be left out; NULL: takes
+                             none */
     const char *help;
 };
 
@@ -34,7 +35,7 @@ extern const struct command *const commands[]; /* ends with NULL */
 
 const struct command *command_find(const char *name); /* NULL: no such command */
 
-extern const struct command command_analyze, command_help, command_version;
+extern const struct command command_analyze, command_dump, command_help, command_version;
 
 /* Says that there is no such command, and which may have been meant. */
 enum status command_unknown(const char *name);

@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define LEAST_TAIL  6 /* columns for what follows a first word that is kept, with the cut's mark */
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 struct range {
@@ -47,6 +46,11 @@ static bool is_control(uint32_t code)
     return code < 0x20 || (code >= 0x7F && code < 0xA0);
 }
 
+static bool is_surrogate(uint32_t code)
+{
+    return code >= 0xD800 && code <= 0xDFFF;
+}
+
 size_t utf8_decode(const char *bytes, size_t size, uint32_t *code)
 {
     const unsigned char *p = (const unsigned char *)bytes;
@@ -64,7 +68,7 @@ size_t utf8_decode(const char *bytes, size_t size, uint32_t *code)
             return 0;
         value = (value << 6) | (p[i] & 0x3FU);
     }
-    if (value < least[length] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
+    if (value < least[length] || value > 0x10FFFF || is_surrogate(value))
         return 0;
     *code = value;
     return length;
@@ -109,24 +113,57 @@ static void escape_json_code(struct buffer *out, uint32_t code)
         buffer_printf(out, "\\u%04x", code);
 }
 
-void escape_json(struct buffer *out, const char *bytes, size_t size)
+/* Reads one surrogate, as utf8_decode() reads anything else. */
+static size_t surrogate_decode(const char *bytes, size_t size, uint32_t *code)
+{
+    const unsigned char *p = (const unsigned char *)bytes;
+    if (size < 3 || p[0] != 0xED || p[1] < 0xA0 || p[1] > 0xBF || (p[2] & 0xC0) != 0x80)
+        return 0;
+    *code = 0xD000U | (p[1] & 0x3FU) << 6 | (p[2] & 0x3FU);
+    return 3;
+}
+
+/* How many bytes stand for themselves in JSON, being ASCII that needs no escape. */
+static size_t plain_json(const char *bytes, size_t size)
+{
+    size_t plain = 0;
+    while (plain < size && bytes[plain] >= ' ' && bytes[plain] < 0x7F && bytes[plain] != '"' &&
+           bytes[plain] != '\\')
+        plain++;
+    return plain;
+}
+
+void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
+                       enum surrogates surrogates)
 {
     uint32_t code;
-    buffer_putc(out, '"');
     for (size_t at = 0, length; at < size; at += length) {
+        length = plain_json(bytes + at, size - at);
+        if (length > 0) {
+            buffer_add(out, bytes + at, length);
+            continue;
+        }
         length = utf8_decode(bytes + at, size - at, &code);
+        if (length == 0 && surrogates == SURROGATES_KEPT)
+            length = surrogate_decode(bytes + at, size - at, &code);
         if (length == 0) {
             buffer_puts(out, REPLACEMENT);
             length = 1;
         } else if (code == '"' || code == '\\') {
             buffer_putc(out, '\\');
             buffer_putc(out, (char)code);
-        } else if (is_control(code) || IN_RANGES(hidden, code)) {
+        } else if (is_control(code) || is_surrogate(code) || IN_RANGES(hidden, code)) {
             escape_json_code(out, code);
         } else {
             buffer_add(out, bytes + at, length);
         }
     }
+}
+
+void escape_json(struct buffer *out, const char *bytes, size_t size)
+{
+    buffer_putc(out, '"');
+    escape_json_piece(out, bytes, size, SURROGATES_ARE_INVALID);
     buffer_putc(out, '"');
 }
 
@@ -151,8 +188,7 @@ size_t text_columns(const char *bytes, size_t size)
     return columns;
 }
 
-/* Bytes at the beginning that take at most `columns`; `*used` is what they do take. */
-static size_t head_bytes(const char *bytes, size_t size, size_t columns, size_t *used)
+size_t text_head(const char *bytes, size_t size, size_t columns, size_t *used)
 {
     uint32_t code;
     size_t at = 0;
@@ -166,43 +202,4 @@ static size_t head_bytes(const char *bytes, size_t size, size_t columns, size_t 
         at += length ? length : 1;
     }
     return at;
-}
-
-/* How much of the beginning to keep. A remark in parentheses at the end goes first. A first word
- * such as "model.py:39" is kept whole where it leaves room for as much again; else the end says
- * more: a line number, a function, the file of a path. */
-static size_t kept_columns(const char *bytes, size_t size, size_t columns)
-{
-    const char *space = memchr(bytes, ' ', size);
-    if (bytes[size - 1] == ')' && memchr(bytes, '(', size))
-        return columns - 2;
-    size_t word = space ? text_columns(bytes, (size_t)(space - bytes)) + 1 : 0;
-    return word > 0 && word + LEAST_TAIL <= columns ? word : (columns - 2) / 3;
-}
-
-size_t text_fit(struct buffer *out, const char *bytes, size_t size, size_t columns)
-{
-    size_t all = text_columns(bytes, size);
-    if (all <= columns) {
-        buffer_add(out, bytes, size);
-        return all;
-    }
-    if (columns < 4) {
-        size_t used;
-        buffer_add(out, bytes, head_bytes(bytes, size, columns, &used));
-        return used;
-    }
-    size_t head_columns = kept_columns(bytes, size, columns), used, skipped;
-    size_t head = head_bytes(bytes, size, head_columns, &used);
-    size_t tail_columns = columns - 2 - used;
-    size_t cut = head_bytes(bytes, size, all - tail_columns, &skipped);
-    if (skipped < all - tail_columns) { /* a wide character straddles the cut */
-        uint32_t code;
-        cut += utf8_decode(bytes + cut, size - cut, &code);
-        skipped += code_columns(code);
-    }
-    buffer_add(out, bytes, head);
-    buffer_puts(out, "..");
-    buffer_add(out, bytes + cut, size - cut);
-    return used + 2 + (all - skipped);
 }

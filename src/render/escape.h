@@ -22,11 +22,20 @@ void escape_text(struct buffer *out, const char *bytes, size_t size);
  * escape_text() makes visible are written as \uXXXX. */
 void escape_json(struct buffer *out, const char *bytes, size_t size);
 
+enum surrogates {
+    SURROGATES_ARE_INVALID,
+    SURROGATES_KEPT, /* three bytes each, as Python's "surrogatepass" writes them; become \udXXX */
+};
+
+/* A piece of the above, without the quotes. */
+void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
+                       enum surrogates surrogates);
+
 /* Columns that escaped text takes on a terminal. */
 size_t text_columns(const char *bytes, size_t size);
 
-/* Adds escaped text cut in its middle to at most `columns` (".." marks the cut). Returns the
- * columns used. */
-size_t text_fit(struct buffer *out, const char *bytes, size_t size, size_t columns);
+/* How many bytes at the beginning of escaped text take at most `columns`; `*used` is what they do
+ * take. */
+size_t text_head(const char *bytes, size_t size, size_t columns, size_t *used);
 
 #endif

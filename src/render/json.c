@@ -1,9 +1,11 @@
 #include "render/json.h"
 
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "render/escape.h"
+
+#define PIECE ((size_t)64 * 1024) /* bytes of a string */
 
 void json_writer_init(struct json_writer *json, FILE *out)
 {
@@ -15,22 +17,61 @@ void json_writer_release(struct json_writer *json)
     buffer_release(&json->scratch);
 }
 
+/* How much of a string of `size` bytes to escape at a time: no character is cut. */
+static size_t piece_size(const char *bytes, size_t size)
+{
+    if (size <= PIECE)
+        return size;
+    size_t cut = PIECE;
+    while (cut > PIECE - 3 && (bytes[cut] & 0xC0) == 0x80)
+        cut--;
+    return cut;
+}
+
+static void put_quoted(struct json_writer *json, const char *bytes, size_t size,
+                       enum surrogates surrogates)
+{
+    fputc_unlocked('"', json->out);
+    for (size_t piece; size > 0; bytes += piece, size -= piece) {
+        piece = piece_size(bytes, size);
+        buffer_clear(&json->scratch);
+        escape_json_piece(&json->scratch, bytes, piece, surrogates);
+        if (json->scratch.failed)
+            json->failed = true;
+        else
+            fwrite_unlocked(json->scratch.bytes, 1, json->scratch.size, json->out);
+    }
+    fputc_unlocked('"', json->out);
+}
+
 static void put_escaped(struct json_writer *json, const char *bytes, size_t size)
 {
-    buffer_clear(&json->scratch);
-    escape_json(&json->scratch, bytes, size);
-    if (json->scratch.failed)
-        json->failed = true;
-    else
-        fwrite(json->scratch.bytes, 1, json->scratch.size, json->out);
+    put_quoted(json, bytes, size, SURROGATES_ARE_INVALID);
+}
+
+static void put_plain(struct json_writer *json, const char *text)
+{
+    fwrite_unlocked(text, 1, strlen(text), json->out);
+}
+
+static void put_natural(struct json_writer *json, uint64_t value)
+{
+    char digits[20], *p = digits + sizeof(digits);
+    do
+        *--p = (char)('0' + value % 10);
+    while ((value /= 10) != 0);
+    fwrite_unlocked(p, 1, (size_t)(digits + sizeof(digits) - p), json->out);
 }
 
 static void before_value(struct json_writer *json, const char *key)
 {
     if (json->needs_comma)
-        fputc(',', json->out);
-    if (key)
-        fprintf(json->out, "\"%s\":", key);
+        fputc_unlocked(',', json->out);
+    if (key) {
+        fputc_unlocked('"', json->out);
+        put_plain(json, key);
+        put_plain(json, "\":");
+    }
     json->needs_comma = true;
 }
 
@@ -38,38 +79,59 @@ static void before_input_value(struct json_writer *json, const char *key, size_t
 {
     before_value(json, NULL);
     put_escaped(json, key, key_size);
-    fputc(':', json->out);
+    fputc_unlocked(':', json->out);
 }
 
 void emit_open(struct json_writer *json, const char *key, char bracket)
 {
     before_value(json, key);
-    fputc(bracket, json->out);
+    fputc_unlocked(bracket, json->out);
     json->needs_comma = false;
 }
 
 void emit_close(struct json_writer *json, char bracket)
 {
-    fputc(bracket, json->out);
+    fputc_unlocked(bracket, json->out);
     json->needs_comma = true;
 }
 
 void emit_integer(struct json_writer *json, const char *key, int64_t value)
 {
     before_value(json, key);
-    fprintf(json->out, "%" PRId64, value);
+    if (value < 0)
+        fputc_unlocked('-', json->out);
+    put_natural(json, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 void emit_count(struct json_writer *json, const char *key, uint64_t value)
 {
     before_value(json, key);
-    fprintf(json->out, "%" PRIu64, value);
+    put_natural(json, value);
 }
 
 void emit_flag(struct json_writer *json, const char *key, bool value)
 {
     before_value(json, key);
-    fputs(value ? "true" : "false", json->out);
+    put_plain(json, value ? "true" : "false");
+}
+
+void emit_null(struct json_writer *json, const char *key)
+{
+    before_value(json, key);
+    put_plain(json, "null");
+}
+
+void emit_real(struct json_writer *json, const char *key, double value)
+{
+    char text[40];
+    int precision = 14;
+    do
+        snprintf(text, sizeof(text), "%.*g", ++precision, value);
+    while (precision < 17 && strtod(text, NULL) != value);
+    before_value(json, key);
+    put_plain(json, text);
+    if (!strpbrk(text, ".e"))
+        put_plain(json, ".0");
 }
 
 void emit_word(struct json_writer *json, const char *key, const char *text)
@@ -93,5 +155,29 @@ void emit_input_pair(struct json_writer *json, const char *key, size_t key_size,
 void emit_input_count(struct json_writer *json, const char *key, size_t key_size, uint64_t value)
 {
     before_input_value(json, key, key_size);
-    fprintf(json->out, "%" PRIu64, value);
+    put_natural(json, value);
+}
+
+void emit_text(struct json_writer *json, const char *key, struct text text)
+{
+    before_value(json, key);
+    put_quoted(json, text.bytes, text.size, SURROGATES_KEPT);
+}
+
+void emit_text_key(struct json_writer *json, struct text text)
+{
+    emit_text(json, NULL, text);
+    fputc_unlocked(':', json->out);
+    json->needs_comma = false;
+}
+
+void emit_string_begin(struct json_writer *json, const char *key)
+{
+    before_value(json, key);
+    fputc_unlocked('"', json->out);
+}
+
+void emit_string_end(struct json_writer *json)
+{
+    fputc_unlocked('"', json->out);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/buffer.h"
+#include "base/symbols.h"
 
 struct json_writer {
     FILE *out;
@@ -26,11 +27,23 @@ void emit_close(struct json_writer *json, char bracket);                 /* '}' 
 void emit_integer(struct json_writer *json, const char *key, int64_t value);
 void emit_count(struct json_writer *json, const char *key, uint64_t value);
 void emit_flag(struct json_writer *json, const char *key, bool value);
+void emit_null(struct json_writer *json, const char *key);
+/* A finite one, with as many digits as it takes to read the same number back, and with a point or
+ * an exponent, to tell it from an integer. */
+void emit_real(struct json_writer *json, const char *key, double value);
 void emit_word(struct json_writer *json, const char *key, const char *text);
 void emit_bytes(struct json_writer *json, const char *key, const char *bytes, size_t size);
 /* A pair whose key comes from the input. */
 void emit_input_pair(struct json_writer *json, const char *key, size_t key_size, const char *bytes,
                      size_t size);
 void emit_input_count(struct json_writer *json, const char *key, size_t key_size, uint64_t value);
+
+/* Text that may hold lone surrogates (SURROGATES_KEPT of render/escape.h). */
+void emit_text(struct json_writer *json, const char *key, struct text text);
+/* The same as a key; its value is to follow, with a NULL key. */
+void emit_text_key(struct json_writer *json, struct text text);
+/* A string that the caller writes to json->out between the two; nothing in it may need escaping. */
+void emit_string_begin(struct json_writer *json, const char *key);
+void emit_string_end(struct json_writer *json);
 
 #endif

@@ -3,10 +3,21 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze_json.c \
 	src/render/analyze_live.c \
 	src/render/analyze_parts.h \
+	src/render/analyze_stack.c \
 	src/render/analyze_summary.c \
 	src/render/analyze_text.c \
+	src/render/dump_json.c \
+	src/render/dump_json.h \
+	src/render/dump_leaf.c \
+	src/render/dump_leaf.h \
+	src/render/dump_refs.c \
+	src/render/dump_refs.h \
+	src/render/dump_scalars.c \
+	src/render/dumper.h \
 	src/render/escape.c \
 	src/render/escape.h \
+	src/render/fit.c \
+	src/render/fit.h \
 	src/render/json.c \
 	src/render/json.h \
 	src/render/moments.c \

@@ -1,7 +1,10 @@
 cli_tests = \
+	tests/cli/dump.sh \
 	tests/cli/escape.sh \
+	tests/cli/files.sh \
 	tests/cli/input.sh \
 	tests/cli/json.sh \
+	tests/cli/limits.sh \
 	tests/cli/output.sh \
 	tests/cli/report.sh \
 	tests/cli/terminal.sh \
@@ -11,17 +14,22 @@ EXTRA_DIST += tests/cli/lib.sh
 EXTRA_DIST += \
 	tests/cli/golden/at-end.txt \
 	tests/cli/golden/at-event.txt \
+	tests/cli/golden/at-peak-annotations.txt \
 	tests/cli/golden/at-time.txt \
+	tests/cli/golden/comparison.txt \
 	tests/cli/golden/device.txt \
 	tests/cli/golden/expandable.txt \
 	tests/cli/golden/help-analyze.txt \
+	tests/cli/golden/help-dump.txt \
 	tests/cli/golden/help.txt \
 	tests/cli/golden/history-off.txt \
 	tests/cli/golden/leak.txt \
+	tests/cli/golden/narrow.txt \
 	tests/cli/golden/oom.txt \
 	tests/cli/golden/range.txt \
 	tests/cli/golden/ring-overflow.txt \
 	tests/cli/golden/several.txt \
+	tests/cli/golden/stacks-all.txt \
 	tests/cli/golden/stacks.txt \
 	tests/cli/golden/train-loop.txt \
 	tests/cli/golden/two-devices.txt \

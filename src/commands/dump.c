@@ -1,0 +1,189 @@
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "commands/command.h"
+#include "commands/complain.h"
+#include "commands/inputs.h"
+#include "commands/options.h"
+#include "commands/output.h"
+#include "commands/sandbox.h"
+#include "decode/pickle_value.h"
+#include "decode/sniff.h"
+#include "render/dump_json.h"
+
+enum { OPTION_FORMAT = OPTION_LONG_ONLY, OPTION_MAX_MEMORY };
+
+#define PROTO 0x80 /* first byte of every pickle since protocol 2 */
+
+struct dump_options {
+    size_t max_memory; /* bytes */
+    const char *output;
+};
+
+/* Without PROTO anything may be a pickle, or not: then the error also says what else it may be. */
+static bool decode(struct source *source, struct symbols *symbols, struct values *values,
+                   value *root, struct error *err)
+{
+    enum encoding encoding = ENCODING_UNKNOWN;
+    struct error sniffed;
+    bool known = sniff_encoding(source, &encoding, &sniffed);
+    if (!known && sniffed.status != STATUS_BAD_INPUT) {
+        *err = sniffed;
+        return false;
+    }
+    if (source->pos == source->end)
+        return error_set(err, STATUS_BAD_INPUT, "not a pickle: an empty file");
+    if (encoding == ENCODING_JSON)
+        return error_set(err, STATUS_BAD_INPUT, "not a pickle: JSON, which needs no dump");
+    bool tells_itself = known || *source->pos == PROTO;
+    const char *looks_like = sniff_description(source);
+    if (decode_pickle_value(source, symbols, values, root, err))
+        return true;
+    if (err->status == STATUS_BAD_INPUT && !tells_itself) {
+        size_t size = strlen(err->text);
+        snprintf(err->text + size, sizeof(err->text) - size, " (it looks like %s)", looks_like);
+    }
+    return false;
+}
+
+static bool dump_source(struct source *source, const char *path, FILE *out, struct error *err)
+{
+    struct values values;
+    value root;
+    struct symbols *symbols = symbols_create(source->budget, err);
+    bool ok = symbols && decode(source, symbols, &values, &root, err);
+    if (ok) {
+        struct dump dump = {.path = path,
+                            .gzip = source->compression == COMPRESSION_GZIP,
+                            .values = &values,
+                            .root = root};
+        ok = dump_json(out, &dump, source->budget, err);
+        values_release(&values);
+    }
+    symbols_destroy(symbols);
+    return ok;
+}
+
+static bool dump_file(const struct dump_options *options, struct inputs *inputs, size_t index,
+                      FILE *out, struct error *err)
+{
+    struct budget budget = {.limit = options->max_memory};
+    struct source source;
+    int fd;
+    if (!inputs_take(inputs, index, &fd, err) || !source_open_fd(&source, fd, &budget, err))
+        return false;
+    bool ok = dump_source(&source, inputs->paths[index], out, err);
+    source_close(&source);
+    return ok;
+}
+
+/* The status of the first file that fails; the files after it are still dumped. */
+static enum status dump_files(const struct dump_options *options, struct inputs *inputs, FILE *out,
+                              size_t *dumped)
+{
+    enum status status = STATUS_OK;
+    struct error err;
+    *dumped = 0;
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (dump_file(options, inputs, i, out, &err)) {
+            ++*dumped;
+            continue;
+        }
+        complain_error(inputs->paths[i], &err);
+        status = status ? status : err.status;
+    }
+    return status;
+}
+
+static enum status fail(const struct error *err)
+{
+    complain("%s", err->text);
+    return err->status;
+}
+
+static enum status dump(const struct dump_options *options, struct inputs *inputs)
+{
+    struct output output;
+    struct error err;
+    size_t dumped;
+    if (!output_open(&output, options->output, &err))
+        return fail(&err);
+    if (!inputs_open(inputs, &err)) {
+        output_discard(&output);
+        return fail(&err);
+    }
+    sandbox_enter(output.temporary ? output.path : NULL);
+    enum status status = dump_files(options, inputs, output.stream, &dumped);
+    if (dumped == 0)
+        output_discard(&output);
+    else if (!output_commit(&output, &err))
+        status = fail(&err);
+    return status;
+}
+
+static bool take_option(int option, struct dump_options *options, struct error *err)
+{
+    uint64_t size = 0;
+    switch (option) {
+    case OPTION_FORMAT:
+        return strcmp(optarg, "json") == 0 ||
+               error_set(err, STATUS_USAGE, "unknown format '%.60s'; there is json", optarg);
+    case OPTION_MAX_MEMORY:
+        if (!units_parse_bytes(optarg, &size) || size == 0)
+            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
+        options->max_memory = (size_t)size;
+        return true;
+    default:
+        options->output = optarg;
+        return true;
+    }
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct dump_options options = {.max_memory = budget_default_limit()};
+    struct error err;
+    struct inputs inputs;
+    for (int option; (option = options_next(&command_dump, argc, argv)) != OPTIONS_END;) {
+        if (option == OPTIONS_BAD)
+            return STATUS_USAGE;
+        if (option == OPTION_HELP) {
+            options_help(&command_dump);
+            return STATUS_OK;
+        }
+        if (!take_option(option, &options, &err))
+            return complain_usage("dump: %s", err.text);
+    }
+    enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
+    if (status == STATUS_OK) {
+        status = dump(&options, &inputs);
+        inputs_release(&inputs);
+    }
+    return status;
+}
+
+static const struct option_spec options[] = {
+    {OPTION_FORMAT, "format", "FORMAT", "json, the only one: one line a file"},
+    {'o', "output", "FILE", "write there; the file appears once it is whole"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+const struct command command_dump = {
+    .name = "dump",
+    .summary = "print any pickle as JSON, without running what is in it",
+    .arguments = "[OPTION]... [FILE]...",
+    .about = "Prints what a pickle holds, snapshot or not, as JSON. What it would import or\n"
+             "call in Python is shown, never done. Several files give a line each. FILE may\n"
+             "be compressed with gzip; - is standard input. memsnap-dump(1) tells how each\n"
+             "kind of value is written.\n",
+    .examples =
+        "  memsnap dump snapshot.pickle | jq .value.allocator_settings\n"
+        "  memsnap dump stranger.pickle | grep -oE '\"\\$(class|global)\":[^,}]*' | sort -u\n"
+        "                           what a pickle of unknown origin would import\n",
+    .options = options,
+    .run = run,
+};
