@@ -6,13 +6,15 @@
 #include "commands/command.h"
 #include "commands/complain.h"
 #include "commands/options.h"
+#include "commands/sandbox.h"
 
 void version_print(void)
 {
     printf("memsnap %s\n"
            "reads allocator snapshots: pickle protocols 0 to 5, JSON; plain or gzip\n"
-           "libraries: zlib %s, Jansson %s\n",
-           PACKAGE_VERSION, zlibVersion(), JANSSON_VERSION);
+           "libraries: zlib %s, Jansson %s\n"
+           "sandbox: %s\n",
+           PACKAGE_VERSION, zlibVersion(), JANSSON_VERSION, sandbox_kind());
 }
 
 static enum status run(int argc, char **argv)
@@ -39,7 +41,8 @@ const struct command command_version = {
     .name = "version",
     .summary = "show the version, what it reads, and the libraries in use",
     .arguments = "",
-    .about = "Shows the version of memsnap, the formats it reads, and the libraries in use.\n",
+    .about = "Shows the version of memsnap, the formats it reads, the libraries in use, and how it\n"
+             "confines itself while it reads a capture.\n",
     .options = options,
     .run = run,
 };
