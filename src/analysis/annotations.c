@@ -80,8 +80,8 @@ static void drop_closed(struct marks *marks)
     marks->count = kept;
 }
 
-bool annotations_open(const struct timeline *timeline, int64_t item, struct open_annotation **open,
-                      size_t *count, struct error *err)
+bool annotations_open(const struct timeline *timeline, int64_t item, struct open_annotations *open,
+                      struct error *err)
 {
     struct budget *budget = timeline->snapshot->budget;
     struct marks marks = {0};
@@ -99,8 +99,7 @@ bool annotations_open(const struct timeline *timeline, int64_t item, struct open
     if (made) {
         for (size_t i = 0; i < marks.count; i++)
             made[i] = (struct open_annotation){marks.items[i].name, marks.items[i].time_us};
-        *open = made;
-        *count = marks.count;
+        *open = (struct open_annotations){made, marks.count};
     } else {
         error_set(err, STATUS_LIMIT, "out of memory (%zu annotations)", marks.count);
     }

@@ -6,8 +6,8 @@
 
 /* Those of the timeline's device that START at or before the time of `item` and do not END before
  * it, outermost first. An END closes the latest open START of its name. None where the events carry
- * no time. `*open` is malloc'ed. */
-bool annotations_open(const struct timeline *timeline, int64_t item, struct open_annotation **open,
-                      size_t *count, struct error *err);
+ * no time. */
+bool annotations_open(const struct timeline *timeline, int64_t item, struct open_annotations *open,
+                      struct error *err);
 
 #endif

@@ -89,17 +89,18 @@ bool live_source_file(const struct live_set *set, const struct live_source *sour
 }
 
 void live_source_label(const struct live_set *set, const struct live_source *source,
-                       const struct label_files *files, struct buffer *label)
+                       const struct label_files *files, bool brief, struct buffer *label)
 {
     if (source->source == SOURCE_BEFORE) {
-        buffer_puts(label, "(allocated before recording began)");
+        buffer_puts(label,
+                    brief ? "(before recording began)" : "(allocated before recording began)");
         return;
     }
     string_id file;
     size_t size = 0;
     if (files && live_source_file(set, source, &file))
         size = label_files_size(files, file);
-    site_label_long(set->sites, source->shown, &source->site, size, label);
+    site_label_long(set->sites, source->shown, &source->site, size, brief, label);
     if (source->source == SOURCE_FORWARD)
         buffer_puts(label, " (its backward)");
 }

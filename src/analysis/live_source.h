@@ -33,9 +33,9 @@ enum category live_category(const struct live_set *set, const struct live *live)
 stack_id live_forward_stack(const struct live_set *set, const struct live *live);
 bool live_source_of(const struct live_set *set, const struct live *live, struct live_source *source,
                     struct error *err);
-/* Adds the label of a source; `files` may be NULL. */
+/* Adds the label of a source; `files` may be NULL. `brief` as in site_label_long(). */
 void live_source_label(const struct live_set *set, const struct live_source *source,
-                       const struct label_files *files, struct buffer *label);
+                       const struct label_files *files, bool brief, struct buffer *label);
 /* The file in the label; false when it names none. */
 bool live_source_file(const struct live_set *set, const struct live_source *source,
                       string_id *file);

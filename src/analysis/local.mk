@@ -21,6 +21,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phases.h \
 	src/analysis/report.c \
 	src/analysis/report.h \
+	src/analysis/report_rows.c \
+	src/analysis/report_rows.h \
 	src/analysis/report_sites.c \
 	src/analysis/report_sites.h \
 	src/analysis/site.c \

@@ -14,6 +14,7 @@
 struct notice_list {
     struct notice *items; /* NOTICES_MOST of them */
     size_t count;
+    enum unit unit;
 };
 
 static void add(struct notice_list *list, enum notice_kind kind, const char *format, ...)
@@ -142,7 +143,7 @@ static void contradictions(struct notice_list *list, const struct timeline *time
             "unexplained",
             units_count(twice, flaws->reallocated), plural(flaws->reallocated),
             units_count(other, flaws->size_changed), plural(flaws->size_changed),
-            units_bytes(bytes, unexplained_bytes, UNIT_AUTO));
+            units_bytes(bytes, unexplained_bytes, list->unit));
     if (flaws->active_minus_dump_bytes != 0)
         add(list, NOTICE_CONTRADICTION,
             "trace and dump differ: at the last event the trace has %s %s active memory than the "
@@ -150,7 +151,7 @@ static void contradictions(struct notice_list *list, const struct timeline *time
             units_bytes(bytes,
                         flaws->active_minus_dump_bytes > 0 ? flaws->active_minus_dump_bytes
                                                            : -flaws->active_minus_dump_bytes,
-                        UNIT_AUTO),
+                        list->unit),
             flaws->active_minus_dump_bytes > 0 ? "more" : "less");
 }
 
@@ -168,17 +169,20 @@ static void out_of_memory(struct notice_list *list, const struct timeline *timel
     last--;
     struct moment at;
     timeline_moment(timeline, (int64_t)last, &at);
-    char times[UNITS_TEXT_SIZE], asked[UNITS_TEXT_SIZE], device_free[UNITS_TEXT_SIZE],
-        active[UNITS_TEXT_SIZE], reserved[UNITS_TEXT_SIZE];
+    char times[UNITS_TEXT_SIZE + 16] = "once", event[UNITS_TEXT_SIZE], asked[UNITS_TEXT_SIZE],
+                                 device_free[UNITS_TEXT_SIZE], active[UNITS_TEXT_SIZE],
+                                 reserved[UNITS_TEXT_SIZE];
+    if (count > 1)
+        snprintf(times, sizeof(times), "%s times", units_count(event, count));
     int64_t bytes_free = trace->addr[last] > INT64_MAX ? INT64_MAX : (int64_t)trace->addr[last];
     add(list, NOTICE_OOM,
-        "out of memory %s time%s: the last request, for %s at event %" PRIu64
-        ", found %s free on the device and %s reserved, of which %s were active",
-        units_count(times, count), plural(count),
-        units_bytes(asked, (int64_t)trace->size[last], UNIT_AUTO), trace->first_event + last,
-        units_bytes(device_free, bytes_free, UNIT_AUTO),
-        units_bytes(reserved, at.reserved_bytes, UNIT_AUTO),
-        units_bytes(active, at.active_bytes, UNIT_AUTO));
+        "out of memory %s: the %srequest for %s at event %s found %s free on the device and %s "
+        "reserved, of which %s were active",
+        times, count > 1 ? "last " : "", units_bytes(asked, (int64_t)trace->size[last], list->unit),
+        units_count(event, trace->first_event + last),
+        units_bytes(device_free, bytes_free, list->unit),
+        units_bytes(reserved, at.reserved_bytes, list->unit),
+        units_bytes(active, at.active_bytes, list->unit));
 }
 
 static void above_reserved(struct notice_list *list, const struct timeline *timeline)
@@ -191,13 +195,13 @@ static void above_reserved(struct notice_list *list, const struct timeline *time
             "%s are active at the peak but only %s reserved: the file was edited or is damaged, "
             "and "
             "its figures for reserved memory cannot be trusted",
-            units_bytes(held, active, UNIT_AUTO), units_bytes(have, reserved, UNIT_AUTO));
+            units_bytes(held, active, list->unit), units_bytes(have, reserved, list->unit));
 }
 
-bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes,
+bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, enum unit unit,
                   struct notice **notices, size_t *count, struct error *err)
 {
-    struct notice_list list = {.items = calloc(NOTICES_MOST, sizeof(struct notice))};
+    struct notice_list list = {.items = calloc(NOTICES_MOST, sizeof(struct notice)), .unit = unit};
     if (!list.items)
         return error_set(err, STATUS_LIMIT, "out of memory");
     no_events(&list, timeline);

@@ -4,8 +4,8 @@
 
 #include "analysis/report.h"
 
-/* `*notices` is malloc'ed. */
-bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes,
+/* Sizes are told in `unit`. `*notices` is malloc'ed. */
+bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, enum unit unit,
                   struct notice **notices, size_t *count, struct error *err);
 
 #endif

@@ -207,10 +207,13 @@ static bool path_starts_any(struct text path, const char *const *prefixes, size_
     return false;
 }
 
+/* Longer names than any file system has are cut: one of megabytes may be asked for a million times. */
+#define NAME_MOST ((size_t)4096)
+
 struct text path_base(struct text file)
 {
-    size_t start = file.size;
-    while (start > 0 && !is_separator(file.bytes[start - 1]))
+    size_t start = file.size, lowest = file.size > NAME_MOST ? file.size - NAME_MOST : 0;
+    while (start > lowest && !is_separator(file.bytes[start - 1]))
         start--;
     return text_from(file, start);
 }

@@ -5,6 +5,7 @@
 
 #include "analysis/category.h"
 #include "analysis/site.h"
+#include "base/units.h"
 #include "model/timeline.h"
 
 struct category_row {
@@ -13,16 +14,22 @@ struct category_row {
     uint64_t count;
 };
 
+/* Raw bytes, NUL-terminated. */
+struct label {
+    char *full;
+    char *brief; /* for a table: its remark in parentheses is shorter */
+};
+
 /* Live allocations of one call site, operator and category. */
 struct site_row {
     int64_t bytes;
     uint64_t count;
     uint64_t stacks;  /* distinct stacks */
     stack_id stack;   /* the one that holds the most bytes; forward_frames where that names the user
-                         code */
+                         code; STACK_NONE where there is no call site */
     struct site site; /* of that stack */
     enum category category;
-    char *label;       /* raw bytes, NUL-terminated */
+    struct label label;
     bool is_remainder; /* what a limit cut, or what the trace does not explain: label says which */
 };
 
@@ -30,15 +37,18 @@ struct live_row { /* one large allocation */
     struct live live;
     enum category category;
     struct site site;
-    char *label;
+    struct label label;
     int64_t born_item;  /* trace item, -1: before the trace */
     int64_t freed_item; /* free_completed, -1: never in the trace */
 };
 
 /* The annotations open at a time, outermost first. */
-struct open_annotation {
-    string_id name;
-    int64_t time_us;
+struct open_annotations {
+    struct open_annotation {
+        string_id name;
+        int64_t time_us;
+    } * items; /* malloc'ed */
+    size_t count;
 };
 
 enum notice_kind {
@@ -60,7 +70,8 @@ struct report_options {
     bool at_given; /* false: at the active peak */
     bool at_end;
     struct point at; /* when at_given and not at_end */
-    size_t top;      /* rows of sites and of largest allocations; 0: all */
+    size_t top;      /* rows of call sites and of largest allocations; 0: all */
+    enum unit unit;  /* of sizes in notices */
 };
 
 struct device_report {
@@ -70,12 +81,14 @@ struct device_report {
     struct moment peak;                                 /* the active peak */
     struct category_row categories[CATEGORY_COUNT + 1]; /* largest first; sums to at.active_bytes */
     size_t category_count;
-    struct site_row *sites; /* largest first, remainders last; sums to at.active_bytes */
+    /* Sums to at.active_bytes: the call sites, largest first; what has no stack, largest first and
+     * never cut; the remainders. */
+    struct site_row *sites;
     size_t site_count;
     struct live_row *largest;
     size_t largest_count;
-    struct open_annotation *annotations; /* open at the moment */
-    size_t annotation_count;
+    struct open_annotations annotations;      /* open at the moment */
+    struct open_annotations peak_annotations; /* open at the active peak */
     struct notice *notices;
     size_t notice_count;
 };

@@ -136,6 +136,7 @@ struct sort_key {
     struct text file, name, op, node;
     uint32_t line, category_and_source;
     uint32_t group;
+    bool has_stack;
 };
 
 static int compare_texts(struct text a, struct text b)
@@ -149,6 +150,8 @@ static int compare_texts(struct text a, struct text b)
 static int compare_groups(const void *a, const void *b)
 {
     const struct sort_key *x = a, *y = b;
+    if (x->has_stack != y->has_stack)
+        return x->has_stack ? -1 : 1;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     int order = compare_texts(x->file, y->file);
@@ -184,6 +187,7 @@ static struct sort_key sort_key_of(const struct live_set *set, const struct site
         .line = frame.line,
         .category_and_source = key.category_and_source,
         .group = index,
+        .has_stack = group->source.shown != STACK_NONE,
     };
 }
 
@@ -200,8 +204,10 @@ static bool sort_groups(const struct live_set *set, struct site_groups *groups, 
         for (size_t i = 0; i < groups->count; i++)
             keys[i] = sort_key_of(set, &groups->items[i], (uint32_t)i);
         qsort(keys, groups->count, sizeof(*keys), compare_groups);
-        for (size_t i = 0; i < groups->count; i++)
+        for (size_t i = 0; i < groups->count; i++) {
             sorted[i] = groups->items[keys[i].group];
+            groups->placed += keys[i].has_stack;
+        }
         memcpy(groups->items, sorted, groups->count * sizeof(*sorted));
     }
     vec_free(keys, keys_capacity, sizeof(*keys), groups->budget);

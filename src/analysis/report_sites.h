@@ -15,10 +15,12 @@ struct site_group {
 struct site_groups {
     struct site_group *items;
     size_t count, capacity;
+    size_t placed;         /* the first so many have a stack */
     struct budget *budget; /* not owned */
 };
 
-/* All groups, largest first; ties in an order that depends on names alone. */
+/* All groups: those with a stack, then those without, each largest first; ties in an order that
+ * depends on names alone. */
 bool site_groups_make(const struct live_set *set, struct site_groups *groups, struct error *err);
 void site_groups_release(struct site_groups *groups);
 

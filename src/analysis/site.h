@@ -74,8 +74,9 @@ bool site_frame(const struct site_table *table, stack_id stack, const struct sit
 void site_label(const struct site_table *table, stack_id stack, const struct site *site,
                 struct buffer *label);
 /* The same with the last `file_size` bytes of the file's name instead of its base name; 0: the base
- * name. */
+ * name. `brief`: with shorter remarks, "MulBackward0 (backward)" for "MulBackward0 (backward pass,
+ * no Python stack)". */
 void site_label_long(const struct site_table *table, stack_id stack, const struct site *site,
-                     size_t file_size, struct buffer *label);
+                     size_t file_size, bool brief, struct buffer *label);
 
 #endif

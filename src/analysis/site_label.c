@@ -32,7 +32,7 @@ static void label_frame(const struct site_table *table, frame_id id, size_t file
 }
 
 void site_label_long(const struct site_table *table, stack_id stack, const struct site *site,
-                     size_t file_size, struct buffer *label)
+                     size_t file_size, bool brief, struct buffer *label)
 {
     frame_id frame;
     if (site_frame(table, stack, site, &frame)) {
@@ -43,10 +43,10 @@ void site_label_long(const struct site_table *table, stack_id stack, const struc
             add_string(table, what, label);
         else
             buffer_puts(label, "autograd engine");
-        buffer_puts(label, " (backward pass, no Python stack)");
+        buffer_puts(label, brief ? " (backward)" : " (backward pass, no Python stack)");
     } else if (site->op != STRING_EMPTY) {
         add_string(table, site->op, label);
-        buffer_puts(label, " (no Python stack)");
+        buffer_puts(label, brief ? " (no Python)" : " (no Python stack)");
     } else {
         bool is_empty = symbols_stack_at(site_table_symbols(table), stack).count == 0;
         buffer_puts(label, is_empty ? "(no stack recorded)" : "(C++ frames only)");
@@ -56,5 +56,5 @@ void site_label_long(const struct site_table *table, stack_id stack, const struc
 void site_label(const struct site_table *table, stack_id stack, const struct site *site,
                 struct buffer *label)
 {
-    site_label_long(table, stack, site, 0, label);
+    site_label_long(table, stack, site, 0, false, label);
 }

@@ -55,16 +55,33 @@ static void draw(const struct progress *progress, int64_t now, uint64_t done, ui
     put_line(progress->fd, line);
 }
 
+/* Whether to draw now. */
+static bool is_due(struct progress *progress, int64_t now)
+{
+    if (now - progress->started_ns < PATIENCE_NS || now - progress->drawn_ns < REDRAW_NS)
+        return false;
+    progress->drawn_ns = now;
+    progress->shown = true;
+    return true;
+}
+
 void progress_update(struct progress *progress, uint64_t done, uint64_t total)
 {
     if (!progress->enabled)
         return;
     int64_t now = now_ns();
-    if (now - progress->started_ns < PATIENCE_NS || now - progress->drawn_ns < REDRAW_NS)
+    if (is_due(progress, now))
+        draw(progress, now, done, total);
+}
+
+void progress_update_files(struct progress *progress, uint64_t done, uint64_t total)
+{
+    char done_text[UNITS_TEXT_SIZE], total_text[UNITS_TEXT_SIZE], line[4 * UNITS_TEXT_SIZE];
+    if (!progress->enabled || !is_due(progress, now_ns()))
         return;
-    progress->drawn_ns = now;
-    progress->shown = true;
-    draw(progress, now, done, total);
+    snprintf(line, sizeof(line), "reading: %s of %s files done", units_count(done_text, done),
+             units_count(total_text, total));
+    put_line(progress->fd, line);
 }
 
 void progress_end(struct progress *progress)

@@ -16,7 +16,9 @@ struct progress {
 void progress_begin(struct progress *progress, int fd);
 /* Cheap to call often. `total` is 0 where unknown. */
 void progress_update(struct progress *progress, uint64_t done, uint64_t total);
-/* Wipes the line. */
+/* The same of files instead of bytes. */
+void progress_update_files(struct progress *progress, uint64_t done, uint64_t total);
+/* Wipes the line, until the next update. */
 void progress_end(struct progress *progress);
 
 #endif

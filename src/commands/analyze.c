@@ -1,151 +1,173 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "commands/analyze_options.h"
+#include "base/budget.h"
+#include "commands/analyze_file.h"
 #include "commands/complain.h"
+#include "commands/crew.h"
 #include "commands/inputs.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "render/analyze.h"
+#include "commands/sandbox.h"
+#include "commands/watch.h"
 
-/* The run over all files: where it writes and what remains of the files done. */
-struct run {
-    const struct analyze_options *options;
-    struct output output;
-    struct page page;
-    struct comparison_row *rows;
-    size_t row_count, row_capacity;
-    size_t reported; /* files */
+struct result {
+    bool failed;
+    struct error err;
+    struct file_figures figures;
 };
 
-static struct comparison_row *add_row(struct run *run, const char *path, struct error *err)
+/* The run over all files. */
+struct run {
+    const struct analyze_options *options;
+    struct inputs *inputs;
+    struct page page;
+    struct watch watch;
+    struct result *results; /* one a file */
+};
+
+static void do_file(void *self, size_t index, FILE *out)
 {
-    if (run->row_count == run->row_capacity) {
-        size_t capacity = run->row_capacity ? 2 * run->row_capacity : 16;
-        struct comparison_row *grown = reallocarray(run->rows, capacity, sizeof(*grown));
-        if (!grown) {
-            error_set(err, STATUS_LIMIT, "out of memory");
-            return NULL;
-        }
-        run->rows = grown;
-        run->row_capacity = capacity;
-    }
-    struct comparison_row *row = &run->rows[run->row_count++];
-    *row = (struct comparison_row){.path = path};
-    return row;
+    struct run *run = self;
+    struct result *result = &run->results[index];
+    struct load_progress progress = {.update = watch_update, .self = &run->watch};
+    struct page page = run->page;
+    int fd;
+    page.out = out;
+    bool ok = out || error_set(&result->err, STATUS_LIMIT, "out of memory");
+    ok = ok && inputs_take(run->inputs, index, &fd, &result->err) &&
+         analyze_file(run->options, &page, run->inputs->paths[index], fd, &progress,
+                      &result->figures, &result->err);
+    result->failed = !ok;
+    watch_input_done(&run->watch);
 }
 
-static bool add_figures(struct run *run, const char *path, const struct capture *capture,
-                        struct error *err)
+static void before_output(void *self)
 {
-    for (size_t i = 0; i < capture->device_count; i++) {
-        const struct timeline *timeline = capture->timelines[i];
-        struct comparison_row *row = add_row(run, path, err);
-        if (!row)
-            return false;
-        row->device = timeline->device;
-        row->peak_bytes = timeline->active.peak_bytes;
-        row->baseline_bytes = timeline->active.baseline_bytes;
-        row->reserved_bytes = timeline->reserved.peak_bytes;
-    }
-    return true;
+    struct run *run = self;
+    watch_hide(&run->watch, true);
 }
 
-static bool render(struct run *run, const char *path, const struct capture *capture,
-                   struct device_report **reports, struct error *err)
+static void finish_file(void *self, size_t index)
 {
-    const struct analyze_options *options = run->options;
-    struct analysis analysis = {
-        .path = path,
-        .snapshot = capture->snapshot,
-        .sites = capture->sites,
-        .devices = reports,
-        .device_count = capture->device_count,
-        .at_given = options->report.at_given,
-        .at_end = options->report.at_end,
-        .stacks = options->stacks,
-        .verbose = options->verbose,
-        .largest = options->largest,
+    struct run *run = self;
+    if (!run->results[index].failed)
+        return;
+    watch_hide(&run->watch, false);
+    complain_error(run->inputs->paths[index], &run->results[index].err);
+}
+
+static bool do_files(struct run *run, const struct output *output, struct error *err)
+{
+    struct crew_work work = {
+        .count = run->inputs->count,
+        .jobs = run->options->jobs,
+        .out = output->stream,
+        .separator = run->options->json ? "" : "\n\n",
+        .work = do_file,
+        .before_output = before_output,
+        .finish = finish_file,
+        .self = run,
     };
-    if (run->reported && !options->json)
-        fputs("\n\n", run->output.stream);
-    bool ok = options->json ? analyze_json(run->output.stream, &analysis)
-                            : analyze_text(&run->page, &analysis);
-    return ok || error_set(err, STATUS_LIMIT, "out of memory");
-}
-
-static bool build_reports(const struct analyze_options *options, const struct capture *capture,
-                          struct device_report **reports, struct error *err)
-{
-    for (size_t i = 0; i < capture->device_count; i++) {
-        reports[i] =
-            device_report_build(capture->timelines[i], capture->sites, &options->report, err);
-        if (!reports[i])
-            return false;
-    }
-    return true;
-}
-
-static bool report_file(struct run *run, const char *path, struct error *err)
-{
-    struct capture capture;
-    if (!capture_open(&capture, path, &run->options->capture, err))
-        return false;
-    struct device_report **reports = calloc(capture.device_count + 1, sizeof(reports[0]));
-    bool ok = reports || error_set(err, STATUS_LIMIT, "out of memory");
-    ok = ok && build_reports(run->options, &capture, reports, err) &&
-         add_figures(run, path, &capture, err) && render(run, path, &capture, reports, err);
-    for (size_t i = 0; reports && i < capture.device_count && reports[i]; i++)
-        device_report_destroy(reports[i]);
-    free(reports);
-    capture_close(&capture);
+    watch_begin(&run->watch, run->inputs->count, output->stream);
+    sandbox_enter(output->temporary ? output->path : NULL);
+    bool ok = crew_run(&work, err);
+    watch_end(&run->watch);
     return ok;
 }
 
-/* The status of the first file that fails; the files after it are still reported. */
-static enum status report_files(struct run *run, const struct inputs *inputs)
+/* After the reports of several files. */
+static bool compare(const struct run *run, struct error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->inputs->count; i++)
+        count += run->results[i].failed ? 1 : run->results[i].figures.row_count;
+    struct comparison_row *rows = calloc(count + 1, sizeof(*rows)), *row = rows;
+    for (size_t i = 0; rows && i < run->inputs->count; i++) {
+        const struct file_figures *figures = &run->results[i].figures;
+        if (run->results[i].failed)
+            *row++ = (struct comparison_row){.path = run->inputs->paths[i], .failed = true};
+        for (size_t device = 0; device < figures->row_count; device++)
+            *row++ = figures->rows[device];
+    }
+    fputs("\n\n", run->page.out);
+    bool ok = rows && comparison_text(&run->page, rows, count);
+    free(rows);
+    return ok || error_set(err, STATUS_LIMIT, "out of memory");
+}
+
+/* The status of the first file that failed. */
+static enum status summarize(const struct run *run, size_t *reported)
 {
     enum status status = STATUS_OK;
-    struct error err;
-    for (size_t i = 0; i < inputs->count; i++) {
-        if (report_file(run, inputs->paths[i], &err)) {
-            run->reported++;
-            continue;
-        }
-        complain_error(inputs->paths[i], &err);
-        status = status ? status : err.status;
-        struct comparison_row *row = add_row(run, inputs->paths[i], &err);
-        if (row)
-            row->failed = true;
-    }
-    if (inputs->count > 1 && run->reported && !run->options->json) {
-        fputs("\n\n", run->output.stream);
-        if (!comparison_text(&run->page, run->rows, run->row_count)) {
-            complain("out of memory");
-            status = status ? status : STATUS_LIMIT;
-        }
+    *reported = 0;
+    for (size_t i = 0; i < run->inputs->count; i++) {
+        if (!run->results[i].failed)
+            ++*reported;
+        else if (status == STATUS_OK)
+            status = run->results[i].err.status;
     }
     return status;
 }
 
-static enum status analyze(const struct analyze_options *options, const struct inputs *inputs)
+static enum status fail(const struct error *err)
 {
-    struct run run = {.options = options};
+    complain("%s", err->text);
+    return err->status;
+}
+
+/* Reports the files to an output that is open, and closes it. */
+static enum status report_files(struct run *run, struct output *output)
+{
     struct error err;
-    if (!output_open(&run.output, options->output, &err)) {
-        complain("%s", err.text);
-        return err.status;
+    size_t reported;
+    if (!do_files(run, output, &err)) {
+        output_discard(output);
+        return fail(&err);
     }
-    run.page = page_for(run.output.stream, options->unit);
-    enum status status = report_files(&run, inputs);
-    free(run.rows);
-    if (run.reported == 0) {
-        output_discard(&run.output);
-    } else if (!output_commit(&run.output, &err)) {
-        complain("%s", err.text);
-        status = err.status;
+    enum status status = summarize(run, &reported);
+    if (reported == 0) {
+        output_discard(output);
+        return status;
     }
+    if (run->inputs->count > 1 && !run->options->json && !compare(run, &err))
+        status = fail(&err);
+    return output_commit(output, &err) ? status : fail(&err);
+}
+
+static enum status analyze(const struct analyze_options *options, struct inputs *inputs)
+{
+    struct run run = {.options = options, .inputs = inputs};
+    struct output output;
+    struct error err;
+    run.results = calloc(inputs->count, sizeof(*run.results));
+    if (!run.results) {
+        complain("out of memory");
+        return STATUS_LIMIT;
+    }
+    enum status status;
+    if (!output_open(&output, options->output, &err)) {
+        status = fail(&err);
+    } else if (!inputs_open(inputs, &err)) {
+        output_discard(&output);
+        status = fail(&err);
+    } else {
+        run.page = page_for(output.stream, options->unit);
+        status = report_files(&run, &output);
+    }
+    for (size_t i = 0; i < inputs->count; i++)
+        free(run.results[i].figures.rows);
+    free(run.results);
     return status;
+}
+
+/* Files read at once share what one may take unless told otherwise. */
+static void divide_memory(struct analyze_options *options, size_t files)
+{
+    if (options->jobs > files)
+        options->jobs = files;
+    if (options->capture.max_memory == 0)
+        options->capture.max_memory = budget_default_limit() / options->jobs;
 }
 
 static enum status run(int argc, char **argv)
@@ -166,6 +188,7 @@ static enum status run(int argc, char **argv)
     analyze_options_complete(&options);
     enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
+        divide_memory(&options, inputs.count);
         status = analyze(&options, &inputs);
         inputs_release(&inputs);
     }

@@ -1,11 +1,14 @@
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "commands/analyze_options.h"
 
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
 #define TEXT_SITES   15 /* rows without --top */
 #define TEXT_LARGEST 5
 #define JSON_SITES   200
+#define MOST_JOBS    1024
 
 enum {
     OPTION_DEVICE = OPTION_LONG_ONLY,
@@ -16,6 +19,7 @@ enum {
     OPTION_UNITS,
     OPTION_FORMAT,
     OPTION_MAX_MEMORY,
+    OPTION_JOBS,
 };
 
 static bool parse_number(const char *text, uint64_t most, uint64_t *value)
@@ -83,8 +87,10 @@ bool analyze_option(int option, struct analyze_options *options, struct error *e
     case OPTION_RANGE:
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_STACKS:
-        options->stacks = true;
-        return true;
+        options->stacks = optarg ? STACKS_ALL : STACKS_FOLDED;
+        return !optarg || strcmp(optarg, "all") == 0 ||
+               error_set(err, STATUS_USAGE, "--stacks may be --stacks=all, but not '%.60s'",
+                         optarg);
     case OPTION_UNITS:
         if (!units_parse(optarg, &options->unit))
             return error_set(err, STATUS_USAGE,
@@ -96,6 +102,11 @@ bool analyze_option(int option, struct analyze_options *options, struct error *e
         if (!units_parse_bytes(optarg, &number) || number == 0)
             return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
         options->capture.max_memory = (size_t)number;
+        return true;
+    case OPTION_JOBS:
+        if (!parse_count("jobs", MOST_JOBS, &number, err))
+            return false;
+        options->jobs = (size_t)number;
         return true;
     case 'o':
         options->output = optarg;
@@ -116,18 +127,33 @@ const struct option_spec analyze_option_specs[] = {
      "@MICROSECONDS; either may be left out"},
     {OPTION_DEVICE, "device", "N", "only this device"},
     {OPTION_TOP, "top", "N", "rows of call sites and of allocations; 0: all"},
-    {OPTION_STACKS, "stacks", NULL, "whole call stacks below the call sites"},
+    {OPTION_STACKS, "stacks", "[=all]",
+     "below each call site its stack: the operator and the\n"
+     "Python frames, or all frames"},
     {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
     {OPTION_FORMAT, "format", "FORMAT", "text, or json: one line a file"},
     {'o', "output", "FILE", "write there; the file appears once it is whole"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
+    {OPTION_JOBS, "jobs", "N", "read so many files at a time; 0: one a core"},
     {'v', "verbose", NULL, "list the keys that memsnap does not know"},
     {OPTION_HELP, "help", NULL, "show this help"},
     {0, NULL, NULL, NULL},
 };
 
+static size_t core_count(void)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+        return (size_t)CPU_COUNT(&allowed);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (size_t)online : 1;
+}
+
 void analyze_options_complete(struct analyze_options *options)
 {
+    if (options->jobs == 0)
+        options->jobs = core_count();
+    options->report.unit = options->json ? UNIT_AUTO : options->unit;
     if (options->top_given)
         return;
     options->report.top = options->json ? JSON_SITES : TEXT_SITES;

@@ -6,13 +6,16 @@
 #include "base/units.h"
 #include "commands/capture.h"
 #include "commands/command.h"
+#include "render/analyze.h"
 
 struct analyze_options {
     struct capture_options capture;
     struct report_options report;
     size_t largest; /* single allocations in text; 0: all */
-    bool top_given, stacks, verbose, json;
+    bool top_given, verbose, json;
+    enum stack_detail stacks;
     enum unit unit;
+    size_t jobs;        /* files read at a time; 0: as many as there are cores */
     const char *output; /* NULL: standard output */
 };
 

@@ -1,33 +1,10 @@
 #include "commands/capture.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "base/progress.h"
-#include "commands/inputs.h"
+#include "base/buffer.h"
 
 #define LISTED_DEVICES 8 /* in the message about a device that is not there */
-
-static void show_progress(void *self, uint64_t bytes_read, uint64_t total)
-{
-    progress_update(self, bytes_read, total);
-}
-
-static struct snapshot *load(const char *path, const struct capture_options *options,
-                             struct error *err)
-{
-    struct progress progress;
-    struct load_progress callback = {.update = show_progress, .self = &progress};
-    struct load_options load_options = {
-        .max_memory = options->max_memory, .window = options->window, .progress = &callback};
-    int fd = input_open(path, err);
-    if (fd < 0)
-        return NULL;
-    progress_begin(&progress, STDERR_FILENO);
-    struct snapshot *snapshot = snapshot_load(fd, &load_options, err);
-    progress_end(&progress);
-    return snapshot;
-}
 
 static bool no_such_device(int64_t device, const uint32_t *devices, size_t count, struct error *err)
 {
@@ -78,10 +55,12 @@ static bool choose_devices(struct capture *capture, int64_t device, struct error
     return ok;
 }
 
-bool capture_open(struct capture *capture, const char *path, const struct capture_options *options,
-                  struct error *err)
+bool capture_open(struct capture *capture, int fd, const struct capture_options *options,
+                  const struct load_progress *progress, struct error *err)
 {
-    struct capture opened = {.snapshot = load(path, options, err)};
+    struct load_options load_options = {
+        .max_memory = options->max_memory, .window = options->window, .progress = progress};
+    struct capture opened = {.snapshot = snapshot_load(fd, &load_options, err)};
     if (opened.snapshot)
         opened.sites = site_table_create(opened.snapshot->symbols, err);
     if (opened.sites && choose_devices(&opened, options->device, err)) {

@@ -20,9 +20,9 @@ struct capture_options {
     int64_t device; /* or ALL_DEVICES */
 };
 
-/* Reads `path` ("-": standard input), showing progress on a terminal. */
-bool capture_open(struct capture *capture, const char *path, const struct capture_options *options,
-                  struct error *err);
+/* Reads `fd`, and closes it. `progress` may be NULL. */
+bool capture_open(struct capture *capture, int fd, const struct capture_options *options,
+                  const struct load_progress *progress, struct error *err);
 void capture_close(struct capture *capture);
 
 #endif

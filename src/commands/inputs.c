@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,16 +122,79 @@ enum status inputs_choose(struct inputs *inputs, char **argv, int count)
 
 void inputs_release(struct inputs *inputs)
 {
+    for (size_t i = 0; inputs->opened && i < inputs->count; i++)
+        if (inputs->opened[i].fd >= 0)
+            close(inputs->opened[i].fd);
+    free(inputs->opened);
     free(inputs->found);
     *inputs = (struct inputs){0};
 }
 
+static bool is_stdin(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
 int input_open(const char *path, struct error *err)
 {
-    bool is_stdin = strcmp(path, "-") == 0;
-    int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                      : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = is_stdin(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                            : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int problem = errno;
     if (fd < 0)
-        error_set(err, STATUS_IO, "%s", strerror(errno));
+        error_set(err, STATUS_IO, "%s", strerror(problem));
+    errno = problem;
     return fd;
+}
+
+/* As many as the system grants: the usual first limit is for programs that use select(). */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static bool too_many(size_t opened, size_t count, struct error *err)
+{
+    return error_set(
+        err, STATUS_LIMIT,
+        "%zu files are too many at once: the system let only %zu be opened (ulimit -n); "
+        "name fewer",
+        count, opened);
+}
+
+bool inputs_open(struct inputs *inputs, struct error *err)
+{
+    size_t from_stdin = 0;
+    for (size_t i = 0; i < inputs->count; i++)
+        from_stdin += is_stdin(inputs->paths[i]);
+    if (from_stdin > 1)
+        return error_set(err, STATUS_USAGE, "standard input (-) can be read once only");
+    inputs->opened = calloc(inputs->count, sizeof(*inputs->opened));
+    if (!inputs->opened)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    for (size_t i = 0; i < inputs->count; i++)
+        inputs->opened[i].fd = -1;
+    raise_descriptor_limit();
+    for (size_t i = 0; i < inputs->count; i++) {
+        errno = 0;
+        inputs->opened[i].fd = input_open(inputs->paths[i], &inputs->opened[i].err);
+        if (inputs->opened[i].fd < 0 && (errno == EMFILE || errno == ENFILE))
+            return too_many(i, inputs->count, err);
+    }
+    return true;
+}
+
+bool inputs_take(struct inputs *inputs, size_t index, int *fd, struct error *err)
+{
+    struct opened_input *input = &inputs->opened[index];
+    if (input->fd < 0) {
+        *err = input->err;
+        return false;
+    }
+    *fd = input->fd;
+    input->fd = -1;
+    return true;
 }

@@ -1,5 +1,7 @@
 libmemsnap_a_SOURCES += \
 	src/commands/analyze.c \
+	src/commands/analyze_file.c \
+	src/commands/analyze_file.h \
 	src/commands/analyze_options.c \
 	src/commands/analyze_options.h \
 	src/commands/capture.c \
@@ -10,6 +12,9 @@ libmemsnap_a_SOURCES += \
 	src/commands/commands.c \
 	src/commands/complain.c \
 	src/commands/complain.h \
+	src/commands/crew.c \
+	src/commands/crew.h \
+	src/commands/dump.c \
 	src/commands/help.c \
 	src/commands/inputs.c \
 	src/commands/inputs.h \
@@ -17,4 +22,11 @@ libmemsnap_a_SOURCES += \
 	src/commands/options.h \
 	src/commands/output.c \
 	src/commands/output.h \
-	src/commands/version.c
+	src/commands/sandbox.c \
+	src/commands/sandbox.h \
+	src/commands/sandbox_landlock.c \
+	src/commands/sandbox_layers.h \
+	src/commands/sandbox_seccomp.c \
+	src/commands/version.c \
+	src/commands/watch.c \
+	src/commands/watch.h

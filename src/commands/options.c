@@ -60,6 +60,13 @@ static void bad_option(const struct command *command, char **argv, bool missing_
         bad_long_option(command, argv[optind - 1]);
 }
 
+static int argument_kind(const struct option_spec *spec)
+{
+    if (!spec->argument)
+        return no_argument;
+    return *spec->argument == '[' ? optional_argument : required_argument;
+}
+
 int options_next(const struct command *command, int argc, char **argv)
 {
     struct option longs[MAX_OPTIONS + 1] = {{0}};
@@ -68,9 +75,7 @@ int options_next(const struct command *command, int argc, char **argv)
     for (const struct option_spec *spec = command->options; spec->name && count < MAX_OPTIONS;
          spec++) {
         longs[count++] =
-            (struct option){.name = spec->name,
-                            .has_arg = spec->argument ? required_argument : no_argument,
-                            .val = spec->value};
+            (struct option){.name = spec->name, .has_arg = argument_kind(spec), .val = spec->value};
         if (spec->value >= OPTION_LONG_ONLY)
             continue;
         shorts[short_size++] = (char)spec->value;
@@ -94,7 +99,8 @@ static void put_option(const struct option_spec *spec)
     else
         size = snprintf(left, sizeof(left), "      --%s", spec->name);
     if (spec->argument)
-        size += snprintf(left + size, sizeof(left) - (size_t)size, " %s", spec->argument);
+        size += snprintf(left + size, sizeof(left) - (size_t)size, "%s%s",
+                         argument_kind(spec) == optional_argument ? "" : " ", spec->argument);
     if (size + 2 > HELP_COLUMN)
         printf("%s\n%*s", left, HELP_COLUMN, "");
     else

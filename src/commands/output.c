@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const int deadly_signals[] = {SIGHUP, SIGINT, SIGTERM};
+static const int deadly_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
+                                     SIGTERM, SIGXCPU, SIGXFSZ};
 #define DEADLY_COUNT (sizeof(deadly_signals) / sizeof(deadly_signals[0]))
 
 /* The unfinished file, for the signal handler; "" when there is none. Changed with the signals

@@ -9,22 +9,28 @@
 #include "analysis/report.h"
 #include "render/page.h"
 
+enum stack_detail {
+    STACKS_NONE,
+    STACKS_FOLDED, /* below each call site: its operator and its Python frames */
+    STACKS_ALL,    /* every frame */
+};
+
 struct analysis {
     const char *path; /* as the user named it; "-" for standard input */
     const struct snapshot *snapshot;
     struct site_table *sites;
     struct device_report *const *devices; /* ascending by device */
     size_t device_count;
-    bool at_given, at_end; /* as in struct report_options */
-    bool stacks;           /* whole stacks below the call sites */
-    bool verbose;          /* keys that memsnap does not know */
-    size_t largest;        /* text: how many single allocations; 0: all that the report has */
+    bool at_given, at_end;    /* as in struct report_options */
+    bool verbose;             /* keys that memsnap does not know */
+    enum stack_detail stacks; /* text: below the call sites */
+    size_t largest;           /* text: how many single allocations; 0: all that the report has */
 };
 
 bool analyze_text(const struct page *page, const struct analysis *analysis);
 bool analyze_json(FILE *out, const struct analysis *analysis);
 
-/* What remains of a file once it is reported. */
+/* What remains of a file once it is reported: a row a device. */
 struct comparison_row {
     const char *path;
     bool failed; /* could not be read: no figures */

@@ -171,11 +171,11 @@ static void put_sites(struct json_writer *json, const struct device_report *repo
         emit_integer(json, "bytes", row->bytes);
         emit_count(json, "count", row->count);
         if (row->is_remainder) {
-            emit_word(json, "label", row->label);
+            emit_word(json, "label", row->label.full);
             emit_flag(json, "remainder", true);
         } else {
             emit_word(json, "category", category_name(row->category));
-            emit_word(json, "label", row->label);
+            emit_word(json, "label", row->label.full);
             if (row->site.op != STRING_EMPTY)
                 put_text(json, "op", symbols, row->site.op);
             emit_count(json, "stacks", row->stacks);
@@ -196,7 +196,7 @@ static void put_largest(struct json_writer *json, const struct device_report *re
         emit_count(json, "bytes", row->live.size);
         emit_count(json, "address", row->live.addr);
         emit_word(json, "category", category_name(row->category));
-        emit_word(json, "label", row->label);
+        emit_word(json, "label", row->label.full);
         if (row->site.op != STRING_EMPTY)
             put_text(json, "op", timeline->snapshot->symbols, row->site.op);
         if (row->born_item >= 0)
@@ -210,13 +210,14 @@ static void put_largest(struct json_writer *json, const struct device_report *re
 
 static void put_annotations(struct json_writer *json, const struct device_report *report)
 {
-    if (report->annotation_count == 0)
+    if (report->annotations.count == 0)
         return;
     emit_open(json, "annotations", '[');
-    for (size_t i = 0; i < report->annotation_count; i++) {
+    for (size_t i = 0; i < report->annotations.count; i++) {
         emit_open(json, NULL, '{');
-        put_text(json, "name", report->timeline->snapshot->symbols, report->annotations[i].name);
-        put_time(json, "start_time_us", report->annotations[i].time_us);
+        put_text(json, "name", report->timeline->snapshot->symbols,
+                 report->annotations.items[i].name);
+        put_time(json, "start_time_us", report->annotations.items[i].time_us);
         emit_close(json, '}');
     }
     emit_close(json, ']');

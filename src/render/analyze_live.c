@@ -1,34 +1,39 @@
+#define _GNU_SOURCE /* memmem */
 #include "render/analyze_parts.h"
 
+#include <ctype.h>
 #include <string.h>
 
-#include "render/escape.h"
 #include "render/moments.h"
 #include "render/table.h"
 
-#define BAR_COLUMNS  24
-#define STACK_INDENT (SECTION_INDENT + 4)
+#define BAR_COLUMNS 24
+#define SITE_LEAST  20 /* columns for a call site */
 
 static void title(const struct page *page, const struct analysis *analysis,
                   const struct device_report *report)
 {
-    char place[MOMENT_TEXT_SIZE], bytes[UNITS_TEXT_SIZE], count_text[UNITS_TEXT_SIZE];
+    char text[MOMENT_TEXT_SIZE + 128], place[MOMENT_TEXT_SIZE], bytes[UNITS_TEXT_SIZE],
+        count_text[UNITS_TEXT_SIZE];
     uint64_t count = 0;
     for (size_t i = 0; i < report->category_count; i++)
         count += report->categories[i].count;
-    fprintf(page->out, "\n%*s%sLive ", SECTION_INDENT, "", page_style(page, STYLE_TITLE));
+    const char *moment = place;
     if (!device_has_history(report))
-        fputs("in the snapshot", page->out);
+        moment = "in the snapshot";
     else if (!analysis->at_given)
-        fputs("at the peak", page->out);
+        moment = "at the peak";
     else if (analysis->at_end)
-        fputs("at the end", page->out);
+        moment = "at the end";
     else
-        fprintf(page->out, "%s%s", report->at_item < 0 ? "" : "at ",
-                moment_place(place, report->timeline->trace, report->at_item));
-    fprintf(page->out, ": %s in %s allocation%s%s\n",
-            page_bytes(page, bytes, report->at.active_bytes), units_count(count_text, count),
-            count == 1 ? "" : "s", page_plain(page));
+        moment_place(place, report->timeline->trace, report->at_item);
+    snprintf(text, sizeof(text), "Live %s%s: %s in %s allocation%s",
+             moment == place && report->at_item >= 0 ? "at " : "", moment,
+             page_bytes(page, bytes, report->at.active_bytes), units_count(count_text, count),
+             count == 1 ? "" : "s");
+    fprintf(page->out, "\n%*s%s", SECTION_INDENT, "", page_style(page, STYLE_TITLE));
+    page_paragraph(page, SECTION_INDENT, SECTION_INDENT, text);
+    fputs(page_plain(page), page->out);
 }
 
 static void add_amount(struct table *table, const struct page *page, int64_t bytes, int64_t whole,
@@ -53,11 +58,11 @@ static const char *bar(char out[BAR_COLUMNS + 1], int64_t part, int64_t whole)
 
 static bool categories(const struct page *page, const struct device_report *report)
 {
-    static const struct table_column columns[] = {{"size", COLUMN_NUMBER},
-                                                  {"share", COLUMN_NUMBER},
-                                                  {"count", COLUMN_NUMBER},
-                                                  {"category", COLUMN_LABEL},
-                                                  {"", COLUMN_LABEL}};
+    static const struct table_column columns[] = {{.title = "size"},
+                                                  {.title = "share"},
+                                                  {.title = "count", .optional = 1},
+                                                  {.title = "category", .kind = COLUMN_LABEL},
+                                                  {"", COLUMN_LABEL, .optional = 2}};
     int64_t whole = report->at.active_bytes;
     char text[BAR_COLUMNS + 1];
     struct table table;
@@ -75,92 +80,123 @@ static bool categories(const struct page *page, const struct device_report *repo
 }
 
 /* "mul" for aten::mul: the most common name space is the one that can be left out. */
-static void add_operator(struct table *table, const struct symbols *symbols, string_id op)
+static struct text short_operator(const struct symbols *symbols, string_id op)
 {
     static const char aten[] = "aten::";
     const size_t size = sizeof(aten) - 1;
     struct text text = symbols_text(symbols, op);
     if (text.size > size && memcmp(text.bytes, aten, size) == 0)
-        table_add_input(table, text.bytes + size, text.size - size);
-    else
-        table_add_input(table, text.bytes, text.size);
+        return (struct text){text.bytes + size, text.size - size};
+    return text;
 }
 
-static void add_place(struct table *table, const struct symbols *symbols, const char *label,
+/* NllLossBackward0 says nll_loss and nll_loss_backward, too. */
+static bool node_says_operator(struct text node, struct text op)
+{
+    size_t at = 0;
+    const char *end = memmem(node.bytes, node.size, "Backward", 8);
+    size_t size = end ? (size_t)(end - node.bytes) : node.size;
+    for (size_t i = 0; i < size; i++, at++) {
+        while (at < op.size && op.bytes[at] == '_')
+            at++;
+        if (at == op.size ||
+            tolower((unsigned char)op.bytes[at]) != tolower((unsigned char)node.bytes[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Nothing where the label says it: without Python that names the autograd node or the operator. */
+static void add_operator(struct table *table, const struct symbols *symbols,
+                         const struct site *site)
+{
+    struct text op = short_operator(symbols, site->op), node = symbols_text(symbols, site->node);
+    bool in_label = site->any_python_frame == NO_FRAME &&
+                    (node.size == 0 || site->op == site->node || node_says_operator(node, op));
+    table_add_input(table, op.bytes, in_label ? 0 : op.size);
+}
+
+static void add_place(struct table *table, const struct symbols *symbols, const struct label *label,
                       const struct site *site, enum category category, bool is_remainder)
 {
-    table_add_input(table, label, strlen(label));
+    table_add_input(table, label->brief, strlen(label->brief));
     if (is_remainder) {
         table_add(table, "");
         table_add(table, "");
         return;
     }
-    add_operator(table, symbols, site->op);
+    add_operator(table, symbols, site);
     table_add(table, category_name(category));
 }
 
-/* A native frame's name can be longer than a screen, and is cut; a Python frame is told whole. */
-static bool print_frame(const struct page *page, const struct symbols *symbols, struct frame frame,
-                        bool native)
+/* The rows of one kind, in their order. */
+enum rows { ROWS_PLACED, ROWS_REMAINDER, ROWS_WITHOUT_STACK };
+
+static enum rows kind_of(const struct site_row *row)
 {
-    struct text file = symbols_text(symbols, frame.file), name = symbols_text(symbols, frame.name);
-    struct buffer text = BUFFER_INIT, fitted = BUFFER_INIT;
-    if (!native) {
-        escape_text(&text, file.bytes, file.size);
-        buffer_printf(&text, ":%u ", frame.line);
+    if (row->is_remainder)
+        return ROWS_REMAINDER;
+    return row->stack == STACK_NONE ? ROWS_WITHOUT_STACK : ROWS_PLACED;
+}
+
+static bool site_rows(const struct table *table, const struct page *page,
+                      const struct analysis *analysis, const struct device_report *report,
+                      enum rows kind)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < report->site_count; i++) {
+        if (kind_of(&report->sites[i]) != kind)
+            continue;
+        table_row(table, page, SECTION_INDENT, i);
+        if (analysis->stacks != STACKS_NONE && kind == ROWS_PLACED)
+            ok = site_stack(page, analysis, &report->sites[i]);
     }
-    escape_text(&text, name.bytes, name.size);
-    bool ok = !text.failed;
-    if (ok && text.size) {
-        text_fit(&fitted, text.bytes, text.size, native ? page->width - STACK_INDENT : SIZE_MAX);
-        ok = !fitted.failed;
-    }
-    if (ok && fitted.size)
-        fprintf(page->out, "%*s%s%s%s\n", STACK_INDENT, "",
-                native ? page_style(page, STYLE_FAINT) : "", fitted.bytes,
-                native ? page_plain(page) : "");
-    buffer_release(&text);
-    buffer_release(&fitted);
     return ok;
 }
 
-static bool print_stack(const struct page *page, const struct analysis *analysis,
-                        const struct site_row *row)
+/* Set apart, so that nobody misses it below the call sites. */
+static void without_stack_title(const struct page *page, const struct device_report *report)
 {
-    const struct symbols *symbols = analysis->snapshot->symbols;
-    struct stack stack = symbols_stack_at(symbols, row->stack);
-    char count[UNITS_TEXT_SIZE];
-    for (size_t i = 0; i < stack.count; i++)
-        if (!print_frame(page, symbols, symbols_frame_at(symbols, stack.frames[i]),
-                         site_frame_kind(analysis->sites, stack.frames[i]) == FRAME_NATIVE))
-            return false;
-    if (row->stacks > 1)
-        fprintf(page->out, "%*s(the largest of %s stacks)\n", STACK_INDENT, "",
-                units_count(count, row->stacks));
-    return true;
+    int64_t bytes = 0;
+    size_t count = 0;
+    char size[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
+    for (size_t i = 0; i < report->site_count; i++) {
+        if (kind_of(&report->sites[i]) != ROWS_WITHOUT_STACK)
+            continue;
+        bytes += report->sites[i].bytes;
+        count++;
+    }
+    if (count > 0 && count < report->site_count)
+        fprintf(page->out, "%*s%swithout a call site: %s, %s%s\n", SECTION_INDENT, "",
+                page_style(page, STYLE_TITLE), page_bytes(page, size, bytes),
+                page_share(share, bytes, report->at.active_bytes), page_plain(page));
 }
 
 static bool sites(const struct page *page, const struct analysis *analysis,
                   const struct device_report *report)
 {
     static const struct table_column columns[] = {
-        {"size", COLUMN_NUMBER},    {"share", COLUMN_NUMBER},  {"count", COLUMN_NUMBER},
-        {"call site", COLUMN_TEXT}, {"operator", COLUMN_TEXT}, {"category", COLUMN_LABEL}};
+        {.title = "size"},
+        {.title = "share", .optional = 2},
+        {.title = "count", .optional = 1},
+        {"call site", COLUMN_TEXT, CUT_SITE, SITE_LEAST, 0},
+        {"operator", COLUMN_TEXT, .optional = 3},
+        {.title = "category", .kind = COLUMN_LABEL}};
     const struct symbols *symbols = analysis->snapshot->symbols;
     struct table table;
     table_init(&table, columns, 6);
     for (size_t i = 0; i < report->site_count; i++) {
         const struct site_row *row = &report->sites[i];
         add_amount(&table, page, row->bytes, report->at.active_bytes, row->count);
-        add_place(&table, symbols, row->label, &row->site, row->category, row->is_remainder);
+        add_place(&table, symbols, &row->label, &row->site, row->category, row->is_remainder);
     }
     fputc('\n', page->out);
     table_begin(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    for (size_t i = 0; ok && i < report->site_count; i++) {
-        table_row(&table, page, SECTION_INDENT, i);
-        if (analysis->stacks && !report->sites[i].is_remainder)
-            ok = print_stack(page, analysis, &report->sites[i]);
+    bool ok = !table_failed(&table) && site_rows(&table, page, analysis, report, ROWS_PLACED) &&
+              site_rows(&table, page, analysis, report, ROWS_REMAINDER);
+    if (ok) {
+        without_stack_title(page, report);
+        ok = site_rows(&table, page, analysis, report, ROWS_WITHOUT_STACK);
     }
     table_release(&table);
     return ok;
@@ -182,11 +218,12 @@ static void add_life(struct table *table, const struct trace *trace, const struc
 static bool largest(const struct page *page, const struct analysis *analysis,
                     const struct device_report *report)
 {
-    static const struct table_column columns[] = {{"largest", COLUMN_NUMBER},
-                                                  {"events", COLUMN_LABEL},
-                                                  {"call site", COLUMN_TEXT},
-                                                  {"operator", COLUMN_TEXT},
-                                                  {"category", COLUMN_LABEL}};
+    static const struct table_column columns[] = {
+        {.title = "largest"},
+        {"events", COLUMN_LABEL, .optional = 1},
+        {"call site", COLUMN_TEXT, CUT_SITE, SITE_LEAST, 0},
+        {"operator", COLUMN_TEXT, .optional = 2},
+        {.title = "category", .kind = COLUMN_LABEL}};
     size_t count = report->largest_count;
     if (analysis->largest && count > analysis->largest)
         count = analysis->largest;
@@ -197,7 +234,7 @@ static bool largest(const struct page *page, const struct analysis *analysis,
         const struct live_row *row = &report->largest[i];
         table_add(&table, page_bytes(page, size, (int64_t)row->live.size));
         add_life(&table, report->timeline->trace, row);
-        add_place(&table, analysis->snapshot->symbols, row->label, &row->site, row->category,
+        add_place(&table, analysis->snapshot->symbols, &row->label, &row->site, row->category,
                   false);
     }
     fputc('\n', page->out);

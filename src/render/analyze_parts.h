@@ -14,5 +14,8 @@ bool device_summary(const struct page *page, const struct analysis *analysis,
 /* What is live at the moment: by category, by call site, the largest single allocations. */
 bool device_live(const struct page *page, const struct analysis *analysis,
                  const struct device_report *report);
+/* The stack that holds the most of a call site, as analysis->stacks asks for. */
+bool site_stack(const struct page *page, const struct analysis *analysis,
+                const struct site_row *row);
 
 #endif

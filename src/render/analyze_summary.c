@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "render/escape.h"
+#include "render/fit.h"
 #include "render/moments.h"
 #include "render/table.h"
 
-#define ANNOTATIONS_TOLD 3 /* the innermost ones */
+#define ANNOTATIONS_TOLD   3 /* the innermost ones */
+#define ANNOTATION_COLUMNS 60
 
 bool device_has_history(const struct device_report *report)
 {
@@ -22,16 +24,17 @@ static void headline(const struct page *page, const struct device_report *report
     int64_t reserved =
         history ? timeline->reserved.at_active_peak_bytes : (int64_t)timeline->state.reserved_bytes;
     char used_text[UNITS_TEXT_SIZE], reserved_text[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
+    char text[4 * UNITS_TEXT_SIZE];
     page_bytes(page, used_text, used);
     page_bytes(page, reserved_text, reserved);
     page_share(share, used, reserved);
-    fprintf(page->out, "%sDevice %u: ", page_style(page, STYLE_TITLE), report->timeline->device);
-    if (history)
-        fprintf(page->out, "peak %s, %s of the %s reserved then", used_text, share, reserved_text);
-    else
-        fprintf(page->out, "%s in use at the snapshot, %s of the %s reserved", used_text, share,
-                reserved_text);
-    fprintf(page->out, "%s\n", page_plain(page));
+    snprintf(text, sizeof(text),
+             history ? "Device %u: peak %s, %s of the %s reserved then"
+                     : "Device %u: %s in use at the snapshot, %s of the %s reserved",
+             timeline->device, used_text, share, reserved_text);
+    fputs(page_style(page, STYLE_TITLE), page->out);
+    page_paragraph(page, 0, SECTION_INDENT, text);
+    fputs(page_plain(page), page->out);
 }
 
 /* The out-of-memory events are what most readers came for: told first, as the fact they are. */
@@ -75,34 +78,33 @@ static __attribute__((format(printf, 5, 6))) void add_figure(struct table *table
 }
 
 /* ", during Outer > Inner" */
-static void add_annotations(struct buffer *out, const struct device_report *report)
+static void add_annotations(struct buffer *out, const struct symbols *symbols,
+                            const struct open_annotations *open)
 {
-    size_t first = 0;
-    if (report->annotation_count > ANNOTATIONS_TOLD)
-        first = report->annotation_count - ANNOTATIONS_TOLD;
-    for (size_t i = first; i < report->annotation_count; i++) {
-        struct text name =
-            symbols_text(report->timeline->snapshot->symbols, report->annotations[i].name);
+    size_t first = open->count > ANNOTATIONS_TOLD ? open->count - ANNOTATIONS_TOLD : 0;
+    for (size_t i = first; i < open->count; i++) {
+        struct text name = symbols_text(symbols, open->items[i].name);
         struct buffer escaped = BUFFER_INIT;
         escape_text(&escaped, name.bytes, name.size);
         buffer_puts(out, i == first ? ", during " : " > ");
         if (escaped.size)
-            text_fit(out, escaped.bytes, escaped.size, 60);
+            text_fit(out, escaped.bytes, escaped.size, ANNOTATION_COLUMNS, CUT_END);
         out->failed = out->failed || escaped.failed;
         buffer_release(&escaped);
     }
 }
 
 static void add_moment(struct table *table, const struct page *page, const char *name,
-                       int64_t bytes, int64_t item, const struct device_report *report,
-                       bool with_annotations)
+                       int64_t bytes, const struct timeline *timeline, int64_t item,
+                       const struct open_annotations *open)
 {
-    char place[MOMENT_TEXT_SIZE];
+    char place[MOMENT_TEXT_SIZE], size[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
-    buffer_puts(&text, moment_place(place, report->timeline->trace, item));
-    if (with_annotations)
-        add_annotations(&text, report);
-    add_figure(table, page, name, bytes, "%s", text.failed ? place : text.bytes);
+    buffer_puts(&text, moment_place(place, timeline->trace, item));
+    add_annotations(&text, timeline->snapshot->symbols, open);
+    table_add(table, name);
+    table_add(table, page_bytes(page, size, bytes));
+    table_add(table, text.failed ? place : text.bytes);
     buffer_release(&text);
 }
 
@@ -111,10 +113,10 @@ static void add_history(struct table *table, const struct page *page,
 {
     const struct timeline *timeline = report->timeline;
     if (analysis->at_given && !analysis->at_end)
-        add_moment(table, page, "asked for", report->at.active_bytes, report->at_item, report,
-                   true);
-    add_moment(table, page, "peak", timeline->active.peak_bytes, timeline->active.peak_event,
-               report, !analysis->at_given);
+        add_moment(table, page, "asked for", report->at.active_bytes, timeline, report->at_item,
+                   &report->annotations);
+    add_moment(table, page, "peak", timeline->active.peak_bytes, timeline,
+               timeline->active.peak_event, &report->peak_annotations);
     add_figure(table, page, "baseline", timeline->active.baseline_bytes,
                "allocated before the first event");
     add_figure(table, page, "end", timeline->active.end_bytes, "after the last event");
@@ -176,7 +178,7 @@ bool device_summary(const struct page *page, const struct analysis *analysis,
                     const struct device_report *report)
 {
     static const struct table_column columns[] = {
-        {NULL, COLUMN_LABEL}, {NULL, COLUMN_NUMBER}, {NULL, COLUMN_PROSE}};
+        {.kind = COLUMN_LABEL}, {.kind = COLUMN_NUMBER}, {.kind = COLUMN_PROSE}};
     bool history = device_has_history(report);
     struct table table;
     headline(page, report);

@@ -5,6 +5,8 @@
 #include "render/settings.h"
 #include "render/table.h"
 
+#define PATH_LEAST 16 /* columns for a file in the comparison */
+
 static void add_encoding(struct buffer *text, const struct snapshot *snapshot)
 {
     if (snapshot->encoding == ENCODING_PICKLE)
@@ -24,14 +26,19 @@ static bool input_lines(const struct page *page, const struct analysis *analysis
         buffer_puts(&text, "standard input");
     else
         escape_text(&text, analysis->path, strlen(analysis->path));
-    buffer_puts(&text, " (");
+    bool ok = !text.failed;
+    size_t columns = ok ? text_columns(text.bytes, text.size) : 0;
+    if (ok)
+        fputs(text.bytes, page->out); /* whole, so that it can be copied */
+    buffer_clear(&text);
+    buffer_puts(&text, "(");
     if (snapshot->input_bytes)
         buffer_printf(&text, "%s, ", page_bytes(page, bytes, (int64_t)snapshot->input_bytes));
     add_encoding(&text, snapshot);
     buffer_puts(&text, ")");
-    bool ok = !text.failed;
+    ok = ok && !text.failed;
     if (ok)
-        fprintf(page->out, "%s\n", text.bytes);
+        page_paragraph(page, columns, 2, text.bytes);
     buffer_clear(&text);
     settings_summary(snapshot, &text);
     ok = ok && !text.failed;
@@ -70,11 +77,11 @@ static void hints(const struct page *page, const struct analysis *analysis)
     bool history = false;
     for (size_t i = 0; i < analysis->device_count; i++)
         history = history || device_has_history(analysis->devices[i]);
-    if (!history || analysis->at_given || analysis->stacks)
+    if (!history || analysis->at_given || analysis->stacks != STACKS_NONE)
         return;
     fprintf(page->out, "\n%s", page_style(page, STYLE_FAINT));
     page_paragraph(page, 0, 0,
-                   "More: --stacks for whole call stacks, --at end for what was never freed, "
+                   "More: --stacks for call stacks, --at end for what was never freed, "
                    "--top 0 for every call site.");
     fputs(page_plain(page), page->out);
 }
@@ -98,30 +105,79 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
     return true;
 }
 
+/* Where the folder that all files are in ends in their paths, its separator included. */
+static size_t common_folder(const struct comparison_row *rows, size_t count)
+{
+    const char *first = NULL;
+    size_t same = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = rows[i].path;
+        if (strcmp(path, "-") == 0)
+            continue;
+        if (!first) {
+            const char *slash = strrchr(path, '/');
+            first = path;
+            same = slash ? (size_t)(slash - path) + 1 : 0;
+        }
+        while (same > 0 && (strncmp(first, path, same) != 0 || first[same - 1] != '/'))
+            same--;
+    }
+    return same;
+}
+
+static void add_comparison(struct table *table, const struct page *page,
+                           const struct comparison_row *row, size_t folder)
+{
+    char text[UNITS_TEXT_SIZE];
+    if (strcmp(row->path, "-") == 0)
+        table_add(table, "standard input");
+    else
+        table_add_input(table, row->path + folder, strlen(row->path + folder));
+    if (row->failed) {
+        for (int column = 1; column < 5; column++)
+            table_add(table, column == 2 ? "not read" : "-");
+        return;
+    }
+    snprintf(text, sizeof(text), "%u", row->device);
+    table_add(table, text);
+    table_add(table, page_bytes(page, text, row->peak_bytes));
+    table_add(table, page_bytes(page, text, row->baseline_bytes));
+    table_add(table, page_bytes(page, text, row->reserved_bytes));
+}
+
+static bool comparison_title(const struct page *page, const char *folder, size_t folder_size)
+{
+    struct buffer text = BUFFER_INIT;
+    buffer_puts(&text, "Comparison");
+    if (folder_size > 0) {
+        buffer_puts(&text, " of files in ");
+        escape_text(&text, folder, folder_size);
+    }
+    bool ok = !text.failed;
+    if (ok)
+        fprintf(page->out, "%s%s%s\n", page_style(page, STYLE_TITLE), text.bytes, page_plain(page));
+    buffer_release(&text);
+    return ok;
+}
+
 bool comparison_text(const struct page *page, const struct comparison_row *rows, size_t count)
 {
     static const struct table_column columns[] = {
-        {"file", COLUMN_TEXT},       {"device", COLUMN_NUMBER},   {"peak", COLUMN_NUMBER},
-        {"baseline", COLUMN_NUMBER}, {"reserved", COLUMN_NUMBER},
+        {"file", COLUMN_TEXT, CUT_MIDDLE, PATH_LEAST, 0},
+        {.title = "device"},
+        {.title = "peak"},
+        {.title = "baseline", .optional = 1},
+        {.title = "reserved", .optional = 2},
     };
+    size_t folder = common_folder(rows, count), named = 0;
+    while (named + 1 < count && strcmp(rows[named].path, "-") == 0)
+        named++;
+    if (!comparison_title(page, rows[named].path, folder))
+        return false;
     struct table table;
-    char text[UNITS_TEXT_SIZE];
     table_init(&table, columns, 5);
-    for (size_t i = 0; i < count; i++) {
-        const struct comparison_row *row = &rows[i];
-        table_add_input(&table, row->path, strlen(row->path));
-        if (row->failed) {
-            for (int column = 1; column < 5; column++)
-                table_add(&table, column == 2 ? "unreadable" : "-");
-            continue;
-        }
-        snprintf(text, sizeof(text), "%u", row->device);
-        table_add(&table, text);
-        table_add(&table, page_bytes(page, text, row->peak_bytes));
-        table_add(&table, page_bytes(page, text, row->baseline_bytes));
-        table_add(&table, page_bytes(page, text, row->reserved_bytes));
-    }
-    fprintf(page->out, "%sComparison%s\n", page_style(page, STYLE_TITLE), page_plain(page));
+    for (size_t i = 0; i < count; i++)
+        add_comparison(&table, page, &rows[i], folder);
     table_print(&table, page, SECTION_INDENT);
     bool ok = !table_failed(&table);
     table_release(&table);

@@ -54,10 +54,19 @@ static const char *cell(const struct table *table, size_t index)
     return table->text.bytes + start;
 }
 
-/* How much a column has to give: the first text column says most, and keeps half as much again. */
-static size_t weight(const struct table *table, size_t column, size_t first)
+/* What a text column is not made narrower than, as long as that can be had. */
+static size_t least_width(const struct table *table, size_t column)
 {
-    if (table->columns[column].kind != COLUMN_TEXT || table->widths[column] <= LEAST_TEXT)
+    size_t least = table->columns[column].least;
+    return least > LEAST_TEXT ? least : LEAST_TEXT;
+}
+
+/* How much a column has to give: the first text column says most, and keeps half as much again. */
+static size_t weight(const struct table *table, size_t column, size_t first, bool to_the_least)
+{
+    size_t least = to_the_least ? LEAST_TEXT : least_width(table, column);
+    if (table->columns[column].kind != COLUMN_TEXT || table->hidden[column] ||
+        table->widths[column] <= least)
         return 0;
     return table->widths[column] * (column == first ? 2 : 3);
 }
@@ -65,17 +74,23 @@ static size_t weight(const struct table *table, size_t column, size_t first)
 /* Takes columns away from the text columns until the table fits or nothing more can be had. */
 static void shrink(struct table *table, size_t total, size_t page_width)
 {
+    bool to_the_least = false;
     size_t first = 0;
     while (first < table->column_count && table->columns[first].kind != COLUMN_TEXT)
         first++;
-    for (; total > page_width; total--) {
+    while (total > page_width) {
         size_t giver = 0;
         for (size_t c = 1; c < table->column_count; c++)
-            if (weight(table, c, first) > weight(table, giver, first))
+            if (weight(table, c, first, to_the_least) > weight(table, giver, first, to_the_least))
                 giver = c;
-        if (weight(table, giver, first) == 0)
+        if (weight(table, giver, first, to_the_least) > 0) {
+            table->widths[giver]--;
+            total--;
+        } else if (to_the_least) {
             return;
-        table->widths[giver]--;
+        } else {
+            to_the_least = true;
+        }
     }
 }
 
@@ -86,54 +101,137 @@ static size_t bounded_columns(const struct page *page, const char *text)
     return columns < page->width ? columns : page->width;
 }
 
+/* The columns a cell takes up: its own, and empty text cells beside it, which a text runs on
+ * over. Returns the last one; `*width` is what they have together. */
+static size_t span_of(const struct table *table, size_t row, size_t column, size_t *width)
+{
+    const struct table_column *columns = table->columns;
+    size_t last = column;
+    *width = table->widths[column];
+    for (size_t c = column + 1; c < table->column_count && columns[column].kind == COLUMN_TEXT &&
+                                columns[c].kind == COLUMN_TEXT;
+         c++) {
+        if (table->hidden[c])
+            continue;
+        if (*cell(table, row * table->column_count + c) != '\0')
+            break;
+        *width += GAP + table->widths[c];
+        last = c;
+    }
+    return last;
+}
+
+/* As wide as their cells, or as what runs on over them. */
+static void measure(struct table *table, const struct page *page)
+{
+    size_t columns = table->column_count, rows = cell_count(table) / columns, width;
+    bool titled = table->columns[0].title;
+    for (size_t c = 0; c < columns; c++)
+        table->widths[c] = titled ? strlen(table->columns[c].title) : 0;
+    for (int spanning = 0; spanning < 2; spanning++) {
+        for (size_t i = 0; i < rows * columns; i++) {
+            size_t c = i % columns, needs = bounded_columns(page, cell(table, i));
+            bool spans = span_of(table, i / columns, c, &width) != c;
+            if (spans == spanning && needs > width)
+                table->widths[c] += needs - width;
+        }
+    }
+}
+
+/* Columns of the page that the table takes, or must take at least. */
+static size_t total_width(const struct table *table, size_t indent, bool at_least)
+{
+    size_t total = indent, visible = 0;
+    for (size_t c = 0; c < table->column_count; c++) {
+        const struct table_column *column = &table->columns[c];
+        if (table->hidden[c])
+            continue;
+        visible++;
+        size_t width = column->kind == COLUMN_PROSE ? 0 : table->widths[c];
+        if (at_least && column->kind == COLUMN_TEXT && width > least_width(table, c))
+            width = least_width(table, c);
+        total += width;
+    }
+    return total + GAP * (visible - 1);
+}
+
+/* Hides the column that is needed least; false when all left are needed. */
+static bool hide_one(struct table *table)
+{
+    size_t chosen = 0;
+    for (size_t c = 0; c < table->column_count; c++)
+        if (!table->hidden[c] && table->columns[c].optional > table->columns[chosen].optional)
+            chosen = c;
+    if (table->columns[chosen].optional == 0 || table->hidden[chosen])
+        return false;
+    table->hidden[chosen] = true;
+    return true;
+}
+
 /* Nothing follows the last cell of a line, not even spaces. */
-static void print_cell(const struct table *table, const struct page *page, size_t column,
-                       size_t width, const char *text, bool last)
+static void print_cell(const struct table_column *column, const struct page *page, size_t width,
+                       const char *text, bool last)
 {
     struct buffer fitted = BUFFER_INIT;
-    size_t used = text_fit(&fitted, text, strlen(text), width);
+    size_t size = strlen(text), used = text_columns(text, size);
+    if (used > width && column->kind == COLUMN_TEXT)
+        used = text_fit(&fitted, text, size, width, column->cut);
+    else
+        buffer_add(&fitted, text, size);
     size_t padding = used < width ? width - used : 0;
-    if (table->columns[column].kind == COLUMN_NUMBER)
+    if (column->kind == COLUMN_NUMBER)
         fprintf(page->out, "%*s", (int)padding, "");
     if (fitted.size)
         fwrite(fitted.bytes, 1, fitted.size, page->out);
-    if (!last && table->columns[column].kind != COLUMN_NUMBER)
+    if (!last && column->kind != COLUMN_NUMBER)
         fprintf(page->out, "%*s", (int)padding, "");
     if (!last)
         fprintf(page->out, "%*s", GAP, "");
     buffer_release(&fitted);
 }
 
-void table_begin(struct table *table, const struct page *page, size_t indent)
+static void print_titles(const struct table *table, const struct page *page, size_t indent)
 {
     size_t columns = table->column_count;
-    bool titled = table->columns[0].title;
-    for (size_t c = 0; c < columns; c++)
-        table->widths[c] = titled ? strlen(table->columns[c].title) : 0;
-    for (size_t i = 0; i < cell_count(table); i++) {
-        size_t width = bounded_columns(page, cell(table, i));
-        if (width > table->widths[i % columns])
-            table->widths[i % columns] = width;
-    }
-    size_t total = indent + GAP * (columns - 1);
-    for (size_t c = 0; c < columns; c++)
-        total += table->columns[c].kind == COLUMN_PROSE ? 0 : table->widths[c];
-    shrink(table, total, page->width);
-    if (!titled)
-        return;
-    fprintf(page->out, "%*s%s", (int)indent, "", page_style(page, STYLE_FAINT));
-    while (*table->columns[columns - 1].title == '\0')
+    while (table->hidden[columns - 1] || *table->columns[columns - 1].title == '\0')
         columns--;
+    fprintf(page->out, "%*s%s", (int)indent, "", page_style(page, STYLE_FAINT));
     for (size_t c = 0; c < columns; c++)
-        print_cell(table, page, c, table->widths[c], table->columns[c].title, c + 1 == columns);
+        if (!table->hidden[c])
+            print_cell(&table->columns[c], page, table->widths[c], table->columns[c].title,
+                       c + 1 == columns);
     fprintf(page->out, "%s\n", page_plain(page));
+}
+
+/* A column of texts that are all empty says nothing. */
+static void hide_empty(struct table *table)
+{
+    size_t columns = table->column_count, rows = cell_count(table) / columns;
+    for (size_t c = 1; c < columns; c++) {
+        size_t row = 0;
+        while (row < rows && *cell(table, row * columns + c) == '\0')
+            row++;
+        table->hidden[c] = table->columns[c].kind == COLUMN_TEXT && rows > 0 && row == rows;
+    }
+}
+
+void table_begin(struct table *table, const struct page *page, size_t indent)
+{
+    hide_empty(table);
+    do {
+        measure(table, page);
+    } while (total_width(table, indent, true) > page->width && hide_one(table));
+    shrink(table, total_width(table, indent, false), page->width);
+    if (table->columns[0].title)
+        print_titles(table, page, indent);
 }
 
 /* Trailing empty cells leave no spaces behind. */
 static size_t filled_cells(const struct table *table, size_t row)
 {
     size_t count = table->column_count;
-    while (count > 0 && *cell(table, row * table->column_count + count - 1) == '\0')
+    while (count > 0 && (table->hidden[count - 1] ||
+                         *cell(table, row * table->column_count + count - 1) == '\0'))
         count--;
     return count;
 }
@@ -142,21 +240,19 @@ void table_row(const struct table *table, const struct page *page, size_t indent
 {
     if (table_failed(table))
         return;
-    size_t filled = filled_cells(table, row), at = indent;
+    size_t filled = filled_cells(table, row), at = indent, width;
     fprintf(page->out, "%*s", (int)indent, "");
     for (size_t c = 0; c < filled; c++) {
         const char *text = cell(table, row * table->column_count + c);
-        if (table->columns[c].kind == COLUMN_PROSE) {
+        const struct table_column *column = &table->columns[c];
+        if (table->hidden[c])
+            continue;
+        if (column->kind == COLUMN_PROSE) {
             page_paragraph(page, at, at, text);
             return;
         }
-        size_t width = table->widths[c];
-        /* A text runs on over an empty text cell beside it. */
-        while (c + 1 < table->column_count && table->columns[c].kind == COLUMN_TEXT &&
-               table->columns[c + 1].kind == COLUMN_TEXT &&
-               *cell(table, row * table->column_count + c + 1) == '\0')
-            width += GAP + table->widths[++c];
-        print_cell(table, page, c, width, text, c + 1 >= filled);
+        c = span_of(table, row, c, &width);
+        print_cell(column, page, width, text, c + 1 >= filled);
         at += width + GAP;
     }
     fputc('\n', page->out);

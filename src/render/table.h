@@ -1,8 +1,10 @@
-/* Aligned columns. Text that does not fit is cut in its middle, numbers never are. */
+/* Aligned columns. Where the page is too narrow, columns that may be are left out, and text is
+ * cut; numbers never are. */
 #ifndef MEMSNAP_RENDER_TABLE_H
 #define MEMSNAP_RENDER_TABLE_H
 
 #include "base/buffer.h"
+#include "render/fit.h"
 #include "render/page.h"
 
 #define TABLE_COLUMNS 8
@@ -17,6 +19,9 @@ enum column_kind {
 struct table_column {
     const char *title; /* no title line when the first is NULL */
     enum column_kind kind;
+    enum cut cut;      /* COLUMN_TEXT: how */
+    unsigned least;    /* COLUMN_TEXT: columns it should have; 0: as few as may be */
+    unsigned optional; /* left out rather than cut text to less: the highest first; 0: never */
 };
 
 struct table {
@@ -25,6 +30,7 @@ struct table {
     struct buffer text;   /* every cell, escaped, NUL-terminated */
     struct buffer starts; /* a size_t a cell: where it begins in text */
     size_t widths[TABLE_COLUMNS];
+    bool hidden[TABLE_COLUMNS];
 };
 
 void table_init(struct table *table, const struct table_column *columns, size_t column_count);

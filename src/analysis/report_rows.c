@@ -1,0 +1,201 @@
+#include "analysis/report_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report_sites.h"
+#include "base/units.h"
+
+/* What making the rows needs and the report does not keep. */
+struct builder {
+    struct device_report *report;
+    const struct live_set *set;
+    struct site_groups groups;
+    struct label_files files;
+    struct buffer text; /* one label at a time */
+};
+
+static bool out_of_memory(struct error *err)
+{
+    return error_set(err, STATUS_LIMIT, "out of memory while summing up");
+}
+
+/* How many of `count` rows a limit of `top` shows. */
+static size_t shown_rows(size_t count, size_t top)
+{
+    return top > 0 && top < count ? top : count;
+}
+
+static bool note_file(struct builder *builder, const struct live_source *source, struct error *err)
+{
+    string_id file;
+    return !live_source_file(builder->set, source, &file) ||
+           label_files_add(&builder->files, file, err);
+}
+
+/* The files of all labels that will be shown, so that equal base names can be told apart. */
+static bool note_files(struct builder *builder, size_t sites, size_t largest, struct error *err)
+{
+    label_files_init(&builder->files, site_table_symbols(builder->set->sites),
+                     builder->groups.budget);
+    for (size_t i = 0; i < sites; i++)
+        if (!note_file(builder, &builder->groups.items[i].source, err))
+            return false;
+    for (size_t i = 0; i < largest; i++) {
+        struct live_source source;
+        if (!live_source_of(builder->set, &builder->set->items[i], &source, err) ||
+            !note_file(builder, &source, err))
+            return false;
+    }
+    label_files_settle(&builder->files);
+    return true;
+}
+
+/* What stands in builder->text, which is cleared. */
+static bool take_text(struct builder *builder, char **text, struct error *err)
+{
+    const char *bytes = builder->text.size > 0 ? builder->text.bytes : "";
+    *text = builder->text.failed ? NULL : strdup(bytes);
+    buffer_clear(&builder->text);
+    return *text || out_of_memory(err);
+}
+
+static bool label_source(struct builder *builder, const struct live_source *source,
+                         struct label *label, struct error *err)
+{
+    live_source_label(builder->set, source, &builder->files, false, &builder->text);
+    if (!take_text(builder, &label->full, err))
+        return false;
+    live_source_label(builder->set, source, &builder->files, true, &builder->text);
+    return take_text(builder, &label->brief, err);
+}
+
+static void release_label(struct label *label)
+{
+    free(label->full);
+    free(label->brief);
+}
+
+/* A row that stands for no one site. */
+static bool add_remainder(struct builder *builder, struct site_row row, const char *label,
+                          struct error *err)
+{
+    row.is_remainder = true;
+    row.stack = STACK_NONE;
+    row.site = (struct site){.user_frame = NO_FRAME, .any_python_frame = NO_FRAME};
+    row.category = CATEGORY_UNKNOWN;
+    row.label.full = strdup(label);
+    row.label.brief = strdup(label);
+    builder->report->sites[builder->report->site_count++] = row;
+    return (row.label.full && row.label.brief) || out_of_memory(err);
+}
+
+/* Sums up the call sites behind the first `shown`. */
+static bool add_cut_sites(struct builder *builder, size_t shown, struct error *err)
+{
+    struct site_row rest = {0};
+    char label[UNITS_TEXT_SIZE + 16], count[UNITS_TEXT_SIZE];
+    size_t cut = builder->groups.placed - shown;
+    if (cut == 0)
+        return true;
+    for (size_t i = shown; i < builder->groups.placed; i++) {
+        const struct site_group *group = &builder->groups.items[i];
+        rest.bytes += group->bytes;
+        rest.count += group->count;
+        rest.stacks += group->stacks;
+    }
+    snprintf(label, sizeof(label), "(%s more site%s)", units_count(count, cut),
+             cut == 1 ? "" : "s");
+    return add_remainder(builder, rest, label, err);
+}
+
+static bool add_group(struct builder *builder, const struct site_group *group, struct error *err)
+{
+    struct site_row *row = &builder->report->sites[builder->report->site_count++];
+    *row = (struct site_row){
+        .bytes = group->bytes,
+        .count = group->count,
+        .stacks = group->stacks,
+        .stack = group->source.shown,
+        .site = group->source.site,
+        .category = group->category,
+    };
+    return label_source(builder, &group->source, &row->label, err);
+}
+
+static bool make_sites(struct builder *builder, size_t shown, struct error *err)
+{
+    const struct site_groups *groups = &builder->groups;
+    size_t most = shown + (groups->count - groups->placed) + 2; /* two remainders */
+    builder->report->sites = calloc(most, sizeof(*builder->report->sites));
+    if (!builder->report->sites)
+        return out_of_memory(err);
+    for (size_t i = 0; i < shown; i++)
+        if (!add_group(builder, &groups->items[i], err))
+            return false;
+    for (size_t i = groups->placed; i < groups->count; i++)
+        if (!add_group(builder, &groups->items[i], err))
+            return false;
+    if (!add_cut_sites(builder, shown, err))
+        return false;
+    struct site_row unexplained = {.bytes = builder->set->unexplained_bytes};
+    return unexplained.bytes == 0 ||
+           add_remainder(builder, unexplained, "(not explained: the trace contradicts itself)",
+                         err);
+}
+
+static bool add_largest(struct builder *builder, const struct live *live, struct error *err)
+{
+    const struct timeline *timeline = builder->set->timeline;
+    struct live_row *row = &builder->report->largest[builder->report->largest_count++];
+    uint32_t freed = live->in_trace ? timeline->lifetimes[live->index].free_completed
+                                    : timeline->carried[live->index].free_completed;
+    struct live_source source;
+    if (!live_source_of(builder->set, live, &source, err))
+        return false;
+    *row = (struct live_row){
+        .live = *live,
+        .category = live_category(builder->set, live),
+        .site = source.site,
+        .born_item = live->in_trace ? (int64_t)timeline->lifetimes[live->index].alloc : -1,
+        .freed_item = freed == EVENT_NEVER ? -1 : (int64_t)freed,
+    };
+    return label_source(builder, &source, &row->label, err);
+}
+
+static bool make_largest(struct builder *builder, size_t shown, struct error *err)
+{
+    builder->report->largest = calloc(shown + 1, sizeof(*builder->report->largest));
+    if (!builder->report->largest)
+        return out_of_memory(err);
+    for (size_t i = 0; i < shown; i++)
+        if (!add_largest(builder, &builder->set->items[i], err))
+            return false;
+    return true;
+}
+
+bool report_rows_make(struct device_report *report, const struct live_set *set, size_t top,
+                      struct error *err)
+{
+    struct builder builder = {.report = report, .set = set};
+    if (!site_groups_make(set, &builder.groups, err))
+        return false;
+    size_t sites = shown_rows(builder.groups.placed, top), largest = shown_rows(set->count, top);
+    bool ok = note_files(&builder, sites, largest, err) && make_sites(&builder, sites, err) &&
+              make_largest(&builder, largest, err);
+    site_groups_release(&builder.groups);
+    label_files_release(&builder.files);
+    buffer_release(&builder.text);
+    return ok;
+}
+
+void report_rows_release(struct device_report *report)
+{
+    for (size_t i = 0; i < report->site_count; i++)
+        release_label(&report->sites[i].label);
+    for (size_t i = 0; i < report->largest_count; i++)
+        release_label(&report->largest[i].label);
+    free(report->sites);
+    free(report->largest);
+}

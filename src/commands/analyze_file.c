@@ -1,0 +1,91 @@
+#include "commands/analyze_file.h"
+
+#include <stdlib.h>
+
+static bool out_of_memory(struct error *err)
+{
+    return error_set(err, STATUS_LIMIT, "out of memory");
+}
+
+static bool take_figures(const char *path, const struct capture *capture,
+                         struct file_figures *figures, struct error *err)
+{
+    struct comparison_row *rows = calloc(capture->device_count + 1, sizeof(*rows));
+    if (!rows)
+        return out_of_memory(err);
+    for (size_t i = 0; i < capture->device_count; i++) {
+        const struct timeline *timeline = capture->timelines[i];
+        rows[i] = (struct comparison_row){
+            .path = path,
+            .device = timeline->device,
+            .peak_bytes = timeline->active.peak_bytes,
+            .baseline_bytes = timeline->active.baseline_bytes,
+            .reserved_bytes = timeline->reserved.peak_bytes,
+        };
+    }
+    *figures = (struct file_figures){rows, capture->device_count};
+    return true;
+}
+
+static bool build_reports(const struct analyze_options *options, const struct capture *capture,
+                          struct device_report **reports, struct error *err)
+{
+    for (size_t i = 0; i < capture->device_count; i++) {
+        reports[i] =
+            device_report_build(capture->timelines[i], capture->sites, &options->report, err);
+        if (!reports[i])
+            return false;
+    }
+    return true;
+}
+
+static bool render(const struct analyze_options *options, const struct page *page, const char *path,
+                   const struct capture *capture, struct device_report **reports, struct error *err)
+{
+    struct analysis analysis = {
+        .path = path,
+        .snapshot = capture->snapshot,
+        .sites = capture->sites,
+        .devices = reports,
+        .device_count = capture->device_count,
+        .at_given = options->report.at_given,
+        .at_end = options->report.at_end,
+        .stacks = options->stacks,
+        .verbose = options->verbose,
+        .largest = options->largest,
+    };
+    bool ok = options->json ? analyze_json(page->out, &analysis) : analyze_text(page, &analysis);
+    return ok || out_of_memory(err);
+}
+
+static bool report(const struct analyze_options *options, const struct page *page, const char *path,
+                   const struct capture *capture, struct file_figures *figures, struct error *err)
+{
+    struct device_report **reports = calloc(capture->device_count + 1, sizeof(reports[0]));
+    if (!reports)
+        return out_of_memory(err);
+    struct file_figures taken = {0};
+    bool ok = build_reports(options, capture, reports, err) &&
+              take_figures(path, capture, &taken, err) &&
+              render(options, page, path, capture, reports, err);
+    for (size_t i = 0; i < capture->device_count; i++)
+        device_report_destroy(reports[i]);
+    free(reports);
+    if (ok)
+        *figures = taken;
+    else
+        free(taken.rows);
+    return ok;
+}
+
+bool analyze_file(const struct analyze_options *options, const struct page *page, const char *path,
+                  int fd, const struct load_progress *progress, struct file_figures *figures,
+                  struct error *err)
+{
+    struct capture capture;
+    if (!capture_open(&capture, fd, &options->capture, progress, err))
+        return false;
+    bool ok = report(options, page, path, &capture, figures, err);
+    capture_close(&capture);
+    return ok;
+}
