@@ -7,9 +7,12 @@ unit_runners =
 
 include tests/unit/analysis/local.mk
 include tests/unit/base/local.mk
+include tests/unit/crew/local.mk
 include tests/unit/json/local.mk
 include tests/unit/model/local.mk
 include tests/unit/pickle/local.mk
+include tests/unit/render/local.mk
+include tests/unit/sandbox/local.mk
 include tests/unit/source/local.mk
 
 EXTRA_PROGRAMS = $(unit_runners)

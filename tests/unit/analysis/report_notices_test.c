@@ -156,8 +156,8 @@ START_TEST(out_of_memory_in_one_sentence)
     capture_event(&capture, "alloc", 1, 1 << 20, SCRIPT);
     capture_event_with(&capture, "oom", 0, 3 << 20, SCRIPT, ",\"device_free\":524288");
     capture_block(&capture, 1, 1 << 20, SCRIPT);
-    check_holds(NOTICE_OOM, "out of memory 1 time");
-    check_holds(NOTICE_OOM, "for 3.00 MiB at event 1");
+    check_holds(NOTICE_OOM, "out of memory once");
+    check_holds(NOTICE_OOM, "request for 3.00 MiB at event 1 ");
     check_holds(NOTICE_OOM, "512.00 KiB free");
     check_holds(NOTICE_OOM, "1.00 MiB were active");
 }

@@ -41,7 +41,7 @@ static void make_report(size_t top)
 static void check_site(size_t index, const char *label, int64_t bytes, uint64_t count)
 {
     ck_assert_uint_lt(index, report->site_count);
-    ck_assert_str_eq(report->sites[index].label, label);
+    ck_assert_str_eq(report->sites[index].label.full, label);
     ck_assert_int_eq(report->sites[index].bytes, bytes);
     ck_assert_uint_eq(report->sites[index].count, count);
 }
@@ -98,6 +98,23 @@ START_TEST(a_limit_leaves_a_labelled_remainder)
 }
 END_TEST
 
+START_TEST(what_has_no_stack_comes_after_the_call_sites)
+{
+    capture_event(&capture, "alloc", 1, 100, PY("a", "/u/m.py", 1));
+    capture_event(&capture, "alloc", 2, 90, PY("b", "/u/m.py", 2));
+    capture_event(&capture, "alloc", 3, 500, "");
+    capture_event(&capture, "alloc", 4, 50, STACK_BACKWARD);
+    capture_block(&capture, 9, 800, "");
+    make_report(1);
+    ck_assert_uint_eq(report->site_count, 4);
+    check_site(0, "m.py:1 a", 100, 1);
+    check_site(1, "(allocated before recording began)", 800, 1);
+    check_site(2, "(no stack recorded)", 500, 1);
+    check_site(3, "(2 more sites)", 140, 2);
+    ck_assert_uint_eq(report->largest[0].live.size, 800);
+}
+END_TEST
+
 START_TEST(what_the_trace_does_not_explain_is_a_row)
 {
     capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
@@ -120,6 +137,7 @@ START_TEST(forward_frames_name_the_code)
     check_site(0, "model.py:3 forward (its backward)", 100, 1);
     ck_assert(report->sites[0].site.has_backward);
     check_site(1, "MmBackward0 (backward pass, no Python stack)", 60, 1);
+    ck_assert_str_eq(report->sites[1].label.brief, "MmBackward0 (backward)");
 }
 END_TEST
 
@@ -129,6 +147,7 @@ START_TEST(any_moment_can_be_asked_for)
     struct report_options options = {.at_given = true, .at = {POINT_EVENT, 0}};
     capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
     capture_event(&capture, "alloc", 2, 50, STACK_FORWARD);
+    capture_annotate(&capture, "START", "at the peak", 0);
     capture_free(&capture, 1, 100, STACK_FORWARD);
     capture_block(&capture, 2, 50, "");
     capture_load(&capture);
@@ -137,6 +156,8 @@ START_TEST(any_moment_can_be_asked_for)
     check_sums();
     ck_assert_int_eq(report->at.active_bytes, 100);
     ck_assert_int_eq(report->peak.active_bytes, 150);
+    ck_assert_uint_eq(report->annotations.count, 0);
+    ck_assert_uint_eq(report->peak_annotations.count, 1);
     device_report_destroy(report);
 
     options = (struct report_options){.at_end = true};
@@ -155,8 +176,9 @@ END_TEST
 
 static void check_open(size_t index, const char *name)
 {
-    ck_assert_uint_lt(index, report->annotation_count);
-    struct text text = symbols_text(capture.snapshot->symbols, report->annotations[index].name);
+    ck_assert_uint_lt(index, report->annotations.count);
+    struct text text =
+        symbols_text(capture.snapshot->symbols, report->annotations.items[index].name);
     ck_assert_str_eq(text.bytes, name);
 }
 
@@ -177,7 +199,7 @@ START_TEST(annotations_nest_and_repeat)
     capture_annotate(&capture, "START", "later", 0);
     make_report(0);
     ck_assert_int_eq(report->at_item, 3);
-    ck_assert_uint_eq(report->annotation_count, 3);
+    ck_assert_uint_eq(report->annotations.count, 3);
     check_open(0, "epoch");
     check_open(1, "step");
     check_open(2, "step");
@@ -191,6 +213,7 @@ TCase *report_tests(void)
     tcase_add_test(tests, live_allocations_are_grouped);
     tcase_add_test(tests, operators_and_files_are_not_merged);
     tcase_add_test(tests, a_limit_leaves_a_labelled_remainder);
+    tcase_add_test(tests, what_has_no_stack_comes_after_the_call_sites);
     tcase_add_test(tests, what_the_trace_does_not_explain_is_a_row);
     tcase_add_test(tests, forward_frames_name_the_code);
     tcase_add_test(tests, any_moment_can_be_asked_for);

@@ -51,7 +51,7 @@ START_TEST(segments)
 {
 #define BLOCK(members)                                                                             \
     "[{\"device\":0,\"address\":18446744073709551615,\"total_size\":1,\"blocks\":[{" members "}]}" \
-                                                                                             "]"
+    "]"
     BAD("[{\"address\":1,\"total_size\":1,\"blocks\":[]}]", 1, "a segment without 'device'");
     BAD("[{\"device\":0,\"address\":1,\"total_size\":1}]", 1, "a segment without 'blocks'");
     BAD("[{\"device\":2147483648}]", 11, "found a number beyond 31 bits");
@@ -89,7 +89,7 @@ static void check_depth(const char *begin, size_t depth, bool taken)
         for (size_t i = 0; i < depth; i++)
             buffer_putc(&json, ']');
         buffer_puts(&json, begin[2] == 'x' ? "}" : "}}");
-        struct json_outcome outcome = json_rows(json.bytes, json.size, JSON_PLENTY);
+        struct rows_outcome outcome = json_rows(json.bytes, json.size, JSON_PLENTY);
         ck_assert_msg(outcome.ok, "%s", outcome.err.text);
         buffer_release(&outcome.rows);
     } else {

@@ -82,7 +82,7 @@ END_TEST
 START_TEST(bare_list_is_list_only)
 {
     static const char list[] = " [ ] ", object[] = "\xef\xbb\xbf{\"segments\":[]}";
-    struct json_outcome outcome = json_rows(list, strlen(list), JSON_PLENTY);
+    struct rows_outcome outcome = json_rows(list, strlen(list), JSON_PLENTY);
     ck_assert(outcome.ok && outcome.decoded.list_only);
     ck_assert_int_eq(outcome.decoded.encoding, ENCODING_JSON);
     ck_assert_int_eq(outcome.decoded.protocol, -1);
@@ -135,7 +135,7 @@ START_TEST(strings_with_escapes)
     static const char rows[] = "setting a=\xc3\xa9\xf0\x9f\x98\x80\n/\n"
                                "setting b=x\xed\xa0\x80y\xed\xb0\x80\xed\xa0\x80\xf0\x9f\x98\x80\n"
                                "setting c=1\0002\nsetting d=\\\n";
-    struct json_outcome outcome = json_rows(json, strlen(json), JSON_PLENTY);
+    struct rows_outcome outcome = json_rows(json, strlen(json), JSON_PLENTY);
     ck_assert_msg(outcome.ok, "%s", outcome.err.text);
     ck_assert_uint_eq(outcome.rows.size, sizeof(rows) - 1);
     ck_assert_mem_eq(outcome.rows.bytes, rows, sizeof(rows) - 1);

@@ -32,7 +32,7 @@ START_TEST(tokens_across_the_buffer)
     memset(bytes, ' ', most);
     memcpy(bytes + most, sample, size);
     for (size_t space = most - size - 128; space <= most; space++) {
-        struct json_outcome outcome = json_rows(bytes + most - space, space + size, JSON_PLENTY);
+        struct rows_outcome outcome = json_rows(bytes + most - space, space + size, JSON_PLENTY);
         ck_assert_msg(outcome.ok, "%zu: %s", space, outcome.err.text);
         ck_assert_str_eq(outcome.rows.bytes, sample_rows);
         buffer_release(&outcome.rows);
@@ -44,7 +44,7 @@ END_TEST
 START_TEST(every_truncation_is_refused)
 {
     for (size_t size = 0; size < sizeof(sample) - 1; size++) {
-        struct json_outcome outcome = json_rows(sample, size, JSON_PLENTY);
+        struct rows_outcome outcome = json_rows(sample, size, JSON_PLENTY);
         ck_assert_msg(!outcome.ok, "taken: %zu bytes", size);
         ck_assert_int_eq(outcome.err.status, STATUS_BAD_INPUT);
         ck_assert(outcome.err.has_offset);
@@ -71,7 +71,7 @@ START_TEST(what_is_skipped_takes_no_memory)
     buffer_puts(&json, ",{");
     add_long_string(&json, (size_t)2 << 20);
     buffer_puts(&json, ":1}],\"segments\":[]}");
-    struct json_outcome outcome = json_rows(json.bytes, json.size, (size_t)512 << 10);
+    struct rows_outcome outcome = json_rows(json.bytes, json.size, (size_t)512 << 10);
     ck_assert_msg(outcome.ok, "%s", outcome.err.text);
     buffer_release(&outcome.rows);
     buffer_release(&json);
@@ -84,7 +84,7 @@ START_TEST(what_is_kept_is_counted)
     buffer_puts(&json, "{\"segments\":[],\"external_annotations\":[{\"name\":");
     add_long_string(&json, (size_t)2 << 20);
     buffer_puts(&json, ",\"stage\":\"START\"}]}");
-    struct json_outcome outcome = json_rows(json.bytes, json.size, (size_t)1 << 20);
+    struct rows_outcome outcome = json_rows(json.bytes, json.size, (size_t)1 << 20);
     ck_assert(!outcome.ok);
     ck_assert_int_eq(outcome.err.status, STATUS_LIMIT);
     buffer_release(&outcome.rows);
@@ -108,7 +108,7 @@ START_TEST(frame_memory_is_bounded)
                       "\"line\":1}]}",
                       i > 0 ? "," : "", i);
     buffer_puts(&json, "]]}");
-    struct json_outcome outcome = json_rows(json.bytes, json.size, JSON_PLENTY);
+    struct rows_outcome outcome = json_rows(json.bytes, json.size, JSON_PLENTY);
     ck_assert_msg(outcome.ok, "%s", outcome.err.text);
     const char *row = strchr(outcome.rows.bytes, '\n') + 1;
     for (int i = 0; i < 150000; i++) {

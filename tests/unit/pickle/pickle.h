@@ -2,9 +2,7 @@
 #ifndef MEMSNAP_TESTS_UNIT_PICKLE_PICKLE_H
 #define MEMSNAP_TESTS_UNIT_PICKLE_PICKLE_H
 
-#include "base/buffer.h"
-#include "decode/snapshot.h"
-#include "unit/unit.h"
+#include "unit/rows.h"
 
 TCase *utf8_tests(void);
 TCase *value_tests(void);
@@ -15,14 +13,11 @@ TCase *refusals_tests(void);
 /* A byte string of a literal, NUL bytes included. */
 #define BYTES(literal) (literal), sizeof(literal) - 1
 
-struct outcome {
-    bool ok;
-    struct error err;
-    struct decoded decoded;
-    char rows[4096]; /* a line a row, in the order the decoder gave them */
-};
+#define PLENTY ((size_t)1 << 30)
 
-/* Decodes the bytes as a snapshot pickle; `limit` bytes of memory (0: plenty). */
-struct outcome decode_rows(const void *bytes, size_t size, size_t limit);
+/* How decoding ends: the error, whose status is STATUS_OK where there was none. */
+struct error pickle_end(const void *bytes, size_t size, size_t limit, struct decoded *decoded);
+/* Decodes to these rows. */
+void pickle_check(const void *bytes, size_t size, const char *rows);
 
 #endif

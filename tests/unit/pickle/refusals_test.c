@@ -6,13 +6,12 @@
 static void refused(const void *bytes, size_t size, enum status status, int64_t offset,
                     const char *text)
 {
-    struct outcome outcome = decode_rows(bytes, size, 0);
-    ck_assert(!outcome.ok);
-    ck_assert_int_eq(outcome.err.status, status);
-    ck_assert_msg(strstr(outcome.err.text, text) != NULL, "'%s' is not in '%s'", text,
-                  outcome.err.text);
-    ck_assert(outcome.err.has_offset);
-    ck_assert_int_eq((int64_t)outcome.err.offset, offset);
+    struct decoded decoded;
+    struct error err = pickle_end(bytes, size, PLENTY, &decoded);
+    ck_assert_int_eq(err.status, status);
+    ck_assert_msg(strstr(err.text, text) != NULL, "'%s' is not in '%s'", text, err.text);
+    ck_assert(err.has_offset);
+    ck_assert_int_eq((int64_t)err.offset, offset);
 }
 
 #define BAD(bytes, offset, text) refused(BYTES(bytes), STATUS_BAD_INPUT, offset, text)
@@ -120,10 +119,12 @@ END_TEST
 /* A claim of much in a file of little must not take memory. */
 START_TEST(claims_cost_nothing)
 {
-    struct outcome outcome = decode_rows(BYTES("\x80\x04}(\x8d\xff\xff\xff\xff\0\0\0\0x"), 1 << 20);
-    ck_assert_int_eq(outcome.err.status, STATUS_BAD_INPUT);
-    outcome = decode_rows(BYTES("\x80\x04\x96\xff\xff\xff\xff\xff\xff\xff\x7f"), 1 << 20);
-    ck_assert_int_eq(outcome.err.status, STATUS_BAD_INPUT);
+    struct decoded decoded;
+    struct error err =
+        pickle_end(BYTES("\x80\x04}(\x8d\xff\xff\xff\xff\0\0\0\0x"), 1 << 20, &decoded);
+    ck_assert_int_eq(err.status, STATUS_BAD_INPUT);
+    err = pickle_end(BYTES("\x80\x04\x96\xff\xff\xff\xff\xff\xff\xff\x7f"), 1 << 20, &decoded);
+    ck_assert_int_eq(err.status, STATUS_BAD_INPUT);
 }
 END_TEST
 
@@ -131,12 +132,12 @@ START_TEST(the_memory_limit_is_a_limit)
 {
     static uint8_t nested[1 << 20];
     memset(nested, '(', sizeof nested);
-    struct outcome outcome = decode_rows(nested, sizeof nested, 1 << 20);
-    ck_assert(!outcome.ok);
-    ck_assert_int_eq(outcome.err.status, STATUS_LIMIT);
+    struct decoded decoded;
+    struct error err = pickle_end(nested, sizeof nested, 1 << 20, &decoded);
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
     memset(nested, ']', sizeof nested);
-    outcome = decode_rows(nested, sizeof nested, 1 << 20);
-    ck_assert_int_eq(outcome.err.status, STATUS_LIMIT);
+    err = pickle_end(nested, sizeof nested, 1 << 20, &decoded);
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
 }
 END_TEST
 
@@ -144,15 +145,15 @@ END_TEST
 START_TEST(recursion_is_harmless)
 {
     BAD("}\x94(\x8c\x08segments](h\0eu.", 17, "a segment is a dict");
-    struct outcome outcome = decode_rows(BYTES("}(\x8c\x08segments]\x8c\x12"
-                                               "allocator_settings}\x8c\x01k]\x94h\0asu."),
-                                         0);
-    ck_assert(outcome.ok);
-    outcome = decode_rows(BYTES("}(\x8c\x08segments]\x8c\x12"
-                                "allocator_settings}\x94\x8c\x01kh\0su."),
-                          0);
-    ck_assert(!outcome.ok);
-    ck_assert_int_eq(outcome.err.status, STATUS_BAD_INPUT);
+    struct decoded decoded;
+    struct error err = pickle_end(BYTES("}(\x8c\x08segments]\x8c\x12"
+                                        "allocator_settings}\x8c\x01k]\x94h\0asu."),
+                                  PLENTY, &decoded);
+    ck_assert_int_eq(err.status, STATUS_OK);
+    err = pickle_end(BYTES("}(\x8c\x08segments]\x8c\x12"
+                           "allocator_settings}\x94\x8c\x01kh\0su."),
+                     PLENTY, &decoded);
+    ck_assert_int_eq(err.status, STATUS_BAD_INPUT);
 }
 END_TEST
 

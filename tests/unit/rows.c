@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "unit/json/json.h"
+#include "unit/rows.h"
 
 struct recorder {
     struct symbols *symbols;
@@ -58,6 +58,14 @@ static bool on_event(void *self, uint32_t device, const struct event_row *row, s
         add_stack(recorder, row->extra.forward_stack);
     }
     buffer_putc(&recorder->rows, '\n');
+    return true;
+}
+
+static bool on_event_again(void *self, uint32_t device, uint64_t sequence, struct error *err)
+{
+    (void)err;
+    buffer_printf(&((struct recorder *)self)->rows, "again %" PRIu32 " %" PRIu64 "\n", device,
+                  sequence);
     return true;
 }
 
@@ -125,15 +133,16 @@ static bool on_unknown_key(void *self, const char *where, string_id key, struct 
     return true;
 }
 
-struct json_outcome json_rows(const void *bytes, size_t size, size_t limit)
+struct rows_outcome rows_decode(rows_decoder *decoder, const void *bytes, size_t size, size_t limit)
 {
-    struct json_outcome outcome = {.rows = BUFFER_INIT};
+    struct rows_outcome outcome = {.rows = BUFFER_INIT};
     struct budget budget = {.limit = limit};
     struct recorder recorder = {.symbols = symbols_create(&budget, &outcome.err)};
     struct source source;
     const struct row_sink sink = {
         .self = &recorder,
         .event = on_event,
+        .event_again = on_event_again,
         .trace = on_trace,
         .segment = on_segment,
         .annotation = on_annotation,
@@ -142,8 +151,7 @@ struct json_outcome json_rows(const void *bytes, size_t size, size_t limit)
     };
     if (recorder.symbols != NULL &&
         source_open_memory(&source, bytes, size, &budget, &outcome.err)) {
-        outcome.ok =
-            decode_json_snapshot(&source, recorder.symbols, &sink, &outcome.decoded, &outcome.err);
+        outcome.ok = decoder(&source, recorder.symbols, &sink, &outcome.decoded, &outcome.err);
         source_close(&source);
     }
     symbols_destroy(recorder.symbols);
@@ -151,23 +159,4 @@ struct json_outcome json_rows(const void *bytes, size_t size, size_t limit)
     buffer_puts(&recorder.rows, "");
     outcome.rows = recorder.rows;
     return outcome;
-}
-
-void json_check(const char *json, const char *rows)
-{
-    struct json_outcome outcome = json_rows(json, strlen(json), JSON_PLENTY);
-    ck_assert_msg(outcome.ok, "%s: %s at %" PRIu64, json, outcome.err.text, outcome.err.offset);
-    ck_assert_str_eq(outcome.rows.bytes, rows);
-    buffer_release(&outcome.rows);
-}
-
-void json_check_refused(const char *json, enum status status, uint64_t offset, const char *text)
-{
-    struct json_outcome outcome = json_rows(json, strlen(json), JSON_PLENTY);
-    ck_assert_msg(!outcome.ok, "taken: %s", json);
-    ck_assert_msg(strstr(outcome.err.text, text) != NULL, "%s: %s", json, outcome.err.text);
-    ck_assert_msg(outcome.err.has_offset && outcome.err.offset == offset, "%s: offset %" PRIu64,
-                  json, outcome.err.offset);
-    ck_assert_int_eq(outcome.err.status, status);
-    buffer_release(&outcome.rows);
 }

@@ -1,0 +1,24 @@
+/* What a snapshot decoder hands out, as text: a line a row. */
+#ifndef MEMSNAP_TESTS_UNIT_ROWS_H
+#define MEMSNAP_TESTS_UNIT_ROWS_H
+
+#include "base/buffer.h"
+#include "decode/snapshot.h"
+#include "unit/unit.h"
+
+/* decode_json_snapshot or decode_pickle_snapshot */
+typedef bool rows_decoder(struct source *source, struct symbols *symbols,
+                          const struct row_sink *sink, struct decoded *decoded, struct error *err);
+
+struct rows_outcome {
+    bool ok;
+    struct error err;
+    struct decoded decoded;
+    struct buffer rows; /* to be released */
+};
+
+/* Decodes under a memory limit, and checks that none of it stays counted. */
+struct rows_outcome rows_decode(rows_decoder *decoder, const void *bytes, size_t size,
+                                size_t limit);
+
+#endif
