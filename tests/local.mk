@@ -27,8 +27,8 @@ dist_check_SCRIPTS = tests/completion.sh tests/layering.sh tests/man-examples.sh
 EXTRA_DIST += tests/layering.awk tests/man-examples.awk
 
 include tests/accept/local.mk
-include tests/accept/local.mk
 include tests/cli/local.mk
+include tests/files/local.mk
 include tests/unit/local.mk
 include tests/fuzz/local.mk
 

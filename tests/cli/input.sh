@@ -114,6 +114,60 @@ run analyze "$sample" "$sample"
 exits 0
 no_err
 
+# However many are read at a time, what is printed is the same, and in the same order.
+mkdir -p runs/lr-1e-3/rank0 runs/lr-1e-3/rank1 runs/lr-1e-4/rank0
+files=
+for i in 1 2 3; do
+    for run in lr-1e-3/rank0 lr-1e-3/rank1 lr-1e-4/rank0; do
+        cp "$sample" "runs/$run/$i.pickle"
+        files="$files runs/$run/$i.pickle"
+    done
+    files="$files runs/none$i samples/two-devices.pickle.gz empty samples/leak.pickle.gz"
+done
+for format in text json; do
+    for jobs in 1 2 3 16 0; do
+        # shellcheck disable=SC2086 # a list of words
+        run analyze --format "$format" --jobs "$jobs" $files - <samples/oom.pickle.gz
+        exits 5
+        if [ "$jobs" = 1 ]; then
+            cp .run/out one-by-one
+            cp .run/err one-by-one-err
+        fi
+        check "prints with --jobs $jobs what it prints with 1" cmp one-by-one .run/out
+        check "complains with --jobs $jobs as with 1" cmp one-by-one-err .run/err
+    done
+done
+check 'complains once for each bad file' test "$(wc -l <.run/err)" -eq 6
+run analyze --device 0 --top 1 runs/*/*/1.pickle runs/none
+exits 5
+sed -n '/^Comparison/,$p' .run/out >.run/comparison
+mv .run/comparison .run/out
+golden comparison.txt
+run analyze - "$sample" - <"$sample"
+exits 2
+no_out
+err 'memsnap: standard input (-) can be read once only'
+
+# More files than may be open: the soft limit is raised, the hard one is told.
+# shellcheck disable=SC3045,SC2086 # where ulimit has no -S and -H there is nothing to test
+if (ulimit -S -n 16) 2>/dev/null; then
+    last='ulimit -S -n 16; memsnap analyze (more files)'
+    status=0
+    (ulimit -S -n 16 && "$MEMSNAP" analyze --format json $files - <"$sample" >.run/out 2>.run/err) ||
+        status=$?
+    exits 5
+    check 'complains only of the bad files' test "$(wc -l <.run/err)" -eq 6
+    last='ulimit -n 16; memsnap analyze -o out (more files)'
+    status=0
+    (ulimit -S -n 16 && ulimit -H -n 16 && "$MEMSNAP" analyze -o out $files >.run/out 2>.run/err) ||
+        status=$?
+    exits 4
+    no_out
+    one_err_line
+    err_has 'ulimit -n'
+    check 'leaves no output behind' test -z "$(ls -d out* 2>/dev/null)"
+fi
+
 # Limits and devices.
 run analyze --max-memory 64KiB "$sample"
 exits 4

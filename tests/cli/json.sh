@@ -20,8 +20,12 @@ for line in open(".run/out", encoding="utf-8"):
         for part in ("categories", "sites"):
             rows = device[part]
             assert sum(row["bytes"] for row in rows) == peak, (device["device"], part, peak)
-            sizes = [row["bytes"] for row in rows if not row.get("remainder")]
-            assert part == "categories" or sizes == sorted(sizes, reverse=True), part
+        # call sites, what has none, remainders; each largest first
+        kinds = [2 if row.get("remainder") else 0 if row["frames"] else 1 for row in device["sites"]]
+        assert kinds == sorted(kinds), kinds
+        for kind in 0, 1:
+            sizes = [row["bytes"] for row, of in zip(device["sites"], kinds) if of == kind]
+            assert sizes == sorted(sizes, reverse=True), device["sites"]
         assert sum(device["trace"]["by_action"].values()) == device["trace"]["events"]
         state = device["state"]
         assert state["active_bytes"] - state["requested_bytes"] == state["rounding_bytes"]

@@ -31,11 +31,33 @@ run analyze --at peak train-loop.pickle.gz
 exits 0
 golden train-loop.txt
 
-# Whole stacks keep Python's lines whole; so they may be long.
-run analyze --stacks --top 2 train-loop.pickle.gz
+report at-peak-annotations.txt --at 4000 --top 1 train-loop.pickle.gz
+report stacks.txt --stacks --top 4 train-loop.pickle.gz
+# All frames, with Python's lines whole; so they may be long.
+run analyze --stacks=all --top 2 train-loop.pickle.gz
 exits 0
 no_err
-golden stacks.txt
+golden stacks-all.txt
+out_has '      /home/user/train/train.py:62 main'
+
+# Narrow pages leave columns out.
+for columns in 40 50 60 66 72 76; do
+    COLUMNS=$columns
+    export COLUMNS
+    for sample in train-loop leak oom two-devices expandable ring-overflow; do
+        run analyze "$sample.pickle.gz"
+        exits 0
+        check "keeps within $columns columns" test -z "$(awk -v w="$columns" 'NF > 1 && length > w' .run/out)"
+    done
+    run analyze --stacks --top 0 train-loop.pickle.gz
+    exits 0
+    out_has 'train.py:32 train_step'
+done
+COLUMNS=60
+run analyze oom.pickle.gz
+exits 0
+golden narrow.txt
+unset COLUMNS
 
 # Wider pages cut less; --top 0 cuts no rows.
 COLUMNS=120

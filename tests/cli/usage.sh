@@ -81,7 +81,11 @@ usage 'unknown option --stack-traces; see '"'memsnap analyze --help'" --stack-tr
 usage 'unknown option --stakcs; did you mean --stacks?' --stakcs
 usage 'unknown option --untis; did you mean --units?' --untis
 usage "unknown option -z; see 'memsnap analyze --help'" -z
-usage 'option --stacks takes no argument' --stacks=all
+usage "--stacks may be --stacks=all, but not 'some'" --stacks=some
+usage "--stacks may be --stacks=all, but not ''" --stacks=
+usage 'option --verbose takes no argument' --verbose=yes
+usage "--jobs takes a whole number, not 'many'" --jobs many
+usage "--jobs takes a whole number, not '1025'" --jobs 1025
 usage "unknown format 'xml'; there are text and json" --format xml
 usage "unknown unit 'MB'; there are auto, bytes, KiB, MiB, GiB" --units MB
 usage "--top takes a whole number, not '-1'" --top -1

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Inputs made to take all the time or memory there is, and signals at bad moments.
+
+Each input is some megabytes at most, or inflates to 32 MiB. The program must end with the status
+given, within SECONDS of processor time (many times what it takes), and in memory bounded by what it
+reads and by --max-memory."""
+import gzip
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from pathlib import Path
+
+from pickles import (BASE, EMPTY, annotation, array, event, frame, frames_in_memo, get, mapping, pickled,
+                     put, segment, snapshot, text)
+
+MEMSNAP = os.environ["MEMSNAP"]
+MIB = 1 << 20
+SANITIZED = b"sanitizer" in subprocess.run([MEMSNAP, "version"], capture_output=True, check=True).stdout
+SECONDS = 100 if SANITIZED else 10
+PROGRAM = 24 * MIB  # address space before anything is read: libraries, stacks
+MANY = 40_000
+
+
+def bomb(unit, before=b"\x80\x04", after=b".", size=32 * MIB):
+    """gzip of `unit` again and again."""
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, 31)
+    chunk = unit * (MIB // len(unit))
+    parts = [squeeze.compress(before)]
+    parts += [squeeze.compress(chunk) for _ in range(size // len(chunk))]
+    return b"".join(parts) + squeeze.compress(after) + squeeze.flush()
+
+
+def many(make, count=MANY):
+    return [make(i) for i in range(count)]
+
+
+def alloc(i, frames=EMPTY, **more):
+    return event("alloc", BASE + 512 * i, 512, frames, time=i, **more)
+
+
+def bits(i):
+    """A list of 18 frames of two kinds, another for every i."""
+    return b"](" + b"".join(get(i >> bit & 1) for bit in range(18)) + b"e"
+
+
+def span_cache():
+    """Many different lists of frames, then a memo entry that changes between one and the next."""
+    changes = many(lambda i: b"N" + put(9) + b"0\x88" + put(9) + b"0" + alloc(i, bits(i % 4)), 100_000)
+    return snapshot((), many(lambda i: alloc(i, bits(i)), 130_000) + changes,
+                    frames_in_memo(["a", "b"], 0))
+
+
+def long_name_many_frames():
+    name = text("n" * MIB) + put(1)
+    return snapshot((), many(lambda i: alloc(i, array([mapping(
+        name=text("f"), filename=name if i == 0 else get(1), line=b"J" + i.to_bytes(4, "little"))]))))
+
+
+def annotations(*stages):
+    marks = [annotation(stage, f"n{i}", i) for stage in stages for i in range(MANY)]
+    return snapshot((), many(alloc), external_annotations=array(marks))
+
+
+def segments_at_random(action, undo):
+    def at(act, i, factor):
+        return event(act, BASE + (i * factor % MANY) * 4096, 4096)
+    return snapshot((), many(lambda i: at(action, i, 7919)) + many(lambda i: at(undo, i, 10007)))
+
+
+INPUTS = {  # name: (status, bytes or what makes them)
+    "1 M marks": (4, pickled(b"(" * MIB)),
+    "1 M lists on the stack": (0, pickled(b"]" * MIB)),
+    "1 M dicts on the stack": (3, pickled(b"}" * MIB)),
+    "1 M tuples in each other": (3, pickled(b")" + b"\x85" * MIB)),
+    "1 M lists in each other": (3, pickled(b"]" * MIB + b"a" * (MIB - 1))),
+    "1 M lists opened in each other": (4, pickled(b"](" * MIB)),
+    "1 M arrays in each other": (4, b'{"a":' + b"[" * MIB),
+    "1 M objects in each other": (4, b'{"a":' * (MIB // 5)),
+    "8 MiB of LONG4": (0, lambda: snapshot((), [alloc(0, x=b"\x8b\0\0\x80\0" + b"\x7f" * (8 * MIB))])),
+    "8 M decimal digits": (3, b"(dp0\nL" + b"9" * (8 * MIB) + b"L\n."),
+    "many decimal integers": (3, b"(dp0\n" + (b"L" + b"9" * 1000 + b"L\n0") * 4000 + b"."),
+    "memo entries that change": (0, span_cache),
+    "a name of 1 MiB in many frames": (0, long_name_many_frames),
+    "a value of 8 MiB in many settings": (4, lambda: snapshot(allocator_settings=mapping(
+        **{f"k{i}": text("a" * (8 * MIB)) + put(1) if i == 0 else get(1) for i in range(60_000)}))),
+    "a stack of 100 k frames in many events": (0, lambda: snapshot((), many(lambda i: alloc(
+        i, array(many(lambda k: frame(f"f{k}", k))) + put(1) if i == 0 else get(1))))),
+    "another stack in each event": (0, lambda: snapshot((), many(lambda i: alloc(i, array([frame(f"f{i}")]))))),
+    "another key in each event": (0, lambda: snapshot((), many(lambda i: alloc(i, **{f"k{i}": b"N"})))),
+    "another key in each object": (0, lambda: b'{"segments": [], "device_traces": [], ' + b", ".join(
+        many(lambda i: b'"k%d": {"k%d": 1}' % (i, i))) + b"}"),
+    "the same key again": (0, lambda: pickled(mapping(segments=EMPTY)[:-1] + (text("k") + b"N") * MANY + b"u")),
+    "another stream and pool in each event": (0, lambda: snapshot((), many(lambda i: alloc(
+        i, pool_id=b"J" + i.to_bytes(4, "little") + b"K\1\x86")))),
+    "the same address again": (0, lambda: snapshot((), [alloc(0)] * MANY)),
+    "addresses 2^28 apart": (0, lambda: snapshot((), many(lambda i: event("alloc", i << 28, 512)))),
+    "annotations that never end": (0, lambda: annotations("START")),
+    "annotations that never start": (0, lambda: annotations("END")),
+    "annotations over each other": (0, lambda: annotations("START", "END")),
+    "segments over each other": (0, lambda: snapshot(many(lambda i: segment(BASE, 1 << 40)), many(alloc))),
+    "segments come and go": (0, lambda: segments_at_random("segment_alloc", "segment_free")),
+    "mappings come and go": (0, lambda: segments_at_random("segment_map", "segment_unmap")),
+    "bomb of zeros": (3, lambda: bomb(b"\0", b"")),
+    "bomb of spaces": (3, lambda: bomb(b" ", b"{", b"}")),
+    "bomb of NONE POP": (3, lambda: bomb(b"N0")),
+    "bomb of MARK POP_MARK": (3, lambda: bomb(b"(1")),
+    "bomb of PUT": (3, lambda: bomb(b"Nq\0000\x88q\0000")),
+    "bomb of frames": (3, lambda: bomb(b"\x95" + bytes(8))),
+    "bomb of MEMOIZE": (3, lambda: bomb(b"\x94", b"\x80\x04N")),
+    "bomb of EMPTY_DICT POP": (3, lambda: bomb(b"}0")),
+    "bomb of numbers": (3, lambda: bomb(b"1,", b'{"a": [', b"1]}")),
+    "bomb of keys": (3, lambda: bomb(b'"a":1,', b"{", b'"a":1}')),
+    "bomb of one string": (3, lambda: bomb(b"a", b'{"', b'": 1}')),
+}
+LIMITED = ["memo entries that change", "another stack in each event", "bomb of EMPTY_DICT POP",
+           "bomb of MEMOIZE", "bomb of one string", "another key in each object", "many decimal integers"]
+
+
+class Tally:
+    failed = count = 0
+
+    def check(self, what, *problems):
+        self.count += 1
+        problems = [problem for problem in problems if problem]
+        self.failed += bool(problems)
+        for problem in problems:
+            print(f"FAILED: {what}: {problem}")
+
+
+def measured(memory, *arguments):
+    """The exit status (-N: signal N) and standard error, with so many bytes of address space."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+        if not SANITIZED:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    done = subprocess.run([MEMSNAP, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          preexec_fn=limit, check=False)
+    return done.returncode, done.stderr.decode(errors="replace")
+
+
+def decoded_size(path):
+    with gzip.open(path) as file:
+        try:
+            return file.seek(0, os.SEEK_END)
+        except gzip.BadGzipFile:
+            return path.stat().st_size
+
+
+def check_input(tally, path, name, wanted):
+    start = time.monotonic()
+    status, said = measured(PROGRAM + 64 * decoded_size(path), "analyze", path)
+    tally.check(name, status != wanted and f"status {status}, not {wanted}: {said}",
+                "out of memory" in said and said,
+                status != 0 and said.count("\n") != 1 and f"not one line: {said}")
+    if os.environ.get("MEMSNAP_SHOW_TIMES"):
+        print(f"{time.monotonic() - start:6.2f} s  {name}")
+
+
+def check_max_memory(tally, path, name):
+    for limit in 1, 16, 64:
+        status, said = measured(PROGRAM + limit * MIB, "analyze", "--max-memory", f"{limit}MiB", path)
+        tally.check(f"{name}, --max-memory {limit}MiB",
+                    status not in (0, 3, 4) and f"status {status}: {said}",
+                    "out of memory" in said and said)
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError
+        time.sleep(0.01)
+
+
+def check_signals(tally, folder):
+    """While a gzipped capture comes slowly: no partial file, nothing beside it, and the signal's status."""
+    pipe, outputs = folder / "pipe", folder / "outputs"
+    os.mkfifo(pipe)
+    outputs.mkdir()
+    data = gzip.compress(snapshot((), many(alloc, 50_000)))
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT:
+        for sent in 0, 10, len(data) - 20:
+            child = subprocess.Popen([MEMSNAP, "analyze", "-o", outputs / "out", pipe],
+                                     stderr=subprocess.DEVNULL)
+            try:
+                wait_for(lambda: list(outputs.iterdir()))
+                if sent:
+                    with open(pipe, "wb") as writer:
+                        writer.write(data[:sent])
+                        writer.flush()
+                        time.sleep(0.05)
+                        child.send_signal(number)
+                        status = child.wait(timeout=30)
+                else:
+                    child.send_signal(number)
+                    status = child.wait(timeout=30)
+                left = [path.name for path in outputs.iterdir()]
+                tally.check(f"{number.name} after {sent} bytes",
+                            status != -number and f"status {status}", left and f"leaves {left}")
+            except (TimeoutError, subprocess.TimeoutExpired):
+                child.kill()
+                child.wait()
+                tally.check(f"{number.name} after {sent} bytes", "still running")
+
+
+def check_gone_reader(tally, path):
+    """SIGPIPE, as cat and others die of it."""
+    child = subprocess.Popen([MEMSNAP, "analyze", "--format", "json", path], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+    child.stdout.close()
+    said = child.stderr.read()
+    status = child.wait()
+    tally.check("reader gone", status != -signal.SIGPIPE and f"status {status}", said and f"says {said}")
+
+
+def check_shrinking(tally, folder):
+    """A file cut while it is read is read to where it ends now."""
+    whole = snapshot((), many(alloc, 200_000))
+    for delay in 0, 0.005, 0.02:
+        path = folder / "shrinking.pickle"
+        path.write_bytes(whole)
+        child = subprocess.Popen([MEMSNAP, "analyze", path], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        os.truncate(path, len(whole) // 3)
+        status = child.wait()
+        tally.check(f"shrinks after {delay} s", status not in (0, 3) and f"status {status}")
+
+
+def main():
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = folder / "input"
+        for name, (wanted, data) in INPUTS.items():
+            path.write_bytes(data() if callable(data) else data)
+            check_input(tally, path, name, wanted)
+            if name in LIMITED:
+                check_max_memory(tally, path, name)
+        path.write_bytes(snapshot((), many(lambda i: alloc(i, array([frame(f"f{i}")])))))
+        check_gone_reader(tally, path)
+        check_shrinking(tally, folder)
+        check_signals(tally, folder)
+    print(f"{tally.count - tally.failed} of {tally.count} checks passed")
+    sys.exit(tally.failed != 0)
+
+
+if __name__ == "__main__":
+    main()
