@@ -18,4 +18,6 @@ libmemsnap_a_SOURCES += \
 	src/base/symbols.c \
 	src/base/symbols.h \
 	src/base/units.c \
-	src/base/units.h
+	src/base/units.h \
+	src/base/utf8.c \
+	src/base/utf8.h

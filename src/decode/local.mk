@@ -25,8 +25,6 @@ libmemsnap_a_SOURCES += \
 	src/decode/snapshot.h \
 	src/decode/sniff.h \
 	src/decode/source.h \
-	src/decode/utf8.c \
-	src/decode/utf8.h \
 	src/decode/value.c \
 	src/decode/value.h
 libmemsnap_a_SOURCES += \

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "decode/pickle_vm.h"
-#include "decode/utf8.h"
 
 #define LINE_FIRST_LOOK 256
 
@@ -139,19 +139,6 @@ static int64_t hex(const uint8_t *p, size_t left, size_t digits)
     return code;
 }
 
-static size_t put_utf8(uint8_t *out, uint32_t code)
-{
-    if (code < 0x80) {
-        out[0] = (uint8_t)code;
-        return 1;
-    }
-    size_t size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = size; i-- > 1; code >>= 6)
-        out[i] = (uint8_t)(0x80 | (code & 0x3f));
-    out[0] = (uint8_t)((0xf00 >> size & 0xf0) | code);
-    return size;
-}
-
 /* UNICODE: Latin-1 with \uXXXX and \UXXXXXXXX, nothing else escaped. `out` holds 2 * size bytes. */
 static bool raw_unicode(struct pickle_vm *vm, const uint8_t *line, size_t size, uint8_t *out,
                         size_t *used)
@@ -163,8 +150,8 @@ static bool raw_unicode(struct pickle_vm *vm, const uint8_t *line, size_t size, 
         if (!small && !large) {
             /* a backslash before a backslash keeps the second from starting an escape */
             if (line[at] == '\\' && at + 1 < size && line[at + 1] == '\\')
-                *used += put_utf8(out + *used, line[at++]);
-            *used += put_utf8(out + *used, line[at++]);
+                *used += utf8_encode((char *)out + *used, line[at++]);
+            *used += utf8_encode((char *)out + *used, line[at++]);
             continue;
         }
         size_t digits = small ? 4 : 8;
@@ -172,7 +159,7 @@ static bool raw_unicode(struct pickle_vm *vm, const uint8_t *line, size_t size, 
         if (code < 0 || code > 0x10ffff)
             return pickle_fail(vm, "expected %zu hexadecimal digits behind \\%c", digits,
                                line[at + 1]);
-        *used += put_utf8(out + *used, (uint32_t)code);
+        *used += utf8_encode((char *)out + *used, (uint32_t)code);
         at += 2 + digits;
     }
     return true;
@@ -249,7 +236,7 @@ static bool text_line(struct pickle_vm *vm, bool ascii, value *v)
     for (size_t i = 0; ascii && i < size; i++)
         if (line[i] >= 0x80)
             return pickle_fail(vm, "expected a line in ASCII");
-    if (utf8_valid_prefix(line, size, UTF8_REFUSE_SURROGATES) != size)
+    if (utf8_valid_prefix((const char *)line, size, UTF8_REFUSE_SURROGATES) != size)
         return pickle_fail(vm, "invalid UTF-8 in a line");
     return pickle_string(vm, line, size, v);
 }

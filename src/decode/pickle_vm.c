@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "decode/bytes.h"
-#include "decode/utf8.h"
 
 /* A memo index beyond this and the bytes read so far is not one a pickler writes. */
 #define MEMO_SLACK 65536
@@ -131,7 +131,7 @@ static bool memo_text_index(struct pickle_vm *vm, uint64_t *index)
 bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v)
 {
     string_id id;
-    size_t valid = utf8_valid_prefix(bytes, size, UTF8_ALLOW_SURROGATES);
+    size_t valid = utf8_valid_prefix((const char *)bytes, size, UTF8_ALLOW_SURROGATES);
     if (valid != size)
         return pickle_fail(vm, "invalid UTF-8 in a string, %zu bytes into it", valid);
     if (!symbols_string(vm->symbols, (const char *)bytes, size, &id, vm->err))
@@ -144,7 +144,7 @@ bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, valu
 
 bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v)
 {
-    bool is_text = utf8_valid_prefix(bytes, size, UTF8_ALLOW_SURROGATES) == size;
+    bool is_text = utf8_valid_prefix((const char *)bytes, size, UTF8_ALLOW_SURROGATES) == size;
     if (is_text || vm->sink != NULL) /* a snapshot has text only, or is damaged */
         return pickle_string(vm, bytes, size, v);
     return value_new_bytes(&vm->values, NODE_BYTES, bytes, size, vm->op_offset, v, vm->err);

@@ -51,29 +51,6 @@ static bool is_surrogate(uint32_t code)
     return code >= 0xD800 && code <= 0xDFFF;
 }
 
-size_t utf8_decode(const char *bytes, size_t size, uint32_t *code)
-{
-    const unsigned char *p = (const unsigned char *)bytes;
-    if (p[0] < 0x80) {
-        *code = p[0];
-        return 1;
-    }
-    size_t length = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (p[0] < 0xC2 || p[0] > 0xF4 || length > size)
-        return 0;
-    uint32_t value = p[0] & (0xFFU >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((p[i] & 0xC0) != 0x80)
-            return 0;
-        value = (value << 6) | (p[i] & 0x3FU);
-    }
-    if (value < least[length] || value > 0x10FFFF || is_surrogate(value))
-        return 0;
-    *code = value;
-    return length;
-}
-
 static void escape_control(struct buffer *out, uint32_t code)
 {
     if (code == '\n')
@@ -90,7 +67,7 @@ void escape_text(struct buffer *out, const char *bytes, size_t size)
 {
     uint32_t code;
     for (size_t at = 0, length; at < size; at += length) {
-        length = utf8_decode(bytes + at, size - at, &code);
+        length = utf8_decode(bytes + at, size - at, UTF8_REFUSE_SURROGATES, &code);
         if (length == 0) {
             buffer_printf(out, "\\x%02x", (unsigned)(unsigned char)bytes[at]);
             length = 1;
@@ -113,16 +90,6 @@ static void escape_json_code(struct buffer *out, uint32_t code)
         buffer_printf(out, "\\u%04x", code);
 }
 
-/* Reads one surrogate, as utf8_decode() reads anything else. */
-static size_t surrogate_decode(const char *bytes, size_t size, uint32_t *code)
-{
-    const unsigned char *p = (const unsigned char *)bytes;
-    if (size < 3 || p[0] != 0xED || p[1] < 0xA0 || p[1] > 0xBF || (p[2] & 0xC0) != 0x80)
-        return 0;
-    *code = 0xD000U | (p[1] & 0x3FU) << 6 | (p[2] & 0x3FU);
-    return 3;
-}
-
 /* How many bytes stand for themselves in JSON, being ASCII that needs no escape. */
 static size_t plain_json(const char *bytes, size_t size)
 {
@@ -134,7 +101,7 @@ static size_t plain_json(const char *bytes, size_t size)
 }
 
 void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
-                       enum surrogates surrogates)
+                       enum utf8_surrogates surrogates)
 {
     uint32_t code;
     for (size_t at = 0, length; at < size; at += length) {
@@ -143,9 +110,7 @@ void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
             buffer_add(out, bytes + at, length);
             continue;
         }
-        length = utf8_decode(bytes + at, size - at, &code);
-        if (length == 0 && surrogates == SURROGATES_KEPT)
-            length = surrogate_decode(bytes + at, size - at, &code);
+        length = utf8_decode(bytes + at, size - at, surrogates, &code);
         if (length == 0) {
             buffer_puts(out, REPLACEMENT);
             length = 1;
@@ -163,7 +128,7 @@ void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
 void escape_json(struct buffer *out, const char *bytes, size_t size)
 {
     buffer_putc(out, '"');
-    escape_json_piece(out, bytes, size, SURROGATES_ARE_INVALID);
+    escape_json_piece(out, bytes, size, UTF8_REFUSE_SURROGATES);
     buffer_putc(out, '"');
 }
 
@@ -179,7 +144,7 @@ size_t text_columns(const char *bytes, size_t size)
     size_t columns = 0;
     uint32_t code;
     for (size_t at = 0, length; at < size; at += length) {
-        length = utf8_decode(bytes + at, size - at, &code);
+        length = utf8_decode(bytes + at, size - at, UTF8_REFUSE_SURROGATES, &code);
         if (length == 0)
             length = 1;
         else
@@ -194,7 +159,7 @@ size_t text_head(const char *bytes, size_t size, size_t columns, size_t *used)
     size_t at = 0;
     *used = 0;
     while (at < size) {
-        size_t length = utf8_decode(bytes + at, size - at, &code);
+        size_t length = utf8_decode(bytes + at, size - at, UTF8_REFUSE_SURROGATES, &code);
         size_t takes = length ? code_columns(code) : 0;
         if (*used + takes > columns)
             break;

@@ -7,11 +7,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-
-/* Reads one code point of at most `size` bytes (at least 1). Returns its length, or 0 where the
- * bytes are not valid UTF-8 (overlong forms and surrogates are not); then one byte is to be
- * skipped. */
-size_t utf8_decode(const char *bytes, size_t size, uint32_t *code);
+#include "base/utf8.h"
 
 /* For a terminal: control characters become \n, \t or \x1b, invalid UTF-8 \xff, and what steers or
  * hides text (bidirectional controls, zero-width and other format characters) \u{202e}. The result
@@ -22,14 +18,9 @@ void escape_text(struct buffer *out, const char *bytes, size_t size);
  * escape_text() makes visible are written as \uXXXX. */
 void escape_json(struct buffer *out, const char *bytes, size_t size);
 
-enum surrogates {
-    SURROGATES_ARE_INVALID,
-    SURROGATES_KEPT, /* three bytes each, as Python's "surrogatepass" writes them; become \udXXX */
-};
-
 /* A piece of the above, without the quotes. */
 void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
-                       enum surrogates surrogates);
+                       enum utf8_surrogates surrogates);
 
 /* Columns that escaped text takes on a terminal. */
 size_t text_columns(const char *bytes, size_t size);

@@ -34,7 +34,7 @@ static size_t add_tail(struct buffer *out, struct piece piece, size_t columns)
     size_t at = text_head(piece.bytes, piece.size, skip, &skipped);
     if (skipped < skip) { /* a wide character straddles the cut */
         uint32_t code;
-        at += utf8_decode(piece.bytes + at, piece.size - at, &code);
+        at += utf8_decode(piece.bytes + at, piece.size - at, UTF8_REFUSE_SURROGATES, &code);
         skipped = skip + 1;
     }
     buffer_add(out, piece.bytes + at, piece.size - at);

@@ -29,7 +29,7 @@ static size_t piece_size(const char *bytes, size_t size)
 }
 
 static void put_quoted(struct json_writer *json, const char *bytes, size_t size,
-                       enum surrogates surrogates)
+                       enum utf8_surrogates surrogates)
 {
     fputc_unlocked('"', json->out);
     for (size_t piece; size > 0; bytes += piece, size -= piece) {
@@ -46,7 +46,7 @@ static void put_quoted(struct json_writer *json, const char *bytes, size_t size,
 
 static void put_escaped(struct json_writer *json, const char *bytes, size_t size)
 {
-    put_quoted(json, bytes, size, SURROGATES_ARE_INVALID);
+    put_quoted(json, bytes, size, UTF8_REFUSE_SURROGATES);
 }
 
 static void put_plain(struct json_writer *json, const char *text)
@@ -161,7 +161,7 @@ void emit_input_count(struct json_writer *json, const char *key, size_t key_size
 void emit_text(struct json_writer *json, const char *key, struct text text)
 {
     before_value(json, key);
-    put_quoted(json, text.bytes, text.size, SURROGATES_KEPT);
+    put_quoted(json, text.bytes, text.size, UTF8_ALLOW_SURROGATES);
 }
 
 void emit_text_key(struct json_writer *json, struct text text)

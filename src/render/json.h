@@ -38,7 +38,7 @@ void emit_input_pair(struct json_writer *json, const char *key, size_t key_size,
                      size_t size);
 void emit_input_count(struct json_writer *json, const char *key, size_t key_size, uint64_t value);
 
-/* Text that may hold lone surrogates (SURROGATES_KEPT of render/escape.h). */
+/* Text that may hold lone surrogates (UTF8_ALLOW_SURROGATES of render/escape.h). */
 void emit_text(struct json_writer *json, const char *key, struct text text);
 /* The same as a key; its value is to follow, with a NULL key. */
 void emit_text_key(struct json_writer *json, struct text text);

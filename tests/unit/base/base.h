@@ -14,5 +14,6 @@ TCase *machine_tests(void);
 TCase *progress_tests(void);
 TCase *symbols_tests(void);
 TCase *units_tests(void);
+TCase *utf8_tests(void);
 
 #endif

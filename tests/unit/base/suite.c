@@ -13,5 +13,6 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, progress_tests());
     suite_add_tcase(suite, symbols_tests());
     suite_add_tcase(suite, units_tests());
+    suite_add_tcase(suite, utf8_tests());
     return suite;
 }

@@ -8,7 +8,6 @@ tests_unit_pickle_run_SOURCES = $(unit_common) \
 	tests/unit/pickle/refusals_test.c \
 	tests/unit/pickle/shapes_test.c \
 	tests/unit/pickle/suite.c \
-	tests/unit/pickle/utf8_test.c \
 	tests/unit/pickle/value_test.c \
 	tests/unit/rows.c \
 	tests/unit/rows.h

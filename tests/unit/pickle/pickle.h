@@ -4,7 +4,6 @@
 
 #include "unit/rows.h"
 
-TCase *utf8_tests(void);
 TCase *value_tests(void);
 TCase *opcodes_tests(void);
 TCase *shapes_tests(void);

@@ -3,7 +3,6 @@
 Suite *unit_suite(void)
 {
     Suite *suite = suite_create("pickle");
-    suite_add_tcase(suite, utf8_tests());
     suite_add_tcase(suite, value_tests());
     suite_add_tcase(suite, opcodes_tests());
     suite_add_tcase(suite, shapes_tests());

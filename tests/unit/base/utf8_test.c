@@ -1,10 +1,13 @@
-#include "decode/utf8.h"
+#include "base/utf8.h"
 
-#include "unit/pickle/pickle.h"
+#include "unit/base/base.h"
+
+/* A byte string of a literal, NUL bytes included. */
+#define BYTES(literal) (literal), sizeof(literal) - 1
 
 static size_t valid(const char *bytes, size_t size)
 {
-    return utf8_valid_prefix((const uint8_t *)bytes, size, UTF8_REFUSE_SURROGATES);
+    return utf8_valid_prefix(bytes, size, UTF8_REFUSE_SURROGATES);
 }
 
 START_TEST(whole_characters_are_valid)
@@ -35,8 +38,22 @@ END_TEST
 
 START_TEST(surrogates_pass_where_asked)
 {
-    ck_assert_uint_eq(
-        utf8_valid_prefix((const uint8_t *)"x\xed\xa0\x80y", 5, UTF8_ALLOW_SURROGATES), 5);
+    ck_assert_uint_eq(utf8_valid_prefix("x\xed\xa0\x80y", 5, UTF8_ALLOW_SURROGATES), 5);
+}
+END_TEST
+
+START_TEST(characters_are_written_and_read_back)
+{
+    static const uint32_t codes[] = {0,      0x7f,   0x80,    0x7ff,   0x800,
+                                     0xd800, 0xffff, 0x10000, 0x10ffff};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        char bytes[UTF8_LENGTH_MAX];
+        uint32_t code;
+        size_t length = utf8_encode(bytes, codes[i]);
+        ck_assert_uint_eq(utf8_decode(bytes, length, UTF8_ALLOW_SURROGATES, &code), length);
+        ck_assert_uint_eq(code, codes[i]);
+        ck_assert_uint_eq(utf8_decode(bytes, length - 1, UTF8_ALLOW_SURROGATES, &code), 0);
+    }
 }
 END_TEST
 
@@ -46,5 +63,6 @@ TCase *utf8_tests(void)
     tcase_add_test(tests, whole_characters_are_valid);
     tcase_add_test(tests, the_first_wrong_byte_is_found);
     tcase_add_test(tests, surrogates_pass_where_asked);
+    tcase_add_test(tests, characters_are_written_and_read_back);
     return tests;
 }
