@@ -273,9 +273,8 @@ static bool read_array(struct json_frames *frames, stack_id *stack, struct error
     while (more) {
         uint8_t byte;
 
-        if ((size_t)(source->end - source->pos) < MAX_FRAME_BYTES && !source->at_eof &&
-            !source_fill(source, MAX_FRAME_BYTES, err))
-            return false;
+        if ((size_t)(source->end - source->pos) < MAX_FRAME_BYTES)
+            source_look_ahead(source, MAX_FRAME_BYTES);
         if (!vec_grow((void **)&frames->stack, &frames->stack_capacity, count + 1,
                       sizeof(*frames->stack), source->budget, err) ||
             !json_peek(reader, &byte, err))

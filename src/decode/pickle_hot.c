@@ -206,9 +206,8 @@ bool pickle_hot_events(struct pickle_vm *vm, bool *consumed)
     struct source *source = vm->source;
     bool batch = vm->stack[vm->depth - 1] != vm->open_trace;
     do {
-        if (!source->at_eof && (size_t)(source->end - source->pos) < LOOK_AHEAD &&
-            !source_fill(source, LOOK_AHEAD, vm->err))
-            return false;
+        if ((size_t)(source->end - source->pos) < LOOK_AHEAD)
+            source_look_ahead(source, LOOK_AHEAD);
         if (*source->pos != '}' || source->pos == source->end)
             break;
         vm->op_offset = source_offset(source);

@@ -180,9 +180,8 @@ const uint8_t *hot_frame_list(struct hot hot, value *v)
 bool pickle_hot_stack(struct pickle_vm *vm, bool *consumed, value *v)
 {
     struct source *source = vm->source;
-    if (!source->at_eof && (size_t)(source->end - source->pos) < LOOK_AHEAD &&
-        !source_fill(source, LOOK_AHEAD, vm->err))
-        return false;
+    if ((size_t)(source->end - source->pos) < LOOK_AHEAD)
+        source_look_ahead(source, LOOK_AHEAD);
     struct hot hot = {vm, source->pos, source->end};
     size_t extent = vm->memo_extent, count = vm->memo_count;
     const uint8_t *behind = hot_frame_list(hot, v);

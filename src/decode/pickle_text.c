@@ -18,8 +18,7 @@ bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size)
     size_t want = LINE_FIRST_LOOK;
     size_t seen = 0;
     for (;;) {
-        if (!source_fill(source, want, vm->err))
-            return false;
+        source_look_ahead(source, want);
         size_t available = (size_t)(source->end - source->pos);
         const uint8_t *newline = memchr(source->pos + seen, '\n', available - seen);
         if (newline != NULL) {
@@ -28,9 +27,12 @@ bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size)
             source->pos = newline + 1;
             return true;
         }
-        if (available < want)
+        if (available < want) {
+            if (!source_fill(source, want, vm->err))
+                return false;
             return error_set_at(vm->err, STATUS_BAD_INPUT, source_offset(source) + available,
                                 "truncated pickle: the end of a line expected");
+        }
         seen = available;
         want = available * 2;
     }

@@ -388,6 +388,9 @@ bool pickle_run(struct pickle_vm *vm, value *result)
     }
     if (vm->depth == 0 || vm->stack[vm->depth - 1] == VALUE_MARK)
         return pickle_fail(vm, "the pickle stops with nothing on its stack");
+    /* What follows is not ours, but the checksum of gzip data lies behind it. */
+    if (vm->source->compression == COMPRESSION_GZIP && !source_fill(vm->source, 1, vm->err))
+        return false;
     *result = vm->stack[vm->depth - 1];
     return true;
 }

@@ -132,6 +132,10 @@ bool source_fill(struct source *source, size_t count, struct error *err)
 {
     if ((size_t)(source->end - source->pos) >= count || source->at_eof)
         return true;
+    if (source->failed) {
+        *err = source->failure;
+        return false;
+    }
     if ((size_t)(source->pos - source->buffer) >= ALIGNMENT)
         move_unread(source, source->buffer);
     while ((size_t)(source->end - source->pos) < count && !source->at_eof) {
@@ -152,6 +156,12 @@ bool source_fill(struct source *source, size_t count, struct error *err)
         }
     }
     return true;
+}
+
+void source_look_ahead(struct source *source, size_t count)
+{
+    if (!source->failed && !source_fill(source, count, &source->failure))
+        source->failed = true;
 }
 
 uint64_t source_bytes_read(const struct source *source)

@@ -23,6 +23,8 @@ struct source_stream; /* where bytes come from: file descriptor, inflater, memor
 struct source {
     const uint8_t *pos, *end; /* unread bytes; the decoder advances pos */
     bool at_eof;              /* nothing will follow `end` */
+    bool failed;              /* nothing can follow `end` either, and `failure` says why */
+    struct error failure;
     uint8_t *buffer;
     size_t capacity;       /* of buffer, without the pad and what aligns it */
     uint64_t buffer_start; /* offset in the decoded stream of buffer[0], modulo 2^64: pos starts
@@ -50,6 +52,10 @@ static inline uint64_t source_offset(const struct source *source)
  * Moves the unread bytes, so pointers into the buffer die. The buffer only grows
  * as bytes really arrive. False: read error, bad gzip data, or over budget. */
 bool source_fill(struct source *source, size_t count, struct error *err);
+
+/* The same for bytes that may not be needed: a failure behind what is there is kept for the
+ * source_fill() that does need them, so that how far one looks ahead changes no answer. */
+void source_look_ahead(struct source *source, size_t count);
 
 /* Bytes read so far from the outermost input (compressed, if it is) and its size, 0 if unknown: for
  * progress. */
