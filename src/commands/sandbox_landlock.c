@@ -58,7 +58,7 @@ static int make_rules(long version)
     return (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 }
 
-/* rename() within a folder removes a file there and makes another. False: it could not be allowed. */
+/* rename() within a folder removes a file there and makes another. False: it cannot be allowed. */
 static bool allow_output(int rules, const char *output_path)
 {
     char *copy = strdup(output_path);

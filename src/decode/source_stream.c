@@ -14,7 +14,7 @@ struct fd_stream {
     struct budget *budget;
     uint64_t taken; /* bytes read so far */
     int fd;
-    int interrupted; /* an eventfd where a read may wait for long, which those of a file do not; or -1 */
+    int interrupted; /* an eventfd where a read may wait for long: no file. Else -1 */
 };
 
 struct memory_stream {
@@ -119,8 +119,7 @@ static bool describe(struct fd_stream *self, int fd, struct error *err)
         return true;
     }
     self->interrupted = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return self->interrupted >= 0 ||
-           error_set(err, STATUS_IO, "cannot read: %s", strerror(errno));
+    return self->interrupted >= 0 || error_set(err, STATUS_IO, "cannot read: %s", strerror(errno));
 }
 
 struct source_stream *source_stream_fd(int fd, struct budget *budget, struct error *err)

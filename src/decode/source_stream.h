@@ -15,8 +15,7 @@ struct source_stream {
     bool (*read)(struct source_stream *stream, uint8_t *bytes, size_t size, size_t *got,
                  struct error *err);
     uint64_t (*bytes_read)(const struct source_stream *stream); /* of the outermost input */
-    /* Ends a read() that waits on another thread, and all to come, with any result; close() follows.
-     */
+    /* Ends a read() that waits on another thread, and all to come, anyhow; close() follows. */
     void (*interrupt)(struct source_stream *stream);
     void (*close)(struct source_stream *stream); /* closes what it reads from and frees itself */
     uint64_t total_bytes;                        /* size of the outermost input, 0 if unknown */

@@ -15,12 +15,13 @@ import time
 import zlib
 from pathlib import Path
 
-from pickles import (BASE, EMPTY, annotation, array, event, frame, frames_in_memo, get, mapping, pickled,
-                     put, segment, snapshot, text)
+from pickles import (BASE, EMPTY, annotation, array, event, frame, frames_in_memo, get, mapping,
+                     pickled, put, segment, snapshot, text)
 
 MEMSNAP = os.environ["MEMSNAP"]
 MIB = 1 << 20
-SANITIZED = b"sanitizer" in subprocess.run([MEMSNAP, "version"], capture_output=True, check=True).stdout
+VERSION = subprocess.run([MEMSNAP, "version"], capture_output=True, check=True).stdout
+SANITIZED = b"sanitizer" in VERSION
 SECONDS = 100 if SANITIZED else 10
 PROGRAM = 24 * MIB  # address space before anything is read: libraries, stacks
 MANY = 40_000
@@ -43,6 +44,10 @@ def alloc(i, frames=EMPTY, **more):
     return event("alloc", BASE + 512 * i, 512, frames, time=i, **more)
 
 
+def four_bytes(i):
+    return b"J" + i.to_bytes(4, "little")
+
+
 def bits(i):
     """A list of 18 frames of two kinds, another for every i."""
     return b"](" + b"".join(get(i >> bit & 1) for bit in range(18)) + b"e"
@@ -50,7 +55,8 @@ def bits(i):
 
 def span_cache():
     """Many different lists of frames, then a memo entry that changes between one and the next."""
-    changes = many(lambda i: b"N" + put(9) + b"0\x88" + put(9) + b"0" + alloc(i, bits(i % 4)), 100_000)
+    change = b"N" + put(9) + b"0\x88" + put(9) + b"0"
+    changes = many(lambda i: change + alloc(i, bits(i % 4)), 100_000)
     return snapshot((), many(lambda i: alloc(i, bits(i)), 130_000) + changes,
                     frames_in_memo(["a", "b"], 0))
 
@@ -58,7 +64,7 @@ def span_cache():
 def long_name_many_frames():
     name = text("n" * MIB) + put(1)
     return snapshot((), many(lambda i: alloc(i, array([mapping(
-        name=text("f"), filename=name if i == 0 else get(1), line=b"J" + i.to_bytes(4, "little"))]))))
+        name=text("f"), filename=name if i == 0 else get(1), line=four_bytes(i))]))))
 
 
 def annotations(*stages):
@@ -81,7 +87,8 @@ INPUTS = {  # name: (status, bytes or what makes them)
     "1 M lists opened in each other": (4, pickled(b"](" * MIB)),
     "1 M arrays in each other": (4, b'{"a":' + b"[" * MIB),
     "1 M objects in each other": (4, b'{"a":' * (MIB // 5)),
-    "8 MiB of LONG4": (0, lambda: snapshot((), [alloc(0, x=b"\x8b\0\0\x80\0" + b"\x7f" * (8 * MIB))])),
+    "8 MiB of LONG4": (0, lambda: snapshot((), [
+        alloc(0, x=b"\x8b\0\0\x80\0" + b"\x7f" * (8 * MIB))])),
     "8 M decimal digits": (3, b"(dp0\nL" + b"9" * (8 * MIB) + b"L\n."),
     "many decimal integers": (3, b"(dp0\n" + (b"L" + b"9" * 1000 + b"L\n0") * 4000 + b"."),
     "memo entries that change": (0, span_cache),
@@ -90,19 +97,23 @@ INPUTS = {  # name: (status, bytes or what makes them)
         **{f"k{i}": text("a" * (8 * MIB)) + put(1) if i == 0 else get(1) for i in range(60_000)}))),
     "a stack of 100 k frames in many events": (0, lambda: snapshot((), many(lambda i: alloc(
         i, array(many(lambda k: frame(f"f{k}", k))) + put(1) if i == 0 else get(1))))),
-    "another stack in each event": (0, lambda: snapshot((), many(lambda i: alloc(i, array([frame(f"f{i}")]))))),
-    "another key in each event": (0, lambda: snapshot((), many(lambda i: alloc(i, **{f"k{i}": b"N"})))),
-    "another key in each object": (0, lambda: b'{"segments": [], "device_traces": [], ' + b", ".join(
-        many(lambda i: b'"k%d": {"k%d": 1}' % (i, i))) + b"}"),
-    "the same key again": (0, lambda: pickled(mapping(segments=EMPTY)[:-1] + (text("k") + b"N") * MANY + b"u")),
+    "another stack in each event": (0, lambda: snapshot((), many(
+        lambda i: alloc(i, array([frame(f"f{i}")]))))),
+    "another key in each event": (0, lambda: snapshot((), many(
+        lambda i: alloc(i, **{f"k{i}": b"N"})))),
+    "another key in each object": (0, lambda: b'{"segments": [], "device_traces": [], ' +
+                                   b", ".join(many(lambda i: b'"k%d": {"k": 1}' % i)) + b"}"),
+    "the same key again": (0, lambda: pickled(
+        mapping(segments=EMPTY)[:-1] + (text("k") + b"N") * MANY + b"u")),
     "another stream and pool in each event": (0, lambda: snapshot((), many(lambda i: alloc(
-        i, pool_id=b"J" + i.to_bytes(4, "little") + b"K\1\x86")))),
+        i, pool_id=four_bytes(i) + b"K\1\x86")))),
     "the same address again": (0, lambda: snapshot((), [alloc(0)] * MANY)),
     "addresses 2^28 apart": (0, lambda: snapshot((), many(lambda i: event("alloc", i << 28, 512)))),
     "annotations that never end": (0, lambda: annotations("START")),
     "annotations that never start": (0, lambda: annotations("END")),
     "annotations over each other": (0, lambda: annotations("START", "END")),
-    "segments over each other": (0, lambda: snapshot(many(lambda i: segment(BASE, 1 << 40)), many(alloc))),
+    "segments over each other": (0, lambda: snapshot(
+        many(lambda i: segment(BASE, 1 << 40)), many(alloc))),
     "segments come and go": (0, lambda: segments_at_random("segment_alloc", "segment_free")),
     "mappings come and go": (0, lambda: segments_at_random("segment_map", "segment_unmap")),
     "bomb of zeros": (3, lambda: bomb(b"\0", b"")),
@@ -117,8 +128,9 @@ INPUTS = {  # name: (status, bytes or what makes them)
     "bomb of keys": (3, lambda: bomb(b'"a":1,', b"{", b'"a":1}')),
     "bomb of one string": (3, lambda: bomb(b"a", b'{"', b'": 1}')),
 }
-LIMITED = ["memo entries that change", "another stack in each event", "bomb of EMPTY_DICT POP",
-           "bomb of MEMOIZE", "bomb of one string", "another key in each object", "many decimal integers"]
+LIMITED = ["memo entries that change", "another stack in each event", "another key in each object",
+           "many decimal integers", "bomb of EMPTY_DICT POP", "bomb of MEMOIZE",
+           "bomb of one string"]
 
 
 class Tally:
@@ -163,7 +175,8 @@ def check_input(tally, path, name, wanted):
 
 def check_max_memory(tally, path, name):
     for limit in 1, 16, 64:
-        status, said = measured(PROGRAM + limit * MIB, "analyze", "--max-memory", f"{limit}MiB", path)
+        status, said = measured(PROGRAM + limit * MIB,
+                                "analyze", "--max-memory", f"{limit}MiB", path)
         tally.check(f"{name}, --max-memory {limit}MiB",
                     status not in (0, 3, 4) and f"status {status}: {said}",
                     "out of memory" in said and said)
@@ -178,7 +191,8 @@ def wait_for(condition, seconds=30):
 
 
 def check_signals(tally, folder):
-    """While a gzipped capture comes slowly: no partial file, nothing beside it, and the signal's status."""
+    """While a gzipped capture comes slowly: no partial file, nothing beside it, and the signal's
+    status."""
     pipe, outputs = folder / "pipe", folder / "outputs"
     os.mkfifo(pipe)
     outputs.mkdir()
@@ -215,7 +229,8 @@ def check_gone_reader(tally, path):
     child.stdout.close()
     said = child.stderr.read()
     status = child.wait()
-    tally.check("reader gone", status != -signal.SIGPIPE and f"status {status}", said and f"says {said}")
+    tally.check("reader gone", status != -signal.SIGPIPE and f"status {status}",
+                said and f"says {said}")
 
 
 def check_shrinking(tally, folder):

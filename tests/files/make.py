@@ -39,7 +39,8 @@ FILES = {
     "good-no-segments.pickle": pickled(EMPTY),
     "good-protocol-0.pickle": pickle.dumps({"segments": [], "device_traces": [[
         {"action": "alloc", "addr": BASE, "size": 512, "stream": 0, "frames": []}]]}, 0),
-    "good-members.pickle.gz": packed(MINIMAL[:50]) + packed(b"") + packed(MINIMAL[50:]) + bytes(600),
+    "good-members.pickle.gz": packed(MINIMAL[:50]) + packed(b"") + packed(MINIMAL[50:]) +
+                              bytes(600),
     "good-header.pickle.gz": with_extra_header(),
     "good-stored.json.gz": gzip.compress(JSON, 0, mtime=0),
     "good-shared-blocks.pickle": snapshot(

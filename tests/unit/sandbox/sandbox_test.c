@@ -1,5 +1,5 @@
-/* Proof that the sandbox is on, and that what a run needs still works: each trial is a process of its
- * own, which enters and then tries. A layer that the build or the kernel lacks is not tried. */
+/* Proof that the sandbox is on, and that what a run needs still works: each trial is a process of
+ * its own, which enters and then tries. A layer that the build or the kernel lacks is not tried. */
 #define _GNU_SOURCE /* memfd_create */
 #include "commands/sandbox.h"
 
