@@ -38,7 +38,7 @@ bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size)
     }
 }
 
-/* Appends one base-10^9 digit group: magnitude = magnitude * factor + add. */
+/* magnitude = magnitude * factor + add, its bytes little-endian. */
 static void multiply_add(uint8_t *magnitude, size_t *size, uint32_t factor, uint32_t add)
 {
     uint64_t carry = add;
