@@ -90,43 +90,44 @@ static bool ends_in_whole_step(const struct phases *phases, const struct carried
            phases_run_of(phases, end_of(carried)) > 0;
 }
 
-static enum category category_of_stack(const struct phases *phases, const struct carried *carried,
+static enum reason reason_of_stack(const struct phases *phases, const struct carried *carried,
                                        const struct stack_facts *facts)
 {
     bool ends_at_once = phases_run_of(phases, end_of(carried)) == 0;
     enum phase phase = end_phase(phases, carried);
     if (facts->is_workspace)
-        return CATEGORY_WORKSPACE;
+        return REASON_WORKSPACE;
     if (facts->communicates)
-        return CATEGORY_COMMUNICATION;
+        return REASON_COMMUNICATION;
     switch ((enum context)facts->context) {
     case CONTEXT_INIT:
-        return CATEGORY_PARAMETER;
+        return REASON_MODEL_MADE;
     case CONTEXT_FORWARD:
     case CONTEXT_RECOMPUTE:
-        return CATEGORY_ACTIVATION;
+        return REASON_FORWARD_KEPT;
     case CONTEXT_BACKWARD:
         return ends_at_once && phase == PHASE_BACKWARD && !facts->accumulates_grad
-                   ? CATEGORY_AUTOGRAD_DETAIL
-                   : CATEGORY_GRADIENT;
+                   ? REASON_BACKWARD_PASSED_ON
+                   : REASON_BACKWARD_KEPT;
     case CONTEXT_OPTIMIZER:
-        return ends_at_once && phase == PHASE_OPTIMIZER ? CATEGORY_TEMPORARY
-                                                        : CATEGORY_OPTIMIZER_STATE;
+        return ends_at_once && phase == PHASE_OPTIMIZER ? REASON_STEP_FREED
+                                                        : REASON_STEP_KEPT;
+    case CONTEXT_DATA:
     case CONTEXT_OTHER:
-        return phase == PHASE_BACKWARD ? CATEGORY_ACTIVATION : CATEGORY_UNKNOWN;
+        return phase == PHASE_BACKWARD ? REASON_BACKWARD_FREES : REASON_NONE;
     case CONTEXT_ZERO_GRAD:
     case CONTEXT_NONE:
         break;
     }
-    return CATEGORY_UNKNOWN;
+    return REASON_NONE;
 }
 
-/* What needs no counting; CATEGORY_UNKNOWN leaves it to the tallies. */
+/* What needs no counting; REASON_NONE leaves it to the tallies. */
 static bool assign_one(const struct timeline *timeline, struct site_table *sites,
                        const struct phases *phases, const struct carried *carried,
-                       uint8_t *category, struct error *err)
+                       uint8_t *reason, struct error *err)
 {
-    *category = CATEGORY_UNKNOWN;
+    *reason = REASON_NONE;
     uint32_t end = end_of(carried);
     if (end != EVENT_NEVER && timeline->trace->stack[end] != STACK_NONE) {
         const struct stack_facts *of_free =
@@ -134,7 +135,7 @@ static bool assign_one(const struct timeline *timeline, struct site_table *sites
         if (!of_free)
             return false;
         if (of_free->context == CONTEXT_ZERO_GRAD) {
-            *category = CATEGORY_GRADIENT;
+            *reason = REASON_ZERO_GRAD_FREED;
             return true;
         }
     }
@@ -142,9 +143,9 @@ static bool assign_one(const struct timeline *timeline, struct site_table *sites
         const struct stack_facts *facts = site_stack_facts(sites, carried->stack, err);
         if (!facts)
             return false;
-        *category = (uint8_t)category_of_stack(phases, carried, facts);
+        *reason = (uint8_t)reason_of_stack(phases, carried, facts);
     } else if (end_phase(phases, carried) == PHASE_BACKWARD && phases_run_of(phases, end) == 0) {
-        *category = CATEGORY_ACTIVATION;
+        *reason = REASON_BACKWARD_FREES;
     }
     return true;
 }
@@ -167,14 +168,14 @@ static bool count_one(const struct phases *phases, const struct carried *carried
     return true;
 }
 
-static enum category category_of_tally(const struct phases *phases, const struct carried *carried,
+static enum reason reason_of_tally(const struct phases *phases, const struct carried *carried,
                                        const struct size_tally *tally)
 {
     if (is_persistent(carried))
-        return size_tally_is_parameter(tally) ? CATEGORY_PARAMETER : CATEGORY_UNKNOWN;
+        return size_tally_is_parameter(tally) ? REASON_GRADIENT_SIZES : REASON_NONE;
     bool is_state = carried->stack == STACK_NONE && ends_in_whole_step(phases, carried) &&
                     tally->made_in_step >= tally->replaced && tally->persistent >= tally->gradients;
-    return is_state ? CATEGORY_OPTIMIZER_STATE : CATEGORY_UNKNOWN;
+    return is_state ? REASON_STEP_REPLACED : REASON_NONE;
 }
 
 bool carried_assign(const struct timeline *timeline, struct site_table *sites,
@@ -183,19 +184,21 @@ bool carried_assign(const struct timeline *timeline, struct site_table *sites,
 {
     for (size_t i = 0; i < timeline->carried_count; i++) {
         const struct carried *carried = &timeline->carried[i];
-        uint8_t *category = &categories->of_carried[i];
-        if (!assign_one(timeline, sites, phases, carried, category, err) ||
-            (*category == CATEGORY_UNKNOWN && !count_one(phases, carried, tallies, err)))
+        uint8_t *reason = &categories->why_carried[i];
+        if (!assign_one(timeline, sites, phases, carried, reason, err) ||
+            (*reason == REASON_NONE && !count_one(phases, carried, tallies, err)))
             return false;
     }
     for (size_t i = 0; i < timeline->carried_count; i++) {
         const struct carried *carried = &timeline->carried[i];
-        if (categories->of_carried[i] != CATEGORY_UNKNOWN)
-            continue;
-        const struct size_tally *tally = size_tallies_at(tallies, carried->size, err);
-        if (!tally)
-            return false;
-        categories->of_carried[i] = (uint8_t)category_of_tally(phases, carried, tally);
+        uint8_t *reason = &categories->why_carried[i];
+        if (*reason == REASON_NONE) {
+            const struct size_tally *tally = size_tallies_at(tallies, carried->size, err);
+            if (!tally)
+                return false;
+            *reason = (uint8_t)reason_of_tally(phases, carried, tally);
+        }
+        categories->of_carried[i] = (uint8_t)reason_category((enum reason)*reason);
     }
     return true;
 }

@@ -8,25 +8,6 @@
 #include "analysis/paths.h"
 #include "analysis/phases.h"
 
-static const char *const names[] = {
-    [CATEGORY_PARAMETER] = "parameter",
-    [CATEGORY_GRADIENT] = "gradient",
-    [CATEGORY_OPTIMIZER_STATE] = "optimizer_state",
-    [CATEGORY_ACTIVATION] = "activation",
-    [CATEGORY_INPUT] = "input",
-    [CATEGORY_TEMPORARY] = "temporary",
-    [CATEGORY_AUTOGRAD_DETAIL] = "autograd_detail",
-    [CATEGORY_COMMUNICATION] = "communication",
-    [CATEGORY_WORKSPACE] = "workspace",
-    [CATEGORY_UNKNOWN] = "unknown",
-    [CATEGORY_COUNT] = "unexplained",
-};
-
-const char *category_name(enum category category)
-{
-    return names[category];
-}
-
 /* What the rules look at, for one allocation of the trace. */
 struct evidence {
     const struct stack_facts *birth;
@@ -59,16 +40,16 @@ static bool outlives_pass(const struct assigner *assigner, const struct evidence
     return !(in_last_run && assigner->is_cut);
 }
 
-static enum category of_backward(const struct assigner *assigner, const struct evidence *evidence)
+static enum reason of_backward(const struct assigner *assigner, const struct evidence *evidence)
 {
     if (outlives_pass(assigner, evidence))
-        return CATEGORY_GRADIENT;
+        return REASON_BACKWARD_KEPT;
     if (evidence->end_run == NO_RUN)
-        return evidence->birth->accumulates_grad ? CATEGORY_GRADIENT : CATEGORY_UNKNOWN;
+        return evidence->birth->accumulates_grad ? REASON_BACKWARD_ACCUMULATED : REASON_NONE;
     const struct stack_facts *end = evidence->end;
     bool within_node =
         end && end->site.node != STRING_EMPTY && end->site.node == evidence->birth->site.node;
-    return end && (end->in_operator || within_node) ? CATEGORY_TEMPORARY : CATEGORY_AUTOGRAD_DETAIL;
+    return end && (end->in_operator || within_node) ? REASON_BACKWARD_IN_OPERATOR : REASON_BACKWARD_PASSED_ON;
 }
 
 /* The operators that bring a batch to the device or draw one there. */
@@ -83,56 +64,57 @@ static bool makes_input(const struct assigner *assigner, string_id op)
     return false;
 }
 
-static enum category of_other(const struct assigner *assigner, const struct evidence *evidence)
+static enum reason of_other(const struct assigner *assigner, const struct evidence *evidence)
 {
     uint32_t birth = evidence->birth_run, end = evidence->end_run;
     if (!assigner->phases.any_step)
-        return CATEGORY_UNKNOWN;
+        return REASON_NONE;
     if (end == birth)
-        return CATEGORY_TEMPORARY;
+        return REASON_PLAIN_FREED;
     if (phase_of_run(assigner, end) == PHASE_BACKWARD)
-        return CATEGORY_ACTIVATION;
+        return REASON_BACKWARD_FREES;
     bool is_loss = birth > 0 && phase_of_run(assigner, birth - 1) == PHASE_FORWARD &&
                    phase_of_run(assigner, birth + 1) == PHASE_BACKWARD;
     if (is_loss)
-        return CATEGORY_ACTIVATION;
+        return REASON_LOSS;
     bool is_batch = end != NO_RUN && phase_of_run(assigner, birth + 1) == PHASE_FORWARD &&
                     makes_input(assigner, evidence->birth->site.op);
-    return is_batch ? CATEGORY_INPUT : CATEGORY_UNKNOWN;
+    return is_batch ? REASON_BATCH : REASON_NONE;
 }
 
-static enum category decide(const struct assigner *assigner, const struct evidence *evidence)
+static enum reason decide(const struct assigner *assigner, const struct evidence *evidence)
 {
     bool ends_in_run = evidence->end_run == evidence->birth_run;
     if (evidence->birth->is_workspace)
-        return CATEGORY_WORKSPACE;
+        return REASON_WORKSPACE;
     if (evidence->birth->communicates)
-        return CATEGORY_COMMUNICATION;
+        return REASON_COMMUNICATION;
     switch ((enum context)evidence->birth->context) {
     case CONTEXT_OPTIMIZER:
-        return ends_in_run ? CATEGORY_TEMPORARY : CATEGORY_OPTIMIZER_STATE;
+        return ends_in_run ? REASON_STEP_FREED : REASON_STEP_KEPT;
     case CONTEXT_BACKWARD:
         return of_backward(assigner, evidence);
     case CONTEXT_RECOMPUTE:
         return ends_in_run && evidence->end && evidence->end->context == CONTEXT_RECOMPUTE
-                   ? CATEGORY_TEMPORARY
-                   : CATEGORY_ACTIVATION;
+                   ? REASON_RECOMPUTED_FREED
+                   : REASON_RECOMPUTED;
     case CONTEXT_FORWARD:
-        return ends_in_run ? CATEGORY_TEMPORARY : CATEGORY_ACTIVATION;
+        return ends_in_run ? REASON_FORWARD_FREED : REASON_FORWARD_KEPT;
     case CONTEXT_INIT:
-        return ends_in_run ? CATEGORY_TEMPORARY : CATEGORY_PARAMETER;
+        return ends_in_run ? REASON_MODEL_MADE_FREED : REASON_MODEL_MADE;
+    case CONTEXT_DATA:
     case CONTEXT_OTHER:
         return of_other(assigner, evidence);
     case CONTEXT_NONE:
         if (phase_of_run(assigner, evidence->birth_run) == PHASE_BACKWARD)
             return of_backward(assigner, evidence);
         if (phase_of_run(assigner, evidence->birth_run) == PHASE_OPTIMIZER)
-            return ends_in_run ? CATEGORY_TEMPORARY : CATEGORY_OPTIMIZER_STATE;
-        return CATEGORY_UNKNOWN;
+            return ends_in_run ? REASON_STEP_FREED : REASON_STEP_KEPT;
+        return REASON_NONE;
     case CONTEXT_ZERO_GRAD:
         break;
     }
-    return CATEGORY_UNKNOWN;
+    return REASON_NONE;
 }
 
 /* The category the file itself gives (a converted torch.profiler run); CATEGORY_COUNT without one.
@@ -145,13 +127,14 @@ static enum category category_in_file(const struct timeline *timeline, uint32_t 
         return CATEGORY_COUNT;
     const char *label = symbols_text(snapshot->symbols, snapshot->extras[extra].category).bytes;
     for (int i = 0; i < CATEGORY_COUNT; i++)
-        if (strcasecmp(label, names[i]) == 0)
+        if (strcasecmp(label, category_name((enum category)i)) == 0)
             return (enum category)i;
     return CATEGORY_COUNT;
 }
 
 static bool decide_lifetime(const struct assigner *assigner, const struct lifetime *lifetime,
-                            uint32_t birth_run, enum category *category, struct error *err)
+                            uint32_t birth_run, enum category *category,
+                            enum reason *reason, struct error *err)
 {
     const struct trace *trace = assigner->timeline->trace;
     uint32_t end = lifetime->free_requested != EVENT_NEVER ? lifetime->free_requested
@@ -169,8 +152,11 @@ static bool decide_lifetime(const struct assigner *assigner, const struct lifeti
     *category = assigner->has_file_categories
                     ? category_in_file(assigner->timeline, lifetime->alloc)
                     : CATEGORY_COUNT;
-    if (*category == CATEGORY_COUNT)
-        *category = decide(assigner, &evidence);
+    *reason = REASON_FILE;
+    if (*category == CATEGORY_COUNT) {
+        *reason = decide(assigner, &evidence);
+        *category = reason_category(*reason);
+    }
     return true;
 }
 
@@ -212,10 +198,12 @@ static bool assign_lifetimes(struct assigner *assigner, struct categories *categ
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         uint32_t birth_run = phases_run_of(&assigner->phases, lifetime->alloc);
         enum category category;
-        if (!decide_lifetime(assigner, lifetime, birth_run, &category, err) ||
+        enum reason reason;
+        if (!decide_lifetime(assigner, lifetime, birth_run, &category, &reason, err) ||
             !tally_lifetime(assigner, lifetime, birth_run, category, err))
             return false;
         categories->of_lifetime[i] = (uint8_t)category;
+        categories->why_lifetime[i] = (uint8_t)reason;
     }
     return true;
 }
@@ -237,8 +225,10 @@ static bool find_parameters(struct assigner *assigner, struct categories *catego
             size_tallies_at(&assigner->tallies, timeline->trace->size[lifetime->alloc], err);
         if (!found)
             return false;
-        if (size_tally_is_parameter(found))
+        if (size_tally_is_parameter(found)) {
             categories->of_lifetime[i] = CATEGORY_PARAMETER;
+            categories->why_lifetime[i] = REASON_GRADIENT_SIZES;
+        }
     }
     return true;
 }
@@ -256,7 +246,7 @@ static bool assigner_init(struct assigner *assigner, const struct timeline *time
         if (timeline->snapshot->extras[i].category != STRING_EMPTY)
             assigner->has_file_categories = true;
     while (assigner->first_step_run < assigner->phases.count &&
-           phase_of_run(assigner, assigner->first_step_run) <= PHASE_OTHER)
+           phase_of_run(assigner, assigner->first_step_run) <= PHASE_DATA)
         assigner->first_step_run++;
     return true;
 }
@@ -270,8 +260,10 @@ bool categories_assign(const struct timeline *timeline, struct site_table *sites
     struct categories made = {
         .of_lifetime = malloc(timeline->lifetime_count + 1),
         .of_carried = malloc(timeline->carried_count + 1),
+        .why_lifetime = malloc(timeline->lifetime_count + 1),
+        .why_carried = malloc(timeline->carried_count + 1),
     };
-    bool ok = made.of_lifetime && made.of_carried;
+    bool ok = made.of_lifetime && made.of_carried && made.why_lifetime && made.why_carried;
     if (!ok)
         error_set(err, STATUS_LIMIT, "out of memory (%zu allocations)", timeline->lifetime_count);
     ok = ok && assign_lifetimes(&assigner, &made, err) &&
@@ -291,5 +283,7 @@ void categories_release(struct categories *categories)
 {
     free(categories->of_lifetime);
     free(categories->of_carried);
+    free(categories->why_lifetime);
+    free(categories->why_carried);
     *categories = (struct categories){0};
 }

@@ -31,31 +31,16 @@
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_H
 #define MEMSNAP_ANALYSIS_CATEGORY_H
 
+#include "analysis/reason.h"
 #include "analysis/site.h"
 #include "model/timeline.h"
 
-enum category {
-    CATEGORY_PARAMETER,
-    CATEGORY_GRADIENT,
-    CATEGORY_OPTIMIZER_STATE,
-    CATEGORY_ACTIVATION,
-    CATEGORY_INPUT,
-    CATEGORY_TEMPORARY,
-    CATEGORY_AUTOGRAD_DETAIL,
-    CATEGORY_COMMUNICATION,
-    CATEGORY_WORKSPACE,
-    CATEGORY_UNKNOWN,
-    CATEGORY_COUNT,
-};
-
-/* "optimizer_state"; "unexplained" for CATEGORY_COUNT: what a trace that contradicts itself leaves
- * over */
-const char *category_name(enum category category);
-
-/* One category an allocation: arrays as long as timeline->lifetimes and ->carried. */
+/* One category an allocation, and why: arrays as long as timeline->lifetimes and ->carried. */
 struct categories {
     uint8_t *of_lifetime; /* enum category */
     uint8_t *of_carried;
+    uint8_t *why_lifetime; /* enum reason */
+    uint8_t *why_carried;
 };
 
 bool categories_assign(const struct timeline *timeline, struct site_table *sites,

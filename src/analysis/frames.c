@@ -34,6 +34,7 @@ static const struct role_rule torch_rules[] = {
     {"optim/", "zero_grad", ROLE_ZERO_GRAD},
     {"optim/", NULL, ROLE_OPTIMIZER},
     {"distributed/optim/", NULL, ROLE_OPTIMIZER},
+    {"utils/data/", NULL, ROLE_DATA_LOADING},
     {"utils/checkpoint.py", "backward", ROLE_RECOMPUTE},
     {"utils/checkpoint.py", "unpack_hook", ROLE_RECOMPUTE},
     {"utils/checkpoint.py", "recompute_fn", ROLE_RECOMPUTE},

@@ -15,6 +15,7 @@ enum frame_role {
     ROLE_OPTIMIZER,   /* torch.optim, which wraps the step of every subclass */
     ROLE_ZERO_GRAD,
     ROLE_MODEL_INIT, /* making, loading, converting or moving parameters and buffers */
+    ROLE_DATA_LOADING, /* torch.utils.data, which runs the collating too */
     ROLE_COMMUNICATION,
 };
 

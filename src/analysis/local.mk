@@ -19,6 +19,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/paths.h \
 	src/analysis/phases.c \
 	src/analysis/phases.h \
+	src/analysis/reason.c \
+	src/analysis/reason.h \
 	src/analysis/report.c \
 	src/analysis/report.h \
 	src/analysis/report_rows.c \

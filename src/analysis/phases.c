@@ -9,6 +9,16 @@
  * hook, another thread) does not end them. */
 #define FLICKER_EVENTS 8
 
+const char *phase_name(enum phase phase)
+{
+    static const char *const names[] = {
+        [PHASE_UNKNOWN] = "unknown",   [PHASE_OTHER] = "other",
+        [PHASE_DATA] = "data_loading", [PHASE_FORWARD] = "forward",
+        [PHASE_BACKWARD] = "backward", [PHASE_OPTIMIZER] = "optimizer_step",
+    };
+    return names[phase];
+}
+
 /* Times at which Optimizer.step annotations of the device begin and end, each ascending. */
 struct step_times {
     int64_t *starts, *ends;
@@ -84,6 +94,8 @@ static enum phase phase_of_context(enum context context)
         return PHASE_BACKWARD;
     case CONTEXT_OPTIMIZER:
         return PHASE_OPTIMIZER;
+    case CONTEXT_DATA:
+        return PHASE_DATA;
     case CONTEXT_INIT:
     case CONTEXT_OTHER:
     case CONTEXT_ZERO_GRAD:
@@ -173,7 +185,7 @@ static bool find_runs(struct phases *phases, const struct timeline *timeline,
             return false;
         if (phase != PHASE_UNKNOWN) {
             by_annotation = false;
-        } else if (current <= PHASE_OTHER && step_is_open(times, trace->time_us[i])) {
+        } else if (current <= PHASE_DATA && step_is_open(times, trace->time_us[i])) {
             phase = PHASE_OPTIMIZER;
             by_annotation = true;
         } else if (by_annotation && !step_is_open(times, trace->time_us[i])) {
@@ -182,7 +194,7 @@ static bool find_runs(struct phases *phases, const struct timeline *timeline,
         } else {
             continue;
         }
-        phases->any_step = phases->any_step || phase > PHASE_OTHER;
+        phases->any_step = phases->any_step || phase > PHASE_DATA;
         if (phase != current && !begin_run(phases, first, phase, err))
             return false;
         current = phase;

@@ -12,7 +12,18 @@
 #include "analysis/site.h"
 #include "model/timeline.h"
 
-enum phase { PHASE_UNKNOWN, PHASE_OTHER, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER };
+/* Those above PHASE_DATA are a training step's own. */
+enum phase {
+    PHASE_UNKNOWN, /* no evidence at all */
+    PHASE_OTHER,   /* other code */
+    PHASE_DATA,    /* a DataLoader hands out the next batch */
+    PHASE_FORWARD,
+    PHASE_BACKWARD,
+    PHASE_OPTIMIZER,
+};
+
+/* "forward", "optimizer_step", "data_loading", "other", "unknown" */
+const char *phase_name(enum phase phase);
 
 /* Consecutive items in one phase. */
 struct phase_run {

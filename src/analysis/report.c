@@ -69,21 +69,19 @@ static int compare_live(const void *a, const void *b)
 static bool sum_up(struct device_report *report, struct live_set *set, size_t top,
                    struct error *err)
 {
-    struct categories categories = {0};
     struct live *live = NULL;
-    bool ok = categories_assign(report->timeline, set->sites, &categories, err) &&
+    bool ok = categories_assign(report->timeline, set->sites, &report->all, err) &&
               timeline_live(report->timeline, report->at_item, &live, &set->count,
                             &set->unexplained_bytes, err);
     if (ok) {
         if (set->count > 0)
             qsort(live, set->count, sizeof(*live), compare_live);
         set->items = live;
-        set->categories = &categories;
+        set->categories = &report->all;
         sum_categories(report, set);
         ok = report_rows_make(report, set, top, err);
     }
     free(live);
-    categories_release(&categories);
     return ok;
 }
 
@@ -115,6 +113,7 @@ void device_report_destroy(struct device_report *report)
     if (!report)
         return;
     report_rows_release(report);
+    categories_release(&report->all);
     free(report->annotations.items);
     free(report->peak_annotations.items);
     free(report->notices);

@@ -81,6 +81,7 @@ struct device_report {
     struct moment peak;                                 /* the active peak */
     struct category_row categories[CATEGORY_COUNT + 1]; /* largest first; sums to at.active_bytes */
     size_t category_count;
+    struct categories all; /* of every allocation */
     /* Sums to at.active_bytes: the call sites, largest first; what has no stack, largest first and
      * never cut; the remainders. */
     struct site_row *sites;

@@ -232,6 +232,8 @@ static enum context context_of(const struct walk *walk)
         return CONTEXT_ZERO_GRAD;
     case ROLE_MODEL_INIT:
         return CONTEXT_INIT;
+    case ROLE_DATA_LOADING:
+        return CONTEXT_DATA;
     case ROLE_COMMUNICATION:
     case ROLE_NONE:
         break;

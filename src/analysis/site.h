@@ -33,6 +33,7 @@ enum context {
     CONTEXT_NONE,  /* no stack, or C++ frames that prove nothing */
     CONTEXT_OTHER, /* Python code, none of the following */
     CONTEXT_INIT,  /* making, loading, converting or moving a model */
+    CONTEXT_DATA,  /* a DataLoader handing out a batch */
     CONTEXT_FORWARD,
     CONTEXT_BACKWARD,
     CONTEXT_RECOMPUTE, /* the forward again, inside the backward pass (checkpointing) */

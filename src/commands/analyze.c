@@ -185,7 +185,8 @@ static enum status run(int argc, char **argv)
         if (!analyze_option(option, &options, &err))
             return complain_usage("analyze: %s", err.text);
     }
-    analyze_options_complete(&options);
+    if (!analyze_options_complete(&options, &err))
+        return complain_usage("analyze: %s", err.text);
     enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
         divide_memory(&options, inputs.count);

@@ -52,6 +52,7 @@ static bool render(const struct analyze_options *options, const struct page *pag
         .at_end = options->report.at_end,
         .stacks = options->stacks,
         .verbose = options->verbose,
+        .allocations = options->allocations,
         .largest = options->largest,
     };
     bool ok = options->json ? analyze_json(page->out, &analysis) : analyze_text(page, &analysis);

@@ -16,6 +16,7 @@ enum {
     OPTION_AT,
     OPTION_RANGE,
     OPTION_STACKS,
+    OPTION_ALLOCATIONS,
     OPTION_UNITS,
     OPTION_FORMAT,
     OPTION_MAX_MEMORY,
@@ -91,6 +92,9 @@ bool analyze_option(int option, struct analyze_options *options, struct error *e
         return !optarg || strcmp(optarg, "all") == 0 ||
                error_set(err, STATUS_USAGE, "--stacks may be --stacks=all, but not '%.60s'",
                          optarg);
+    case OPTION_ALLOCATIONS:
+        options->allocations = true;
+        return true;
     case OPTION_UNITS:
         if (!units_parse(optarg, &options->unit))
             return error_set(err, STATUS_USAGE,
@@ -132,6 +136,8 @@ const struct option_spec analyze_option_specs[] = {
      "Python frames, or all frames"},
     {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
     {OPTION_FORMAT, "format", "FORMAT", "text, or json: one line a file"},
+    {OPTION_ALLOCATIONS, "allocations", NULL,
+     "JSON: also every allocation, with its category and why"},
     {'o', "output", "FILE", "write there; the file appears once it is whole"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
     {OPTION_JOBS, "jobs", "N", "read so many files at a time; 0: one a core"},
@@ -149,13 +155,16 @@ static size_t core_count(void)
     return online > 0 ? (size_t)online : 1;
 }
 
-void analyze_options_complete(struct analyze_options *options)
+bool analyze_options_complete(struct analyze_options *options, struct error *err)
 {
+    if (options->allocations && !options->json)
+        return error_set(err, STATUS_USAGE, "--allocations needs --format json");
     if (options->jobs == 0)
         options->jobs = core_count();
     options->report.unit = options->json ? UNIT_AUTO : options->unit;
-    if (options->top_given)
-        return;
-    options->report.top = options->json ? JSON_SITES : TEXT_SITES;
-    options->largest = TEXT_LARGEST;
+    if (!options->top_given) {
+        options->report.top = options->json ? JSON_SITES : TEXT_SITES;
+        options->largest = TEXT_LARGEST;
+    }
+    return true;
 }

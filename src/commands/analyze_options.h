@@ -13,6 +13,7 @@ struct analyze_options {
     struct report_options report;
     size_t largest; /* single allocations in text; 0: all */
     bool top_given, verbose, json;
+    bool allocations; /* JSON only */
     enum stack_detail stacks;
     enum unit unit;
     size_t jobs;        /* files read at a time; 0: as many as there are cores */
@@ -23,7 +24,7 @@ extern const struct option_spec analyze_option_specs[];
 
 /* Takes in one option, with its argument in optarg. */
 bool analyze_option(int option, struct analyze_options *options, struct error *err);
-/* What the options leave open, once all are taken in. */
-void analyze_options_complete(struct analyze_options *options);
+/* What the options leave open, once all are taken in; false where they do not go together. */
+bool analyze_options_complete(struct analyze_options *options, struct error *err);
 
 #endif

@@ -23,6 +23,7 @@ struct analysis {
     size_t device_count;
     bool at_given, at_end;    /* as in struct report_options */
     bool verbose;             /* keys that memsnap does not know */
+    bool allocations;         /* JSON: every allocation */
     enum stack_detail stacks; /* text: below the call sites */
     size_t largest;           /* text: how many single allocations; 0: all that the report has */
 };

@@ -1,8 +1,10 @@
-/* The parts of the text report of one device, in the order they are printed. */
+/* The parts of the report of one device: of the text in the order they are printed, then those of
+ * JSON that have a file of their own. */
 #ifndef MEMSNAP_RENDER_ANALYZE_PARTS_H
 #define MEMSNAP_RENDER_ANALYZE_PARTS_H
 
 #include "render/analyze.h"
+#include "render/json.h"
 
 #define SECTION_INDENT 2
 
@@ -17,5 +19,9 @@ bool device_live(const struct page *page, const struct analysis *analysis,
 /* The stack that holds the most of a call site, as analysis->stacks asks for. */
 bool site_stack(const struct page *page, const struct analysis *analysis,
                 const struct site_row *row);
+
+/* "allocations": every allocation of the device with its category and why; what was there before
+ * the trace first, then by birth. */
+void allocations_json(struct json_writer *json, const struct device_report *report);
 
 #endif

@@ -1,5 +1,6 @@
 libmemsnap_a_SOURCES += \
 	src/render/analyze.h \
+	src/render/analyze_allocations.c \
 	src/render/analyze_json.c \
 	src/render/analyze_live.c \
 	src/render/analyze_parts.h \

@@ -57,6 +57,30 @@ check 'is a line a file' test "$(wc -l <.run/out)" -eq 2
 json - <samples/leak.pickle.gz
 out_has '"path":"-"'
 out_has '"compression":"gzip"'
+cat >every_one.py <<'END'
+"""Every allocation is listed once, and those live at the peak are the report's categories."""
+import collections, json
+for device in json.load(open(".run/out", encoding="utf-8"))["devices"]:
+    rows, peak = device["allocations"], device["active"]["peak_event"]
+    births = [row["born_event"] for row in rows]
+    assert births == sorted(births), "not by birth"
+    in_trace = sum(1 for birth in births if birth >= 0)
+    assert in_trace == device["trace"]["by_action"].get("alloc", 0), in_trace
+    assert {row["confidence"] for row in rows} <= {"high", "medium", "low"}
+    live = collections.Counter()
+    for row in rows:
+        if row["born_event"] <= peak and (row["freed_event"] < 0 or row["freed_event"] > peak):
+            live[row["category"]] += row["bytes"]
+    assert live == {row["name"]: row["bytes"] for row in device["categories"]}, live
+END
+for sample in train-loop leak oom two-devices ring-overflow; do
+    json --allocations samples/$sample.pickle.gz
+    check 'lists every allocation' "$PYTHON3" every_one.py
+done
+run analyze --allocations samples/leak.pickle.gz
+exits 2
+err_has 'memsnap: analyze: --allocations needs --format json'
+
 json --top 1 samples/history-off.pickle
 check 'leaves absent facts out' lacks time_us .run/out
 cp samples/history-off.pickle "$(printf 'bad\377"\\\033name')"

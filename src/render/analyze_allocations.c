@@ -1,0 +1,42 @@
+#include "render/analyze_parts.h"
+
+static int64_t file_event(const struct trace *trace, uint32_t item)
+{
+    return (int64_t)trace->first_event + item;
+}
+
+static void put_allocation(struct json_writer *json, const struct trace *trace, uint64_t addr,
+                           uint64_t size, int64_t born, uint32_t freed, uint8_t category,
+                           uint8_t reason)
+{
+    emit_open(json, NULL, '{');
+    emit_count(json, "address", addr);
+    emit_count(json, "bytes", size);
+    emit_integer(json, "born_event", born);
+    emit_integer(json, "freed_event", freed == EVENT_NEVER ? -1 : file_event(trace, freed));
+    emit_word(json, "category", category_name((enum category)category));
+    emit_word(json, "confidence", confidence_name(reason_confidence((enum reason)reason)));
+    emit_word(json, "reason", reason_name((enum reason)reason));
+    emit_close(json, '}');
+}
+
+void allocations_json(struct json_writer *json, const struct device_report *report)
+{
+    const struct timeline *timeline = report->timeline;
+    const struct trace *trace = timeline->trace;
+    const struct categories *all = &report->all;
+    emit_open(json, "allocations", '[');
+    for (size_t i = 0; i < timeline->carried_count; i++) {
+        const struct carried *carried = &timeline->carried[i];
+        int64_t born = carried->origin == ORIGIN_EDGE ? (int64_t)carried->edge_event : -1;
+        put_allocation(json, trace, carried->addr, carried->size, born, carried->free_completed,
+                       all->of_carried[i], all->why_carried[i]);
+    }
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        put_allocation(json, trace, trace->addr[lifetime->alloc], trace->size[lifetime->alloc],
+                       file_event(trace, lifetime->alloc), lifetime->free_completed,
+                       all->of_lifetime[i], all->why_lifetime[i]);
+    }
+    emit_close(json, ']');
+}
