@@ -29,4 +29,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report_sites.h \
 	src/analysis/site.c \
 	src/analysis/site.h \
-	src/analysis/site_label.c
+	src/analysis/site_label.c \
+	src/analysis/step_marks.c \
+	src/analysis/step_marks.h \
+	src/analysis/steps.c \
+	src/analysis/steps.h

@@ -11,5 +11,6 @@ TCase *report_notices_tests(void);
 TCase *report_labels_tests(void);
 TCase *site_names_tests(void);
 TCase *site_tests(void);
+TCase *steps_tests(void);
 
 #endif

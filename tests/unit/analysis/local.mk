@@ -12,4 +12,5 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/report_test.c \
 	tests/unit/analysis/site_names_test.c \
 	tests/unit/analysis/site_test.c \
+	tests/unit/analysis/steps_test.c \
 	tests/unit/analysis/suite.c

@@ -5,6 +5,7 @@ Suite *unit_suite(void)
     Suite *suite = suite_create("analysis");
     suite_add_tcase(suite, site_names_tests());
     suite_add_tcase(suite, site_tests());
+    suite_add_tcase(suite, steps_tests());
     suite_add_tcase(suite, category_tests());
     suite_add_tcase(suite, category_carried_tests());
     suite_add_tcase(suite, report_labels_tests());

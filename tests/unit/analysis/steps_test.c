@@ -1,0 +1,263 @@
+/* The iterations of a trace, by each way of recognising them. */
+#include "analysis/steps.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+static struct capture capture;
+static struct steps steps;
+static uint64_t next; /* address of the next allocation */
+
+static void create(void)
+{
+    capture_init(&capture);
+    steps = (struct steps){0};
+    next = 1;
+}
+
+static void destroy(void)
+{
+    steps_release(&steps);
+    capture_release(&capture);
+}
+
+static void find(void)
+{
+    struct phases phases;
+    struct error err;
+    capture_load(&capture);
+    ck_assert(phases_build(&phases, capture.timeline, capture.sites, &err));
+    ck_assert(steps_find(&steps, capture.timeline, &phases, &err));
+    phases_release(&phases);
+}
+
+/* One event each. */
+static void born(uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", next++, size, frames);
+}
+
+static void annotate(const char *stage, const char *name)
+{
+    capture.time_us++;
+    capture_annotate(&capture, stage, name, 0);
+}
+
+static void expect(size_t index, int64_t number, uint32_t first, uint32_t last, bool complete)
+{
+    ck_assert_uint_lt(index, steps.count);
+    const struct step *step = &steps.items[index];
+    ck_assert_int_eq(step->number, number);
+    ck_assert_uint_eq(step->first, first);
+    ck_assert_uint_eq(step->last, last);
+    ck_assert_int_eq(step->complete, complete);
+}
+
+START_TEST(profiler_steps_come_first)
+{
+    born(1, SCRIPT);
+    annotate("START", "ProfilerStep#7");
+    born(10, STACK_FORWARD);
+    born(10, STACK_BACKWARD);
+    born(10, STACK_STEP);
+    annotate("END", "ProfilerStep#7");
+    annotate("START", "ProfilerStep#8");
+    annotate("START", "ProfilerStep#8"); /* told twice */
+    born(100, STACK_FORWARD);
+    capture_free(&capture, 5, 100, SCRIPT);
+    annotate("END", "ProfilerStep#8");
+    born(1, SCRIPT);
+    annotate("START", "ProfilerStep#9");
+    born(1, SCRIPT); /* no END */
+    find();
+    ck_assert_int_eq(steps.source, STEPS_PROFILER);
+    ck_assert_uint_eq(steps.count, 3);
+    expect(0, 7, 1, 3, true);
+    expect(1, 8, 4, 6, true);
+    expect(2, 9, 8, 8, false);
+    ck_assert_int_eq(steps.items[0].end_bytes, 31);
+    ck_assert_int_eq(steps.items[1].peak_bytes, 131);
+    ck_assert_uint_eq(steps.items[1].peak_item, 4);
+    ck_assert_int_eq(steps.items[1].end_bytes, 31);
+    ck_assert_uint_eq(steps_of(&steps, 0), NO_STEP);
+    ck_assert_uint_eq(steps_of(&steps, 3), 0);
+    ck_assert_uint_eq(steps_of(&steps, 7), NO_STEP);
+    ck_assert_uint_eq(steps_of(&steps, 8), 2);
+    ck_assert_uint_eq(steps_complete(&steps), 2);
+}
+END_TEST
+
+START_TEST(a_step_that_lost_its_start_or_end)
+{
+    born(1, SCRIPT);
+    annotate("END", "ProfilerStep#3");
+    annotate("START", "ProfilerStep#4");
+    born(1, SCRIPT);
+    annotate("START", "ProfilerStep#5"); /* so 4 is over */
+    born(1, SCRIPT);
+    annotate("END", "ProfilerStep#5");
+    annotate("START", "ProfilerStep#99999999999999999999"); /* no number */
+    annotate("START", "ProfilerStep#");
+    find();
+    ck_assert_uint_eq(steps.count, 3);
+    expect(0, 3, 0, 0, false);
+    expect(1, 4, 1, 1, true);
+    expect(2, 5, 2, 2, true);
+}
+END_TEST
+
+START_TEST(a_ring_cuts_the_first_step)
+{
+    annotate("START", "ProfilerStep#0");
+    annotate("END", "ProfilerStep#0");
+    annotate("START", "ProfilerStep#1");
+    born(1, SCRIPT);
+    annotate("END", "ProfilerStep#1");
+    annotate("START", "ProfilerStep#2");
+    born(1, SCRIPT);
+    annotate("END", "ProfilerStep#2");
+    capture_setting(&capture, "trace_alloc_overflowed", "true");
+    find();
+    ck_assert_uint_eq(steps.count, 2); /* nothing is left of step 0 */
+    expect(0, 1, 0, 0, false);
+    expect(1, 2, 1, 1, true);
+}
+END_TEST
+
+START_TEST(optimizer_annotations_end_steps)
+{
+    born(1, SCRIPT);
+    for (int i = 0; i < 2; i++) {
+        born(1, STACK_FORWARD);
+        born(1, STACK_BACKWARD);
+        annotate("START", "Optimizer.step#AdamW.step");
+        born(1, SCRIPT);
+        annotate("END", "Optimizer.step#AdamW.step");
+        annotate("START", "Optimizer.step#SGD.step"); /* a second optimizer: the same step */
+        annotate("END", "Optimizer.step#SGD.step");
+        born(1, SCRIPT);
+    }
+    born(1, STACK_FORWARD);
+    find();
+    ck_assert_int_eq(steps.source, STEPS_ANNOTATION);
+    ck_assert_uint_eq(steps.count, 3);
+    expect(0, 0, 0, 3, true);
+    expect(1, 1, 4, 7, true);
+    expect(2, 2, 8, 9, false);
+}
+END_TEST
+
+START_TEST(annotations_of_another_device)
+{
+    born(1, SCRIPT);
+    capture.time_us++;
+    capture_annotate(&capture, "START", "ProfilerStep#0", 3);
+    capture_annotate(&capture, "START", "ProfilerStep#6", 2);
+    born(1, SCRIPT);
+    capture_annotate(&capture, "END", "ProfilerStep#6", 2);
+    born(1, SCRIPT);
+    find();
+    ck_assert_uint_eq(steps.count, 1);
+    expect(0, 6, 1, 1, true);
+}
+END_TEST
+
+START_TEST(repeated_phases)
+{
+    for (int i = 0; i < 2; i++) {
+        born(1, STACK_FORWARD);
+        born(1, STACK_BACKWARD);
+        born(1, STACK_FORWARD); /* gradients accumulate: two passes a step */
+        born(1, STACK_BACKWARD);
+        born(1, STACK_STEP);
+        born(1, SCRIPT);
+    }
+    find();
+    ck_assert_int_eq(steps.source, STEPS_OPTIMIZER);
+    ck_assert_uint_eq(steps.count, 2);
+    expect(0, 0, 0, 4, true);
+    expect(1, 1, 5, 10, true);
+}
+END_TEST
+
+START_TEST(an_optimizer_that_allocates_nothing)
+{
+    for (int i = 0; i < 2; i++) {
+        born(1, STACK_FORWARD);
+        born(1, STACK_LOSS);
+        born(1, STACK_BACKWARD);
+    }
+    find();
+    ck_assert_int_eq(steps.source, STEPS_BACKWARD);
+    ck_assert_uint_eq(steps.count, 2);
+    expect(0, 0, 0, 2, true);
+    expect(1, 1, 3, 5, true);
+}
+END_TEST
+
+START_TEST(out_of_memory_leaves_a_step_open)
+{
+    born(1, STACK_FORWARD);
+    born(1, STACK_BACKWARD);
+    capture_event_with(&capture, "oom", 0, 4096, STACK_BACKWARD, ",\"device_free\":17");
+    find();
+    ck_assert_uint_eq(steps.count, 1);
+    expect(0, 0, 0, 2, false);
+}
+END_TEST
+
+START_TEST(inference_repeats_forwards)
+{
+    for (int i = 0; i < 3; i++) {
+        born(1, STACK_FORWARD);
+        born(1, SCRIPT);
+    }
+    find();
+    ck_assert_int_eq(steps.source, STEPS_FORWARD);
+    ck_assert_uint_eq(steps.count, 3);
+    expect(0, 0, 0, 0, true);
+    expect(1, 1, 1, 2, true);
+    expect(2, 2, 3, 4, true);
+}
+END_TEST
+
+START_TEST(a_trace_that_begins_in_the_backward_pass)
+{
+    born(1, STACK_BACKWARD);
+    born(1, STACK_STEP);
+    born(1, STACK_FORWARD);
+    born(1, STACK_BACKWARD);
+    born(1, STACK_STEP);
+    find();
+    ck_assert_uint_eq(steps.count, 2);
+    expect(0, 0, 0, 1, false);
+    expect(1, 1, 2, 4, true);
+}
+END_TEST
+
+START_TEST(no_steps)
+{
+    born(1, SCRIPT);
+    find();
+    ck_assert_int_eq(steps.source, STEPS_NONE);
+    ck_assert_uint_eq(steps.count, 0);
+    ck_assert_uint_eq(steps_of(&steps, 0), NO_STEP);
+}
+END_TEST
+
+TCase *steps_tests(void)
+{
+    TCase *tests = tcase_create("steps");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, profiler_steps_come_first);
+    tcase_add_test(tests, a_step_that_lost_its_start_or_end);
+    tcase_add_test(tests, a_ring_cuts_the_first_step);
+    tcase_add_test(tests, optimizer_annotations_end_steps);
+    tcase_add_test(tests, annotations_of_another_device);
+    tcase_add_test(tests, repeated_phases);
+    tcase_add_test(tests, an_optimizer_that_allocates_nothing);
+    tcase_add_test(tests, out_of_memory_leaves_a_step_open);
+    tcase_add_test(tests, inference_repeats_forwards);
+    tcase_add_test(tests, a_trace_that_begins_in_the_backward_pass);
+    tcase_add_test(tests, no_steps);
+    return tests;
+}
