@@ -66,6 +66,14 @@ static bool once(struct pickle_vm *vm, bool *seen, const char *key)
     return true;
 }
 
+/* Rows are handed on before the pickle is complete: all of them must be of the value it ends with. */
+static bool same_root(struct pickle_vm *vm)
+{
+    if (vm->root == VALUE_UNSET)
+        vm->root = vm->stack[0];
+    return vm->root == vm->stack[0] || pickle_fail(vm, "the pickle holds a second snapshot");
+}
+
 static bool announce_trace(struct pickle_vm *vm, size_t device)
 {
     if (device >= DEVICES_MAX)
@@ -84,6 +92,8 @@ bool pickle_role_taken(struct pickle_vm *vm, value v, enum node_role role)
     node->role = (uint8_t)role;
     if (role != ROLE_TRACE)
         return true;
+    if (!same_root(vm))
+        return false;
     value top = vm->stack[vm->depth - 1];
     bool append_one = role_of(vm, top) == ROLE_TRACES;
     value traces = append_one ? top : batch_container(vm);
@@ -202,6 +212,8 @@ static bool emit_root_pair(struct pickle_vm *vm, value key, value v)
 bool pickle_emit_items(struct pickle_vm *vm, value container, size_t first)
 {
     enum node_role role = role_of(vm, container);
+    if (!same_root(vm))
+        return false;
     if (role == ROLE_TRACE)
         return extend_trace(vm, container, first);
     size_t step = role == ROLE_ROOT ? 2 : 1;
@@ -223,18 +235,20 @@ bool pickle_emit_result(struct pickle_vm *vm, value root, bool *list_only)
     const value *items;
     size_t count;
     bool ok = true;
-    *list_only = false;
-    if (role_of(vm, root) == ROLE_SEGMENTS) {
-        *list_only = true;
-    } else if (role_of(vm, root) != ROLE_ROOT && value_mapping(&vm->values, root, &items, &count)) {
+    enum node_role role = role_of(vm, root);
+    *list_only = role == ROLE_SEGMENTS;
+    if (vm->root != VALUE_UNSET && vm->root != root)
+        return pickle_fail(vm, "the pickle begins with a snapshot but ends with another value");
+    if (role == ROLE_ROOT || role == ROLE_SEGMENTS) {
+        /* its rows are out already */
+    } else if (value_mapping(&vm->values, root, &items, &count)) {
         for (size_t i = 0; i < count && ok; i++)
             ok = emit_root_pair(vm, items[2 * i], items[2 * i + 1]);
-    } else if (role_of(vm, root) != ROLE_ROOT &&
-               value_sequence(&vm->values, root, &items, &count)) {
+    } else if (value_sequence(&vm->values, root, &items, &count)) {
         *list_only = true;
         vm->saw_segments = true;
         ok = emit_list(vm, ROLE_SEGMENTS, root, "segments");
-    } else if (role_of(vm, root) != ROLE_ROOT) {
+    } else {
         return pickle_fail(vm, "the pickle holds %s: a dict with 'segments' expected",
                            value_kind_name(&vm->values, root));
     }

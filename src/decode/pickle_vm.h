@@ -118,6 +118,7 @@ struct pickle_vm {
     struct known_string strings[RECENT_STRINGS]; /* inline strings met lately */
     value last_pool; /* the last pool_id tuple made, to make equal ones once */
     uint64_t last_pool_id[2];
+    value root; /* what the rows handed on so far belong to; VALUE_UNSET before the first */
     bool saw_segments, saw_traces;
     struct block_row *blocks; /* of the segment being read */
     size_t block_capacity;

@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	tests/files/bad-cut.pickle.gz \
 	tests/files/bad-damaged.pickle.gz \
 	tests/files/bad-empty \
+	tests/files/bad-ends-elsewhere.pickle \
 	tests/files/bad-escape.json \
 	tests/files/bad-garbage.json \
 	tests/files/bad-garbage.pickle.gz \
@@ -27,6 +28,7 @@ EXTRA_DIST += \
 	tests/files/bad-opcode.pickle \
 	tests/files/bad-protocol.pickle \
 	tests/files/bad-surrogate-digits.json \
+	tests/files/bad-second-snapshot.pickle \
 	tests/files/bad-trace-twice.pickle \
 	tests/files/bad-twice-gzipped.pickle.gz \
 	tests/files/bad-underflow.pickle \

@@ -76,6 +76,9 @@ FILES = {
     "bad-not-a-snapshot.pickle": b"\x80\x04}.",
     "bad-trace-twice.pickle": pickled(mapping(segments=EMPTY, device_traces=array(
         [array([event("alloc", BASE, 512)]) + put(1), get(1)]))),
+    "bad-ends-elsewhere.pickle": MINIMAL[:-1] + b"}.",
+    "bad-second-snapshot.pickle": pickled(mapping(device_traces=array(
+        [array([event("alloc", BASE, 512)])])))[:-1] + b"0" + pickled(mapping(segments=EMPTY))[2:],
     "bad-negative-size.pickle": snapshot((), [event("alloc", BASE, -1)]),
     "bad-block-overflow.pickle": snapshot([segment(BASE, 1, array(
         [mapping(size=integer((1 << 63) + k), state=text("inactive")) for k in range(3)]))]),
