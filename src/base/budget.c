@@ -1,9 +1,9 @@
 #include "base/budget.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/machine.h"
+#include "base/pages.h"
 #include "base/units.h"
 
 #define SMALLEST_VEC_BYTES 64
@@ -58,7 +58,7 @@ bool vec_grow(void **data, size_t *capacity, size_t need, size_t item, struct bu
     /* `data` points to a pointer of the caller's own type: copied, for strict aliasing. */
     void *old;
     memcpy(&old, data, sizeof(old));
-    void *grown = realloc(old, bytes);
+    void *grown = pages_resize(old, bytes);
     if (!grown) {
         budget_give(budget, more);
         return error_set(err, STATUS_LIMIT, "out of memory (%zu bytes)", bytes);
@@ -72,6 +72,6 @@ void vec_free(void *data, size_t capacity, size_t item, struct budget *budget)
 {
     if (!data)
         return;
-    free(data);
+    pages_free(data);
     budget_give(budget, capacity * item);
 }

@@ -13,6 +13,8 @@ libmemsnap_a_SOURCES += \
 	src/base/idtable.h \
 	src/base/machine.c \
 	src/base/machine.h \
+	src/base/pages.c \
+	src/base/pages.h \
 	src/base/progress.c \
 	src/base/progress.h \
 	src/base/symbols.c \

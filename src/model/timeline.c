@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/pages.h"
 #include "model/replay.h"
 #include "model/sums.h"
 
@@ -21,7 +22,7 @@ static bool count_actions(struct timeline *timeline, struct error *err)
     if (births == 0)
         return true;
     if (__builtin_mul_overflow(births, sizeof(*timeline->lifetimes), &bytes) ||
-        !(timeline->lifetimes = malloc(bytes)))
+        !(timeline->lifetimes = pages_resize(NULL, bytes)))
         return error_set(err, STATUS_LIMIT, "out of memory for %llu allocations",
                          (unsigned long long)births);
     return true;
@@ -122,7 +123,7 @@ void timeline_destroy(struct timeline *timeline)
 {
     if (!timeline)
         return;
-    free(timeline->lifetimes);
+    pages_free(timeline->lifetimes);
     free(timeline->carried);
     free((struct storage *)(void *)timeline);
 }

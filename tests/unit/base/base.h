@@ -11,6 +11,7 @@ TCase *error_tests(void);
 TCase *hash_tests(void);
 TCase *idtable_tests(void);
 TCase *machine_tests(void);
+TCase *pages_tests(void);
 TCase *progress_tests(void);
 TCase *symbols_tests(void);
 TCase *units_tests(void);

@@ -10,6 +10,7 @@ tests_unit_base_run_SOURCES = $(unit_common) \
 	tests/unit/base/hash_test.c \
 	tests/unit/base/idtable_test.c \
 	tests/unit/base/machine_test.c \
+	tests/unit/base/pages_test.c \
 	tests/unit/base/progress_test.c \
 	tests/unit/base/suite.c \
 	tests/unit/base/symbols_test.c \

@@ -10,6 +10,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, hash_tests());
     suite_add_tcase(suite, idtable_tests());
     suite_add_tcase(suite, machine_tests());
+    suite_add_tcase(suite, pages_tests());
     suite_add_tcase(suite, progress_tests());
     suite_add_tcase(suite, symbols_tests());
     suite_add_tcase(suite, units_tests());

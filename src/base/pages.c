@@ -1,0 +1,102 @@
+#define _GNU_SOURCE /* mremap */
+#include "base/pages.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Stands before every block. */
+struct header {
+    size_t size;   /* of the block */
+    size_t mapped; /* of the mapping it begins, a multiple of PAGES_HUGE; 0: malloc's */
+};
+
+#define MALLOC_HEAD sizeof(struct header)
+#define MAPPED_HEAD ((size_t)64) /* a cache line, so that what follows begins at one */
+
+/* Under the address sanitizer every block stays malloc's, with its guards around it. */
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define MAPPED_FROM SIZE_MAX
+#else
+#define MAPPED_FROM PAGES_HUGE
+#endif
+
+static struct header *header_of(void *block)
+{
+    return (struct header *)block - 1;
+}
+
+/* Where the memory that holds the block begins. */
+static void *memory_of(void *block)
+{
+    return (char *)block - (header_of(block)->mapped ? MAPPED_HEAD : MALLOC_HEAD);
+}
+
+static void *block_in(void *memory, size_t head, struct header header)
+{
+    void *block = (char *)memory + head;
+    *header_of(block) = header;
+    return block;
+}
+
+/* Address space of `size` bytes, a multiple of PAGES_HUGE, that begins at one. */
+static char *reserve(size_t size)
+{
+    char *start = mmap(NULL, size + PAGES_HUGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return NULL;
+    size_t before = -(uintptr_t)start & (PAGES_HUGE - 1);
+    if (before > 0)
+        munmap(start, before);
+    munmap(start + before + size, PAGES_HUGE - before);
+    return start + before;
+}
+
+static void *resize_mapped(void *block, size_t size)
+{
+    if (size > SIZE_MAX - MAPPED_HEAD - 2 * PAGES_HUGE)
+        return NULL;
+    size_t mapped = (size + MAPPED_HEAD + PAGES_HUGE - 1) & ~(PAGES_HUGE - 1);
+    char *place = reserve(mapped);
+    if (!place)
+        return NULL;
+    size_t old = block ? header_of(block)->mapped : 0;
+    if (old == 0) {
+        madvise(place, mapped, MADV_HUGEPAGE); /* only advice: may fail */
+    } else if (mremap(memory_of(block), old, mapped, MREMAP_MAYMOVE | MREMAP_FIXED, place) ==
+               MAP_FAILED) {
+        munmap(place, mapped);
+        return NULL;
+    }
+    void *made = block_in(place, MAPPED_HEAD, (struct header){size, mapped});
+    if (block && old == 0) {
+        memcpy(made, block, header_of(block)->size);
+        pages_free(block);
+    }
+    return made;
+}
+
+void *pages_resize(void *block, size_t size)
+{
+    bool is_mapped = block && header_of(block)->mapped != 0;
+    if (is_mapped || size >= MAPPED_FROM)
+        return resize_mapped(block, size);
+    if (size > SIZE_MAX - MALLOC_HEAD)
+        return NULL;
+    void *memory = realloc(block ? memory_of(block) : NULL, size + MALLOC_HEAD);
+    return memory ? block_in(memory, MALLOC_HEAD, (struct header){size, 0}) : NULL;
+}
+
+void pages_free(void *block)
+{
+    if (block && header_of(block)->mapped != 0)
+        munmap(memory_of(block), header_of(block)->mapped);
+    else if (block)
+        free(memory_of(block));
+}
