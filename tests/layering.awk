@@ -6,8 +6,9 @@ BEGIN {
     may["decode"] = " base decode "
     may["model"] = " base model "
     may["analysis"] = " base model analysis "
-    may["render"] = " base model analysis render "
-    may["commands"] = " base decode model analysis render commands "
+    may["solve"] = " base solve "
+    may["render"] = " base model analysis solve render "
+    may["commands"] = " base decode model analysis solve render commands "
     may["main"] = may["commands"]
 
     # Inert values are rendered as they are: there is no model of a pickle in general.
@@ -18,7 +19,7 @@ BEGIN {
 
     library["zlib.h"] = " decode commands "
     library["jansson.h"] = " decode model analysis render commands main "
-    library["pthread.h"] = " base decode model analysis render commands main "
+    library["pthread.h"] = " base decode model analysis solve render commands main "
 
     speaking = " commands main "
     forbidden = "(^|[^A-Za-z0-9_])((exit|_exit|_Exit|quick_exit|abort|printf|vprintf|puts|putchar|perror|" \

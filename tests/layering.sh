@@ -42,6 +42,7 @@ expect model/a.h '#include "decode/snapshot.h"' \
     '1: a header of model includes "decode/snapshot.h": only importers may, and they are .c files'
 expect analysis/a.c '#include "decode/rows.h"' '1: analysis may not include "decode/rows.h"'
 expect analysis/a.c '#include "render/json.h"' '1: analysis may not include "render/json.h"'
+expect solve/a.c '#include "model/snapshot.h"' '1: solve may not include "model/snapshot.h"'
 expect render/a.c '#include "decode/value.h"'
 expect render/a.c '#include "decode/pickle_value.h"' \
     '1: render may not include "decode/pickle_value.h"'

@@ -13,6 +13,7 @@ include tests/unit/model/local.mk
 include tests/unit/pickle/local.mk
 include tests/unit/render/local.mk
 include tests/unit/sandbox/local.mk
+include tests/unit/solve/local.mk
 include tests/unit/source/local.mk
 
 EXTRA_PROGRAMS = $(unit_runners)

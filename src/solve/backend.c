@@ -1,0 +1,31 @@
+#include "solve/backend.h"
+
+#include <string.h>
+
+#define WHAT_SIZE 128
+
+const struct backend *const backends[] = {&backend_cpu, NULL};
+
+const struct backend *backend_find(const char *name)
+{
+    for (size_t i = 0; backends[i]; i++)
+        if (strcmp(backends[i]->name, name) == 0)
+            return backends[i];
+    return NULL;
+}
+
+const struct backend *backend_choose(const struct cost_problem *problems, size_t count,
+                                     unsigned threads)
+{
+    const struct backend *best = &backend_cpu;
+    double least = best->seconds(problems, count, threads);
+    for (size_t i = 0; backends[i]; i++) {
+        char what[WHAT_SIZE];
+        double seconds = backends[i]->seconds(problems, count, threads);
+        if (seconds > least - BACKEND_WORTH_SECONDS || !backends[i]->available(what, sizeof(what)))
+            continue;
+        best = backends[i];
+        least = seconds;
+    }
+    return best;
+}

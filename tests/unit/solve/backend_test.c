@@ -1,0 +1,104 @@
+#include "solve/backend.h"
+
+#include <string.h>
+
+#include "unit/solve/problems.h"
+#include "unit/solve/solve.h"
+
+#define LARGEST_BATCH 3
+
+static bool same(const struct cost_table *a, const struct cost_table *b)
+{
+    for (int32_t j = 0; j < a->layers; j++)
+        for (int32_t i = 0; i <= j; i++)
+            for (int32_t m = 0; m <= a->slots; m++)
+                if (cost_at(a, i, j, m) != cost_at(b, i, j, m))
+                    return false;
+    return a->layers == b->layers && a->slots == b->slots;
+}
+
+static void check_batch(const struct backend *backend, struct chance *chance, size_t count,
+                        unsigned threads)
+{
+    static struct random_problem random[LARGEST_BATCH];
+    struct cost_problem problems[LARGEST_BATCH];
+    struct cost_table tables[LARGEST_BATCH], wanted[LARGEST_BATCH];
+    struct budget budget = {.limit = 1 << 30};
+    struct backend_options options = {.threads = threads, .budget = &budget};
+    struct error err;
+    for (size_t k = 0; k < count; k++) {
+        random_problem_fill(&random[k], chance, chance_in(chance, 1, 40), chance_in(chance, 0, 120),
+                            chance_in(chance, 0, 20), chance_in(chance, 0, 1000));
+        problems[k] = random[k].problem;
+    }
+    ck_assert(cost_reference_solve(problems, wanted, count, &options, &err));
+    ck_assert_msg(backend->solve(problems, tables, count, &options, &err), "%s: %s", backend->name,
+                  err.text);
+    for (size_t k = 0; k < count; k++) {
+        ck_assert(same(&tables[k], &wanted[k]));
+        cost_table_release(&tables[k], &budget);
+        cost_table_release(&wanted[k], &budget);
+    }
+    ck_assert_uint_eq(budget.used, 0);
+}
+
+START_TEST(every_back_end_gives_the_table_of_the_reference)
+{
+    struct chance chance = {3};
+    for (size_t b = 0; backends[b]; b++) {
+        char what[128];
+        if (!backends[b]->available(what, sizeof(what)))
+            continue;
+        for (unsigned round = 0; round < 60; round++)
+            check_batch(backends[b], &chance, (size_t)chance_in(&chance, 1, LARGEST_BATCH),
+                        round % 4);
+    }
+}
+END_TEST
+
+START_TEST(a_batch_beyond_the_budget_leaves_nothing)
+{
+    struct chance chance = {4};
+    static struct random_problem random;
+    random_problem_fill(&random, &chance, 40, 100, 5, 5);
+    struct cost_problem problems[] = {random.problem, random.problem};
+    for (size_t b = 0; backends[b]; b++) {
+        char what[128];
+        struct cost_table tables[2];
+        struct budget budget = {.limit = cost_table_bytes(&random.problem, COST_ROWS) * 3 / 2};
+        struct backend_options options = {.budget = &budget};
+        struct error err = {0};
+        if (!backends[b]->available(what, sizeof(what)))
+            continue;
+        ck_assert(!backends[b]->solve(problems, tables, 2, &options, &err));
+        ck_assert_int_eq(err.status, STATUS_LIMIT);
+        ck_assert_uint_eq(budget.used, 0);
+    }
+}
+END_TEST
+
+START_TEST(names_find_back_ends)
+{
+    ck_assert_ptr_eq(backend_find("cpu"), &backend_cpu);
+    ck_assert_ptr_eq(backends[0], &backend_cpu);
+    ck_assert_ptr_null(backend_find("abacus"));
+}
+END_TEST
+
+START_TEST(small_problems_stay_on_the_cpu)
+{
+    struct cost_problem problem = {.layers = 20, .slots = 100};
+    ck_assert_ptr_eq(backend_choose(&problem, 1, 1), &backend_cpu);
+}
+END_TEST
+
+TCase *backend_tests(void)
+{
+    TCase *tests = tcase_create("backend");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, every_back_end_gives_the_table_of_the_reference);
+    tcase_add_test(tests, a_batch_beyond_the_budget_leaves_nothing);
+    tcase_add_test(tests, names_find_back_ends);
+    tcase_add_test(tests, small_problems_stay_on_the_cpu);
+    return tests;
+}

@@ -1,0 +1,13 @@
+unit_runners += tests/unit/solve/run
+tests_unit_solve_run_CPPFLAGS = $(unit_cppflags)
+tests_unit_solve_run_LDADD = $(unit_libs)
+tests_unit_solve_run_SOURCES = $(unit_common) \
+	tests/unit/solve/backend_test.c \
+	tests/unit/solve/brute.c \
+	tests/unit/solve/brute.h \
+	tests/unit/solve/chance.h \
+	tests/unit/solve/cost_table_test.c \
+	tests/unit/solve/problems.c \
+	tests/unit/solve/problems.h \
+	tests/unit/solve/solve.h \
+	tests/unit/solve/suite.c

@@ -1,0 +1,9 @@
+#include "unit/solve/solve.h"
+
+Suite *unit_suite(void)
+{
+    Suite *suite = suite_create("solve");
+    suite_add_tcase(suite, backend_tests());
+    suite_add_tcase(suite, cost_table_tests());
+    return suite;
+}
