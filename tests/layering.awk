@@ -15,7 +15,7 @@ BEGIN {
     rendered_type = "decode/value.h"
 
     # What the importers fill and the model is made of: types, no decoding.
-    shared_types = " decode/rows.h decode/sniff.h decode/source.h "
+    shared_types = " decode/input.h decode/layer_rows.h decode/rows.h decode/sniff.h decode/source.h "
 
     library["zlib.h"] = " decode commands "
     library["jansson.h"] = " decode model analysis render commands main "

@@ -63,7 +63,7 @@ static bool looks_like_capture(const char *name)
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0 || !source_open_fd(&source, fd, &budget, &ignored))
         return false;
-    bool is_capture = sniff_is_snapshot(&source);
+    bool is_capture = sniff_kind(&source) == KIND_SNAPSHOT;
     source_close(&source);
     return is_capture;
 }

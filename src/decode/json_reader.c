@@ -17,6 +17,17 @@ void json_reader_release(struct json_reader *reader)
     reader->text_counted = 0;
 }
 
+bool json_begin(struct json_reader *reader, struct error *err)
+{
+    struct source *source = reader->source;
+
+    if (!source_fill(source, 3, err))
+        return false;
+    if (source->end - source->pos >= 3 && memcmp(source->pos, "\xef\xbb\xbf", 3) == 0)
+        source->pos += 3;
+    return true;
+}
+
 bool json_peek_far(struct json_reader *reader, uint8_t *byte, struct error *err)
 {
     struct source *source = reader->source;

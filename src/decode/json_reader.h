@@ -48,6 +48,9 @@ enum json_literal {
 void json_reader_init(struct json_reader *reader, struct source *source);
 void json_reader_release(struct json_reader *reader);
 
+/* Skips a byte order mark, which some editors put at the beginning of a file. */
+bool json_begin(struct json_reader *reader, struct error *err);
+
 bool json_peek_far(struct json_reader *reader, uint8_t *byte, struct error *err);
 
 static inline bool json_is_space(uint8_t byte)

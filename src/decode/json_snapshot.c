@@ -89,15 +89,6 @@ static bool decode_object(struct json_decoder *decoder, struct error *err)
                         "not an allocator snapshot: no key 'segments' or 'device_traces'");
 }
 
-static bool skip_byte_order_mark(struct source *source, struct error *err)
-{
-    if (!source_fill(source, 3, err))
-        return false;
-    if (source->end - source->pos >= 3 && memcmp(source->pos, "\xef\xbb\xbf", 3) == 0)
-        source->pos += 3;
-    return true;
-}
-
 static void release(struct json_decoder *decoder)
 {
     struct budget *budget = decoder->budget;
@@ -118,7 +109,7 @@ bool decode_json_snapshot(struct source *source, struct symbols *symbols,
 
     json_reader_init(&decoder.reader, source);
     ok = json_frames_init(&decoder.frames, &decoder.reader, symbols, err) &&
-         skip_byte_order_mark(source, err) && json_peek(&decoder.reader, &byte, err);
+         json_begin(&decoder.reader, err) && json_peek(&decoder.reader, &byte, err);
     if (ok) {
         list_only = byte == '[';
         ok = (list_only ? json_decode_segments(&decoder, err) : decode_object(&decoder, err)) &&

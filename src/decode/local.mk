@@ -30,6 +30,8 @@ libmemsnap_a_SOURCES += \
 libmemsnap_a_SOURCES += \
 	src/decode/gzip.c \
 	src/decode/gzip.h \
+	src/decode/input.c \
+	src/decode/input.h \
 	src/decode/json_annotations.c \
 	src/decode/json_blocks.c \
 	src/decode/json_decoder.h \
@@ -47,12 +49,18 @@ libmemsnap_a_SOURCES += \
 	src/decode/json_snapshot.c \
 	src/decode/json_unescape.c \
 	src/decode/json_values.c \
+	src/decode/layer_fields.c \
+	src/decode/layer_fields.h \
+	src/decode/layer_rows.h \
+	src/decode/layers.h \
+	src/decode/layers_json.c \
 	src/decode/pytext.c \
 	src/decode/pytext.h \
 	src/decode/readahead.c \
 	src/decode/readahead.h \
 	src/decode/snapshot.c \
 	src/decode/sniff.c \
+	src/decode/sniff_kind.c \
 	src/decode/source.c \
 	src/decode/source_stream.c \
 	src/decode/source_stream.h

@@ -6,16 +6,27 @@
 
 enum encoding { ENCODING_UNKNOWN, ENCODING_PICKLE, ENCODING_JSON };
 
-/* Looks at what the source has ahead without consuming it. Fails with STATUS_BAD_INPUT and one line that
- * says what the bytes look like instead (empty file, text, zip archive, HTML, ...) when it is neither. */
+/* What a file holds, in whatever encoding. */
+enum file_kind {
+    KIND_UNKNOWN,
+    KIND_SNAPSHOT,    /* of the allocator */
+    KIND_LAYER_TRACE, /* FairScale's LayerwiseMemoryTracker */
+};
+
+/* Looks at what the source has ahead without consuming it. Fails with STATUS_BAD_INPUT and one line
+ * that says what the bytes look like instead (empty file, text, zip archive, HTML, ...) when it is
+ * neither. */
 bool sniff_encoding(struct source *source, enum encoding *encoding, struct error *err);
 
-/* What the unread bytes in the source's buffer look like, other than a pickle or JSON: "a zip archive
- * (torch.save?)", "a text file", "unknown binary data". */
+/* What the unread bytes in the source's buffer look like, other than a pickle or JSON: "a zip
+ * archive (torch.save?)", "a text file", "unknown binary data". */
 const char *sniff_description(const struct source *source);
 
-/* A quick guess for choosing among the files of a folder: does the beginning look like
- * an allocator snapshot (its top-level keys, or a segment's)? Never fails: false if unsure. */
-bool sniff_is_snapshot(struct source *source);
+/* The kind of the file by the keys and classes that it begins with, without consuming anything.
+ * Never fails: KIND_UNKNOWN if unsure, or where the bytes are neither a pickle nor JSON. */
+enum file_kind sniff_kind(struct source *source);
+
+/* "an allocator snapshot", for error texts. */
+const char *kind_name(enum file_kind kind);
 
 #endif

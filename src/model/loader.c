@@ -5,52 +5,63 @@
 
 #include "model/loader_state.h"
 
-static struct snapshot *empty_snapshot(size_t max_memory, struct error *err)
+/* Without a budget of its own yet: that of its symbols is only lent. */
+static struct snapshot *empty_snapshot(struct budget *budget, struct error *err)
 {
     struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
-    if (!snapshot)
-        goto out_of_memory;
-    snapshot->budget = calloc(1, sizeof(*snapshot->budget));
-    if (!snapshot->budget)
-        goto out_of_memory;
-    snapshot->budget->limit = max_memory ? max_memory : budget_default_limit();
-    snapshot->symbols = symbols_create(snapshot->budget, err);
-    if (!snapshot->symbols)
-        goto failed;
-    for (size_t i = 0; i < ACTION_OTHER; i++) {
-        if (!symbols_string(snapshot->symbols, action_texts[i].bytes, action_texts[i].size,
-                            &snapshot->action_names[i], err))
-            goto failed;
+    if (!snapshot) {
+        error_set(err, STATUS_LIMIT, "out of memory");
+        return NULL;
+    }
+    snapshot->symbols = symbols_create(budget, err);
+    bool ok = snapshot->symbols;
+    for (size_t i = 0; ok && i < ACTION_OTHER; i++)
+        ok = symbols_string(snapshot->symbols, action_texts[i].bytes, action_texts[i].size,
+                            &snapshot->action_names[i], err);
+    if (!ok) {
+        symbols_destroy(snapshot->symbols);
+        free(snapshot);
+        return NULL;
     }
     snapshot->action_code_count = ACTION_OTHER;
     return snapshot;
-
-out_of_memory:
-    error_set(err, STATUS_LIMIT, "out of memory");
-failed:
-    snapshot_destroy(snapshot);
-    return NULL;
 }
 
-struct loader *loader_create(const struct load_options *options, struct error *err)
+struct loader *loader_create_within(const struct load_options *options, struct budget *budget,
+                                    struct error *err)
 {
     struct loader *loader = calloc(1, sizeof(*loader));
     if (!loader) {
         error_set(err, STATUS_LIMIT, "out of memory");
         return NULL;
     }
-    loader->snapshot = empty_snapshot(options->max_memory, err);
+    loader->snapshot = empty_snapshot(budget, err);
     if (!loader->snapshot) {
         free(loader);
         return NULL;
     }
-    loader->budget = loader->snapshot->budget;
-    loader->extras.budget = loader->budget;
+    loader->snapshot->budget = budget;
+    loader->budget = budget;
+    loader->extras.budget = budget;
     loader->run_device = NO_DEVICE;
     loader->progress = options->progress;
     if (options->window.from.kind != POINT_OPEN || options->window.to.kind != POINT_OPEN)
         loader->window = &options->window;
     loader_report_progress(loader);
+    return loader;
+}
+
+struct loader *loader_create(const struct load_options *options, struct error *err)
+{
+    struct budget *budget = calloc(1, sizeof(*budget));
+    if (!budget) {
+        error_set(err, STATUS_LIMIT, "out of memory");
+        return NULL;
+    }
+    budget->limit = options->max_memory ? options->max_memory : budget_default_limit();
+    struct loader *loader = loader_create_within(options, budget, err);
+    if (!loader)
+        free(budget);
     return loader;
 }
 

@@ -15,6 +15,10 @@ struct loader;
 
 /* `options` must stay valid until the loader is finished. NULL on failure. */
 struct loader *loader_create(const struct load_options *options, struct error *err);
+/* The same with a budget that exists already, instead of options->max_memory: malloc'ed, and the
+ * snapshot's from now on, unless this fails. */
+struct loader *loader_create_within(const struct load_options *options, struct budget *budget,
+                                    struct error *err);
 void loader_destroy(struct loader *loader); /* NULL is fine */
 
 /* Both belong to the snapshot that is being made. */

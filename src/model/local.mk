@@ -5,6 +5,8 @@ libmemsnap_a_SOURCES += \
 	src/model/cutter.h \
 	src/model/extras.c \
 	src/model/extras.h \
+	src/model/layer_trace.c \
+	src/model/layer_trace.h \
 	src/model/loader.c \
 	src/model/loader.h \
 	src/model/loader_events.c \

@@ -2,26 +2,26 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "decode/snapshot.h"
 #include "model/loader.h"
 
-/* Decodes all of `source`, then closes it. Takes over `loader`. */
-static struct snapshot *load(struct loader *loader, struct source *source, uint64_t input_bytes,
-                             struct error *err)
+struct snapshot *snapshot_load_input(struct input *input, const struct load_options *options,
+                                     struct error *err)
 {
+    struct loader *loader = loader_create_within(options, input->budget, err);
+    if (!loader) {
+        input_discard(input);
+        return NULL;
+    }
     struct row_sink sink = loader_sink(loader);
     struct decoded decoded;
-    loader_watch(loader, source);
-    bool ok = decode_snapshot(source, loader_symbols(loader), &sink, &decoded, err);
-    loader_watch(loader, source);
+    loader_watch(loader, &input->source);
+    bool ok = decode_snapshot(&input->source, loader_symbols(loader), &sink, &decoded, err);
+    loader_watch(loader, &input->source);
     loader_watch(loader, NULL);
-    enum compression compression = source->compression;
-    if (input_bytes == 0) /* a pipe */
-        input_bytes = source_bytes_read(source);
-    source_close(source);
+    enum compression compression = input->source.compression;
+    input_close(input);
     if (!ok) {
         loader_destroy(loader);
         return NULL;
@@ -33,39 +33,25 @@ static struct snapshot *load(struct loader *loader, struct source *source, uint6
     snapshot->compression = compression;
     snapshot->protocol = decoded.protocol;
     snapshot->list_only = decoded.list_only;
-    snapshot->input_bytes = input_bytes;
+    snapshot->input_bytes = input->bytes;
     return snapshot;
 }
 
 struct snapshot *snapshot_load(int fd, const struct load_options *options, struct error *err)
 {
-    struct loader *loader = loader_create(options, err);
-    if (!loader) {
-        close(fd);
+    struct input input;
+    if (!input_from_fd(&input, fd, options->max_memory, err))
         return NULL;
-    }
-    struct stat st;
-    uint64_t bytes = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-    struct source source;
-    if (!source_open_fd(&source, fd, loader_budget(loader), err)) {
-        loader_destroy(loader);
-        return NULL;
-    }
-    return load(loader, &source, bytes, err);
+    return snapshot_load_input(&input, options, err);
 }
 
 struct snapshot *snapshot_load_memory(const void *bytes, size_t size,
                                       const struct load_options *options, struct error *err)
 {
-    struct loader *loader = loader_create(options, err);
-    if (!loader)
+    struct input input;
+    if (!input_from_memory(&input, bytes, size, options->max_memory, err))
         return NULL;
-    struct source source;
-    if (!source_open_memory(&source, bytes, size, loader_budget(loader), err)) {
-        loader_destroy(loader);
-        return NULL;
-    }
-    return load(loader, &source, size, err);
+    return snapshot_load_input(&input, options, err);
 }
 
 /* The budget goes with the snapshot, so nothing is given back to it piece by piece. */

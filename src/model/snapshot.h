@@ -6,6 +6,7 @@
 #define MEMSNAP_MODEL_SNAPSHOT_H
 
 #include "base/symbols.h"
+#include "decode/input.h"
 #include "decode/rows.h"
 #include "decode/sniff.h"
 #include "decode/source.h"
@@ -66,7 +67,7 @@ struct snapshot {
     enum compression compression;
     int protocol; /* -1 for JSON */
     bool list_only;
-    uint64_t input_bytes; /* size of the file as stored (compressed, if it is) */
+    uint64_t input_bytes;  /* size of the file as stored (compressed, if it is) */
     struct budget *budget; /* owned */
 };
 
@@ -77,8 +78,8 @@ struct load_progress {
 };
 
 struct load_options {
-    size_t max_memory;        /* bytes; 0: budget_default_limit() */
-    struct window window;     /* which part of each trace to keep */
+    size_t max_memory;                    /* bytes; 0: budget_default_limit() */
+    struct window window;                 /* which part of each trace to keep */
     const struct load_progress *progress; /* NULL: none */
 };
 
@@ -87,6 +88,10 @@ struct snapshot *snapshot_load(int fd, const struct load_options *options, struc
 /* The same from memory that the caller keeps. */
 struct snapshot *snapshot_load_memory(const void *bytes, size_t size,
                                       const struct load_options *options, struct error *err);
+/* The same from an input of which nothing is read yet, which it closes, and whose budget it takes
+ * over, also on failure; options->max_memory is not looked at. */
+struct snapshot *snapshot_load_input(struct input *input, const struct load_options *options,
+                                     struct error *err);
 void snapshot_destroy(struct snapshot *snapshot); /* NULL is fine */
 
 /* The value of a setting by its flattened key; false when the file does not have it. */

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct symbols *symbols = symbols_create(&budget, &err);
 
     if (source_open_memory(&source, data, size, &budget, &err)) {
-        sniff_is_snapshot(&source);
+        sniff_kind(&source);
         decode_json_snapshot(&source, symbols, &ignore_rows, &decoded, &err);
         source_close(&source);
     }

@@ -9,6 +9,7 @@ include tests/unit/analysis/local.mk
 include tests/unit/base/local.mk
 include tests/unit/crew/local.mk
 include tests/unit/json/local.mk
+include tests/unit/layers/local.mk
 include tests/unit/model/local.mk
 include tests/unit/pickle/local.mk
 include tests/unit/render/local.mk

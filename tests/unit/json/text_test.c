@@ -12,29 +12,31 @@ static const struct {
     size_t size;
     enum encoding encoding;
     const char *instead; /* in the error */
-    bool is_snapshot;
+    enum file_kind kind;
 } beginnings[] = {
-    {BYTES("\x80\4\x95\x10\0\0\0\0\0\0\0}\x94(\x8c\x08segments\x94]"), ENCODING_PICKLE, NULL, true},
-    {BYTES("\x80\2}q\0(X\x0d\0\0\0device_tracesq\1]"), ENCODING_PICKLE, NULL, true},
-    {BYTES("}q\0(U\x08segmentsq\1]"), ENCODING_PICKLE, NULL, true},
-    {BYTES("(dp0\nVsegments\np1\n(l"), ENCODING_PICKLE, NULL, true},
-    {BYTES("(lp0\n."), ENCODING_PICKLE, NULL, false},
-    {BYTES("]q\0."), ENCODING_PICKLE, NULL, false},
-    {BYTES("\x80\5N."), ENCODING_PICKLE, NULL, false},
-    {BYTES("\xef\xbb\xbf \n{\"segments\" : []}"), ENCODING_JSON, NULL, true},
-    {BYTES("[{\"total_size\": 1, \"blocks\": []}]"), ENCODING_JSON, NULL, true},
-    {BYTES("{\"traces\": [{\"segments\": 1}]}"), ENCODING_JSON, NULL, true},
-    {BYTES("{\"traces\": [\"segments\"]}"), ENCODING_JSON, NULL, false},
-    {BYTES(""), ENCODING_UNKNOWN, "an empty file", false},
-    {BYTES(" \n"), ENCODING_UNKNOWN, "white space only", false},
-    {BYTES("hello\nworld"), ENCODING_UNKNOWN, "a text file", false},
-    {BYTES("<!DOCTYPE html><p>"), ENCODING_UNKNOWN, "an HTML page", false},
-    {BYTES("PK\3\4abc"), ENCODING_UNKNOWN, "a zip archive (torch.save?)", false},
+    {BYTES("\x80\4\x95\x10\0\0\0\0\0\0\0}\x94(\x8c\x08segments\x94]"), ENCODING_PICKLE, NULL,
+     KIND_SNAPSHOT},
+    {BYTES("\x80\2}q\0(X\x0d\0\0\0device_tracesq\1]"), ENCODING_PICKLE, NULL, KIND_SNAPSHOT},
+    {BYTES("}q\0(U\x08segmentsq\1]"), ENCODING_PICKLE, NULL, KIND_SNAPSHOT},
+    {BYTES("(dp0\nVsegments\np1\n(l"), ENCODING_PICKLE, NULL, KIND_SNAPSHOT},
+    {BYTES("(lp0\n."), ENCODING_PICKLE, NULL, KIND_UNKNOWN},
+    {BYTES("]q\0."), ENCODING_PICKLE, NULL, KIND_UNKNOWN},
+    {BYTES("\x80\5N."), ENCODING_PICKLE, NULL, KIND_UNKNOWN},
+    {BYTES("\xef\xbb\xbf \n{\"segments\" : []}"), ENCODING_JSON, NULL, KIND_SNAPSHOT},
+    {BYTES("[{\"total_size\": 1, \"blocks\": []}]"), ENCODING_JSON, NULL, KIND_SNAPSHOT},
+    {BYTES("{\"traces\": [{\"segments\": 1}]}"), ENCODING_JSON, NULL, KIND_LAYER_TRACE},
+    {BYTES("{\"segments\": [{\"traces\": 1}]}"), ENCODING_JSON, NULL, KIND_SNAPSHOT},
+    {BYTES("{\"trace\": [\"traces\", \"segments\"]}"), ENCODING_JSON, NULL, KIND_UNKNOWN},
+    {BYTES(""), ENCODING_UNKNOWN, "an empty file", KIND_UNKNOWN},
+    {BYTES(" \n"), ENCODING_UNKNOWN, "white space only", KIND_UNKNOWN},
+    {BYTES("hello\nworld"), ENCODING_UNKNOWN, "a text file", KIND_UNKNOWN},
+    {BYTES("<!DOCTYPE html><p>"), ENCODING_UNKNOWN, "an HTML page", KIND_UNKNOWN},
+    {BYTES("PK\3\4abc"), ENCODING_UNKNOWN, "a zip archive (torch.save?)", KIND_UNKNOWN},
     {BYTES("\x7f"
            "ELF\2\1"),
-     ENCODING_UNKNOWN, "an ELF program", false},
-    {BYTES("\x80\7]."), ENCODING_UNKNOWN, "unknown pickle protocol 7", false},
-    {BYTES("\0\1\2\3"), ENCODING_UNKNOWN, "unknown binary data", false},
+     ENCODING_UNKNOWN, "an ELF program", KIND_UNKNOWN},
+    {BYTES("\x80\7]."), ENCODING_UNKNOWN, "unknown pickle protocol 7", KIND_UNKNOWN},
+    {BYTES("\0\1\2\3"), ENCODING_UNKNOWN, "unknown binary data", KIND_UNKNOWN},
 };
 
 START_TEST(beginning_is_recognised)
@@ -52,7 +54,7 @@ START_TEST(beginning_is_recognised)
         ck_assert_int_eq(err.status, STATUS_BAD_INPUT);
         ck_assert_msg(strstr(err.text, beginnings[_i].instead) != NULL, "%s", err.text);
     }
-    ck_assert_int_eq(sniff_is_snapshot(&source), beginnings[_i].is_snapshot);
+    ck_assert_int_eq(sniff_kind(&source), beginnings[_i].kind);
     ck_assert_uint_eq(source_offset(&source), 0);
     source_close(&source);
 }

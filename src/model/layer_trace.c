@@ -1,0 +1,135 @@
+#include "model/layer_trace.h"
+
+#include <stdlib.h>
+
+#include "decode/layers.h"
+
+#define MOST_ROWS   ((size_t)UINT32_MAX - 1)
+#define LARGEST_SUM ((INT64_C(1) << 62) - 1)
+
+/* The members that must not add up to more than LARGEST_SUM. */
+enum { SUMS = 8 };
+
+struct layer_loader {
+    struct layer_trace *trace;
+    struct layer_row *rows;
+    size_t count, capacity;
+    int64_t sums[SUMS];
+};
+
+static bool add_magnitude(int64_t *sum, int64_t value)
+{
+    int64_t size = value < 0 ? -value : value; /* never INT64_MIN: see layer_set_integer() */
+    return !__builtin_add_overflow(*sum, size, sum) && *sum <= LARGEST_SUM;
+}
+
+static bool add_sums(struct layer_loader *loader, const struct layer_row *row)
+{
+    const int64_t members[SUMS] = {
+        row->module_params,      row->allocated,         row->reserved,
+        row->all_gathered,       row->memory_diff,       row->cumul_all_gathered,
+        row->memory_activations, row->saved_activations,
+    };
+    for (size_t i = 0; i < SUMS; i++)
+        if (!add_magnitude(&loader->sums[i], members[i]))
+            return false;
+    return true;
+}
+
+static bool take_row(void *self, const struct layer_row *row, uint64_t offset, struct error *err)
+{
+    struct layer_loader *loader = self;
+    struct layer_trace *trace = loader->trace;
+    if (!add_sums(loader, row))
+        return error_set_at(err, STATUS_BAD_INPUT, offset,
+                            "the sizes up to this trace add up to 2^62 bytes and more");
+    if (loader->count == MOST_ROWS)
+        return error_set_at(err, STATUS_LIMIT, offset, "more than %zu traces", MOST_ROWS);
+    if (loader->count == loader->capacity &&
+        !vec_grow((void **)&loader->rows, &loader->capacity, loader->count + 1,
+                  sizeof(*loader->rows), trace->budget, err))
+        return false;
+    loader->rows[loader->count++] = *row;
+    trace->present |= row->present;
+    trace->forward_count += row->is_forward;
+    return true;
+}
+
+static bool take_unknown_key(void *self, struct text key, struct error *err)
+{
+    struct layer_trace *trace = ((struct layer_loader *)self)->trace;
+    string_id id;
+    if (trace->more_unknown_keys)
+        return true;
+    if (!symbols_string(trace->symbols, key.bytes, key.size, &id, err))
+        return false;
+    for (size_t i = 0; i < trace->unknown_key_count; i++)
+        if (trace->unknown_keys[i] == id)
+            return true;
+    if (trace->unknown_key_count < LAYER_TRACE_UNKNOWN_KEYS)
+        trace->unknown_keys[trace->unknown_key_count++] = id;
+    else
+        trace->more_unknown_keys = true;
+    return true;
+}
+
+static bool decode(struct layer_loader *loader, struct input *input, struct error *err)
+{
+    struct layer_trace *trace = loader->trace;
+    const struct layer_sink sink = {
+        .self = loader, .row = take_row, .unknown_key = take_unknown_key};
+    if (sniff_kind(&input->source) != KIND_LAYER_TRACE)
+        return sniff_encoding(&input->source, &trace->encoding, err) &&
+               error_set(err, STATUS_BAD_INPUT, "not a layer trace: it looks like %s",
+                         kind_name(sniff_kind(&input->source)));
+    return sniff_encoding(&input->source, &trace->encoding, err) &&
+           decode_json_layers(&input->source, trace->symbols, &sink, err);
+}
+
+struct layer_trace *layer_trace_load_input(struct input *input, struct error *err)
+{
+    struct layer_trace *trace = calloc(1, sizeof(*trace));
+    if (!trace) {
+        input_discard(input);
+        error_set(err, STATUS_LIMIT, "out of memory");
+        return NULL;
+    }
+    *trace = (struct layer_trace){.budget = input->budget, .protocol = -1};
+    struct layer_loader loader = {.trace = trace};
+    trace->symbols = symbols_create(trace->budget, err);
+    bool ok = trace->symbols && decode(&loader, input, err);
+    trace->compression = input->source.compression;
+    input_close(input);
+    trace->input_bytes = input->bytes;
+    trace->rows = loader.rows;
+    trace->count = loader.count;
+    if (ok)
+        return trace;
+    layer_trace_destroy(trace);
+    return NULL;
+}
+
+struct layer_trace *layer_trace_load(int fd, size_t max_memory, struct error *err)
+{
+    struct input input;
+    return input_from_fd(&input, fd, max_memory, err) ? layer_trace_load_input(&input, err) : NULL;
+}
+
+struct layer_trace *layer_trace_load_memory(const void *bytes, size_t size, size_t max_memory,
+                                            struct error *err)
+{
+    struct input input;
+    return input_from_memory(&input, bytes, size, max_memory, err)
+               ? layer_trace_load_input(&input, err)
+               : NULL;
+}
+
+void layer_trace_destroy(struct layer_trace *trace)
+{
+    if (!trace)
+        return;
+    vec_free((void *)trace->rows, 0, sizeof(*trace->rows), trace->budget); /* which goes, too */
+    symbols_destroy(trace->symbols);
+    free(trace->budget);
+    free(trace);
+}

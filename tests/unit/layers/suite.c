@@ -1,0 +1,8 @@
+#include "unit/layers/layers.h"
+
+Suite *unit_suite(void)
+{
+    Suite *suite = suite_create("layers");
+    suite_add_tcase(suite, layers_json_tests());
+    return suite;
+}
