@@ -16,3 +16,28 @@ EXTRA_DIST += \
 	samples/make_samples.py \
 	samples/stacks.py \
 	samples/training.py
+
+# Captures whose allocations are labelled, to measure categories against, and what records them.
+EXTRA_DIST += \
+	samples/labelled/by-hand-late.pickle.gz \
+	samples/labelled/by-hand.pickle.gz \
+	samples/labelled/checkpointed-adamw-late.pickle.gz \
+	samples/labelled/checkpointed-adamw.pickle.gz \
+	samples/labelled/cnn-adam-late.pickle.gz \
+	samples/labelled/cnn-adam.pickle.gz \
+	samples/labelled/cnn-sgd-late.pickle.gz \
+	samples/labelled/cnn-sgd.pickle.gz \
+	samples/labelled/custom-optimizer-late.pickle.gz \
+	samples/labelled/custom-optimizer.pickle.gz \
+	samples/labelled/inference-late.pickle.gz \
+	samples/labelled/inference.pickle.gz \
+	samples/labelled/transformer-adamw-late.pickle.gz \
+	samples/labelled/transformer-adamw.pickle.gz \
+	samples/record_labelled.py \
+	samples/recording/__init__.py \
+	samples/recording/allocations.py \
+	samples/recording/capture.py \
+	samples/recording/frames.py \
+	samples/recording/loops.py \
+	samples/recording/models.py \
+	samples/recording/optimizers.py

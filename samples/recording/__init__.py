@@ -1,0 +1,1 @@
+"""Recording labelled captures; see ../record_labelled.py."""
