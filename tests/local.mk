@@ -12,7 +12,10 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	MEMSNAP_CORPUS=$${MEMSNAP_CORPUS-'$(abs_top_srcdir)/../shared/corpus'}; export MEMSNAP_CORPUS; \
 	ASAN_OPTIONS=$${ASAN_OPTIONS-detect_stack_use_after_return=1}; export ASAN_OPTIONS; \
-	UBSAN_OPTIONS=$${UBSAN_OPTIONS-print_stacktrace=1}; export UBSAN_OPTIONS;
+	UBSAN_OPTIONS=$${UBSAN_OPTIONS-print_stacktrace=1}; export UBSAN_OPTIONS; \
+	LSAN_OPTIONS=$${LSAN_OPTIONS-suppressions=$(abs_top_srcdir)/tests/drivers.supp:print_suppressions=0}; \
+	export LSAN_OPTIONS; \
+	POCL_CACHE_DIR=$${POCL_CACHE_DIR-'$(abs_top_builddir)/pocl-cache'}; export POCL_CACHE_DIR;
 
 TEST_EXTENSIONS = .sh .py
 if HAVE_PYTHON3
@@ -25,6 +28,13 @@ check_PROGRAMS =
 TESTS = $(dist_check_SCRIPTS)
 dist_check_SCRIPTS = tests/completion.sh tests/layering.sh tests/man-examples.sh
 EXTRA_DIST += tests/layering.awk tests/man-examples.awk
+
+# Kernels that PoCL, an OpenCL for CPUs, has compiled for tests.
+clean-local:
+	rm -rf pocl-cache
+
+# What drivers of devices keep until the program ends.
+EXTRA_DIST += tests/drivers.supp
 
 include tests/accept/local.mk
 include tests/cli/local.mk

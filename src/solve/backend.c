@@ -2,9 +2,7 @@
 
 #include <string.h>
 
-#define WHAT_SIZE 128
-
-const struct backend *const backends[] = {&backend_cpu, NULL};
+const struct backend *const backends[] = {&backend_cpu, &backend_opencl, NULL};
 
 const struct backend *backend_find(const char *name)
 {
@@ -20,9 +18,10 @@ const struct backend *backend_choose(const struct cost_problem *problems, size_t
     const struct backend *best = &backend_cpu;
     double least = best->seconds(problems, count, threads);
     for (size_t i = 0; backends[i]; i++) {
-        char what[WHAT_SIZE];
+        struct backend_place place;
         double seconds = backends[i]->seconds(problems, count, threads);
-        if (seconds > least - BACKEND_WORTH_SECONDS || !backends[i]->available(what, sizeof(what)))
+        if (seconds > least - BACKEND_WORTH_SECONDS || !backends[i]->available(&place) ||
+            place.is_cpu)
             continue;
         best = backends[i];
         least = seconds;

@@ -13,13 +13,20 @@ struct backend_options {
     struct budget *budget; /* tables and whatever else grows with the problem is counted here */
 };
 
+/* Where a back end would run. */
+struct backend_place {
+    bool usable; /* on this machine */
+    bool is_cpu; /* the computer's own processor: a driver for it is no match for backend_cpu */
+    char what[160]; /* what it runs on or why it cannot, in words that fit a line ("AVX2, 2
+                       threads", "libcuda.so.1 not found"); has names from drivers, not escaped */
+};
+
 struct backend {
     const char *name; /* as --backend takes it: "cpu", "opencl", "cuda" */
 
-    /* Whether it can run on this machine, and what it runs on or why it cannot, in words that fit
-     * a line ("AVX2, 2 threads", "libcuda.so.1 is not installed"). May load a library and ask for
-     * devices, so it is not for free; never fails otherwise. */
-    bool (*available)(char *what, size_t size);
+    /* Fills *place, and returns place->usable. May load a library and ask for devices, so it is not
+     * for free. */
+    bool (*available)(struct backend_place *place);
 
     /* Seconds that solving these would take, start-up included, on a machine where it is
      * available: a rough figure, from the sizes alone. */
@@ -37,13 +44,13 @@ struct backend {
 };
 
 extern const struct backend *const backends[]; /* the CPU first; ends with NULL */
-extern const struct backend backend_cpu;
+extern const struct backend backend_cpu, backend_opencl, backend_cuda;
 
 /* NULL: no such back end. */
 const struct backend *backend_find(const char *name);
 
 /* The one with the least estimated time among those available: a device is only asked whether it is
- * there when it would save at least BACKEND_WORTH_SECONDS. */
+ * there when it would save at least BACKEND_WORTH_SECONDS, and not taken when it is_cpu. */
 #define BACKEND_WORTH_SECONDS 0.1
 const struct backend *backend_choose(const struct cost_problem *problems, size_t count,
                                      unsigned threads);

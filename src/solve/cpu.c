@@ -4,9 +4,10 @@
 
 #define REFERENCE_SECONDS 1.2e-9 /* an addition and a minimum */
 
-static bool available(char *what, size_t size)
+static bool available(struct backend_place *place)
 {
-    snprintf(what, size, "plain C, 1 thread");
+    *place = (struct backend_place){.usable = true, .is_cpu = true};
+    snprintf(place->what, sizeof(place->what), "plain C, 1 thread");
     return true;
 }
 

@@ -5,12 +5,17 @@ unit_libs = $(LDADD) $(CHECK_LIBS)
 unit_common = tests/unit/unit.c tests/unit/unit.h
 unit_runners =
 
+# A runner a kind of device, which skips where there is none.
+device_common = tests/unit/devices/cases.c tests/unit/devices/devices.h \
+	tests/unit/solve/chance.h tests/unit/solve/problems.c tests/unit/solve/problems.h
+
 include tests/unit/analysis/local.mk
 include tests/unit/base/local.mk
 include tests/unit/crew/local.mk
 include tests/unit/json/local.mk
 include tests/unit/layers/local.mk
 include tests/unit/model/local.mk
+include tests/unit/opencl/local.mk
 include tests/unit/pickle/local.mk
 include tests/unit/render/local.mk
 include tests/unit/sandbox/local.mk

@@ -46,8 +46,8 @@ START_TEST(every_back_end_gives_the_table_of_the_reference)
 {
     struct chance chance = {3};
     for (size_t b = 0; backends[b]; b++) {
-        char what[128];
-        if (!backends[b]->available(what, sizeof(what)))
+        struct backend_place place;
+        if (!backends[b]->available(&place))
             continue;
         for (unsigned round = 0; round < 60; round++)
             check_batch(backends[b], &chance, (size_t)chance_in(&chance, 1, LARGEST_BATCH),
@@ -63,12 +63,12 @@ START_TEST(a_batch_beyond_the_budget_leaves_nothing)
     random_problem_fill(&random, &chance, 40, 100, 5, 5);
     struct cost_problem problems[] = {random.problem, random.problem};
     for (size_t b = 0; backends[b]; b++) {
-        char what[128];
+        struct backend_place place;
         struct cost_table tables[2];
         struct budget budget = {.limit = cost_table_bytes(&random.problem, COST_ROWS) * 3 / 2};
         struct backend_options options = {.budget = &budget};
         struct error err = {0};
-        if (!backends[b]->available(what, sizeof(what)))
+        if (!backends[b]->available(&place))
             continue;
         ck_assert(!backends[b]->solve(problems, tables, 2, &options, &err));
         ck_assert_int_eq(err.status, STATUS_LIMIT);

@@ -1,0 +1,186 @@
+/* The cost kernel as every device runs it: the recurrence of cost_table.h, into COST_ROWS.
+ * opencl_kernel.cl and cuda_kernel.cu give the words in capitals their meaning in their language, so
+ * that what a test sees of one holds for the other.
+ *
+ * The pairs (i, j) are cut into blocks of TILE by TILE. The blocks of a diagonal need only blocks
+ * nearer to the main diagonal, so there are two launches a diagonal of blocks, from the main one
+ * outwards:
+ *   cost_product  the splits between a block's i and its j: a min-plus product of finished blocks,
+ *                 tiled, which is where nearly all the work is
+ *   cost_finish   the splits among the block's own i and j, and all else that a row needs
+ * Blocks of the main diagonal have no splits of the first kind, and no first launch.
+ *
+ * Groups are [block of the diagonal][chunk of slots, in cost_product only][problem]. */
+
+#define TILE       DEVICE_TILE
+#define SLOTS      DEVICE_SLOTS
+#define PARTS      (DEVICE_THREADS / SLOTS) /* that a block's pairs are divided into */
+#define PART_I     8                        /* pairs of a part: a thread's, for one slot */
+#define PART_J     4
+#define PARTS_J    (TILE / PART_J) /* parts beside each other */
+#define STEP       8               /* splits in local memory at a time */
+#define NO_SPLIT   0x7fffffff      /* still infinite when any P was taken off */
+
+struct block { /* of a group: its problem, and its first i and j */
+    GLOBAL int *table;
+    GLOBAL const int *numbers;
+    int count, stride;
+    int i, j;
+};
+
+/* False: this problem is smaller than the launch, and has no such block. */
+DEVICE bool find_block(PRIVATE struct block *block, GLOBAL int *tables, GLOBAL const int *numbers,
+                       GLOBAL const struct device_problem *problems, int diagonal)
+{
+    struct device_problem problem = problems[GROUP(2)];
+    block->table = tables + problem.table;
+    block->numbers = numbers + problem.numbers;
+    block->count = problem.count;
+    block->stride = problem.stride;
+    block->i = GROUP(0) * TILE;
+    block->j = block->i + diagonal * TILE;
+    return block->j < block->count;
+}
+
+DEVICE GLOBAL const int *array(PRIVATE const struct block *block, int which)
+{
+    return block->numbers + (WIDE)which * (block->count + 1);
+}
+
+DEVICE WIDE row_of(PRIVATE const struct block *block, int i, int j)
+{
+    return ((WIDE)j * (j + 1) / 2 + i) * block->stride;
+}
+
+/* H(i,j,m), for i <= j; infinite where m is no slot. */
+DEVICE int value(PRIVATE const struct block *block, int i, int j, int m)
+{
+    return m >= 0 && m < block->stride ? block->table[row_of(block, i, j) + m] : COST_INFINITE;
+}
+
+/* For STEP splits from `split` on, H(i,s-1,m) of the block's i and H(s,j,m-x[s]) of its j, for a
+ * chunk of m: each warp copies one chunk at a time. */
+DEVICE void load_step(LOCAL int *before, LOCAL int *behind, PRIVATE const struct block *block,
+                      int split, int m)
+{
+    GLOBAL const int *x = array(block, DEVICE_X);
+    for (int k = THREAD / SLOTS; k < STEP * TILE; k += PARTS) {
+        int s = split + k / TILE, i = block->i + k % TILE, j = block->j + k % TILE;
+        int left = COST_INFINITE, right = COST_INFINITE;
+        if (s <= block->j) {
+            left = value(block, i, s - 1, m);
+            if (j < block->count)
+                right = value(block, s, j, m - x[s]);
+        }
+        before[k * SLOTS + THREAD % SLOTS] = left;
+        behind[k * SLOTS + THREAD % SLOTS] = right;
+    }
+}
+
+KERNEL void cost_product(GLOBAL int *tables, GLOBAL const int *numbers,
+                         GLOBAL const struct device_problem *problems, int diagonal)
+{
+    LOCAL_ARRAY int before[STEP * TILE * SLOTS];
+    LOCAL_ARRAY int behind[STEP * TILE * SLOTS];
+    struct block block;
+    int best[PART_I][PART_J];
+    int lane = THREAD % SLOTS, part = THREAD / SLOTS, m = GROUP(1) * SLOTS + lane;
+    int part_i = part / PARTS_J * PART_I, part_j = part % PARTS_J * PART_J;
+    if (!find_block(&block, tables, numbers, problems, diagonal) || m - lane >= block.stride)
+        return;
+
+    UNROLL for (int a = 0; a < PART_I; a++)
+        UNROLL for (int b = 0; b < PART_J; b++)
+            best[a][b] = NO_SPLIT;
+    for (int split = block.i + TILE; split <= block.j; split += STEP) {
+        load_step(before, behind, &block, split, m);
+        BARRIER();
+        UNROLL for (int s = 0; s < STEP; s++) {
+            int left[PART_I], right[PART_J];
+            UNROLL for (int a = 0; a < PART_I; a++)
+                left[a] = before[(s * TILE + part_i + a) * SLOTS + lane];
+            UNROLL for (int b = 0; b < PART_J; b++)
+                right[b] = behind[(s * TILE + part_j + b) * SLOTS + lane];
+            UNROLL for (int a = 0; a < PART_I; a++)
+                UNROLL for (int b = 0; b < PART_J; b++)
+                    best[a][b] = LEAST_SUM(left[a], right[b], best[a][b]);
+        }
+        BARRIER();
+    }
+    UNROLL for (int b = 0; b < PART_J; b++) {
+        int j = block.j + part_j + b;
+        UNROLL for (int a = 0; a < PART_I; a++)
+            if (j < block.count && m < block.stride)
+                block.table[row_of(&block, block.i + part_i + a, j) + m] = best[a][b];
+    }
+}
+
+/* The least sum over the splits first..last. */
+DEVICE int least_split(PRIVATE const struct block *block, int i, int j, int m, int first, int last,
+                       int best)
+{
+    GLOBAL const int *x = array(block, DEVICE_X);
+    for (int s = first; s <= last; s++)
+        best = LEAST_SUM(value(block, i, s - 1, m), value(block, s, j, m - x[s]), best);
+    return best;
+}
+
+/* least(i,j) */
+DEVICE int least_slots(PRIVATE const struct block *block, int i, int j)
+{
+    GLOBAL const int *x = array(block, DEVICE_X);
+    int most = x[i + 1] + array(block, DEVICE_FTMP)[i];
+    if (j - i > 1) {
+        int level = LOG2(j - i - 1);
+        GLOBAL const int *peaks = array(block, DEVICE_PEAKS + level);
+        most = MAX(most, MAX(peaks[i + 1], peaks[j - (1 << level)]));
+    }
+    return x[j + 1] + most;
+}
+
+/* H(i,j,m), when all of the block that it needs is there, and what cost_product left in its place. */
+DEVICE int finished(PRIVATE const struct block *block, int i, int j, int m)
+{
+    GLOBAL const int *x = array(block, DEVICE_X);
+    int kept = array(block, DEVICE_XBAR)[i], before = array(block, DEVICE_BEFORE)[i];
+    int all = kept + MAX(x[j + 1] + array(block, DEVICE_FTMP)[i],
+                         x[i + 1] + array(block, DEVICE_BTMP)[i]);
+    int best = COST_INFINITE;
+    if (i == j)
+        return m >= all ? before : COST_INFINITE;
+    if (m >= all) {
+        int rest = value(block, i + 1, j, m - kept);
+        if (rest < COST_INFINITE)
+            best = rest - array(block, DEVICE_FORWARD)[i];
+    }
+    if (m >= least_slots(block, i, j)) {
+        int split = NO_SPLIT, own_end = block->i + TILE - 1;
+        if (block->i < block->j) {
+            split = value(block, i, j, m);
+            split = least_split(block, i, j, m, block->j + 1, j, split);
+        }
+        split = least_split(block, i, j, m, i + 1, j < own_end ? j : own_end, split);
+        best = split - before < best ? split - before : best;
+    }
+    return best;
+}
+
+/* Pairs of a block that are equally far from its corner next to the main diagonal do not need each
+ * other. */
+KERNEL void cost_finish(GLOBAL int *tables, GLOBAL const int *numbers,
+                        GLOBAL const struct device_problem *problems, int diagonal)
+{
+    struct block block;
+    if (!find_block(&block, tables, numbers, problems, diagonal))
+        return;
+    for (int away = diagonal ? 0 : TILE - 1; away <= 2 * (TILE - 1); away++) {
+        int first = away < TILE ? 0 : away - (TILE - 1), last = away < TILE ? away : TILE - 1;
+        for (int k = THREAD; k < (last - first + 1) * block.stride; k += DEVICE_THREADS) {
+            int b = first + k / block.stride, m = k % block.stride;
+            int i = block.i + TILE - 1 - (away - b), j = block.j + b;
+            if (j < block.count)
+                block.table[row_of(&block, i, j) + m] = finished(&block, i, j, m);
+        }
+        BARRIER();
+    }
+}

@@ -1,0 +1,25 @@
+/* What the host and the kernels of a device agree on: C, OpenCL C and CUDA C++ all read this file.
+ * WIDE is a signed integer of 64 bits. */
+
+#define DEVICE_THREADS 256 /* of a group */
+#define DEVICE_TILE    16  /* rows, and columns, of a block of the table */
+#define DEVICE_SLOTS   32  /* that a group of cost_product has */
+
+/* A problem's numbers are arrays of count + 1 entries each, one after the other. */
+enum device_array {
+    DEVICE_X,
+    DEVICE_XBAR,
+    DEVICE_FTMP,
+    DEVICE_BTMP,
+    DEVICE_FORWARD,
+    DEVICE_BEFORE, /* P */
+    DEVICE_PEAKS,  /* [k][q]: the most of x[p] + x[p+1] + ftmp[p] over p = q .. q + 2^k - 1; as
+                      many k as 2^k <= count */
+};
+
+struct device_problem {
+    WIDE table;   /* where its table begins, in entries */
+    WIDE numbers; /* where its numbers begin */
+    int count;    /* layers */
+    int stride;   /* entries a row of the table, as in COST_ROWS; all are computed */
+};

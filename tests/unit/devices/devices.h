@@ -1,0 +1,10 @@
+/* What every kind of device must do. */
+#ifndef MEMSNAP_TESTS_UNIT_DEVICES_DEVICES_H
+#define MEMSNAP_TESTS_UNIT_DEVICES_DEVICES_H
+
+#include "solve/backend.h"
+
+/* Runs the cases; returns the exit status of a test: 77 where there is no such device. */
+int device_run(const struct backend *backend);
+
+#endif

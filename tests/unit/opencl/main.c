@@ -1,0 +1,6 @@
+#include "unit/devices/devices.h"
+
+int main(void)
+{
+    return device_run(&backend_opencl);
+}
