@@ -5,9 +5,15 @@ tests_unit_solve_run_SOURCES = $(unit_common) \
 	tests/unit/solve/backend_test.c \
 	tests/unit/solve/brute.c \
 	tests/unit/solve/brute.h \
+	tests/unit/solve/chains.c \
+	tests/unit/solve/chains.h \
 	tests/unit/solve/chance.h \
 	tests/unit/solve/cost_table_test.c \
+	tests/unit/solve/peak_test.c \
 	tests/unit/solve/problems.c \
 	tests/unit/solve/problems.h \
+	tests/unit/solve/rotor_test.c \
+	tests/unit/solve/schedule_test.c \
 	tests/unit/solve/solve.h \
-	tests/unit/solve/suite.c
+	tests/unit/solve/suite.c \
+	tests/unit/solve/sum_test.c

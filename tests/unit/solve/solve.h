@@ -6,5 +6,9 @@
 
 TCase *backend_tests(void);
 TCase *cost_table_tests(void);
+TCase *peak_tests(void);
+TCase *rotor_tests(void);
+TCase *schedule_tests(void);
+TCase *sum_tests(void);
 
 #endif

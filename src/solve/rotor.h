@@ -1,0 +1,48 @@
+/* Optimal persistent schedules (model `rotor`): checkpoints within checkpoints. They fit where one
+ * level of checkpoints does not, and take less time at tight budgets. The theory, and the table
+ * that holds it: solve/cost_table.h.
+ *
+ * Memory is counted in slots while the search runs, every size rounded up, which wastes half a slot
+ * a tensor held. So some more slots than the budget has are searched, and the best schedule is
+ * taken whose exact bytes, by replay, fit. */
+#ifndef MEMSNAP_SOLVE_ROTOR_H
+#define MEMSNAP_SOLVE_ROTOR_H
+
+#include "solve/backend.h"
+#include "solve/schedule.h"
+
+#define ROTOR_MOST_LAYERS 2048
+
+struct rotor_options {
+    const struct backend *backend; /* NULL: backend_choose() */
+    unsigned threads;              /* as backend_options */
+    size_t slots;                  /* that a budget is divided into; 0: as many as take a second */
+};
+
+struct rotor_plan {
+    bool feasible; /* all below is of a feasible plan only, but for slot_bytes */
+    int64_t slot_bytes;
+    bool exact;         /* every size is a whole number of slots: the optimum of all */
+    int64_t peak_bytes; /* exact, by replay */
+    int64_t extra_time;
+    struct schedule schedule;
+};
+
+struct rotor_report {
+    const struct backend *backend; /* who computed it in the end */
+    struct error device_error;     /* why another one did not; status 0: none failed */
+};
+
+/* A plan a budget (bytes, >= 0, without x[0]); all tables are one batch. */
+bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count,
+                 const struct rotor_options *options, struct rotor_plan *plans,
+                 struct rotor_report *report, struct budget *budget, struct error *err);
+
+/* The plan with the least peak that the slots can tell from others. */
+bool rotor_least(const struct chain *chain, const struct rotor_options *options,
+                 struct rotor_plan *plan, struct rotor_report *report, struct budget *budget,
+                 struct error *err);
+
+void rotor_plan_release(struct rotor_plan *plan, struct budget *budget);
+
+#endif

@@ -1,0 +1,13 @@
+/* The schedule behind a cell of a cost table. */
+#ifndef MEMSNAP_SOLVE_ROTOR_WALK_H
+#define MEMSNAP_SOLVE_ROTOR_WALK_H
+
+#include "solve/cost_table.h"
+#include "solve/schedule.h"
+
+/* Of the whole chain with `slots`, where the table's value is finite; `schedule` is added to. Of
+ * equal decisions keeping the first layer comes first, then the first split. */
+bool rotor_walk(const struct cost_problem *problem, const struct cost_table *table, int32_t slots,
+                struct schedule *schedule, struct budget *budget, struct error *err);
+
+#endif

@@ -1,0 +1,226 @@
+#include "solve/peak.h"
+
+#include "solve/front.h"
+#include "unit/solve/chains.h"
+#include "unit/solve/solve.h"
+
+static struct budget budget = {.limit = 1 << 30};
+
+/* The least peak of all placements, by count of segments or by time. */
+struct wanted {
+    int64_t by_count[12], least;
+    struct {
+        int64_t peak, time;
+    } all[1 << 13];
+    size_t all_count;
+};
+
+static void try_all(const struct chain *chain, struct wanted *wanted)
+{
+    unsigned n = (unsigned)chain->layers;
+    wanted->all_count = 0;
+    wanted->least = INT64_MAX;
+    for (unsigned k = 0; k < 12; k++)
+        wanted->by_count[k] = INT64_MAX;
+    for (unsigned cuts = 1; cuts < 1U << n; cuts += 2)
+        for (unsigned wrapped = cuts;; wrapped = (wrapped - 1) & cuts) {
+            int64_t peak = account_peak(chain, cuts, wrapped);
+            unsigned count = account_count(chain, cuts, wrapped);
+            for (unsigned k = count; k < 12; k++)
+                wanted->by_count[k] = peak < wanted->by_count[k] ? peak : wanted->by_count[k];
+            wanted->least = peak < wanted->least ? peak : wanted->least;
+            wanted->all[wanted->all_count].peak = peak;
+            wanted->all[wanted->all_count++].time = account_extra_time(chain, cuts, wrapped);
+            if (wrapped == 0)
+                break;
+        }
+}
+
+static void bits_of(const struct placement *placement, unsigned *cuts, unsigned *wrapped)
+{
+    *cuts = 1;
+    *wrapped = 0;
+    for (size_t k = 0; k < placement->count; k++) {
+        *cuts |= 1U << placement->segments[k].first | 1U << placement->segments[k].end;
+        *wrapped |= 1U << placement->segments[k].first;
+    }
+}
+
+/* What the placement promises is so by the test's own account and by replay. */
+static void check_placement(const struct chain *chain, const struct placement *placement,
+                            int64_t peak, int64_t time)
+{
+    unsigned cuts, wrapped;
+    struct replay_outcome outcome;
+    struct error err;
+    bits_of(placement, &cuts, &wrapped);
+    ck_assert_int_eq(account_peak(chain, cuts, wrapped), peak);
+    ck_assert(placement_replay(placement, chain, &budget, &outcome, &err));
+    ck_assert_int_eq(outcome.peak_bytes, peak);
+    ck_assert_int_eq(outcome.extra_time, account_extra_time(chain, cuts, wrapped));
+    if (time >= 0)
+        ck_assert_int_eq(outcome.extra_time, time);
+}
+
+static void check_place(const struct chain *chain, size_t most, int64_t wanted)
+{
+    struct placement placement = {0};
+    struct error err;
+    int64_t peak;
+    ck_assert(peak_place(chain, most, &placement, &peak, &budget, &err));
+    ck_assert_int_eq(peak, wanted);
+    ck_assert_uint_le(placement.count, most);
+    check_placement(chain, &placement, peak, -1);
+    placement_release(&placement, &budget);
+}
+
+static int64_t least_time(const struct wanted *wanted, int64_t bytes)
+{
+    int64_t time = INT64_MAX;
+    for (size_t i = 0; i < wanted->all_count; i++)
+        if (wanted->all[i].peak <= bytes && wanted->all[i].time < time)
+            time = wanted->all[i].time;
+    return time;
+}
+
+/* Every point is attained, is the best for its memory, and none is missing below. */
+static void check_front(const struct chain *chain, const struct wanted *wanted)
+{
+    struct front front;
+    struct error err;
+    ck_assert(front_create(&front, chain, &budget, &err));
+    ck_assert(front.exact);
+    ck_assert_int_eq(front.points[0].peak_bytes, wanted->least);
+    ck_assert_int_eq(front.points[front.count - 1].extra_time, 0);
+    ck_assert_int_le(front.points[front.count - 1].peak_bytes, peak_without(chain));
+    for (size_t i = 0; i < front.count; i++) {
+        const struct front_point *point = &front.points[i];
+        struct placement placement = {0};
+        ck_assert(front_place(&front, point, &placement, &budget, &err));
+        check_placement(chain, &placement, point->peak_bytes, point->extra_time);
+        placement_release(&placement, &budget);
+        ck_assert_int_eq(point->extra_time, least_time(wanted, point->peak_bytes));
+        if (i > 0) {
+            ck_assert_int_gt(point->peak_bytes, point[-1].peak_bytes);
+            ck_assert_int_lt(point->extra_time, point[-1].extra_time);
+            ck_assert_int_eq(point[-1].extra_time, least_time(wanted, point->peak_bytes - 1));
+        }
+    }
+    ck_assert_ptr_null(front_within(&front, wanted->least - 1));
+    ck_assert_ptr_eq(front_within(&front, front.points[0].peak_bytes), &front.points[0]);
+    front_release(&front, &budget);
+}
+
+START_TEST(placements_are_the_best_of_all)
+{
+    static struct wanted wanted;
+    struct chance chance = {11};
+    for (int round = 0; round < 10000; round++) {
+        size_t layers = (size_t)chance_in(&chance, 1, round % 50 == 0 ? 8 : 5);
+        struct chain chain = random_chain(&chance, layers, chance_in(&chance, 0, 40),
+                                          chance_in(&chance, 0, 30), &budget);
+        try_all(&chain, &wanted);
+        ck_assert_int_eq(peak_without(&chain), wanted.by_count[0]);
+        for (size_t k = 0; k <= layers; k++)
+            check_place(&chain, k, wanted.by_count[k]);
+        check_place(&chain, PEAK_ANY_COUNT, wanted.least);
+        check_front(&chain, &wanted);
+        chain_release(&chain, &budget);
+    }
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
+START_TEST(long_chains_keep_their_promises)
+{
+    struct chance chance = {12};
+    for (int round = 0; round < 20; round++) {
+        struct chain chain =
+            random_chain(&chance, (size_t)chance_in(&chance, 50, 300), 1 << 30, 1 << 20, &budget);
+        struct front front;
+        struct error err;
+        int64_t peak;
+        struct placement least = {0};
+        ck_assert(front_create(&front, &chain, &budget, &err));
+        ck_assert(peak_place(&chain, PEAK_ANY_COUNT, &least, &peak, &budget, &err));
+        ck_assert_int_eq(peak, front.points[0].peak_bytes);
+        ck_assert_int_le(peak, peak_without(&chain));
+        for (size_t i = 0; i < front.count; i += 7) {
+            struct placement placement = {0};
+            struct replay_outcome outcome;
+            ck_assert(front_place(&front, &front.points[i], &placement, &budget, &err));
+            ck_assert(placement_replay(&placement, &chain, &budget, &outcome, &err));
+            ck_assert_int_eq(outcome.peak_bytes, front.points[i].peak_bytes);
+            ck_assert_int_eq(outcome.extra_time, front.points[i].extra_time);
+            placement_release(&placement, &budget);
+        }
+        placement_release(&least, &budget);
+        front_release(&front, &budget);
+        chain_release(&chain, &budget);
+    }
+}
+END_TEST
+
+START_TEST(knees_are_inner_points)
+{
+    struct chance chance = {13};
+    struct chain chain = random_chain(&chance, 60, 100, 1, &budget);
+    for (size_t i = 0; i < 60; i++)
+        chain.forward[i] = 1;
+    struct front front;
+    struct error err;
+    ck_assert(front_create(&front, &chain, &budget, &err));
+    bool marks[1001];
+    size_t count = 0;
+    front_knees(&front, marks, 3);
+    for (size_t i = 0; i < front.count; i++)
+        count += marks[i];
+    ck_assert_uint_ge(count, 1);
+    ck_assert_uint_le(count, 3);
+    ck_assert(!marks[0] && !marks[front.count - 1]);
+    front_release(&front, &budget);
+    chain_release(&chain, &budget);
+}
+END_TEST
+
+START_TEST(too_many_layers_are_refused)
+{
+    struct chance chance = {14};
+    struct chain chain = random_chain(&chance, FRONT_MOST_LAYERS + 1, 10, 10, &budget);
+    struct front front;
+    struct error err;
+    ck_assert(!front_create(&front, &chain, &budget, &err));
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
+    chain_release(&chain, &budget);
+}
+END_TEST
+
+START_TEST(even_segments_cover_the_chain)
+{
+    struct error err;
+    for (size_t n = 1; n < 40; n++) {
+        struct placement placement = {0};
+        ck_assert(placement_even(&placement, n, &budget, &err));
+        size_t done = 0;
+        for (size_t k = 0; k < placement.count; k++) {
+            ck_assert_uint_eq(placement.segments[k].first, done);
+            ck_assert_uint_gt(placement.segments[k].end, done);
+            done = placement.segments[k].end;
+        }
+        ck_assert_uint_eq(done, n);
+        placement_release(&placement, &budget);
+    }
+}
+END_TEST
+
+TCase *peak_tests(void)
+{
+    TCase *tests = tcase_create("peak");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, placements_are_the_best_of_all);
+    tcase_add_test(tests, long_chains_keep_their_promises);
+    tcase_add_test(tests, knees_are_inner_points);
+    tcase_add_test(tests, too_many_layers_are_refused);
+    tcase_add_test(tests, even_segments_cover_the_chain);
+    return tests;
+}

@@ -1,0 +1,193 @@
+#include "solve/rotor.h"
+
+#include "solve/front.h"
+#include "unit/solve/brute.h"
+#include "unit/solve/chains.h"
+#include "unit/solve/problems.h"
+#include "unit/solve/solve.h"
+
+static struct budget budget = {.limit = 1 << 30};
+
+static int64_t best_time(const struct chain *chain, int64_t bytes)
+{
+    struct random_problem problem = {.problem = {.layers = (int32_t)chain->layers}};
+    for (size_t i = 0; i <= chain->layers; i++)
+        problem.x[i] = (int32_t)chain->x[i];
+    for (size_t i = 0; i < chain->layers; i++) {
+        problem.xbar[i] = (int32_t)chain->xbar[i];
+        problem.ftmp[i] = (int32_t)chain->ftmp[i];
+        problem.btmp[i] = (int32_t)chain->btmp[i];
+        problem.forward[i] = (int32_t)chain->forward[i];
+    }
+    problem.problem.x = problem.x;
+    problem.problem.xbar = problem.xbar;
+    problem.problem.ftmp = problem.ftmp;
+    problem.problem.btmp = problem.btmp;
+    problem.problem.forward = problem.forward;
+    return brute_extra_time(&problem.problem, (int32_t)bytes);
+}
+
+static struct rotor_plan solve_one(const struct chain *chain, int64_t bytes, size_t slots)
+{
+    struct rotor_plan plan;
+    struct rotor_report report;
+    struct rotor_options options = {.backend = &backend_cpu, .slots = slots};
+    struct error err = {0};
+    ck_assert_msg(rotor_solve(chain, &bytes, 1, &options, &plan, &report, &budget, &err), "%s",
+                  err.text);
+    return plan;
+}
+
+/* The plan's figures are those of its own schedule, and keep to the budget. */
+static void check_plan(const struct chain *chain, const struct rotor_plan *plan, int64_t bytes)
+{
+    struct replay_outcome outcome;
+    struct error err;
+    ck_assert(schedule_replay(&plan->schedule, chain, &budget, &outcome, &err));
+    ck_assert_int_eq(outcome.peak_bytes, plan->peak_bytes);
+    ck_assert_int_eq(outcome.extra_time, plan->extra_time);
+    ck_assert_int_le(plan->peak_bytes, bytes);
+}
+
+static void check_exact(struct chance *chance, size_t layers)
+{
+    struct chain chain =
+        random_chain(chance, layers, chance_in(chance, 0, 6), chance_in(chance, 0, 9), &budget);
+    int64_t bytes = chance_in(chance, 0, 40), time = best_time(&chain, bytes);
+    struct rotor_plan plan = solve_one(&chain, bytes, 64);
+    ck_assert(plan.exact);
+    ck_assert_int_eq(plan.feasible, time < COST_INFINITE);
+    if (plan.feasible) {
+        check_plan(&chain, &plan, bytes);
+        ck_assert_int_eq(plan.extra_time, time);
+    }
+    rotor_plan_release(&plan, &budget);
+    chain_release(&chain, &budget);
+}
+
+START_TEST(plans_are_the_best_of_all_persistent_schedules)
+{
+    struct chance chance = {31};
+    for (int round = 0; round < 9900; round++)
+        check_exact(&chance, (size_t)chance_in(&chance, 1, 4));
+    for (int round = 0; round < 100; round++)
+        check_exact(&chance, (size_t)chance_in(&chance, 5, 6));
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
+/* In rounded slots too, a plan fits its budget in bytes; and where one level of checkpoints does,
+ * with some room, so does this. */
+START_TEST(plans_in_coarse_slots_keep_to_the_budget)
+{
+    struct chance chance = {32};
+    for (int round = 0; round < 60; round++) {
+        struct chain chain =
+            random_chain(&chance, (size_t)chance_in(&chance, 2, 60), 1 << 28, 1 << 24, &budget);
+        struct front front;
+        struct error err;
+        ck_assert(front_create(&front, &chain, &budget, &err));
+        int64_t bytes = front.points[front.count / 2].peak_bytes / 100 * 125;
+        struct rotor_plan plan = solve_one(&chain, bytes, 200);
+        ck_assert(!plan.exact);
+        ck_assert(plan.feasible);
+        check_plan(&chain, &plan, bytes);
+        rotor_plan_release(&plan, &budget);
+        front_release(&front, &budget);
+        chain_release(&chain, &budget);
+    }
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
+START_TEST(the_least_plan_is_the_least)
+{
+    struct chance chance = {33};
+    for (int round = 0; round < 300; round++) {
+        struct chain chain = random_chain(&chance, (size_t)chance_in(&chance, 1, 4),
+                                          chance_in(&chance, 1, 9), 5, &budget);
+        struct rotor_options options = {.backend = &backend_cpu, .slots = 400};
+        struct rotor_plan plan;
+        struct rotor_report report;
+        struct error err;
+        ck_assert(rotor_least(&chain, &options, &plan, &report, &budget, &err));
+        ck_assert(plan.feasible);
+        check_plan(&chain, &plan, plan.peak_bytes);
+        /* Replay knows no gradient before the backward pass, so a plan may take less than the
+         * table says; never less than the best of all can, which counts one throughout. */
+        if (plan.peak_bytes > 0) {
+            struct rotor_plan below = solve_one(&chain, plan.peak_bytes - 1, 400);
+            ck_assert(!below.feasible);
+            rotor_plan_release(&below, &budget);
+        }
+        rotor_plan_release(&plan, &budget);
+        chain_release(&chain, &budget);
+    }
+}
+END_TEST
+
+START_TEST(several_budgets_are_answered_as_each_alone)
+{
+    struct chance chance = {34};
+    struct chain chain = random_chain(&chance, 30, 1000, 50, &budget);
+    int64_t whole = 0, budgets[4];
+    for (size_t i = 0; i < 30; i++)
+        whole += chain.xbar[i];
+    for (int k = 0; k < 4; k++)
+        budgets[k] = whole * (k + 1) / 5;
+    struct rotor_options options = {.slots = 150};
+    struct rotor_plan plans[4];
+    struct rotor_report report;
+    struct error err;
+    ck_assert(rotor_solve(&chain, budgets, 4, &options, plans, &report, &budget, &err));
+    ck_assert_ptr_eq(report.backend, &backend_cpu);
+    for (int k = 0; k < 4; k++) {
+        struct rotor_plan alone = solve_one(&chain, budgets[k], 150);
+        ck_assert_int_eq(alone.feasible, plans[k].feasible);
+        ck_assert_int_eq(alone.peak_bytes, plans[k].peak_bytes);
+        ck_assert_int_eq(alone.extra_time, plans[k].extra_time);
+        rotor_plan_release(&alone, &budget);
+        rotor_plan_release(&plans[k], &budget);
+    }
+    chain_release(&chain, &budget);
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
+static bool fail_to_solve(const struct cost_problem *problems, struct cost_table *tables,
+                          size_t count, const struct backend_options *options, struct error *err)
+{
+    (void)problems, (void)tables, (void)count, (void)options;
+    return error_set(err, STATUS_IO, "the device caught fire");
+}
+
+START_TEST(a_device_that_fails_is_replaced_by_the_cpu)
+{
+    struct chance chance = {35};
+    struct chain chain = random_chain(&chance, 5, 10, 5, &budget);
+    struct backend burning = {.name = "burning", .solve = fail_to_solve};
+    struct rotor_options options = {.backend = &burning};
+    struct rotor_plan plan;
+    struct rotor_report report;
+    struct error err;
+    int64_t bytes = 1000;
+    ck_assert(rotor_solve(&chain, &bytes, 1, &options, &plan, &report, &budget, &err));
+    ck_assert(plan.feasible);
+    ck_assert_ptr_eq(report.backend, &backend_cpu);
+    ck_assert_str_eq(report.device_error.text, "the device caught fire");
+    rotor_plan_release(&plan, &budget);
+    chain_release(&chain, &budget);
+}
+END_TEST
+
+TCase *rotor_tests(void)
+{
+    TCase *tests = tcase_create("rotor");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, plans_are_the_best_of_all_persistent_schedules);
+    tcase_add_test(tests, plans_in_coarse_slots_keep_to_the_budget);
+    tcase_add_test(tests, the_least_plan_is_the_least);
+    tcase_add_test(tests, several_budgets_are_answered_as_each_alone);
+    tcase_add_test(tests, a_device_that_fails_is_replaced_by_the_cpu);
+    return tests;
+}
