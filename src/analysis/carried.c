@@ -1,100 +1,32 @@
 #include "analysis/carried.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-#include "base/hash.h"
-
-void size_tallies_init(struct size_tallies *tallies, struct budget *budget)
-{
-    *tallies = (struct size_tallies){.seed = hash_seed(), .budget = budget};
-}
-
-void size_tallies_release(struct size_tallies *tallies)
-{
-    vec_free(tallies->slots, tallies->capacity, sizeof(*tallies->slots), tallies->budget);
-    *tallies = (struct size_tallies){0};
-}
-
-static struct size_tally *find_slot(struct size_tally *slots, size_t count, uint64_t seed,
-                                    uint64_t size)
-{
-    size_t at = (size_t)hash_word(size, seed) & (count - 1);
-    while (slots[at].used && slots[at].size != size)
-        at = (at + 1) & (count - 1);
-    return &slots[at];
-}
-
-static bool tallies_grow(struct size_tallies *tallies, struct error *err)
-{
-    size_t count = tallies->slot_count ? tallies->slot_count * 2 : 64, capacity = 0;
-    struct size_tally *slots = NULL;
-    if (!vec_grow((void **)&slots, &capacity, count, sizeof(*slots), tallies->budget, err))
-        return false;
-    memset(slots, 0, count * sizeof(*slots));
-    for (size_t i = 0; i < tallies->slot_count; i++)
-        if (tallies->slots[i].used)
-            *find_slot(slots, count, tallies->seed, tallies->slots[i].size) = tallies->slots[i];
-    vec_free(tallies->slots, tallies->capacity, sizeof(*slots), tallies->budget);
-    tallies->slots = slots;
-    tallies->slot_count = count;
-    tallies->capacity = capacity;
-    return true;
-}
-
-struct size_tally *size_tallies_at(struct size_tallies *tallies, uint64_t size, struct error *err)
-{
-    if (tallies->used * 2 >= tallies->slot_count && !tallies_grow(tallies, err))
-        return NULL;
-    struct size_tally *tally = find_slot(tallies->slots, tallies->slot_count, tallies->seed, size);
-    if (!tally->used) {
-        *tally = (struct size_tally){.size = size, .last_run = NO_RUN, .used = true};
-        tallies->used++;
-    }
-    return tally;
-}
-
-void size_tally_gradient(struct size_tally *tally, uint32_t run)
-{
-    if (tally->last_run != run) {
-        tally->last_run = run;
-        tally->run_gradients = 0;
-    }
-    tally->run_gradients++;
-    if (tally->run_gradients > tally->gradients)
-        tally->gradients = tally->run_gradients;
-}
-
-bool size_tally_is_parameter(const struct size_tally *tally)
-{
-    return tally->gradients > 0 && tally->persistent == tally->gradients;
-}
-
-/* The item at which the program let go of it: what the phase of its end is judged by. */
-static uint32_t end_of(const struct carried *carried)
-{
-    return carried->free_requested != EVENT_NEVER ? carried->free_requested
-                                                  : carried->free_completed;
-}
+#include "analysis/births.h"
 
 /* Phase of the end; PHASE_UNKNOWN for what is never freed, or freed before any evidence. */
-static enum phase end_phase(const struct phases *phases, const struct carried *carried)
+static enum phase end_phase(const struct judge *judge, const struct carried *carried)
 {
-    uint32_t run = phases_run_of(phases, end_of(carried));
-    return run == NO_RUN ? PHASE_UNKNOWN : (enum phase)phases->runs[run].phase;
+    return judge_phase(judge, phases_run_of(judge->phases, carried_end(carried)));
 }
 
 /* A step that the trace begins in frees its own temporaries too. */
-static bool ends_in_whole_step(const struct phases *phases, const struct carried *carried)
+static bool ends_in_whole_step(const struct judge *judge, const struct carried *carried)
 {
-    return end_phase(phases, carried) == PHASE_OPTIMIZER &&
-           phases_run_of(phases, end_of(carried)) > 0;
+    return end_phase(judge, carried) == PHASE_OPTIMIZER &&
+           phases_run_of(judge->phases, carried_end(carried)) > 0;
 }
 
-static enum reason reason_of_stack(const struct phases *phases, const struct carried *carried,
-                                       const struct stack_facts *facts)
+static bool is_persistent(const struct carried *carried)
 {
-    bool ends_at_once = phases_run_of(phases, end_of(carried)) == 0;
-    enum phase phase = end_phase(phases, carried);
+    return carried_end(carried) == EVENT_NEVER;
+}
+
+static enum reason reason_of_stack(const struct judge *judge, const struct carried *carried,
+                                   const struct stack_facts *facts)
+{
+    bool ends_at_once = phases_run_of(judge->phases, carried_end(carried)) == 0;
+    enum phase phase = end_phase(judge, carried);
     if (facts->is_workspace)
         return REASON_WORKSPACE;
     if (facts->communicates)
@@ -103,15 +35,15 @@ static enum reason reason_of_stack(const struct phases *phases, const struct car
     case CONTEXT_INIT:
         return REASON_MODEL_MADE;
     case CONTEXT_FORWARD:
-    case CONTEXT_RECOMPUTE:
         return REASON_FORWARD_KEPT;
+    case CONTEXT_RECOMPUTE:
+        return REASON_RECOMPUTED;
     case CONTEXT_BACKWARD:
         return ends_at_once && phase == PHASE_BACKWARD && !facts->accumulates_grad
                    ? REASON_BACKWARD_PASSED_ON
                    : REASON_BACKWARD_KEPT;
     case CONTEXT_OPTIMIZER:
-        return ends_at_once && phase == PHASE_OPTIMIZER ? REASON_STEP_FREED
-                                                        : REASON_STEP_KEPT;
+        return ends_at_once && phase == PHASE_OPTIMIZER ? REASON_STEP_FREED : REASON_STEP_KEPT;
     case CONTEXT_DATA:
     case CONTEXT_OTHER:
         return phase == PHASE_BACKWARD ? REASON_BACKWARD_FREES : REASON_NONE;
@@ -123,15 +55,14 @@ static enum reason reason_of_stack(const struct phases *phases, const struct car
 }
 
 /* What needs no counting; REASON_NONE leaves it to the tallies. */
-static bool assign_one(const struct timeline *timeline, struct site_table *sites,
-                       const struct phases *phases, const struct carried *carried,
-                       uint8_t *reason, struct error *err)
+static bool assign_one(const struct judge *judge, const struct carried *carried,
+                       enum reason *reason, struct error *err)
 {
+    const struct trace *trace = judge->timeline->trace;
+    uint32_t end = carried_end(carried);
     *reason = REASON_NONE;
-    uint32_t end = end_of(carried);
-    if (end != EVENT_NEVER && timeline->trace->stack[end] != STACK_NONE) {
-        const struct stack_facts *of_free =
-            site_stack_facts(sites, timeline->trace->stack[end], err);
+    if (end != EVENT_NEVER && trace->stack[end] != STACK_NONE) {
+        const struct stack_facts *of_free = site_stack_facts(judge->sites, trace->stack[end], err);
         if (!of_free)
             return false;
         if (of_free->context == CONTEXT_ZERO_GRAD) {
@@ -140,65 +71,171 @@ static bool assign_one(const struct timeline *timeline, struct site_table *sites
         }
     }
     if (carried->stack != STACK_NONE) {
-        const struct stack_facts *facts = site_stack_facts(sites, carried->stack, err);
+        const struct stack_facts *facts = site_stack_facts(judge->sites, carried->stack, err);
         if (!facts)
             return false;
-        *reason = (uint8_t)reason_of_stack(phases, carried, facts);
-    } else if (end_phase(phases, carried) == PHASE_BACKWARD && phases_run_of(phases, end) == 0) {
+        *reason = reason_of_stack(judge, carried, facts);
+    } else if (is_persistent(carried) && carried->size == CUBLAS_WORKSPACE) {
+        *reason = REASON_WORKSPACE_SIZE;
+    } else if (end_phase(judge, carried) == PHASE_BACKWARD &&
+               phases_run_of(judge->phases, end) == judge->first_backward_run) {
         *reason = REASON_BACKWARD_FREES;
     }
     return true;
 }
 
-static bool is_persistent(const struct carried *carried)
+static bool count_one(struct judge *judge, const struct carried *carried, enum reason reason,
+                      struct error *err)
 {
-    return carried->free_requested == EVENT_NEVER && carried->free_completed == EVENT_NEVER;
-}
-
-static bool count_one(const struct phases *phases, const struct carried *carried,
-                      struct size_tallies *tallies, struct error *err)
-{
-    struct size_tally *tally = size_tallies_at(tallies, carried->size, err);
+    bool is_parameter = is_persistent(carried) && reason == REASON_MODEL_MADE;
+    if (reason != REASON_NONE && !is_parameter)
+        return true;
+    struct size_tally *tally = size_tallies_at(&judge->tallies, carried->size, err);
     if (!tally)
         return false;
+    tally->parameters += is_parameter;
     if (is_persistent(carried))
-        tally->persistent++;
-    else if (carried->stack == STACK_NONE && ends_in_whole_step(phases, carried))
+        tally->persistent += !is_parameter;
+    else if (carried->stack == STACK_NONE && ends_in_whole_step(judge, carried))
         tally->replaced++;
     return true;
 }
 
-static enum reason reason_of_tally(const struct phases *phases, const struct carried *carried,
-                                       const struct size_tally *tally)
+/* Whether a step is over before an item: what was freed by then was freed for the next one. */
+static bool is_after_backward(const struct judge *judge, uint32_t item)
 {
-    if (is_persistent(carried))
-        return size_tally_is_parameter(tally) ? REASON_GRADIENT_SIZES : REASON_NONE;
-    bool is_state = carried->stack == STACK_NONE && ends_in_whole_step(phases, carried) &&
-                    tally->made_in_step >= tally->replaced && tally->persistent >= tally->gradients;
-    return is_state ? REASON_STEP_REPLACED : REASON_NONE;
+    return judge->first_backward_run != NO_RUN &&
+           phases_run_of(judge->phases, item) > judge->first_backward_run;
 }
 
-bool carried_assign(const struct timeline *timeline, struct site_table *sites,
-                    const struct phases *phases, struct size_tallies *tallies,
-                    struct categories *categories, struct error *err)
+/* Without a stack, and freed in the trace: by what happened to others of its size. */
+static enum reason reason_of_end(const struct judge *judge, const struct carried *carried,
+                                 const struct size_tally *tally)
 {
-    for (size_t i = 0; i < timeline->carried_count; i++) {
-        const struct carried *carried = &timeline->carried[i];
-        uint8_t *reason = &categories->why_carried[i];
-        if (!assign_one(timeline, sites, phases, carried, reason, err) ||
-            (*reason == REASON_NONE && !count_one(phases, carried, tallies, err)))
-            return false;
+    uint32_t kept = tally->persistent + tally->parameters;
+    bool has_gradients = tally->gradients.most > 0;
+    if (carried->stack != STACK_NONE)
+        return REASON_NONE;
+    if (ends_in_whole_step(judge, carried) && tally->made_in_step >= tally->replaced &&
+        kept >= tally->gradients.most)
+        return REASON_STEP_REPLACED;
+    if (has_gradients && kept >= tally->gradients.most &&
+        end_phase(judge, carried) != PHASE_OPTIMIZER &&
+        !is_after_backward(judge, carried_end(carried)))
+        return REASON_GRADIENT_BEFORE;
+    uint8_t twin = tally->twin[end_phase(judge, carried)];
+    switch (twin > 0 ? (enum category)(twin - 1) : CATEGORY_UNKNOWN) {
+    case CATEGORY_INPUT:
+        return REASON_TWIN_INPUT;
+    case CATEGORY_ACTIVATION:
+        return REASON_TWIN_ACTIVATION;
+    case CATEGORY_GRADIENT:
+        return REASON_TWIN_GRADIENT;
+    default:
+        return REASON_NONE;
     }
+}
+
+bool judge_persistent(struct judge *judge, uint64_t size, enum reason *reason, struct error *err)
+{
+    struct size_tally *tally = size_tallies_at(&judge->tallies, size, err);
+    if (!tally)
+        return false;
+    const struct size_tally *half =
+        size % 2 == 0 ? size_tallies_find(&judge->tallies, size / 2) : NULL;
+    uint32_t gradients = size_tally_gradients(tally, judge->gradients_stay);
+    uint32_t parameters = gradients > tally->parameters ? gradients - tally->parameters : 0;
+    uint32_t place = tally->placed++, whole = tally->persistent + tally->parameters;
+    bool trains = judge->first_backward_run != NO_RUN;
+    if (!trains)
+        *reason = judge->has_forward ? REASON_INFERENCE : REASON_NONE;
+    else if (gradients == 0 && half && half->gradients.most > 0 &&
+             tally->persistent >= half->gradients.most)
+        *reason = REASON_MASTER_SIZES;
+    else if (gradients == 0)
+        *reason = REASON_PERSISTENT;
+    else if (place < parameters)
+        *reason = whole == gradients ? REASON_GRADIENT_SIZES : REASON_FIRST_OF_SIZE;
+    else if (judge->gradients_stay && place < parameters + gradients)
+        *reason = REASON_GRADIENTS_STAY;
+    else if (place + tally->parameters < (uint64_t)judge->copies * gradients)
+        *reason = REASON_STATE_SIZES;
+    else
+        *reason = REASON_PERSISTENT;
+    return true;
+}
+
+static bool assign_by_size(struct judge *judge, const struct carried *carried, enum reason *reason,
+                           struct error *err)
+{
+    if (is_persistent(carried))
+        return judge_persistent(judge, carried->size, reason, err);
+    const struct size_tally *tally = size_tallies_at(&judge->tallies, carried->size, err);
+    if (!tally)
+        return false;
+    *reason = reason_of_end(judge, carried, tally);
+    return true;
+}
+
+struct at_address {
+    uint64_t addr;
+    size_t index;
+};
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const struct at_address *x = a, *y = b;
+    if (x->addr != y->addr)
+        return x->addr < y->addr ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* By address: a model is made before its optimizer's states, and lies below them as a rule. */
+static bool assign_by_sizes(struct judge *judge, struct categories *categories, struct error *err)
+{
+    const struct timeline *timeline = judge->timeline;
+    struct budget *budget = timeline->snapshot->budget;
+    struct at_address *rows = NULL;
+    size_t capacity = 0, count = 0;
+    for (size_t i = 0; i < timeline->carried_count; i++)
+        count += categories->why_carried[i] == REASON_NONE;
+    if (count == 0)
+        return true;
+    if (!vec_grow((void **)&rows, &capacity, count, sizeof(*rows), budget, err))
+        return false;
+    count = 0;
+    for (size_t i = 0; i < timeline->carried_count; i++)
+        if (categories->why_carried[i] == REASON_NONE)
+            rows[count++] = (struct at_address){timeline->carried[i].addr, i};
+    qsort(rows, count, sizeof(*rows), compare_addresses);
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) {
+        enum reason reason = REASON_NONE;
+        ok = assign_by_size(judge, &timeline->carried[rows[i].index], &reason, err);
+        categories->why_carried[rows[i].index] = (uint8_t)reason;
+    }
+    vec_free(rows, capacity, sizeof(*rows), budget);
+    return ok;
+}
+
+bool carried_assign(struct judge *judge, struct categories *categories, struct error *err)
+{
+    const struct timeline *timeline = judge->timeline;
     for (size_t i = 0; i < timeline->carried_count; i++) {
-        const struct carried *carried = &timeline->carried[i];
-        uint8_t *reason = &categories->why_carried[i];
-        if (*reason == REASON_NONE) {
-            const struct size_tally *tally = size_tallies_at(tallies, carried->size, err);
-            if (!tally)
-                return false;
-            *reason = (uint8_t)reason_of_tally(phases, carried, tally);
-        }
-        categories->of_carried[i] = (uint8_t)reason_category((enum reason)*reason);
+        enum reason reason;
+        if (!assign_one(judge, &timeline->carried[i], &reason, err) ||
+            !count_one(judge, &timeline->carried[i], reason, err))
+            return false;
+        categories->why_carried[i] = (uint8_t)reason;
+    }
+    judge->copies = size_tallies_copies(&judge->tallies, judge->gradients_stay);
+    if (!assign_by_sizes(judge, categories, err))
+        return false;
+    for (size_t i = 0; i < timeline->carried_count; i++) {
+        enum reason reason = (enum reason)categories->why_carried[i];
+        uint32_t run = phases_run_of(judge->phases, carried_end(&timeline->carried[i]));
+        categories->of_carried[i] = (uint8_t)reason_category(reason);
+        categories->why_carried[i] = judge_doubt(judge, reason, run);
     }
     return true;
 }

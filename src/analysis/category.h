@@ -31,6 +31,7 @@
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_H
 #define MEMSNAP_ANALYSIS_CATEGORY_H
 
+#include "analysis/phases.h"
 #include "analysis/reason.h"
 #include "analysis/site.h"
 #include "model/timeline.h"
@@ -39,12 +40,14 @@
 struct categories {
     uint8_t *of_lifetime; /* enum category */
     uint8_t *of_carried;
-    uint8_t *why_lifetime; /* enum reason */
+    uint8_t *why_lifetime; /* a reason byte: see reason.h */
     uint8_t *why_carried;
 };
 
+/* `phases` are those of the timeline. */
 bool categories_assign(const struct timeline *timeline, struct site_table *sites,
-                       struct categories *categories, struct error *err);
+                       const struct phases *phases, struct categories *categories,
+                       struct error *err);
 void categories_release(struct categories *categories);
 
 #endif

@@ -1,12 +1,17 @@
 libmemsnap_a_SOURCES += \
 	src/analysis/annotations.c \
 	src/analysis/annotations.h \
+	src/analysis/births.c \
+	src/analysis/births.h \
+	src/analysis/born.c \
+	src/analysis/born.h \
 	src/analysis/carried.c \
 	src/analysis/carried.h \
 	src/analysis/category.c \
 	src/analysis/category.h \
 	src/analysis/frames.c \
 	src/analysis/frames.h \
+	src/analysis/judge.h \
 	src/analysis/labels.c \
 	src/analysis/labels.h \
 	src/analysis/live_source.c \
@@ -17,8 +22,14 @@ libmemsnap_a_SOURCES += \
 	src/analysis/operators.h \
 	src/analysis/paths.c \
 	src/analysis/paths.h \
+	src/analysis/phase_rows.c \
+	src/analysis/phase_rows.h \
 	src/analysis/phases.c \
 	src/analysis/phases.h \
+	src/analysis/phases_pattern.c \
+	src/analysis/phases_pattern.h \
+	src/analysis/phases_refine.c \
+	src/analysis/phases_refine.h \
 	src/analysis/reason.c \
 	src/analysis/reason.h \
 	src/analysis/report.c \
@@ -30,6 +41,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/site.c \
 	src/analysis/site.h \
 	src/analysis/site_label.c \
+	src/analysis/size_tally.c \
+	src/analysis/size_tally.h \
 	src/analysis/step_marks.c \
 	src/analysis/step_marks.h \
 	src/analysis/steps.c \

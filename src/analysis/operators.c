@@ -81,6 +81,16 @@ static void cut_overload(char *name)
         continue;
 }
 
+static bool is_identifier(const char *name, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        char c = name[i];
+        if (!(c >= 'a' && c <= 'z') && !is_upper(c) && !(c >= '0' && c <= '9') && c != '_')
+            return false;
+    }
+    return size > 0;
+}
+
 /* at::_ops::NAME::call( and ::redispatch( */
 static enum native_role classify_operator(struct text function, char name[NATIVE_NAME_SIZE])
 {
@@ -92,7 +102,7 @@ static enum native_role classify_operator(struct text function, char name[NATIVE
     size_t size = (size_t)(end - rest.bytes);
     struct text method = {end + 2, rest.size - size - 2};
     char bare[NATIVE_NAME_SIZE - sizeof("aten::")];
-    if (size == 0 || size >= sizeof(bare) ||
+    if (!is_identifier(rest.bytes, size) || size >= sizeof(bare) ||
         !(text_starts(method, "call") || text_starts(method, "redispatch")))
         return NATIVE_PLAIN;
 

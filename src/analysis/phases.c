@@ -1,9 +1,10 @@
 #include "analysis/phases.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "analysis/paths.h"
+#include "analysis/phases_pattern.h"
+#include "analysis/phases_refine.h"
+#include "analysis/step_marks.h"
 
 /* Other Python code of at most this many events inside the backward pass or the optimizer step (a
  * hook, another thread) does not end them. */
@@ -17,71 +18,6 @@ const char *phase_name(enum phase phase)
         [PHASE_BACKWARD] = "backward", [PHASE_OPTIMIZER] = "optimizer_step",
     };
     return names[phase];
-}
-
-/* Times at which Optimizer.step annotations of the device begin and end, each ascending. */
-struct step_times {
-    int64_t *starts, *ends;
-    size_t start_count, end_count;
-    size_t starts_capacity, ends_capacity;
-};
-
-static int compare_times(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static bool step_times_collect(struct step_times *times, const struct timeline *timeline,
-                               struct error *err)
-{
-    const struct snapshot *snapshot = timeline->snapshot;
-    for (size_t i = 0; i < snapshot->annotation_count; i++) {
-        const struct annotation_row *row = &snapshot->annotations[i];
-        struct text name = symbols_text(snapshot->symbols, row->name);
-        if (row->device != timeline->device || !text_starts(name, "Optimizer.step#"))
-            continue;
-        bool is_start = row->stage == ANNOTATION_START;
-        void **data = is_start ? (void **)&times->starts : (void **)&times->ends;
-        size_t *capacity = is_start ? &times->starts_capacity : &times->ends_capacity;
-        size_t *count = is_start ? &times->start_count : &times->end_count;
-        if (!vec_grow(data, capacity, *count + 1, sizeof(int64_t), snapshot->budget, err))
-            return false;
-        ((int64_t *)*data)[(*count)++] = row->time_us;
-    }
-    if (times->start_count > 0)
-        qsort(times->starts, times->start_count, sizeof(int64_t), compare_times);
-    if (times->end_count > 0)
-        qsort(times->ends, times->end_count, sizeof(int64_t), compare_times);
-    return true;
-}
-
-static void step_times_release(struct step_times *times, struct budget *budget)
-{
-    vec_free(times->starts, times->starts_capacity, sizeof(int64_t), budget);
-    vec_free(times->ends, times->ends_capacity, sizeof(int64_t), budget);
-}
-
-/* How many of the ascending `times` are below `limit`. */
-static size_t count_below(const int64_t *times, size_t count, int64_t limit)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (times[middle] < limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool step_is_open(const struct step_times *times, int64_t time)
-{
-    if (times->start_count == 0 || time == TIME_NONE || time == INT64_MAX)
-        return false;
-    return count_below(times->starts, times->start_count, time + 1) >
-           count_below(times->ends, times->end_count, time);
 }
 
 static enum phase phase_of_context(enum context context)
@@ -106,24 +42,35 @@ static enum phase phase_of_context(enum context context)
     return PHASE_UNKNOWN;
 }
 
-static bool begin_run(struct phases *phases, uint32_t item, enum phase phase, struct error *err)
+bool phases_append(struct phases *phases, uint32_t item, enum phase phase,
+                   enum phase_evidence evidence, struct error *err)
+{
+    struct phase_run *last = phases->count > 0 ? &phases->runs[phases->count - 1] : NULL;
+    if (last && last->first == item) {
+        phases->count--;
+        last = phases->count > 0 ? last - 1 : NULL;
+    }
+    if (last && last->phase == phase)
+        return true;
+    if (!vec_grow((void **)&phases->runs, &phases->runs_capacity, phases->count + 1,
+                  sizeof(*phases->runs), phases->budget, err))
+        return false;
+    phases->runs[phases->count++] = (struct phase_run){item, (uint16_t)phase, (uint16_t)evidence};
+    return true;
+}
+
+/* A run of the trace itself: a flicker is taken back. */
+static bool begin_run(struct phases *phases, uint32_t item, enum phase phase,
+                      enum phase_evidence evidence, struct error *err)
 {
     struct phase_run *last = phases->count > 0 ? &phases->runs[phases->count - 1] : NULL;
     if (last && last->phase == PHASE_OTHER && phases->count > 1 &&
-        item - last->first <= FLICKER_EVENTS && last[-1].phase == (uint32_t)phase &&
+        item - last->first <= FLICKER_EVENTS && last[-1].phase == phase &&
         (phase == PHASE_BACKWARD || phase == PHASE_OPTIMIZER)) {
         phases->count--;
         return true;
     }
-    if (last && last->first == item) {
-        last->phase = (uint32_t)phase;
-        return true;
-    }
-    if (!vec_grow((void **)&phases->runs, &phases->runs_capacity, phases->count + 1,
-                  sizeof(*phases->runs), phases->budget, err))
-        return false;
-    phases->runs[phases->count++] = (struct phase_run){item, (uint32_t)phase};
-    return true;
+    return phases_append(phases, item, phase, evidence, err);
 }
 
 static bool is_memory_event(uint8_t action)
@@ -166,40 +113,116 @@ static inline bool stack_phase(struct stack_phases *known, stack_id stack, enum 
     return true;
 }
 
+/* What annotations say, by kind; each list is walked once, along with the items. */
+enum { MARK_STEP, MARK_DATA, MARK_ZERO_GRAD, MARK_KINDS };
+
+struct marks {
+    struct step_marks kinds[MARK_KINDS];
+    size_t next[MARK_KINDS];
+};
+
+static bool marks_find(struct marks *marks, const struct timeline *timeline, struct error *err)
+{
+    static const char *const prefixes[MARK_KINDS] = {"Optimizer.step#", "enumerate(DataLoader)#",
+                                                     "Optimizer.zero_grad#"};
+    for (int i = 0; i < MARK_KINDS; i++)
+        if (!step_marks_find(&marks->kinds[i], timeline, prefixes[i], false, err))
+            return false;
+    return true;
+}
+
+static void marks_release(struct marks *marks)
+{
+    for (int i = 0; i < MARK_KINDS; i++)
+        step_marks_release(&marks->kinds[i]);
+}
+
+/* The phase that an annotation open at the item shows, and where that began; PHASE_UNKNOWN without
+ * one. Items must come in order. */
+static enum phase marked_phase(struct marks *marks, uint32_t item, uint32_t *begin)
+{
+    static const enum phase shown[MARK_KINDS] = {PHASE_OPTIMIZER, PHASE_DATA, PHASE_OTHER};
+    enum phase phase = PHASE_UNKNOWN;
+    for (int i = 0; i < MARK_KINDS; i++) {
+        const struct step_marks *kind = &marks->kinds[i];
+        while (marks->next[i] < kind->count && kind->items[marks->next[i]].end <= item)
+            marks->next[i]++;
+        if (marks->next[i] == kind->count || kind->items[marks->next[i]].begin > item)
+            continue;
+        phase = shown[i];
+        *begin = kind->items[marks->next[i]].begin;
+    }
+    return phase;
+}
+
+/* Where a trace is read off: the run so far, and what shows the next. */
+struct reader {
+    struct phases *phases;
+    struct stack_phases *known;
+    struct marks *marks;
+    bool seen_memory; /* before it, events of segments belong to what follows */
+};
+
+/* An allocation without a stack, in a forward pass of a trace that has stacks, may be made by a
+ * thread of autograd's, which runs no Python; phases_refine() looks at it again. */
+static bool is_autograd_thread(const struct phases *phases, const struct trace *trace,
+                               uint32_t item)
+{
+    const struct phase_run *last = &phases->runs[phases->count - 1];
+    return phases->has_stacks && trace->action[item] == ACTION_ALLOC &&
+           trace->stack[item] == STACK_NONE && last->phase == PHASE_FORWARD &&
+           last->evidence == PHASE_BY_STACK;
+}
+
+static bool read_item(struct reader *reader, const struct trace *trace, uint32_t item,
+                      struct error *err)
+{
+    struct phases *phases = reader->phases;
+    const struct phase_run *last = &phases->runs[phases->count - 1];
+    uint32_t first = reader->seen_memory ? item : 0, begin = 0;
+    enum phase_evidence evidence = PHASE_BY_STACK;
+    enum phase phase;
+    reader->seen_memory = true;
+    if (!stack_phase(reader->known, trace->stack[item], &phase, err))
+        return false;
+    if (trace->stack[item] != STACK_NONE && trace->action[item] == ACTION_ALLOC)
+        phases->has_stacks = true;
+    if (phase == PHASE_UNKNOWN) {
+        evidence = PHASE_BY_ANNOTATION;
+        phase = marked_phase(reader->marks, item, &begin);
+        bool step_goes_on = last->phase > PHASE_DATA && last->evidence == PHASE_BY_STACK;
+        if (phase == PHASE_UNKNOWN && last->evidence == PHASE_BY_ANNOTATION)
+            phase = PHASE_OTHER;
+        else if (step_goes_on && begin <= last->first)
+            phase = PHASE_UNKNOWN;
+        if (phase == PHASE_UNKNOWN && is_autograd_thread(phases, trace, item)) {
+            phase = PHASE_BACKWARD;
+            evidence = PHASE_BY_LIFETIMES;
+        }
+    }
+    if (phase == PHASE_UNKNOWN || phase == last->phase)
+        return true;
+    return begin_run(phases, first, phase, evidence, err);
+}
+
 static bool find_runs(struct phases *phases, const struct timeline *timeline,
-                      struct stack_phases *known, const struct step_times *times, struct error *err)
+                      struct stack_phases *known, struct marks *marks, struct error *err)
 {
     const struct trace *trace = timeline->trace;
-    enum phase current = PHASE_UNKNOWN;
-    bool by_annotation = false; /* no stack says so, only an annotation that may end */
-    bool seen_memory = false;   /* before it, events of segments belong to what follows */
-    if (trace->count > 0 && !begin_run(phases, 0, current, err))
+    struct reader reader = {.phases = phases, .known = known, .marks = marks};
+    if (trace->count > 0 && !phases_append(phases, 0, PHASE_UNKNOWN, PHASE_BY_STACK, err))
         return false;
-    for (size_t i = 0; i < trace->count; i++) {
-        if (!is_memory_event(trace->action[i]))
-            continue;
-        uint32_t first = seen_memory ? (uint32_t)i : 0;
-        seen_memory = true;
-        enum phase phase;
-        if (!stack_phase(known, trace->stack[i], &phase, err))
+    for (size_t i = 0; i < trace->count; i++)
+        if (is_memory_event(trace->action[i]) && !read_item(&reader, trace, (uint32_t)i, err))
             return false;
-        if (phase != PHASE_UNKNOWN) {
-            by_annotation = false;
-        } else if (current <= PHASE_DATA && step_is_open(times, trace->time_us[i])) {
-            phase = PHASE_OPTIMIZER;
-            by_annotation = true;
-        } else if (by_annotation && !step_is_open(times, trace->time_us[i])) {
-            phase = PHASE_OTHER;
-            by_annotation = false;
-        } else {
-            continue;
-        }
-        phases->any_step = phases->any_step || phase > PHASE_DATA;
-        if (phase != current && !begin_run(phases, first, phase, err))
-            return false;
-        current = phase;
-    }
     return true;
+}
+
+static void sum_up(struct phases *phases)
+{
+    phases->any_step = false;
+    for (size_t i = 0; i < phases->count; i++)
+        phases->any_step = phases->any_step || phases->runs[i].phase > PHASE_DATA;
 }
 
 static bool make_guide(struct phases *phases, size_t items, struct error *err)
@@ -221,13 +244,16 @@ bool phases_build(struct phases *phases, const struct timeline *timeline, struct
                   struct error *err)
 {
     struct phases made = {.budget = timeline->snapshot->budget};
-    struct step_times times = {0};
+    struct marks marks = {0};
     struct stack_phases known = {0};
-    bool ok = step_times_collect(&times, timeline, err) &&
+    bool ok = marks_find(&marks, timeline, err) &&
               stack_phases_init(&known, sites, made.budget, err) &&
-              find_runs(&made, timeline, &known, &times, err) &&
-              make_guide(&made, timeline->trace->count, err);
-    step_times_release(&times, made.budget);
+              find_runs(&made, timeline, &known, &marks, err) &&
+              (made.has_stacks ? phases_refine(&made, timeline, sites, err)
+                               : phases_from_lifetimes(&made, timeline, err));
+    sum_up(&made);
+    ok = ok && make_guide(&made, timeline->trace->count, err);
+    marks_release(&marks);
     vec_free(known.phases, known.capacity, 1, made.budget);
     if (!ok) {
         phases_release(&made);

@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_ANALYSIS_REASON_H
 #define MEMSNAP_ANALYSIS_REASON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum category {
@@ -29,33 +30,57 @@ const char *confidence_name(enum confidence confidence); /* "low" */
 enum reason {
     REASON_NONE, /* nothing decides */
     REASON_FILE,
+    REASON_RULE,
     REASON_WORKSPACE,
+    REASON_WORKSPACE_SIZE,
     REASON_COMMUNICATION,
     REASON_STEP_FREED,
     REASON_STEP_KEPT,
     REASON_STEP_REPLACED,
     REASON_BACKWARD_ACCUMULATED,
     REASON_BACKWARD_KEPT,
-    REASON_BACKWARD_IN_OPERATOR,
+    REASON_BACKWARD_SCRATCH,
     REASON_BACKWARD_PASSED_ON,
     REASON_ZERO_GRAD_FREED,
     REASON_RECOMPUTED,
-    REASON_RECOMPUTED_FREED,
+    REASON_RECOMPUTED_SCRATCH,
     REASON_FORWARD_KEPT,
-    REASON_FORWARD_FREED,
+    REASON_FORWARD_PASSED_ON,
+    REASON_FORWARD_RESULT,
+    REASON_FORWARD_SCRATCH,
     REASON_MODEL_MADE,
     REASON_MODEL_MADE_FREED,
     REASON_BACKWARD_FREES,
     REASON_LOSS,
     REASON_BATCH,
+    REASON_BEFORE_FORWARD,
     REASON_PLAIN_FREED,
     REASON_GRADIENT_SIZES,
+    REASON_FIRST_OF_SIZE,
+    REASON_STATE_SIZES,
+    REASON_MASTER_SIZES,
+    REASON_GRADIENTS_STAY,
+    REASON_GRADIENT_BEFORE,
+    REASON_TWIN_INPUT,
+    REASON_TWIN_ACTIVATION,
+    REASON_TWIN_GRADIENT,
+    REASON_INFERENCE,
+    REASON_PERSISTENT,
     REASON_COUNT,
 };
 
-const char *reason_name(enum reason reason);     /* "gradient-sizes": stable, for programs */
-const char *reason_sentence(enum reason reason); /* for people, without a full stop */
+/* A reason as a byte: the enum, and REASON_DOUBT where it deserves a degree less of confidence than
+ * by itself, since the phase it rests on is inferred too. */
+#define REASON_DOUBT 0x80
+
+static inline enum reason reason_of(uint8_t byte)
+{
+    return (enum reason)(byte & (REASON_DOUBT - 1));
+}
+
+const char *reason_name(uint8_t byte);     /* "gradient-sizes": stable, for programs */
+const char *reason_sentence(uint8_t byte); /* for people, without a full stop */
 enum category reason_category(enum reason reason);
-enum confidence reason_confidence(enum reason reason);
+enum confidence reason_confidence(uint8_t byte);
 
 #endif

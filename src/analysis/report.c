@@ -70,7 +70,9 @@ static bool sum_up(struct device_report *report, struct live_set *set, size_t to
                    struct error *err)
 {
     struct live *live = NULL;
-    bool ok = categories_assign(report->timeline, set->sites, &report->all, err) &&
+    bool ok = phases_build(&report->phases, report->timeline, set->sites, err) &&
+              phase_rows_make(&report->phase_rows, report->timeline, &report->phases, err) &&
+              categories_assign(report->timeline, set->sites, &report->phases, &report->all, err) &&
               timeline_live(report->timeline, report->at_item, &live, &set->count,
                             &set->unexplained_bytes, err);
     if (ok) {
@@ -114,6 +116,8 @@ void device_report_destroy(struct device_report *report)
         return;
     report_rows_release(report);
     categories_release(&report->all);
+    phase_rows_release(&report->phase_rows);
+    phases_release(&report->phases);
     free(report->annotations.items);
     free(report->peak_annotations.items);
     free(report->notices);

@@ -4,6 +4,7 @@
 #define MEMSNAP_ANALYSIS_REPORT_H
 
 #include "analysis/category.h"
+#include "analysis/phase_rows.h"
 #include "analysis/site.h"
 #include "base/units.h"
 #include "model/timeline.h"
@@ -82,6 +83,8 @@ struct device_report {
     struct category_row categories[CATEGORY_COUNT + 1]; /* largest first; sums to at.active_bytes */
     size_t category_count;
     struct categories all; /* of every allocation */
+    struct phases phases;
+    struct phase_rows phase_rows;
     /* Sums to at.active_bytes: the call sites, largest first; what has no stack, largest first and
      * never cut; the remainders. */
     struct site_row *sites;

@@ -15,8 +15,8 @@ static void put_allocation(struct json_writer *json, const struct trace *trace, 
     emit_integer(json, "born_event", born);
     emit_integer(json, "freed_event", freed == EVENT_NEVER ? -1 : file_event(trace, freed));
     emit_word(json, "category", category_name((enum category)category));
-    emit_word(json, "confidence", confidence_name(reason_confidence((enum reason)reason)));
-    emit_word(json, "reason", reason_name((enum reason)reason));
+    emit_word(json, "confidence", confidence_name(reason_confidence(reason)));
+    emit_word(json, "reason", reason_name(reason));
     emit_close(json, '}');
 }
 
@@ -37,6 +37,26 @@ void allocations_json(struct json_writer *json, const struct device_report *repo
         put_allocation(json, trace, trace->addr[lifetime->alloc], trace->size[lifetime->alloc],
                        file_event(trace, lifetime->alloc), lifetime->free_completed,
                        all->of_lifetime[i], all->why_lifetime[i]);
+    }
+    emit_close(json, ']');
+}
+
+void phases_json(struct json_writer *json, const struct device_report *report)
+{
+    const struct trace *trace = report->timeline->trace;
+    emit_open(json, "phases", '[');
+    for (size_t i = 0; i < report->phase_rows.count; i++) {
+        const struct phase_row *row = &report->phase_rows.items[i];
+        emit_open(json, NULL, '{');
+        emit_word(json, "name", phase_name(row->phase));
+        if (row->step >= 0)
+            emit_integer(json, "step", row->step);
+        emit_integer(json, "first_event", file_event(trace, row->first));
+        emit_integer(json, "last_event", file_event(trace, row->last));
+        emit_integer(json, "peak_bytes", row->peak_bytes);
+        if (row->inferred)
+            emit_flag(json, "inferred", true);
+        emit_close(json, '}');
     }
     emit_close(json, ']');
 }

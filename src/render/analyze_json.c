@@ -238,6 +238,7 @@ static void put_device(struct json_writer *json, const struct analysis *analysis
     if (analysis->at_given)
         put_at(json, report);
     put_annotations(json, report);
+    phases_json(json, report);
     put_categories(json, report);
     put_sites(json, report);
     put_largest(json, report);

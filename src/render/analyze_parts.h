@@ -20,6 +20,8 @@ bool device_live(const struct page *page, const struct analysis *analysis,
 bool site_stack(const struct page *page, const struct analysis *analysis,
                 const struct site_row *row);
 
+/* "phases": the stretches of the trace, in order. */
+void phases_json(struct json_writer *json, const struct device_report *report);
 /* "allocations": every allocation of the device with its category and why; what was there before
  * the trace first, then by birth. */
 void allocations_json(struct json_writer *json, const struct device_report *report);

@@ -106,7 +106,10 @@ enum category capture_category(struct capture *capture, uint64_t addr)
     struct categories categories;
     struct error err;
     int found = -1;
-    ck_assert(categories_assign(timeline, capture->sites, &categories, &err));
+    struct phases phases;
+    ck_assert(phases_build(&phases, timeline, capture->sites, &err));
+    ck_assert(categories_assign(timeline, capture->sites, &phases, &categories, &err));
+    phases_release(&phases);
     for (size_t i = 0; i < timeline->carried_count; i++)
         if (timeline->carried[i].addr == addr)
             found = categories.of_carried[i];

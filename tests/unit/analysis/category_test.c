@@ -73,9 +73,13 @@ START_TEST(stacks_of_python_alone)
     born(2, PY("_make_grads", TORCH "autograd/__init__.py", 231) "," SCRIPT);
     born(3, ""); /* autograd's threads have no Python stack */
     born(4, "");
-    freed(4, "");
+    born(6, "");
+    freed(4, ""); /* its successor is there: passed on */
+    born(7, "");
+    freed(7, ""); /* nothing came of it: scratch */
     freed(1, "");
     freed(2, "");
+    freed(6, "");
     born(5, STACK_STEP);
     capture_load(&capture);
     expect(1, CATEGORY_ACTIVATION);
@@ -83,6 +87,7 @@ START_TEST(stacks_of_python_alone)
     expect(3, CATEGORY_GRADIENT);
     expect(4, CATEGORY_AUTOGRAD_DETAIL);
     expect(5, CATEGORY_OPTIMIZER_STATE);
+    expect(7, CATEGORY_TEMPORARY);
 }
 END_TEST
 
@@ -161,7 +166,7 @@ START_TEST(models_are_made_of_parameters)
     expect(1, CATEGORY_PARAMETER);
     expect(2, CATEGORY_PARAMETER);
     expect(3, CATEGORY_TEMPORARY);
-    expect(4, CATEGORY_UNKNOWN);
+    expect(4, CATEGORY_PARAMETER); /* stays, before a forward without a backward */
 }
 END_TEST
 
@@ -176,8 +181,8 @@ START_TEST(plain_code_becomes_a_parameter_by_its_gradient)
     freed(4, ENGINE);
     capture_load(&capture);
     expect(1, CATEGORY_PARAMETER);
-    expect(2, CATEGORY_UNKNOWN); /* two of the size, one gradient: which one? */
-    expect(3, CATEGORY_UNKNOWN);
+    expect(2, CATEGORY_PARAMETER); /* two of the size, one gradient: the first, and its momentum */
+    expect(3, CATEGORY_OPTIMIZER_STATE);
 }
 END_TEST
 
