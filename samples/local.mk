@@ -1,7 +1,10 @@
 samplesdir = $(pkgdatadir)/samples
 dist_samples_DATA = \
 	samples/README.md \
+	samples/decoder.layers.json.gz \
+	samples/decoder.operators.pickle.gz \
 	samples/expandable.pickle.gz \
+	samples/fsdp.layers.pickle \
 	samples/history-off.pickle \
 	samples/leak.pickle.gz \
 	samples/oom.pickle.gz \
@@ -13,6 +16,7 @@ dist_samples_DATA = \
 EXTRA_DIST += \
 	samples/allocator.py \
 	samples/autograd.py \
+	samples/make_layers.py \
 	samples/make_samples.py \
 	samples/stacks.py \
 	samples/training.py

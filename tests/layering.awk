@@ -19,6 +19,7 @@ BEGIN {
 
     library["zlib.h"] = " decode commands "
     library["jansson.h"] = " decode model analysis render commands main "
+    library["msgpack.h"] = " decode render commands "
     library["pthread.h"] = " base decode model analysis solve render commands main "
 
     speaking = " commands main "

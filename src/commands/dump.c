@@ -37,6 +37,8 @@ static bool decode(struct source *source, struct symbols *symbols, struct values
         return error_set(err, STATUS_BAD_INPUT, "not a pickle: an empty file");
     if (encoding == ENCODING_JSON)
         return error_set(err, STATUS_BAD_INPUT, "not a pickle: JSON, which needs no dump");
+    if (encoding == ENCODING_MSGPACK)
+        return error_set(err, STATUS_BAD_INPUT, "not a pickle: msgpack");
     bool tells_itself = known || *source->pos == PROTO;
     const char *looks_like = sniff_description(source);
     if (decode_pickle_value(source, symbols, values, root, err))

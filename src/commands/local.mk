@@ -12,6 +12,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/commands.c \
 	src/commands/complain.c \
 	src/commands/complain.h \
+	src/commands/convert.c \
 	src/commands/crew.c \
 	src/commands/crew.h \
 	src/commands/dump.c \

@@ -11,7 +11,18 @@
 #include "decode/layer_rows.h"
 #include "decode/source.h"
 
+#define LAYERS_TABLE_KEY    "memsnap"
+#define LAYERS_TABLE_LAYOUT "layers/1"
+
 bool decode_json_layers(struct source *source, struct symbols *symbols,
                         const struct layer_sink *sink, struct error *err);
+/* The same list, or the same dict, pickled, as dicts or as FairScale's named tuples. */
+bool decode_pickle_layers(struct source *source, struct symbols *symbols,
+                          const struct layer_sink *sink, struct error *err);
+/* The same dict or list in msgpack; or memsnap's own compact form: a map of LAYERS_TABLE_KEY to
+ * LAYERS_TABLE_LAYOUT, "columns" to an array of keys, and "rows" to an array of arrays with a value
+ * for each, nil where that row does not have the key. */
+bool decode_msgpack_layers(struct source *source, struct symbols *symbols,
+                           const struct layer_sink *sink, struct error *err);
 
 #endif

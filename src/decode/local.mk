@@ -54,6 +54,11 @@ libmemsnap_a_SOURCES += \
 	src/decode/layer_rows.h \
 	src/decode/layers.h \
 	src/decode/layers_json.c \
+	src/decode/layers_tree.c \
+	src/decode/layers_value.c \
+	src/decode/layers_value.h \
+	src/decode/msgpack_value.c \
+	src/decode/msgpack_value.h \
 	src/decode/pytext.c \
 	src/decode/pytext.h \
 	src/decode/readahead.c \

@@ -2,7 +2,7 @@
 #include "decode/snapshot.h"
 
 /* Before protocol 2 nothing says which protocol it is; binary opcodes came with 1. */
-static int protocol_of_first(uint8_t op)
+int pickle_protocol_of_first(uint8_t op)
 {
     return op == '}' || op == ']' || op == ')' || op == 'X' || op == 'U' ? 1 : 0;
 }
@@ -22,7 +22,7 @@ bool pickle_snapshot(struct source *source, struct symbols *symbols, const struc
     values_init(&vm.values, symbols, vm.budget);
     spans_init(&vm.spans, vm.budget);
     bool ok = pickle_words_init(&vm) && pickle_need(&vm, 1);
-    int fallback = ok ? protocol_of_first(*source->pos) : 0;
+    int fallback = ok ? pickle_protocol_of_first(*source->pos) : 0;
     ok = ok && pickle_run(&vm, &root) && pickle_emit_result(&vm, root, &list_only);
     if (ok)
         *decoded = (struct decoded){.encoding = ENCODING_PICKLE,

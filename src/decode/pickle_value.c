@@ -17,3 +17,9 @@ bool decode_pickle_value(struct source *source, struct symbols *symbols, struct 
     pickle_vm_release(&vm);
     return ok;
 }
+
+int pickle_protocol(const struct source *source)
+{
+    static const uint8_t proto = 0x80;
+    return *source->pos == proto ? source->pos[1] : pickle_protocol_of_first(*source->pos);
+}

@@ -22,4 +22,7 @@
 bool decode_pickle_value(struct source *source, struct symbols *symbols, struct values *values,
                          value *root, struct error *err);
 
+/* The protocol of a pickle of which at least two bytes are in the source's buffer. */
+int pickle_protocol(const struct source *source);
+
 #endif

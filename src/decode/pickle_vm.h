@@ -280,4 +280,7 @@ bool pickle_hot_events(struct pickle_vm *vm, bool *consumed);
 /* The same for one list of frames, at its EMPTY_LIST. */
 bool pickle_hot_stack(struct pickle_vm *vm, bool *consumed, value *v);
 
+/* pickle_snapshot.c: the protocol, 0 or 1, of a pickle that does not say, by its first opcode. */
+int pickle_protocol_of_first(uint8_t op);
+
 #endif

@@ -52,6 +52,38 @@ static bool begins_pickle(const uint8_t *p, size_t size)
     return (p[0] == '}' || p[0] == ']') && strchr("qrp(.", p[1]) != NULL && p[1] != 0;
 }
 
+/* Behind the header of a msgpack map or array, whatever it counts; `p` where there is none. */
+static const uint8_t *skip_msgpack_header(const uint8_t *p, const uint8_t *end, bool map)
+{
+    uint8_t fixed = map ? 0x80 : 0x90, wide = map ? 0xde : 0xdc;
+
+    if (end - p > 1 && (*p & 0xf0) == fixed)
+        return p + 1;
+    if (end - p > 3 && *p == wide)
+        return p + 3;
+    if (end - p > 5 && *p == wide + 1)
+        return p + 5;
+    return p;
+}
+
+/* A map, or an array of maps, whose first key is one that begins a layer trace. */
+static bool begins_msgpack(const uint8_t *p, const uint8_t *end)
+{
+    static const char *const keys[] = {"memsnap", "traces", "module_name"};
+    const uint8_t *map = skip_msgpack_header(p, end, false);
+    const uint8_t *key = skip_msgpack_header(map, end, true);
+
+    if (key == map)
+        return false;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        size_t size = strlen(keys[i]);
+        if ((size_t)(end - key) > size && *key == (0xa0 | size) &&
+            memcmp(key + 1, keys[i], size) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The first byte that is not white space, a byte order mark aside; `end` if there is none. */
 static const uint8_t *skip_space(const uint8_t *p, const uint8_t *end)
 {
@@ -118,6 +150,10 @@ bool sniff_encoding(struct source *source, enum encoding *encoding, struct error
         return error_set(err, STATUS_BAD_INPUT, "%s: an empty file", not_one);
     if (begins_pickle(p, (size_t)(end - p))) {
         *encoding = ENCODING_PICKLE;
+        return true;
+    }
+    if (begins_msgpack(p, end)) {
+        *encoding = ENCODING_MSGPACK;
         return true;
     }
     begin = skip_space(p, end);

@@ -17,6 +17,9 @@ static const struct mark {
     {KIND_LAYER_TRACE, "traces", NULL},
     {KIND_LAYER_TRACE, "module_name", "memory_activations"},
     {KIND_LAYER_TRACE, "LayerMemoryTrace", NULL},
+    {KIND_OPERATOR_CURVES, "memories_allocated", NULL},
+    {KIND_OPERATOR_CURVES, "memories_active", NULL},
+    {KIND_OPERATOR_CURVES, "memories_reserved", NULL},
 };
 #define MARK_COUNT (sizeof(marks) / sizeof(marks[0]))
 
@@ -70,6 +73,8 @@ enum file_kind sniff_kind(struct source *source)
     source_look_ahead(source, LOOK_BYTES);
     if (!sniff_encoding(source, &encoding, &ignored))
         return KIND_UNKNOWN;
+    if (encoding == ENCODING_MSGPACK)
+        return KIND_LAYER_TRACE;
     const uint8_t *begin = source->pos, *end = source->end, *limit = end;
     for (size_t i = 0; i < MARK_COUNT; i++) {
         const uint8_t *at = find_word(begin, limit, marks[i].word);
@@ -87,6 +92,7 @@ const char *kind_name(enum file_kind kind)
         [KIND_UNKNOWN] = "something else",
         [KIND_SNAPSHOT] = "an allocator snapshot",
         [KIND_LAYER_TRACE] = "a layer trace",
+        [KIND_OPERATOR_CURVES] = "memory curves of MemoryTracker",
     };
     return names[kind];
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "decode/layers.h"
+#include "decode/pickle_value.h"
 
 #define MOST_ROWS   ((size_t)UINT32_MAX - 1)
 #define LARGEST_SUM ((INT64_C(1) << 62) - 1)
@@ -17,9 +18,9 @@ struct layer_loader {
     int64_t sums[SUMS];
 };
 
-static bool add_magnitude(int64_t *sum, int64_t value)
+static bool add_magnitude(int64_t *sum, int64_t bytes)
 {
-    int64_t size = value < 0 ? -value : value; /* never INT64_MIN: see layer_set_integer() */
+    int64_t size = bytes < 0 ? -bytes : bytes; /* never INT64_MIN: see layer_set_integer() */
     return !__builtin_add_overflow(*sum, size, sum) && *sum <= LARGEST_SUM;
 }
 
@@ -73,17 +74,31 @@ static bool take_unknown_key(void *self, struct text key, struct error *err)
     return true;
 }
 
-static bool decode(struct layer_loader *loader, struct input *input, struct error *err)
+static bool decode_rows(struct layer_loader *loader, struct source *source, struct error *err)
 {
     struct layer_trace *trace = loader->trace;
     const struct layer_sink sink = {
         .self = loader, .row = take_row, .unknown_key = take_unknown_key};
-    if (sniff_kind(&input->source) != KIND_LAYER_TRACE)
-        return sniff_encoding(&input->source, &trace->encoding, err) &&
-               error_set(err, STATUS_BAD_INPUT, "not a layer trace: it looks like %s",
-                         kind_name(sniff_kind(&input->source)));
-    return sniff_encoding(&input->source, &trace->encoding, err) &&
-           decode_json_layers(&input->source, trace->symbols, &sink, err);
+    switch (trace->encoding) {
+    case ENCODING_JSON:
+        return decode_json_layers(source, trace->symbols, &sink, err);
+    case ENCODING_MSGPACK:
+        return decode_msgpack_layers(source, trace->symbols, &sink, err);
+    default:
+        trace->protocol = pickle_protocol(source);
+        return decode_pickle_layers(source, trace->symbols, &sink, err);
+    }
+}
+
+static bool decode(struct layer_loader *loader, struct source *source, struct error *err)
+{
+    enum file_kind kind = sniff_kind(source);
+    if (!sniff_encoding(source, &loader->trace->encoding, err))
+        return false;
+    if (kind != KIND_LAYER_TRACE)
+        return error_set(err, STATUS_BAD_INPUT, "not a layer trace: it looks like %s",
+                         kind_name(kind));
+    return decode_rows(loader, source, err);
 }
 
 struct layer_trace *layer_trace_load_input(struct input *input, struct error *err)
@@ -97,7 +112,7 @@ struct layer_trace *layer_trace_load_input(struct input *input, struct error *er
     *trace = (struct layer_trace){.budget = input->budget, .protocol = -1};
     struct layer_loader loader = {.trace = trace};
     trace->symbols = symbols_create(trace->budget, err);
-    bool ok = trace->symbols && decode(&loader, input, err);
+    bool ok = trace->symbols && decode(&loader, &input->source, err);
     trace->compression = input->source.compression;
     input_close(input);
     trace->input_bytes = input->bytes;

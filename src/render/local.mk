@@ -21,6 +21,9 @@ libmemsnap_a_SOURCES += \
 	src/render/fit.h \
 	src/render/json.c \
 	src/render/json.h \
+	src/render/layers_convert.h \
+	src/render/layers_convert_json.c \
+	src/render/layers_convert_msgpack.c \
 	src/render/moments.c \
 	src/render/moments.h \
 	src/render/page.c \

@@ -10,17 +10,30 @@ MEMSNAP = os.environ.get("MEMSNAP", "./memsnap")
 SKIPPED = 77
 
 
-def samples():
+def is_snapshot(path):
+    return ".layers." not in path.name and ".operators." not in path.name
+
+
+def all_samples():
     return sorted(p for p in (TOP / "samples").iterdir() if ".pickle" in p.name or ".json" in p.name)
 
 
-def corpus():
+def samples():
+    """Snapshots of the allocator."""
+    return [path for path in all_samples() if is_snapshot(path)]
+
+
+def layer_traces():
+    return [path for path in all_samples() + corpus("*.layers.json") if ".layers." in path.name]
+
+
+def corpus(pattern="*.pickle"):
     """Real captures, where they are at hand; says so where they are not."""
     folder = pathlib.Path(os.environ.get("MEMSNAP_CORPUS", TOP / ".." / "shared" / "corpus"))
     if not folder.is_dir():
         print(f"note: no folder of real captures at {folder} (MEMSNAP_CORPUS): only samples tested")
         return []
-    return sorted(folder.glob("*.pickle"))
+    return sorted(folder.glob(pattern))
 
 
 def analyze(*arguments, **options):

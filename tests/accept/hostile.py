@@ -58,7 +58,7 @@ def problems_of(batch, expect_offset):
 def main():
     cuts, flips = map(int, os.environ.get("MEMSNAP_HOSTILE", "60:200").split(":"))
     tally = captures.Tally()
-    for capture in captures.samples() + captures.corpus():
+    for capture in captures.all_samples() + captures.corpus() + captures.corpus("*.layers.json"):
         data = capture.read_bytes()
         gzipped = data[:2] == b"\x1f\x8b"
         for kind, damaged in (("cut", list(cut(data, cuts))),

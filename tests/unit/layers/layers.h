@@ -9,6 +9,7 @@
 #include "unit/unit.h"
 
 TCase *layers_json_tests(void);
+TCase *layers_tree_tests(void);
 
 /* One forward row and what follows `allocated` in it, as JSON. */
 #define ROW_KEYS                                                                                   \
@@ -19,7 +20,7 @@ TCase *layers_json_tests(void);
     ",\"is_forward\":true,\"event\":{\"memory_diff\":-6,\"memory_activations\":7}}"
 #define BACKWARD_ROW                                                                               \
     "{\"module_name\":\"a\"," ROW_KEYS ",\"is_forward\":false,\"event\":{\"memory_activations\":"  \
-                                       "8}}"
+    "8}}"
 
 struct layer_trace *layers_load(const void *bytes, size_t size); /* must succeed */
 struct layer_trace *layers_load_text(const char *json);

@@ -5,4 +5,5 @@ tests_unit_layers_run_SOURCES = $(unit_common) \
 	tests/unit/layers/check.c \
 	tests/unit/layers/json_test.c \
 	tests/unit/layers/layers.h \
-	tests/unit/layers/suite.c
+	tests/unit/layers/suite.c \
+	tests/unit/layers/tree_test.c

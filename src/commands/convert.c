@@ -1,0 +1,173 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/units.h"
+#include "commands/command.h"
+#include "commands/complain.h"
+#include "commands/inputs.h"
+#include "commands/options.h"
+#include "commands/output.h"
+#include "commands/sandbox.h"
+#include "model/layer_trace.h"
+#include "render/layers_convert.h"
+
+enum { OPTION_TO = OPTION_LONG_ONLY, OPTION_MAX_MEMORY };
+
+enum target { TARGET_BY_NAME, TARGET_JSON, TARGET_MSGPACK };
+
+struct convert_options {
+    enum target target;
+    size_t max_memory; /* bytes */
+    const char *output;
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), end_size = strlen(end);
+    return size > end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+static enum target choose_target(const struct convert_options *options)
+{
+    if (options->target != TARGET_BY_NAME)
+        return options->target;
+    return options->output && ends_with(options->output, ".msgpack") ? TARGET_MSGPACK : TARGET_JSON;
+}
+
+/* Keys that memsnap knows nothing about have no place in what it writes. */
+static void tell_left_out(const char *path, const struct layer_trace *trace)
+{
+    struct buffer names = BUFFER_INIT;
+    for (size_t i = 0; i < trace->unknown_key_count; i++) {
+        struct text key = symbols_text(trace->symbols, trace->unknown_keys[i]);
+        buffer_puts(&names, i ? ", " : "");
+        buffer_add(&names, key.bytes, key.size);
+    }
+    if (names.size && !names.failed)
+        complain("%s: left out, for memsnap does not know it: %.200s%s", path_name(path),
+                 names.bytes, trace->more_unknown_keys || names.size > 200 ? ", ..." : "");
+    buffer_release(&names);
+}
+
+static bool convert_file(const struct convert_options *options, struct inputs *inputs, FILE *out,
+                         struct error *err)
+{
+    int fd;
+    if (!inputs_take(inputs, 0, &fd, err))
+        return false;
+    struct layer_trace *trace = layer_trace_load(fd, options->max_memory, err);
+    if (!trace)
+        return false;
+    bool ok = choose_target(options) == TARGET_MSGPACK ? layers_write_msgpack(out, trace)
+                                                       : layers_write_json(out, trace);
+    if (ok)
+        tell_left_out(inputs->paths[0], trace);
+    else
+        error_set(err, STATUS_LIMIT, "out of memory");
+    layer_trace_destroy(trace);
+    return ok;
+}
+
+static enum status fail(const struct error *err)
+{
+    complain("%s", err->text);
+    return err->status;
+}
+
+static enum status convert(const struct convert_options *options, struct inputs *inputs)
+{
+    struct output output;
+    struct error err;
+    if (!output_open(&output, options->output, &err))
+        return fail(&err);
+    if (!inputs_open(inputs, &err)) {
+        output_discard(&output);
+        return fail(&err);
+    }
+    sandbox_enter(output.temporary ? output.path : NULL);
+    if (!convert_file(options, inputs, output.stream, &err)) {
+        output_discard(&output);
+        return complain_error(inputs->paths[0], &err);
+    }
+    return output_commit(&output, &err) ? STATUS_OK : fail(&err);
+}
+
+static bool take_target(const char *text, enum target *target, struct error *err)
+{
+    bool json = strcmp(text, "json") == 0;
+    if (!json && strcmp(text, "msgpack") != 0)
+        return error_set(err, STATUS_USAGE, "cannot convert to '%.60s', only to json and msgpack",
+                         text);
+    *target = json ? TARGET_JSON : TARGET_MSGPACK;
+    return true;
+}
+
+static bool take_option(int option, struct convert_options *options, struct error *err)
+{
+    uint64_t size = 0;
+    switch (option) {
+    case OPTION_TO:
+        return take_target(optarg, &options->target, err);
+    case OPTION_MAX_MEMORY:
+        if (!units_parse_bytes(optarg, &size) || size == 0)
+            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
+        options->max_memory = (size_t)size;
+        return true;
+    default:
+        options->output = optarg;
+        return true;
+    }
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct convert_options options = {.max_memory = budget_default_limit()};
+    struct error err;
+    struct inputs inputs;
+    for (int option; (option = options_next(&command_convert, argc, argv)) != OPTIONS_END;) {
+        if (option == OPTIONS_BAD)
+            return STATUS_USAGE;
+        if (option == OPTION_HELP) {
+            options_help(&command_convert);
+            return STATUS_OK;
+        }
+        if (!take_option(option, &options, &err))
+            return complain_usage("convert: %s", err.text);
+    }
+    if (argc - optind != 1)
+        return complain_usage("convert: name one layer trace, or - for standard input");
+    bool to_stdout = !options.output || strcmp(options.output, "-") == 0;
+    if (choose_target(&options) == TARGET_MSGPACK && to_stdout && isatty(STDOUT_FILENO))
+        return complain_usage("convert: msgpack is not for a terminal; name a file with -o");
+    enum status status = inputs_choose(&inputs, argv + optind, 1);
+    if (status == STATUS_OK) {
+        status = convert(&options, &inputs);
+        inputs_release(&inputs);
+    }
+    return status;
+}
+
+static const struct option_spec options[] = {
+    {OPTION_TO, "to", "FORMAT",
+     "json, as FairScale loads it (the default), or msgpack, which\n"
+     "is the default for an output named *.msgpack"},
+    {'o', "output", "FILE", "write there; the file appears once it is whole"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+const struct command command_convert = {
+    .name = "convert",
+    .summary = "write a layer trace in another format",
+    .arguments = "[OPTION]... FILE",
+    .about = "Writes a layer trace of FairScale's LayerwiseMemoryTracker, whether JSON, a pickle\n"
+             "or msgpack, as JSON that LayerwiseMemoryTracker.load() reads, or as msgpack, which\n"
+             "takes about a sixth. FILE may be compressed with gzip; - is standard input.\n",
+    .examples = "  memsnap convert traces.pickle -o traces.json    without running what is in it\n"
+                "  memsnap convert traces.json -o traces.msgpack\n"
+                "  memsnap convert traces.msgpack | jq .traces[0]\n",
+    .options = options,
+    .run = run,
+};
