@@ -44,4 +44,5 @@ EXTRA_DIST += \
 	samples/recording/frames.py \
 	samples/recording/loops.py \
 	samples/recording/models.py \
+	samples/recording/operators.py \
 	samples/recording/optimizers.py

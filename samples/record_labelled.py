@@ -44,7 +44,7 @@ def profiled(name, device, activities, at_begin=nothing, at_end=nothing):
     torch.manual_seed(0)
     host = prepare()
     # The host's copy of the model stays alive, so that giving it up does not look like a free on the device.
-    kept = [p.data for p in host[0].parameters()] if isinstance(host, tuple) else []
+    kept = [p.data for model in host if isinstance(model, torch.nn.Module) for p in model.parameters()]
     with profile(activities=activities, profile_memory=True, record_shapes=True, with_stack=True) as profiler:
         run(host, device, numbered(at_begin, at_end))
     del kept

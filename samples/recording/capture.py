@@ -1,4 +1,4 @@
-"""Labelled snapshots: a profile replayed on a model of PyTorch's caching allocator, or a real dump with labels added."""
+"""Labelled snapshots: a profile replayed on a model of PyTorch's allocator, or a real dump with labels added."""
 from collections import defaultdict
 
 from allocator import Clock, DeviceAllocator, settings

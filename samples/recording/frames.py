@@ -6,26 +6,21 @@ the way from the one to the other on a GPU; the operators' C++ signatures follow
 import re
 import sysconfig
 
-import torch
 from torch._C._profiler import RecordScope, _EventType
-from torch.profiler._memory_profiler import SchemaMatcher
 
-from stacks import (EMPTY, EMPTY_STRIDED, ENGINE, EVAL, FORMAT, FREE, FREE_FROM_PYTHON, INLINED, MALLOC, METHOD, OBJECT,
-                    OPTIONS, PROCESS, QUEUE, TASK, TORCH, VECTOR, functor)
+from stacks import (EMPTY, EMPTY_STRIDED, ENGINE, EVAL, FREE, FREE_FROM_PYTHON, INLINED, MALLOC, METHOD, OBJECT,
+                    PROCESS, TASK, TORCH, VECTOR)
+
+from .operators import Operator
 
 USER_FOLDER = "/home/user/train/"
+RECORDER = "record_labelled.py"
 PYTHON_FOLDER = "/usr/lib/python3.11/"
 ENGINE_CALL = "autograd::engine::evaluate_function: "
 CALLS = (_EventType.PyCall, _EventType.PyCCall)
 # How C reached a Python function, by the function's name; a plain call of Python from Python shares its caller's loop.
 BRIDGES = {"_wrapped_call_impl": OBJECT, "_call_impl": METHOD, "forward": METHOD, "wrapper": METHOD,
            "decorate_context": METHOD}
-TYPES = {"Tensor": "at::Tensor const&", "int": "long", "float": "double", "bool": "bool", "number": "c10::Scalar const&",
-         "Scalar": "c10::Scalar const&", "SymInt": "c10::SymInt", "str": "std::string_view", "Device": "c10::Device",
-         "ScalarType": "c10::ScalarType", "Layout": "c10::Layout", "MemoryFormat": "c10::MemoryFormat",
-         "Generator": "at::Generator"}
-EMPTY_WRAPPERS = {"empty": ("empty_cuda", "wrapper_CUDA_memory_format_empty"),
-                  "empty_strided": ("empty_strided_cuda", "wrapper_CUDA__empty_strided")}
 # The engine called again from Python code that runs in the backward pass.
 NESTED_ENGINE = ENGINE[:2] + [
     (f"torch::autograd::Engine::execute_with_graph_task({TASK} const&, std::shared_ptr<torch::autograd::Node>, "
@@ -50,35 +45,6 @@ def file_path(name):
     return USER_FOLDER + name.rsplit("/", 1)[-1]
 
 
-def cpp_type(kind):
-    text = str(kind)
-    if text.startswith("Optional[") or text.endswith("?"):
-        inner = text[len("Optional["):-1] if text.startswith("Optional[") else text[:-1]
-        plain = cpp_type(inner).removesuffix(" const&").removesuffix("&")
-        return f"std::optional<{plain}> const&" if inner in ("Tensor", "number", "Scalar") else f"std::optional<{plain}>"
-    if text.startswith("List["):
-        inner = cpp_type(text[len("List["):-1]).removesuffix(" const&")
-        return f"c10::ArrayRef<{inner}>"
-    return TYPES.get(text, "long")
-
-
-class Operator:
-    """An operator's name in C++, and its parameters."""
-
-    def __init__(self, event):
-        schemas = SchemaMatcher.match_schemas(event.extra_fields)
-        if not schemas:
-            schemas = (SchemaMatcher.lookup_schemas(event.name) or ())[:1]
-        schema = schemas[0] if schemas else None
-        self.base = event.name.split("::")[-1]
-        overload = schema.overload_name if schema else ""
-        self.name = f"{self.base}_{overload}" if overload else self.base
-        self.parameters = ", ".join(cpp_type(argument.real_type) for argument in schema.arguments) if schema else ""
-        full = f"{event.name}.{overload}" if overload else event.name
-        self.composite = bool(schema) and torch._C._dispatch_has_kernel_for_dispatch_key(
-            full, "CompositeImplicitAutograd")
-
-
 class FrameMaker:
     """`mode`: full (C++ and Python), python, or none."""
 
@@ -95,7 +61,7 @@ class FrameMaker:
         path = use.path[:nodes[-1] + 1] if nodes else use.path
         python = self._python_frames(path)
         if self.mode == "python":
-            return [frame for _, frame in python]
+            return python
         return self._merge(self._native_frames(use, path), python, on_engine=bool(nodes))
 
     def _frame(self, name, file, line):
@@ -106,13 +72,11 @@ class FrameMaker:
     # Python
 
     def _python_frames(self, path):
-        """(index in path, frame) of every Python call, innermost first."""
         found = []
         for index, event in enumerate(path):
-            if event.tag == _EventType.PyCall:
+            if event.tag == _EventType.PyCall and not event.extra_fields.callsite.file_name.endswith(RECORDER):
                 state = event.extra_fields.callsite
-                found.append((index, self._frame(state.function_name, file_path(state.file_name),
-                                                 self._line(path, index))))
+                found.append(self._frame(state.function_name, file_path(state.file_name), self._line(path, index)))
         return found
 
     @staticmethod
@@ -141,8 +105,8 @@ class FrameMaker:
             native += self._kind_of_allocation(path)
         for index, event in enumerate(path):
             if index in operators:
-                native += self._operator_frames(event, use.bytes > 0 and index == operators[0],
-                                                self._has_variable_type(path, index))
+                native += self._operator(event).frames(use.bytes > 0 and index == operators[0],
+                                                       self._has_variable_type(path, index))
             elif self._is_node(event):
                 native += self._node_frames(path, index)
             elif event.tag == _EventType.PyCCall:
@@ -178,48 +142,6 @@ class FrameMaker:
             return EMPTY
         return EMPTY_STRIDED if "strided" in path[0].name else EMPTY
 
-    def _operator_frames(self, event, innermost, traced):
-        op = self._operator(event)
-        if op.composite:
-            return [(f"at::native::{op.base}({op.parameters})", "??"),
-                    (f"at::_ops::{op.name}::call({op.parameters})", "??")]
-        frames = []
-        if op.name == "empty":
-            op.name = "empty_memory_format"
-        if op.base in EMPTY_WRAPPERS:
-            return self._empty_frames(op)
-        factory = op.base.startswith("empty")
-        if innermost and not factory:
-            shape = "long, c10::ArrayRef<long>, c10::ArrayRef<long>, c10::TensorOptions, c10::ArrayRef<at::Dimname>"
-            frames += [("at::(anonymous namespace)::create_out(c10::ArrayRef<long>, c10::ArrayRef<long>, "
-                        "c10::TensorOptions const&)", "RegisterCUDA_0.cpp"),
-                       (f"at::(anonymous namespace)::structured_{op.name}_out_functional::set_output_raw_strided({shape})",
-                        "RegisterCUDA_0.cpp"),
-                       (f"at::meta::structured_{op.name}::meta({op.parameters})", "??")]
-        elif not factory:
-            frames.append((f"at::native::{op.base}({op.parameters})", "??"))
-        wrapper = f"at::(anonymous namespace)::wrapper_CUDA_{op.name}"
-        frames.append((f"{wrapper}({op.parameters})", "RegisterCUDA_0.cpp"))
-        keyed = f"c10::DispatchKeySet, {op.parameters}"
-        if traced and not factory:
-            variable = f"VariableType_{sum(map(ord, op.name)) % 5}.cpp"
-            kernel = f"torch::autograd::VariableType::(anonymous namespace)::{op.name}"
-            frames += [functor(wrapper, op.parameters, "RegisterCUDA_0.cpp"),
-                       (f"at::_ops::{op.name}::redispatch({keyed})", "??"),
-                       (f"{kernel}({keyed})", variable), functor(kernel, op.parameters, variable, keyed=True)]
-        return frames + [(f"at::_ops::{op.name}::call({op.parameters})", "??")]
-
-    @staticmethod
-    def _empty_frames(op):
-        kernel, wrapper = EMPTY_WRAPPERS[op.base]
-        wrapper = f"at::(anonymous namespace)::(anonymous namespace)::{wrapper}"
-        return [(f"at::native::{kernel}(c10::ArrayRef<long>, {OPTIONS}, {FORMAT})", "??"),
-                (f"{wrapper}({op.parameters})", "RegisterCUDA_0.cpp"),
-                functor(wrapper, op.parameters, "RegisterCUDA_0.cpp"),
-                (f"at::_ops::{op.name}::redispatch(c10::DispatchKeySet, {op.parameters})", "??"),
-                functor(f"at::(anonymous namespace)::{op.name}", op.parameters, "RegisterBackendSelect.cpp"),
-                (f"at::_ops::{op.name}::call({op.parameters})", "??")]
-
     def _node_frames(self, path, index):
         name = path[index].name
         if name.startswith(ENGINE_CALL):
@@ -254,15 +176,10 @@ class FrameMaker:
                 ("PyObject_Vectorcall", "??")]
 
     def _merge(self, native, python, on_engine):
-        """Puts the next Python frame before each frame of the interpreter's loop, the rest at the end, as torch does."""
-        merged, remaining = [], [frame for _, frame in python]
-        for entry in native:
+        """The next Python frame before each frame of the interpreter's loop, the rest at the end, as torch does it."""
+        merged, remaining = [], list(python)
+        for entry in native if on_engine else native + PROCESS:
             if entry[0] == EVAL[0] and remaining:
                 merged.append(remaining.pop(0))
             merged.append(self._frame(*entry, 0))
-        if not on_engine:
-            for entry in PROCESS:
-                if entry[0] == EVAL[0] and remaining:
-                    merged.append(remaining.pop(0))
-                merged.append(self._frame(*entry, 0))
         return merged + remaining

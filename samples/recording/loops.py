@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch.profiler import record_function
 
-from .models import Cnn, Transformer
+from .models import Cnn, Critic, Generator, Recurrent, Transformer
 from .optimizers import Lamb, momentum_by_hand
 
 BATCH, LENGTH, VOCABULARY = 16, 64, 1000
@@ -129,6 +129,68 @@ def train_by_hand(data, device, steps):
         momentum_by_hand(parameters, velocities)
 
 
+def prepare_autocast():
+    return on_host(Transformer(layers=2, fused=False, checkpointed=True, reentrant=True)), texts(2 * 4)
+
+
+def train_autocast(host, device, steps):
+    """bf16 by autocast, two batches a step whose gradients add up, checkpoints of the older, reentrant kind."""
+    model, data = host
+    model.to(**device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, foreach=True)
+    kind = device.get("device", "cpu")
+    for step in steps:
+        for part in (2 * step, 2 * step + 1):
+            batch = data[part].to(kind, copy=True)
+            with torch.autocast(kind, dtype=torch.bfloat16):
+                loss = language_loss(model, batch) / 2
+            loss.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+
+def prepare_adversarial():
+    return (on_host(Generator()), on_host(Critic()), images())
+
+
+def train_adversarial(host, device, steps):
+    """Two models against each other: RMSprop for one, SGD without any state for the other."""
+    generator, critic, data = host
+    generator.to(**device)
+    critic.to(**device)
+    kind = device.get("device", "cpu")
+    slow = torch.optim.SGD(critic.parameters(), lr=1e-3, foreach=True)
+    fast = torch.optim.RMSprop(generator.parameters(), lr=1e-3, foreach=True)
+    for step in steps:
+        real = data[step][0].to(kind, copy=True)
+        fake = generator(torch.randn(BATCH, 64, device=kind))
+        slow.zero_grad()
+        verdict = F.softplus(-critic(real)).mean() + F.softplus(critic(fake.detach())).mean()
+        verdict.backward()
+        slow.step()
+        fast.zero_grad()
+        F.softplus(-critic(fake)).mean().backward()
+        fast.step()
+
+
+def prepare_recurrent():
+    return on_host(Recurrent()), texts()
+
+
+def train_recurrent(host, device, steps):
+    """Adagrad, whose state is there before the first step."""
+    model, data = host
+    model.to(**device)
+    optimizer = torch.optim.Adagrad(model.parameters(), lr=1e-2, foreach=True)
+    for step in steps:
+        with record_function(f"ProfilerStep#{step}"):
+            batch = data[step].to(device.get("device", "cpu"), copy=True)
+            optimizer.zero_grad()
+            language_loss(model, batch).backward()
+            torch.nn.utils.clip_grad_value_(model.parameters(), 1.0)
+            optimizer.step()
+
+
 def infer(host, device, steps):
     """Greedy choice without gradients."""
     model, data = host
@@ -149,5 +211,8 @@ PROGRAMS = {
     "checkpointed-adamw": (prepare_checkpointed, train_checkpointed_adamw),
     "custom-optimizer": (prepare_texts, train_custom_optimizer),
     "by-hand": (prepare_texts, train_by_hand),
+    "autocast-accumulated": (prepare_autocast, train_autocast),
+    "adversarial": (prepare_adversarial, train_adversarial),
+    "recurrent-adagrad": (prepare_recurrent, train_recurrent),
     "inference": (prepare_transformer, infer),
 }

@@ -69,9 +69,9 @@ class Block(nn.Module):
 
 class Transformer(nn.Module):
     def __init__(self, vocabulary=1000, width=128, layers=3, heads=4, length=64, fused=True, dropout=0.1,
-                 checkpointed=False):
+                 checkpointed=False, reentrant=False):
         super().__init__()
-        self.checkpointed = checkpointed
+        self.checkpointed, self.reentrant = checkpointed, reentrant
         self.tokens = nn.Embedding(vocabulary, width)
         self.places = nn.Embedding(length, width)
         self.blocks = nn.ModuleList(Block(width, heads, fused, dropout) for _ in range(layers))
@@ -82,5 +82,42 @@ class Transformer(nn.Module):
         places = torch.arange(tokens.shape[1], device=tokens.device)
         x = self.tokens(tokens) + self.places(places)
         for block in self.blocks:
-            x = checkpoint(block, x, use_reentrant=False) if self.checkpointed else block(x)
+            x = checkpoint(block, x, use_reentrant=self.reentrant) if self.checkpointed else block(x)
         return self.head(self.norm(x))
+
+
+class Generator(nn.Module):
+    def __init__(self, noise=64, width=64):
+        super().__init__()
+        self.width = width
+        self.start = nn.Linear(noise, 4 * width * 8 * 8)
+        self.layers = nn.Sequential(
+            nn.ConvTranspose2d(4 * width, width, 4, 2, padding=1), nn.GroupNorm(8, width), nn.LeakyReLU(0.2),
+            nn.ConvTranspose2d(width, 3, 4, 2, padding=1), nn.Tanh())
+
+    def forward(self, noise):
+        return self.layers(self.start(noise).view(-1, 4 * self.width, 8, 8))
+
+
+class Critic(nn.Module):
+    def __init__(self, width=64):
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(3, width, 4, 2, padding=1), nn.LeakyReLU(0.2, inplace=True),
+            nn.Conv2d(width, 2 * width, 4, 2, padding=1), nn.LeakyReLU(0.2, inplace=True), nn.Flatten(),
+            nn.Linear(2 * width * 8 * 8, 1))
+
+    def forward(self, images):
+        return self.layers(images)
+
+
+class Recurrent(nn.Module):
+    def __init__(self, vocabulary=1000, width=128):
+        super().__init__()
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.cells = nn.LSTM(width, width, num_layers=2, batch_first=True)
+        self.head = nn.Linear(width, vocabulary)
+
+    def forward(self, tokens):
+        states, _ = self.cells(self.tokens(tokens))
+        return self.head(states)
