@@ -1,7 +1,10 @@
 EXTRA_DIST += \
+	bench/CATEGORIES.md \
 	bench/README.md \
 	bench/RESULTS.md \
+	bench/categories \
 	bench/cpp_pickle.py \
 	bench/inputs.py \
+	bench/labelled.py \
 	bench/results.py \
 	bench/run
