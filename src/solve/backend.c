@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-const struct backend *const backends[] = {&backend_cpu, &backend_opencl, NULL};
+const struct backend *const backends[] = {&backend_cpu, &backend_cuda, &backend_opencl, NULL};
 
 const struct backend *backend_find(const char *name)
 {

@@ -7,6 +7,11 @@ libmemsnap_a_SOURCES += \
 	src/solve/cost_table.c \
 	src/solve/cost_table.h \
 	src/solve/cpu.c \
+	src/solve/cuda.c \
+	src/solve/cuda.h \
+	src/solve/cuda_api.h \
+	src/solve/cuda_device.c \
+	src/solve/cuda_find.c \
 	src/solve/device.c \
 	src/solve/device.h \
 	src/solve/device_batch.c \
@@ -40,15 +45,31 @@ libmemsnap_a_SOURCES += \
 	src/solve/sum_parts.c \
 	src/solve/sum_parts.h
 
-# The kernels that devices run, in the program: OpenCL's as source, for its drivers compile it.
+# The kernels that devices run, in the program: OpenCL's as source, for its drivers compile it;
+# CUDA's as nvcc made it, or nothing.
 kernel_headers = src/solve/device_shape.h src/solve/cost_kernel.h
-EXTRA_DIST += scripts/embed src/solve/cost_kernel.h src/solve/opencl_kernel.cl
+EXTRA_DIST += scripts/embed src/solve/cost_kernel.h src/solve/cuda_kernel.cu src/solve/opencl_kernel.cl
 
-nodist_libmemsnap_a_SOURCES = src/solve/opencl_source.c
-CLEANFILES += src/solve/opencl_source.c
+nodist_libmemsnap_a_SOURCES = src/solve/opencl_source.c src/solve/cuda_image.c
+CLEANFILES += src/solve/opencl_source.c src/solve/cuda_image.c src/solve/cuda_kernel.fatbin
+embed = $(SHELL) $(abs_top_srcdir)/scripts/embed
+
 opencl_kernel = $(top_srcdir)/src/solve/opencl_kernel.cl
 src/solve/opencl_source.c: $(opencl_kernel) $(kernel_headers) $(top_srcdir)/scripts/embed
-	$(AM_V_GEN)$(MKDIR_P) src/solve && cd $(srcdir) && \
-	header=solve/opencl.h $(SHELL) scripts/embed opencl_source \
-	src/solve/opencl_kernel.cl $(kernel_headers) >$(abs_builddir)/$@-new && \
-	mv $(abs_builddir)/$@-new $(abs_builddir)/$@
+	$(AM_V_GEN)$(MKDIR_P) src/solve && (cd $(srcdir) && header=solve/opencl.h \
+	$(embed) opencl_source src/solve/opencl_kernel.cl $(kernel_headers)) >$@-new && mv $@-new $@
+
+if HAVE_NVCC
+cuda_kernel = src/solve/cuda_kernel.fatbin
+AM_V_NVCC = $(am__v_NVCC_@AM_V@)
+am__v_NVCC_ = $(am__v_NVCC_@AM_DEFAULT_V@)
+am__v_NVCC_0 = @echo "  NVCC    " $@;
+src/solve/cuda_kernel.fatbin: $(top_srcdir)/src/solve/cuda_kernel.cu $(kernel_headers) config.status
+	$(AM_V_NVCC)$(MKDIR_P) src/solve && $(NVCC) -I$(top_srcdir)/src $(NVCC_ARCHITECTURES) \
+	$(NVCCFLAGS) --fatbin -o $@-new $(top_srcdir)/src/solve/cuda_kernel.cu && mv $@-new $@
+else
+cuda_kernel =
+endif
+src/solve/cuda_image.c: $(cuda_kernel) $(top_srcdir)/scripts/embed config.status
+	$(AM_V_GEN)$(MKDIR_P) src/solve && header=solve/cuda.h $(embed) cuda_image $(cuda_kernel) \
+	>$@-new && mv $@-new $@

@@ -4,7 +4,8 @@
 
 #include "solve/backend.h"
 
-/* Runs the cases; returns the exit status of a test: 77 where there is no such device. */
-int device_run(const struct backend *backend);
+/* Runs the cases, with `rounds` random batches and one in `every` pair of sizes at edges. Returns the
+ * exit status of a test: 77 where there is no such device. */
+int device_run(const struct backend *backend, unsigned rounds, unsigned every);
 
 #endif

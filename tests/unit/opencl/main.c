@@ -2,5 +2,5 @@
 
 int main(void)
 {
-    return device_run(&backend_opencl);
+    return device_run(&backend_opencl, 100, 1);
 }

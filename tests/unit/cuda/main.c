@@ -1,0 +1,111 @@
+#include <check.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/cuda.h"
+#include "unit/devices/devices.h"
+#include "unit/solve/problems.h"
+
+/* A library that is there already is what its name stands for from then on. */
+static void *driver;
+
+static bool solve(size_t count, int32_t slots, struct error *err)
+{
+    static struct random_problem random;
+    struct chance chance = {21};
+    struct cost_table tables[4];
+    struct budget budget = {.limit = 1 << 28};
+    struct backend_options options = {.budget = &budget};
+    random_problem_fill(&random, &chance, DEVICE_TILE, slots, 5, 5);
+    const struct cost_problem problems[] = {random.problem, random.problem, random.problem,
+                                            random.problem};
+    bool ok = backend_cuda.solve(problems, tables, count, &options, err);
+    for (size_t k = 0; ok && k < count; k++)
+        cost_table_release(&tables[k], &budget);
+    ck_assert_uint_eq(budget.used, 0);
+    return ok;
+}
+
+static const struct {
+    const char *function;
+    enum status status;
+    const char *says;
+} failures[] = {
+    {"cuDevicePrimaryCtxRetain", STATUS_IO, "cuDevicePrimaryCtxRetain: something failed"},
+    {"cuCtxSetCurrent", STATUS_IO, "cuCtxSetCurrent: something failed"},
+    {"cuModuleLoadData", STATUS_IO, "its driver is older than the CUDA of this build"},
+    {"cuModuleGetFunction", STATUS_IO, "cuModuleGetFunction: something failed"},
+    {"cuMemGetInfo_v2", STATUS_IO, "cuMemGetInfo: something failed"},
+    {"cuMemAlloc_v2", STATUS_LIMIT, "cuMemAlloc: out of memory (error 2)"},
+    {"cuMemcpyHtoD_v2", STATUS_IO, "cuMemcpyHtoD: something failed"},
+    {"cuLaunchKernel", STATUS_IO, "cuLaunchKernel: something failed"},
+    {"cuCtxSynchronize", STATUS_IO, "the cost kernel: something failed (error 719)"},
+    {"cuMemcpyDtoH_v2", STATUS_IO, "cuMemcpyDtoH: something failed"},
+};
+
+START_TEST(a_failing_call_is_named_and_leaves_nothing)
+{
+    const int *live = dlsym(driver, "fake_cuda_live");
+    struct error err = {0};
+    setenv("FAKE_CUDA_FAILS", failures[_i].function, 1);
+    ck_assert(!solve(1, 10, &err));
+    ck_assert_int_eq(err.status, failures[_i].status);
+    ck_assert_ptr_nonnull(strstr(err.text, failures[_i].says));
+    ck_assert_int_eq(*live, 0);
+}
+END_TEST
+
+START_TEST(no_device_is_a_reason)
+{
+    struct backend_place place;
+    setenv("FAKE_CUDA_FAILS", "cuInit", 1);
+    ck_assert(!backend_cuda.available(&place));
+    ck_assert_str_eq(place.what, "no CUDA device");
+}
+END_TEST
+
+START_TEST(what_does_not_fit_at_once_is_done_in_turn)
+{
+    const int *live = dlsym(driver, "fake_cuda_live");
+    struct error err = {0};
+    setenv("FAKE_CUDA_MIB", "108", 1); /* two tables of 20 MiB, beside what is spared */
+    ck_assert_msg(solve(3, 37000, &err), "%s", err.text);
+    ck_assert_int_eq(*live, 0);
+    setenv("FAKE_CUDA_MIB", "80", 1);
+    ck_assert(!solve(1, 37000, &err));
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
+    ck_assert_str_eq(err.text, "a table of 19 MiB does not fit the device's 16 MiB");
+}
+END_TEST
+
+static bool failures_pass(void)
+{
+    Suite *suite = suite_create("cuda failures");
+    TCase *cases = tcase_create("failures");
+    tcase_set_timeout(cases, 300);
+    tcase_add_loop_test(cases, a_failing_call_is_named_and_leaves_nothing, 0,
+                        sizeof(failures) / sizeof(failures[0]));
+    tcase_add_test(cases, no_device_is_a_reason);
+    tcase_add_test(cases, what_does_not_fit_at_once_is_done_in_turn);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_FORK); /* what is found is remembered */
+    srunner_run_all(runner, CK_NORMAL);
+    bool passed = srunner_ntests_failed(runner) == 0;
+    srunner_free(runner);
+    return passed;
+}
+
+int main(void)
+{
+    driver = dlopen(FAKE_DRIVER, RTLD_NOW);
+    if (!driver) {
+        printf("%s\n", dlerror());
+        return EXIT_FAILURE;
+    }
+    bool passed = cuda_image_size == 0 || failures_pass();
+    int status = device_run(&backend_cuda, 10, 5);
+    return passed ? status : EXIT_FAILURE;
+}
