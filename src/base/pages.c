@@ -58,23 +58,32 @@ static char *reserve(size_t size)
     return start + before;
 }
 
+/* Moved to where huge pages fit; or anywhere, where the address space has no room for two. */
+static void *grow_mapping(void *old, size_t old_size, size_t size)
+{
+    char *place = reserve(size);
+    void *moved = MAP_FAILED;
+    if (place)
+        moved = mremap(old, old_size, size, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    if (place && moved == MAP_FAILED)
+        munmap(place, size);
+    if (moved == MAP_FAILED)
+        moved = mremap(old, old_size, size, MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? NULL : moved;
+}
+
 static void *resize_mapped(void *block, size_t size)
 {
     if (size > SIZE_MAX - MAPPED_HEAD - 2 * PAGES_HUGE)
         return NULL;
     size_t mapped = (size + MAPPED_HEAD + PAGES_HUGE - 1) & ~(PAGES_HUGE - 1);
-    char *place = reserve(mapped);
-    if (!place)
-        return NULL;
     size_t old = block ? header_of(block)->mapped : 0;
-    if (old == 0) {
-        madvise(place, mapped, MADV_HUGEPAGE); /* only advice: may fail */
-    } else if (mremap(memory_of(block), old, mapped, MREMAP_MAYMOVE | MREMAP_FIXED, place) ==
-               MAP_FAILED) {
-        munmap(place, mapped);
+    void *memory = old > 0 ? grow_mapping(memory_of(block), old, mapped) : reserve(mapped);
+    if (!memory)
         return NULL;
-    }
-    void *made = block_in(place, MAPPED_HEAD, (struct header){size, mapped});
+    if (old == 0)
+        madvise(memory, mapped, MADV_HUGEPAGE); /* only advice: may fail */
+    void *made = block_in(memory, MAPPED_HEAD, (struct header){size, mapped});
     if (block && old == 0) {
         memcpy(made, block, header_of(block)->size);
         pages_free(block);
