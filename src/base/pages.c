@@ -47,8 +47,8 @@ static void *block_in(void *memory, size_t head, struct header header)
 /* Address space of `size` bytes, a multiple of PAGES_HUGE, that begins at one. */
 static char *reserve(size_t size)
 {
-    char *start = mmap(NULL, size + PAGES_HUGE, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *start =
+        mmap(NULL, size + PAGES_HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
         return NULL;
     size_t before = -(uintptr_t)start & (PAGES_HUGE - 1);

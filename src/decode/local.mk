@@ -8,6 +8,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle_hot.h \
 	src/decode/pickle_hot_frames.c \
 	src/decode/pickle_object.c \
+	src/decode/pickle_patterns.c \
+	src/decode/pickle_patterns.h \
 	src/decode/pickle_roles.c \
 	src/decode/pickle_segment.c \
 	src/decode/pickle_settings.c \

@@ -6,7 +6,7 @@
  * on, or nothing has happened and the machine takes the same bytes the general
  * way. So anything surprising, an error included, simply gives up here; only
  * what is added to the memo has to be taken back. */
-#include "decode/pickle_hot.h"
+#include "decode/pickle_patterns.h"
 
 /* The pair of a pool_id, whose first number was read already. */
 static __attribute__((noinline)) const uint8_t *pool_pair(struct hot hot, uint64_t first, value *v)
@@ -47,7 +47,7 @@ HOT bool hot_pool(struct hot *hot, uint64_t first, value *v)
 HOT bool hot_list(struct hot *hot, value *v)
 {
     value stack;
-    const uint8_t *behind = hot_frame_list(*hot, &stack);
+    const uint8_t *behind = hot_frame_list(hot->vm, hot->p, hot->end, &stack);
     if (behind == NULL)
         return false;
     hot->p = behind;
@@ -201,6 +201,29 @@ HOT bool hot_event(struct hot *hot, struct event_builder *event, size_t *slot)
     return hot->p <= hot->end && pickle_event_complete(event);
 }
 
+/* The event at hot->p, by its pattern or token by token; NULL, and all as before, for the machine.
+ */
+HOT struct event_builder *any_event(struct hot *hot, struct event_builder *built, size_t *slot)
+{
+    struct pickle_vm *vm = hot->vm;
+    const uint8_t *begin = hot->p;
+    size_t extent = vm->memo_extent, count = vm->memo_count;
+    struct event_builder *event = pattern_event(hot, slot);
+    if (event != NULL)
+        return event;
+    hot->p = begin;
+    vm->memo_extent = extent;
+    vm->memo_count = count;
+    if (hot_event(hot, built, slot)) {
+        if (patterns_worthwhile(vm) && vm->memo_count == vm->memo_extent)
+            patterns_learn(vm, begin, hot->p, extent, built);
+        return built;
+    }
+    vm->memo_extent = extent;
+    vm->memo_count = count;
+    return NULL;
+}
+
 bool pickle_hot_events(struct pickle_vm *vm, bool *consumed)
 {
     struct source *source = vm->source;
@@ -212,15 +235,13 @@ bool pickle_hot_events(struct pickle_vm *vm, bool *consumed)
             break;
         vm->op_offset = source_offset(source);
         struct hot hot = {vm, source->pos, source->end};
-        struct event_builder event;
-        size_t extent = vm->memo_extent, count = vm->memo_count, slot;
-        if (!hot_event(&hot, &event, &slot)) {
-            vm->memo_extent = extent;
-            vm->memo_count = count;
-            break;
-        }
+        struct event_builder built, *event;
+        size_t slot;
         value v;
-        if (!pickle_event_end(vm, &event, value_node(&vm->values, vm->open_trace)->count, &v) ||
+        event = any_event(&hot, &built, &slot);
+        if (event == NULL)
+            break;
+        if (!pickle_event_end(vm, event, value_node(&vm->values, vm->open_trace)->count, &v) ||
             !pickle_push(vm, v))
             return false;
         fill_slot(&hot, slot, v);

@@ -150,7 +150,9 @@ HOT bool hot_int(struct hot *hot, uint64_t *bits, bool *negative)
     }
 }
 
-/* A list of frames, at its EMPTY_LIST: STACK_NONE when empty. The memo knows it afterwards. */
-const uint8_t *hot_frame_list(struct hot hot, value *v);
+/* A list of frames, at its EMPTY_LIST at `p`: STACK_NONE when empty. The memo knows it afterwards.
+ * Called for nearly every event, so its arguments come in registers: a struct of three is copied
+ * through memory in halves that processors are slow to put together. */
+const uint8_t *hot_frame_list(struct pickle_vm *vm, const uint8_t *p, const uint8_t *end, value *v);
 
 #endif

@@ -155,8 +155,9 @@ static inline const uint8_t *references(struct hot hot, stack_id *id)
     return behind;
 }
 
-const uint8_t *hot_frame_list(struct hot hot, value *v)
+const uint8_t *hot_frame_list(struct pickle_vm *vm, const uint8_t *p, const uint8_t *end, value *v)
 {
+    struct hot hot = {vm, p, end};
     stack_id id = STACK_NONE;
     size_t slot, late;
     hot.p++;
@@ -184,7 +185,7 @@ bool pickle_hot_stack(struct pickle_vm *vm, bool *consumed, value *v)
         source_look_ahead(source, LOOK_AHEAD);
     struct hot hot = {vm, source->pos, source->end};
     size_t extent = vm->memo_extent, count = vm->memo_count;
-    const uint8_t *behind = hot_frame_list(hot, v);
+    const uint8_t *behind = hot_frame_list(vm, hot.p, hot.end, v);
     *consumed = behind != NULL && behind <= hot.end;
     if (*consumed) {
         source->pos = behind;

@@ -66,7 +66,8 @@ static bool once(struct pickle_vm *vm, bool *seen, const char *key)
     return true;
 }
 
-/* Rows are handed on before the pickle is complete: all of them must be of the value it ends with. */
+/* Rows are handed on before the pickle is complete: all of them must be of the value it ends with.
+ */
 static bool same_root(struct pickle_vm *vm)
 {
     if (vm->root == VALUE_UNSET)

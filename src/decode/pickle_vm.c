@@ -15,6 +15,7 @@ void pickle_vm_release(struct pickle_vm *vm)
 {
     pickle_words_release(vm);
     spans_release(&vm->spans);
+    patterns_release(vm);
     values_release(&vm->values);
     vec_free(vm->stack, vm->stack_capacity, sizeof *vm->stack, vm->budget);
     vec_free(vm->marks, vm->mark_capacity, sizeof *vm->marks, vm->budget);
@@ -76,6 +77,7 @@ static void forget_references(struct pickle_vm *vm)
 {
     spans_clear(&vm->spans);
     memset(vm->shape, 0, sizeof vm->shape);
+    patterns_clear(vm);
 }
 
 bool pickle_memo_put(struct pickle_vm *vm, uint64_t index, value v)

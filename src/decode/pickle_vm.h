@@ -66,6 +66,14 @@ struct key_shape {
 
 #define SHAPE_FIELDS 16
 
+/* pickle_patterns.h */
+struct pattern_cache {
+    struct pattern *patterns; /* room for PATTERNS, once there are any */
+    size_t capacity;
+    uint32_t count, last, oldest; /* last: the one that fitted last */
+    uint32_t strangers;           /* events since, that fitted none */
+};
+
 struct known_string {
     value v;
     struct text text;
@@ -115,6 +123,7 @@ struct pickle_vm {
     size_t unappended;                    /* events of open_trace that are on the stack still */
     uint64_t event_count;                 /* events handed to the sink */
     struct key_shape shape[SHAPE_FIELDS]; /* the keys of the last events, by position */
+    struct pattern_cache patterns;
     struct known_string strings[RECENT_STRINGS]; /* inline strings met lately */
     value last_pool; /* the last pool_id tuple made, to make equal ones once */
     uint64_t last_pool_id[2];
@@ -167,6 +176,10 @@ bool pickle_is_opaque(const struct pickle_vm *vm, value v);
 /* The node in a part of an instance, made where there is none yet. */
 bool pickle_object_part(struct pickle_vm *vm, value object, enum object_part part,
                         enum node_kind kind, value *v);
+
+/* pickle_patterns.c: whole events by the pattern of their bytes. */
+void patterns_clear(struct pickle_vm *vm); /* forgets them all */
+void patterns_release(struct pickle_vm *vm);
 
 /* pickle_words.c: the vocabulary of a snapshot. */
 bool pickle_words_init(struct pickle_vm *vm);

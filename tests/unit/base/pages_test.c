@@ -23,9 +23,14 @@ static bool holds(const uint8_t *block, size_t to)
 /* From small to mapped, mapped to larger, and back down: what was there stays. */
 START_TEST(contents_survive_every_move)
 {
-    static const size_t sizes[] = {509 * 2,          509 * 1000,           PAGES_HUGE / 509 * 509,
-                                   PAGES_HUGE + 509, PAGES_HUGE * 7 + 509, PAGES_HUGE * 7 + 1018,
-                                   PAGES_HUGE * 40,  509 * 3};
+    static const size_t sizes[] = {509 * 2,
+                                   509 * 1000,
+                                   PAGES_HUGE / 509 * 509,
+                                   PAGES_HUGE + 509,
+                                   PAGES_HUGE * 7 + 509,
+                                   PAGES_HUGE * 7 + 1018,
+                                   PAGES_HUGE * 40,
+                                   509 * 3};
     uint8_t *block = NULL;
     size_t filled = 0;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {

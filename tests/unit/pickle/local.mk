@@ -4,6 +4,7 @@ tests_unit_pickle_run_LDADD = $(unit_libs)
 tests_unit_pickle_run_SOURCES = $(unit_common) \
 	tests/unit/pickle/check.c \
 	tests/unit/pickle/opcodes_test.c \
+	tests/unit/pickle/patterns_test.c \
 	tests/unit/pickle/pickle.h \
 	tests/unit/pickle/refusals_test.c \
 	tests/unit/pickle/shapes_test.c \

@@ -7,6 +7,7 @@
 TCase *value_tests(void);
 TCase *opcodes_tests(void);
 TCase *shapes_tests(void);
+TCase *patterns_tests(void);
 TCase *refusals_tests(void);
 
 /* A byte string of a literal, NUL bytes included. */

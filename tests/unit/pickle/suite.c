@@ -6,6 +6,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, value_tests());
     suite_add_tcase(suite, opcodes_tests());
     suite_add_tcase(suite, shapes_tests());
+    suite_add_tcase(suite, patterns_tests());
     suite_add_tcase(suite, refusals_tests());
     return suite;
 }

@@ -1,0 +1,187 @@
+/* Whole events by the pattern of their bytes.
+ *
+ * Events that follow each other differ in a few numbers; keys, opcodes and most values
+ * stand at the same place with the same bytes. A pattern is such an event: bytes to
+ * compare under a mask, and holes where the numbers are. An event that fits is taken
+ * without a look at its tokens, all but its list of frames, which pickle_hot_frames.c
+ * reads. Patterns are learned from events read token by token, and hold as long as no
+ * memo entry is overwritten. */
+#ifndef MEMSNAP_DECODE_PICKLE_PATTERNS_H
+#define MEMSNAP_DECODE_PICKLE_PATTERNS_H
+
+#include "decode/pickle_hot.h"
+
+#define PATTERNS        8
+#define PATTERN_CHUNKS  16 /* 256 bytes */
+#define PATTERN_PUSHES  16
+#define PATTERN_INTS    4
+#define PATTERN_NO_PUSH UINT32_MAX
+
+typedef uint64_t chunk __attribute__((vector_size(16))); /* compared at a time */
+
+/* What stands before the list of frames, or behind it. */
+struct pattern_part {
+    chunk bytes[PATTERN_CHUNKS], mask[PATTERN_CHUNKS]; /* mask: 0 in holes and behind the end */
+    uint32_t size, chunks;
+    uint32_t push_count, put_count, event_push; /* event_push: the one that is the event, or
+                                                   PATTERN_NO_PUSH */
+    value pushes[PATTERN_PUSHES];               /* what the memo gains */
+    struct pattern_put { /* those of them that name their index: it must be the next */
+        uint32_t offset, push;
+        uint32_t mask; /* by the width of the index */
+    } puts[PATTERN_PUSHES];
+};
+
+struct pattern {
+    struct pattern_part head, tail; /* without a list of frames all is head */
+    bool has_list;
+    struct pattern_int { /* in the head: addr, size, stream, time_us */
+        uint32_t offset;
+        uint64_t mask; /* of its bytes; 0: the event has none, and it is `fixed` */
+        uint64_t sign; /* the bit that makes it negative: such an event does not fit */
+        uint64_t fixed;
+    } ints[PATTERN_INTS];
+    struct pattern_reference { /* in the head: an index of the memo, of `mask`'s width */
+        uint32_t offset;
+        uint32_t mask; /* 0: not a reference, but fixed in `event` */
+    } action, compile_context, user_metadata, stack;
+    struct event_builder event; /* what no hole changes; complete */
+    uint32_t next;              /* the pattern that came after it the last time */
+};
+
+/* Whether it is worth learning from an event that fits no pattern: where one after another is new,
+ * only now and then. */
+bool patterns_worthwhile(struct pickle_vm *vm);
+
+/* Learns from the event at [begin, end), which was understood to be `event` while the memo grew
+ * from `extent`. Events of other forms are left alone. */
+void patterns_learn(struct pickle_vm *vm, const uint8_t *begin, const uint8_t *end, size_t extent,
+                    const struct event_builder *event);
+
+/* Reads at most 16 bytes behind the part: SOURCE_PAD, where it is the last. */
+HOT bool pattern_part_fits(const struct pattern_part *part, const uint8_t *p, const uint8_t *end)
+{
+    chunk differ = {0, 0};
+    if (p > end || (size_t)(end - p) < part->size)
+        return false;
+    for (uint32_t i = 0; i < part->chunks; i++) {
+        chunk at;
+        memcpy(&at, p + i * sizeof at, sizeof at);
+        differ |= (at ^ part->bytes[i]) & part->mask[i];
+    }
+    return (differ[0] | differ[1]) == 0;
+}
+
+/* The pattern that the event at p fits, NULL if there is none. */
+HOT struct pattern *pattern_of(struct pattern_cache *cache, const uint8_t *p, const uint8_t *end)
+{
+    uint32_t *guess = &cache->patterns[cache->last].next;
+    if (!pattern_part_fits(&cache->patterns[*guess].head, p, end)) {
+        uint32_t i = 0;
+        while (i < cache->count && !pattern_part_fits(&cache->patterns[i].head, p, end))
+            i++;
+        if (i == cache->count)
+            return NULL;
+        *guess = i;
+    }
+    cache->last = *guess;
+    return &cache->patterns[cache->last];
+}
+
+/* Steps over the part at p. `*slot` becomes the memo slot of the event where it is in this part. */
+HOT bool pattern_part_take(struct hot *hot, const struct pattern_part *part, size_t *slot)
+{
+    struct pickle_vm *vm = hot->vm;
+    size_t extent = vm->memo_extent;
+    if (part->push_count > vm->memo_capacity - extent)
+        return false;
+    for (uint32_t i = 0; i < part->put_count; i++) {
+        const struct pattern_put *put = &part->puts[i];
+        if ((load_le32(hot->p + put->offset) & put->mask) != extent + put->push)
+            return false;
+    }
+    for (uint32_t i = 0; i < part->push_count; i++)
+        vm->memo[extent + i] = part->pushes[i];
+    if (part->event_push != PATTERN_NO_PUSH)
+        *slot = extent + part->event_push;
+    vm->memo_extent += part->push_count;
+    vm->memo_count += part->push_count;
+    hot->p += part->size;
+    return true;
+}
+
+/* What the memo has for a reference; false where that is not of the tag's kind. */
+HOT bool pattern_payload(const struct pattern_reference *reference, const struct pickle_vm *vm,
+                         const uint8_t *p, enum value_tag tag, uint32_t *payload)
+{
+    size_t index = load_le32(p + reference->offset) & reference->mask;
+    if (index >= vm->memo_extent || value_tag(vm->memo[index]) != tag)
+        return false;
+    *payload = value_payload(vm->memo[index]);
+    return true;
+}
+
+/* The references of the event at p, as pattern_ints(). */
+HOT bool pattern_references(struct pattern *pattern, const struct pickle_vm *vm, const uint8_t *p)
+{
+    struct event_builder *event = &pattern->event;
+    struct event_extra *extra = &event->row.extra;
+    if (pattern->action.mask != 0) {
+        string_id name;
+        if (!pattern_payload(&pattern->action, vm, p, TAG_STRING, &name))
+            return false;
+        pickle_event_action(vm, event, name);
+    }
+    return (pattern->compile_context.mask == 0 ||
+            pattern_payload(&pattern->compile_context, vm, p, TAG_STRING,
+                            &extra->compile_context)) &&
+           (pattern->user_metadata.mask == 0 ||
+            pattern_payload(&pattern->user_metadata, vm, p, TAG_STRING, &extra->user_metadata)) &&
+           (pattern->stack.mask == 0 ||
+            pattern_payload(&pattern->stack, vm, p, TAG_STACK, &event->row.stack));
+}
+
+HOT uint64_t pattern_int(const struct pattern_int *hole, const uint8_t *p, uint64_t *negative)
+{
+    uint64_t bits = load_le64(p + hole->offset) & hole->mask;
+    *negative |= bits & hole->sign;
+    return bits | hole->fixed;
+}
+
+/* The integers of the event at p; false where one is not as it should be. */
+HOT bool pattern_ints(struct pattern *pattern, const uint8_t *p)
+{
+    struct event_builder *event = &pattern->event;
+    uint64_t negative = 0;
+    event->row.addr = pattern_int(&pattern->ints[0], p, &negative);
+    event->row.size = pattern_int(&pattern->ints[1], p, &negative);
+    event->row.extra.stream = (int64_t)pattern_int(&pattern->ints[2], p, &negative);
+    event->row.time_us = (int64_t)pattern_int(&pattern->ints[3], p, &negative);
+    return negative == 0;
+}
+
+/* The event at hot->p, if it fits a pattern: as hot_event(), but the event is the pattern's. On
+ * NULL the memo may have grown. */
+HOT struct event_builder *pattern_event(struct hot *hot, size_t *slot)
+{
+    struct pickle_vm *vm = hot->vm;
+    if (vm->patterns.count == 0 || vm->memo_count != vm->memo_extent)
+        return NULL;
+    struct pattern *pattern = pattern_of(&vm->patterns, hot->p, hot->end);
+    *slot = SIZE_MAX;
+    if (pattern == NULL || !pattern_ints(pattern, hot->p) ||
+        !pattern_references(pattern, vm, hot->p) || !pattern_part_take(hot, &pattern->head, slot))
+        return NULL;
+    if (pattern->has_list) {
+        value stack;
+        hot->p = hot_frame_list(vm, hot->p, hot->end, &stack);
+        if (hot->p == NULL || !pattern_part_fits(&pattern->tail, hot->p, hot->end) ||
+            !pattern_part_take(hot, &pattern->tail, slot))
+            return NULL;
+        pattern->event.row.stack = value_payload(stack);
+    }
+    vm->patterns.strangers = 0;
+    return &pattern->event;
+}
+
+#endif
