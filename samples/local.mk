@@ -23,6 +23,10 @@ EXTRA_DIST += \
 
 # Captures whose allocations are labelled, to measure categories against, and what records them.
 EXTRA_DIST += \
+	samples/labelled/adversarial-late.pickle.gz \
+	samples/labelled/adversarial.pickle.gz \
+	samples/labelled/autocast-accumulated-late.pickle.gz \
+	samples/labelled/autocast-accumulated.pickle.gz \
 	samples/labelled/by-hand-late.pickle.gz \
 	samples/labelled/by-hand.pickle.gz \
 	samples/labelled/checkpointed-adamw-late.pickle.gz \
@@ -35,6 +39,8 @@ EXTRA_DIST += \
 	samples/labelled/custom-optimizer.pickle.gz \
 	samples/labelled/inference-late.pickle.gz \
 	samples/labelled/inference.pickle.gz \
+	samples/labelled/recurrent-adagrad-late.pickle.gz \
+	samples/labelled/recurrent-adagrad.pickle.gz \
 	samples/labelled/transformer-adamw-late.pickle.gz \
 	samples/labelled/transformer-adamw.pickle.gz \
 	samples/record_labelled.py \
