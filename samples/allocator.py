@@ -12,6 +12,7 @@ SMALL_SEGMENT = 2 * MIB
 LARGE_SEGMENT = 20 * MIB
 MIN_LARGE_REQUEST = 10 * MIB  # from here on a request gets a segment of its own size
 LARGE_GRANULE = 2 * MIB
+LAG = 400                     # microseconds: how far a stream is behind the program
 
 NO_FRAMES = []  # torch, too, shares one empty list among all blocks and segments without a stack
 
@@ -80,6 +81,7 @@ class DeviceAllocator:
         self._trace = deque(maxlen=max_entries)
         self._pools = (Pool(True), Pool(False))
         self._heads = {}    # address -> (first block, size of the address range)
+        self.lags = {}      # stream -> how far it is behind the program, in microseconds
         self._pending = {}  # stream -> deque of (time the stream gets there, block)
         self._base = 0x7F2A_4E00_0000 + device * 0x20_0000_0000
 
@@ -114,7 +116,7 @@ class DeviceAllocator:
             return
         # Another stream may still read the block: it stays active until that stream has passed this point.
         for stream in sorted(block.uses):
-            self._pending.setdefault(stream, deque()).append((self.clock.now + 400, block))
+            self._pending.setdefault(stream, deque()).append((self.clock.now + self.lags.get(stream, LAG), block))
             block.events += 1
         block.uses = set()
 

@@ -1,6 +1,7 @@
 """Tensors with reference counts, and a tape: just enough of PyTorch to know when which bytes are live."""
-from stacks import (FREE, FREE_FROM_PYTHON, MALLOC, METHOD, TORCH, WORKSPACE, accumulate_frames, composite_frames,
-                    consume_frames, node_frames, operator_frames, release_frames)
+from stacks import (FREE, FREE_FROM_PYTHON, MALLOC, METHOD, TORCH, WORKSPACE, accumulate_frames,
+                    accumulate_grad_frames, composite_frames, consume_frames, node_frames, operator_frames,
+                    release_frames)
 
 CUBLAS_WORKSPACE = 8519680  # :4096:2:16:8, the default before Hopper
 
@@ -52,6 +53,9 @@ class Runtime:
 
     def copy_stream(self, device):
         return 0x55D0_8A31_7C40 + device * 0x4F0  # a cudaStream_t is an address
+
+    def log_stream(self, device):
+        return self.copy_stream(device) + 0x278
 
     # Memory.
 
@@ -185,8 +189,12 @@ class Runtime:
     def _deliver(self, target, grad):
         if isinstance(target, Parameter):
             # AccumulateGrad takes over a gradient that nobody else holds, so it keeps the stack of its operator.
-            assert target.grad is None and grad.references == 1 and grad.nbytes == target.nbytes
-            target.grad = grad
+            # To one that is there already it adds in place.
+            assert grad.references == 1 and grad.nbytes == target.nbytes
+            if target.grad is None:
+                target.grad = grad
+            else:
+                self.free_elsewhere(grad, FREE + accumulate_grad_frames())
             return
         node, index = target.producer
         present = node.incoming[index]

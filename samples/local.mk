@@ -1,13 +1,17 @@
 samplesdir = $(pkgdatadir)/samples
 dist_samples_DATA = \
 	samples/README.md \
+	samples/cache.pickle.gz \
 	samples/decoder.layers.json.gz \
 	samples/decoder.operators.pickle.gz \
 	samples/expandable.pickle.gz \
 	samples/fsdp.layers.pickle \
 	samples/history-off.pickle \
+	samples/kept-gradients.pickle.gz \
 	samples/leak.pickle.gz \
+	samples/loss-graph.pickle.gz \
 	samples/oom.pickle.gz \
+	samples/pending-frees.pickle.gz \
 	samples/ring-overflow.pickle.gz \
 	samples/train-loop.json.gz \
 	samples/train-loop.pickle.gz \

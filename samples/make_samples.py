@@ -22,13 +22,13 @@ class Capture:
     """One simulated process, and the snapshot it dumps."""
 
     def __init__(self, shape=None, devices=1, cpp=True, limit=8 * GIB, expandable=False, record=True,
-                 max_entries=None):
+                 max_entries=None, **habits):
         self.expandable, self.record, self.max_entries = expandable, record, max_entries
         clock = Clock()
         self.allocators = [DeviceAllocator(index, clock, limit, expandable, record, max_entries)
                            for index in range(devices)]
         self.run = Runtime(clock, Stacks(cpp), self.allocators)
-        self.trainer = Trainer(self.run, shape or Shape())
+        self.trainer = Trainer(self.run, shape or Shape(), **habits)
 
     def dump(self):
         traces = [allocator.trace() for allocator in self.allocators]
@@ -57,6 +57,30 @@ def leak():
     dumps = []
     capture.trainer.train(5, leaky=True, between=lambda step: dumps.append(capture.dump()))
     return dumps[-1]
+
+
+def kept_gradients():
+    capture = Capture(Shape(layers=2), keep_gradients=True)
+    capture.trainer.train(4)
+    return capture.dump()
+
+
+def loss_graph():
+    capture = Capture(Shape(layers=2), watch=True)
+    capture.trainer.train(5)
+    return capture.dump()
+
+
+def cache():
+    capture = Capture(Shape(layers=1), cache_bias=True)
+    capture.trainer.train(8, lengths=(90, 120, 60, 105))
+    return capture.dump()
+
+
+def pending_frees():
+    capture = Capture(Shape(layers=2), log_logits=True)
+    capture.trainer.train(4)
+    return capture.dump()
 
 
 def out_of_memory():
@@ -150,6 +174,8 @@ def main(arguments):
     directory = Path(arguments[0])
     directory.mkdir(parents=True, exist_ok=True)
     for name, make in {"train-loop.pickle.gz": train_loop, "leak.pickle.gz": leak, "oom.pickle.gz": out_of_memory,
+                       "kept-gradients.pickle.gz": kept_gradients, "loss-graph.pickle.gz": loss_graph,
+                       "cache.pickle.gz": cache, "pending-frees.pickle.gz": pending_frees,
                        "two-devices.pickle.gz": two_devices, "expandable.pickle.gz": expandable,
                        "ring-overflow.pickle.gz": ring_overflow, "history-off.pickle": history_off}.items():
         data = make()

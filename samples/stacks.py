@@ -201,6 +201,11 @@ def accumulate_frames():
              "std::optional<c10::Stream> const&, std::optional<c10::Stream> const&)", "??")] + ENGINE
 
 
+def accumulate_grad_frames():
+    return [(f"torch::autograd::AccumulateGrad::apply({VECTOR}&&)", "??"),
+            (f"torch::autograd::Node::operator()({VECTOR}&&)", "")] + ENGINE
+
+
 def release_frames(node):
     return FREE + [("torch::autograd::SavedVariable::reset_data()", "??"),
                    (f"torch::autograd::generated::{node}::release_variables()", "")] + ENGINE

@@ -4,12 +4,13 @@ The program itself does not exist; its line numbers are those it would have, one
 
     /home/user/train/model.py    Norm, Mixer (attention), Feed, Layer, TideLM
     /home/user/train/data.py     fetch
-    /home/user/train/train.py    train_step, evaluate, main
+    /home/user/train/log.py      submit
+    /home/user/train/train.py    train_step, watch, evaluate, main
 """
 from autograd import Parameter
 from stacks import METHOD, PROCESS, TORCH
 
-MODEL, DATA, TRAIN = ("/home/user/train/" + name for name in ("model.py", "data.py", "train.py"))
+MODEL, DATA, LOG, TRAIN = ("/home/user/train/" + name for name in ("model.py", "data.py", "log.py", "train.py"))
 MODULE = TORCH + "nn/modules/module.py"
 LINEAR = TORCH + "nn/modules/linear.py"
 FUNCTIONAL = TORCH + "nn/functional.py"
@@ -37,8 +38,19 @@ class Shape:
 
 
 class Trainer:
-    def __init__(self, run, shape):
+    """The keywords are habits that cost memory:
+
+    keep_gradients  zero_grad(set_to_none=False)
+    watch           a figure for every step is kept in a list, with the graph it was computed by
+    cache_bias      attention adds a bias that is made once for every length of sequence
+    log_logits      every step's logits are copied to the host on a slow stream of their own
+    """
+
+    def __init__(self, run, shape, keep_gradients=False, watch=False, cache_bias=False, log_logits=False):
         self.run, self.shape = run, shape
+        self.keep_gradients, self.watches, self.log_logits = keep_gradients, watch, log_logits
+        self.biases = {} if cache_bias else None
+        self.history = []
         self.batch, self.length = 8, 120
         self.parameters = []
         self.state = []
@@ -114,6 +126,11 @@ class Trainer:
                          grads=((q, [("bmm", wide)]), (k, [("bmm", wide)])))
             scores = run.op("mul_Tensor", square, "MulBackward0", grads=((raw, [("mul_Tensor", square)]),))
             run.drop(raw)
+            if self.biases is not None:
+                self.bias(qkv_weight, square)
+                biased = run.op("add_Tensor", square, "AddBackward0", grads=((scores, []),))
+                run.drop(scores)
+                scores = biased
             at(34)
             weights = run.op("_softmax", square, "SoftmaxBackward0", saves_result=True, via=("softmax",),
                              grads=((scores, [("_softmax_backward_data", square)]),))
@@ -134,6 +151,12 @@ class Trainer:
             result = self.linear(product, out_weight, wide)
             run.drop(product, gate, mixed, weights, scores, q, k, v)
         return result
+
+    def bias(self, layer, nbytes):
+        """One for each layer and length, kept from then on."""
+        with self.run.stacks.call("bias", MODEL, 24):
+            if (layer, self.length) not in self.biases:
+                self.biases[layer, self.length] = self.run.make("clone", nbytes, "THPVariable_contiguous")
 
     def feed(self, x, up_weight, side_weight, down_weight):
         run, at = self.run, self.run.stacks.at
@@ -282,7 +305,7 @@ class Trainer:
         run.annotate("START", "Optimizer.zero_grad#AdamW.zero_grad")
         with run.stacks.call("inner", TORCH + "_compile.py", 53), \
                 run.stacks.call("zero_grad", OPTIMIZER, 1012, METHOD):
-            for parameter in self.parameters:
+            for parameter in self.parameters if not self.keep_gradients else ():
                 run.drop(parameter.grad)
                 parameter.grad = None
         run.annotate("END", "Optimizer.zero_grad#AdamW.zero_grad")
@@ -305,7 +328,26 @@ class Trainer:
             at(33)
             self.zero_grad()
             at(34)
+            if self.watches:
+                self.watch(logits, targets)
+            if self.log_logits:
+                self.submit(logits)
             run.drop(norm, loss, logits)
+
+    def watch(self, logits, targets):
+        """`history.append(cross_entropy(...))`, without .item()."""
+        run = self.run
+        with run.stacks.call("watch", TRAIN, 37):
+            figure = self.cross_entropy(logits, targets)
+            self.history.append((figure, run.tape))
+            run.tape = []
+
+    def submit(self, logits):
+        """`copied = logits.to("cpu", non_blocking=True)` on a stream of its own, which reads them until then."""
+        allocator = self.run.allocators[logits.device]
+        stream = self.run.log_stream(logits.device)
+        allocator.lags[stream] = 9000
+        allocator.record_stream(logits.block, stream)
 
     def evaluate(self, batch, keep_graph):
         """Validation. With `keep_graph` it lacks torch.no_grad() and collects the losses with all they hold."""
