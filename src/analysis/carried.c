@@ -236,8 +236,6 @@ bool carried_assign(struct judge *judge, struct categories *categories, struct e
         uint32_t run = phases_run_of(judge->phases, carried_end(&timeline->carried[i]));
         categories->of_carried[i] = (uint8_t)reason_category(reason);
         categories->why_carried[i] = judge_doubt(judge, reason, run);
-        if (run == NO_RUN && judge->is_guess)
-            categories->why_carried[i] |= REASON_GUESS;
     }
     return true;
 }

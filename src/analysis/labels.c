@@ -11,6 +11,13 @@ struct label_file {
     size_t shown; /* bytes at the end of path */
 };
 
+void label_release(struct label *label)
+{
+    free(label->full);
+    free(label->brief);
+    *label = (struct label){0};
+}
+
 void label_files_init(struct label_files *files, const struct symbols *symbols,
                       struct budget *budget)
 {

@@ -5,6 +5,14 @@
 
 #include "base/symbols.h"
 
+/* Raw bytes, NUL-terminated, malloc'ed. */
+struct label {
+    char *full;
+    char *brief; /* for a table: its remark in parentheses is shorter */
+};
+
+void label_release(struct label *label);
+
 /* The files of one report's labels. */
 struct label_files {
     const struct symbols *symbols; /* not owned */

@@ -1,5 +1,7 @@
 #include "analysis/live_source.h"
 
+#include <string.h>
+
 enum category live_category(const struct live_set *set, const struct live *live)
 {
     return (enum category)(live->in_trace ? set->categories->of_lifetime[live->index]
@@ -103,4 +105,36 @@ void live_source_label(const struct live_set *set, const struct live_source *sou
     site_label_long(set->sites, source->shown, &source->site, size, brief, label);
     if (source->source == SOURCE_FORWARD)
         buffer_puts(label, " (its backward)");
+}
+
+bool live_source_note_file(const struct live_set *set, const struct live_source *source,
+                           struct label_files *files, struct error *err)
+{
+    string_id file;
+    return !live_source_file(set, source, &file) || label_files_add(files, file, err);
+}
+
+/* What stands in `text`, which is cleared. */
+static bool take_text(struct buffer *text, char **taken, struct error *err)
+{
+    *taken = text->failed ? NULL : strdup(text->size > 0 ? text->bytes : "");
+    buffer_clear(text);
+    return *taken || error_set(err, STATUS_LIMIT, "out of memory while summing up");
+}
+
+bool live_source_make_label(const struct live_set *set, const struct live_source *source,
+                            const struct label_files *files, struct buffer *text,
+                            struct label *label, struct error *err)
+{
+    struct label made = {0};
+    live_source_label(set, source, files, false, text);
+    bool ok = take_text(text, &made.full, err);
+    live_source_label(set, source, files, true, text);
+    ok = ok && take_text(text, &made.brief, err);
+    if (!ok) {
+        label_release(&made);
+        return false;
+    }
+    *label = made;
+    return true;
 }

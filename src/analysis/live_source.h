@@ -36,8 +36,15 @@ bool live_source_of(const struct live_set *set, const struct live *live, struct 
 /* Adds the label of a source; `files` may be NULL. `brief` as in site_label_long(). */
 void live_source_label(const struct live_set *set, const struct live_source *source,
                        const struct label_files *files, bool brief, struct buffer *label);
+/* Both forms of it. `text` is scratch. */
+bool live_source_make_label(const struct live_set *set, const struct live_source *source,
+                            const struct label_files *files, struct buffer *text,
+                            struct label *label, struct error *err);
 /* The file in the label; false when it names none. */
 bool live_source_file(const struct live_set *set, const struct live_source *source,
                       string_id *file);
+/* Adds that file, if there is one, to those of a report. */
+bool live_source_note_file(const struct live_set *set, const struct live_source *source,
+                           struct label_files *files, struct error *err);
 
 #endif

@@ -11,6 +11,14 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category.h \
 	src/analysis/frames.c \
 	src/analysis/frames.h \
+	src/analysis/gradient_cycles.c \
+	src/analysis/gradient_cycles.h \
+	src/analysis/growth.c \
+	src/analysis/growth.h \
+	src/analysis/growth_fit.c \
+	src/analysis/growth_fit.h \
+	src/analysis/growth_gradients.c \
+	src/analysis/growth_gradients.h \
 	src/analysis/judge.h \
 	src/analysis/labels.c \
 	src/analysis/labels.h \
@@ -22,6 +30,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/operators.h \
 	src/analysis/paths.c \
 	src/analysis/paths.h \
+	src/analysis/pending.c \
+	src/analysis/pending.h \
 	src/analysis/phase_rows.c \
 	src/analysis/phase_rows.h \
 	src/analysis/phases.c \
@@ -38,6 +48,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report_rows.h \
 	src/analysis/report_sites.c \
 	src/analysis/report_sites.h \
+	src/analysis/report_steps.c \
+	src/analysis/report_steps.h \
 	src/analysis/site.c \
 	src/analysis/site.h \
 	src/analysis/site_label.c \
@@ -46,4 +58,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/step_marks.c \
 	src/analysis/step_marks.h \
 	src/analysis/steps.c \
-	src/analysis/steps.h
+	src/analysis/steps.h \
+	src/analysis/survivors.c \
+	src/analysis/survivors.h

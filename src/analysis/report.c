@@ -5,6 +5,7 @@
 #include "analysis/annotations.h"
 #include "analysis/notices.h"
 #include "analysis/report_rows.h"
+#include "analysis/report_steps.h"
 
 static bool out_of_memory(struct error *err)
 {
@@ -99,6 +100,7 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
     struct live_set set = {.timeline = timeline, .sites = sites};
     bool ok =
         choose_moment(report, options, err) && sum_up(report, &set, options->top, err) &&
+        report_steps_make(report, sites, err) &&
         annotations_open(timeline, report->at_item, &report->annotations, err) &&
         annotations_open(timeline, timeline->active.peak_event, &report->peak_annotations, err) &&
         notices_make(timeline, set.unexplained_bytes, options->unit, &report->notices,
@@ -115,6 +117,7 @@ void device_report_destroy(struct device_report *report)
     if (!report)
         return;
     report_rows_release(report);
+    report_steps_release(report);
     categories_release(&report->all);
     phase_rows_release(&report->phase_rows);
     phases_release(&report->phases);

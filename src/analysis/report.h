@@ -4,6 +4,9 @@
 #define MEMSNAP_ANALYSIS_REPORT_H
 
 #include "analysis/category.h"
+#include "analysis/growth.h"
+#include "analysis/labels.h"
+#include "analysis/pending.h"
 #include "analysis/phase_rows.h"
 #include "analysis/site.h"
 #include "base/units.h"
@@ -13,12 +16,6 @@ struct category_row {
     enum category category;
     int64_t bytes;
     uint64_t count;
-};
-
-/* Raw bytes, NUL-terminated. */
-struct label {
-    char *full;
-    char *brief; /* for a table: its remark in parentheses is shorter */
 };
 
 /* Live allocations of one call site, operator and category. */
@@ -91,6 +88,9 @@ struct device_report {
     size_t site_count;
     struct live_row *largest;
     size_t largest_count;
+    struct steps steps;
+    struct growth growth;
+    struct pending_frees pending;
     struct open_annotations annotations;      /* open at the moment */
     struct open_annotations peak_annotations; /* open at the active peak */
     struct notice *notices;

@@ -27,54 +27,30 @@ static size_t shown_rows(size_t count, size_t top)
     return top > 0 && top < count ? top : count;
 }
 
-static bool note_file(struct builder *builder, const struct live_source *source, struct error *err)
-{
-    string_id file;
-    return !live_source_file(builder->set, source, &file) ||
-           label_files_add(&builder->files, file, err);
-}
-
 /* The files of all labels that will be shown, so that equal base names can be told apart. */
 static bool note_files(struct builder *builder, size_t sites, size_t largest, struct error *err)
 {
     label_files_init(&builder->files, site_table_symbols(builder->set->sites),
                      builder->groups.budget);
     for (size_t i = 0; i < sites; i++)
-        if (!note_file(builder, &builder->groups.items[i].source, err))
+        if (!live_source_note_file(builder->set, &builder->groups.items[i].source, &builder->files,
+                                   err))
             return false;
     for (size_t i = 0; i < largest; i++) {
         struct live_source source;
         if (!live_source_of(builder->set, &builder->set->items[i], &source, err) ||
-            !note_file(builder, &source, err))
+            !live_source_note_file(builder->set, &source, &builder->files, err))
             return false;
     }
     label_files_settle(&builder->files);
     return true;
 }
 
-/* What stands in builder->text, which is cleared. */
-static bool take_text(struct builder *builder, char **text, struct error *err)
-{
-    const char *bytes = builder->text.size > 0 ? builder->text.bytes : "";
-    *text = builder->text.failed ? NULL : strdup(bytes);
-    buffer_clear(&builder->text);
-    return *text || out_of_memory(err);
-}
-
 static bool label_source(struct builder *builder, const struct live_source *source,
                          struct label *label, struct error *err)
 {
-    live_source_label(builder->set, source, &builder->files, false, &builder->text);
-    if (!take_text(builder, &label->full, err))
-        return false;
-    live_source_label(builder->set, source, &builder->files, true, &builder->text);
-    return take_text(builder, &label->brief, err);
-}
-
-static void release_label(struct label *label)
-{
-    free(label->full);
-    free(label->brief);
+    return live_source_make_label(builder->set, source, &builder->files, &builder->text, label,
+                                  err);
 }
 
 /* A row that stands for no one site. */
@@ -193,9 +169,9 @@ bool report_rows_make(struct device_report *report, const struct live_set *set, 
 void report_rows_release(struct device_report *report)
 {
     for (size_t i = 0; i < report->site_count; i++)
-        release_label(&report->sites[i].label);
+        label_release(&report->sites[i].label);
     for (size_t i = 0; i < report->largest_count; i++)
-        release_label(&report->largest[i].label);
+        label_release(&report->largest[i].label);
     free(report->sites);
     free(report->largest);
 }

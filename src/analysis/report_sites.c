@@ -41,6 +41,7 @@ struct bundle {
     stack_id own, forward;
     uint32_t example; /* in live_set.items */
     uint32_t kind;    /* category, in_trace */
+    uint32_t group;
     int64_t bytes;
     uint64_t count;
 };
@@ -52,7 +53,7 @@ struct bundles {
 };
 
 static bool bundle_add(const struct live_set *set, struct bundles *bundles, uint32_t index,
-                       uint64_t seed, struct error *err)
+                       uint64_t seed, uint32_t *at, struct error *err)
 {
     struct budget *budget = set->timeline->snapshot->budget;
     const struct live *live = &set->items[index];
@@ -74,6 +75,7 @@ static bool bundle_add(const struct live_set *set, struct bundles *bundles, uint
             bundle->kind == wanted.kind) {
             bundle->bytes += (int64_t)live->size;
             bundle->count++;
+            *at = found;
             return true;
         }
     }
@@ -83,7 +85,8 @@ static bool bundle_add(const struct live_set *set, struct bundles *bundles, uint
         return false;
     wanted.bytes = (int64_t)live->size;
     wanted.count = 1;
-    idtable_insert(&bundles->table, tag, (uint32_t)bundles->count);
+    *at = (uint32_t)bundles->count;
+    idtable_insert(&bundles->table, tag, *at);
     bundles->items[bundles->count++] = wanted;
     return true;
 }
@@ -101,7 +104,7 @@ static void group_join(struct site_group *group, const struct bundle *bundle,
 }
 
 static bool group_add(const struct live_set *set, struct site_groups *groups, struct idtable *table,
-                      const struct bundle *bundle, uint64_t seed, struct error *err)
+                      struct bundle *bundle, uint64_t seed, struct error *err)
 {
     enum category category = (enum category)(bundle->kind >> 1);
     struct live_source source;
@@ -116,6 +119,7 @@ static bool group_add(const struct live_set *set, struct site_groups *groups, st
         struct site_group *group = &groups->items[found];
         if (key_equal(key, key_of(set, &group->source, group->category))) {
             group_join(group, bundle, &source);
+            bundle->group = found;
             return true;
         }
     }
@@ -123,7 +127,8 @@ static bool group_add(const struct live_set *set, struct site_groups *groups, st
                   sizeof(*groups->items), groups->budget, err) ||
         !idtable_reserve(table, groups->budget, err))
         return false;
-    idtable_insert(table, tag, (uint32_t)groups->count);
+    bundle->group = (uint32_t)groups->count;
+    idtable_insert(table, tag, bundle->group);
     struct site_group *group = &groups->items[groups->count++];
     *group = (struct site_group){.source = source, .category = category, .most_bytes = -1};
     group_join(group, bundle, &source);
@@ -191,7 +196,9 @@ static struct sort_key sort_key_of(const struct live_set *set, const struct site
     };
 }
 
-static bool sort_groups(const struct live_set *set, struct site_groups *groups, struct error *err)
+/* places[i]: where group i went to. */
+static bool sort_groups(const struct live_set *set, struct site_groups *groups, uint32_t *places,
+                        struct error *err)
 {
     struct sort_key *keys = NULL;
     struct site_group *sorted = NULL;
@@ -207,6 +214,7 @@ static bool sort_groups(const struct live_set *set, struct site_groups *groups, 
         for (size_t i = 0; i < groups->count; i++) {
             sorted[i] = groups->items[keys[i].group];
             groups->placed += keys[i].has_stack;
+            places[keys[i].group] = (uint32_t)i;
         }
         memcpy(groups->items, sorted, groups->count * sizeof(*sorted));
     }
@@ -217,20 +225,36 @@ static bool sort_groups(const struct live_set *set, struct site_groups *groups, 
 
 bool site_groups_make(const struct live_set *set, struct site_groups *groups, struct error *err)
 {
+    return site_groups_make_members(set, groups, NULL, err);
+}
+
+bool site_groups_make_members(const struct live_set *set, struct site_groups *groups,
+                              uint32_t *members, struct error *err)
+{
     struct budget *budget = set->timeline->snapshot->budget;
     struct site_groups made = {.budget = budget};
     struct bundles bundles = {0};
     struct idtable table = {0};
     uint64_t seed = hash_seed();
+    uint32_t *places = NULL, at = 0;
+    size_t places_capacity = 0;
     bool ok = true;
-    for (size_t i = 0; ok && i < set->count; i++)
-        ok = bundle_add(set, &bundles, (uint32_t)i, seed, err);
+    for (size_t i = 0; ok && i < set->count; i++) {
+        ok = bundle_add(set, &bundles, (uint32_t)i, seed, &at, err);
+        if (ok && members)
+            members[i] = at;
+    }
     for (size_t i = 0; ok && i < bundles.count; i++)
         ok = group_add(set, &made, &table, &bundles.items[i], seed, err);
     idtable_release(&bundles.table, budget);
-    vec_free(bundles.items, bundles.capacity, sizeof(*bundles.items), budget);
     idtable_release(&table, budget);
-    ok = ok && sort_groups(set, &made, err);
+    ok = ok &&
+         vec_grow((void **)&places, &places_capacity, made.count, sizeof(*places), budget, err) &&
+         sort_groups(set, &made, places, err);
+    for (size_t i = 0; ok && members && i < set->count; i++)
+        members[i] = places[bundles.items[members[i]].group];
+    vec_free(places, places_capacity, sizeof(*places), budget);
+    vec_free(bundles.items, bundles.capacity, sizeof(*bundles.items), budget);
     if (!ok) {
         site_groups_release(&made);
         return false;

@@ -22,6 +22,9 @@ struct site_groups {
 /* All groups: those with a stack, then those without, each largest first; ties in an order that
  * depends on names alone. */
 bool site_groups_make(const struct live_set *set, struct site_groups *groups, struct error *err);
+/* The same, and in members[i], of set->count, the group of set->items[i]. */
+bool site_groups_make_members(const struct live_set *set, struct site_groups *groups,
+                              uint32_t *members, struct error *err);
 void site_groups_release(struct site_groups *groups);
 
 #endif

@@ -104,6 +104,21 @@ static bool from_profiler(struct finder *finder, struct error *err)
     return true;
 }
 
+/* How many stretches of optimizer steps the phases show, with a forward pass before each. */
+static size_t optimizer_passes(const struct phases *phases)
+{
+    size_t count = 0;
+    bool forward = false;
+    for (size_t run = 0; run < phases->count; run++) {
+        forward = forward || phases->runs[run].phase == PHASE_FORWARD;
+        if (phases->runs[run].phase == PHASE_OPTIMIZER && forward) {
+            forward = false;
+            count++;
+        }
+    }
+    return count;
+}
+
 /* The runs of one phase as marks. */
 static bool marks_of_phase(struct finder *finder, enum phase phase, struct error *err)
 {
@@ -176,6 +191,8 @@ static bool find(struct finder *finder, struct error *err)
     if (!step_marks_find(marks, finder->timeline, "Optimizer.step#", false, err))
         return false;
     finder->steps->source = STEPS_ANNOTATION;
+    if (marks->count * 2 < optimizer_passes(finder->phases))
+        step_marks_release(marks); /* most were lost */
     for (size_t i = 0; i < sizeof(by_phase) / sizeof(by_phase[0]) && marks->count == 0; i++) {
         marks->budget = finder->steps->budget;
         finder->steps->source = by_phase[i].source;
@@ -188,26 +205,25 @@ static bool find(struct finder *finder, struct error *err)
 /* timeline_build checked that no value on the way leaves 64 bits. */
 static void measure(struct steps *steps, const struct timeline *timeline)
 {
+    static const int8_t signs[ACTION_CODES] = {[ACTION_ALLOC] = 1, [ACTION_FREE_COMPLETED] = -1};
     const struct trace *trace = timeline->trace;
     int64_t active = timeline->active.baseline_bytes;
     uint32_t item = 0;
     for (size_t i = 0; i < steps->count; i++) {
         struct step *step = &steps->items[i];
-        for (; item < step->first; item++)
-            active += trace->action[item] == ACTION_ALLOC            ? (int64_t)trace->size[item]
-                      : trace->action[item] == ACTION_FREE_COMPLETED ? -(int64_t)trace->size[item]
-                                                                     : 0;
-        step->peak_item = step->first;
-        for (bool is_first = true; item <= step->last; item++, is_first = false) {
-            if (trace->action[item] == ACTION_ALLOC)
-                active += (int64_t)trace->size[item];
-            else if (trace->action[item] == ACTION_FREE_COMPLETED)
-                active -= (int64_t)trace->size[item];
-            if (is_first || active > step->peak_bytes) {
-                step->peak_bytes = active;
-                step->peak_item = item;
+        for (; item <= step->first; item++)
+            active += signs[trace->action[item]] * (int64_t)trace->size[item];
+        int64_t peak = active;
+        uint32_t peak_item = step->first;
+        for (; item <= step->last; item++) {
+            active += signs[trace->action[item]] * (int64_t)trace->size[item];
+            if (active > peak) {
+                peak = active;
+                peak_item = item;
             }
         }
+        step->peak_bytes = peak;
+        step->peak_item = peak_item;
         step->end_bytes = active;
     }
 }

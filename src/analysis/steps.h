@@ -3,7 +3,8 @@
  * Recognised by the first of these that the trace shows:
  *   ProfilerStep#N annotations        a step is what lies between START and END
  *   Optimizer.step#NAME annotations   a step ends with an optimizer step, and what comes after it
- *                                     belongs to the next
+ *                                     belongs to the next; not where phases.h shows over twice as
+ *                                     many steps
  *   optimizer steps (phases.h)        the same
  *   backward passes                   the same, where the optimizer allocates nothing
  *   forward passes                    the same

@@ -6,12 +6,14 @@
 
 TCase *category_tests(void);
 TCase *category_carried_tests(void);
-TCase *category_guess_tests(void);
 TCase *report_tests(void);
 TCase *report_notices_tests(void);
 TCase *report_labels_tests(void);
 TCase *site_names_tests(void);
 TCase *site_tests(void);
+TCase *growth_fit_tests(void);
+TCase *growth_tests(void);
+TCase *pending_tests(void);
 TCase *steps_tests(void);
 
 #endif

@@ -6,8 +6,10 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/capture.c \
 	tests/unit/analysis/capture.h \
 	tests/unit/analysis/category_carried_test.c \
-	tests/unit/analysis/category_guess_test.c \
 	tests/unit/analysis/category_test.c \
+	tests/unit/analysis/growth_fit_test.c \
+	tests/unit/analysis/growth_test.c \
+	tests/unit/analysis/pending_test.c \
 	tests/unit/analysis/report_labels_test.c \
 	tests/unit/analysis/report_notices_test.c \
 	tests/unit/analysis/report_test.c \

@@ -6,9 +6,11 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, site_names_tests());
     suite_add_tcase(suite, site_tests());
     suite_add_tcase(suite, steps_tests());
+    suite_add_tcase(suite, growth_fit_tests());
+    suite_add_tcase(suite, growth_tests());
+    suite_add_tcase(suite, pending_tests());
     suite_add_tcase(suite, category_tests());
     suite_add_tcase(suite, category_carried_tests());
-    suite_add_tcase(suite, category_guess_tests());
     suite_add_tcase(suite, report_labels_tests());
     suite_add_tcase(suite, report_tests());
     suite_add_tcase(suite, report_notices_tests());

@@ -1,0 +1,264 @@
+/* What survives from step to step, and gradients that are kept too long. */
+#include "analysis/growth.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+static struct capture capture;
+static struct device_report *report;
+
+static void create(void)
+{
+    capture_init(&capture);
+    report = NULL;
+}
+
+static void destroy(void)
+{
+    device_report_destroy(report);
+    capture_release(&capture);
+}
+
+static void born(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", addr, size, frames);
+}
+
+static void freed(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_free(&capture, addr, size, frames);
+}
+
+static void annotate(const char *stage, unsigned step)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "ProfilerStep#%u", step);
+    capture.time_us++;
+    capture_annotate(&capture, stage, name, 0);
+}
+
+static const struct growth *find(void)
+{
+    capture_load(&capture);
+    report = capture_report(&capture, 0);
+    return &report->growth;
+}
+
+static const struct growth_row *row_of(const char *label)
+{
+    for (size_t i = 0; i < report->growth.row_count; i++)
+        if (strcmp(report->growth.rows[i].label.full, label) == 0)
+            return &report->growth.rows[i];
+    ck_abort_msg("no row: %s", label);
+}
+
+#define STACK_KEEP  PY("keep", "/home/u/keep.py", 5) "," SCRIPT
+#define STACK_CACHE PY("cache", "/home/u/cache.py", 6) "," SCRIPT
+#define STACK_ZERO                                                                                 \
+    PY("zero_grad", TORCH "optim/optimizer.py", 900) "," PY("main", "/home/u/train.py", 8)
+
+/* Steps that keep 100 bytes each, and a cache that fills in the first `filling`. */
+static void leaky_steps(unsigned steps, unsigned filling)
+{
+    for (unsigned step = 0; step < steps; step++) {
+        annotate("START", step);
+        born(1, 10, STACK_FORWARD);
+        freed(1, 10, STACK_FORWARD);
+        born(1000 + step, 100, STACK_KEEP);
+        if (step < filling)
+            born(2000 + step, 50, STACK_CACHE);
+        if (step == 0)
+            born(3000, 70, STACK_STEP);
+        annotate("END", step);
+    }
+}
+
+START_TEST(growth_by_site)
+{
+    leaky_steps(6, 3);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->compared, 6);
+    ck_assert_int_eq(growth->bytes_per_step, 100);
+    ck_assert_uint_eq(growth->row_count, 3);
+    const struct growth_row *keep = row_of("keep.py:5 keep");
+    ck_assert_ptr_eq(keep, &growth->rows[0]);
+    ck_assert_int_eq(keep->fit.kind, GROWTH_GROWING);
+    ck_assert_int_eq(keep->bytes_at_first, 100);
+    ck_assert_int_eq(keep->bytes_at_end, 600);
+    ck_assert_uint_eq(keep->blocks_at_end, 6);
+    ck_assert_int_eq(keep->save_bytes, 500); /* the peak is in the last step */
+    ck_assert_int_eq(row_of("cache.py:6 cache")->fit.kind, GROWTH_STOPPED);
+    ck_assert_int_eq(row_of("optimizer.py:7 step")->fit.kind, GROWTH_ONE_OFF);
+}
+END_TEST
+
+START_TEST(two_steps_cannot_tell)
+{
+    leaky_steps(2, 0);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->complete, 2);
+    ck_assert_uint_eq(growth->row_count, 0);
+    ck_assert_int_eq(growth->bytes_per_step, 0);
+}
+END_TEST
+
+START_TEST(many_steps_are_sampled)
+{
+    leaky_steps(1001, 0);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->complete, 1001);
+    ck_assert_uint_eq(growth->compared, GROWTH_STEPS);
+    const struct growth_row *keep = row_of("keep.py:5 keep");
+    ck_assert_int_eq(keep->bytes_at_first, 100);
+    ck_assert_int_eq(keep->bytes_at_end, 100100);
+    ck_assert_int_ge(keep->fit.bytes_per_step, 95);
+    ck_assert_int_le(keep->fit.bytes_per_step, 105);
+}
+END_TEST
+
+START_TEST(a_loss_with_its_graph)
+{
+    for (unsigned step = 0; step < 4; step++) {
+        annotate("START", step);
+        born(1000 + step, 300, STACK_FORWARD);
+        born(2000 + step, 4, STACK_LOSS);
+        annotate("END", step);
+    }
+    const struct growth *growth = find();
+    ck_assert_uint_ne(growth->scalar_row, NO_ROW);
+    ck_assert_str_eq(growth->rows[growth->scalar_row].label.full, "loss.py:4 loss");
+    ck_assert_int_eq(growth->graph_bytes_per_step, 300);
+}
+END_TEST
+
+START_TEST(small_results_alone_hold_no_graph)
+{
+    for (unsigned step = 0; step < 4; step++) {
+        annotate("START", step);
+        born(2000 + step, 4, STACK_LOSS);
+        annotate("END", step);
+    }
+    ck_assert_uint_eq(find()->scalar_row, NO_ROW);
+}
+END_TEST
+
+/* A step: 40 of input to the forward, a gradient of 100, the optimizer; `zero` frees the gradient
+ * of the step before, where it is said to. */
+enum zero { ZERO_AT_END, ZERO_BEFORE_BACKWARD, ZERO_NEVER };
+
+static void train(unsigned steps, enum zero zero)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < steps; step++) {
+        born(1, 40, STACK_FORWARD);
+        if (zero == ZERO_BEFORE_BACKWARD && step > 0)
+            freed(2, 100, STACK_ZERO);
+        if (step == 0 || zero != ZERO_NEVER)
+            born(2, 100, STACK_BACKWARD);
+        born(4, 20, STACK_BACKWARD);
+        freed(4, 20, ENGINE);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+        if (zero == ZERO_AT_END)
+            freed(2, 100, STACK_ZERO);
+    }
+}
+
+START_TEST(gradients_freed_in_time)
+{
+    train(3, ZERO_AT_END);
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
+START_TEST(gradients_freed_after_the_forward)
+{
+    train(3, ZERO_BEFORE_BACKWARD);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_int_eq(growth->gradients.bytes, 100);
+    ck_assert_uint_eq(growth->gradients.passes, 2);
+    ck_assert(!growth->gradients.stay);
+    ck_assert_int_eq(growth->gradients.save_bytes, 0); /* the peak is in the backward pass */
+    ck_assert_int_eq(row_of("(gradients)")->fit.kind, GROWTH_KEPT_GRADIENTS);
+}
+END_TEST
+
+START_TEST(gradients_that_stay)
+{
+    train(3, ZERO_NEVER);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_uint_eq(growth->gradients.passes, 2);
+    ck_assert(growth->gradients.stay);
+}
+END_TEST
+
+/* The peak, in the second forward pass, needs no gradient of the first step. */
+START_TEST(gradients_at_the_peak)
+{
+    train(1, ZERO_NEVER);
+    born(5, 500, STACK_FORWARD);
+    freed(5, 500, STACK_FORWARD);
+    born(1, 40, STACK_FORWARD);
+    born(4, 20, STACK_BACKWARD);
+    freed(4, 20, ENGINE);
+    freed(1, 40, ENGINE);
+    const struct growth *growth = find();
+    ck_assert_int_eq(report->peak.active_bytes, 700);
+    ck_assert_int_eq(growth->gradients.save_bytes, 100);
+}
+END_TEST
+
+START_TEST(gradients_that_accumulate)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (int i = 0; i < 3; i++) {
+        born(1, 40, STACK_FORWARD);
+        if (i == 0)
+            born(2, 100, STACK_BACKWARD);
+        born(4, 20, STACK_BACKWARD);
+        freed(4, 20, ENGINE);
+        freed(1, 40, ENGINE);
+    }
+    born(3, 10, STACK_STEP);
+    freed(3, 10, STACK_STEP);
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
+START_TEST(sizes_that_sum_beyond_64_bits)
+{
+    const uint64_t huge = (uint64_t)1 << 61;
+    capture.total_size = (uint64_t)1 << 62;
+    for (unsigned step = 0; step < 6; step++) {
+        annotate("START", step);
+        born(1000 + step, huge, STACK_KEEP);
+        annotate("END", step);
+        freed(1000 + step, huge, STACK_KEEP);
+    }
+    ck_assert_int_eq(find()->bytes_per_step, 0);
+}
+END_TEST
+
+TCase *growth_tests(void)
+{
+    TCase *tests = tcase_create("growth");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, growth_by_site);
+    tcase_add_test(tests, two_steps_cannot_tell);
+    tcase_add_test(tests, many_steps_are_sampled);
+    tcase_add_test(tests, a_loss_with_its_graph);
+    tcase_add_test(tests, small_results_alone_hold_no_graph);
+    tcase_add_test(tests, gradients_freed_in_time);
+    tcase_add_test(tests, gradients_freed_after_the_forward);
+    tcase_add_test(tests, gradients_that_stay);
+    tcase_add_test(tests, gradients_at_the_peak);
+    tcase_add_test(tests, gradients_that_accumulate);
+    tcase_add_test(tests, sizes_that_sum_beyond_64_bits);
+    return tests;
+}
