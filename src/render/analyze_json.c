@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "render/analyze_parts.h"
+#include "render/analyze_growth.h"
 #include "render/json.h"
 
 #define SCHEMA "memsnap.analyze/1"
@@ -242,6 +243,7 @@ static void put_device(struct json_writer *json, const struct analysis *analysis
     put_categories(json, report);
     put_sites(json, report);
     put_largest(json, report);
+    growth_json(json, report);
     if (analysis->allocations)
         allocations_json(json, report);
     emit_close(json, '}');

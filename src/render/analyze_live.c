@@ -106,9 +106,7 @@ static bool node_says_operator(struct text node, struct text op)
     return true;
 }
 
-/* Nothing where the label says it: without Python that names the autograd node or the operator. */
-static void add_operator(struct table *table, const struct symbols *symbols,
-                         const struct site *site)
+void site_operator(struct table *table, const struct symbols *symbols, const struct site *site)
 {
     struct text op = short_operator(symbols, site->op), node = symbols_text(symbols, site->node);
     bool in_label = site->any_python_frame == NO_FRAME &&
@@ -125,7 +123,7 @@ static void add_place(struct table *table, const struct symbols *symbols, const 
         table_add(table, "");
         return;
     }
-    add_operator(table, symbols, site);
+    site_operator(table, symbols, site);
     table_add(table, category_name(category));
 }
 

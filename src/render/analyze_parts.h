@@ -4,6 +4,7 @@
 #define MEMSNAP_RENDER_ANALYZE_PARTS_H
 
 #include "render/analyze.h"
+#include "render/table.h"
 #include "render/json.h"
 
 #define SECTION_INDENT 2
@@ -16,6 +17,9 @@ bool device_summary(const struct page *page, const struct analysis *analysis,
 /* What is live at the moment: by category, by call site, the largest single allocations. */
 bool device_live(const struct page *page, const struct analysis *analysis,
                  const struct device_report *report);
+/* Adds the cell of a call site's operator: nothing where the label says it, for without Python that
+ * names the autograd node or the operator. */
+void site_operator(struct table *table, const struct symbols *symbols, const struct site *site);
 /* The stack that holds the most of a call site, as analysis->stacks asks for. */
 bool site_stack(const struct page *page, const struct analysis *analysis,
                 const struct site_row *row);

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "render/analyze_growth.h"
 #include "render/analyze_parts.h"
 #include "render/escape.h"
 #include "render/settings.h"
@@ -98,7 +99,9 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
     for (size_t i = 0; i < analysis->device_count; i++) {
         const struct device_report *report = analysis->devices[i];
         fputc('\n', page->out);
-        if (!device_summary(page, analysis, report) || !device_live(page, analysis, report))
+        if (!device_summary(page, analysis, report) || !device_live(page, analysis, report) ||
+            !device_growth(page, analysis, report) ||
+            !device_pending(page, analysis, report))
             return false;
     }
     hints(page, analysis);

@@ -1,6 +1,10 @@
 libmemsnap_a_SOURCES += \
 	src/render/analyze.h \
 	src/render/analyze_allocations.c \
+	src/render/analyze_growth.c \
+	src/render/analyze_growth.h \
+	src/render/analyze_growth_json.c \
+	src/render/analyze_growth_pending.c \
 	src/render/analyze_json.c \
 	src/render/analyze_live.c \
 	src/render/analyze_parts.h \

@@ -17,6 +17,7 @@ EXTRA_DIST += \
 	tests/cli/golden/at-event.txt \
 	tests/cli/golden/at-peak-annotations.txt \
 	tests/cli/golden/at-time.txt \
+	tests/cli/golden/cache.txt \
 	tests/cli/golden/comparison.txt \
 	tests/cli/golden/device.txt \
 	tests/cli/golden/expandable.txt \
@@ -25,9 +26,12 @@ EXTRA_DIST += \
 	tests/cli/golden/help-dump.txt \
 	tests/cli/golden/help.txt \
 	tests/cli/golden/history-off.txt \
+	tests/cli/golden/kept-gradients.txt \
 	tests/cli/golden/leak.txt \
+	tests/cli/golden/loss-graph.txt \
 	tests/cli/golden/narrow.txt \
 	tests/cli/golden/oom.txt \
+	tests/cli/golden/pending-frees.txt \
 	tests/cli/golden/range.txt \
 	tests/cli/golden/ring-overflow.txt \
 	tests/cli/golden/several.txt \

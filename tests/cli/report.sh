@@ -15,7 +15,8 @@ report() {
     check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
 }
 
-for sample in train-loop leak oom two-devices expandable ring-overflow; do
+for sample in train-loop leak loss-graph kept-gradients cache pending-frees oom two-devices \
+    expandable ring-overflow; do
     report "$sample.txt" "$sample.pickle.gz"
 done
 report history-off.txt history-off.pickle
@@ -44,7 +45,7 @@ out_has '      /home/user/train/train.py:62 main'
 for columns in 40 50 60 66 72 76; do
     COLUMNS=$columns
     export COLUMNS
-    for sample in train-loop leak oom two-devices expandable ring-overflow; do
+    for sample in train-loop leak kept-gradients cache pending-frees oom two-devices expandable ring-overflow; do
         run analyze "$sample.pickle.gz"
         exits 0
         check "keeps within $columns columns" test -z "$(awk -v w="$columns" 'NF > 1 && length > w' .run/out)"
