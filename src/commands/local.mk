@@ -15,6 +15,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/convert.c \
 	src/commands/crew.c \
 	src/commands/crew.h \
+	src/commands/device_process.c \
+	src/commands/device_process.h \
 	src/commands/dump.c \
 	src/commands/help.c \
 	src/commands/inputs.c \

@@ -2,10 +2,14 @@
 
 #include <stdio.h>
 
+#include "solve/remote.h"
+
 static bool available(struct backend_place *place)
 {
     struct cuda_place found;
     struct error err;
+    if (remote_is_connected())
+        return remote_available(&backend_cuda, place);
     *place = (struct backend_place){.usable = cuda_find(&found, &err)};
     if (place->usable)
         snprintf(place->what, sizeof(place->what), "%s, compute capability %d.%d, %d processors",
@@ -35,6 +39,8 @@ static bool solve(const struct cost_problem *problems, struct cost_table *tables
         .fetch = cuda_fetch,
         .unload = cuda_unload,
     };
+    if (remote_is_connected())
+        return remote_solve(&backend_cuda, problems, tables, count, options, err);
     return cuda_find(&place, err) && (opened.context || cuda_open(&opened, &place, err)) &&
            cuda_free_bytes(&device.most_bytes, err) &&
            device_solve(&device, problems, tables, count, options, err);

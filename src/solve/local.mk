@@ -26,6 +26,11 @@ libmemsnap_a_SOURCES += \
 	src/solve/opencl_api.h \
 	src/solve/opencl_device.c \
 	src/solve/opencl_find.c \
+	src/solve/remote.c \
+	src/solve/remote.h \
+	src/solve/remote_serve.c \
+	src/solve/remote_wire.c \
+	src/solve/remote_wire.h \
 	src/solve/peak.c \
 	src/solve/peak.h \
 	src/solve/placement.c \

@@ -2,10 +2,14 @@
 
 #include <stdio.h>
 
+#include "solve/remote.h"
+
 static bool available(struct backend_place *place)
 {
     struct opencl_place found = {0};
     struct error err;
+    if (remote_is_connected())
+        return remote_available(&backend_opencl, place);
     bool there = opencl_find(&found, &err);
     *place = (struct backend_place){.usable = there, .is_cpu = found.is_cpu};
     if (there)
@@ -28,6 +32,8 @@ static bool solve(const struct cost_problem *problems, struct cost_table *tables
 {
     static struct opencl_device opened; /* open once `context` is set */
     struct opencl_place place;
+    if (remote_is_connected())
+        return remote_solve(&backend_opencl, problems, tables, count, options, err);
     if (!opencl_find(&place, err) || (!opened.context && !opencl_open(&opened, &place, err)))
         return false;
     const struct device device = {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/device_process.h"
 #include "solve/cuda.h"
 #include "unit/devices/devices.h"
 #include "unit/solve/problems.h"
@@ -57,6 +58,48 @@ START_TEST(a_failing_call_is_named_and_leaves_nothing)
 }
 END_TEST
 
+START_TEST(a_driver_that_crashes_takes_its_process_only)
+{
+    struct backend_place place;
+    struct error err = {0};
+    setenv("FAKE_CUDA_CRASHES", _i ? "cuDeviceGetCount" : "cuLaunchKernel", 1);
+    device_process_start();
+    ck_assert_int_eq(backend_cuda.available(&place), _i == 0);
+    ck_assert(!solve(1, 10, &err));
+    ck_assert_int_eq(err.status, STATUS_IO);
+    ck_assert_str_eq(err.text, "its process has ended: the driver crashed, or was killed");
+    ck_assert(!backend_cuda.available(&place));
+    ck_assert_str_eq(place.what, err.text);
+    ck_assert(!device_process_stop());
+    unsetenv("FAKE_CUDA_CRASHES");
+    device_process_start();
+    ck_assert_msg(solve(2, 1000, &err), "%s", err.text);
+    ck_assert(device_process_stop());
+}
+END_TEST
+
+START_TEST(tables_too_large_for_the_caller_are_not_asked_for)
+{
+    static struct random_problem random;
+    struct chance chance = {22};
+    struct cost_table table;
+    struct error err = {0};
+    random_problem_fill(&random, &chance, DEVICE_TILE, 4000, 5, 5);
+    size_t bytes = cost_table_bytes(&random.problem, COST_ROWS);
+    struct budget budget = {.limit = 2 * bytes};
+    struct backend_options options = {.budget = &budget};
+    device_process_start();
+    ck_assert(!backend_cuda.solve(&random.problem, &table, 1, &options, &err));
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
+    ck_assert_uint_eq(budget.used, 0);
+    budget.limit = 3 * bytes;
+    ck_assert_msg(backend_cuda.solve(&random.problem, &table, 1, &options, &err), "%s", err.text);
+    cost_table_release(&table, &budget);
+    ck_assert_uint_eq(budget.used, 0);
+    ck_assert(device_process_stop());
+}
+END_TEST
+
 START_TEST(no_device_is_a_reason)
 {
     struct backend_place place;
@@ -87,6 +130,8 @@ static bool failures_pass(void)
     tcase_set_timeout(cases, 300);
     tcase_add_loop_test(cases, a_failing_call_is_named_and_leaves_nothing, 0,
                         sizeof(failures) / sizeof(failures[0]));
+    tcase_add_loop_test(cases, a_driver_that_crashes_takes_its_process_only, 0, 2);
+    tcase_add_test(cases, tables_too_large_for_the_caller_are_not_asked_for);
     tcase_add_test(cases, no_device_is_a_reason);
     tcase_add_test(cases, what_does_not_fit_at_once_is_done_in_turn);
     suite_add_tcase(suite, cases);

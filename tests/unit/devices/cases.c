@@ -2,7 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "commands/device_process.h"
+#include "commands/sandbox.h"
 #include "solve/device.h"
 #include "unit/devices/devices.h"
 #include "unit/solve/problems.h"
@@ -131,16 +135,69 @@ START_TEST(a_batch_beyond_the_budget_leaves_nothing)
 }
 END_TEST
 
+/* Its process does all that the sandbox forbids. A process of its own for the test too, which is to
+ * come before this one has opened anything. */
+static void solve_in_sandbox(void)
+{
+    struct chance chance = {15};
+    struct cost_problem problems[2];
+    struct cost_table tables[2], wanted[2];
+    struct budget budget = {.limit = 1 << 28};
+    struct backend_options options = {.budget = &budget};
+    struct backend_place place;
+    struct error err = {.text = "not there"};
+    for (size_t k = 0; k < 2; k++) {
+        random_problem_fill(&random_problems[k], &chance, 40 + (int32_t)k, 60, 5, 100);
+        problems[k] = random_problems[k].problem;
+    }
+    device_process_start();
+    sandbox_enter(NULL);
+    bool ok = tested->available(&place) && tested->solve(problems, tables, 2, &options, &err) &&
+              cost_reference_solve(problems, wanted, 2, &options, &err);
+    if (!ok)
+        printf("in the sandbox: %s, %s\n", place.what, err.text);
+    for (size_t k = 0; ok && k < 2; k++) {
+        size_t cells = (size_t)problems[k].layers * ((size_t)problems[k].layers + 1) / 2;
+        ok = tables[k].stride == wanted[k].stride;
+        for (size_t cell = 0; ok && cell < cells; cell++)
+            ok = memcmp(tables[k].cells + cell * tables[k].stride,
+                        wanted[k].cells + cell * tables[k].stride,
+                        ((size_t)problems[k].slots + 1) * sizeof(int32_t)) == 0;
+    }
+    fflush(stdout);
+    _exit(ok ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+static bool works_in_sandbox(void)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        solve_in_sandbox();
+    bool passed = child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    printf("in the sandbox: %s\n", passed ? "the same tables" : "FAILED");
+    return passed;
+}
+
+static bool is_there(const struct backend *backend, struct backend_place *place)
+{
+    device_process_start();
+    bool there = backend->available(place);
+    return device_process_stop() && there;
+}
+
 int device_run(const struct backend *backend, unsigned random_rounds, unsigned every_pair)
 {
     struct backend_place place;
-    if (!backend->available(&place)) {
+    if (!is_there(backend, &place)) {
         printf("skipped: %s: %s\n", backend->name, place.what);
         return 77;
     }
     printf("%s: %s\n", backend->name, place.what);
     fflush(stdout); /* before cases are forked */
     tested = backend;
+    bool passed = works_in_sandbox();
     rounds = random_rounds;
     every = every_pair;
     Suite *suite = suite_create(backend->name);
@@ -157,5 +214,5 @@ int device_run(const struct backend *backend, unsigned random_rounds, unsigned e
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return failed == 0 && passed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
