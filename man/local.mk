@@ -1,5 +1,6 @@
 dist_man_MANS = \
 	man/memsnap.1 \
 	man/memsnap-analyze.1 \
+	man/memsnap-backends.1 \
 	man/memsnap-convert.1 \
 	man/memsnap-dump.1

@@ -41,6 +41,7 @@ expect '--format' analyze --form
 expect '--stacks' analyze --top 3 --sta
 expect 'json' analyze --format j
 expect 'json' dump --format ''
+expect 'text json' backends --format ''
 expect 'msgpack' convert --to m
 expect '--max-memory' dump --m
 expect 'KiB' analyze file.pickle --units K

@@ -4,6 +4,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/analyze_file.h \
 	src/commands/analyze_options.c \
 	src/commands/analyze_options.h \
+	src/commands/backends.c \
 	src/commands/capture.c \
 	src/commands/capture.h \
 	src/commands/closest.c \

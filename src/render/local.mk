@@ -11,6 +11,8 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze_stack.c \
 	src/render/analyze_summary.c \
 	src/render/analyze_text.c \
+	src/render/backends.c \
+	src/render/backends.h \
 	src/render/dump_json.c \
 	src/render/dump_json.h \
 	src/render/dump_leaf.c \

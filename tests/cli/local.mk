@@ -1,4 +1,5 @@
 cli_tests = \
+	tests/cli/backends.sh \
 	tests/cli/convert.sh \
 	tests/cli/dump.sh \
 	tests/cli/escape.sh \
@@ -23,6 +24,7 @@ EXTRA_DIST += \
 	tests/cli/golden/expandable.txt \
 	tests/cli/golden/help-analyze.txt \
 	tests/cli/golden/help-convert.txt \
+	tests/cli/golden/help-backends.txt \
 	tests/cli/golden/help-dump.txt \
 	tests/cli/golden/help.txt \
 	tests/cli/golden/history-off.txt \

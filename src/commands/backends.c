@@ -1,0 +1,78 @@
+#include "render/backends.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/command.h"
+#include "commands/complain.h"
+#include "commands/device_process.h"
+#include "commands/options.h"
+
+enum { OPTION_FORMAT = OPTION_LONG_ONLY };
+
+#define MOST_BACKENDS 8
+
+/* Each in a process of its own: a driver that crashes is one of the answers. */
+static size_t ask_all(struct backend_row *rows)
+{
+    size_t count;
+    for (count = 0; count < MOST_BACKENDS && backends[count]; count++) {
+        rows[count].name = backends[count]->name;
+        device_process_start();
+        backends[count]->available(&rows[count].place);
+        device_process_stop();
+    }
+    return count;
+}
+
+static enum status list(bool json)
+{
+    struct backend_row rows[MOST_BACKENDS];
+    struct page page = page_for(stdout, UNIT_AUTO);
+    size_t count = ask_all(rows);
+    if (json ? backends_json(stdout, rows, count) : backends_text(&page, rows, count))
+        return STATUS_OK;
+    complain("out of memory");
+    return STATUS_LIMIT;
+}
+
+static enum status run(int argc, char **argv)
+{
+    bool json = false;
+    for (int option; (option = options_next(&command_backends, argc, argv)) != OPTIONS_END;) {
+        if (option == OPTIONS_BAD)
+            return STATUS_USAGE;
+        if (option == OPTION_HELP) {
+            options_help(&command_backends);
+            return STATUS_OK;
+        }
+        json = strcmp(optarg, "json") == 0;
+        if (!json && strcmp(optarg, "text") != 0)
+            return complain_usage("backends: unknown format '%.60s'; there are text and json",
+                                  optarg);
+    }
+    if (optind < argc)
+        return complain_usage("backends: takes no arguments");
+    return list(json);
+}
+
+static const struct option_spec options[] = {
+    {OPTION_FORMAT, "format", "FORMAT", "text, or json for programs"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+const struct command command_backends = {
+    .name = "backends",
+    .summary = "what optimal checkpoints can be computed on here: cpu, cuda, opencl",
+    .arguments = "[OPTION]...",
+    .about =
+        "Lists what can compute optimal checkpoints on this machine, and why the rest cannot.\n"
+        "All give the same result; which one is a matter of time alone. No GPU is ever\n"
+        "needed.\n",
+    .examples = "  memsnap backends\n"
+                "  memsnap backends --format json | jq '.backends[] | select(.usable).name'\n",
+    .options = options,
+    .run = run,
+};
