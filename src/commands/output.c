@@ -55,6 +55,19 @@ static bool fail(struct error *err, const char *what)
     return error_set(err, STATUS_IO, "cannot write %.150s: %s", what, strerror(errno));
 }
 
+/* Whether something could not be written, with errno saying why: for what failed long ago, that is
+ * what one byte more meets. */
+static bool has_failed(FILE *stream)
+{
+    if (!ferror(stream))
+        return false;
+    clearerr(stream);
+    errno = EIO; /* should that byte find room */
+    if (fputc('\n', stream) != EOF)
+        fflush(stream);
+    return true;
+}
+
 /* A temporary file in the folder of `path`, with the permissions that `path` has or would get. */
 static int make_temporary(const char *path, char name[PATH_MAX])
 {
@@ -134,18 +147,15 @@ bool output_commit(struct output *output, struct error *err)
         release(output);
         return true;
     }
-    errno = EIO; /* for a stream that failed long ago */
-    bool failed = ferror(output->stream) != 0;
-    if (fclose(output->stream) != 0 || failed ||
-        (output->temporary && rename(output->temporary, output->path) != 0)) {
-        fail(err, output->path);
-        if (output->temporary)
-            unlink(output->temporary);
-        release(output);
-        return false;
-    }
+    bool ok = !has_failed(output->stream) || fail(err, output->path);
+    if (fclose(output->stream) != 0 && ok)
+        ok = fail(err, output->path);
+    if (ok && output->temporary && rename(output->temporary, output->path) != 0)
+        ok = fail(err, output->path);
+    if (!ok && output->temporary)
+        unlink(output->temporary);
     release(output);
-    return true;
+    return ok;
 }
 
 void output_discard(struct output *output)
@@ -169,9 +179,8 @@ void standard_streams_reserve(void)
 
 bool standard_output_finish(struct error *err)
 {
-    errno = EIO; /* for a stream that failed long ago */
-    bool failed = ferror(stdout) != 0;
-    if (fclose(stdout) != 0 || failed)
-        return error_set(err, STATUS_IO, "cannot write standard output: %s", strerror(errno));
-    return true;
+    bool ok = !has_failed(stdout) || fail(err, "standard output");
+    if (fclose(stdout) != 0 && ok)
+        ok = fail(err, "standard output");
+    return ok;
 }

@@ -83,7 +83,7 @@ if [ -c /dev/full ]; then
     run analyze -o /dev/full "$sample"
     exits 5
     err 'memsnap: cannot write /dev/full: No space left on device'
-    for arguments in "analyze $sample" 'help' 'version' 'analyze --help'; do
+    for arguments in "analyze $sample" "dump $sample" 'help' 'version' 'analyze --help'; do
         last="memsnap $arguments >/dev/full"
         status=0
         # shellcheck disable=SC2086 # a list of words
