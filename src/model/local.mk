@@ -1,12 +1,22 @@
 libmemsnap_a_SOURCES += \
 	src/model/addrmap.c \
 	src/model/addrmap.h \
+	src/model/allocator_rules.c \
+	src/model/allocator_rules.h \
 	src/model/cutter.c \
 	src/model/cutter.h \
 	src/model/extras.c \
 	src/model/extras.h \
 	src/model/layer_trace.c \
 	src/model/layer_trace.h \
+	src/model/layout.c \
+	src/model/layout.h \
+	src/model/layout_blocks.c \
+	src/model/layout_blocks.h \
+	src/model/layout_dump.c \
+	src/model/layout_segments.c \
+	src/model/layout_segments.h \
+	src/model/layout_settle.c \
 	src/model/loader.c \
 	src/model/loader.h \
 	src/model/loader_events.c \

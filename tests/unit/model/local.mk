@@ -3,6 +3,7 @@ tests_unit_model_run_CPPFLAGS = $(unit_cppflags)
 tests_unit_model_run_LDADD = $(unit_libs)
 tests_unit_model_run_SOURCES = $(unit_common) \
 	tests/unit/model/addrmap_test.c \
+	tests/unit/model/layout_test.c \
 	tests/unit/model/loader_limit_test.c \
 	tests/unit/model/loader_test.c \
 	tests/unit/model/model.h \
@@ -18,4 +19,6 @@ tests_unit_model_run_SOURCES = $(unit_common) \
 	tests/unit/model/timeline_point_test.c \
 	tests/unit/model/timeline_random_test.c \
 	tests/unit/model/timeline_test.c \
+	tests/unit/model/toy_allocator.c \
+	tests/unit/model/toy_allocator.h \
 	tests/unit/model/window_test.c

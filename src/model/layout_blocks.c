@@ -1,0 +1,112 @@
+#include "model/layout_blocks.h"
+
+#include <stdlib.h>
+
+static int by_address(const void *a, const void *b)
+{
+    const struct placed_block *x = a, *y = b;
+    if (x->addr != y->addr)
+        return x->addr < y->addr ? -1 : 1;
+    return (x->owner > y->owner) - (x->owner < y->owner);
+}
+
+static bool is_pending(const struct timeline *timeline, int64_t item, const struct live *live)
+{
+    uint32_t requested = live->in_trace ? timeline->lifetimes[live->index].free_requested
+                                        : timeline->carried[live->index].free_requested;
+    if (!live->in_trace && !timeline->carried[live->index].in_allocated)
+        return true;
+    return (int64_t)requested <= item;
+}
+
+/* An expandable stretch that the dump has not: small requests lie in the small pool only. */
+static void classify(struct reserved_piece *piece, const struct allocator_rules *rules,
+                     const struct placed_block *first)
+{
+    if (piece->class != CLASS_UNKNOWN)
+        return;
+    bool is_small = first ? allocator_is_small(allocator_round(rules, first->requested))
+                          : (piece->end - piece->start) % ALLOCATOR_LARGE_SEGMENT != 0;
+    piece->class = is_small ? CLASS_SMALL : CLASS_LARGE;
+}
+
+/* Whatever is left of a block is split off in these, however little. */
+static bool splits_always(const struct reserved_piece *piece, const struct allocator_rules *rules)
+{
+    return piece->class == CLASS_SMALL || piece->is_expandable || rules->expandable_segments;
+}
+
+/* By the rules of the header alone. */
+static void measure(struct placed_block *block, const struct reserved_piece *piece,
+                    const struct allocator_rules *rules)
+{
+    uint64_t room = block->limit - block->addr, size = allocator_round(rules, block->requested);
+    if (size > room) { /* reaches into the next one */
+        block->piece = NO_PIECE;
+        return;
+    }
+    block->size = size;
+    if (splits_always(piece, rules) || room == size)
+        return;
+    if (room - size <= ALLOCATOR_SMALL_REQUEST || size >= rules->max_split_size)
+        block->size = room;
+    else
+        block->unsure = ALLOCATOR_SMALL_REQUEST;
+}
+
+static void place(struct placed_blocks *blocks, struct reserved_pieces *pieces,
+                  const struct allocator_rules *rules)
+{
+    size_t p = 0;
+    struct placed_block *last = NULL; /* the latest in piece p */
+    for (size_t i = 0; i < blocks->count; i++) {
+        struct placed_block *block = &blocks->items[i];
+        while (p < pieces->count && pieces->items[p].end <= block->addr) {
+            classify(&pieces->items[p++], rules, last);
+            last = NULL;
+        }
+        block->piece = NO_PIECE;
+        if (p == pieces->count || block->addr < pieces->items[p].start)
+            continue;
+        if (last)
+            last->limit = block->addr;
+        block->piece = p;
+        block->limit = pieces->items[p].end;
+        last = block;
+    }
+    for (; p < pieces->count; p++, last = NULL)
+        classify(&pieces->items[p], rules, last);
+}
+
+bool placed_blocks_make(const struct timeline *timeline, int64_t item, const struct live *live,
+                        size_t live_count, struct reserved_pieces *pieces,
+                        struct placed_blocks *blocks, struct error *err)
+{
+    struct allocator_rules rules = allocator_rules_of(timeline->snapshot);
+    struct placed_blocks made = {.budget = timeline->snapshot->budget};
+    if (!vec_grow((void **)&made.items, &made.capacity, live_count, sizeof(*made.items),
+                  made.budget, err))
+        return false;
+    for (size_t i = 0; i < live_count; i++)
+        made.items[i] = (struct placed_block){
+            .addr = live[i].addr,
+            .requested = live[i].size,
+            .owner = i,
+            .is_pending = is_pending(timeline, item, &live[i]),
+        };
+    made.count = live_count;
+    if (live_count > 0)
+        qsort(made.items, live_count, sizeof(*made.items), by_address);
+    place(&made, pieces, &rules);
+    for (size_t i = 0; i < made.count; i++)
+        if (made.items[i].piece != NO_PIECE)
+            measure(&made.items[i], &pieces->items[made.items[i].piece], &rules);
+    *blocks = made;
+    return true;
+}
+
+void placed_blocks_release(struct placed_blocks *blocks)
+{
+    vec_free(blocks->items, blocks->capacity, sizeof(*blocks->items), blocks->budget);
+    *blocks = (struct placed_blocks){.budget = blocks->budget};
+}

@@ -1,0 +1,115 @@
+#include "model/layout_blocks.h"
+
+/* How long something was there: after item `from`, until item `to`. */
+struct presence {
+    int64_t from, to;
+};
+
+static struct presence presence_of(const struct timeline *timeline, const struct live *live)
+{
+    if (!live->in_trace)
+        return (struct presence){-1, timeline->carried[live->index].free_completed};
+    const struct lifetime *lifetime = &timeline->lifetimes[live->index];
+    return (struct presence){lifetime->alloc, lifetime->free_completed};
+}
+
+/* The blocks that are unsure, by address: their stretches do not overlap. */
+struct unsure {
+    struct entry {
+        struct placed_block *block;
+        uint64_t from, to; /* a block that began after `from`, up to `to`, began where this ended */
+        struct presence presence;
+        bool is_settled;
+    } * items;
+    size_t count, capacity;
+    int64_t item;
+};
+
+static struct entry *find(const struct unsure *unsure, uint64_t addr)
+{
+    size_t low = 0, high = unsure->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (unsure->items[middle].to < addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < unsure->count ? &unsure->items[low] : NULL;
+}
+
+/* Something began at `addr` and was there during `presence`. */
+static void hear(const struct unsure *unsure, uint64_t addr, struct presence presence)
+{
+    if (presence.from > unsure->item)
+        return;
+    struct entry *entry = find(unsure, addr);
+    if (!entry || addr <= entry->from || entry->is_settled || presence.to <= entry->presence.from)
+        return;
+    entry->block->size = addr - entry->block->addr;
+    entry->is_settled = true;
+}
+
+static void hear_trace(const struct unsure *unsure, const struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        if ((int64_t)lifetime->alloc > unsure->item)
+            break;
+        hear(unsure, timeline->trace->addr[lifetime->alloc],
+             (struct presence){lifetime->alloc, lifetime->free_completed});
+    }
+    for (size_t i = 0; i < timeline->carried_count; i++) {
+        const struct carried *carried = &timeline->carried[i];
+        if (carried->in_active)
+            hear(unsure, carried->addr, (struct presence){-1, carried->free_completed});
+    }
+}
+
+/* Blocks that are still there at the dump. */
+static void hear_dump(const struct unsure *unsure, const struct timeline *timeline)
+{
+    const struct snapshot *snapshot = timeline->snapshot;
+    for (size_t s = 0; s < snapshot->segment_count; s++) {
+        const struct segment *segment = &snapshot->segments[s];
+        for (size_t b = 0; segment->device == timeline->device && b < segment->block_count; b++) {
+            const struct block_row *row = &snapshot->blocks[segment->first_block + b];
+            struct entry *entry = find(unsure, row->address + 1);
+            if (row->state == BLOCK_INACTIVE || !entry || entry->is_settled ||
+                entry->block->addr != row->address || entry->presence.to != EVENT_NEVER ||
+                row->size < entry->block->size || row->size > entry->to - row->address)
+                continue;
+            entry->block->size = row->size;
+            entry->is_settled = true;
+        }
+    }
+}
+
+bool placed_blocks_settle(const struct timeline *timeline, int64_t item, const struct live *live,
+                          struct placed_blocks *blocks, struct error *err)
+{
+    struct unsure unsure = {.item = item};
+    for (size_t i = 0; i < blocks->count; i++) {
+        struct placed_block *block = &blocks->items[i];
+        if (block->piece == NO_PIECE || block->unsure == 0)
+            continue;
+        if (!vec_grow((void **)&unsure.items, &unsure.capacity, unsure.count + 1,
+                      sizeof(*unsure.items), blocks->budget, err)) {
+            vec_free(unsure.items, unsure.capacity, sizeof(*unsure.items), blocks->budget);
+            return false;
+        }
+        uint64_t end = block->addr + block->size;
+        unsure.items[unsure.count++] = (struct entry){
+            block, end, end + block->unsure, presence_of(timeline, &live[block->owner]), false};
+    }
+    hear_dump(&unsure, timeline);
+    if (unsure.count > 0)
+        hear_trace(&unsure, timeline);
+    /* Whatever lay behind a block when it was made, the trace would tell of, had it been made in
+     * the trace. */
+    for (size_t i = 0; i < unsure.count; i++)
+        if (unsure.items[i].is_settled || unsure.items[i].presence.from >= 0)
+            unsure.items[i].block->unsure = 0;
+    vec_free(unsure.items, unsure.capacity, sizeof(*unsure.items), blocks->budget);
+    return true;
+}
