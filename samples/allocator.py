@@ -38,8 +38,10 @@ class Clock:
 
 
 class Pool:
-    def __init__(self, small):
-        self.small = small
+    """`id` is (0, 0) for the default pool; a CUDA graph has one of its own, which keeps its memory."""
+
+    def __init__(self, small, id=(0, 0)):
+        self.small, self.id = small, id
         self.free = []      # mapped blocks nobody uses
         self.unmapped = []  # address space of expandable segments without memory behind it
 
@@ -71,7 +73,7 @@ class Block:
 
 
 class DeviceAllocator:
-    """One device. `limit` is the memory the device has for this process."""
+    """One device. `limit` is the memory the device has for this process; `others` is what others took of it since."""
 
     def __init__(self, device, clock, limit, expandable=False, record=True, max_entries=None):
         self.device, self.clock, self.limit, self.expandable = device, clock, limit, expandable
@@ -79,7 +81,9 @@ class DeviceAllocator:
         self.reserved = 0
         self.lost_events = 0
         self._trace = deque(maxlen=max_entries)
+        self.others = 0
         self._pools = (Pool(True), Pool(False))
+        self._private = {}  # id -> the same two
         self._heads = {}    # address -> (first block, size of the address range)
         self.lags = {}      # stream -> how far it is behind the program, in microseconds
         self._pending = {}  # stream -> deque of (time the stream gets there, block)
@@ -87,10 +91,13 @@ class DeviceAllocator:
 
     # What the program calls.
 
-    def allocate(self, requested, stream, frames):
+    def allocate(self, requested, stream, frames, pool=(0, 0)):
         self._finish_events(frames)
         size = max(MIN_BLOCK, round_up(requested, MIN_BLOCK))
-        pool = self._pools[0 if size <= SMALL_REQUEST else 1]
+        pools = self._pools
+        if pool != (0, 0):
+            pools = self._private.setdefault(pool, (Pool(True, pool), Pool(False, pool)))
+        pool = pools[0 if size <= SMALL_REQUEST else 1]
         block = self._best_fit(pool, size, stream)
         if block is None:
             block = self._grow(pool, size, stream, frames)
@@ -98,19 +105,19 @@ class DeviceAllocator:
             self._release_cached(frames)
             block = self._grow(pool, size, stream, frames)
         if block is None:
-            self._event("oom", self.limit - self.reserved, size, stream, frames)
+            self._event("oom", self._left(), size, stream, frames, pool)
             raise OutOfMemory(f"device {self.device}: {size} bytes")
         if self._worth_splitting(block, size):
             block = self._split(block, size)
         block.allocated = True
         block.requested = requested
         block.frames = frames if self.record else None
-        self._event("alloc", block.address, requested, stream, frames)
+        self._event("alloc", block.address, requested, stream, frames, pool)
         return block
 
     def free(self, block, frames):
         block.allocated = False
-        self._event("free_requested", block.address, block.requested, block.stream, frames)
+        self._event("free_requested", block.address, block.requested, block.stream, frames, block.pool)
         if not block.uses:
             self._free_block(block, frames)
             return
@@ -137,6 +144,9 @@ class DeviceAllocator:
         return segments
 
     # Finding and giving back memory.
+
+    def _left(self):
+        return max(0, self.limit - self.others - self.reserved)
 
     def _best_fit(self, pool, size, stream):
         fits = sorted((b for b in pool.free if b.stream == stream and b.size >= size),
@@ -166,14 +176,14 @@ class DeviceAllocator:
             segment = LARGE_SEGMENT
         else:
             segment = round_up(size, LARGE_GRANULE)
-        if self.reserved + segment > self.limit:
+        if segment > self._left():
             return None
         block = Block(self._place(segment), segment, stream, pool)
         block.segment_frames = frames if self.record else None
         self._heads[block.address] = (block, segment)
         self.reserved += segment
         self.clock.tick(180)  # cudaMalloc is slow
-        self._event("segment_alloc", block.address, segment, stream, frames)
+        self._event("segment_alloc", block.address, segment, stream, frames, pool)
         return block
 
     def _grow_expandable(self, pool, size, stream, frames):
@@ -211,7 +221,7 @@ class DeviceAllocator:
 
     def _map(self, block, size, frames):
         size = round_up(size, block.page)
-        if self.reserved + size > self.limit:
+        if size > self._left():
             return False
         pool = block.pool
         pool.unmapped.remove(block)
@@ -288,7 +298,7 @@ class DeviceAllocator:
                     self._free_block(block, frames)
 
     def _free_block(self, block, frames):
-        self._event("free_completed", block.address, block.requested, block.stream, frames)
+        self._event("free_completed", block.address, block.requested, block.stream, frames, block.pool)
         block.frames = None
         self._merge(block, block.previous)
         self._merge(block, block.next)
@@ -352,7 +362,7 @@ class DeviceAllocator:
 
     # What is dumped.
 
-    def _event(self, action, address, size, stream, frames):
+    def _event(self, action, address, size, stream, frames, pool=None):
         if not self.record:
             return
         self.clock.tick(0)
@@ -366,6 +376,8 @@ class DeviceAllocator:
                  # torch makes a new string for every event, so a pickle holds it every time
                  "compile_context": str(b"N/A", "ascii"),
                  "user_metadata": ""}
+        if pool and pool.id != (0, 0):
+            event["pool_id"] = pool.id  # newer versions of torch write it with every event
         if frames is not None:
             event["frames"] = frames
         self._trace.append(event)
@@ -395,7 +407,7 @@ class DeviceAllocator:
                    "requested_size": sum(b.requested for b in active),
                    "stream": first.stream,
                    "segment_type": "small" if first.pool.small else "large",
-                   "segment_pool_id": (0, 0),
+                   "segment_pool_id": first.pool.id,
                    "is_expandable": bool(first.page)}
         # torch fills in a known stack after all other keys
         if first.segment_frames is None:

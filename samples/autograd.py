@@ -59,10 +59,10 @@ class Runtime:
 
     # Memory.
 
-    def _allocate(self, nbytes, frames, stream=0, device=None):
+    def _allocate(self, nbytes, frames, stream=0, device=None, pool=(0, 0)):
         device = self.device if device is None else device
         self.clock.tick(9)
-        return Tensor(nbytes, device, self.allocators[device].allocate(nbytes, stream, frames))
+        return Tensor(nbytes, device, self.allocators[device].allocate(nbytes, stream, frames, pool))
 
     def drop(self, *tensors, frames=None):
         """Give up a reference to each. Without `frames` it is Python that does so, here and now."""
@@ -88,10 +88,10 @@ class Runtime:
 
     # Operators called from Python.
 
-    def make(self, operator, nbytes, entry, stream=0, device=None, kind=Tensor):
+    def make(self, operator, nbytes, entry, stream=0, device=None, kind=Tensor, pool=(0, 0)):
         """A new tensor with no history: data, parameters, optimizer state."""
         frames = self.stacks.from_python(MALLOC + operator_frames(operator), entry)
-        tensor = self._allocate(nbytes, frames, stream, device)
+        tensor = self._allocate(nbytes, frames, stream, device, pool)
         if kind is not Tensor:
             tensor = kind(nbytes, tensor.device, tensor.block)
         return tensor

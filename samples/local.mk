@@ -12,6 +12,12 @@ dist_samples_DATA = \
 	samples/loss-graph.pickle.gz \
 	samples/oom.pickle.gz \
 	samples/pending-frees.pickle.gz \
+	samples/oom-fragmented.pickle.gz \
+	samples/oom-graphs.pickle.gz \
+	samples/oom-other-process.pickle.gz \
+	samples/oom-other-stream.pickle.gz \
+	samples/oom-shortage.pickle.gz \
+	samples/pinned.pickle.gz \
 	samples/ring-overflow.pickle.gz \
 	samples/train-loop.json.gz \
 	samples/train-loop.pickle.gz \
@@ -22,6 +28,7 @@ EXTRA_DIST += \
 	samples/autograd.py \
 	samples/make_layers.py \
 	samples/make_samples.py \
+	samples/serving.py \
 	samples/stacks.py \
 	samples/training.py
 

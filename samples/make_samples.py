@@ -12,6 +12,7 @@ from pathlib import Path
 
 from allocator import Clock, DeviceAllocator, OutOfMemory, settings
 from autograd import Runtime
+from serving import Server
 from stacks import EMPTY_CACHE, TORCH, Stacks
 from training import Shape, Trainer
 
@@ -91,6 +92,20 @@ def out_of_memory():
     except OutOfMemory:
         return capture.dump()  # what an observer attached for this purpose does, before anything is unwound
     raise AssertionError("the run was meant to fail")
+
+
+def serving(body, limit=3 * GIB, fails=True):
+    """A server on a small device, dumped when it runs out of memory, or at its end."""
+    def make():
+        capture = Capture(limit=limit)
+        try:
+            Server(capture.run).main(body)
+        except OutOfMemory:
+            assert fails
+            return capture.dump()
+        assert not fails
+        return capture.dump()
+    return make
 
 
 def two_devices():
@@ -177,7 +192,13 @@ def main(arguments):
                        "kept-gradients.pickle.gz": kept_gradients, "loss-graph.pickle.gz": loss_graph,
                        "cache.pickle.gz": cache, "pending-frees.pickle.gz": pending_frees,
                        "two-devices.pickle.gz": two_devices, "expandable.pickle.gz": expandable,
-                       "ring-overflow.pickle.gz": ring_overflow, "history-off.pickle": history_off}.items():
+                       "ring-overflow.pickle.gz": ring_overflow, "history-off.pickle": history_off,
+                       "oom-fragmented.pickle.gz": serving(Server.fragmented, 2304 << 20),
+                       "oom-graphs.pickle.gz": serving(Server.graphs, 2 * GIB),
+                       "oom-other-process.pickle.gz": serving(Server.crowded_out),
+                       "oom-other-stream.pickle.gz": serving(Server.other_stream, 2 * GIB),
+                       "oom-shortage.pickle.gz": serving(Server.too_many, 2 * GIB),
+                       "pinned.pickle.gz": serving(Server.pinned, fails=False)}.items():
         data = make()
         check(data)
         write(directory / name, pickle.dumps(data, protocol=4))

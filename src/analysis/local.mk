@@ -1,4 +1,6 @@
 libmemsnap_a_SOURCES += \
+	src/analysis/allocator_advice.c \
+	src/analysis/allocator_advice.h \
 	src/analysis/annotations.c \
 	src/analysis/annotations.h \
 	src/analysis/births.c \
@@ -9,6 +11,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/carried.h \
 	src/analysis/category.c \
 	src/analysis/category.h \
+	src/analysis/fragmentation.c \
+	src/analysis/fragmentation.h \
 	src/analysis/frames.c \
 	src/analysis/frames.h \
 	src/analysis/gradient_cycles.c \
@@ -26,6 +30,9 @@ libmemsnap_a_SOURCES += \
 	src/analysis/live_source.h \
 	src/analysis/notices.c \
 	src/analysis/notices.h \
+	src/analysis/oom.c \
+	src/analysis/oom.h \
+	src/analysis/oom_verdict.c \
 	src/analysis/operators.c \
 	src/analysis/operators.h \
 	src/analysis/paths.c \
@@ -40,6 +47,11 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phases_pattern.h \
 	src/analysis/phases_refine.c \
 	src/analysis/phases_refine.h \
+	src/analysis/pinned.c \
+	src/analysis/pinned.h \
+	src/analysis/pinned_rows.c \
+	src/analysis/pools.c \
+	src/analysis/pools.h \
 	src/analysis/reason.c \
 	src/analysis/reason.h \
 	src/analysis/report.c \

@@ -155,36 +155,6 @@ static void contradictions(struct notice_list *list, const struct timeline *time
             flaws->active_minus_dump_bytes > 0 ? "more" : "less");
 }
 
-static void out_of_memory(struct notice_list *list, const struct timeline *timeline)
-{
-    const struct trace *trace = timeline->trace;
-    uint64_t count = timeline->by_action[ACTION_OOM];
-    size_t last = trace->count;
-    if (count == 0)
-        return;
-    while (last > 0 && trace->action[last - 1] != ACTION_OOM)
-        last--;
-    if (last == 0)
-        return;
-    last--;
-    struct moment at;
-    timeline_moment(timeline, (int64_t)last, &at);
-    char times[UNITS_TEXT_SIZE + 16] = "once", event[UNITS_TEXT_SIZE], asked[UNITS_TEXT_SIZE],
-                                 device_free[UNITS_TEXT_SIZE], active[UNITS_TEXT_SIZE],
-                                 reserved[UNITS_TEXT_SIZE];
-    if (count > 1)
-        snprintf(times, sizeof(times), "%s times", units_count(event, count));
-    int64_t bytes_free = trace->addr[last] > INT64_MAX ? INT64_MAX : (int64_t)trace->addr[last];
-    add(list, NOTICE_OOM,
-        "out of memory %s: the %srequest for %s at event %s found %s free on the device and %s "
-        "reserved, of which %s were active",
-        times, count > 1 ? "last " : "", units_bytes(asked, (int64_t)trace->size[last], list->unit),
-        units_count(event, trace->first_event + last),
-        units_bytes(device_free, bytes_free, list->unit),
-        units_bytes(reserved, at.reserved_bytes, list->unit),
-        units_bytes(active, at.active_bytes, list->unit));
-}
-
 static void above_reserved(struct notice_list *list, const struct timeline *timeline)
 {
     int64_t active = timeline->active.peak_bytes;
@@ -209,7 +179,6 @@ bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, en
     no_stacks(&list, timeline);
     unknown_actions(&list, timeline);
     contradictions(&list, timeline, unexplained_bytes);
-    out_of_memory(&list, timeline);
     above_reserved(&list, timeline);
     *notices = list.items;
     *count = list.count;

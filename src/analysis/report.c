@@ -67,8 +67,8 @@ static int compare_live(const void *a, const void *b)
 }
 
 /* Categories, sites and largest allocations: all that is live at the moment. */
-static bool sum_up(struct device_report *report, struct live_set *set, size_t top,
-                   struct error *err)
+static bool sum_up(struct device_report *report, struct live_set *set,
+                   const struct report_options *options, struct error *err)
 {
     struct live *live = NULL;
     bool ok = phases_build(&report->phases, report->timeline, set->sites, err) &&
@@ -82,7 +82,10 @@ static bool sum_up(struct device_report *report, struct live_set *set, size_t to
         set->items = live;
         set->categories = &report->all;
         sum_categories(report, set);
-        ok = report_rows_make(report, set, top, err);
+        ok = report_rows_make(report, set, options->top, err) &&
+             fragmentation_make(set, &report->at, options->unit, &report->fragmentation, err) &&
+             ooms_make(set, &(struct oom_question){options->device_bytes, options->unit},
+                       &report->ooms, err);
     }
     free(live);
     return ok;
@@ -99,7 +102,7 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
     report->timeline = timeline;
     struct live_set set = {.timeline = timeline, .sites = sites};
     bool ok =
-        choose_moment(report, options, err) && sum_up(report, &set, options->top, err) &&
+        choose_moment(report, options, err) && sum_up(report, &set, options, err) &&
         report_steps_make(report, sites, err) &&
         annotations_open(timeline, report->at_item, &report->annotations, err) &&
         annotations_open(timeline, timeline->active.peak_event, &report->peak_annotations, err) &&
@@ -121,6 +124,8 @@ void device_report_destroy(struct device_report *report)
     categories_release(&report->all);
     phase_rows_release(&report->phase_rows);
     phases_release(&report->phases);
+    fragmentation_release(&report->fragmentation);
+    ooms_release(&report->ooms);
     free(report->annotations.items);
     free(report->peak_annotations.items);
     free(report->notices);

@@ -4,8 +4,10 @@
 #define MEMSNAP_ANALYSIS_REPORT_H
 
 #include "analysis/category.h"
+#include "analysis/fragmentation.h"
 #include "analysis/growth.h"
 #include "analysis/labels.h"
+#include "analysis/oom.h"
 #include "analysis/pending.h"
 #include "analysis/phase_rows.h"
 #include "analysis/site.h"
@@ -55,7 +57,6 @@ enum notice_kind {
     NOTICE_NO_STACKS, /* events without frames */
     NOTICE_UNKNOWN_ACTION,
     NOTICE_CONTRADICTION,      /* parts do not add up: says by how many bytes */
-    NOTICE_OOM,                /* the trace holds out-of-memory events */
     NOTICE_MORE_THAN_RESERVED, /* active above reserved: the file was edited or is damaged */
 };
 
@@ -67,9 +68,10 @@ struct notice {
 struct report_options {
     bool at_given; /* false: at the active peak */
     bool at_end;
-    struct point at; /* when at_given and not at_end */
-    size_t top;      /* rows of call sites and of largest allocations; 0: all */
-    enum unit unit;  /* of sizes in notices */
+    struct point at;       /* when at_given and not at_end */
+    size_t top;            /* rows of call sites and of largest allocations; 0: all */
+    enum unit unit;        /* of sizes in sentences */
+    uint64_t device_bytes; /* memory of the device; 0: not known */
 };
 
 struct device_report {
@@ -93,6 +95,8 @@ struct device_report {
     struct pending_frees pending;
     struct open_annotations annotations;      /* open at the moment */
     struct open_annotations peak_annotations; /* open at the active peak */
+    struct fragmentation fragmentation;
+    struct ooms ooms;
     struct notice *notices;
     size_t notice_count;
 };

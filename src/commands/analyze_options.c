@@ -20,6 +20,7 @@ enum {
     OPTION_UNITS,
     OPTION_FORMAT,
     OPTION_MAX_MEMORY,
+    OPTION_GPU_MEMORY,
     OPTION_JOBS,
 };
 
@@ -107,6 +108,11 @@ bool analyze_option(int option, struct analyze_options *options, struct error *e
             return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
         options->capture.max_memory = (size_t)number;
         return true;
+    case OPTION_GPU_MEMORY:
+        if (!units_parse_bytes(optarg, &options->report.device_bytes) ||
+            options->report.device_bytes == 0)
+            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 24GiB or 80GiB", optarg);
+        return true;
     case OPTION_JOBS:
         if (!parse_count("jobs", MOST_JOBS, &number, err))
             return false;
@@ -130,6 +136,9 @@ const struct option_spec analyze_option_specs[] = {
      "after the first event (+1.5s, +20ms, +300us), or\n"
      "@MICROSECONDS; either may be left out"},
     {OPTION_DEVICE, "device", "N", "only this device"},
+    {OPTION_GPU_MEMORY, "gpu-memory", "SIZE",
+     "what the device has, as nvidia-smi says: tells whether\n"
+     "others held what was wanting when memory ran out"},
     {OPTION_TOP, "top", "N", "rows of call sites and of allocations; 0: all"},
     {OPTION_STACKS, "stacks", "[=all]",
      "below each call site its stack: the operator and the\n"

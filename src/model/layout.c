@@ -115,3 +115,14 @@ bool layout_at(const struct timeline *timeline, int64_t item, const struct live 
     reserved_pieces_release(&pieces);
     return ok;
 }
+
+const char *layout_doubts_text(const struct layout_doubts *doubts, int64_t reserved_bytes)
+{
+    if (doubts->after_range)
+        return "the range leaves out what came after, from which it would follow";
+    if (doubts->stray_blocks > 0)
+        return "live allocations of the trace lie outside of the segments, or in one another";
+    if ((int64_t)doubts->reserved_bytes != reserved_bytes)
+        return "segments of the dump and segment events of the trace contradict each other";
+    return NULL;
+}

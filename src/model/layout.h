@@ -52,6 +52,10 @@ struct layout_doubts {
     uint64_t unsure_bytes;              /* of holes: may belong to the blocks before them */
 };
 
+/* Why the layout is not to be relied on; NULL where it is. `reserved_bytes` is the curve's value.
+ * Unsure bytes are no reason. */
+const char *layout_doubts_text(const struct layout_doubts *doubts, int64_t reserved_bytes);
+
 /* The layout after trace item `item`, by address. `live` is timeline_live's list for it, in any
  * order. `exact` asks for the search that settles blocks that were not split, which takes a pass
  * over all lifetimes; without it they are among the unsure bytes. */

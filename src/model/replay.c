@@ -224,6 +224,8 @@ bool replay_events(struct replay *replay, struct error *err)
         case ACTION_SEGMENT_ALLOC:
         case ACTION_SEGMENT_MAP:
             ok = rise(&replay->reserved, trace->size[i], i) || replay_overflow(replay, err);
+            if (replay->reserved.high_item == (int64_t)i)
+                replay->active_at_reserved_peak = replay->active.now;
             break;
         case ACTION_SEGMENT_FREE:
         case ACTION_SEGMENT_UNMAP:

@@ -23,7 +23,7 @@ struct replay {
     const struct trace *trace;
     struct addrmap live; /* what the latest alloc of an address became */
     struct running active, allocated, reserved;
-    int64_t reserved_at_active_peak; /* relative */
+    int64_t reserved_at_active_peak, active_at_reserved_peak; /* relative */
     size_t carried_capacity;
 };
 

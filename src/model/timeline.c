@@ -75,12 +75,15 @@ static bool finish_reserved(struct replay *replay)
     at_peak = start;
     if (!sum_add_signed(&at_peak, replay->reserved_at_active_peak))
         return false;
-    timeline->reserved = (struct reserved_curve){.start_bytes = start,
-                                                 .peak_bytes = curve.peak_bytes,
-                                                 .end_bytes = curve.end_bytes,
-                                                 .at_active_peak_bytes = at_peak,
-                                                 .peak_event = curve.peak_event};
-    return true;
+    timeline->reserved =
+        (struct reserved_curve){.start_bytes = start,
+                                .peak_bytes = curve.peak_bytes,
+                                .end_bytes = curve.end_bytes,
+                                .at_active_peak_bytes = at_peak,
+                                .peak_event = curve.peak_event,
+                                .active_at_peak_bytes = timeline->active.baseline_bytes};
+    return sum_add_signed(&timeline->reserved.active_at_peak_bytes,
+                          replay->active_at_reserved_peak);
 }
 
 static bool build(struct replay *replay, struct error *err)

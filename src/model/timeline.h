@@ -32,11 +32,11 @@ enum origin {
 struct carried {
     enum origin origin;
     uint64_t addr;
-    uint64_t size;  /* requested bytes */
-    stack_id stack; /* where it was allocated; STACK_NONE where unknown */
-    bool in_active, in_allocated; /* which baselines it counts in */
+    uint64_t size;                           /* requested bytes */
+    stack_id stack;                          /* where it was allocated; STACK_NONE where unknown */
+    bool in_active, in_allocated;            /* which baselines it counts in */
     uint32_t free_requested, free_completed; /* items, or EVENT_NEVER */
-    uint64_t edge_event; /* ORIGIN_EDGE: index in the file of its alloc */
+    uint64_t edge_event;                     /* ORIGIN_EDGE: index in the file of its alloc */
 };
 
 struct curve {
@@ -46,7 +46,8 @@ struct curve {
 
 struct reserved_curve {
     int64_t start_bytes, peak_bytes, end_bytes, at_active_peak_bytes;
-    int64_t peak_event; /* item, or -1 */
+    int64_t peak_event;           /* item, or -1 */
+    int64_t active_at_peak_bytes; /* of the active curve, when reserved is highest */
 };
 
 /* The dump itself, exact. */
@@ -59,8 +60,8 @@ struct memory_state {
 
 /* Of the whole trace, whatever range of it is held. */
 struct flaws {
-    uint64_t reallocated;  /* allocs of an address that was still live (active) */
-    uint64_t size_changed; /* frees whose size is not their alloc's */
+    uint64_t reallocated;            /* allocs of an address that was still live (active) */
+    uint64_t size_changed;           /* frees whose size is not their alloc's */
     int64_t active_minus_dump_bytes; /* end of the active curve minus requested_bytes at the dump */
 };
 

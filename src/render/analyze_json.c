@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-#include "render/analyze_parts.h"
 #include "render/analyze_growth.h"
+#include "render/analyze_memory.h"
+#include "render/analyze_parts.h"
 #include "render/json.h"
 
 #define SCHEMA "memsnap.analyze/1"
@@ -102,6 +103,7 @@ static void put_reserved(struct json_writer *json, const struct timeline *timeli
     emit_integer(json, "peak_event", file_event(timeline->trace, reserved->peak_event));
     emit_integer(json, "end_bytes", reserved->end_bytes);
     emit_integer(json, "at_active_peak_bytes", reserved->at_active_peak_bytes);
+    emit_integer(json, "active_at_peak_bytes", reserved->active_at_peak_bytes);
     emit_close(json, '}');
 }
 
@@ -244,6 +246,8 @@ static void put_device(struct json_writer *json, const struct analysis *analysis
     put_sites(json, report);
     put_largest(json, report);
     growth_json(json, report);
+    fragmentation_json(json, report);
+    ooms_json(json, report);
     if (analysis->allocations)
         allocations_json(json, report);
     emit_close(json, '}');

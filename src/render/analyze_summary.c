@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "render/analyze_memory.h"
 #include "render/escape.h"
 #include "render/fit.h"
 #include "render/moments.h"
@@ -37,25 +38,19 @@ static void headline(const struct page *page, const struct device_report *report
     fputs(page_plain(page), page->out);
 }
 
-/* The out-of-memory events are what most readers came for: told first, as the fact they are. */
-static bool notices(const struct page *page, const struct device_report *report, bool oom)
+static bool notices(const struct page *page, const struct device_report *report)
 {
-    const char *lead = oom ? "" : "warning:";
+    static const char lead[] = "warning:";
     struct buffer text = BUFFER_INIT;
     for (size_t i = 0; i < report->notice_count; i++) {
         const char *notice = report->notices[i].text;
-        if ((report->notices[i].kind == NOTICE_OOM) != oom)
-            continue;
         buffer_clear(&text);
         escape_text(&text, notice, strlen(notice));
         if (text.failed)
             break;
-        fprintf(page->out, "%*s%s%s", SECTION_INDENT, "", page_style(page, STYLE_WARNING), lead);
-        if (!oom)
-            fputs(page_plain(page), page->out);
+        fprintf(page->out, "%*s%s%s%s", SECTION_INDENT, "", page_style(page, STYLE_WARNING), lead,
+                page_plain(page));
         page_paragraph(page, SECTION_INDENT + strlen(lead), SECTION_INDENT, text.bytes);
-        if (oom)
-            fputs(page_plain(page), page->out);
     }
     bool ok = !text.failed;
     buffer_release(&text);
@@ -182,7 +177,8 @@ bool device_summary(const struct page *page, const struct analysis *analysis,
     bool history = device_has_history(report);
     struct table table;
     headline(page, report);
-    if (!notices(page, report, true))
+    /* What most readers came for. */
+    if (!device_ooms(page, report))
         return false;
     table_init(&table, columns, 3);
     if (history)
@@ -191,5 +187,5 @@ bool device_summary(const struct page *page, const struct analysis *analysis,
     table_print(&table, page, SECTION_INDENT);
     bool ok = !table_failed(&table);
     table_release(&table);
-    return ok && (!history || events(page, report->timeline)) && notices(page, report, false);
+    return ok && (!history || events(page, report->timeline)) && notices(page, report);
 }

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "render/analyze_growth.h"
+#include "render/analyze_memory.h"
 #include "render/analyze_parts.h"
 #include "render/escape.h"
 #include "render/settings.h"
@@ -100,8 +101,8 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
         const struct device_report *report = analysis->devices[i];
         fputc('\n', page->out);
         if (!device_summary(page, analysis, report) || !device_live(page, analysis, report) ||
-            !device_growth(page, analysis, report) ||
-            !device_pending(page, analysis, report))
+            !device_growth(page, analysis, report) || !device_pending(page, analysis, report) ||
+            !device_fragmentation(page, analysis, report))
             return false;
     }
     hints(page, analysis);

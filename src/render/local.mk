@@ -5,8 +5,13 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze_growth.h \
 	src/render/analyze_growth_json.c \
 	src/render/analyze_growth_pending.c \
+	src/render/analyze_fragmentation.c \
+	src/render/analyze_fragmentation_json.c \
 	src/render/analyze_json.c \
 	src/render/analyze_live.c \
+	src/render/analyze_memory.h \
+	src/render/analyze_oom.c \
+	src/render/analyze_oom_json.c \
 	src/render/analyze_parts.h \
 	src/render/analyze_stack.c \
 	src/render/analyze_summary.c \

@@ -51,6 +51,50 @@ def dump_state(segments):
         "requested_bytes", "rounding_bytes", "inactive_bytes", "largest_inactive_block_bytes")}
 
 
+def pages(segment, address, size):
+    """The bytes of a hole that are whole pages of an expandable segment."""
+    page = (2 if segment["segment_type"] == "small" else 20) << 20
+    start = -(-(address - segment["address"]) // page) * page
+    end = (address - segment["address"] + size) // page * page
+    return max(0, end - start)
+
+
+def fragmentation(segments):
+    pools, pinned = {}, collections.Counter(segments=0, pinned_bytes=0, block_bytes=0)
+    for segment in segments:
+        key = (segment["segment_type"], tuple(segment.get("segment_pool_id", (0, 0))), segment["stream"])
+        pool = pools.setdefault(key, collections.Counter())
+        active = [block for block in blocks(segment) if block[3] in ACTIVE_STATES]
+        expandable = segment.get("is_expandable", False)
+        pool["segments"] += 1
+        pool["reserved_bytes"] += segment["total_size"]
+        for address, size, requested, kind in blocks(segment):
+            if kind in ACTIVE_STATES:
+                pool["allocated_bytes"] += size if kind == "active_allocated" else 0
+                pool["active_bytes"] += size
+                pool["rounding_bytes"] += size - requested
+                continue
+            free = size if not active else pages(segment, address, size) if expandable else 0
+            pool["releasable_bytes"] += free
+            pool["inactive_split_bytes"] += size - free
+            pool["largest_hole_bytes"] = max(pool["largest_hole_bytes"], size)
+        if len(active) == 1 and not expandable and active[0][1] * 4 <= segment["total_size"]:
+            pinned.update(segments=1, pinned_bytes=segment["total_size"] - active[0][1],
+                          block_bytes=active[0][1])
+    order = sorted(pools, key=lambda key: (-pools[key]["reserved_bytes"], key[0] == "small", key[1], key[2]))
+    names = ("segments", "reserved_bytes", "allocated_bytes", "active_bytes", "rounding_bytes",
+             "inactive_split_bytes", "releasable_bytes", "largest_hole_bytes")
+    return {"pools": [{"segment_type": key[0], "pool_id": list(key[1]), "stream": key[2]} |
+                      {name: pools[key][name] for name in names} for key in order],
+            "pinned_total": dict(pinned)}
+
+
+def ooms(trace):
+    return [{"event": index, "requested_bytes": event["size"], "device_free_bytes": event["device_free"],
+             "stream": event["stream"]}
+            for index, event in enumerate(trace) if event["action"] == "oom"]
+
+
 def summits(start, deltas):
     """The highest value of a running sum, and the first index that reaches it (-1: the start)."""
     value = peak = start
@@ -104,6 +148,8 @@ def device(snapshot, index):
         "allocated": curve(trace, segments, "free_requested", ("active_allocated",)),
         "reserved": reserved(trace, segments, active["peak_event"]),
         "state": dump_state(segments),
+        "fragmentation": fragmentation(segments),
+        "ooms": ooms(trace),
     }
 
 

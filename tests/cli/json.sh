@@ -27,7 +27,24 @@ for line in open(".run/out", encoding="utf-8"):
             sizes = [row["bytes"] for row, of in zip(device["sites"], kinds) if of == kind]
             assert sizes == sorted(sizes, reverse=True), device["sites"]
         assert sum(device["trace"]["by_action"].values()) == device["trace"]["events"]
-        state = device["state"]
+        state, fragmentation = device["state"], device["fragmentation"]
+        for name in "segments", "reserved_bytes", "allocated_bytes", "active_bytes", "rounding_bytes":
+            assert sum(pool[name] for pool in fragmentation["pools"]) == state[name], name
+        assert sum(pool["inactive_split_bytes"] + pool["releasable_bytes"]
+                   for pool in fragmentation["pools"]) == state["inactive_bytes"]
+        assert sum(row["pinned_bytes"] for row in fragmentation["pinned"]) <= \
+            fragmentation["pinned_total"]["pinned_bytes"] <= state["inactive_bytes"]
+        moment = fragmentation.get("at_moment")
+        if moment:
+            at = device.get("at", {}).get("reserved_bytes", device["reserved"]["at_active_peak_bytes"])
+            assert sum(pool["reserved_bytes"] for pool in moment["pools"]) == at
+            assert moment["active_bytes"] - moment["rounding_bytes"] == peak
+            assert moment["active_bytes"] + moment["inactive_split_bytes"] + moment["releasable_bytes"] == at
+        for oom in device["ooms"]:
+            assert sum(row["bytes"] for row in oom["categories"]) == oom["active_bytes"]
+            assert oom["largest_hole_bytes"] <= oom["pool_inactive_bytes"]
+            assert oom["pool_inactive_bytes"] + oom["elsewhere_bytes"] == oom["inactive_bytes"]
+            assert oom["inactive_bytes"] <= oom["reserved_bytes"] - oom["active_bytes"]
         assert state["active_bytes"] - state["requested_bytes"] == state["rounding_bytes"]
         assert state["active_bytes"] + state["inactive_bytes"] <= state["reserved_bytes"] or \
             report["warnings"]

@@ -32,8 +32,17 @@ EXTRA_DIST += \
 	tests/cli/golden/leak.txt \
 	tests/cli/golden/loss-graph.txt \
 	tests/cli/golden/narrow.txt \
+	tests/cli/golden/oom-cut.txt \
+	tests/cli/golden/oom-fragmented.txt \
+	tests/cli/golden/oom-gpu-memory.txt \
+	tests/cli/golden/oom-graphs.txt \
+	tests/cli/golden/oom-other-process.txt \
+	tests/cli/golden/oom-other-stream.txt \
+	tests/cli/golden/oom-range.txt \
+	tests/cli/golden/oom-shortage.txt \
 	tests/cli/golden/oom.txt \
 	tests/cli/golden/pending-frees.txt \
+	tests/cli/golden/pinned.txt \
 	tests/cli/golden/range.txt \
 	tests/cli/golden/ring-overflow.txt \
 	tests/cli/golden/several.txt \

@@ -19,6 +19,12 @@ for sample in train-loop leak loss-graph kept-gradients cache pending-frees oom 
     expandable ring-overflow; do
     report "$sample.txt" "$sample.pickle.gz"
 done
+for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-shortage pinned; do
+    report "$sample.txt" --top 3 "$sample.pickle.gz"
+done
+report oom-gpu-memory.txt --top 1 --gpu-memory 3GiB oom-other-process.pickle.gz
+report oom-range.txt --top 1 --range 100:167 --at 101 oom-fragmented.pickle.gz
+report oom-cut.txt --top 1 --range 0:166 --at 100 oom-fragmented.pickle.gz
 report history-off.txt history-off.pickle
 report at-end.txt --at end leak.pickle.gz
 report at-event.txt --at 1000 --top 3 train-loop.pickle.gz

@@ -95,6 +95,8 @@ usage "--device takes a whole number, not 'cuda:0'" --device cuda:0
 usage "--device takes a whole number, not '4294967296'" --device 4294967296
 usage "'lots' is no size; try 512MiB or 8GiB" --max-memory lots
 usage "'0' is no size; try 512MiB or 8GiB" --max-memory 0
+usage "'huge' is no size; try 24GiB or 80GiB" --gpu-memory huge
+usage "'0' is no size; try 24GiB or 80GiB" --gpu-memory 0
 run analyze --at noon no-such-file
 exits 2
 one_err_line

@@ -6,6 +6,8 @@
 
 TCase *category_tests(void);
 TCase *category_carried_tests(void);
+TCase *fragmentation_tests(void);
+TCase *oom_tests(void);
 TCase *report_tests(void);
 TCase *report_notices_tests(void);
 TCase *report_labels_tests(void);

@@ -5,6 +5,7 @@
 #include "unit/unit.h"
 
 TCase *addrmap_tests(void);
+TCase *allocator_rules_tests(void);
 TCase *layout_tests(void);
 TCase *loader_tests(void);
 TCase *loader_limit_tests(void);

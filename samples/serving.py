@@ -1,0 +1,115 @@
+"""A simulated inference server, made to run out of memory in one way after the other.
+
+Like the training program it does not exist; its line numbers are those it would have:
+
+    /home/user/serve/serve.py    load, prefetch, answer, remember, capture, main
+"""
+from autograd import Runtime
+from stacks import PROCESS, TORCH
+
+SERVE = "/home/user/serve/serve.py"
+MIB = 1 << 20
+KIB = 1 << 10
+
+
+class Server:
+    def __init__(self, run: Runtime):
+        self.run = run
+        self.sessions = []  # small tensors that outlive their request
+        self.caches = []
+
+    def main(self, body):
+        with self.run.stacks.call("<module>", SERVE, 91, PROCESS), self.run.stacks.call("main", SERVE, 80):
+            self.load()
+            body(self)
+
+    def _make(self, function, line, operator, nbytes, stream=0, pool=(0, 0)):
+        with self.run.stacks.call(function, SERVE, line):
+            return self.run.make(operator, nbytes, "THPVariable_" + operator.partition("_")[0] if operator[0] != "_"
+                                 else "THPVariable_to", stream=stream, pool=pool)
+
+    def _give_up(self, function, line, *tensors):
+        with self.run.stacks.call(function, SERVE, line):
+            self.run.drop(*tensors)
+
+    def load(self):
+        """`model.to(device)`: 24 layers of two weights each."""
+        with self.run.stacks.call("load", SERVE, 17), self.run.stacks.call("to", TORCH + "nn/modules/module.py", 1371):
+            self.weights = [self.run.make("_to_copy", size, "THPVariable_to")
+                            for _ in range(24) for size in (12 * MIB, 12 * MIB)]
+
+    def answer(self, nbytes):
+        """The scores of one request: needed only until it is answered."""
+        return self._make("answer", 42, "bmm", nbytes)
+
+    def answered(self, scores):
+        self._give_up("answer", 47, scores)
+
+    def remember(self, nbytes):
+        """What of a request is kept for the next turn of the conversation."""
+        self.sessions.append(self._make("remember", 55, "clone", nbytes))
+
+    def cache(self, nbytes):
+        """Keys and values of a request that goes on."""
+        self.caches.append(self._make("answer", 38, "cat", nbytes))
+
+    def prefetch(self, nbytes):
+        """Inputs, copied on a stream of their own."""
+        return self._make("prefetch", 28, "_to_copy", nbytes, self.run.copy_stream(0))
+
+    def prefetched(self, tensor):
+        self._give_up("prefetch", 31, tensor)
+
+    def capture(self, nbytes, graph):
+        """A tensor that a CUDA graph needs while it is captured; the graph's pool keeps the memory."""
+        return self._make("capture", 66, "mm", nbytes, pool=(0, graph))
+
+    def captured(self, tensor):
+        self._give_up("capture", 69, tensor)
+
+    # What goes wrong.
+
+    def batch(self, requests, kept=2560 * KIB):
+        """Requests in flight at once, the longest answered first: what is remembered of each finds its place in the
+        smallest hole, the segment that its scores have just left."""
+        scores = [self.answer((60 + 4 * turn) * MIB) for turn in range(requests)]
+        while scores:
+            self.answered(scores.pop())
+            self.remember(kept)
+
+    def fragmented(self):
+        self.batch(14)
+        self.answer(640 * MIB)
+
+    def pinned(self):
+        self.batch(8)
+
+    def other_stream(self):
+        """The same on the stream that copies: what it holds, the main stream cannot use."""
+        batches = [self.prefetch((60 + 4 * turn) * MIB) for turn in range(12)]
+        while batches:
+            self.prefetched(batches.pop())
+            self.prefetch(2560 * KIB)  # the lengths, kept until the batch is used
+        self.answer(1000 * MIB)
+
+    def graphs(self):
+        """A graph a batch size, each in a pool of its own."""
+        for graph in range(1, 7):
+            for tensor in [self.capture(nbytes * MIB, graph) for nbytes in (96, 48, 24)]:
+                self.captured(tensor)
+        self.answer(900 * MIB)
+
+    def crowded_out(self):
+        """Another process takes what this one had and gave back."""
+        scores = self.answer(1500 * MIB)
+        self.answered(scores)
+        with self.run.stacks.call("empty_cache", TORCH + "cuda/memory.py", 222):
+            self.run.allocators[0].empty_cache(self.run.stacks.from_python([]))
+        self.run.allocators[0].others = 1800 * MIB
+        self.answer(1500 * MIB)
+
+    def too_many(self):
+        """Nothing is ever forgotten."""
+        while True:
+            self.cache(36 * MIB)
+            self.answered(self.answer(20 * MIB))

@@ -1,0 +1,77 @@
+#include "analysis/fragmentation.h"
+
+/* What is gathered while segments pass by. */
+struct gather {
+    struct cut_up *cut_up;
+    struct advice_sums sums;
+    struct pins *pins; /* NULL: not wanted */
+};
+
+static bool take(void *self, const struct layout_segment *segment, struct error *err)
+{
+    struct gather *gather = self;
+    advice_sums_add(&gather->sums, segment);
+    return pool_rows_add(&gather->cut_up->pools, segment, err) &&
+           (!gather->pins || pins_add(gather->pins, segment, err));
+}
+
+static void finish(struct gather *gather, enum unit unit)
+{
+    advice_make(&gather->sums, &gather->cut_up->pools, unit, gather->cut_up->advice);
+    pool_rows_finish(&gather->cut_up->pools);
+}
+
+static bool make_dump(const struct live_set *set, enum unit unit, struct fragmentation *made,
+                      struct error *err)
+{
+    const struct timeline *timeline = set->timeline;
+    struct pins pins;
+    struct gather gather = {&made->dump, {.rules = allocator_rules_of(timeline->snapshot)}, &pins};
+    const struct layout_visitor visitor = {&gather, take};
+    pins_init(&pins, timeline->snapshot->budget);
+    bool ok = layout_of_dump(timeline->snapshot, timeline->device, &visitor, err) &&
+              pins_resolve_dump(&pins, timeline, err) &&
+              pin_rows_make(&pins, set, PIN_ROWS_MOST, &made->pinned, err);
+    finish(&gather, unit);
+    pins_release(&pins);
+    return ok;
+}
+
+static bool make_moment(const struct live_set *set, const struct moment *moment, enum unit unit,
+                        struct fragmentation *made, struct error *err)
+{
+    const struct timeline *timeline = set->timeline;
+    struct gather gather = {&made->moment, {.rules = allocator_rules_of(timeline->snapshot)}, NULL};
+    const struct layout_visitor visitor = {&gather, take};
+    if (timeline->trace->count == 0)
+        return true;
+    if (!layout_at(timeline, moment->item, set->items, set->count, false, &visitor,
+                   &made->moment_doubts, err))
+        return false;
+    made->no_moment = layout_doubts_text(&made->moment_doubts, moment->reserved_bytes);
+    made->has_moment = !made->no_moment;
+    finish(&gather, unit);
+    return true;
+}
+
+bool fragmentation_make(const struct live_set *set, const struct moment *moment, enum unit unit,
+                        struct fragmentation *fragmentation, struct error *err)
+{
+    struct budget *budget = set->timeline->snapshot->budget;
+    struct fragmentation made = {.has_moment = false};
+    pool_rows_init(&made.dump.pools, budget);
+    pool_rows_init(&made.moment.pools, budget);
+    if (!make_dump(set, unit, &made, err) || !make_moment(set, moment, unit, &made, err)) {
+        fragmentation_release(&made);
+        return false;
+    }
+    *fragmentation = made;
+    return true;
+}
+
+void fragmentation_release(struct fragmentation *fragmentation)
+{
+    pool_rows_release(&fragmentation->dump.pools);
+    pool_rows_release(&fragmentation->moment.pools);
+    pin_rows_release(&fragmentation->pinned);
+}

@@ -1,0 +1,32 @@
+/* Where reserved memory lies unused, what keeps it, and what could be done about it. */
+#ifndef MEMSNAP_ANALYSIS_FRAGMENTATION_H
+#define MEMSNAP_ANALYSIS_FRAGMENTATION_H
+
+#include "analysis/allocator_advice.h"
+#include "analysis/pinned.h"
+
+#define PIN_ROWS_MOST 20
+
+/* How memory is cut up at one moment. */
+struct cut_up {
+    struct pool_rows pools;
+    struct advice advice[SETTING_COUNT];
+};
+
+struct fragmentation {
+    struct cut_up dump;     /* exact: the totals are those of timeline->state */
+    struct pin_rows pinned; /* at the dump */
+    /* At the moment the report describes, where that follows from the trace; holes may be smaller
+     * by unsure_bytes in all. */
+    bool has_moment;
+    struct cut_up moment;
+    struct layout_doubts moment_doubts;
+    const char *no_moment; /* why there is none, a literal; NULL: there are no events */
+};
+
+/* `set` holds what was live at the moment, and tells of sites and categories. */
+bool fragmentation_make(const struct live_set *set, const struct moment *moment, enum unit unit,
+                        struct fragmentation *fragmentation, struct error *err);
+void fragmentation_release(struct fragmentation *fragmentation);
+
+#endif
