@@ -67,10 +67,9 @@ const struct command command_backends = {
     .name = "backends",
     .summary = "what optimal checkpoints can be computed on here: cpu, cuda, opencl",
     .arguments = "[OPTION]...",
-    .about =
-        "Lists what can compute optimal checkpoints on this machine, and why the rest cannot.\n"
-        "All give the same result; which one is a matter of time alone. No GPU is ever\n"
-        "needed.\n",
+    .about = "Lists what can compute optimal checkpoints on this machine, and why the rest\n"
+             "cannot. All give the same result; which one is a matter of time alone. No GPU is\n"
+             "ever needed.\n",
     .examples = "  memsnap backends\n"
                 "  memsnap backends --format json | jq '.backends[] | select(.usable).name'\n",
     .options = options,

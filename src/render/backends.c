@@ -32,13 +32,16 @@ static bool put_table(const struct page *page, const struct backend_row *rows, s
 static const char *advice(bool gpu, bool driver_for_cpu)
 {
     if (gpu)
-        return "auto takes a GPU where that should save time: it takes 0.3 to 0.5 s to start, so "
+        return "--backend auto takes a GPU where that should save time: it takes 0.3 to 0.5 s to "
+               "start, so "
                "it "
                "pays from about that much time of the CPU. The result is the same, bit for bit.";
     if (driver_for_cpu)
-        return "auto stays on the cpu here: the other one that works is a driver for the same "
+        return "--backend auto stays on the cpu here: the other one that works is a driver for the "
+               "same "
                "processor, slower than memsnap's own code. The result is the same, bit for bit.";
-    return "auto stays on the cpu here, and misses little: a GPU takes 0.3 to 0.5 s to start, so "
+    return "--backend auto stays on the cpu here, and misses little: a GPU takes 0.3 to 0.5 s to "
+           "start, so "
            "it "
            "pays only for problems that take the CPU longer than that.";
 }

@@ -6,6 +6,7 @@ fake=${MEMSNAP%/*}/tests/unit/cuda
 run backends --help
 exits 0
 golden help-backends.txt
+check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
 
 run backends --frobnicate
 exits 2
@@ -28,7 +29,7 @@ exits 0
 no_err
 check 'has a line for the cpu' grep -q '^cpu  *yes  ' .run/out
 check 'has a line for opencl' grep -q '^opencl  *no .*libOpenCL.so.1: file too short' .run/out
-out_has 'auto stays on the cpu here, and misses little'
+out_has '--backend auto stays on the cpu here, and misses little'
 run backends --format json
 exits 0
 out_has '{"schema":"memsnap.backends/1","backends":[{"name":"cpu","usable":true,"runs_on":"'
@@ -55,7 +56,7 @@ export LD_LIBRARY_PATH
 run backends
 exits 0
 check 'finds the GPU' grep -q '^cuda  *yes  *Abacus, compute capability 75.76, 16 processors' .run/out
-out_has 'auto takes a GPU where that should save time'
+out_has '--backend auto takes a GPU where that should save time'
 run backends --format json
 out_has '{"name":"cuda","usable":true,"runs_on":"Abacus, compute capability 75.76, 16 processors","is_cpu":false,"why_not":null}'
 
