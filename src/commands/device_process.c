@@ -87,5 +87,5 @@ bool device_process_stop(void)
     while (waitpid(process, &status, 0) < 0 && errno == EINTR)
         ;
     process = 0;
-    return WIFEXITED(status);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
