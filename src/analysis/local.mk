@@ -26,6 +26,12 @@ libmemsnap_a_SOURCES += \
 	src/analysis/judge.h \
 	src/analysis/labels.c \
 	src/analysis/labels.h \
+	src/analysis/layers.c \
+	src/analysis/layers.h \
+	src/analysis/layers_modules.c \
+	src/analysis/layers_parts.h \
+	src/analysis/layers_shards.c \
+	src/analysis/layers_tree.c \
 	src/analysis/live_source.c \
 	src/analysis/live_source.h \
 	src/analysis/notices.c \
@@ -33,6 +39,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/oom.c \
 	src/analysis/oom.h \
 	src/analysis/oom_verdict.c \
+	src/analysis/operator_curves.c \
+	src/analysis/operator_curves.h \
 	src/analysis/operators.c \
 	src/analysis/operators.h \
 	src/analysis/paths.c \

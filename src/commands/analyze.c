@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "base/budget.h"
-#include "commands/analyze_file.h"
+#include "commands/analyze_kind.h"
 #include "commands/complain.h"
 #include "commands/crew.h"
 #include "commands/inputs.h"
@@ -34,10 +34,10 @@ static void do_file(void *self, size_t index, FILE *out)
     struct page page = run->page;
     int fd;
     page.out = out;
+    struct analyze_job job = {run->options, &page, run->inputs->paths[index], &progress};
     bool ok = out || error_set(&result->err, STATUS_LIMIT, "out of memory");
     ok = ok && inputs_take(run->inputs, index, &fd, &result->err) &&
-         analyze_file(run->options, &page, run->inputs->paths[index], fd, &progress,
-                      &result->figures, &result->err);
+         analyze_file(&job, fd, &result->figures, &result->err);
     result->failed = !ok;
     watch_input_done(&run->watch);
 }
@@ -172,7 +172,7 @@ static void divide_memory(struct analyze_options *options, size_t files)
 
 static enum status run(int argc, char **argv)
 {
-    struct analyze_options options = {.capture.device = ALL_DEVICES};
+    struct analyze_options options = {.capture.device = ALL_DEVICES, .ranks = DEFAULT_RANKS};
     struct error err;
     struct inputs inputs;
     for (int option; (option = options_next(&command_analyze, argc, argv)) != OPTIONS_END;) {
@@ -204,7 +204,10 @@ const struct command command_analyze = {
              "category and by call site, and what the allocator held. FILE is an allocator\n"
              "snapshot, as torch.cuda.memory._dump_snapshot() writes it, or the same as JSON,\n"
              "gzip-compressed or not; - is standard input. Without FILE: $MEMSNAP_INPUT, else\n"
-             "the newest capture in this folder. Several files are compared at the end.\n",
+             "the newest capture in this folder. Several files are compared at the end.\n"
+             "\n"
+             "FILE may also be a layer trace of FairScale's LayerwiseMemoryTracker (JSON,\n"
+             "pickle, msgpack), or what torch.distributed's MemoryTracker saves.\n",
     .examples = "  memsnap analyze snapshot.pickle\n"
                 "  memsnap analyze --stacks --top 3 snapshot.pickle     where exactly\n"
                 "  memsnap analyze --at end snapshot.pickle             what was never freed\n"

@@ -8,6 +8,7 @@
 #define TEXT_SITES   15 /* rows without --top */
 #define TEXT_LARGEST 5
 #define JSON_SITES   200
+#define MOST_RANKS   1000000
 #define MOST_JOBS    1024
 
 enum {
@@ -22,6 +23,7 @@ enum {
     OPTION_MAX_MEMORY,
     OPTION_GPU_MEMORY,
     OPTION_JOBS,
+    OPTION_RANKS,
 };
 
 static bool parse_number(const char *text, uint64_t most, uint64_t *value)
@@ -68,8 +70,24 @@ static bool parse_count(const char *name, uint64_t most, uint64_t *value, struct
     return error_set(err, STATUS_USAGE, "--%s takes a whole number, not '%.60s'", name, optarg);
 }
 
+/* Notes what an option rules out; one that is not listed here is for snapshots only. */
+static void note_kind(int option, struct analyze_options *options)
+{
+    static const int for_all[] = {
+        OPTION_TOP, OPTION_UNITS, OPTION_FORMAT, OPTION_MAX_MEMORY, OPTION_JOBS, 'o', 'v'};
+    const char **noted =
+        option == OPTION_RANKS ? &options->layers_option : &options->snapshot_option;
+    for (size_t i = 0; i < sizeof(for_all) / sizeof(for_all[0]); i++)
+        if (for_all[i] == option)
+            return;
+    for (const struct option_spec *spec = analyze_option_specs; spec->name && !*noted; spec++)
+        if (spec->value == option)
+            *noted = spec->name;
+}
+
 bool analyze_option(int option, struct analyze_options *options, struct error *err)
 {
+    note_kind(option, options);
     uint64_t number = 0;
     switch (option) {
     case OPTION_DEVICE:
@@ -118,6 +136,12 @@ bool analyze_option(int option, struct analyze_options *options, struct error *e
             return false;
         options->jobs = (size_t)number;
         return true;
+    case OPTION_RANKS:
+        if (!parse_count("ranks", MOST_RANKS, &number, err))
+            return false;
+        options->ranks = (uint32_t)number;
+        return number >= 2 ||
+               error_set(err, STATUS_USAGE, "--ranks takes 2 or more: one rank has all");
     case 'o':
         options->output = optarg;
         return true;
@@ -150,6 +174,7 @@ const struct option_spec analyze_option_specs[] = {
     {'o', "output", "FILE", "write there; the file appears once it is whole"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
     {OPTION_JOBS, "jobs", "N", "read so many files at a time; 0: one a core"},
+    {OPTION_RANKS, "ranks", "N", "layer traces: over how many ranks to shard (8)"},
     {'v', "verbose", NULL, "list the keys that memsnap does not know"},
     {OPTION_HELP, "help", NULL, "show this help"},
     {0, NULL, NULL, NULL},

@@ -8,6 +8,8 @@
 #include "commands/command.h"
 #include "render/analyze.h"
 
+#define DEFAULT_RANKS 8
+
 struct analyze_options {
     struct capture_options capture;
     struct report_options report;
@@ -16,8 +18,12 @@ struct analyze_options {
     bool allocations; /* JSON only */
     enum stack_detail stacks;
     enum unit unit;
-    size_t jobs;        /* files read at a time; 0: as many as there are cores */
-    const char *output; /* NULL: standard output */
+    size_t jobs;    /* files read at a time; 0: as many as there are cores */
+    uint32_t ranks; /* layer traces: to share parameters */
+    /* the first option given that means something only for: */
+    const char *snapshot_option; /* allocator snapshots */
+    const char *layers_option;   /* layer traces */
+    const char *output;          /* NULL: standard output */
 };
 
 extern const struct option_spec analyze_option_specs[];

@@ -55,12 +55,12 @@ static bool choose_devices(struct capture *capture, int64_t device, struct error
     return ok;
 }
 
-bool capture_open(struct capture *capture, int fd, const struct capture_options *options,
-                  const struct load_progress *progress, struct error *err)
+bool capture_open_input(struct capture *capture, struct input *input,
+                        const struct capture_options *options, const struct load_progress *progress,
+                        struct error *err)
 {
-    struct load_options load_options = {
-        .max_memory = options->max_memory, .window = options->window, .progress = progress};
-    struct capture opened = {.snapshot = snapshot_load(fd, &load_options, err)};
+    struct load_options load_options = {.window = options->window, .progress = progress};
+    struct capture opened = {.snapshot = snapshot_load_input(input, &load_options, err)};
     if (opened.snapshot)
         opened.sites = site_table_create(opened.snapshot->symbols, err);
     if (opened.sites && choose_devices(&opened, options->device, err)) {
@@ -69,6 +69,14 @@ bool capture_open(struct capture *capture, int fd, const struct capture_options 
     }
     capture_close(&opened);
     return false;
+}
+
+bool capture_open(struct capture *capture, int fd, const struct capture_options *options,
+                  const struct load_progress *progress, struct error *err)
+{
+    struct input input;
+    return input_from_fd(&input, fd, options->max_memory, err) &&
+           capture_open_input(capture, &input, options, progress, err);
 }
 
 void capture_close(struct capture *capture)

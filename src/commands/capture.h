@@ -23,6 +23,10 @@ struct capture_options {
 /* Reads `fd`, and closes it. `progress` may be NULL. */
 bool capture_open(struct capture *capture, int fd, const struct capture_options *options,
                   const struct load_progress *progress, struct error *err);
+/* The same of an input of which nothing is read yet, which it takes over. */
+bool capture_open_input(struct capture *capture, struct input *input,
+                        const struct capture_options *options, const struct load_progress *progress,
+                        struct error *err);
 void capture_close(struct capture *capture);
 
 #endif

@@ -162,9 +162,10 @@ const struct command command_convert = {
     .name = "convert",
     .summary = "write a layer trace in another format",
     .arguments = "[OPTION]... FILE",
-    .about = "Writes a layer trace of FairScale's LayerwiseMemoryTracker, whether JSON, a pickle\n"
-             "or msgpack, as JSON that LayerwiseMemoryTracker.load() reads, or as msgpack, which\n"
-             "takes about a sixth. FILE may be compressed with gzip; - is standard input.\n",
+    .about = "Writes a layer trace of FairScale's LayerwiseMemoryTracker, whether JSON, a\n"
+             "pickle or msgpack, as JSON that LayerwiseMemoryTracker.load() reads, or as\n"
+             "msgpack, which takes about a sixth. FILE may be compressed with gzip; - is\n"
+             "standard input.\n",
     .examples = "  memsnap convert traces.pickle -o traces.json    without running what is in it\n"
                 "  memsnap convert traces.json -o traces.msgpack\n"
                 "  memsnap convert traces.msgpack | jq .traces[0]\n",

@@ -1,9 +1,15 @@
 libmemsnap_a_SOURCES += \
 	src/commands/analyze.c \
-	src/commands/analyze_file.c \
-	src/commands/analyze_file.h \
+	src/commands/analyze_curves.c \
+	src/commands/analyze_curves.h \
+	src/commands/analyze_kind.c \
+	src/commands/analyze_kind.h \
+	src/commands/analyze_layers.c \
+	src/commands/analyze_layers.h \
 	src/commands/analyze_options.c \
 	src/commands/analyze_options.h \
+	src/commands/analyze_snapshot.c \
+	src/commands/analyze_snapshot.h \
 	src/commands/backends.c \
 	src/commands/capture.c \
 	src/commands/capture.h \

@@ -54,9 +54,9 @@ static bool read_columns(struct layers_value *in, value v, struct columns *colum
     for (size_t i = 0; i < count; i++) {
         if (value_tag(items[i]) != TAG_STRING)
             return layers_bad(in, "the name of a column", items[i]);
-        columns->fields[i] = layer_field_find(layers_text(in, items[i]));
+        columns->fields[i] = layer_field_find(layers_value_text(in, items[i]));
         if (columns->fields[i] == LAYER_FIELDS &&
-            !in->sink->unknown_key(in->sink->self, layers_text(in, items[i]), in->err))
+            !in->sink->unknown_key(in->sink->self, layers_value_text(in, items[i]), in->err))
             return false;
     }
     columns->count = count;
@@ -109,7 +109,7 @@ static bool take_once(struct layers_value *in, value *place, value v, const char
 
 static bool check_layout(struct layers_value *in, value v)
 {
-    if (layers_is_word(layers_text(in, v), LAYERS_TABLE_LAYOUT))
+    if (layers_is_word(layers_value_text(in, v), LAYERS_TABLE_LAYOUT))
         return true;
     return layers_bad(in, "\"" LAYERS_TABLE_LAYOUT "\", the only layout that is known,", v);
 }
@@ -124,7 +124,7 @@ static bool read_root(struct layers_value *in, value root)
     if (!value_mapping(in->values, root, &pairs, &count))
         return read_rows(in, root);
     for (size_t i = 0; ok && i < count; i++) {
-        struct text key = layers_text(in, pairs[2 * i]);
+        struct text key = layers_value_text(in, pairs[2 * i]);
         value v = pairs[2 * i + 1];
         if (layers_is_word(key, "traces"))
             ok = take_once(in, &traces, v, "traces");

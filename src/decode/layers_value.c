@@ -21,7 +21,7 @@ bool layers_bad(const struct layers_value *in, const char *expected, value v)
                         value_kind_name(in->values, v));
 }
 
-struct text layers_text(const struct layers_value *in, value v)
+struct text layers_value_text(const struct layers_value *in, value v)
 {
     return value_tag(v) == TAG_STRING ? symbols_text(in->values->symbols, value_payload(v))
                                       : (struct text){"", 0};
@@ -35,7 +35,7 @@ bool layers_is_word(struct text text, const char *word)
 static struct text class_name(const struct layers_value *in, value v)
 {
     return value_is_node(in->values, v, NODE_GLOBAL)
-               ? layers_text(in, value_node(in->values, v)->as.items[1])
+               ? layers_value_text(in, value_node(in->values, v)->as.items[1])
                : (struct text){"", 0};
 }
 
@@ -122,7 +122,7 @@ static bool take_pair(struct layers_value *in, struct layer_row *row, value key,
 {
     if (value_tag(key) != TAG_STRING)
         return layers_bad(in, "a key (a string)", key);
-    struct text text = layers_text(in, key);
+    struct text text = layers_value_text(in, key);
     enum layer_field field = layer_field_find(text);
     if (field < LAYER_FIELDS)
         return layers_take_field(in, row, field, v);

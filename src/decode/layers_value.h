@@ -13,7 +13,7 @@ struct layers_value {
 };
 
 /* The text of a string, "" of anything else. */
-struct text layers_text(const struct layers_value *in, value v);
+struct text layers_value_text(const struct layers_value *in, value v);
 bool layers_is_word(struct text text, const char *word);
 /* "expected EXPECTED, found ...": always false. */
 bool layers_bad(const struct layers_value *in, const char *expected, value v);

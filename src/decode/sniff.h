@@ -27,6 +27,8 @@ const char *sniff_description(const struct source *source);
  * Never fails: KIND_UNKNOWN if unsure, or where sniff_encoding() fails. */
 enum file_kind sniff_kind(struct source *source);
 
+/* "pickle", "json", "msgpack": as reports in JSON say it. */
+const char *encoding_name(enum encoding encoding);
 /* "an allocator snapshot", for error texts. */
 const char *kind_name(enum file_kind kind);
 

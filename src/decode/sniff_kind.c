@@ -96,3 +96,14 @@ const char *kind_name(enum file_kind kind)
     };
     return names[kind];
 }
+
+const char *encoding_name(enum encoding encoding)
+{
+    static const char *const names[] = {
+        [ENCODING_UNKNOWN] = "unknown",
+        [ENCODING_PICKLE] = "pickle",
+        [ENCODING_JSON] = "json",
+        [ENCODING_MSGPACK] = "msgpack",
+    };
+    return names[encoding];
+}

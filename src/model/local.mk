@@ -22,6 +22,8 @@ libmemsnap_a_SOURCES += \
 	src/model/loader_events.c \
 	src/model/loader_rows.c \
 	src/model/loader_state.h \
+	src/model/operator_curves.c \
+	src/model/operator_curves.h \
 	src/model/replay.c \
 	src/model/replay.h \
 	src/model/replay_dump.c \

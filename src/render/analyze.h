@@ -35,6 +35,7 @@ bool analyze_json(FILE *out, const struct analysis *analysis);
 struct comparison_row {
     const char *path;
     bool failed; /* could not be read: no figures */
+    bool no_device; /* a kind of file that knows neither devices nor a baseline */
     uint32_t device;
     int64_t peak_bytes, baseline_bytes, reserved_bytes; /* reserved: its peak */
 };

@@ -143,9 +143,9 @@ static void add_comparison(struct table *table, const struct page *page,
         return;
     }
     snprintf(text, sizeof(text), "%u", row->device);
-    table_add(table, text);
+    table_add(table, row->no_device ? "-" : text);
     table_add(table, page_bytes(page, text, row->peak_bytes));
-    table_add(table, page_bytes(page, text, row->baseline_bytes));
+    table_add(table, row->no_device ? "-" : page_bytes(page, text, row->baseline_bytes));
     table_add(table, page_bytes(page, text, row->reserved_bytes));
 }
 

@@ -30,13 +30,26 @@ libmemsnap_a_SOURCES += \
 	src/render/escape.h \
 	src/render/fit.c \
 	src/render/fit.h \
+	src/render/input_line.c \
+	src/render/input_line.h \
 	src/render/json.c \
 	src/render/json.h \
+	src/render/layers.h \
 	src/render/layers_convert.h \
 	src/render/layers_convert_json.c \
 	src/render/layers_convert_msgpack.c \
+	src/render/layers_json.c \
+	src/render/layers_notices.c \
+	src/render/layers_parts.h \
+	src/render/layers_path.c \
+	src/render/layers_path.h \
+	src/render/layers_tables.c \
+	src/render/layers_text.c \
 	src/render/moments.c \
 	src/render/moments.h \
+	src/render/operator_curves.h \
+	src/render/operator_curves_json.c \
+	src/render/operator_curves_text.c \
 	src/render/page.c \
 	src/render/page.h \
 	src/render/settings.c \

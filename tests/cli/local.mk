@@ -6,6 +6,7 @@ cli_tests = \
 	tests/cli/files.sh \
 	tests/cli/input.sh \
 	tests/cli/json.sh \
+	tests/cli/layers.sh \
 	tests/cli/limits.sh \
 	tests/cli/output.sh \
 	tests/cli/report.sh \
@@ -29,6 +30,11 @@ EXTRA_DIST += \
 	tests/cli/golden/help.txt \
 	tests/cli/golden/history-off.txt \
 	tests/cli/golden/kept-gradients.txt \
+	tests/cli/golden/layers-comparison.txt \
+	tests/cli/golden/layers-fsdp.txt \
+	tests/cli/golden/layers-narrow.txt \
+	tests/cli/golden/layers-top.txt \
+	tests/cli/golden/layers.txt \
 	tests/cli/golden/leak.txt \
 	tests/cli/golden/loss-graph.txt \
 	tests/cli/golden/narrow.txt \
@@ -41,6 +47,7 @@ EXTRA_DIST += \
 	tests/cli/golden/oom-range.txt \
 	tests/cli/golden/oom-shortage.txt \
 	tests/cli/golden/oom.txt \
+	tests/cli/golden/operators.txt \
 	tests/cli/golden/pending-frees.txt \
 	tests/cli/golden/pinned.txt \
 	tests/cli/golden/range.txt \

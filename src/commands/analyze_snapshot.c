@@ -1,4 +1,4 @@
-#include "commands/analyze_file.h"
+#include "commands/analyze_snapshot.h"
 
 #include <stdlib.h>
 
@@ -79,14 +79,13 @@ static bool report(const struct analyze_options *options, const struct page *pag
     return ok;
 }
 
-bool analyze_file(const struct analyze_options *options, const struct page *page, const char *path,
-                  int fd, const struct load_progress *progress, struct file_figures *figures,
-                  struct error *err)
+bool analyze_snapshot(const struct analyze_job *job, struct input *input,
+                      struct file_figures *figures, struct error *err)
 {
     struct capture capture;
-    if (!capture_open(&capture, fd, &options->capture, progress, err))
+    if (!capture_open_input(&capture, input, &job->options->capture, job->progress, err))
         return false;
-    bool ok = report(options, page, path, &capture, figures, err);
+    bool ok = report(job->options, job->page, job->path, &capture, figures, err);
     capture_close(&capture);
     return ok;
 }
