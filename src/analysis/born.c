@@ -96,7 +96,9 @@ static enum reason of_other(const struct judge *judge, const struct evidence *ev
         return REASON_NONE;
     bool by_operator = op_makes_input(site_table_symbols(judge->sites), evidence->birth->site.op) ||
                        evidence->birth->context == CONTEXT_DATA;
-    if (end != NO_RUN && by_operator && goes_into_forward(judge, evidence))
+    /* what is there from the start and stays may be all the data there is */
+    bool is_over = end != NO_RUN || birth > judge->first_step_run;
+    if (is_over && by_operator && goes_into_forward(judge, evidence))
         return REASON_BATCH;
     if (end == birth)
         return REASON_PLAIN_FREED;
@@ -106,8 +108,11 @@ static enum reason of_other(const struct judge *judge, const struct evidence *ev
                    judge_phase(judge, birth + 1) == PHASE_BACKWARD;
     if (is_loss)
         return REASON_LOSS;
+    bool is_result = birth > 0 && judge_phase(judge, birth - 1) == PHASE_FORWARD && !by_operator;
+    if (is_result && evidence->birth->in_operator)
+        return REASON_AFTER_FORWARD;
     bool unseen = evidence->birth_stack == STACK_NONE && !judge->phases->has_stacks;
-    if (end != NO_RUN && unseen && goes_into_forward(judge, evidence))
+    if (is_over && unseen && goes_into_forward(judge, evidence))
         return REASON_BEFORE_FORWARD;
     return REASON_NONE;
 }

@@ -8,6 +8,12 @@ enum category live_category(const struct live_set *set, const struct live *live)
                                           : set->categories->of_carried[live->index]);
 }
 
+uint8_t live_reason(const struct live_set *set, const struct live *live)
+{
+    return live->in_trace ? set->categories->why_lifetime[live->index]
+                          : set->categories->why_carried[live->index];
+}
+
 /* The index of the event_extra of a live allocation, or UINT32_MAX. */
 static uint32_t extra_of(const struct live_set *set, const struct live *live)
 {

@@ -64,6 +64,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/reason.h \
 	src/analysis/report.c \
 	src/analysis/report.h \
+	src/analysis/report_baseline.c \
+	src/analysis/report_baseline.h \
 	src/analysis/report_rows.c \
 	src/analysis/report_rows.h \
 	src/analysis/report_sites.c \

@@ -1,5 +1,7 @@
 #include "analysis/reason.h"
 
+#include <string.h>
+
 static const char *const names[] = {
     [CATEGORY_PARAMETER] = "parameter",
     [CATEGORY_GRADIENT] = "gradient",
@@ -14,9 +16,30 @@ static const char *const names[] = {
     [CATEGORY_COUNT] = "unexplained",
 };
 
+/* A user's own; those of a run are few and stay. */
+static char *own_names[CATEGORY_LIMIT - CATEGORY_COUNT - 1];
+static uint8_t own_count;
+
 const char *category_name(enum category category)
 {
-    return names[category];
+    return category <= CATEGORY_COUNT ? names[category] : own_names[category - CATEGORY_COUNT - 1];
+}
+
+bool category_define(const char *name, uint8_t *category)
+{
+    for (uint8_t i = 0; i < CATEGORY_COUNT + 1 + own_count; i++) {
+        if (strcmp(category_name((enum category)i), name) == 0) {
+            *category = i;
+            return i != CATEGORY_COUNT;
+        }
+    }
+    if (own_count == sizeof(own_names) / sizeof(own_names[0]))
+        return false;
+    own_names[own_count] = strdup(name);
+    if (!own_names[own_count])
+        return false;
+    *category = (uint8_t)(CATEGORY_COUNT + 1 + own_count++);
+    return true;
 }
 
 const char *confidence_name(enum confidence confidence)
@@ -88,6 +111,9 @@ static const struct {
                                CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_LOSS] = {"loss", "made between a forward pass and its backward pass",
                      CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
+    [REASON_AFTER_FORWARD] = {"after-forward",
+                              "made right after a forward pass, and kept: a loss or another result",
+                              CATEGORY_ACTIVATION, CONFIDENCE_LOW},
     [REASON_BATCH] =
         {"batch", "copied to the device or drawn there before a forward pass that it lives into",
          CATEGORY_INPUT, CONFIDENCE_MEDIUM},

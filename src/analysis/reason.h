@@ -17,11 +17,16 @@ enum category {
     CATEGORY_WORKSPACE,
     CATEGORY_UNKNOWN,
     CATEGORY_COUNT,
+    CATEGORY_LIMIT = 64, /* ids above CATEGORY_COUNT are a user's own: category_define() */
 };
 
 /* "optimizer_state"; "unexplained" for CATEGORY_COUNT: what a trace that contradicts itself leaves
  * over */
 const char *category_name(enum category category);
+/* The category of that name; a new one, for this run of the program, where there is none. To be
+ * called before threads are started. False where there are too many already. Raw bytes: escape
+ * before showing. */
+bool category_define(const char *name, uint8_t *category);
 
 enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 
@@ -52,6 +57,7 @@ enum reason {
     REASON_MODEL_MADE_FREED,
     REASON_BACKWARD_FREES,
     REASON_LOSS,
+    REASON_AFTER_FORWARD,
     REASON_BATCH,
     REASON_BEFORE_FORWARD,
     REASON_PLAIN_FREED,

@@ -39,16 +39,20 @@ static int compare_category_rows(const void *a, const void *b)
 
 static void sum_categories(struct device_report *report, const struct live_set *set)
 {
-    struct category_row rows[CATEGORY_COUNT + 1];
-    for (int i = 0; i <= CATEGORY_COUNT; i++)
+    struct category_row rows[CATEGORY_LIMIT];
+    for (int i = 0; i < CATEGORY_LIMIT; i++)
         rows[i] = (struct category_row){.category = (enum category)i};
     for (size_t i = 0; i < set->count; i++) {
-        struct category_row *row = &rows[live_category(set, &set->items[i])];
+        enum category category = live_category(set, &set->items[i]);
+        struct category_row *row = &rows[category];
+        if (category != CATEGORY_UNKNOWN &&
+            reason_confidence(live_reason(set, &set->items[i])) == CONFIDENCE_LOW)
+            row->low_bytes += (int64_t)set->items[i].size;
         row->bytes += (int64_t)set->items[i].size;
         row->count++;
     }
     rows[CATEGORY_COUNT].bytes = set->unexplained_bytes;
-    for (int i = 0; i <= CATEGORY_COUNT; i++)
+    for (int i = 0; i < CATEGORY_LIMIT; i++)
         if (rows[i].count > 0 || rows[i].bytes != 0)
             report->categories[report->category_count++] = rows[i];
     if (report->category_count > 0)
@@ -74,6 +78,8 @@ static bool sum_up(struct device_report *report, struct live_set *set,
     bool ok = phases_build(&report->phases, report->timeline, set->sites, err) &&
               phase_rows_make(&report->phase_rows, report->timeline, &report->phases, err) &&
               categories_assign(report->timeline, set->sites, &report->phases, &report->all, err) &&
+              baseline_rows_make(report->timeline, &report->all, &report->baseline,
+                                 &report->baseline_count, err) &&
               timeline_live(report->timeline, report->at_item, &live, &set->count,
                             &set->unexplained_bytes, err);
     if (ok) {
@@ -121,6 +127,7 @@ void device_report_destroy(struct device_report *report)
         return;
     report_rows_release(report);
     report_steps_release(report);
+    free(report->baseline);
     categories_release(&report->all);
     phase_rows_release(&report->phase_rows);
     phases_release(&report->phases);

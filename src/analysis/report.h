@@ -10,6 +10,7 @@
 #include "analysis/oom.h"
 #include "analysis/pending.h"
 #include "analysis/phase_rows.h"
+#include "analysis/report_baseline.h"
 #include "analysis/site.h"
 #include "base/units.h"
 #include "model/timeline.h"
@@ -18,6 +19,7 @@ struct category_row {
     enum category category;
     int64_t bytes;
     uint64_t count;
+    int64_t low_bytes; /* of those, what has the category with low confidence */
 };
 
 /* Live allocations of one call site, operator and category. */
@@ -79,9 +81,11 @@ struct device_report {
     int64_t at_item; /* the moment described by sites, categories and largest: trace item or -1 */
     struct moment at;
     struct moment peak;                                 /* the active peak */
-    struct category_row categories[CATEGORY_COUNT + 1]; /* largest first; sums to at.active_bytes */
+    struct category_row categories[CATEGORY_LIMIT]; /* largest first; sums to at.active_bytes */
     size_t category_count;
     struct categories all; /* of every allocation */
+    struct baseline_row *baseline; /* what was there before the first event, largest first */
+    size_t baseline_count;
     struct phases phases;
     struct phase_rows phase_rows;
     /* Sums to at.active_bytes: the call sites, largest first; what has no stack, largest first and

@@ -41,6 +41,22 @@ void allocations_json(struct json_writer *json, const struct device_report *repo
     emit_close(json, ']');
 }
 
+void baseline_json(struct json_writer *json, const struct device_report *report)
+{
+    emit_open(json, "baseline", '[');
+    for (size_t i = 0; i < report->baseline_count; i++) {
+        const struct baseline_row *row = &report->baseline[i];
+        emit_open(json, NULL, '{');
+        emit_word(json, "category", category_name((enum category)row->category));
+        emit_word(json, "confidence", confidence_name(reason_confidence(row->reason)));
+        emit_word(json, "reason", reason_name(row->reason));
+        emit_integer(json, "bytes", row->bytes);
+        emit_count(json, "count", row->count);
+        emit_close(json, '}');
+    }
+    emit_close(json, ']');
+}
+
 void phases_json(struct json_writer *json, const struct device_report *report)
 {
     const struct trace *trace = report->timeline->trace;

@@ -145,6 +145,7 @@ static void put_categories(struct json_writer *json, const struct device_report 
         emit_word(json, "name", category_name(row->category));
         emit_integer(json, "bytes", row->bytes);
         emit_count(json, "count", row->count);
+        emit_integer(json, "low_confidence_bytes", row->low_bytes);
         emit_close(json, '}');
     }
     emit_close(json, ']');
@@ -241,6 +242,7 @@ static void put_device(struct json_writer *json, const struct analysis *analysis
     if (analysis->at_given)
         put_at(json, report);
     put_annotations(json, report);
+    baseline_json(json, report);
     phases_json(json, report);
     put_categories(json, report);
     put_sites(json, report);

@@ -7,8 +7,9 @@
 #include "render/moments.h"
 #include "render/table.h"
 
-#define BAR_COLUMNS 24
-#define SITE_LEAST  20 /* columns for a call site */
+#define BAR_COLUMNS            24
+#define LITTLE_CONFIDENCE_PART 10 /* of what is live: a tenth is much */
+#define SITE_LEAST             20 /* columns for a call site */
 
 static void title(const struct page *page, const struct analysis *analysis,
                   const struct device_report *report)
@@ -56,6 +57,23 @@ static const char *bar(char out[BAR_COLUMNS + 1], int64_t part, int64_t whole)
     return out;
 }
 
+/* Where much of it is. */
+static void little_confidence(const struct page *page, const struct device_report *report)
+{
+    int64_t low = 0;
+    char bytes[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE], text[256];
+    for (size_t i = 0; i < report->category_count; i++)
+        low += report->categories[i].low_bytes;
+    if (low <= 0 || low < report->at.active_bytes / LITTLE_CONFIDENCE_PART)
+        return;
+    snprintf(text, sizeof(text),
+             "Of these, %s (%s) are inferred with little confidence; --explain tells why, and a "
+             "recording with stacks from the start would know.",
+             page_bytes(page, bytes, low), page_share(share, low, report->at.active_bytes));
+    fprintf(page->out, "%*s", SECTION_INDENT, "");
+    page_paragraph(page, SECTION_INDENT, SECTION_INDENT, text);
+}
+
 static bool categories(const struct page *page, const struct device_report *report)
 {
     static const struct table_column columns[] = {{.title = "size"},
@@ -70,12 +88,13 @@ static bool categories(const struct page *page, const struct device_report *repo
     for (size_t i = 0; i < report->category_count; i++) {
         const struct category_row *row = &report->categories[i];
         add_amount(&table, page, row->bytes, whole, row->count);
-        table_add(&table, category_name(row->category));
+        table_add_input(&table, category_name(row->category), strlen(category_name(row->category)));
         table_add(&table, bar(text, row->bytes, whole));
     }
     table_print(&table, page, SECTION_INDENT);
     bool ok = !table_failed(&table);
     table_release(&table);
+    little_confidence(page, report);
     return ok;
 }
 
@@ -124,7 +143,7 @@ static void add_place(struct table *table, const struct symbols *symbols, const 
         return;
     }
     site_operator(table, symbols, site);
-    table_add(table, category_name(category));
+    table_add_input(table, category_name(category), strlen(category_name(category)));
 }
 
 /* The rows of one kind, in their order. */

@@ -14,6 +14,10 @@ bool device_has_history(const struct device_report *report);
 /* Headline, warnings, key figures. */
 bool device_summary(const struct page *page, const struct analysis *analysis,
                     const struct device_report *report);
+/* The highest value of each phase, where there are several. */
+bool device_phases(const struct page *page, const struct device_report *report);
+/* What was there before the first event, by category and why. */
+bool device_baseline(const struct page *page, const struct device_report *report);
 /* What is live at the moment: by category, by call site, the largest single allocations. */
 bool device_live(const struct page *page, const struct analysis *analysis,
                  const struct device_report *report);
@@ -24,6 +28,8 @@ void site_operator(struct table *table, const struct symbols *symbols, const str
 bool site_stack(const struct page *page, const struct analysis *analysis,
                 const struct site_row *row);
 
+/* "baseline": what was there before the first event, by category and reason. */
+void baseline_json(struct json_writer *json, const struct device_report *report);
 /* "phases": the stretches of the trace, in order. */
 void phases_json(struct json_writer *json, const struct device_report *report);
 /* "allocations": every allocation of the device with its category and why; what was there before

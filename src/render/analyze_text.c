@@ -100,8 +100,10 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
     for (size_t i = 0; i < analysis->device_count; i++) {
         const struct device_report *report = analysis->devices[i];
         fputc('\n', page->out);
-        if (!device_summary(page, analysis, report) || !device_live(page, analysis, report) ||
-            !device_growth(page, analysis, report) || !device_pending(page, analysis, report) ||
+        if (!device_summary(page, analysis, report) || !device_phases(page, report) ||
+            !device_baseline(page, report) || !device_live(page, analysis, report) ||
+            !device_growth(page, analysis, report) ||
+            !device_pending(page, analysis, report) ||
             !device_fragmentation(page, analysis, report))
             return false;
     }

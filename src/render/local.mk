@@ -13,6 +13,7 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze_oom.c \
 	src/render/analyze_oom_json.c \
 	src/render/analyze_parts.h \
+	src/render/analyze_phases.c \
 	src/render/analyze_stack.c \
 	src/render/analyze_summary.c \
 	src/render/analyze_text.c \
