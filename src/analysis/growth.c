@@ -23,7 +23,7 @@ struct builder {
 struct candidate {
     struct growth_fit fit;
     uint32_t group;
-    int64_t first_bytes, end_bytes;
+    int64_t first_bytes, end_bytes, save_bytes;
     uint64_t blocks;
 };
 
@@ -102,6 +102,7 @@ static void fit_groups(const struct builder *builder, struct candidate *candidat
         candidate->first_bytes = series.bytes[0];
         candidate->end_bytes = series.bytes[last];
         candidate->blocks = series.blocks[last];
+        candidate->save_bytes = 0;
     }
 }
 
@@ -139,27 +140,33 @@ static void fill_row(const struct builder *builder, const struct candidate *cand
         .bytes_at_first = candidate->first_bytes,
         .bytes_at_end = candidate->end_bytes,
         .blocks_at_end = candidate->blocks,
+        .save_bytes = candidate->save_bytes,
     };
-    if (candidate->fit.kind == GROWTH_GROWING)
-        row->save_bytes =
-            survivors_older(&builder->survivors, builder->timeline, candidate->group,
-                            builder->timeline->active.peak_event, builder->peak_since);
 }
 
 /* What the growing groups have in common, also those that get no row. */
-static void sum_growing(struct growth *growth, const struct survivors *survivors,
-                        const struct candidate *candidates, size_t count)
+static void sum_growing(const struct builder *builder, struct candidate *candidates, size_t count)
 {
+    struct growth *growth = builder->growth;
+    const struct survivors *survivors = &builder->survivors;
     growth->scalar_row = NO_ROW;
     for (size_t i = 0; i < count && candidates[i].fit.kind == GROWTH_GROWING; i++) {
         const struct site_group *group = &survivors->groups.items[candidates[i].group];
         bool scalar = candidates[i].end_bytes <= (int64_t)(SCALAR_BYTES * candidates[i].blocks);
         bool graph = !scalar && (group->category == CATEGORY_ACTIVATION ||
                                  group->category == CATEGORY_UNKNOWN);
+        candidates[i].save_bytes =
+            survivors_older(survivors, builder->timeline, candidates[i].group,
+                            builder->timeline->active.peak_event, builder->peak_since);
+        growth->growing++;
+        add_bytes(&growth->save_bytes, candidates[i].save_bytes);
         add_bytes(&growth->bytes_per_step, candidates[i].fit.bytes_per_step);
+        if (group->category == CATEGORY_ACTIVATION)
+            add_bytes(&growth->activation_bytes_per_step, candidates[i].fit.bytes_per_step);
         if (graph)
             add_bytes(&growth->graph_bytes_per_step, candidates[i].fit.bytes_per_step);
-        if (i < GROWTH_ROWS && scalar && group->source.site.user_frame != NO_FRAME)
+        if (growth->scalar_row == NO_ROW && i < GROWTH_ROWS && scalar &&
+            group->source.site.user_frame != NO_FRAME)
             growth->scalar_row = i;
     }
     if (growth->graph_bytes_per_step == 0)
@@ -173,7 +180,7 @@ static bool make_rows(struct builder *builder, struct candidate *candidates, str
     fit_groups(builder, candidates);
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);
-    sum_growing(growth, &builder->survivors, candidates, count);
+    sum_growing(builder, candidates, count);
     growth->row_count = count < GROWTH_ROWS ? count : GROWTH_ROWS;
     growth->rows_left_out = count - growth->row_count;
     growth->rows = calloc(growth->row_count + 1, sizeof(*growth->rows));
@@ -181,10 +188,8 @@ static bool make_rows(struct builder *builder, struct candidate *candidates, str
         return out_of_memory(err);
     if (!label_rows(builder, candidates, growth->row_count, err))
         return false;
-    for (size_t i = 0; i < growth->row_count; i++) {
+    for (size_t i = 0; i < growth->row_count; i++)
         fill_row(builder, &candidates[i], &growth->rows[i]);
-        add_bytes(&growth->save_bytes, growth->rows[i].save_bytes);
-    }
     return true;
 }
 

@@ -36,8 +36,10 @@ struct growth {
     size_t rows_left_out; /* above GROWTH_ROWS */
     /* Of all that is GROWTH_GROWING: */
     int64_t bytes_per_step;
+    size_t growing; /* how many sites: more than rows, where some were left out */
+    int64_t activation_bytes_per_step;
     int64_t graph_bytes_per_step; /* activations, and what may be some */
-    int64_t save_bytes;           /* of the rows */
+    int64_t save_bytes;
     /* NO_ROW, or one that grows by allocations of at most 16 bytes, while activations grow: most
      * likely a loss that is kept with its graph. */
     size_t scalar_row;

@@ -1,7 +1,6 @@
 #include "analysis/growth_fit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const kind_names[] = {
     [GROWTH_GROWING] = "growing",           [GROWTH_KEPT_GRADIENTS] = "kept_gradients",
@@ -25,24 +24,28 @@ struct changes {
     double risen, fallen;     /* bytes in all */
 };
 
-static struct changes changes_of(const struct growth_series *series)
+static void find_changes(const struct growth_series *series, struct changes *found)
 {
-    struct changes changes;
-    memset(&changes, 0, sizeof(changes));
+    size_t grown = 0, more_blocks = 0, last = 0, pause = 0;
+    double risen = 0, fallen = 0;
     for (size_t k = 1; k < series->count; k++) {
         int64_t change = series->bytes[k] - series->bytes[k - 1];
         if (change < 0)
-            changes.fallen -= (double)change;
+            fallen -= (double)change;
         if (change <= 0)
             continue;
-        changes.risen += (double)change;
-        changes.up[changes.grown++] = change;
-        changes.more_blocks += series->blocks[k] > series->blocks[k - 1];
-        if (k - changes.last > changes.pause)
-            changes.pause = k - changes.last;
-        changes.last = k;
+        risen += (double)change;
+        found->up[grown++] = change;
+        more_blocks += series->blocks[k] > series->blocks[k - 1];
+        pause = k - last > pause ? k - last : pause;
+        last = k;
     }
-    return changes;
+    found->grown = grown;
+    found->more_blocks = more_blocks;
+    found->last = last;
+    found->pause = pause;
+    found->risen = risen;
+    found->fallen = fallen;
 }
 
 /* Of the least-squares line; 1 where nothing changes. */
@@ -96,7 +99,8 @@ static enum growth_kind kind_of(const struct growth_series *series, const struct
 
 void growth_fit(const struct growth_series *series, struct growth_fit *fit)
 {
-    struct changes changes = changes_of(series);
+    struct changes changes;
+    find_changes(series, &changes);
     double straight = r_squared(series);
     *fit = (struct growth_fit){
         .kind = kind_of(series, &changes, straight),

@@ -151,8 +151,10 @@ void survivors_release(struct survivors *survivors)
 void survivors_series(const struct survivors *survivors, const struct timeline *timeline,
                       size_t group, size_t end_count, struct growth_series *series)
 {
-    uint64_t came[GROWTH_STEPS + 1] = {0}, went[GROWTH_STEPS + 1] = {0};
-    uint32_t more[GROWTH_STEPS + 1] = {0}, fewer[GROWTH_STEPS + 1] = {0};
+    uint64_t change[GROWTH_STEPS + 1];  /* bytes, modulo 2^64: right wherever it fits */
+    uint32_t changes[GROWTH_STEPS + 1]; /* allocations, modulo 2^32 */
+    memset(change, 0, (end_count + 1) * sizeof(change[0]));
+    memset(changes, 0, (end_count + 1) * sizeof(changes[0]));
     series->count = end_count;
     series->before_bytes = 0;
     series->freed = 0;
@@ -164,17 +166,17 @@ void survivors_series(const struct survivors *survivors, const struct timeline *
             series->before_bytes = add_bytes(series->before_bytes, size);
         if (life.first >= life.limit)
             continue;
-        came[life.first] += size;
-        went[life.limit] += size;
-        more[life.first]++;
-        fewer[life.limit]++;
+        change[life.first] += size;
+        change[life.limit] -= size;
+        changes[life.first]++;
+        changes[life.limit]--;
         series->freed += life.limit < end_count;
     }
-    uint64_t bytes = 0; /* modulo 2^64: right wherever it fits */
+    uint64_t bytes = 0;
     uint32_t blocks = 0;
     for (size_t k = 0; k < end_count; k++) {
-        bytes += came[k] - went[k];
-        blocks += more[k] - fewer[k];
+        bytes += change[k];
+        blocks += changes[k];
         series->bytes[k] = add_bytes(0, bytes);
         series->blocks[k] = blocks;
     }

@@ -53,14 +53,6 @@ static void add_label(struct buffer *text, const struct growth_row *row)
     escape_text(text, row->label.full, strlen(row->label.full));
 }
 
-static size_t count_kind(const struct growth *growth, enum growth_kind kind)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < growth->row_count; i++)
-        count += growth->rows[i].fit.kind == kind;
-    return count;
-}
-
 static bool growth_matters(const struct device_report *report)
 {
     int64_t bytes = report->growth.bytes_per_step;
@@ -92,7 +84,7 @@ static bool growing_table(const struct page *page, const struct analysis *analys
         {"operator", COLUMN_TEXT, .optional = 3},
         {"category", COLUMN_LABEL, .optional = 1}};
     const struct growth *growth = &report->growth;
-    size_t growing = count_kind(growth, GROWTH_GROWING), rows = growing;
+    size_t growing = growth->growing, rows = growing < GROWTH_ROWS ? growing : GROWTH_ROWS;
     int64_t told = 0;
     if (analysis->largest > 0 && rows > analysis->largest)
         rows = analysis->largest;
@@ -129,12 +121,11 @@ static bool growing_advice(const struct page *page, const struct device_report *
                       "most likely a loss that is kept with its graph. Keep loss.item() or "
                       "loss.detach(), and validate under torch.no_grad().",
                       page_bytes(page, bytes, growth->graph_bytes_per_step));
-    } else if (growth->graph_bytes_per_step > growth->bytes_per_step / 2 &&
+    } else if (growth->activation_bytes_per_step > growth->bytes_per_step / 2 &&
                report->steps.source != STEPS_FORWARD) {
-        buffer_puts(
-            text, "Most of it looks like activations: something keeps a tensor of every step with "
-                  "its graph. Keep tensor.detach(), and compute under torch.no_grad() what "
-                  "no backward pass follows.");
+        buffer_puts(text, "Most of it is activations: something keeps a tensor of every step with "
+                          "its graph. Keep tensor.detach(), and compute under torch.no_grad() what "
+                          "no backward pass follows.");
     } else if (largest->fit.replaced) {
         add_label(text, largest);
         buffer_puts(text, " replaces its memory by more at every step (torch.cat in a loop?): "
@@ -152,7 +143,8 @@ static bool growing_advice(const struct page *page, const struct device_report *
         buffer_printf(text, " Of the peak, %s are what earlier %s left.",
                       page_bytes(page, bytes, growth->save_bytes), plural_steps(report));
     if (report->growth.rows[0].fit.confidence == CONFIDENCE_LOW)
-        buffer_printf(text, " So few %s do not prove it: record more.", plural_steps(report));
+        buffer_printf(text, " It grew in too few %s to be sure: record more.",
+                      plural_steps(report));
     return paragraph(page, text);
 }
 
