@@ -1,3 +1,7 @@
+EXTRA_PROGRAMS += bench/backends
+bench_backends_SOURCES = bench/backends.c
+CLEANFILES += bench/backends$(EXEEXT)
+
 EXTRA_DIST += \
 	bench/CATEGORIES.md \
 	bench/README.md \

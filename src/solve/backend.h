@@ -8,15 +8,21 @@
 
 #include "solve/cost_table.h"
 
+/* Seconds that a device took, start-up aside. */
+struct backend_times {
+    double load, kernels, fetch;
+};
+
 struct backend_options {
     unsigned threads;      /* CPU threads at most; 0: as many as the process may run on */
     struct budget *budget; /* tables and whatever else grows with the problem is counted here */
+    struct backend_times *times; /* devices add to it; NULL: nobody asks, and devices wait less */
 };
 
 /* Where a back end would run. */
 struct backend_place {
-    bool usable; /* on this machine */
-    bool is_cpu; /* the computer's own processor: a driver for it is no match for backend_cpu */
+    bool usable;    /* on this machine */
+    bool is_cpu;    /* the computer's own processor: a driver for it is no match for backend_cpu */
     char what[160]; /* what it runs on or why it cannot, in words that fit a line ("AVX2, 2
                        threads", "libcuda.so.1 not found"); has names from drivers, not escaped */
 };

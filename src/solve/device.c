@@ -1,5 +1,7 @@
 #include "solve/device.h"
 
+#include <time.h>
+
 #define MOST_PROBLEMS 32768 /* a launch: devices take 65535 groups along an axis */
 
 const char *const device_kernel_names[DEVICE_KERNELS] = {"cost_product", "cost_finish"};
@@ -26,15 +28,40 @@ static bool launch_all(const struct device *device, const struct device_batch *b
     return true;
 }
 
-static bool compute(const struct device *device, const struct device_batch *batch,
-                    const struct cost_table *tables, struct error *err)
+static double now(void)
 {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Adds the time since `*from`, which becomes now. */
+static void clock_in(double *sum, double *from)
+{
+    double at = now();
+    *sum += at - *from;
+    *from = at;
+}
+
+static bool compute(const struct device *device, const struct device_batch *batch,
+                    const struct cost_table *tables, struct backend_times *times, struct error *err)
+{
+    double at = now();
+    int32_t first;
     if (!device->load(device->self, batch, err))
         return false;
+    if (times)
+        clock_in(&times->load, &at);
     bool ok = launch_all(device, batch, err);
+    if (ok && times) {
+        ok = device->fetch(device->self, 0, &first, sizeof(first), err); /* waits */
+        clock_in(&times->kernels, &at);
+    }
     for (size_t k = 0; ok && k < batch->count; k++)
         ok = device->fetch(device->self, (size_t)batch->problems[k].table * sizeof(int32_t),
                            tables[k].cells, tables[k].bytes, err);
+    if (times)
+        clock_in(&times->fetch, &at);
     device->unload(device->self);
     return ok;
 }
@@ -72,15 +99,16 @@ static size_t count_fitting(const struct device *device, const struct cost_probl
 }
 
 static bool solve_fitting(const struct device *device, const struct cost_problem *problems,
-                          struct cost_table *tables, size_t count, struct budget *budget,
-                          struct error *err)
+                          struct cost_table *tables, size_t count,
+                          const struct backend_options *options, struct error *err)
 {
+    struct budget *budget = options->budget;
     struct device_batch batch;
     if (!create_all(tables, problems, count, budget, err))
         return false;
     bool ok = device_batch_create(&batch, problems, count, budget, err);
     if (ok) {
-        ok = compute(device, &batch, tables, err);
+        ok = compute(device, &batch, tables, options->times, err);
         device_batch_release(&batch, budget);
     }
     if (!ok)
@@ -94,8 +122,8 @@ bool device_solve(const struct device *device, const struct cost_problem *proble
 {
     for (size_t done = 0, fitting; done < count; done += fitting) {
         fitting = count_fitting(device, problems + done, count - done);
-        bool ok = fitting > 0 && solve_fitting(device, problems + done, tables + done, fitting,
-                                               options->budget, err);
+        bool ok = fitting > 0 &&
+                  solve_fitting(device, problems + done, tables + done, fitting, options, err);
         if (ok)
             continue;
         if (fitting == 0)
