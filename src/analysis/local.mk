@@ -39,6 +39,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/oom.c \
 	src/analysis/oom.h \
 	src/analysis/oom_verdict.c \
+	src/analysis/oom_words.c \
+	src/analysis/oom_words.h \
 	src/analysis/operator_curves.c \
 	src/analysis/operator_curves.h \
 	src/analysis/operators.c \

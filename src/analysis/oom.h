@@ -88,7 +88,8 @@ bool ooms_make(const struct live_set *set, const struct oom_question *question, 
                struct error *err);
 void ooms_release(struct ooms *ooms);
 
-/* oom_verdict.c: from what has been gathered to the verdict and its words. */
+/* From what has been gathered to the verdict and its words. `doubt`: why the layout is not known,
+ * NULL where it is. */
 void oom_judge(struct oom_row *row, const struct allocator_rules *rules, const char *doubt,
                enum unit unit);
 
