@@ -1,4 +1,8 @@
 libmemsnap_a_SOURCES += \
+	src/solve/advice.h \
+	src/solve/advice_budget.c \
+	src/solve/advice_compare.c \
+	src/solve/advice_fairscale.c \
 	src/solve/backend.c \
 	src/solve/backend.h \
 	src/solve/chain.c \
@@ -7,11 +11,20 @@ libmemsnap_a_SOURCES += \
 	src/solve/cost_table.c \
 	src/solve/cost_table.h \
 	src/solve/cpu.c \
+	src/solve/cpu_product.h \
+	src/solve/cpu_tile.h \
+	src/solve/cpu_variant.c \
+	src/solve/cpu_variant.h \
+	src/solve/cpu_wave.c \
+	src/solve/cpu_wave.h \
+	src/solve/cpu_wave_memory.c \
 	src/solve/cuda.c \
 	src/solve/cuda.h \
 	src/solve/cuda_api.h \
 	src/solve/cuda_device.c \
 	src/solve/cuda_find.c \
+	src/solve/cuts.c \
+	src/solve/cuts.h \
 	src/solve/device.c \
 	src/solve/device.h \
 	src/solve/device_batch.c \
@@ -35,6 +48,10 @@ libmemsnap_a_SOURCES += \
 	src/solve/peak.h \
 	src/solve/placement.c \
 	src/solve/placement.h \
+	src/solve/problem.c \
+	src/solve/problem.h \
+	src/solve/problem_sizes.c \
+	src/solve/problem_sizes.h \
 	src/solve/rotor.c \
 	src/solve/rotor.h \
 	src/solve/rotor_problem.c \

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "solve/cpu_variant.h"
 #include "unit/solve/problems.h"
 #include "unit/solve/solve.h"
 
@@ -56,6 +57,49 @@ START_TEST(every_back_end_gives_the_table_of_the_reference)
 }
 END_TEST
 
+/* Sizes around those of strips, blocks and chunks, and threads that outnumber the strips. */
+static void check_variant(const struct cpu_variant *variant, struct chance *chance, int32_t layers,
+                          int32_t slots, unsigned threads)
+{
+    static struct random_problem random;
+    struct cost_table table, wanted;
+    struct budget budget = {.limit = 1 << 30};
+    struct backend_options options = {.budget = &budget};
+    struct error err;
+    random_problem_fill(&random, chance, layers, slots, chance_in(chance, 0, 1 + slots / 6),
+                        chance_in(chance, 0, 1000));
+    ck_assert(cost_reference_solve(&random.problem, &wanted, 1, &options, &err));
+    ck_assert(cpu_solve_with(variant, &random.problem, &table, 1, threads, &budget, &err));
+    ck_assert_msg(same(&table, &wanted), "%s, %d layers, %d slots, %u threads", variant->name,
+                  layers, slots, threads);
+    cost_table_release(&table, &budget);
+    cost_table_release(&wanted, &budget);
+    ck_assert_uint_eq(budget.used, 0);
+}
+
+START_TEST(every_cpu_variant_gives_the_table_of_the_reference)
+{
+    for (size_t k = 0; k < cpu_variant_count; k++) {
+        struct chance chance = {5};
+        if (!cpu_variants[k].supported())
+            continue;
+        for (int32_t layers = 1; layers < 20; layers++)
+            check_variant(&cpu_variants[k], &chance, layers, layers * 5 % 37, 1);
+        for (unsigned threads = 1; threads < 8; threads++) {
+            check_variant(&cpu_variants[k], &chance, 90, 47 + (int32_t)threads, threads);
+            check_variant(&cpu_variants[k], &chance, 128, 100, threads);
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_best_variant_is_supported)
+{
+    ck_assert(cpu_best_variant()->supported());
+    ck_assert(cpu_variants[cpu_variant_count - 1].supported());
+}
+END_TEST
+
 START_TEST(a_batch_beyond_the_budget_leaves_nothing)
 {
     struct chance chance = {4};
@@ -97,6 +141,8 @@ TCase *backend_tests(void)
     TCase *tests = tcase_create("backend");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, every_back_end_gives_the_table_of_the_reference);
+    tcase_add_test(tests, every_cpu_variant_gives_the_table_of_the_reference);
+    tcase_add_test(tests, the_best_variant_is_supported);
     tcase_add_test(tests, a_batch_beyond_the_budget_leaves_nothing);
     tcase_add_test(tests, names_find_back_ends);
     tcase_add_test(tests, small_problems_stay_on_the_cpu);

@@ -17,7 +17,6 @@ struct chain random_chain(struct chance *chance, size_t layers, int32_t size, in
         chain.ftmp[i] = chance_in(chance, 0, 2) ? 0 : chance_in(chance, 0, size);
         chain.btmp[i] = chance_in(chance, 0, size);
         chain.forward[i] = chance_in(chance, 0, time);
-        chain.backward[i] = 2 * chain.forward[i];
     }
     return chain;
 }
