@@ -3,4 +3,5 @@ dist_man_MANS = \
 	man/memsnap-analyze.1 \
 	man/memsnap-backends.1 \
 	man/memsnap-convert.1 \
-	man/memsnap-dump.1
+	man/memsnap-dump.1 \
+	man/memsnap-suggest.1

@@ -53,6 +53,8 @@ function check_own_include(path, to) {
         return
     if (room == "render" && path == rendered_type)
         return
+    if (name ~ /^solve\/(problem|advice)/ && (to == "model" || to == "analysis"))
+        return
     if (room == "model" && to == "decode") {
         if (index(shared_types, " " path " ") || name ~ /\.c$/)
             return

@@ -43,6 +43,7 @@ expect model/a.h '#include "decode/snapshot.h"' \
 expect analysis/a.c '#include "decode/rows.h"' '1: analysis may not include "decode/rows.h"'
 expect analysis/a.c '#include "render/json.h"' '1: analysis may not include "render/json.h"'
 expect solve/a.c '#include "model/snapshot.h"' '1: solve may not include "model/snapshot.h"'
+expect solve/problem.c '#include "model/snapshot.h"'
 expect render/a.c '#include "decode/value.h"'
 expect render/a.c '#include "decode/pickle_value.h"' \
     '1: render may not include "decode/pickle_value.h"'

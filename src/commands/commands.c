@@ -5,13 +5,9 @@
 #include "commands/command.h"
 #include "commands/complain.h"
 
-const struct command *const commands[] = {&command_analyze,
-                                          &command_backends,
-                                          &command_convert,
-                                          &command_dump,
-                                          &command_help,
-                                          &command_version,
-                                          NULL};
+const struct command *const commands[] = {
+    &command_analyze, &command_backends, &command_convert, &command_dump,
+    &command_help,    &command_suggest,  &command_version, NULL};
 
 const struct command *command_find(const char *name)
 {

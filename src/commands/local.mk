@@ -37,6 +37,9 @@ libmemsnap_a_SOURCES += \
 	src/commands/sandbox_landlock.c \
 	src/commands/sandbox_layers.h \
 	src/commands/sandbox_seccomp.c \
+	src/commands/suggest.c \
+	src/commands/suggest_options.c \
+	src/commands/suggest_options.h \
 	src/commands/version.c \
 	src/commands/watch.c \
 	src/commands/watch.h

@@ -55,5 +55,12 @@ libmemsnap_a_SOURCES += \
 	src/render/page.h \
 	src/render/settings.c \
 	src/render/settings.h \
+	src/render/suggest.h \
+	src/render/suggest_front.c \
+	src/render/suggest_json.c \
+	src/render/suggest_parts.c \
+	src/render/suggest_parts.h \
+	src/render/suggest_python.c \
+	src/render/suggest_text.c \
 	src/render/table.c \
 	src/render/table.h

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define ARRAYS 6
+#define ARRAYS 5
 
 static size_t bytes_of(size_t layers)
 {
@@ -22,8 +22,7 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     }
     *chain = (struct chain){.layers = layers, .x = next};
     next += layers + 1;
-    int64_t **rest[] = {&chain->xbar, &chain->ftmp, &chain->btmp, &chain->forward,
-                        &chain->backward};
+    int64_t **rest[] = {&chain->xbar, &chain->ftmp, &chain->btmp, &chain->forward};
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++, next += layers)
         *rest[i] = next;
     return true;
@@ -63,8 +62,7 @@ bool chain_check(const struct chain *chain, struct error *err)
            add_up(chain->xbar, n, "size", &size, err) &&
            add_up(chain->ftmp, n, "size", &size, err) &&
            add_up(chain->btmp, n, "size", &size, err) &&
-           add_up(chain->forward, n, "time", &time, err) &&
-           add_up(chain->backward, n, "time", &time, err);
+           add_up(chain->forward, n, "time", &time, err);
 }
 
 int64_t chain_forward_time(const struct chain *chain)
@@ -72,13 +70,5 @@ int64_t chain_forward_time(const struct chain *chain)
     int64_t sum = 0;
     for (size_t i = 0; i < chain->layers; i++)
         sum += chain->forward[i];
-    return sum;
-}
-
-int64_t chain_time(const struct chain *chain)
-{
-    int64_t sum = chain_forward_time(chain);
-    for (size_t i = 0; i < chain->layers; i++)
-        sum += chain->backward[i];
     return sum;
 }

@@ -12,13 +12,12 @@
 #define CHAIN_MOST (INT64_C(1) << 50)
 
 struct chain {
-    size_t layers;     /* n */
-    int64_t *x;        /* [n+1] x[i]: the input of layer i; x[n]: the output of the chain */
-    int64_t *xbar;     /* [n] what layer i keeps for its backward, its output included */
-    int64_t *ftmp;     /* [n] what it takes more while it runs forward */
-    int64_t *btmp;     /* [n] and backward, beside x[i+1] for the gradient of its output */
-    int64_t *forward;  /* [n] time of its forward */
-    int64_t *backward; /* [n] and of its backward */
+    size_t layers;    /* n */
+    int64_t *x;       /* [n+1] x[i]: the input of layer i; x[n]: the output of the chain */
+    int64_t *xbar;    /* [n] what layer i keeps for its backward, its output included */
+    int64_t *ftmp;    /* [n] what it takes more while it runs forward */
+    int64_t *btmp;    /* [n] and backward, beside x[i+1] for the gradient of its output */
+    int64_t *forward; /* [n] time of its forward */
 };
 
 /* Arrays of zeros. */
@@ -30,7 +29,5 @@ void chain_release(struct chain *chain, struct budget *budget); /* also of zeros
 bool chain_check(const struct chain *chain, struct error *err);
 
 int64_t chain_forward_time(const struct chain *chain);
-/* Forward and backward, each once. */
-int64_t chain_time(const struct chain *chain);
 
 #endif

@@ -1,6 +1,6 @@
 /* The cost kernel as every device runs it: the recurrence of cost_table.h, into COST_ROWS.
- * opencl_kernel.cl and cuda_kernel.cu give the words in capitals their meaning in their language, so
- * that what a test sees of one holds for the other.
+ * opencl_kernel.cl and cuda_kernel.cu give the words in capitals their meaning in their language,
+ * so that what a test sees of one holds for the other.
  *
  * The pairs (i, j) are cut into blocks of TILE by TILE. The blocks of a diagonal need only blocks
  * nearer to the main diagonal, so there are two launches a diagonal of blocks, from the main one
@@ -12,14 +12,14 @@
  *
  * Groups are [block of the diagonal][chunk of slots, in cost_product only][problem]. */
 
-#define TILE       DEVICE_TILE
-#define SLOTS      DEVICE_SLOTS
-#define PARTS      (DEVICE_THREADS / SLOTS) /* that a block's pairs are divided into */
-#define PART_I     8                        /* pairs of a part: a thread's, for one slot */
-#define PART_J     4
-#define PARTS_J    (TILE / PART_J) /* parts beside each other */
-#define STEP       8               /* splits in local memory at a time */
-#define NO_SPLIT   0x7fffffff      /* still infinite when any P was taken off */
+#define TILE     DEVICE_TILE
+#define SLOTS    DEVICE_SLOTS
+#define PARTS    (DEVICE_THREADS / SLOTS) /* that a block's pairs are divided into */
+#define PART_I   8                        /* pairs of a part: a thread's, for one slot */
+#define PART_J   4
+#define PARTS_J  (TILE / PART_J) /* parts beside each other */
+#define STEP     8               /* splits in local memory at a time */
+#define NO_SPLIT 0x7fffffff      /* still infinite when any P was taken off */
 
 struct block { /* of a group: its problem, and its first i and j */
     GLOBAL int *table;
@@ -89,29 +89,28 @@ KERNEL void cost_product(GLOBAL int *tables, GLOBAL const int *numbers,
     if (!find_block(&block, tables, numbers, problems, diagonal) || m - lane >= block.stride)
         return;
 
-    UNROLL for (int a = 0; a < PART_I; a++)
-        UNROLL for (int b = 0; b < PART_J; b++)
-            best[a][b] = NO_SPLIT;
+    UNROLL for (int a = 0; a < PART_I; a++) UNROLL for (int b = 0; b < PART_J; b++) best[a][b] =
+        NO_SPLIT;
     for (int split = block.i + TILE; split <= block.j; split += STEP) {
         load_step(before, behind, &block, split, m);
         BARRIER();
-        UNROLL for (int s = 0; s < STEP; s++) {
+        UNROLL for (int s = 0; s < STEP; s++)
+        {
             int left[PART_I], right[PART_J];
-            UNROLL for (int a = 0; a < PART_I; a++)
-                left[a] = before[(s * TILE + part_i + a) * SLOTS + lane];
-            UNROLL for (int b = 0; b < PART_J; b++)
-                right[b] = behind[(s * TILE + part_j + b) * SLOTS + lane];
-            UNROLL for (int a = 0; a < PART_I; a++)
-                UNROLL for (int b = 0; b < PART_J; b++)
-                    best[a][b] = LEAST_SUM(left[a], right[b], best[a][b]);
+            UNROLL for (int a = 0; a < PART_I; a++) left[a] =
+                before[(s * TILE + part_i + a) * SLOTS + lane];
+            UNROLL for (int b = 0; b < PART_J; b++) right[b] =
+                behind[(s * TILE + part_j + b) * SLOTS + lane];
+            UNROLL for (int a = 0; a < PART_I; a++) UNROLL for (int b = 0; b < PART_J; b++)
+                best[a][b] = LEAST_SUM(left[a], right[b], best[a][b]);
         }
         BARRIER();
     }
-    UNROLL for (int b = 0; b < PART_J; b++) {
+    UNROLL for (int b = 0; b < PART_J; b++)
+    {
         int j = block.j + part_j + b;
-        UNROLL for (int a = 0; a < PART_I; a++)
-            if (j < block.count && m < block.stride)
-                block.table[row_of(&block, block.i + part_i + a, j) + m] = best[a][b];
+        UNROLL for (int a = 0; a < PART_I; a++) if (j < block.count && m < block.stride)
+            block.table[row_of(&block, block.i + part_i + a, j) + m] = best[a][b];
     }
 }
 
@@ -138,13 +137,14 @@ DEVICE int least_slots(PRIVATE const struct block *block, int i, int j)
     return x[j + 1] + most;
 }
 
-/* H(i,j,m), when all of the block that it needs is there, and what cost_product left in its place. */
+/* H(i,j,m), when all of the block that it needs is there, and what cost_product left in its place.
+ */
 DEVICE int finished(PRIVATE const struct block *block, int i, int j, int m)
 {
     GLOBAL const int *x = array(block, DEVICE_X);
     int kept = array(block, DEVICE_XBAR)[i], before = array(block, DEVICE_BEFORE)[i];
-    int all = kept + MAX(x[j + 1] + array(block, DEVICE_FTMP)[i],
-                         x[i + 1] + array(block, DEVICE_BTMP)[i]);
+    int all = kept +
+              MAX(x[j + 1] + array(block, DEVICE_FTMP)[i], x[i + 1] + array(block, DEVICE_BTMP)[i]);
     int best = COST_INFINITE;
     if (i == j)
         return m >= all ? before : COST_INFINITE;

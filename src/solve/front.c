@@ -1,6 +1,5 @@
 #include "solve/front.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "solve/segment_cost.h"
@@ -36,8 +35,8 @@ static void choose_slots(struct front *front)
     front->exact = whole == 0 || whole / unit <= (int64_t)most;
     front->slots = whole == 0 ? 0 : front->exact ? (size_t)(whole / unit) : most;
     for (size_t i = 0; i <= chain->layers; i++) {
-        front->prefix[i] =
-            whole == 0 ? 0 : (uint32_t)lround((double)done / (double)whole * (double)front->slots);
+        double share = whole == 0 ? 0 : (double)done / (double)whole;
+        front->prefix[i] = (uint32_t)(share * (double)front->slots + 0.5);
         done += i < chain->layers ? chain->forward[i] : 0;
     }
 }

@@ -47,8 +47,7 @@ enum {
 #define OPENCL_FUNCTIONS(X)                                                                        \
     X(clGetPlatformIDs, int32_t, (uint32_t, cl_platform_id *, uint32_t *))                         \
     X(clGetPlatformInfo, int32_t, (cl_platform_id, uint32_t, size_t, void *, size_t *))            \
-    X(clGetDeviceIDs, int32_t,                                                                     \
-      (cl_platform_id, uint64_t, uint32_t, cl_device_id *, uint32_t *))                            \
+    X(clGetDeviceIDs, int32_t, (cl_platform_id, uint64_t, uint32_t, cl_device_id *, uint32_t *))   \
     X(clGetDeviceInfo, int32_t, (cl_device_id, uint32_t, size_t, void *, size_t *))                \
     X(clCreateContext, cl_context,                                                                 \
       (const void *, uint32_t, const cl_device_id *, const void *, void *, int32_t *))             \

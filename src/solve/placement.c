@@ -6,7 +6,7 @@ bool placement_add(struct placement *placement, size_t first, size_t end, struct
     if (!vec_grow((void **)&placement->segments, &placement->capacity, placement->count + 1,
                   sizeof(*placement->segments), budget, err))
         return false;
-    placement->segments[placement->count++] = (struct segment){first, end};
+    placement->segments[placement->count++] = (struct segment){.first = first, .end = end};
     return true;
 }
 

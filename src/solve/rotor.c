@@ -99,11 +99,11 @@ static bool try_slots(const struct batch *batch, size_t k, int32_t m, struct rot
     struct rotor_plan tried = {.feasible = true,
                                .slot_bytes = batch->scaled[k].slot_bytes,
                                .exact = batch->scaled[k].exact};
-    bool ok = rotor_walk(&batch->problems[k], &batch->tables[k], m, &tried.schedule, batch->budget,
-                         err) &&
+    bool ok = rotor_walk(&batch->problems[k], &batch->tables[k], m, &tried.schedule,
+                         &tried.segments, batch->budget, err) &&
               schedule_replay(&tried.schedule, batch->chain, batch->budget, &outcome, err);
     if (!ok) {
-        schedule_release(&tried.schedule, batch->budget);
+        rotor_plan_release(&tried, batch->budget);
         return false;
     }
     tried.peak_bytes = outcome.peak_bytes;
@@ -201,5 +201,6 @@ bool rotor_least(const struct chain *chain, const struct rotor_options *options,
 void rotor_plan_release(struct rotor_plan *plan, struct budget *budget)
 {
     schedule_release(&plan->schedule, budget);
+    placement_release(&plan->segments, budget);
     *plan = (struct rotor_plan){.slot_bytes = plan->slot_bytes, .exact = plan->exact};
 }

@@ -9,9 +9,9 @@
 #define MEMSNAP_SOLVE_ROTOR_H
 
 #include "solve/backend.h"
-#include "solve/schedule.h"
+#include "solve/placement.h"
 
-#define ROTOR_MOST_LAYERS 2048
+#define ROTOR_MOST_LAYERS 1024
 
 struct rotor_options {
     const struct backend *backend; /* NULL: backend_choose() */
@@ -26,6 +26,7 @@ struct rotor_plan {
     int64_t peak_bytes; /* exact, by replay */
     int64_t extra_time;
     struct schedule schedule;
+    struct placement segments; /* the same as checkpoints within checkpoints */
 };
 
 struct rotor_report {

@@ -1,8 +1,11 @@
 #include "solve/rotor_walk.h"
 
+#include <stdlib.h>
+
 /* What is still to be done: layers i..j in m slots, or, with `backward`, the backward of i. */
 struct task {
     int32_t i, j, m;
+    unsigned depth; /* of the segments that it is in */
     bool backward;
 };
 
@@ -10,6 +13,7 @@ struct walk {
     const struct cost_problem *problem;
     const struct cost_table *table;
     struct schedule *schedule;
+    struct placement *segments;
     struct task *tasks; /* a stack */
     size_t count, capacity;
     struct budget *budget;
@@ -53,6 +57,22 @@ static int32_t first_split(const struct walk *walk, struct task task, int32_t va
     return task.j;
 }
 
+static bool add_segment(struct walk *walk, struct task task, int32_t end, struct error *err)
+{
+    if (!placement_add(walk->segments, (size_t)task.i, (size_t)end, walk->budget, err))
+        return false;
+    walk->segments->segments[walk->segments->count - 1].depth = task.depth;
+    return true;
+}
+
+static int compare_segments(const void *a, const void *b)
+{
+    const struct segment *p = a, *q = b;
+    if (p->first != q->first)
+        return p->first < q->first ? -1 : 1;
+    return (p->depth > q->depth) - (p->depth < q->depth);
+}
+
 static bool run(struct walk *walk, struct task task, struct error *err)
 {
     const struct cost_problem *p = walk->problem;
@@ -62,24 +82,33 @@ static bool run(struct walk *walk, struct task task, struct error *err)
     int32_t value = cost_at(walk->table, task.i, task.j, task.m);
     if (can_keep(walk, task, value)) {
         struct task back = {.i = task.i, .backward = true};
-        struct task rest = {.i = task.i + 1, .j = task.j, .m = task.m - p->xbar[task.i]};
+        struct task rest = {
+            .i = task.i + 1, .j = task.j, .m = task.m - p->xbar[task.i], .depth = task.depth};
         return schedule_add(schedule, RUN_AND_KEEP, (size_t)task.i, walk->budget, err) &&
                push(walk, back, err) && (task.i == task.j || push(walk, rest, err));
     }
     int32_t s = first_split(walk, task, value);
-    struct task left = {.i = task.i, .j = s - 1, .m = task.m};
-    struct task right = {.i = s, .j = task.j, .m = task.m - p->x[s]};
-    return schedule_run(schedule, (size_t)task.i, (size_t)s, true, walk->budget, err) &&
+    struct task left = {.i = task.i, .j = s - 1, .m = task.m, .depth = task.depth + 1};
+    struct task right = {.i = s, .j = task.j, .m = task.m - p->x[s], .depth = task.depth};
+    return add_segment(walk, task, s, err) &&
+           schedule_run(schedule, (size_t)task.i, (size_t)s, true, walk->budget, err) &&
            push(walk, left, err) && push(walk, right, err);
 }
 
 bool rotor_walk(const struct cost_problem *problem, const struct cost_table *table, int32_t slots,
-                struct schedule *schedule, struct budget *budget, struct error *err)
+                struct schedule *schedule, struct placement *segments, struct budget *budget,
+                struct error *err)
 {
-    struct walk walk = {.problem = problem, .table = table, .schedule = schedule, .budget = budget};
+    struct walk walk = {.problem = problem,
+                        .table = table,
+                        .schedule = schedule,
+                        .segments = segments,
+                        .budget = budget};
     bool ok = push(&walk, (struct task){.j = problem->layers - 1, .m = slots}, err);
     while (ok && walk.count > 0)
         ok = run(&walk, walk.tasks[--walk.count], err);
+    if (ok && segments->count > 0)
+        qsort(segments->segments, segments->count, sizeof(struct segment), compare_segments);
     vec_free(walk.tasks, walk.capacity, sizeof(*walk.tasks), budget);
     return ok;
 }

@@ -10,6 +10,7 @@ cli_tests = \
 	tests/cli/limits.sh \
 	tests/cli/output.sh \
 	tests/cli/report.sh \
+	tests/cli/suggest.sh \
 	tests/cli/terminal.sh \
 	tests/cli/usage.sh
 dist_check_SCRIPTS += $(cli_tests)
@@ -27,6 +28,7 @@ EXTRA_DIST += \
 	tests/cli/golden/help-convert.txt \
 	tests/cli/golden/help-backends.txt \
 	tests/cli/golden/help-dump.txt \
+	tests/cli/golden/help-suggest.txt \
 	tests/cli/golden/help.txt \
 	tests/cli/golden/history-off.txt \
 	tests/cli/golden/kept-gradients.txt \
@@ -55,6 +57,13 @@ EXTRA_DIST += \
 	tests/cli/golden/several.txt \
 	tests/cli/golden/stacks-all.txt \
 	tests/cli/golden/stacks.txt \
+	tests/cli/golden/suggest-budget.txt \
+	tests/cli/golden/suggest-checkpoints.txt \
+	tests/cli/golden/suggest-front.csv \
+	tests/cli/golden/suggest-front.txt \
+	tests/cli/golden/suggest-infeasible.txt \
+	tests/cli/golden/suggest-leaf.txt \
+	tests/cli/golden/suggest-rotor.txt \
 	tests/cli/golden/train-loop.txt \
 	tests/cli/golden/two-devices.txt \
 	tests/cli/golden/units-bytes.txt \

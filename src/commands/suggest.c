@@ -1,0 +1,248 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "commands/complain.h"
+#include "commands/device_process.h"
+#include "commands/inputs.h"
+#include "commands/options.h"
+#include "commands/output.h"
+#include "commands/sandbox.h"
+#include "commands/suggest_options.h"
+#include "model/layer_trace.h"
+#include "render/suggest.h"
+
+#define KNEES 3
+
+/* One trace and the question about it. */
+struct run {
+    const struct suggest_options *options;
+    struct layer_trace *trace;
+    struct problem problem;
+    struct budget *budget; /* the trace's */
+    struct page page;
+    bool fits; /* every budget has a plan */
+};
+
+static struct suggest_subject subject_of(const struct run *run)
+{
+    return (struct suggest_subject){.trace = run->trace, .problem = &run->problem};
+}
+
+static bool printed(bool ok, struct error *err)
+{
+    return ok || error_set(err, STATUS_LIMIT, "out of memory");
+}
+
+static bool answer_checkpoints(struct run *run, struct error *err)
+{
+    const struct cuts everywhere = {.kind = CUT_LEAVES};
+    const struct suggest_options *options = run->options;
+    struct suggest_subject subject = subject_of(run);
+    struct fairscale_advice advice;
+    struct problem leaves;
+    if (!problem_create(&leaves, run->trace, &everywhere, SIZE_MAX, run->budget, err))
+        return false;
+    bool ok = fairscale_advise(run->trace, &run->problem, &leaves, options->checkpoints,
+                               options->skipped_layers, &advice, run->budget, err);
+    if (ok) {
+        ok = printed(options->format == SUGGEST_JSON
+                         ? suggest_fairscale_json(run->page.out, &subject, &advice)
+                         : suggest_fairscale_text(&run->page, &subject, &advice),
+                     err);
+        fairscale_advice_release(&advice, run->budget);
+    }
+    problem_release(&leaves, run->budget);
+    return ok;
+}
+
+static int64_t bytes_of(const struct suggest_budget *budget, const struct problem *problem)
+{
+    if (budget->share > 0)
+        return (int64_t)((double)peak_without(&problem->chain) * budget->share);
+    return budget->bytes < CHAIN_MOST ? budget->bytes : CHAIN_MOST;
+}
+
+static bool print_plans(struct run *run, const struct budget_plan *plans, struct error *err)
+{
+    struct suggest_subject subject = subject_of(run);
+    size_t count = run->options->budget_count;
+    for (size_t k = 0; k < count; k++)
+        run->fits &= plans[k].feasible;
+    return printed(run->options->format == SUGGEST_JSON
+                       ? suggest_plans_json(run->page.out, &subject, plans, count)
+                       : suggest_plans_text(&run->page, &subject, plans, count),
+                   err);
+}
+
+static bool answer_budgets(struct run *run, struct error *err)
+{
+    struct plan_options options = run->options->plan;
+    struct budget_plan plans[SUGGEST_MOST_BUDGETS];
+    int64_t budgets[SUGGEST_MOST_BUDGETS];
+    struct error device_error;
+    size_t count = run->options->budget_count, layers = run->problem.chain.layers;
+    options.verify =
+        run->options->verify < 0 ? layers <= SUGGEST_VERIFIED_LAYERS : run->options->verify > 0;
+    for (size_t k = 0; k < count; k++)
+        budgets[k] = bytes_of(&run->options->budgets[k], &run->problem);
+    if (!advise_budgets(&run->problem, budgets, count, &options, plans, &device_error, run->budget,
+                        err))
+        return false;
+    if (device_error.status != STATUS_OK)
+        complain("%s; the CPU computed instead", device_error.text);
+    bool ok = print_plans(run, plans, err);
+    for (size_t k = 0; k < count; k++)
+        budget_plan_release(&plans[k], run->budget);
+    return ok;
+}
+
+static bool print_front(struct run *run, const struct suggest_front *front)
+{
+    struct suggest_subject subject = subject_of(run);
+    switch (run->options->format) {
+    case SUGGEST_JSON:
+        return suggest_front_json(run->page.out, &subject, front);
+    case SUGGEST_CSV:
+        suggest_front_csv(run->page.out, &subject, front);
+        return true;
+    default:
+        return suggest_front_text(&run->page, &subject, front);
+    }
+}
+
+static bool answer_front(struct run *run, struct error *err)
+{
+    struct front front;
+    struct comparison_point comparison[COMPARISON_POINTS];
+    if (!front_create(&front, &run->problem.chain, run->budget, err))
+        return false;
+    bool *knees = calloc(front.count, sizeof(*knees));
+    bool ok = printed(knees, err) && advise_comparison(&run->problem, comparison, run->budget, err);
+    if (ok) {
+        front_knees(&front, knees, KNEES);
+        ok = printed(print_front(run, &(struct suggest_front){&front, comparison, knees}), err);
+    }
+    free(knees);
+    front_release(&front, run->budget);
+    return ok;
+}
+
+static bool answer(struct run *run, struct error *err)
+{
+    const struct suggest_options *options = run->options;
+    bool nested = options->question == SUGGEST_BUDGETS &&
+                  !(options->model_given && options->plan.model == PLAN_PEAK);
+    size_t most = nested ? ROTOR_MOST_LAYERS : FRONT_MOST_LAYERS;
+    if (!problem_create(&run->problem, run->trace, &options->cuts, most, run->budget, err))
+        return false;
+    bool ok;
+    if (options->question == SUGGEST_CHECKPOINTS)
+        ok = answer_checkpoints(run, err);
+    else if (options->question == SUGGEST_BUDGETS)
+        ok = answer_budgets(run, err);
+    else
+        ok = answer_front(run, err);
+    problem_release(&run->problem, run->budget);
+    return ok;
+}
+
+/* What is to be told about the first input: there is one. */
+static bool answer_file(const struct suggest_options *options, struct inputs *inputs,
+                        const struct page *page, bool *fits, struct error *err)
+{
+    int fd;
+    if (!inputs_take(inputs, 0, &fd, err))
+        return false;
+    struct run run = {.options = options, .page = *page, .fits = true};
+    run.trace = layer_trace_load(fd, options->max_memory, err);
+    if (!run.trace)
+        return false;
+    run.budget = run.trace->budget;
+    bool ok = answer(&run, err);
+    *fits = run.fits;
+    layer_trace_destroy(run.trace);
+    return ok;
+}
+
+static enum status fail(const struct error *err)
+{
+    complain("%s", err->text);
+    return err->status;
+}
+
+/* Drivers of devices are a matter of another process, for none works in the sandbox. */
+static void start_devices(const struct suggest_options *options)
+{
+    bool nested = options->plan.any_model || options->plan.model == PLAN_ROTOR;
+    if (options->question == SUGGEST_BUDGETS && nested &&
+        options->plan.rotor.backend != &backend_cpu)
+        device_process_start();
+}
+
+static enum status suggest(const struct suggest_options *options, struct inputs *inputs)
+{
+    struct output output;
+    struct error err;
+    bool fits;
+    start_devices(options);
+    if (!output_open(&output, options->output, &err))
+        return fail(&err);
+    if (!inputs_open(inputs, &err)) {
+        output_discard(&output);
+        return fail(&err);
+    }
+    struct page page = page_for(output.stream, options->unit);
+    sandbox_enter(output.temporary ? output.path : NULL);
+    if (!answer_file(options, inputs, &page, &fits, &err)) {
+        output_discard(&output);
+        return complain_error(inputs->paths[0], &err);
+    }
+    if (!output_commit(&output, &err))
+        return fail(&err);
+    return fits ? STATUS_OK : STATUS_CHECK_FAILED;
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct suggest_options options = {.plan.any_model = true, .verify = -1, .any_backend = true};
+    struct error err;
+    struct inputs inputs;
+    options.max_memory = budget_default_limit();
+    for (int option; (option = options_next(&command_suggest, argc, argv)) != OPTIONS_END;) {
+        if (option == OPTIONS_BAD)
+            return STATUS_USAGE;
+        if (option == OPTION_HELP) {
+            options_help(&command_suggest);
+            return STATUS_OK;
+        }
+        if (!suggest_option(option, &options, &err))
+            return complain_usage("suggest: %s", err.text);
+    }
+    if (!suggest_options_complete(&options, &err))
+        return complain_usage("suggest: %s", err.text);
+    if (argc - optind > 1)
+        return complain_usage("suggest: one trace at a time");
+    enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
+    if (status == STATUS_OK) {
+        status = suggest(&options, &inputs);
+        inputs_release(&inputs);
+    }
+    return status;
+}
+
+const struct command command_suggest = {
+    .name = "suggest",
+    .summary = "where to put activation checkpoints",
+    .arguments = "[OPTION]... [TRACE]",
+    .about = "Finds where activation checkpoints save the most memory for the least compute,\n"
+             "and prints the Python that puts them there. TRACE is a layer trace, as\n"
+             "FairScale's LayerwiseMemoryTracker.save_traces() writes it, compressed with\n"
+             "gzip or not; - is standard input. Sizes are those of activations: what\n"
+             "checkpoints can change.\n",
+    .examples = "  memsnap suggest trace.json                    what there is to choose from\n"
+                "  memsnap suggest --budget 8GiB trace.json      least recomputation that fits\n"
+                "  memsnap suggest --budgets 80%,60%,40% trace.json\n"
+                "  memsnap suggest --checkpoints 4 trace.json    FairScale's answer, checked\n",
+    .options = suggest_option_specs,
+    .run = run,
+};

@@ -1,0 +1,43 @@
+/* The answers of `memsnap suggest` as text, JSON and CSV. */
+#ifndef MEMSNAP_RENDER_SUGGEST_H
+#define MEMSNAP_RENDER_SUGGEST_H
+
+#include "render/json.h"
+#include "render/page.h"
+#include "solve/advice.h"
+
+/* What answers are about. */
+struct suggest_subject {
+    const struct layer_trace *trace;
+    const struct problem *problem;
+};
+
+/* A front, what to compare it with, and its corners. */
+struct suggest_front {
+    const struct front *front;
+    const struct comparison_point *comparison; /* COMPARISON_POINTS */
+    const bool *knees;                         /* one a point */
+};
+
+/* False: out of memory. */
+bool suggest_fairscale_text(const struct page *page, const struct suggest_subject *subject,
+                            const struct fairscale_advice *advice);
+bool suggest_plans_text(const struct page *page, const struct suggest_subject *subject,
+                        const struct budget_plan *plans, size_t count);
+bool suggest_front_text(const struct page *page, const struct suggest_subject *subject,
+                        const struct suggest_front *front);
+
+bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
+                            const struct fairscale_advice *advice);
+bool suggest_plans_json(FILE *out, const struct suggest_subject *subject,
+                        const struct budget_plan *plans, size_t count);
+bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
+                        const struct suggest_front *front);
+void suggest_front_csv(FILE *out, const struct suggest_subject *subject,
+                       const struct suggest_front *front);
+
+/* The Python that applies a placement to `model`. */
+bool suggest_python(const struct page *page, const struct problem *problem,
+                    const struct placement *placement);
+
+#endif

@@ -1,0 +1,120 @@
+#include "render/suggest_parts.h"
+#include "render/table.h"
+
+#define SHOWN_POINTS 16 /* of a front, beside its knees */
+
+/* A row of the table: a point of the front, or one to compare with. */
+struct front_line {
+    int64_t peak_bytes, extra_time;
+    const char *remark;
+};
+
+static const char *comparison_remark(const char *name)
+{
+    if (name[0] == 'n')
+        return "no checkpoints";
+    return name[0] == 's' ? "sqrt(n) even segments (Chen et al.)" : "FairScale's sums, as many";
+}
+
+static void add_line(struct table *table, const struct page *page, const struct problem *problem,
+                     const struct front_line *line)
+{
+    char peak[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE], extra[UNITS_TEXT_SIZE];
+    table_add(table, page_bytes(page, peak, line->peak_bytes));
+    table_add(table, page_share(share, line->peak_bytes, peak_without(&problem->chain)));
+    table_add(table, suggest_extra(extra, problem, line->extra_time));
+    table_add(table, line->remark);
+}
+
+static bool is_none(const struct suggest_front *front, size_t i)
+{
+    const struct front_point *point = &front->front->points[i];
+    return point->peak_bytes == front->comparison[0].outcome.peak_bytes && point->extra_time == 0;
+}
+
+static const char *point_remark(const struct suggest_front *front, size_t i)
+{
+    if (is_none(front, i))
+        return comparison_remark("none");
+    return front->knees[i] ? "<- knee" : i == 0 ? "least memory" : "";
+}
+
+/* Points of the front between two rows of the table are left out when there are many. */
+static bool is_shown(const struct suggest_front *front, size_t i)
+{
+    size_t count = front->front->count;
+    return front->knees[i] || i == 0 || i + 1 == count || count <= SHOWN_POINTS ||
+           i * SHOWN_POINTS / count != (i - 1) * SHOWN_POINTS / count;
+}
+
+static void add_comparisons(struct table *table, const struct page *page,
+                            const struct suggest_subject *subject,
+                            const struct suggest_front *front, int64_t from, int64_t to)
+{
+    for (size_t k = 0; k < COMPARISON_POINTS; k++) {
+        const struct comparison_point *point = &front->comparison[k];
+        int64_t peak = point->outcome.peak_bytes;
+        struct front_line line = {peak, point->outcome.extra_time, comparison_remark(point->name)};
+        bool told = k == 0 && is_none(front, front->front->count - 1);
+        if (!told && peak >= from && peak < to)
+            add_line(table, page, subject->problem, &line);
+    }
+}
+
+bool suggest_front_text(const struct page *page, const struct suggest_subject *subject,
+                        const struct suggest_front *front)
+{
+    static const struct table_column columns[] = {
+        {.title = "peak", .kind = COLUMN_NUMBER},
+        {.title = "of none", .kind = COLUMN_NUMBER, .optional = 1},
+        {.title = "extra compute", .kind = COLUMN_NUMBER},
+        {.title = "", .kind = COLUMN_LABEL},
+    };
+    const struct front_point *points = front->front->points;
+    size_t count = front->front->count;
+    struct table table;
+    int64_t told = INT64_MIN;
+    suggest_title(page, "Memory against compute, with one level of checkpoints");
+    table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; i < count; i++) {
+        if (!is_shown(front, i))
+            continue;
+        struct front_line line = {points[i].peak_bytes, points[i].extra_time,
+                                  point_remark(front, i)};
+        add_comparisons(&table, page, subject, front, told, line.peak_bytes);
+        add_line(&table, page, subject->problem, &line);
+        told = line.peak_bytes;
+    }
+    add_comparisons(&table, page, subject, front, told, INT64_MAX);
+    bool ok = !table_failed(&table);
+    if (ok)
+        table_print(&table, page, SUGGEST_INDENT);
+    table_release(&table);
+    fputc('\n', page->out);
+    suggest_say(page,
+                "A point's plan: memsnap suggest --budget SIZE. The front has %zu points; "
+                "--format csv and json have them all.",
+                count);
+    fputc('\n', page->out);
+    return ok && suggest_basis_text(page, subject);
+}
+
+static double share(const struct problem *problem, int64_t time)
+{
+    int64_t whole = problem_step_time(problem);
+    return whole > 0 ? (double)time / (double)whole : 0;
+}
+
+void suggest_front_csv(FILE *out, const struct suggest_subject *subject,
+                       const struct suggest_front *front)
+{
+    fputs("peak_bytes,extra_time_share,kind\n", out);
+    for (size_t i = 0; i < front->front->count; i++)
+        fprintf(out, "%lld,%.6f,%s\n", (long long)front->front->points[i].peak_bytes,
+                share(subject->problem, front->front->points[i].extra_time),
+                front->knees[i] ? "knee" : "front");
+    for (size_t k = 0; k < COMPARISON_POINTS; k++)
+        fprintf(out, "%lld,%.6f,%s\n", (long long)front->comparison[k].outcome.peak_bytes,
+                share(subject->problem, front->comparison[k].outcome.extra_time),
+                front->comparison[k].name);
+}

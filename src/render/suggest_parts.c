@@ -1,0 +1,130 @@
+#include "render/suggest_parts.h"
+
+#include <stdarg.h>
+
+#include "render/escape.h"
+#include "render/table.h"
+
+#define LONGEST_TEXT 2048
+
+static void paragraph(const struct page *page, size_t indent, const char *format, va_list args)
+{
+    char text[LONGEST_TEXT];
+    vsnprintf(text, sizeof(text), format, args);
+    fprintf(page->out, "%*s", (int)indent, "");
+    page_paragraph(page, indent, indent, text);
+}
+
+void suggest_say(const struct page *page, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    paragraph(page, SUGGEST_INDENT, format, args);
+    va_end(args);
+}
+
+void suggest_title(const struct page *page, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs(page_style(page, STYLE_TITLE), page->out);
+    paragraph(page, 0, format, args);
+    fputs(page_plain(page), page->out);
+    va_end(args);
+}
+
+void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end)
+{
+    struct text from = problem->modules[problem->pieces[first].first_module];
+    struct text to = problem->modules[problem->pieces[end - 1].end_module - 1];
+    escape_text(out, from.bytes, from.size);
+    if (problem->pieces[first].first_module + 1 == problem->pieces[end - 1].end_module)
+        return;
+    buffer_puts(out, " .. ");
+    escape_text(out, to.bytes, to.size);
+}
+
+const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time)
+{
+    int64_t whole = problem_step_time(problem);
+    return whole > 0 ? page_share(out, time, whole) : "0.0%";
+}
+
+bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject)
+{
+    const struct problem *problem = subject->problem;
+    char pieces[UNITS_TEXT_SIZE], rows[UNITS_TEXT_SIZE], merged[UNITS_TEXT_SIZE];
+    units_count(pieces, problem->chain.layers);
+    units_count(rows, problem->row_count);
+    suggest_title(page, "What this rests on");
+    if (problem->merged > 0)
+        suggest_say(page,
+                    "A chain of %s pieces, made of %s neighbouring ones: more would take too long. "
+                    "A coarser --granularity puts the cuts where you want them.",
+                    pieces, units_count(merged, problem->merged));
+    else
+        suggest_say(page,
+                    "A chain of %s pieces that %s runs of modules fall into; cuts are between "
+                    "them only (--granularity).",
+                    pieces, rows);
+    if (!problem->timed)
+        suggest_say(page,
+                    "No times in the trace: every byte of activation is taken to cost the same "
+                    "time, and backward twice the forward.");
+    else if (!problem->backward_timed)
+        suggest_say(page, "Forward times are the trace's; backward is taken to be twice as long.");
+    if (problem->revisited > 0)
+        suggest_say(page,
+                    "%zu of the modules run more than once: wrapping one checkpoints all of "
+                    "its runs.",
+                    problem->revisited);
+    suggest_say(page,
+                "Counted are activations and their gradients. Parameters, their gradients, the "
+                "optimizer's state, the model's input and what operators take while they run "
+                "come on top.");
+    return true;
+}
+
+/* One line a segment: what is in it. */
+static bool segments_text(const struct page *page, const struct problem *problem,
+                          const struct placement *placement)
+{
+    static const struct table_column columns[] = {{.title = "checkpoint", .kind = COLUMN_TEXT},
+                                                  {.title = "pieces", .kind = COLUMN_NUMBER},
+                                                  {.title = "frees", .kind = COLUMN_NUMBER}};
+    struct table table;
+    struct buffer span = BUFFER_INIT;
+    table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t k = 0; k < placement->count; k++) {
+        struct segment segment = placement->segments[k];
+        char count[UNITS_TEXT_SIZE], bytes[UNITS_TEXT_SIZE];
+        int64_t kept = 0;
+        for (size_t i = segment.first; i < segment.end; i++)
+            kept += problem->chain.xbar[i];
+        buffer_clear(&span);
+        for (unsigned d = 0; d < segment.depth && d < 8; d++)
+            buffer_puts(&span, "  ");
+        suggest_add_span(&span, problem, segment.first, segment.end);
+        table_add(&table, span.failed ? "" : span.bytes);
+        table_add(&table, units_count(count, segment.end - segment.first));
+        table_add(&table, page_bytes(page, bytes, kept));
+    }
+    bool ok = !span.failed && !table_failed(&table);
+    if (ok)
+        table_print(&table, page, SUGGEST_INDENT);
+    buffer_release(&span);
+    table_release(&table);
+    return ok;
+}
+
+bool suggest_placement_text(const struct page *page, const struct problem *problem,
+                            const struct placement *placement)
+{
+    if (placement->count == 0)
+        return true;
+    fputc('\n', page->out);
+    if (!segments_text(page, problem, placement))
+        return false;
+    fputc('\n', page->out);
+    return suggest_python(page, problem, placement);
+}

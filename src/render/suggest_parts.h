@@ -1,0 +1,28 @@
+/* What the parts of a suggestion's text share. */
+#ifndef MEMSNAP_RENDER_SUGGEST_PARTS_H
+#define MEMSNAP_RENDER_SUGGEST_PARTS_H
+
+#include "render/suggest.h"
+
+#define SUGGEST_INDENT 2
+
+/* "layer1.0", or "layer1.0 .. layer2.3": escaped. */
+void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end);
+
+/* "12.3%" of the time of a step. */
+const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time);
+
+/* "18 blocks" and where they come from; what the figures rest on and leave out. */
+bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject);
+
+/* The checkpointed segments, one a line, and the Python. */
+bool suggest_placement_text(const struct page *page, const struct problem *problem,
+                            const struct placement *placement);
+
+/* A paragraph at SUGGEST_INDENT, of text that needs no escaping. */
+void suggest_say(const struct page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void suggest_title(const struct page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

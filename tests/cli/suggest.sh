@@ -1,0 +1,175 @@
+#!/bin/sh
+# memsnap suggest on the command line.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+decoder=samples/decoder.layers.json.gz
+
+# trace NAME [NAME BYTES...]: a layer trace of modules that ran forward in this order.
+trace() {
+    file=$1
+    shift
+    printf '{"traces": [' >"$file"
+    comma=
+    while [ $# -gt 0 ]; do
+        printf '%s{"module_name": "%s", "module_params": 0, "allocated": 0, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_diff": %s, "memory_activations": %s}}' \
+            "$comma" "$1" "$2" "$2" >>"$file"
+        comma=,
+        shift 2
+    done
+    printf ']}' >>"$file"
+}
+
+# The whole of the answers.
+run suggest "$decoder"
+exits 0
+no_err
+golden suggest-front.txt
+run suggest --pareto "$decoder"
+golden suggest-front.txt
+run suggest --budget 60% "$decoder"
+exits 0
+no_err
+golden suggest-budget.txt
+run suggest --model rotor --budget 520MiB "$decoder"
+exits 0
+golden suggest-rotor.txt
+run suggest --checkpoints 3 "$decoder"
+exits 0
+golden suggest-checkpoints.txt
+run suggest --granularity leaf --budget 530MiB "$decoder"
+exits 0
+golden suggest-leaf.txt
+run suggest --budget 100MiB "$decoder"
+exits 1
+no_err
+golden suggest-infeasible.txt
+run suggest --format csv "$decoder"
+exits 0
+golden suggest-front.csv
+run suggest --help
+exits 0
+golden help-suggest.txt
+check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
+
+# FairScale's ties: equal sizes, zeros, and a split behind the last module left out.
+trace small.json a 1 b 1 c 1 d 1
+run suggest --checkpoints 1 --format json small.json
+exits 0
+out_has '"max_memory":2,"split_modules":["c"],"split_indices":[2],"modules":4'
+run suggest --checkpoints 9 --format json small.json
+out_has '"max_memory":1,"split_modules":["b","c","d"],"split_indices":[1,2,3],"modules":4'
+run suggest --checkpoints 1 --skip-layers 2 --format json small.json
+out_has '"max_memory":1,"split_modules":["d"],"split_indices":[1],"modules":2'
+run suggest --checkpoints 1 --skip-layers 9 --format json small.json
+exits 0
+out_has '"max_memory":0,"split_modules":[],"split_indices":[],"modules":0'
+run suggest --model sum --checkpoints 0 --format json small.json
+out_has '"max_memory":4,"split_modules":[]'
+trace zeros.json a 0 b 0 c 0
+run suggest --checkpoints 1 --format json zeros.json
+exits 0
+out_has '"max_memory":0,"split_modules":["b"]'
+run suggest zeros.json
+exits 0
+run suggest --budget 1 zeros.json
+exits 0
+out_has 'no checkpoints are needed'
+
+# One layer, and a module that runs twice.
+trace one.json only 100
+run suggest one.json
+exits 0
+run suggest --budget 50 one.json
+exits 1
+out_has 'nothing fits'
+trace twice.json a 100 shared 100 b 100 shared 100 c 100 d 10
+run suggest --budget 450 twice.json
+exits 0
+out_has '1 of the modules run more than once'
+out_has '"shared" runs more than once in a step'
+
+# In-place modules belong to what they change; nothing is cut between them.
+trace inplace.json conv1 100 relu1 0 conv2 100 relu2 0 conv3 100 relu3 0 head 1
+run suggest --model peak --budget 450 inplace.json
+exits 0
+out_has '"conv1", "relu1"'
+
+# Budgets: several, shares, and JSON.
+run suggest --budgets 90%,70%,40%,1 --format json "$decoder"
+exits 1
+no_err
+for has in '"plans":[' '"feasible":true' '"feasible":false' '"least_budget_bytes":' \
+    '"verified":true' '"model":"peak"' '"model":"rotor"'; do
+    out_has "$has"
+done
+run suggest --budget 60% --no-verify --format json "$decoder"
+exits 0
+out_has '"verified":false'
+for threads in 1 2 7; do
+    run suggest --threads "$threads" --model rotor --budget 520MiB "$decoder"
+    golden suggest-rotor.txt
+done
+
+# Where cuts may be.
+run suggest --granularity 1 --format json "$decoder"
+out_has '"pieces":4,'
+run suggest --granularity 2 --format json "$decoder"
+out_has '"pieces":9,'
+run suggest --granularity 'blocks.[024]' --format json "$decoder"
+out_has '"pieces":7,'
+run suggest --granularity leaf --format json "$decoder"
+out_has '"pieces":51,'
+
+# usage MESSAGE ARGUMENT...
+usage() {
+    message=$1
+    shift
+    run suggest "$@" no-such-file
+    exits 2
+    no_out
+    err "memsnap: suggest: $message"
+}
+
+usage "--checkpoints takes a whole number up to 1000000000, not '-1'" --checkpoints -1
+usage "'much' is no budget; try 8GiB or 60%" --budget much
+usage "'0' is no budget; try 8GiB or 60%" --budget 0
+usage "'120%' is no share from 0% to 100%" --budget 120%
+usage "'' is no budget; try 8GiB or 60%" --budgets 1GiB,
+usage "unknown model 'best'; there are sum, peak, rotor" --model best
+usage "--model sum needs --checkpoints K" --model sum
+usage "--model rotor needs --budget SIZE" --model rotor
+usage "--skip-layers needs --checkpoints K" --skip-layers 3
+usage "--format csv is for --pareto" --format csv --budget 1GiB
+usage "unknown format 'xml'; there are text, json and csv" --format xml
+usage "--checkpoints, --budget and --pareto are different questions: one at a time" \
+    --checkpoints 3 --budget 1GiB
+usage "--granularity 0 would leave nothing to cut" --granularity 0
+run suggest --backend abacus "$decoder"
+exits 2
+err_has "unknown back end 'abacus'; there are auto, cpu"
+run suggest "$decoder" "$decoder"
+exits 2
+err 'memsnap: suggest: one trace at a time'
+
+# Other files.
+run suggest samples/leak.pickle.gz
+exits 3
+no_out
+err 'memsnap: samples/leak.pickle.gz: not a layer trace: it looks like an allocator snapshot'
+printf '{"traces": []}' >empty.json
+run suggest empty.json
+exits 3
+err 'memsnap: empty.json: the layer trace has no forward events: no module ran'
+run suggest --max-memory 4KiB "$decoder"
+exits 4
+no_out
+one_err_line
+
+# The manual page knows every option.
+run suggest --help
+for option in $(sed -n 's/^ .* --\([a-z-]*\).*/\1/p' .run/out); do
+    check "memsnap-suggest(1) has --$option" \
+        grep -qF -e "\\-\\-$(printf '%s' "$option" | sed 's/-/\\-/g')" "$cli/../../man/memsnap-suggest.1"
+done
+
+finish
