@@ -11,6 +11,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/carried.h \
 	src/analysis/category.c \
 	src/analysis/category.h \
+	src/analysis/findings.c \
+	src/analysis/findings.h \
+	src/analysis/findings_maker.h \
+	src/analysis/findings_peak.c \
 	src/analysis/fragmentation.c \
 	src/analysis/fragmentation.h \
 	src/analysis/frames.c \
@@ -34,6 +38,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/layers_tree.c \
 	src/analysis/live_source.c \
 	src/analysis/live_source.h \
+	src/analysis/live_sums.c \
+	src/analysis/live_sums.h \
 	src/analysis/notices.c \
 	src/analysis/notices.h \
 	src/analysis/oom.c \

@@ -71,21 +71,20 @@ static int compare_live(const void *a, const void *b)
 }
 
 /* Categories, sites and largest allocations: all that is live at the moment. */
-static bool sum_up(struct device_report *report, struct live_set *set,
+static bool sum_up(struct device_report *report, struct live_set *set, struct live **live,
                    const struct report_options *options, struct error *err)
 {
-    struct live *live = NULL;
     bool ok = phases_build(&report->phases, report->timeline, set->sites, err) &&
               phase_rows_make(&report->phase_rows, report->timeline, &report->phases, err) &&
               categories_assign(report->timeline, set->sites, &report->phases, &report->all, err) &&
               baseline_rows_make(report->timeline, &report->all, &report->baseline,
                                  &report->baseline_count, err) &&
-              timeline_live(report->timeline, report->at_item, &live, &set->count,
+              timeline_live(report->timeline, report->at_item, live, &set->count,
                             &set->unexplained_bytes, err);
     if (ok) {
         if (set->count > 0)
-            qsort(live, set->count, sizeof(*live), compare_live);
-        set->items = live;
+            qsort(*live, set->count, sizeof(**live), compare_live);
+        set->items = *live;
         set->categories = &report->all;
         sum_categories(report, set);
         ok = report_rows_make(report, set, options->top, err) &&
@@ -93,8 +92,22 @@ static bool sum_up(struct device_report *report, struct live_set *set,
              ooms_make(set, &(struct oom_question){options->device_bytes, options->unit},
                        &report->ooms, err);
     }
-    free(live);
     return ok;
+}
+
+static bool find(struct device_report *report, const struct live_set *set,
+                 const struct report_options *options, struct error *err)
+{
+    bool is_peak = report->at_item == report->timeline->active.peak_event;
+    const struct evidence_of_all evidence = {.at_peak = is_peak ? set : NULL,
+                                             .peak = &report->peak,
+                                             .phases = &report->phases,
+                                             .phase_rows = &report->phase_rows,
+                                             .growth = &report->growth,
+                                             .pending = &report->pending,
+                                             .fragmentation = &report->fragmentation,
+                                             .unit = options->unit};
+    return findings_make(&report->findings, &evidence, err);
 }
 
 struct device_report *device_report_build(const struct timeline *timeline, struct site_table *sites,
@@ -107,13 +120,15 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
     }
     report->timeline = timeline;
     struct live_set set = {.timeline = timeline, .sites = sites};
+    struct live *live = NULL;
     bool ok =
-        choose_moment(report, options, err) && sum_up(report, &set, options, err) &&
-        report_steps_make(report, sites, err) &&
+        choose_moment(report, options, err) && sum_up(report, &set, &live, options, err) &&
+        report_steps_make(report, sites, err) && find(report, &set, options, err) &&
         annotations_open(timeline, report->at_item, &report->annotations, err) &&
         annotations_open(timeline, timeline->active.peak_event, &report->peak_annotations, err) &&
         notices_make(timeline, set.unexplained_bytes, options->unit, &report->notices,
                      &report->notice_count, err);
+    free(live);
     if (!ok) {
         device_report_destroy(report);
         return NULL;
@@ -133,6 +148,7 @@ void device_report_destroy(struct device_report *report)
     phases_release(&report->phases);
     fragmentation_release(&report->fragmentation);
     ooms_release(&report->ooms);
+    findings_release(&report->findings);
     free(report->annotations.items);
     free(report->peak_annotations.items);
     free(report->notices);

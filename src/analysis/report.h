@@ -4,6 +4,7 @@
 #define MEMSNAP_ANALYSIS_REPORT_H
 
 #include "analysis/category.h"
+#include "analysis/findings.h"
 #include "analysis/fragmentation.h"
 #include "analysis/growth.h"
 #include "analysis/labels.h"
@@ -101,6 +102,7 @@ struct device_report {
     struct open_annotations peak_annotations; /* open at the active peak */
     struct fragmentation fragmentation;
     struct ooms ooms;
+    struct findings findings; /* those that need the live set, only at the active peak */
     struct notice *notices;
     size_t notice_count;
 };

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "render/analyze_findings.h"
 #include "render/analyze_growth.h"
 #include "render/analyze_memory.h"
 #include "render/analyze_parts.h"
@@ -250,6 +251,7 @@ static void put_device(struct json_writer *json, const struct analysis *analysis
     growth_json(json, report);
     fragmentation_json(json, report);
     ooms_json(json, report);
+    findings_json(json, report);
     if (analysis->allocations)
         allocations_json(json, report);
     emit_close(json, '}');

@@ -5,6 +5,8 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze_growth.h \
 	src/render/analyze_growth_json.c \
 	src/render/analyze_growth_pending.c \
+	src/render/analyze_findings.c \
+	src/render/analyze_findings.h \
 	src/render/analyze_fragmentation.c \
 	src/render/analyze_fragmentation_json.c \
 	src/render/analyze_json.c \
