@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "base/units.h"
+
 #define MOST_PROBLEMS 32768 /* a launch: devices take 65535 groups along an axis */
 
 const char *const device_kernel_names[DEVICE_KERNELS] = {"cost_product", "cost_finish"};
@@ -116,6 +118,14 @@ static bool solve_fitting(const struct device *device, const struct cost_problem
     return ok;
 }
 
+static void too_large(size_t table, size_t device, struct error *err)
+{
+    char has[UNITS_TEXT_SIZE], needs[UNITS_TEXT_SIZE];
+    error_set(err, STATUS_LIMIT, "a table of %s does not fit the %s that are free there",
+              units_bytes(needs, (int64_t)table, UNIT_AUTO),
+              units_bytes(has, (int64_t)device, UNIT_AUTO));
+}
+
 bool device_solve(const struct device *device, const struct cost_problem *problems,
                   struct cost_table *tables, size_t count, const struct backend_options *options,
                   struct error *err)
@@ -127,8 +137,7 @@ bool device_solve(const struct device *device, const struct cost_problem *proble
         if (ok)
             continue;
         if (fitting == 0)
-            error_set(err, STATUS_LIMIT, "a table of %zu MiB does not fit the device's %zu MiB",
-                      cost_table_bytes(&problems[done], COST_ROWS) >> 20, device->most_bytes >> 20);
+            too_large(cost_table_bytes(&problems[done], COST_ROWS), device->most_bytes, err);
         release_all(tables, done, options->budget);
         return false;
     }

@@ -69,7 +69,8 @@ static bool fill(struct batch *batch, const struct rotor_options *options,
         return true;
     if (backend == &backend_cpu)
         return false;
-    *report = (struct rotor_report){.backend = &backend_cpu, .device_error = *err};
+    *report = (struct rotor_report){.backend = &backend_cpu};
+    error_set(&report->device_error, err->status, "%s: %.200s", backend->name, err->text);
     return backend_cpu.solve(batch->problems, batch->tables, batch->count, &run, err);
 }
 

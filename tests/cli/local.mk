@@ -1,6 +1,7 @@
 cli_tests = \
 	tests/cli/backends.sh \
 	tests/cli/convert.sh \
+	tests/cli/devices.sh \
 	tests/cli/dump.sh \
 	tests/cli/escape.sh \
 	tests/cli/files.sh \

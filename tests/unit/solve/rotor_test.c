@@ -174,7 +174,7 @@ START_TEST(a_device_that_fails_is_replaced_by_the_cpu)
     ck_assert(rotor_solve(&chain, &bytes, 1, &options, &plan, &report, &budget, &err));
     ck_assert(plan.feasible);
     ck_assert_ptr_eq(report.backend, &backend_cpu);
-    ck_assert_str_eq(report.device_error.text, "the device caught fire");
+    ck_assert_str_eq(report.device_error.text, "burning: the device caught fire");
     rotor_plan_release(&plan, &budget);
     chain_release(&chain, &budget);
 }
