@@ -243,10 +243,13 @@ bool born_assign(struct judge *judge, struct categories *categories, struct erro
         if (!gather(judge, i, &evidence, err))
             return false;
         enum reason reason = REASON_FILE;
-        enum category category =
-            judge->has_file_categories
-                ? category_in_file(judge->timeline, judge->timeline->lifetimes[i].alloc)
-                : CATEGORY_COUNT;
+        enum category category = CATEGORY_COUNT;
+        if (evidence.birth->own != OWN_RULES_NONE) {
+            reason = REASON_RULE;
+            category = (enum category)evidence.birth->own;
+        } else if (judge->has_file_categories) {
+            category = category_in_file(judge->timeline, judge->timeline->lifetimes[i].alloc);
+        }
         if (category == CATEGORY_COUNT) {
             reason = decide(judge, &evidence);
             category = reason_category(reason);

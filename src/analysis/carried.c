@@ -61,6 +61,16 @@ static bool assign_one(const struct judge *judge, const struct carried *carried,
     const struct trace *trace = judge->timeline->trace;
     uint32_t end = carried_end(carried);
     *reason = REASON_NONE;
+    const struct stack_facts *facts = NULL;
+    if (carried->stack != STACK_NONE) {
+        facts = site_stack_facts(judge->sites, carried->stack, err);
+        if (!facts)
+            return false;
+    }
+    if (facts && facts->own != OWN_RULES_NONE) {
+        *reason = REASON_RULE;
+        return true;
+    }
     if (end != EVENT_NEVER && trace->stack[end] != STACK_NONE) {
         const struct stack_facts *of_free = site_stack_facts(judge->sites, trace->stack[end], err);
         if (!of_free)
@@ -70,10 +80,7 @@ static bool assign_one(const struct judge *judge, const struct carried *carried,
             return true;
         }
     }
-    if (carried->stack != STACK_NONE) {
-        const struct stack_facts *facts = site_stack_facts(judge->sites, carried->stack, err);
-        if (!facts)
-            return false;
+    if (facts) {
         *reason = reason_of_stack(judge, carried, facts);
     } else if (is_persistent(carried) && carried->size == CUBLAS_WORKSPACE) {
         *reason = REASON_WORKSPACE_SIZE;
@@ -147,6 +154,9 @@ bool judge_persistent(struct judge *judge, uint64_t size, enum reason *reason, s
     uint32_t parameters = gradients > tally->parameters ? gradients - tally->parameters : 0;
     uint32_t place = tally->placed++, whole = tally->persistent + tally->parameters;
     bool trains = judge->first_backward_run != NO_RUN;
+    /* Gradients were made above the activations of the first step, and the states then in the holes
+     * that these left: so they lie highest. */
+    uint32_t states = judge->copies - (judge->gradients_stay && judge->copies > 0);
     if (!trains)
         *reason = judge->has_forward ? REASON_INFERENCE : REASON_NONE;
     else if (gradients == 0 && half && half->gradients.most > 0 &&
@@ -156,10 +166,10 @@ bool judge_persistent(struct judge *judge, uint64_t size, enum reason *reason, s
         *reason = REASON_PERSISTENT;
     else if (place < parameters)
         *reason = whole == gradients ? REASON_GRADIENT_SIZES : REASON_FIRST_OF_SIZE;
-    else if (judge->gradients_stay && place < parameters + gradients)
-        *reason = REASON_GRADIENTS_STAY;
-    else if (place + tally->parameters < (uint64_t)judge->copies * gradients)
+    else if (place + tally->parameters < (uint64_t)states * gradients)
         *reason = REASON_STATE_SIZES;
+    else if (place + tally->parameters < (uint64_t)judge->copies * gradients)
+        *reason = REASON_GRADIENTS_STAY;
     else
         *reason = REASON_PERSISTENT;
     return true;
@@ -218,6 +228,14 @@ static bool assign_by_sizes(struct judge *judge, struct categories *categories, 
     return ok;
 }
 
+/* Of a stack that assign_one() has asked for already: it cannot fail. */
+static uint8_t own_category(const struct judge *judge, const struct carried *carried)
+{
+    struct error err;
+    const struct stack_facts *facts = site_stack_facts(judge->sites, carried->stack, &err);
+    return facts ? facts->own : CATEGORY_UNKNOWN;
+}
+
 bool carried_assign(struct judge *judge, struct categories *categories, struct error *err)
 {
     const struct timeline *timeline = judge->timeline;
@@ -234,8 +252,12 @@ bool carried_assign(struct judge *judge, struct categories *categories, struct e
     for (size_t i = 0; i < timeline->carried_count; i++) {
         enum reason reason = (enum reason)categories->why_carried[i];
         uint32_t run = phases_run_of(judge->phases, carried_end(&timeline->carried[i]));
-        categories->of_carried[i] = (uint8_t)reason_category(reason);
+        categories->of_carried[i] = reason == REASON_RULE
+                                        ? own_category(judge, &timeline->carried[i])
+                                        : (uint8_t)reason_category(reason);
         categories->why_carried[i] = judge_doubt(judge, reason, run);
+        if (run == NO_RUN && judge->is_guess)
+            categories->why_carried[i] |= REASON_GUESS;
     }
     return true;
 }

@@ -17,6 +17,8 @@ static void look_at_runs(struct judge *judge)
             judge->first_backward_run = run;
         if (phases->runs[run].phase == PHASE_FORWARD)
             judge->has_forward = true;
+        if (phases->runs[run].evidence == PHASE_GUESSED)
+            judge->is_guess = true;
     }
 }
 

@@ -17,6 +17,7 @@ struct judge {
     uint32_t first_step_run;     /* the first run that is forward, backward or optimizer */
     uint32_t first_backward_run; /* NO_RUN: none */
     bool has_forward;
+    bool is_guess;            /* only guessed phases */
     bool is_cut;              /* the trace may end in the middle of a step */
     bool has_file_categories; /* some event carries a category of its own */
     bool gradients_stay;      /* no backward pass leaves a block: gradients are added to */
@@ -32,9 +33,10 @@ static inline enum phase judge_phase(const struct judge *judge, uint32_t run)
  * where lifetimes alone tell that phase. */
 static inline uint8_t judge_doubt(const struct judge *judge, enum reason reason, uint32_t run)
 {
-    bool by_lifetimes =
-        run < judge->phases->count && judge->phases->runs[run].evidence == PHASE_BY_LIFETIMES;
-    return (uint8_t)(reason | (by_lifetimes ? REASON_DOUBT : 0));
+    static const uint8_t doubts[] = {
+        [PHASE_BY_LIFETIMES] = REASON_DOUBT, [PHASE_GUESSED] = REASON_GUESS};
+    return (uint8_t)(reason |
+                     (run < judge->phases->count ? doubts[judge->phases->runs[run].evidence] : 0));
 }
 
 /* The role of a block of unknown role that is there before the first step and never freed: the

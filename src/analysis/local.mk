@@ -15,6 +15,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/findings.h \
 	src/analysis/findings_maker.h \
 	src/analysis/findings_peak.c \
+	src/analysis/explain.c \
+	src/analysis/explain.h \
 	src/analysis/fragmentation.c \
 	src/analysis/fragmentation.h \
 	src/analysis/frames.c \
@@ -51,6 +53,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/operator_curves.h \
 	src/analysis/operators.c \
 	src/analysis/operators.h \
+	src/analysis/own_rules.c \
+	src/analysis/own_rules.h \
 	src/analysis/paths.c \
 	src/analysis/paths.h \
 	src/analysis/pending.c \

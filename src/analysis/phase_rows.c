@@ -31,7 +31,7 @@ static bool add_rows(struct phase_rows *rows, const struct timeline *timeline,
         size_t step = steps_of(steps, first);
         rows->items[rows->count++] = (struct phase_row){
             .phase = (enum phase)phases->runs[run].phase,
-            .inferred = phases->runs[run].evidence == PHASE_BY_LIFETIMES,
+            .inferred = phases->runs[run].evidence >= PHASE_BY_LIFETIMES,
             .step = step == NO_STEP ? -1 : steps->items[step].number,
             .first = first,
             .last = phases_run_end(phases, run, timeline->trace->count) - 1,

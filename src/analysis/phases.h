@@ -27,7 +27,7 @@ enum phase {
     PHASE_COUNT,
 };
 
-enum phase_evidence { PHASE_BY_STACK, PHASE_BY_ANNOTATION, PHASE_BY_LIFETIMES };
+enum phase_evidence { PHASE_BY_STACK, PHASE_BY_ANNOTATION, PHASE_BY_LIFETIMES, PHASE_GUESSED };
 
 /* "forward", "optimizer_step", "data_loading", "other", "unknown" */
 const char *phase_name(enum phase phase);

@@ -5,11 +5,18 @@
 #include "analysis/births.h"
 #include "analysis/phases_refine.h"
 
-#define LEAST_SAVED 5 /* blocks alive at the turn */
+#define LEAST_SAVED  5   /* blocks alive at the turn */
+#define LEAST_BIRTHS 32  /* of a program that computes forward only */
+#define LEAST_OPEN   2   /* blocks that a backward pass still has to free */
+#define MOST_OPEN    256 /* blocks followed from one hump to the next */
 
 /* One rise and fall of the count. */
 struct hump {
     uint32_t first, top, end; /* items; `top` is the first that reaches the highest count */
+};
+
+struct saved {
+    uint32_t birth, end; /* items */
 };
 
 /* A pair of passes: forward [forward, backward), backward [backward, end). */
@@ -26,6 +33,9 @@ struct pattern {
     size_t step_capacity;
     int32_t *change; /* of the count, by item */
     size_t change_capacity;
+    struct saved *saved; /* in order of birth; between humps those still alive */
+    size_t saved_count, saved_capacity;
+    bool is_open; /* the last hump was a pair of passes, and `saved` is what it left */
     struct passes *passes;
     size_t pass_count, pass_capacity;
     struct budget *budget;
@@ -130,33 +140,83 @@ static bool count_saved(struct pattern *pattern, struct error *err)
     return true;
 }
 
-/* Adds the passes of a hump where its blocks go in the reverse order. */
-static bool take_hump(struct pattern *pattern, const struct hump *hump, struct error *err)
+/* Whether blocks in the order of their birth end in the reverse order, by and large: each is
+ * compared with the one a quarter of them further on, for those that one node saved end together.
+ */
+static bool are_reversed(const struct saved *saved, size_t count)
+{
+    size_t lag = (count + 3) / 4, reversed = 0;
+    for (size_t i = 0; i + lag < count; i++)
+        reversed += saved[i].end > saved[i + lag].end;
+    return reversed * 4 >= (count - lag) * 3;
+}
+
+static bool add_saved(struct pattern *pattern, const struct saved *saved, struct error *err)
+{
+    if (!vec_grow((void **)&pattern->saved, &pattern->saved_capacity, pattern->saved_count + 1,
+                  sizeof(*saved), pattern->budget, err))
+        return false;
+    pattern->saved[pattern->saved_count++] = *saved;
+    return true;
+}
+
+/* Leaves of pattern->saved what ends behind an item, at most MOST_OPEN of them. */
+static void keep_behind(struct pattern *pattern, uint32_t item)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < pattern->saved_count && kept < MOST_OPEN; i++)
+        if (pattern->saved[i].end > item)
+            pattern->saved[kept++] = pattern->saved[i];
+    pattern->saved_count = kept;
+}
+
+/* Adds to pattern->saved what a hump has at its top. */
+static bool add_members(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
-    struct passes passes = {
-        .forward = EVENT_NEVER, .backward = hump->top + 1, .end = hump->top + 1};
-    size_t members = 0, reversed = 0;
-    uint32_t before = EVENT_NEVER;
     for (size_t i = births_from(timeline, hump->first);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= hump->top; i++) {
-        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
-        if (end <= hump->top || end > hump->end || !may_be_saved(pattern, i))
-            continue;
-        if (passes.forward == EVENT_NEVER)
-            passes.forward = timeline->lifetimes[i].alloc;
-        if (end + 1 > passes.end)
-            passes.end = end + 1;
-        reversed += end < before;
-        before = end;
-        members++;
+        struct saved saved = {timeline->lifetimes[i].alloc, lifetime_end(&timeline->lifetimes[i])};
+        if (saved.end > hump->top && may_be_saved(pattern, i) && !add_saved(pattern, &saved, err))
+            return false;
     }
-    if (members < LEAST_SAVED || reversed * 4 < members * 3)
-        return true;
+    return true;
+}
+
+static bool add_passes(struct pattern *pattern, const struct hump *hump, struct error *err)
+{
+    struct passes passes = {.forward = pattern->saved[0].birth, .backward = hump->top + 1};
+    passes.end = passes.backward;
+    for (size_t i = 0; i < pattern->saved_count; i++)
+        if (pattern->saved[i].end <= hump->end && pattern->saved[i].end + 1 > passes.end)
+            passes.end = pattern->saved[i].end + 1;
     if (!vec_grow((void **)&pattern->passes, &pattern->pass_capacity, pattern->pass_count + 1,
                   sizeof(passes), pattern->budget, err))
         return false;
     pattern->passes[pattern->pass_count++] = passes;
+    return true;
+}
+
+/* A hump is a pair of passes where its blocks go in the reverse order. It is part of the backward
+ * pass before it where that has blocks left to free: checkpointing computes a piece again. */
+static bool take_hump(struct pattern *pattern, const struct hump *hump, struct error *err)
+{
+    keep_behind(pattern, hump->top);
+    bool in_backward = pattern->is_open && pattern->saved_count >= LEAST_OPEN;
+    if (in_backward) {
+        pattern->passes[pattern->pass_count - 1].end = hump->end + 1;
+        keep_behind(pattern, hump->end);
+        return true;
+    }
+    if (pattern->is_open)
+        pattern->saved_count = 0;
+    if (!add_members(pattern, hump, err))
+        return false;
+    pattern->is_open =
+        pattern->saved_count >= LEAST_SAVED && are_reversed(pattern->saved, pattern->saved_count);
+    if (pattern->is_open && !add_passes(pattern, hump, err))
+        return false;
+    keep_behind(pattern, hump->end);
     return true;
 }
 
@@ -205,6 +265,9 @@ static bool put_passes(struct pattern *pattern, struct phases *made, struct erro
         enum phase phase = (enum phase)old->runs[run].phase;
         enum phase_evidence evidence = (enum phase_evidence)old->runs[run].evidence;
         bool plain = phase <= PHASE_OTHER;
+        while (phase == PHASE_OPTIMIZER && pass < pattern->pass_count &&
+               pattern->passes[pass].forward < at)
+            pass++; /* a pass ends with the step */
         while (ok && at < end) {
             while (pass < pattern->pass_count && pattern->passes[pass].end <= at)
                 pass++;
@@ -241,6 +304,49 @@ static void prolong_backward(struct phases *phases)
     phases->count = kept;
 }
 
+/* Where a trace settles: what stays, and is there by this item, has the most bytes x items of the
+ * trace behind it. */
+static uint32_t settling_item(const struct timeline *timeline)
+{
+    const struct trace *trace = timeline->trace;
+    double bytes = 0, most = 0;
+    uint32_t settled = 0;
+    for (size_t i = 0; i < timeline->carried_count; i++)
+        if (carried_end(&timeline->carried[i]) == EVENT_NEVER)
+            bytes += (double)timeline->carried[i].size;
+    most = bytes * (double)trace->count;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
+        if (lifetime_end(&timeline->lifetimes[i]) != EVENT_NEVER)
+            continue;
+        bytes += (double)trace->size[item];
+        if (bytes * (double)(trace->count - item) <= most)
+            continue;
+        most = bytes * (double)(trace->count - item);
+        settled = item + 1;
+    }
+    return settled;
+}
+
+/* Without any turn, and without an annotation: a program that only computes forward, if anything.
+ */
+static bool guess_forward(struct phases *phases, const struct timeline *timeline, struct error *err)
+{
+    uint32_t first = settling_item(timeline);
+    if (first >= timeline->trace->count ||
+        timeline->lifetime_count - births_from(timeline, first) < LEAST_BIRTHS)
+        return true;
+    return phases_append(phases, first, PHASE_FORWARD, PHASE_GUESSED, err);
+}
+
+static bool has_step(const struct phases *phases)
+{
+    for (size_t run = 0; run < phases->count; run++)
+        if (phases->runs[run].phase > PHASE_DATA)
+            return true;
+    return false;
+}
+
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,
                            struct error *err)
 {
@@ -252,6 +358,7 @@ bool phases_from_lifetimes(struct phases *phases, const struct timeline *timelin
     vec_free(pattern.stays, pattern.stay_capacity, sizeof(uint64_t), pattern.budget);
     vec_free(pattern.steps, pattern.step_capacity, sizeof(uint32_t), pattern.budget);
     vec_free(pattern.change, pattern.change_capacity, sizeof(int32_t), pattern.budget);
+    vec_free(pattern.saved, pattern.saved_capacity, sizeof(struct saved), pattern.budget);
     vec_free(pattern.passes, pattern.pass_capacity, sizeof(struct passes), pattern.budget);
     if (!ok) {
         phases_release(&made);
@@ -262,5 +369,7 @@ bool phases_from_lifetimes(struct phases *phases, const struct timeline *timelin
     phases->count = made.count;
     phases->runs_capacity = made.runs_capacity;
     prolong_backward(phases);
+    if (!has_step(phases))
+        return guess_forward(phases, timeline, err);
     return phases_refine(phases, timeline, NULL, err);
 }

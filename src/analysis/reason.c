@@ -180,6 +180,8 @@ enum category reason_category(enum reason reason)
 enum confidence reason_confidence(uint8_t byte)
 {
     enum confidence confidence = reasons[reason_of(byte)].confidence;
+    if (byte & REASON_GUESS)
+        return CONFIDENCE_LOW;
     bool doubtful = (byte & REASON_DOUBT) && confidence > CONFIDENCE_LOW;
     return doubtful ? confidence - 1 : confidence;
 }

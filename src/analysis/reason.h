@@ -75,9 +75,11 @@ enum reason {
     REASON_COUNT,
 };
 
-/* A reason as a byte: the enum, and REASON_DOUBT where it deserves a degree less of confidence than
- * by itself, since the phase it rests on is inferred too. */
-#define REASON_DOUBT 0x80
+/* A reason as a byte: the enum, with REASON_DOUBT where it deserves a degree less of confidence
+ * than by itself, since the phase it rests on is inferred too, or REASON_GUESS where that phase is
+ * no more than a guess. */
+#define REASON_DOUBT 0x40
+#define REASON_GUESS 0x80
 
 static inline enum reason reason_of(uint8_t byte)
 {

@@ -8,6 +8,7 @@
 /* Cached facts of a frame: what its names say, independent of the stack. */
 struct frame_facts {
     bool is_known;
+    uint8_t own;    /* category by the user's own rules, or OWN_RULES_NONE */
     uint8_t kind;   /* enum frame_kind */
     uint8_t role;   /* enum frame_role of a Python frame, enum native_role of another */
     string_id name; /* of an operator or node, once a stack asked for it */
@@ -17,7 +18,8 @@ struct frame_facts {
  * by a fixed number of bytes an id, so the symbols' own budget bounds them. */
 struct site_table {
     struct symbols *symbols;
-    struct file_facts *files; /* by string */
+    const struct own_rules *rules; /* not owned; NULL: none */
+    struct file_facts *files;      /* by string */
     struct frame_facts *frames;
     struct stack_facts *stacks;
     size_t file_count, frame_count, stack_count;
@@ -32,6 +34,11 @@ struct site_table *site_table_create(struct symbols *symbols, struct error *err)
     }
     table->symbols = symbols;
     return table;
+}
+
+void site_table_set_rules(struct site_table *table, const struct own_rules *rules)
+{
+    table->rules = rules;
 }
 
 void site_table_destroy(struct site_table *table)
@@ -92,7 +99,10 @@ static struct frame_facts frame_facts_compute(struct site_table *table, frame_id
     if (of_file.class == FILE_NATIVE)
         of_file.class = frame_script_class(file, name, frame.line);
 
-    struct frame_facts facts = {.is_known = true, .kind = kinds[of_file.class]};
+    struct frame_facts facts = {
+        .is_known = true, .own = OWN_RULES_NONE, .kind = kinds[of_file.class]};
+    if (table->rules)
+        facts.own = own_rules_match(table->rules, file, name);
     if (facts.kind == FRAME_NATIVE) {
         char unused[NATIVE_NAME_SIZE];
         facts.role = (uint8_t)native_classify(name, unused);
@@ -245,9 +255,12 @@ static bool stack_facts_compute(struct site_table *table, stack_id id, struct st
                                 struct error *err)
 {
     struct stack stack = symbols_stack_at(table->symbols, id);
-    struct walk walk = {.facts = {.site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME}}};
+    struct walk walk = {.facts = {.site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME},
+                                  .own = OWN_RULES_NONE}};
     for (size_t i = 0; i < stack.count; i++) {
         struct frame_facts spare, *frame = frame_facts_of(table, stack.frames[i], &spare);
+        if (walk.facts.own == OWN_RULES_NONE)
+            walk.facts.own = frame->own;
         if (frame->kind != FRAME_NATIVE)
             walk_python(&walk, (uint32_t)i, frame);
         else if (frame->role != NATIVE_PLAIN &&

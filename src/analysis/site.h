@@ -8,6 +8,7 @@
 #ifndef MEMSNAP_ANALYSIS_SITE_H
 #define MEMSNAP_ANALYSIS_SITE_H
 
+#include "analysis/own_rules.h"
 #include "base/buffer.h"
 #include "base/symbols.h"
 
@@ -45,6 +46,7 @@ enum context {
 struct stack_facts {
     struct site site;
     uint8_t context;       /* enum context */
+    uint8_t own;           /* category by the user's own rules, or OWN_RULES_NONE */
     bool is_known;         /* internal: computed */
     bool in_operator;      /* an at::_ops frame is in the stack */
     bool accumulates_grad; /* an AccumulateGrad frame is in the stack */
@@ -56,6 +58,9 @@ struct site_table; /* classification of every frame and stack of a symbols, made
 
 /* Adds operator names to `symbols`, which outlives the table. */
 struct site_table *site_table_create(struct symbols *symbols, struct error *err);
+/* From now on stacks are matched with a user's own rules, which stay the caller's; NULL: none. To
+ * be called before anything is asked of the table. */
+void site_table_set_rules(struct site_table *table, const struct own_rules *rules);
 void site_table_destroy(struct site_table *table);
 struct symbols *site_table_symbols(const struct site_table *table);
 

@@ -8,6 +8,7 @@
 #include "commands/inputs.h"
 #include "commands/options.h"
 #include "commands/output.h"
+#include "commands/rules_file.h"
 #include "commands/sandbox.h"
 #include "commands/watch.h"
 
@@ -130,7 +131,8 @@ static enum status report_files(struct run *run, struct output *output)
         output_discard(output);
         return status;
     }
-    if (run->inputs->count > 1 && !run->options->json && !compare(run, &err))
+    if (run->inputs->count > 1 && !run->options->json && !run->options->explain &&
+        !compare(run, &err))
         status = fail(&err);
     return output_commit(output, &err) ? status : fail(&err);
 }
@@ -187,12 +189,17 @@ static enum status run(int argc, char **argv)
     }
     if (!analyze_options_complete(&options, &err))
         return complain_usage("analyze: %s", err.text);
+    struct own_rules *rules;
+    if (!rules_file_read(options.rules, &rules, &err))
+        return fail(&err);
+    options.capture.rules = rules;
     enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
         divide_memory(&options, inputs.count);
         status = analyze(&options, &inputs);
         inputs_release(&inputs);
     }
+    own_rules_destroy(rules);
     return status;
 }
 

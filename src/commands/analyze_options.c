@@ -18,6 +18,8 @@ enum {
     OPTION_RANGE,
     OPTION_STACKS,
     OPTION_ALLOCATIONS,
+    OPTION_EXPLAIN,
+    OPTION_RULES,
     OPTION_UNITS,
     OPTION_FORMAT,
     OPTION_MAX_MEMORY,
@@ -114,6 +116,14 @@ bool analyze_option(int option, struct analyze_options *options, struct error *e
     case OPTION_ALLOCATIONS:
         options->allocations = true;
         return true;
+    case OPTION_EXPLAIN:
+        if (!*optarg)
+            return error_set(err, STATUS_USAGE, "--explain takes an address or a call site");
+        options->explain = optarg;
+        return true;
+    case OPTION_RULES:
+        options->rules = optarg;
+        return true;
     case OPTION_UNITS:
         if (!units_parse(optarg, &options->unit))
             return error_set(err, STATUS_USAGE,
@@ -171,6 +181,14 @@ const struct option_spec analyze_option_specs[] = {
     {OPTION_FORMAT, "format", "FORMAT", "text, or json: one line a file"},
     {OPTION_ALLOCATIONS, "allocations", NULL,
      "JSON: also every allocation, with its category and why"},
+    {OPTION_EXPLAIN, "explain", "ADDR|SITE",
+     "instead of the report: why the allocations at an\n"
+     "address (0x...), or of call sites with SITE in their\n"
+     "label (model.py:39), have their categories"},
+    {OPTION_RULES, "rules", "FILE",
+     "categories by rules of your own: lines\n"
+     "'category: regex' on file:function; none: not even\n"
+     "those in ~/.config/memsnap/rules"},
     {'o', "output", "FILE", "write there; the file appears once it is whole"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
     {OPTION_JOBS, "jobs", "N", "read so many files at a time; 0: one a core"},
@@ -193,6 +211,9 @@ bool analyze_options_complete(struct analyze_options *options, struct error *err
 {
     if (options->allocations && !options->json)
         return error_set(err, STATUS_USAGE, "--allocations needs --format json");
+    if (options->explain && options->json)
+        return error_set(err, STATUS_USAGE,
+                         "--explain prints text; --allocations has reasons as JSON");
     if (options->jobs == 0)
         options->jobs = core_count();
     options->report.unit = options->json ? UNIT_AUTO : options->unit;

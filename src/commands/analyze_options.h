@@ -15,7 +15,9 @@ struct analyze_options {
     struct report_options report;
     size_t largest; /* single allocations in text; 0: all */
     bool top_given, verbose, json;
-    bool allocations; /* JSON only */
+    bool allocations;    /* JSON only */
+    const char *explain; /* text only: an address or a part of a call site; NULL: the report */
+    const char *rules;   /* file of the user's own rules, "none", or NULL: the usual one */
     enum stack_detail stacks;
     enum unit unit;
     size_t jobs;    /* files read at a time; 0: as many as there are cores */

@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+#include "render/explain.h"
+
+#define EXPLAINED_MOST 1000 /* allocations that --explain shows in full */
+
 static bool out_of_memory(struct error *err)
 {
     return error_set(err, STATUS_LIMIT, "out of memory");
@@ -59,6 +63,43 @@ static bool render(const struct analyze_options *options, const struct page *pag
     return ok || out_of_memory(err);
 }
 
+static bool explain_devices(const struct analyze_options *options, const struct page *page,
+                            const struct capture *capture, struct device_report **reports,
+                            const struct explain_query *query, size_t *found, struct error *err)
+{
+    size_t most = options->report.top;
+    if (most == 0 || most > EXPLAINED_MOST)
+        most = EXPLAINED_MOST;
+    for (size_t i = 0; i < capture->device_count; i++) {
+        struct explanation explanation;
+        if (!explain_find(&explanation, reports[i], capture->sites, query, err))
+            return false;
+        if (*found > 0 && explanation.count > 0)
+            fputc('\n', page->out);
+        bool ok = explanation.count == 0 ||
+                  explain_text(page, reports[i], capture->sites, query, &explanation, most);
+        *found += explanation.count;
+        explanation_release(&explanation);
+        if (!ok)
+            return out_of_memory(err);
+    }
+    return true;
+}
+
+static bool explain(const struct analyze_options *options, const struct page *page,
+                    const struct capture *capture, struct device_report **reports,
+                    struct error *err)
+{
+    struct explain_query query;
+    size_t found = 0;
+    explain_query_parse(options->explain, &query);
+    return explain_devices(options, page, capture, reports, &query, &found, err) &&
+           (found > 0 || error_set(err, STATUS_USAGE,
+                                   query.site ? "no call site has '%.80s' in its label"
+                                              : "nothing that is recorded was allocated at %.80s",
+                                   options->explain));
+}
+
 static bool report(const struct analyze_options *options, const struct page *page, const char *path,
                    const struct capture *capture, struct file_figures *figures, struct error *err)
 {
@@ -68,7 +109,8 @@ static bool report(const struct analyze_options *options, const struct page *pag
     struct file_figures taken = {0};
     bool ok = build_reports(options, capture, reports, err) &&
               take_figures(path, capture, &taken, err) &&
-              render(options, page, path, capture, reports, err);
+              (options->explain ? explain(options, page, capture, reports, err)
+                                : render(options, page, path, capture, reports, err));
     for (size_t i = 0; i < capture->device_count; i++)
         device_report_destroy(reports[i]);
     free(reports);

@@ -63,6 +63,8 @@ bool capture_open_input(struct capture *capture, struct input *input,
     struct capture opened = {.snapshot = snapshot_load_input(input, &load_options, err)};
     if (opened.snapshot)
         opened.sites = site_table_create(opened.snapshot->symbols, err);
+    if (opened.sites)
+        site_table_set_rules(opened.sites, options->rules);
     if (opened.sites && choose_devices(&opened, options->device, err)) {
         *capture = opened;
         return true;

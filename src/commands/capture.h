@@ -17,7 +17,8 @@ struct capture {
 struct capture_options {
     size_t max_memory; /* bytes; 0: the default */
     struct window window;
-    int64_t device; /* or ALL_DEVICES */
+    int64_t device;                /* or ALL_DEVICES */
+    const struct own_rules *rules; /* for categories; NULL: none */
 };
 
 /* Reads `fd`, and closes it. `progress` may be NULL. */

@@ -32,6 +32,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/options.h \
 	src/commands/output.c \
 	src/commands/output.h \
+	src/commands/rules_file.c \
+	src/commands/rules_file.h \
 	src/commands/sandbox.c \
 	src/commands/sandbox.h \
 	src/commands/sandbox_landlock.c \

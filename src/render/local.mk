@@ -31,6 +31,8 @@ libmemsnap_a_SOURCES += \
 	src/render/dumper.h \
 	src/render/escape.c \
 	src/render/escape.h \
+	src/render/explain.c \
+	src/render/explain.h \
 	src/render/fit.c \
 	src/render/fit.h \
 	src/render/input_line.c \

@@ -14,7 +14,8 @@ ln -s "$samples" samples
 mkdir .run
 unset COLUMNS NO_COLOR MEMSNAP_INPUT
 TERM=xterm
-export TERM
+XDG_CONFIG_HOME=$here/.config
+export TERM XDG_CONFIG_HOME
 ran=0
 failed=0
 status=0

@@ -2,6 +2,7 @@ cli_tests = \
 	tests/cli/backends.sh \
 	tests/cli/convert.sh \
 	tests/cli/devices.sh \
+	tests/cli/categories.sh \
 	tests/cli/dump.sh \
 	tests/cli/escape.sh \
 	tests/cli/files.sh \
@@ -25,6 +26,8 @@ EXTRA_DIST += \
 	tests/cli/golden/comparison.txt \
 	tests/cli/golden/device.txt \
 	tests/cli/golden/expandable.txt \
+	tests/cli/golden/explain-address.txt \
+	tests/cli/golden/explain-site.txt \
 	tests/cli/golden/help-analyze.txt \
 	tests/cli/golden/help-convert.txt \
 	tests/cli/golden/help-backends.txt \
@@ -55,6 +58,7 @@ EXTRA_DIST += \
 	tests/cli/golden/pinned.txt \
 	tests/cli/golden/range.txt \
 	tests/cli/golden/ring-overflow.txt \
+	tests/cli/golden/rules.txt \
 	tests/cli/golden/several.txt \
 	tests/cli/golden/stacks-all.txt \
 	tests/cli/golden/stacks.txt \

@@ -7,6 +7,7 @@
 TCase *category_tests(void);
 TCase *category_carried_tests(void);
 TCase *findings_tests(void);
+TCase *category_guess_tests(void);
 TCase *fragmentation_tests(void);
 TCase *oom_tests(void);
 TCase *report_tests(void);

@@ -102,6 +102,12 @@ struct device_report *capture_report(struct capture *capture, size_t top)
 
 enum category capture_category(struct capture *capture, uint64_t addr)
 {
+    uint8_t reason;
+    return capture_category_why(capture, addr, &reason);
+}
+
+enum category capture_category_why(struct capture *capture, uint64_t addr, uint8_t *reason)
+{
     const struct timeline *timeline = capture->timeline;
     struct categories categories;
     struct error err;
@@ -111,11 +117,15 @@ enum category capture_category(struct capture *capture, uint64_t addr)
     ck_assert(categories_assign(timeline, capture->sites, &phases, &categories, &err));
     phases_release(&phases);
     for (size_t i = 0; i < timeline->carried_count; i++)
-        if (timeline->carried[i].addr == addr)
+        if (timeline->carried[i].addr == addr) {
             found = categories.of_carried[i];
+            *reason = categories.why_carried[i];
+        }
     for (size_t i = 0; i < timeline->lifetime_count; i++)
-        if (timeline->trace->addr[timeline->lifetimes[i].alloc] == addr)
+        if (timeline->trace->addr[timeline->lifetimes[i].alloc] == addr) {
             found = categories.of_lifetime[i];
+            *reason = categories.why_lifetime[i];
+        }
     categories_release(&categories);
     ck_assert_int_ge(found, 0);
     return (enum category)found;

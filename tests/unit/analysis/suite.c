@@ -12,6 +12,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_tests());
     suite_add_tcase(suite, category_carried_tests());
     suite_add_tcase(suite, findings_tests());
+    suite_add_tcase(suite, category_guess_tests());
     suite_add_tcase(suite, fragmentation_tests());
     suite_add_tcase(suite, oom_tests());
     suite_add_tcase(suite, report_labels_tests());

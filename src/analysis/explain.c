@@ -1,0 +1,168 @@
+#include "analysis/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/births.h"
+
+void explain_query_parse(const char *text, struct explain_query *query)
+{
+    char *end = NULL;
+    *query = (struct explain_query){.site = text};
+    if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X') || !text[2])
+        return;
+    uint64_t addr = strtoull(text, &end, 16);
+    if (*end == '\0')
+        *query = (struct explain_query){.addr = addr};
+}
+
+static struct explained of_carried(const struct device_report *report, size_t index)
+{
+    const struct carried *carried = &report->timeline->carried[index];
+    return (struct explained){
+        .category = report->all.of_carried[index],
+        .reason = report->all.why_carried[index],
+        .index = (uint32_t)index,
+        .addr = carried->addr,
+        .size = carried->size,
+        .stack = carried->stack,
+        .born = EVENT_NEVER,
+        .freed = carried_end(carried),
+    };
+}
+
+static struct explained of_lifetime(const struct device_report *report, size_t index)
+{
+    const struct trace *trace = report->timeline->trace;
+    const struct lifetime *lifetime = &report->timeline->lifetimes[index];
+    return (struct explained){
+        .in_trace = true,
+        .category = report->all.of_lifetime[index],
+        .reason = report->all.why_lifetime[index],
+        .index = (uint32_t)index,
+        .addr = trace->addr[lifetime->alloc],
+        .size = trace->size[lifetime->alloc],
+        .stack = trace->stack[lifetime->alloc],
+        .born = lifetime->alloc,
+        .freed = lifetime_end(lifetime),
+    };
+}
+
+/* Which stacks have a label that fits, asked once a stack. */
+struct fitting {
+    const struct explain_query *query;
+    struct site_table *sites;
+    uint8_t *known; /* by stack: 0 not asked yet, 1 fits, 2 does not */
+    size_t count, capacity;
+    struct buffer label;
+};
+
+static bool stack_fits(struct fitting *fitting, stack_id stack, bool *fits, struct error *err)
+{
+    if (fitting->known[stack] == 0) {
+        struct site site;
+        if (!site_of(fitting->sites, stack, &site, err))
+            return false;
+        buffer_clear(&fitting->label);
+        site_label(fitting->sites, stack, &site, &fitting->label);
+        if (fitting->label.failed)
+            return error_set(err, STATUS_LIMIT, "out of memory");
+        bool found = fitting->label.size > 0 && strstr(fitting->label.bytes, fitting->query->site);
+        fitting->known[stack] = found ? 1 : 2;
+    }
+    *fits = fitting->known[stack] == 1;
+    return true;
+}
+
+static bool add_if_fits(struct explanation *explanation, struct fitting *fitting,
+                        const struct explained *item, struct error *err)
+{
+    bool fits = item->addr == fitting->query->addr;
+    if (fitting->query->site && !stack_fits(fitting, item->stack, &fits, err))
+        return false;
+    if (!fits)
+        return true;
+    if (!vec_grow((void **)&explanation->items, &explanation->capacity, explanation->count + 1,
+                  sizeof(*item), explanation->budget, err))
+        return false;
+    explanation->items[explanation->count++] = *item;
+    return true;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct explained *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    if (x->in_trace != y->in_trace)
+        return x->in_trace ? 1 : -1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool find_all(struct explanation *made, const struct device_report *report,
+                     struct fitting *fitting, struct error *err)
+{
+    struct explained item;
+    bool ok = vec_grow((void **)&fitting->known, &fitting->capacity, fitting->count, 1,
+                       made->budget, err);
+    if (ok)
+        memset(fitting->known, 0, fitting->count);
+    for (size_t i = 0; ok && i < report->timeline->carried_count; i++) {
+        item = of_carried(report, i);
+        ok = add_if_fits(made, fitting, &item, err);
+    }
+    for (size_t i = 0; ok && i < report->timeline->lifetime_count; i++) {
+        item = of_lifetime(report, i);
+        ok = add_if_fits(made, fitting, &item, err);
+    }
+    return ok;
+}
+
+bool explain_find(struct explanation *explanation, const struct device_report *report,
+                  struct site_table *sites, const struct explain_query *query, struct error *err)
+{
+    struct explanation made = {.budget = report->timeline->snapshot->budget};
+    struct fitting fitting = {.query = query, .sites = sites};
+    fitting.count = symbols_stack_count(site_table_symbols(sites));
+    bool ok = find_all(&made, report, &fitting, err);
+    vec_free(fitting.known, fitting.capacity, 1, made.budget);
+    buffer_release(&fitting.label);
+    if (!ok) {
+        explanation_release(&made);
+        return false;
+    }
+    if (query->site && made.count > 0)
+        qsort(made.items, made.count, sizeof(*made.items), compare_sizes);
+    *explanation = made;
+    return true;
+}
+
+void explanation_release(struct explanation *explanation)
+{
+    vec_free(explanation->items, explanation->capacity, sizeof(*explanation->items),
+             explanation->budget);
+    *explanation = (struct explanation){0};
+}
+
+static void count_one(struct size_evidence *evidence, const struct explained *item, uint64_t size)
+{
+    if (item->size != size)
+        return;
+    evidence->all++;
+    evidence->never_freed += item->freed == EVENT_NEVER;
+    evidence->by_category[item->category]++;
+}
+
+void explain_size(const struct device_report *report, uint64_t size, struct size_evidence *evidence)
+{
+    struct explained item;
+    *evidence = (struct size_evidence){0};
+    for (size_t i = 0; i < report->timeline->carried_count; i++) {
+        item = of_carried(report, i);
+        count_one(evidence, &item, size);
+    }
+    for (size_t i = 0; i < report->timeline->lifetime_count; i++) {
+        item = of_lifetime(report, i);
+        count_one(evidence, &item, size);
+    }
+}

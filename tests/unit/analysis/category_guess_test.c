@@ -1,0 +1,239 @@
+/* Phases and categories where no stack names the phase: loops written by hand, other threads, and
+ * traces without a single stack. */
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define PARAMETER  4000u
+#define ACTIVATION 5000u
+#define LAYERS     6u
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static void expect(uint64_t addr, enum category category, enum confidence confidence)
+{
+    uint8_t reason;
+    enum category found = capture_category_why(&capture, addr, &reason);
+    ck_assert_msg(found == category && reason_confidence(reason) == confidence, "%d: %s, %s: %s",
+                  (int)addr, category_name(found), confidence_name(reason_confidence(reason)),
+                  reason_name(reason));
+}
+
+static void born(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", addr, size, frames);
+}
+
+static void freed(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_free(&capture, addr, size, frames);
+}
+
+/* One allocation a layer is saved, at 100, 101, ...; the pass back uses them up in the reverse
+ * order, each with a gradient passed on (200, ...) and one that stays (300, ...). */
+static void one_step(const char *forward, const char *backward)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        born(100 + i, ACTIVATION + i, forward);
+    born(200 + LAYERS, ACTIVATION, backward);
+    for (unsigned i = LAYERS; i-- > 0;) {
+        born(300 + i, PARAMETER + i, backward);
+        born(200 + i, ACTIVATION + i, backward);
+        freed(201 + i, ACTIVATION, backward);
+        freed(100 + i, ACTIVATION + i, backward);
+    }
+    freed(200, ACTIVATION, backward);
+}
+
+/* velocities at 400, ... in place of those at 500, ... */
+static void update_by_hand(const char *frames)
+{
+    for (unsigned i = 0; i < LAYERS; i++) {
+        born(400 + i, PARAMETER + i, frames);
+        freed(500 + i, PARAMETER + i, frames);
+        freed(300 + i, PARAMETER + i, frames);
+    }
+}
+
+static void parameters_before(void)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 1 + i, PARAMETER + i, "");
+}
+
+START_TEST(a_loop_written_by_hand)
+{
+    parameters_before();
+    born(50, 64, CPP("at::_ops::_to_copy::call(x)") "," SCRIPT);
+    one_step(SCRIPT, ENGINE);
+    update_by_hand(SCRIPT);
+    freed(50, 64, SCRIPT);
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
+    expect(50, CATEGORY_INPUT, CONFIDENCE_MEDIUM);
+    expect(100, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM); /* its phase is inferred */
+    expect(203, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_HIGH);
+    expect(303, CATEGORY_GRADIENT, CONFIDENCE_HIGH);
+    expect(403, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM);
+    expect(503, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+}
+END_TEST
+
+START_TEST(a_thread_of_autograd_has_no_python)
+{
+    parameters_before();
+    one_step(STACK_FORWARD, "");
+    born(60, 16, STACK_STEP);
+    freed(60, 16, STACK_STEP);
+    capture_load(&capture);
+    expect(100, CATEGORY_ACTIVATION, CONFIDENCE_HIGH);
+    expect(203, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
+    expect(303, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+START_TEST(a_thread_that_frees_nothing_of_the_forward_is_none_of_autograds)
+{
+    born(1, 1000, STACK_FORWARD);
+    born(2, 1000, "");
+    freed(2, 1000, "");
+    born(3, 1000, STACK_FORWARD);
+    freed(1, 1000, STACK_FORWARD);
+    freed(3, 1000, STACK_FORWARD);
+    capture_load(&capture);
+    expect(2, CATEGORY_TEMPORARY, CONFIDENCE_HIGH); /* scratch of the forward */
+}
+END_TEST
+
+START_TEST(without_stacks_the_lifetimes_tell)
+{
+    parameters_before();
+    for (int step = 0; step < 2; step++) {
+        one_step("", "");
+        update_by_hand("");
+        for (unsigned i = 0; i < LAYERS; i++)
+            freed(400 + i, PARAMETER + i, "");
+    }
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
+    expect(100, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(203, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
+    expect(303, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+/* What checkpointing does: two blocks are saved, and each piece is computed again to go back. */
+START_TEST(a_piece_computed_again_belongs_to_the_backward)
+{
+    parameters_before();
+    for (unsigned i = 0; i < 4; i++)
+        born(10 + i, 77, "");
+    one_step("", "");
+    one_step("", "");
+    for (unsigned i = 4; i-- > 0;)
+        freed(10 + i, 77, "");
+    capture_load(&capture);
+    struct phases phases;
+    struct error err;
+    ck_assert(phases_build(&phases, capture.timeline, capture.sites, &err));
+    unsigned forward = 0;
+    for (size_t run = 0; run < phases.count; run++)
+        forward += phases.runs[run].phase == PHASE_FORWARD;
+    ck_assert_uint_eq(forward, 1);
+    phases_release(&phases);
+}
+END_TEST
+
+START_TEST(without_a_turn_it_is_a_guess)
+{
+    parameters_before();
+    for (unsigned i = 0; i < 100; i++) {
+        born(100 + i, ACTIVATION, "");
+        if (i > 0)
+            freed(99 + i, ACTIVATION, "");
+    }
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER, CONFIDENCE_LOW);
+    expect(150, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+}
+END_TEST
+
+START_TEST(gradients_may_stay)
+{
+    for (unsigned copy = 0; copy < 4; copy++)
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_block(&capture, 1 + copy * 10 + i, PARAMETER + i, "");
+    one_step(STACK_FORWARD, ENGINE);
+    for (unsigned i = 0; i < LAYERS; i++)
+        freed(300 + i, PARAMETER + i, CPP("torch::autograd::AccumulateGrad::apply(x)") "," ENGINE);
+    born(60, 16, STACK_STEP);
+    freed(60, 16, STACK_STEP);
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER, CONFIDENCE_LOW);
+    expect(11, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+    expect(21, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+    expect(31, CATEGORY_GRADIENT, CONFIDENCE_LOW);
+}
+END_TEST
+
+START_TEST(copies_in_a_wider_type)
+{
+    parameters_before();
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 20 + i, 2 * (PARAMETER + i), "");
+    one_step(STACK_FORWARD, ENGINE);
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
+    expect(20, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+}
+END_TEST
+
+START_TEST(what_outlives_a_forward_without_a_backward)
+{
+    born(1, 1000, STACK_FORWARD);
+    born(2, 1000, SCRIPT);
+    freed(2, 1000, SCRIPT);
+    born(3, 1000, STACK_FORWARD);
+    freed(1, 1000, SCRIPT);
+    capture_load(&capture);
+    expect(1, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+}
+END_TEST
+
+START_TEST(cublas_workspaces_have_a_size)
+{
+    capture_block(&capture, 1, 8519680, "");
+    born(2, 8519680, "");
+    born(3, 8519681, "");
+    capture_load(&capture);
+    expect(1, CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM);
+    expect(2, CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM);
+    expect(3, CATEGORY_UNKNOWN, CONFIDENCE_LOW);
+}
+END_TEST
+
+TCase *category_guess_tests(void)
+{
+    TCase *tests = tcase_create("categories without stacks");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, a_loop_written_by_hand);
+    tcase_add_test(tests, a_thread_of_autograd_has_no_python);
+    tcase_add_test(tests, a_thread_that_frees_nothing_of_the_forward_is_none_of_autograds);
+    tcase_add_test(tests, without_stacks_the_lifetimes_tell);
+    tcase_add_test(tests, a_piece_computed_again_belongs_to_the_backward);
+    tcase_add_test(tests, without_a_turn_it_is_a_guess);
+    tcase_add_test(tests, gradients_may_stay);
+    tcase_add_test(tests, copies_in_a_wider_type);
+    tcase_add_test(tests, what_outlives_a_forward_without_a_backward);
+    tcase_add_test(tests, cublas_workspaces_have_a_size);
+    return tests;
+}
