@@ -5,58 +5,33 @@
 #include "render/analyze_memory.h"
 #include "render/analyze_parts.h"
 #include "render/escape.h"
+#include "render/input_line.h"
 #include "render/settings.h"
 #include "render/table.h"
 
 #define PATH_LEAST 16 /* columns for a file in the comparison */
 
-static void add_encoding(struct buffer *text, const struct snapshot *snapshot)
+/* A word and the paragraph behind it. */
+static bool lead_paragraph(const struct page *page, const char *lead, struct buffer *text)
 {
-    if (snapshot->encoding == ENCODING_PICKLE)
-        buffer_printf(text, "pickle protocol %d", snapshot->protocol);
-    else
-        buffer_puts(text, "JSON");
-    if (snapshot->compression == COMPRESSION_GZIP)
-        buffer_puts(text, ", gzip");
+    bool ok = !text->failed;
+    if (ok) {
+        fputs(lead, page->out);
+        page_paragraph(page, strlen(lead), 2, text->bytes);
+    }
+    buffer_release(text);
+    return ok;
 }
 
-static bool input_lines(const struct page *page, const struct analysis *analysis)
+static bool settings_line(const struct page *page, const struct snapshot *snapshot)
 {
-    const struct snapshot *snapshot = analysis->snapshot;
     struct buffer text = BUFFER_INIT;
-    char bytes[UNITS_TEXT_SIZE];
-    if (strcmp(analysis->path, "-") == 0)
-        buffer_puts(&text, "standard input");
-    else
-        escape_text(&text, analysis->path, strlen(analysis->path));
-    bool ok = !text.failed;
-    size_t columns = ok ? text_columns(text.bytes, text.size) : 0;
-    if (ok)
-        fputs(text.bytes, page->out); /* whole, so that it can be copied */
-    buffer_clear(&text);
-    buffer_puts(&text, "(");
-    if (snapshot->input_bytes)
-        buffer_printf(&text, "%s, ", page_bytes(page, bytes, (int64_t)snapshot->input_bytes));
-    add_encoding(&text, snapshot);
-    buffer_puts(&text, ")");
-    ok = ok && !text.failed;
-    if (ok)
-        page_paragraph(page, columns, 2, text.bytes);
-    buffer_clear(&text);
     settings_summary(snapshot, &text);
-    ok = ok && !text.failed;
-    if (ok) {
-        static const char lead[] = "Allocator settings:";
-        fputs(lead, page->out);
-        page_paragraph(page, sizeof(lead) - 1, 2, text.bytes);
-    }
-    buffer_release(&text);
-    return ok;
+    return lead_paragraph(page, "Allocator settings:", &text);
 }
 
 static bool unknown_keys(const struct page *page, const struct snapshot *snapshot)
 {
-    static const char lead[] = "Unknown keys:";
     struct buffer text = BUFFER_INIT;
     if (snapshot->unknown_key_count == 0)
         buffer_puts(&text, "none");
@@ -65,13 +40,7 @@ static bool unknown_keys(const struct page *page, const struct snapshot *snapsho
         buffer_printf(&text, "%s%s.", i ? ", " : "", snapshot->unknown_keys[i].where);
         escape_text(&text, key.bytes, key.size);
     }
-    bool ok = !text.failed;
-    if (ok) {
-        fputs(lead, page->out);
-        page_paragraph(page, sizeof(lead) - 1, 2, text.bytes);
-    }
-    buffer_release(&text);
-    return ok;
+    return lead_paragraph(page, "Unknown keys:", &text);
 }
 
 /* What else to ask, where it was not asked already and there is something to be told. */
@@ -91,9 +60,12 @@ static void hints(const struct page *page, const struct analysis *analysis)
 
 bool analyze_text(const struct page *page, const struct analysis *analysis)
 {
-    if (!input_lines(page, analysis))
+    const struct snapshot *snapshot = analysis->snapshot;
+    const struct input_line input = {analysis->path, snapshot->input_bytes, snapshot->encoding,
+                                     snapshot->protocol, snapshot->compression};
+    if (!input_line(page, &input) || !settings_line(page, snapshot))
         return false;
-    if (analysis->verbose && !unknown_keys(page, analysis->snapshot))
+    if (analysis->verbose && !unknown_keys(page, snapshot))
         return false;
     if (analysis->device_count == 0)
         fputs("\nThe snapshot holds no segments and no events: nothing was allocated.\n",
