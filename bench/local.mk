@@ -1,14 +1,17 @@
-EXTRA_PROGRAMS += bench/backends
+EXTRA_PROGRAMS += bench/backends bench/solver
 bench_backends_SOURCES = bench/backends.c
-CLEANFILES += bench/backends$(EXEEXT)
+bench_solver_SOURCES = bench/solver.c
+CLEANFILES += bench/backends$(EXEEXT) bench/solver$(EXEEXT)
 
 EXTRA_DIST += \
 	bench/CATEGORIES.md \
 	bench/README.md \
 	bench/RESULTS.md \
+	bench/SOLVER.md \
 	bench/categories \
 	bench/cpp_pickle.py \
 	bench/inputs.py \
 	bench/labelled.py \
 	bench/results.py \
-	bench/run
+	bench/run \
+	bench/solve

@@ -8,8 +8,9 @@
 #define MOST_SLOTS      500
 #define LEAST_SLOTS     100
 #define STEPS           1e10 /* a second or so of one CPU thread */
-#define MOST_TRIES      64   /* schedules replayed for a budget */
-#define MOST_REFINEMENT 4    /* rounds of looking for the least budget */
+#define MOST_STEPS      1e12
+#define MOST_TRIES      64 /* schedules replayed for a budget */
+#define MOST_REFINEMENT 4  /* rounds of looking for the least budget */
 
 struct batch {
     const struct chain *chain;
@@ -81,8 +82,13 @@ static bool prepare(struct batch *batch, const int64_t *budgets, size_t slots, s
                          ROTOR_MOST_LAYERS);
     if (!allocate(batch, err))
         return false;
+    double n = (double)batch->chain->layers;
     if (slots == 0)
         slots = affordable_slots(batch->chain->layers, batch->count);
+    if (n * n * n / 6 * (double)slots * (double)batch->count > MOST_STEPS)
+        return error_set(
+            err, STATUS_LIMIT,
+            "%.0f layers in %zu slots would take minutes: fewer slots, or coarser cuts", n, slots);
     for (size_t k = 0; k < batch->count; k++) {
         if (!rotor_problem_create(&batch->scaled[k], batch->chain, budgets[k], slots, batch->budget,
                                   err))

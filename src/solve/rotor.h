@@ -34,7 +34,8 @@ struct rotor_report {
     struct error device_error;     /* why another one did not; status 0: none failed */
 };
 
-/* A plan a budget (bytes, >= 0, without x[0]); all tables are one batch. */
+/* A plan a budget (bytes, >= 0, without x[0]); all tables are one batch. STATUS_LIMIT beyond
+ * ROTOR_MOST_LAYERS, where the slots asked for would take minutes, or beyond the budget. */
 bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count,
                  const struct rotor_options *options, struct rotor_plan *plans,
                  struct rotor_report *report, struct budget *budget, struct error *err);
