@@ -11,12 +11,27 @@ libmemsnap_a_SOURCES += \
 	src/analysis/carried.h \
 	src/analysis/category.c \
 	src/analysis/category.h \
+	src/analysis/explain.c \
+	src/analysis/explain.h \
 	src/analysis/findings.c \
 	src/analysis/findings.h \
 	src/analysis/findings_maker.h \
 	src/analysis/findings_peak.c \
-	src/analysis/explain.c \
-	src/analysis/explain.h \
+	src/analysis/forward_chain.c \
+	src/analysis/forward_chain.h \
+	src/analysis/forward_chain_cut.c \
+	src/analysis/forward_chain_cut.h \
+	src/analysis/forward_chain_extras.c \
+	src/analysis/forward_chain_names.c \
+	src/analysis/forward_chain_names.h \
+	src/analysis/forward_chain_outputs.c \
+	src/analysis/forward_chain_pass.c \
+	src/analysis/forward_chain_pass.h \
+	src/analysis/forward_chain_runs.c \
+	src/analysis/forward_chain_sizes.h \
+	src/analysis/forward_chain_times.c \
+	src/analysis/forward_chain_tree.c \
+	src/analysis/forward_chain_tree.h \
 	src/analysis/fragmentation.c \
 	src/analysis/fragmentation.h \
 	src/analysis/frames.c \

@@ -10,6 +10,7 @@ TCase *findings_tests(void);
 TCase *category_guess_tests(void);
 TCase *fragmentation_tests(void);
 TCase *oom_tests(void);
+TCase *forward_chain_tests(void);
 TCase *report_tests(void);
 TCase *report_notices_tests(void);
 TCase *report_labels_tests(void);

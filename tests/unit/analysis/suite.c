@@ -16,6 +16,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, fragmentation_tests());
     suite_add_tcase(suite, oom_tests());
     suite_add_tcase(suite, report_labels_tests());
+    suite_add_tcase(suite, forward_chain_tests());
     suite_add_tcase(suite, report_tests());
     suite_add_tcase(suite, report_notices_tests());
     return suite;

@@ -1,0 +1,533 @@
+/* Chains of layers from call trees, each told by the lines of its stacks. */
+#include "analysis/forward_chain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define MOST_KEPT 512
+
+static struct capture capture;
+static struct forward_chain chain;
+static struct chain_options options;
+static struct buffer stack;
+static uint64_t addresses[MOST_KEPT], sizes[MOST_KEPT], next;
+static size_t kept;
+
+static void create(void)
+{
+    capture_init(&capture);
+    chain = (struct forward_chain){0};
+    options = (struct chain_options){.level = CHAIN_BLOCKS, .most = 1000};
+    stack = (struct buffer)BUFFER_INIT;
+    next = 4096;
+    kept = 0;
+}
+
+static void destroy(void)
+{
+    forward_chain_release(&chain);
+    capture_release(&capture);
+    buffer_release(&stack);
+}
+
+/* What the letters of a path stand for. */
+static const struct letter {
+    char letter;
+    const char *name, *file;
+} sources[] = {
+    {'t', "<module>", "/home/u/train.py"},
+    {'m', "forward", "/home/u/model.py"},
+    {'b', "forward", "/home/u/block.py"},
+    {'a', "forward", "/home/u/attention.py"},
+    {'q', "Block.forward", "/home/u/qualified.py"},
+    {'l', "loss", "/home/u/loss.py"},
+    {'S', "forward", TORCH "nn/modules/container.py"},
+    {'L', "forward", TORCH "nn/modules/linear.py"},
+    {'C', "checkpoint", TORCH "utils/checkpoint.py"},
+};
+
+/* "t9 m50 b3": the frames of a path, outermost first. */
+static const char *frames_of(const char *path)
+{
+    buffer_clear(&stack);
+    buffer_puts(&stack, CPP("at::_ops::mm::call(x)"));
+    for (const char *at = path + strlen(path); at > path;) {
+        const char *end = at;
+        while (at > path && at[-1] != ' ')
+            at--;
+        const struct letter *source = sources;
+        while (source->letter != *at)
+            source++;
+        buffer_printf(&stack, ",{\"name\":\"%s\",\"filename\":\"%s\",\"line\":%.*s},%s",
+                      source->name, source->file, (int)(end - at - 1), at + 1, CALL);
+        at -= at > path;
+    }
+    ck_assert(!stack.failed);
+    return stack.bytes;
+}
+
+/* Lives into the backward pass. */
+static void keep(uint64_t size, const char *path)
+{
+    ck_assert_uint_lt(kept, MOST_KEPT);
+    addresses[kept] = next++;
+    sizes[kept] = size;
+    capture_event(&capture, "alloc", addresses[kept++], size, frames_of(path));
+}
+
+static void pass_by(uint64_t size, const char *path)
+{
+    capture_event(&capture, "alloc", next, size, frames_of(path));
+    capture_free(&capture, next++, size, "");
+}
+
+/* Frees what is kept, the last first; each free stands for the backward of what it was kept for,
+ * which takes `scratch` bytes meanwhile. */
+static void backward(uint64_t scratch)
+{
+    capture_event(&capture, "alloc", next, 1, STACK_BACKWARD);
+    uint64_t gradient = next++;
+    while (kept-- > 0) {
+        capture_event(&capture, "alloc", next, scratch, STACK_BACKWARD);
+        capture_free(&capture, next++, scratch, STACK_BACKWARD);
+        capture_free(&capture, addresses[kept], sizes[kept], STACK_BACKWARD);
+    }
+    capture_free(&capture, gradient, 1, STACK_BACKWARD);
+    kept = 0;
+}
+
+static void build(void)
+{
+    struct error err;
+    capture_load(&capture);
+    ck_assert(forward_chain_build(&chain, capture.timeline, capture.sites, &options, &err));
+}
+
+static const char *name_of(size_t element)
+{
+    ck_assert_uint_lt(element, chain.count);
+    return symbols_text(capture.snapshot->symbols,
+                        chain.parts[chain.elements[element].first_part].name)
+        .bytes;
+}
+
+static void expect(size_t element, const char *name, int64_t bytes, int64_t output)
+{
+    ck_assert_str_eq(name_of(element), name);
+    ck_assert_int_eq(chain.elements[element].activation_bytes, bytes);
+    ck_assert_int_eq(chain.elements[element].output_bytes, output);
+}
+
+/* A block of three lines, with something that comes and goes. */
+static void block(const char *caller, uint64_t output)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "%s b10", caller);
+    keep(20, path);
+    snprintf(path, sizeof(path), "%s b11 a3", caller);
+    keep(30, path);
+    pass_by(7, path);
+    snprintf(path, sizeof(path), "%s b12", caller);
+    keep(output, path);
+}
+
+START_TEST(a_loop_lies_between_lines)
+{
+    keep(8, "t9 m50");
+    for (int i = 0; i < 4; i++)
+        block("t9 m53", 8);
+    keep(5, "t9 m55");
+    keep(2, "t10 l4");
+    backward(3);
+    build();
+    ck_assert_int_eq(chain.absence, CHAIN_FOUND);
+    ck_assert_uint_eq(chain.count, 7);
+    expect(0, "model.py:50 forward", 8, 8);
+    expect(1, "model.py:53 forward [0]", 58, 8);
+    expect(4, "model.py:53 forward [3]", 58, 8);
+    expect(5, "model.py:55 forward", 5, 5);
+    expect(6, "train.py:10 <module>", 2, 2);
+    ck_assert_int_eq(chain.activation_bytes, 8 + 4 * 58 + 5 + 2);
+    ck_assert_int_eq(chain.elements[2].output_from, OUTPUT_REPEATS);
+    ck_assert_int_eq(chain.elements[5].output_from, OUTPUT_LAST);
+    ck_assert_uint_eq(chain.loop_count, 1);
+    ck_assert_uint_eq(chain.loops[0].iterations, 4);
+    ck_assert(chain.loops[0].is_call);
+    ck_assert_uint_eq(chain.parts[chain.elements[3].first_part].iteration, 2);
+}
+END_TEST
+
+/* The first line of the loop's body may come before its second in the file, or behind. */
+START_TEST(a_loop_may_have_lines_of_its_own)
+{
+    keep(8, "t9 m50");
+    for (int i = 0; i < 3; i++) {
+        keep(40, "t9 m53 b3");
+        keep(40, "t9 m52 b3");
+        keep(9, "t9 m54");
+    }
+    keep(5, "t9 m56");
+    backward(3);
+    build();
+    ck_assert_uint_eq(chain.count, 5);
+    expect(0, "model.py:50 forward", 8, 8);
+    expect(1, "model.py:52-54 forward [0]", 89, 9);
+    expect(3, "model.py:52-54 forward [2]", 89, 9);
+    expect(4, "model.py:56 forward", 5, 5);
+    ck_assert(!chain.loops[0].is_call);
+}
+END_TEST
+
+START_TEST(loops_within_loops_are_cut_inside)
+{
+    for (int stage = 0; stage < 2; stage++) {
+        keep(9, "t9 m20 a5");
+        for (int i = 0; i < 3; i++)
+            block("t9 m20 a7", 8);
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 8);
+    expect(0, "attention.py:5 forward [0]", 9, 9);
+    expect(1, "attention.py:7 forward [0][0]", 58, 8);
+    expect(3, "attention.py:7 forward [0][2]", 58, 8);
+    expect(4, "attention.py:5 forward [1]", 9, 9);
+    expect(7, "attention.py:7 forward [1][2]", 58, 8);
+    ck_assert_uint_eq(chain.loop_count, 2);
+    ck_assert_uint_eq(chain.loops[1].iterations, 3);
+}
+END_TEST
+
+/* A line of a block that calls one function several times is no reason to cut it. */
+START_TEST(a_block_stays_whole)
+{
+    for (int i = 0; i < 3; i++) {
+        keep(1, "t9 m53 b2");
+        keep(40, "t9 m53 b3 L125");
+        keep(40, "t9 m53 b3");
+        keep(10, "t9 m53 b3 L125");
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(1, "model.py:53 forward [1]", 91, 10);
+}
+END_TEST
+
+/* An expression over several lines goes back without being a loop. */
+START_TEST(lines_may_go_back_within_a_block)
+{
+    for (int i = 0; i < 3; i++) {
+        keep(10, "t9 m53 b11 a3");
+        keep(20, "t9 m53 b10");
+        keep(10, "t9 m53 b14 a3");
+        keep(20, "t9 m53 b13");
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(2, "model.py:53 forward [2]", 60, 20);
+}
+END_TEST
+
+START_TEST(a_block_called_twice_is_two_lines)
+{
+    block("t9 m53", 8);
+    block("t9 m54", 8);
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 2);
+    ck_assert_uint_eq(chain.loop_count, 0);
+    expect(0, "model.py:53 forward", 58, 8);
+    expect(1, "model.py:54 forward", 58, 8);
+}
+END_TEST
+
+START_TEST(an_encoder_and_a_decoder_are_two_loops)
+{
+    for (int i = 0; i < 2; i++)
+        block("t9 m30", 8);
+    for (int i = 0; i < 3; i++)
+        block("t9 m40", 6);
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 5);
+    ck_assert_uint_eq(chain.loop_count, 2);
+    expect(1, "model.py:30 forward [1]", 58, 8);
+    expect(2, "model.py:40 forward [0]", 56, 6);
+}
+END_TEST
+
+START_TEST(recursion_is_a_call_like_others)
+{
+    keep(10, "t9 m50");
+    keep(10, "t9 m51 m50");
+    keep(10, "t9 m51 m51 m50");
+    keep(10, "t9 m51 m51 m52");
+    keep(10, "t9 m51 m52");
+    keep(10, "t9 m52");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(0, "model.py:50 forward", 10, 10);
+    expect(1, "model.py:51 forward", 40, 10);
+    expect(2, "model.py:52 forward", 10, 10);
+}
+END_TEST
+
+/* A Sequential is torch's: the loop is told by the line that runs it, and by what it runs. */
+START_TEST(a_sequential_is_a_loop)
+{
+    for (int i = 0; i < 3; i++) {
+        keep(30, "t9 m20 S219 q8");
+        keep(10, "t9 m20 S219 q9");
+    }
+    keep(1, "t9 m21");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 4);
+    expect(0, "model.py:20 Block.forward [0]", 40, 10);
+    expect(3, "model.py:21 forward", 1, 1);
+}
+END_TEST
+
+START_TEST(other_levels_are_asked_for)
+{
+    for (int i = 0; i < 2; i++)
+        block("t9 m53", 8);
+    keep(5, "t9 m55");
+    backward(1);
+    capture_load(&capture);
+    static const struct {
+        struct chain_options options;
+        size_t count;
+        const char *second;
+    } cases[] = {
+        {{CHAIN_DEPTH, 1, NULL, 99}, 3, "model.py:53 forward [1]"},
+        {{CHAIN_DEPTH, 2, NULL, 99}, 7, "block.py:11 forward [0]"},
+        {{CHAIN_DEPTH, 9, NULL, 99}, 7, "attention.py:3 forward [0]"},
+        {{CHAIN_LINES, 0, NULL, 99}, 7, "attention.py:3 forward [0]"},
+        {{CHAIN_PATTERN, 0, "block.py:11 *", 99}, 5, "block.py:11 forward [0]"},
+        {{CHAIN_PATTERN, 0, "model.py:53*", 99}, 3, "model.py:53 forward [1]"},
+        {{CHAIN_PATTERN, 0, "nothing", 99}, 1, NULL},
+        {{CHAIN_LINES, 0, NULL, 2}, 2, "block.py:10 forward [1]"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err;
+        ck_assert(
+            forward_chain_build(&chain, capture.timeline, capture.sites, &cases[i].options, &err));
+        ck_assert_uint_eq(chain.count, cases[i].count);
+        if (cases[i].second)
+            ck_assert_str_eq(name_of(1), cases[i].second);
+        ck_assert_int_eq(chain.activation_bytes, 121);
+        ck_assert_uint_eq(chain.joined, i == 7 ? 7 : 0);
+        forward_chain_release(&chain);
+    }
+}
+END_TEST
+
+START_TEST(extras_are_what_was_there)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 8);
+    backward(100);
+    build();
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(chain.elements[i].forward_extra_bytes, 0); /* 7, freed before 8 came */
+        /* the scratch, a byte that is there throughout, less the output's gradient, and less the
+         * output, which the backward of the next one freed */
+        ck_assert_int_eq(chain.elements[i].backward_extra_bytes, 100 + 1 - 8 - (i < 2 ? 8 : 0));
+        ck_assert_uint_eq(chain.elements[i].allocations, 3);
+    }
+}
+END_TEST
+
+START_TEST(what_is_there_at_the_end_of_a_line_crosses)
+{
+    keep(10, "t9 m50");
+    keep(64, "t9 m51");
+    keep(16, "t9 m51"); /* a mask behind what it masks */
+    keep(3, "t9 m52");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(1, "model.py:51 forward", 80, 64);
+}
+END_TEST
+
+/* In-place layers keep nothing new: they belong to the layer before. */
+START_TEST(what_keeps_nothing_joins_its_neighbour)
+{
+    pass_by(10, "t9 m49");
+    keep(10, "t9 m50");
+    pass_by(10, "t9 m51");
+    keep(10, "t9 m52");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 2);
+    expect(0, "model.py:50 forward", 10, 10);
+    expect(1, "model.py:52 forward", 10, 10);
+}
+END_TEST
+
+START_TEST(checkpointed_layers_are_told)
+{
+    keep(8, "t9 m50");
+    for (int i = 0; i < 3; i++) {
+        pass_by(30, "t9 m53 C400 b10");
+        pass_by(40, "t9 m53 C400 b11");
+        keep(8, "t9 m53 C400 b12");
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 4);
+    ck_assert_uint_eq(chain.checkpointed, 3);
+    expect(1, "model.py:53 forward [0]", 8, 8);
+    ck_assert_int_eq(chain.elements[1].forward_extra_bytes, 32);
+    ck_assert(!chain.elements[0].checkpointed);
+}
+END_TEST
+
+/* One that takes long once, as a library is loaded, counts like the others. */
+START_TEST(equal_iterations_take_the_median)
+{
+    for (int i = 0; i < 3; i++) {
+        block("t9 m53", 8);
+        capture.time_us += i == 0 ? 5000 : 0;
+    }
+    backward(1);
+    build();
+    ck_assert(chain.timed);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_int_lt(chain.elements[i].forward_ns, 1000000);
+    ck_assert_int_eq(chain.elements[0].forward_ns, chain.elements[2].forward_ns);
+    ck_assert_int_gt(chain.elements[0].forward_ns, 0);
+}
+END_TEST
+
+/* The pass of the step with the peak, not a larger one elsewhere, nor a validation before it. */
+START_TEST(the_pass_is_that_of_the_peak)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 8);
+    backward(1);
+    capture_event(&capture, "alloc", 1, 1000, STACK_STEP);
+    pass_by(50, "t9 m53");
+    pass_by(50, "t9 m54");
+    for (int i = 0; i < 2; i++)
+        block("t9 m53", 8);
+    backward(1);
+    capture_event(&capture, "alloc", 2, 1000, STACK_STEP);
+    build();
+    ck_assert_uint_eq(chain.count, 2);
+    ck_assert(chain.at_peak);
+    ck_assert(chain.has_step);
+    ck_assert_int_eq(chain.step, 1);
+}
+END_TEST
+
+static void expect_absence(enum chain_absence absence)
+{
+    build();
+    ck_assert_int_eq(chain.absence, absence);
+    ck_assert_uint_eq(chain.count, 0);
+}
+
+START_TEST(inference_keeps_nothing)
+{
+    for (int i = 0; i < 3; i++)
+        pass_by(10, "t9 m53");
+    expect_absence(CHAIN_NO_BACKWARD);
+}
+END_TEST
+
+START_TEST(without_stacks_there_are_no_layers)
+{
+    for (uint64_t i = 1; i < 9; i++)
+        capture_event(&capture, "alloc", i, 10, "");
+    for (uint64_t i = 8; i > 0; i--)
+        capture_free(&capture, i, 10, "");
+    expect_absence(CHAIN_NO_STACKS);
+}
+END_TEST
+
+START_TEST(an_empty_trace_has_none)
+{
+    expect_absence(CHAIN_NO_STACKS);
+}
+END_TEST
+
+START_TEST(a_pass_may_run_out_of_memory)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 8);
+    capture_event(&capture, "oom", 0, 1000, frames_of("t9 m53 b10"));
+    build();
+    ck_assert_int_eq(chain.absence, CHAIN_FOUND);
+    ck_assert(chain.unfinished);
+    ck_assert_uint_eq(chain.count, 3);
+}
+END_TEST
+
+/* Whatever the lines, all of what is kept is in some element, once, and names are unique. */
+START_TEST(elements_cover_the_pass)
+{
+    static const char *const paths[] = {"t9 m1",    "t9 m2",       "t9 m1 b1", "t9 m1 b2",
+                                        "t9 m2 b1", "t9 m1 b2 a1", "t10 l4",   "t9 m2 b1 a2"};
+    uint32_t random = (uint32_t)_i + 1;
+    int64_t sum = 0;
+    for (int i = 0; i < 100; i++) {
+        random = random * 1664525 + 1013904223;
+        uint64_t size = 1 + (random >> 8) % 100;
+        keep(size, paths[(random >> 20) % 8]);
+        sum += (int64_t)size;
+    }
+    backward(1);
+    capture_load(&capture);
+    for (int level = CHAIN_BLOCKS; level <= CHAIN_PATTERN; level++) {
+        struct error err;
+        options = (struct chain_options){(enum chain_level)level, 1 + (size_t)_i % 3, "b*", 1000};
+        ck_assert(forward_chain_build(&chain, capture.timeline, capture.sites, &options, &err));
+        int64_t found = 0;
+        for (size_t i = 0; i < chain.count; i++)
+            found += chain.elements[i].activation_bytes;
+        ck_assert_int_eq(found, sum);
+        ck_assert_int_eq(chain.activation_bytes, sum);
+        for (size_t i = 0; i < chain.part_count; i++)
+            for (size_t k = 0; k < i; k++)
+                ck_assert_uint_ne(chain.parts[i].name, chain.parts[k].name);
+        forward_chain_release(&chain);
+    }
+}
+END_TEST
+
+TCase *forward_chain_tests(void)
+{
+    TCase *tests = tcase_create("forward_chain");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, a_loop_lies_between_lines);
+    tcase_add_test(tests, a_loop_may_have_lines_of_its_own);
+    tcase_add_test(tests, loops_within_loops_are_cut_inside);
+    tcase_add_test(tests, a_block_stays_whole);
+    tcase_add_test(tests, lines_may_go_back_within_a_block);
+    tcase_add_test(tests, a_block_called_twice_is_two_lines);
+    tcase_add_test(tests, an_encoder_and_a_decoder_are_two_loops);
+    tcase_add_test(tests, recursion_is_a_call_like_others);
+    tcase_add_test(tests, a_sequential_is_a_loop);
+    tcase_add_test(tests, other_levels_are_asked_for);
+    tcase_add_test(tests, extras_are_what_was_there);
+    tcase_add_test(tests, what_is_there_at_the_end_of_a_line_crosses);
+    tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
+    tcase_add_test(tests, checkpointed_layers_are_told);
+    tcase_add_test(tests, equal_iterations_take_the_median);
+    tcase_add_test(tests, the_pass_is_that_of_the_peak);
+    tcase_add_test(tests, inference_keeps_nothing);
+    tcase_add_test(tests, without_stacks_there_are_no_layers);
+    tcase_add_test(tests, an_empty_trace_has_none);
+    tcase_add_test(tests, a_pass_may_run_out_of_memory);
+    tcase_add_loop_test(tests, elements_cover_the_pass, 0, 40);
+    return tests;
+}
