@@ -42,6 +42,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/suggest.c \
 	src/commands/suggest_options.c \
 	src/commands/suggest_options.h \
+	src/commands/suggest_snapshot.c \
+	src/commands/suggest_snapshot.h \
 	src/commands/version.c \
 	src/commands/watch.c \
 	src/commands/watch.h

@@ -8,6 +8,7 @@
 #include "commands/output.h"
 #include "commands/sandbox.h"
 #include "commands/suggest_options.h"
+#include "commands/suggest_snapshot.h"
 #include "model/layer_trace.h"
 #include "render/suggest.h"
 
@@ -16,16 +17,22 @@
 /* One trace and the question about it. */
 struct run {
     const struct suggest_options *options;
-    struct layer_trace *trace;
-    struct problem problem;
-    struct budget *budget; /* the trace's */
+    const struct layer_trace *trace;
+    const struct problem *problem;
+    const struct suggest_snapshot *snapshot; /* NULL: it is a layer trace's */
+    struct budget *budget;                   /* the file's */
     struct page page;
     bool fits; /* every budget has a plan */
 };
 
 static struct suggest_subject subject_of(const struct run *run)
 {
-    return (struct suggest_subject){.trace = run->trace, .problem = &run->problem};
+    return (struct suggest_subject){
+        .trace = run->trace,
+        .problem = run->problem,
+        .forward = run->snapshot ? &run->snapshot->chain : NULL,
+        .device = run->snapshot ? run->snapshot->device : 0,
+    };
 }
 
 static bool printed(bool ok, struct error *err)
@@ -33,16 +40,13 @@ static bool printed(bool ok, struct error *err)
     return ok || error_set(err, STATUS_LIMIT, "out of memory");
 }
 
-static bool answer_checkpoints(struct run *run, struct error *err)
+/* `leaves`: the problem cut wherever FairScale may cut. */
+static bool answer_sum(struct run *run, const struct problem *leaves, struct error *err)
 {
-    const struct cuts everywhere = {.kind = CUT_LEAVES};
     const struct suggest_options *options = run->options;
     struct suggest_subject subject = subject_of(run);
     struct fairscale_advice advice;
-    struct problem leaves;
-    if (!problem_create(&leaves, run->trace, &everywhere, SIZE_MAX, run->budget, err))
-        return false;
-    bool ok = fairscale_advise(run->trace, &run->problem, &leaves, options->checkpoints,
+    bool ok = fairscale_advise(run->trace, run->problem, leaves, options->checkpoints,
                                options->skipped_layers, &advice, run->budget, err);
     if (ok) {
         ok = printed(options->format == SUGGEST_JSON
@@ -51,6 +55,18 @@ static bool answer_checkpoints(struct run *run, struct error *err)
                      err);
         fairscale_advice_release(&advice, run->budget);
     }
+    return ok;
+}
+
+static bool answer_checkpoints(struct run *run, struct error *err)
+{
+    const struct cuts everywhere = {.kind = CUT_LEAVES};
+    struct problem leaves;
+    if (run->snapshot)
+        return answer_sum(run, run->problem, err);
+    if (!problem_create(&leaves, run->trace, &everywhere, SIZE_MAX, run->budget, err))
+        return false;
+    bool ok = answer_sum(run, &leaves, err);
     problem_release(&leaves, run->budget);
     return ok;
 }
@@ -80,12 +96,12 @@ static bool answer_budgets(struct run *run, struct error *err)
     struct budget_plan plans[SUGGEST_MOST_BUDGETS];
     int64_t budgets[SUGGEST_MOST_BUDGETS];
     struct error device_error;
-    size_t count = run->options->budget_count, layers = run->problem.chain.layers;
+    size_t count = run->options->budget_count, layers = run->problem->chain.layers;
     options.verify =
         run->options->verify < 0 ? layers <= SUGGEST_VERIFIED_LAYERS : run->options->verify > 0;
     for (size_t k = 0; k < count; k++)
-        budgets[k] = bytes_of(&run->options->budgets[k], &run->problem);
-    if (!advise_budgets(&run->problem, budgets, count, &options, plans, &device_error, run->budget,
+        budgets[k] = bytes_of(&run->options->budgets[k], run->problem);
+    if (!advise_budgets(run->problem, budgets, count, &options, plans, &device_error, run->budget,
                         err))
         return false;
     if (device_error.status != STATUS_OK)
@@ -114,10 +130,10 @@ static bool answer_front(struct run *run, struct error *err)
 {
     struct front front;
     struct comparison_point comparison[COMPARISON_POINTS];
-    if (!front_create(&front, &run->problem.chain, run->budget, err))
+    if (!front_create(&front, &run->problem->chain, run->budget, err))
         return false;
     bool *knees = calloc(front.count, sizeof(*knees));
-    bool ok = printed(knees, err) && advise_comparison(&run->problem, comparison, run->budget, err);
+    bool ok = printed(knees, err) && advise_comparison(run->problem, comparison, run->budget, err);
     if (ok) {
         front_knees(&front, knees, KNEES);
         ok = printed(print_front(run, &(struct suggest_front){&front, comparison, knees}), err);
@@ -129,20 +145,54 @@ static bool answer_front(struct run *run, struct error *err)
 
 static bool answer(struct run *run, struct error *err)
 {
-    const struct suggest_options *options = run->options;
+    switch (run->options->question) {
+    case SUGGEST_CHECKPOINTS:
+        return answer_checkpoints(run, err);
+    case SUGGEST_BUDGETS:
+        return answer_budgets(run, err);
+    default:
+        return answer_front(run, err);
+    }
+}
+
+/* What the tables of the models asked for can hold. */
+static size_t most_layers(const struct suggest_options *options)
+{
     bool nested = options->question == SUGGEST_BUDGETS &&
                   !(options->model_given && options->plan.model == PLAN_PEAK);
-    size_t most = nested ? ROTOR_MOST_LAYERS : FRONT_MOST_LAYERS;
-    if (!problem_create(&run->problem, run->trace, &options->cuts, most, run->budget, err))
+    return nested ? ROTOR_MOST_LAYERS : FRONT_MOST_LAYERS;
+}
+
+static bool answer_trace(struct run *run, struct input *input, struct error *err)
+{
+    struct problem problem;
+    struct layer_trace *trace = layer_trace_load_input(input, err);
+    if (!trace)
         return false;
-    bool ok;
-    if (options->question == SUGGEST_CHECKPOINTS)
-        ok = answer_checkpoints(run, err);
-    else if (options->question == SUGGEST_BUDGETS)
-        ok = answer_budgets(run, err);
-    else
-        ok = answer_front(run, err);
-    problem_release(&run->problem, run->budget);
+    run->trace = trace;
+    run->budget = trace->budget;
+    run->problem = &problem;
+    bool ok = problem_create(&problem, trace, &run->options->cuts, most_layers(run->options),
+                             run->budget, err);
+    if (ok) {
+        ok = answer(run, err);
+        problem_release(&problem, run->budget);
+    }
+    layer_trace_destroy(trace);
+    return ok;
+}
+
+static bool answer_snapshot(struct run *run, struct input *input, struct error *err)
+{
+    struct suggest_snapshot snapshot;
+    if (!suggest_snapshot_open(&snapshot, input, run->options, most_layers(run->options), err))
+        return false;
+    run->snapshot = &snapshot;
+    run->trace = &snapshot.problem.trace;
+    run->problem = &snapshot.problem.problem;
+    run->budget = snapshot.capture.snapshot->budget;
+    bool ok = answer(run, err);
+    suggest_snapshot_close(&snapshot);
     return ok;
 }
 
@@ -151,16 +201,19 @@ static bool answer_file(const struct suggest_options *options, struct inputs *in
                         const struct page *page, bool *fits, struct error *err)
 {
     int fd;
-    if (!inputs_take(inputs, 0, &fd, err))
+    struct input input;
+    if (!inputs_take(inputs, 0, &fd, err) ||
+        !input_from_fd(&input, fd, options->capture.max_memory, err))
         return false;
     struct run run = {.options = options, .page = *page, .fits = true};
-    run.trace = layer_trace_load(fd, options->max_memory, err);
-    if (!run.trace)
-        return false;
-    run.budget = run.trace->budget;
-    bool ok = answer(&run, err);
+    bool is_snapshot = sniff_kind(&input.source) == KIND_SNAPSHOT, ok;
+    if (!is_snapshot && options->snapshot_option) {
+        input_discard(&input);
+        return error_set(err, STATUS_USAGE, "--%s is only for allocator snapshots",
+                         options->snapshot_option);
+    }
+    ok = is_snapshot ? answer_snapshot(&run, &input, err) : answer_trace(&run, &input, err);
     *fits = run.fits;
-    layer_trace_destroy(run.trace);
     return ok;
 }
 
@@ -183,7 +236,7 @@ static enum status suggest(const struct suggest_options *options, struct inputs 
 {
     struct output output;
     struct error err;
-    bool fits;
+    bool fits = false;
     start_devices(options);
     if (!output_open(&output, options->output, &err))
         return fail(&err);
@@ -204,10 +257,11 @@ static enum status suggest(const struct suggest_options *options, struct inputs 
 
 static enum status run(int argc, char **argv)
 {
-    struct suggest_options options = {.plan.any_model = true, .verify = -1, .any_backend = true};
+    struct suggest_options options = {
+        .plan.any_model = true, .verify = -1, .any_backend = true, .capture.device = ALL_DEVICES};
     struct error err;
     struct inputs inputs;
-    options.max_memory = budget_default_limit();
+    options.capture.max_memory = budget_default_limit();
     for (int option; (option = options_next(&command_suggest, argc, argv)) != OPTIONS_END;) {
         if (option == OPTIONS_BAD)
             return STATUS_USAGE;
@@ -233,14 +287,16 @@ static enum status run(int argc, char **argv)
 const struct command command_suggest = {
     .name = "suggest",
     .summary = "where to put activation checkpoints",
-    .arguments = "[OPTION]... [TRACE]",
+    .arguments = "[OPTION]... [FILE]",
     .about = "Finds where activation checkpoints save the most memory for the least compute,\n"
-             "and prints the Python that puts them there. TRACE is a layer trace, as\n"
-             "FairScale's LayerwiseMemoryTracker.save_traces() writes it, compressed with\n"
-             "gzip or not; - is standard input. Sizes are those of activations: what\n"
-             "checkpoints can change.\n",
+             "and prints the Python that puts them there. FILE is an allocator snapshot with\n"
+             "Python stacks of a training step, or a layer trace, as FairScale's\n"
+             "LayerwiseMemoryTracker.save_traces() writes it, compressed with gzip or not;\n"
+             "- is standard input. Sizes are those of activations: what checkpoints can\n"
+             "change.\n",
     .examples = "  memsnap suggest trace.json                    what there is to choose from\n"
                 "  memsnap suggest --budget 8GiB trace.json      least recomputation that fits\n"
+                "  memsnap suggest --budget 60% snapshot.pickle  the same for a snapshot's step\n"
                 "  memsnap suggest --budgets 80%,60%,40% trace.json\n"
                 "  memsnap suggest --checkpoints 4 trace.json    FairScale's answer, checked\n",
     .options = suggest_option_specs,

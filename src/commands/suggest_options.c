@@ -13,12 +13,14 @@ enum {
     OPTION_BUDGET,
     OPTION_BUDGETS,
     OPTION_CHECKPOINTS,
+    OPTION_DEVICE,
     OPTION_FORMAT,
     OPTION_GRANULARITY,
     OPTION_MAX_MEMORY,
     OPTION_MODEL,
     OPTION_NO_VERIFY,
     OPTION_PARETO,
+    OPTION_RANGE,
     OPTION_SKIP_LAYERS,
     OPTION_SLOTS,
     OPTION_THREADS,
@@ -29,6 +31,7 @@ enum {
 #define MOST_SLOTS   100000
 #define MOST_THREADS 1024
 #define MOST_COUNT   1000000000
+#define MOST_DEVICE  1023
 
 const struct option_spec suggest_option_specs[] = {
     {OPTION_CHECKPOINTS, "checkpoints", "K",
@@ -48,6 +51,10 @@ const struct option_spec suggest_option_specs[] = {
      "cut between modules at that depth, those that\n"
      "match a pattern ('layer?.*'), or leaf: all\n"
      "(default: blocks, told from the modules' names)"},
+    {OPTION_DEVICE, "device", "N",
+     "snapshots: this device (default: the one with the\n"
+     "highest peak)"},
+    {OPTION_RANGE, "range", "A:B", "snapshots: only these events, as in memsnap analyze"},
     {OPTION_FORMAT, "format", "FORMAT", "text, json (memsnap.suggest/1) or csv (--pareto)"},
     {'o', "output", "FILE", "write there; the file appears once it is whole"},
     {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
@@ -172,7 +179,17 @@ static bool take_size(struct suggest_options *options, struct error *err)
     uint64_t size;
     if (!units_parse_bytes(optarg, &size) || size == 0)
         return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
-    options->max_memory = (size_t)size;
+    options->capture.max_memory = (size_t)size;
+    return true;
+}
+
+static bool take_device(struct suggest_options *options, struct error *err)
+{
+    size_t device;
+    if (!take_count("device", MOST_DEVICE, &device, err))
+        return false;
+    options->capture.device = (int64_t)device;
+    options->snapshot_option = "device";
     return true;
 }
 
@@ -204,6 +221,11 @@ bool suggest_option(int option, struct suggest_options *options, struct error *e
         return take_model(options, err);
     case OPTION_GRANULARITY:
         return take_granularity(options, err);
+    case OPTION_DEVICE:
+        return take_device(options, err);
+    case OPTION_RANGE:
+        options->snapshot_option = "range";
+        return window_parse(optarg, &options->capture.window, err);
     case OPTION_FORMAT:
         return take_format(options, err);
     case OPTION_UNITS:

@@ -3,6 +3,7 @@
 #define MEMSNAP_COMMANDS_SUGGEST_OPTIONS_H
 
 #include "base/units.h"
+#include "commands/capture.h"
 #include "commands/command.h"
 #include "solve/advice.h"
 
@@ -28,8 +29,9 @@ struct suggest_options {
     struct plan_options plan; /* its `verify` is decided by `verify` below */
     int verify;               /* 1, 0, or -1: up to SUGGEST_VERIFIED_LAYERS */
     bool model_given, front_given;
-    bool any_backend; /* --backend auto */
-    size_t max_memory;
+    bool any_backend;               /* --backend auto */
+    struct capture_options capture; /* max_memory is that of any kind of file */
+    const char *snapshot_option;    /* a given one that is for allocator snapshots only, or NULL */
     const char *output;
 };
 

@@ -60,8 +60,10 @@ libmemsnap_a_SOURCES += \
 	src/render/settings.c \
 	src/render/settings.h \
 	src/render/suggest.h \
+	src/render/suggest_forward.c \
 	src/render/suggest_front.c \
 	src/render/suggest_json.c \
+	src/render/suggest_loops.c \
 	src/render/suggest_parts.c \
 	src/render/suggest_parts.h \
 	src/render/suggest_python.c \

@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_RENDER_SUGGEST_H
 #define MEMSNAP_RENDER_SUGGEST_H
 
+#include "analysis/forward_chain.h"
 #include "render/json.h"
 #include "render/page.h"
 #include "solve/advice.h"
@@ -10,6 +11,9 @@
 struct suggest_subject {
     const struct layer_trace *trace;
     const struct problem *problem;
+    const struct forward_chain
+        *forward;    /* where a snapshot's layers come from; NULL: a layer trace */
+    uint32_t device; /* with `forward` */
 };
 
 /* A front, what to compare it with, and its corners. */

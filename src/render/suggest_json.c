@@ -1,4 +1,4 @@
-#include "render/suggest.h"
+#include "render/suggest_parts.h"
 
 static const char schema[] = "memsnap.suggest/1";
 
@@ -14,12 +14,15 @@ static void emit_name(struct json_writer *json, const char *key, struct text nam
 }
 
 /* What the figures rest on. */
-static void emit_basis(struct json_writer *json, const struct problem *problem)
+static void emit_basis(struct json_writer *json, const struct suggest_subject *subject)
 {
+    const struct problem *problem = subject->problem;
     emit_count(json, "pieces", problem->chain.layers);
     if (problem->merged > 0)
         emit_count(json, "merged_pieces", problem->merged);
     emit_word(json, "time", problem->timed ? "recorded" : "activation_bytes");
+    if (subject->forward)
+        suggest_emit_forward(json, subject);
 }
 
 static void emit_segments(struct json_writer *json, const struct problem *problem,
@@ -27,7 +30,7 @@ static void emit_segments(struct json_writer *json, const struct problem *proble
 {
     emit_open(json, "segments", '[');
     for (size_t k = 0; k < placement->count; k++) {
-        struct segment segment = placement->segments[k];
+        struct wrapped segment = placement->segments[k];
         emit_open(json, NULL, '{');
         emit_count(json, "depth", segment.depth);
         emit_open(json, "modules", '[');
@@ -79,7 +82,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     emit_real(&json, "extra_time_share", share(problem, advice->best_outcome.extra_time));
     emit_segments(&json, problem, &advice->best);
     emit_close(&json, '}');
-    emit_basis(&json, problem);
+    emit_basis(&json, subject);
     emit_word(&json, "backend", "cpu");
     emit_close(&json, '}');
     return finish(&json);
@@ -151,7 +154,7 @@ bool suggest_plans_json(FILE *out, const struct suggest_subject *subject,
         emit_close(&json, ']');
     }
     emit_integer(&json, "no_checkpoint_peak_bytes", peak_without(&problem->chain));
-    emit_basis(&json, problem);
+    emit_basis(&json, subject);
     emit_close(&json, '}');
     return finish(&json);
 }
@@ -186,7 +189,7 @@ bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
         emit_close(&json, '}');
     }
     emit_close(&json, ']');
-    emit_basis(&json, problem);
+    emit_basis(&json, subject);
     emit_word(&json, "backend", "cpu");
     emit_close(&json, '}');
     return finish(&json);

@@ -1,6 +1,7 @@
 #include "render/suggest_parts.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "render/escape.h"
 #include "render/table.h"
@@ -33,6 +34,24 @@ void suggest_title(const struct page *page, const char *format, ...)
     va_end(args);
 }
 
+static size_t last_bracket(struct text text)
+{
+    size_t at = text.size;
+    while (at > 0 && text.bytes[at - 1] != '[')
+        at--;
+    return at > 0 ? at - 1 : 0;
+}
+
+/* How much "model.py:9 forward [0]" and "model.py:9 forward [7]" have in common, up to the last
+ * bracket; 0 where they differ before. */
+static size_t same_loop(struct text a, struct text b)
+{
+    size_t x = last_bracket(a), y = last_bracket(b);
+    if (x == 0 || x != y || b.bytes[b.size - 1] != ']')
+        return 0;
+    return memcmp(a.bytes, b.bytes, x) == 0 ? x : 0;
+}
+
 void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end)
 {
     struct text from = problem->modules[problem->pieces[first].first_module];
@@ -40,8 +59,9 @@ void suggest_add_span(struct buffer *out, const struct problem *problem, size_t 
     escape_text(out, from.bytes, from.size);
     if (problem->pieces[first].first_module + 1 == problem->pieces[end - 1].end_module)
         return;
+    size_t same = same_loop(from, to);
     buffer_puts(out, " .. ");
-    escape_text(out, to.bytes, to.size);
+    escape_text(out, to.bytes + same, to.size - same);
 }
 
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time)
@@ -53,6 +73,8 @@ const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *probl
 bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject)
 {
     const struct problem *problem = subject->problem;
+    if (subject->forward)
+        return suggest_basis_forward_text(page, subject);
     char pieces[UNITS_TEXT_SIZE], rows[UNITS_TEXT_SIZE], merged[UNITS_TEXT_SIZE];
     units_count(pieces, problem->chain.layers);
     units_count(rows, problem->row_count);
@@ -96,7 +118,7 @@ static bool segments_text(const struct page *page, const struct problem *problem
     struct buffer span = BUFFER_INIT;
     table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t k = 0; k < placement->count; k++) {
-        struct segment segment = placement->segments[k];
+        struct wrapped segment = placement->segments[k];
         char count[UNITS_TEXT_SIZE], bytes[UNITS_TEXT_SIZE];
         int64_t kept = 0;
         for (size_t i = segment.first; i < segment.end; i++)
@@ -117,14 +139,16 @@ static bool segments_text(const struct page *page, const struct problem *problem
     return ok;
 }
 
-bool suggest_placement_text(const struct page *page, const struct problem *problem,
+bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
                             const struct placement *placement)
 {
+    const struct problem *problem = subject->problem;
     if (placement->count == 0)
         return true;
     fputc('\n', page->out);
     if (!segments_text(page, problem, placement))
         return false;
     fputc('\n', page->out);
-    return suggest_python(page, problem, placement);
+    return subject->forward ? suggest_loops_python(page, subject, placement)
+                            : suggest_python(page, problem, placement);
 }

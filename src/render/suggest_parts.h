@@ -15,8 +15,16 @@ const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *probl
 /* "18 blocks" and where they come from; what the figures rest on and leave out. */
 bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject);
 
+/* The same of the layers of a snapshot: subject->forward. */
+bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject);
+void suggest_emit_forward(struct json_writer *json, const struct suggest_subject *subject);
+
+/* The Python that applies a placement to the loops of subject->forward. */
+bool suggest_loops_python(const struct page *page, const struct suggest_subject *subject,
+                          const struct placement *placement);
+
 /* The checkpointed segments, one a line, and the Python. */
-bool suggest_placement_text(const struct page *page, const struct problem *problem,
+bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
                             const struct placement *placement);
 
 /* A paragraph at SUGGEST_INDENT, of text that needs no escaping. */

@@ -12,7 +12,7 @@ static const char wrapper[] = "torch.distributed.algorithms._checkpoint.checkpoi
 static bool whole_modules(const struct problem *problem, const struct placement *placement)
 {
     for (size_t k = 0; k < placement->count; k++) {
-        struct segment segment = placement->segments[k];
+        struct wrapped segment = placement->segments[k];
         const struct piece *piece = &problem->pieces[segment.first];
         if (segment.depth > 0 || segment.end != segment.first + 1 ||
             piece->end_module != piece->first_module + 1)
@@ -177,7 +177,7 @@ static bool runs_again(const struct problem *problem, const struct placement *pl
         if (compare_names(&names[i - 1], &names[i]) == 0)
             names[count++] = names[i];
     for (size_t k = 0; k < placement->count && count > 0 && !found; k++) {
-        struct segment segment = placement->segments[k];
+        struct wrapped segment = placement->segments[k];
         size_t m = problem->pieces[segment.first].first_module;
         end = problem->pieces[segment.end - 1].end_module;
         for (; m < end && !found; m++) {

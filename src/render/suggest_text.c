@@ -51,7 +51,7 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
     fputc('\n', page->out);
     suggest_title(page, "The least real peak with as many parts: %s, with %s more compute", best,
                   best_extra);
-    if (!suggest_placement_text(page, problem, &advice->best))
+    if (!suggest_placement_text(page, subject, &advice->best))
         return false;
     fputc('\n', page->out);
     return suggest_basis_text(page, subject);
@@ -112,7 +112,7 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
         suggest_say(page, "That fits as it is: no checkpoints are needed.");
     else
         method_text(page, plan);
-    return suggest_placement_text(page, subject->problem, &plan->segments);
+    return suggest_placement_text(page, subject, &plan->segments);
 }
 
 bool suggest_plans_text(const struct page *page, const struct suggest_subject *subject,

@@ -50,6 +50,8 @@ libmemsnap_a_SOURCES += \
 	src/solve/placement.h \
 	src/solve/problem.c \
 	src/solve/problem.h \
+	src/solve/problem_forward.c \
+	src/solve/problem_forward.h \
 	src/solve/problem_sizes.c \
 	src/solve/problem_sizes.h \
 	src/solve/rotor.c \

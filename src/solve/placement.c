@@ -6,7 +6,7 @@ bool placement_add(struct placement *placement, size_t first, size_t end, struct
     if (!vec_grow((void **)&placement->segments, &placement->capacity, placement->count + 1,
                   sizeof(*placement->segments), budget, err))
         return false;
-    placement->segments[placement->count++] = (struct segment){.first = first, .end = end};
+    placement->segments[placement->count++] = (struct wrapped){.first = first, .end = end};
     return true;
 }
 
@@ -52,7 +52,7 @@ bool placement_schedule(const struct placement *placement, size_t layers, struct
 {
     size_t done = 0;
     for (size_t k = 0; k < placement->count; k++) {
-        struct segment segment = placement->segments[k];
+        struct wrapped segment = placement->segments[k];
         if (!keep(schedule, done, segment.first, budget, err) ||
             !schedule_run(schedule, segment.first, segment.end, segment.end < layers, budget, err))
             return false;
@@ -62,7 +62,7 @@ bool placement_schedule(const struct placement *placement, size_t layers, struct
         return false;
     done = layers;
     for (size_t k = placement->count; k-- > 0;) {
-        struct segment segment = placement->segments[k];
+        struct wrapped segment = placement->segments[k];
         if (!go_back(schedule, segment.end, done, budget, err) ||
             !keep(schedule, segment.first, segment.end, budget, err) ||
             !go_back(schedule, segment.first, segment.end, budget, err))

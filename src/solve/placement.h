@@ -6,13 +6,13 @@
 
 #include "solve/schedule.h"
 
-struct segment {
+struct wrapped {
     size_t first, end; /* layers first..end-1 */
     unsigned depth;    /* of one level: 0; else in so many others (solve/rotor.h) */
 };
 
 struct placement {
-    struct segment *segments; /* ascending, the outer one first; none empty, none overlapping but
+    struct wrapped *segments; /* ascending, the outer one first; none empty, none overlapping but
                                  for those within another */
     size_t count, capacity;
 };

@@ -67,7 +67,7 @@ static bool add_segment(struct walk *walk, struct task task, int32_t end, struct
 
 static int compare_segments(const void *a, const void *b)
 {
-    const struct segment *p = a, *q = b;
+    const struct wrapped *p = a, *q = b;
     if (p->first != q->first)
         return p->first < q->first ? -1 : 1;
     return (p->depth > q->depth) - (p->depth < q->depth);
@@ -108,7 +108,7 @@ bool rotor_walk(const struct cost_problem *problem, const struct cost_table *tab
     while (ok && walk.count > 0)
         ok = run(&walk, walk.tasks[--walk.count], err);
     if (ok && segments->count > 0)
-        qsort(segments->segments, segments->count, sizeof(struct segment), compare_segments);
+        qsort(segments->segments, segments->count, sizeof(struct wrapped), compare_segments);
     vec_free(walk.tasks, walk.capacity, sizeof(*walk.tasks), budget);
     return ok;
 }

@@ -12,6 +12,7 @@ cli_tests = \
 	tests/cli/limits.sh \
 	tests/cli/output.sh \
 	tests/cli/report.sh \
+	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest.sh \
 	tests/cli/terminal.sh \
 	tests/cli/usage.sh
@@ -69,6 +70,9 @@ EXTRA_DIST += \
 	tests/cli/golden/suggest-infeasible.txt \
 	tests/cli/golden/suggest-leaf.txt \
 	tests/cli/golden/suggest-rotor.txt \
+	tests/cli/golden/suggest-snapshot-budget.txt \
+	tests/cli/golden/suggest-snapshot-checkpoints.txt \
+	tests/cli/golden/suggest-snapshot-front.txt \
 	tests/cli/golden/train-loop.txt \
 	tests/cli/golden/two-devices.txt \
 	tests/cli/golden/units-bytes.txt \

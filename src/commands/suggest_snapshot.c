@@ -1,0 +1,92 @@
+#include "commands/suggest_snapshot.h"
+
+static struct chain_options options_of(const struct cuts *cuts, size_t most)
+{
+    static const enum chain_level levels[] = {
+        [CUT_BLOCKS] = CHAIN_BLOCKS,
+        [CUT_LEAVES] = CHAIN_LINES,
+        [CUT_DEPTH] = CHAIN_DEPTH,
+        [CUT_PATTERN] = CHAIN_PATTERN,
+    };
+    return (struct chain_options){
+        .level = levels[cuts->kind], .depth = cuts->depth, .pattern = cuts->pattern, .most = most};
+}
+
+/* The device asked for, else that with the highest peak. */
+static const struct timeline *choose_device(const struct capture *capture)
+{
+    const struct timeline *chosen = NULL;
+    for (size_t i = 0; i < capture->device_count; i++) {
+        const struct timeline *timeline = capture->timelines[i];
+        if (!chosen || timeline->active.peak_bytes > chosen->active.peak_bytes)
+            chosen = timeline;
+    }
+    return chosen;
+}
+
+static bool explain_absence(const struct suggest_snapshot *snapshot, size_t events,
+                            struct error *err)
+{
+    unsigned device = (unsigned)snapshot->device;
+    if (events == 0)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "no events on device %u: record them with "
+                         "torch.cuda.memory._record_memory_history()",
+                         device);
+    switch (snapshot->chain.absence) {
+    case CHAIN_NO_STACKS:
+        return error_set(err, STATUS_BAD_INPUT,
+                         "no Python stacks on device %u, so nothing tells its layers; record them "
+                         "with torch.cuda.memory._record_memory_history(stacks=\"python\")",
+                         device);
+    case CHAIN_NO_ACTIVATIONS:
+        return error_set(err, STATUS_CHECK_FAILED,
+                         "nothing to checkpoint: the backward pass on device %u needs nothing that "
+                         "a forward pass in the trace allocated",
+                         device);
+    default:
+        return error_set(err, STATUS_CHECK_FAILED,
+                         "nothing to checkpoint: no backward pass follows a forward pass on device "
+                         "%u (inference?)",
+                         device);
+    }
+}
+
+static bool read_chain(struct suggest_snapshot *snapshot, const struct suggest_options *options,
+                       size_t most, struct error *err)
+{
+    struct capture *capture = &snapshot->capture;
+    const struct timeline *timeline = choose_device(capture);
+    const struct chain_options chain_options = options_of(&options->cuts, most);
+    if (!timeline)
+        return error_set(err, STATUS_BAD_INPUT, "the snapshot is of no device at all");
+    snapshot->device = timeline->device;
+    if (!forward_chain_build(&snapshot->chain, timeline, capture->sites, &chain_options, err))
+        return false;
+    if (snapshot->chain.absence != CHAIN_FOUND)
+        return explain_absence(snapshot, timeline->trace->count, err);
+    return forward_problem_create(&snapshot->problem, &snapshot->chain, capture->snapshot->symbols,
+                                  capture->snapshot->budget, err);
+}
+
+bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *input,
+                           const struct suggest_options *options, size_t most, struct error *err)
+{
+    struct suggest_snapshot opened = {0};
+    if (!capture_open_input(&opened.capture, input, &options->capture, NULL, err))
+        return false;
+    if (!read_chain(&opened, options, most, err)) {
+        suggest_snapshot_close(&opened);
+        return false;
+    }
+    *snapshot = opened;
+    return true;
+}
+
+void suggest_snapshot_close(struct suggest_snapshot *snapshot)
+{
+    struct budget *budget = snapshot->capture.snapshot->budget;
+    forward_problem_release(&snapshot->problem, budget);
+    forward_chain_release(&snapshot->chain);
+    capture_close(&snapshot->capture);
+}

@@ -1,0 +1,23 @@
+/* An allocator snapshot as `memsnap suggest` wants it: the layers of a forward pass. */
+#ifndef MEMSNAP_COMMANDS_SUGGEST_SNAPSHOT_H
+#define MEMSNAP_COMMANDS_SUGGEST_SNAPSHOT_H
+
+#include "commands/capture.h"
+#include "commands/suggest_options.h"
+#include "solve/problem_forward.h"
+
+struct suggest_snapshot {
+    struct capture capture;
+    struct forward_chain chain;
+    struct forward_problem problem;
+    uint32_t device;
+};
+
+/* Takes over the input. `most` layers at most. STATUS_CHECK_FAILED where nothing can be
+ * checkpointed, since no backward pass needs anything; STATUS_BAD_INPUT where stacks are missing.
+ */
+bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *input,
+                           const struct suggest_options *options, size_t most, struct error *err);
+void suggest_snapshot_close(struct suggest_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""The layers that `memsnap suggest` reads off snapshots, against the traces themselves and against the
+categories of `memsnap analyze`: what they keep, where they lie, and what they promise."""
+import json
+import subprocess
+
+import captures
+import reference
+
+NOTHING = {1, 3}  # statuses: nothing to checkpoint, nothing to tell layers by
+
+
+def suggest(path, *arguments):
+    """The JSON answer, None where there is nothing to answer."""
+    done = subprocess.run([captures.MEMSNAP, "suggest", "--format", "json", *map(str, arguments), str(path)],
+                          capture_output=True, check=False)
+    if done.returncode in NOTHING and not done.stdout:
+        if done.stderr.count(b"\n") != 1:
+            raise AssertionError(f"{path}: {done.stderr.decode(errors='replace')}")
+        return None
+    if done.returncode != 0:
+        raise AssertionError(f"{path}: status {done.returncode}: {done.stderr.decode(errors='replace')}")
+    return json.loads(done.stdout)
+
+
+def kept_by(path, answer):
+    """(event, bytes) of the activations that the pass keeps, by analyze's categories."""
+    entry = next(entry for entry in captures.report(path, "--allocations", "--top", 0)["devices"]
+                 if entry["device"] == answer["device"])
+    first, backward = answer["first_event"], answer["backward_event"]
+    for allocation in entry["allocations"]:
+        born, freed = allocation.get("born_event", -1), allocation.get("freed_event", -1)
+        if allocation["category"] == "activation" and first <= born < backward and \
+                (freed < 0 or freed >= backward):
+            yield born, allocation["bytes"]
+
+
+def element_problems(path, answer):
+    elements, kept = answer["elements"], list(kept_by(path, answer))
+    if sum(size for _, size in kept) != answer["activation_bytes"]:
+        yield f"keeps {answer['activation_bytes']}, by category {sum(size for _, size in kept)}"
+    starts = [element["first_event"] for element in elements] + [answer["backward_event"]]
+    if starts != sorted(set(starts)) or starts[0] != answer["first_event"]:
+        yield f"elements begin at {starts[:5]} ..."
+    for element, start, end in zip(elements, starts, starts[1:]):
+        own = [size for born, size in kept if start <= born < end]
+        want = {"activation_bytes": sum(own), "activations": len(own)}
+        yield from reference.differences(want, element, element["parts"][0])
+    names = [name for element in elements for name in element["parts"]]
+    if len(names) != len(set(names)):
+        yield "two parts have the same name"
+
+
+def peak_problems(answer):
+    """Without checkpoints the chain peaks at what its parts say, and no less than at what it keeps."""
+    kept, most, below = 0, 0, 0
+    for element in answer["elements"]:
+        kept += max(element["activation_bytes"], element["output_bytes"])
+        most = max(most, kept + element["forward_extra_bytes"],
+                   kept + element["output_bytes"] + element["backward_extra_bytes"])
+        below += element["activation_bytes"]
+    if most != answer["no_checkpoint_peak_bytes"] or most < below:
+        yield f"peaks at {answer['no_checkpoint_peak_bytes']}, by its elements at {most}"
+
+
+def problems_of(path):
+    whole = set()
+    for level in ((), ("--granularity", "1"), ("--granularity", "3"), ("--granularity", "leaf"),
+                  ("--granularity", "*forward")):
+        answer = suggest(path, *level)
+        if answer is None:
+            return
+        whole.add(answer["activation_bytes"])
+        yield from element_problems(path, answer)
+        yield from peak_problems(answer)
+    if len(whole) != 1:
+        yield f"what is kept depends on the granularity: {whole}"
+
+
+def calls_of(trace, function):
+    """How often it ran, by stretches of allocations within it."""
+    calls, inside = 0, False
+    for event in trace:
+        if event["action"] != "alloc":
+            continue
+        now = any(frame["name"] == function for frame in event.get("frames") or [])
+        calls += now and not inside
+        inside = now
+    return calls
+
+
+def block_problems(path):
+    """Transformers: one element a block, of which each has one softmax."""
+    answer = suggest(path)
+    trace = reference.load(path)["device_traces"][answer["device"]]
+    blocks = [element for element in answer["elements"] if element["parts"][0].endswith("]")]
+    calls = calls_of(trace, "softmax")
+    if len(blocks) != calls or any(len(block["parts"]) != 1 for block in blocks):
+        yield f"{len(blocks)} blocks, {calls} calls of softmax"
+    if len({block["activation_bytes"] for block in blocks}) != 1:
+        yield "blocks differ"
+    if any(block["output_from"] != "repeats" for block in blocks):
+        yield "a block's output is not that of the others"
+    if not 0 < len(answer["elements"]) - len(blocks) <= 5:
+        yield f"{len(answer['elements']) - len(blocks)} layers before and behind"
+
+
+def curve_problems(path):
+    """A pass that begins with the trace, at its peak: the chain's peak is the trace's."""
+    answer = suggest(path)
+    active = captures.report(path)["devices"][0]["active"]
+    want = active["peak_bytes"] - active["baseline_bytes"]
+    if answer["no_checkpoint_peak_bytes"] != want:
+        yield f"peaks at {answer['no_checkpoint_peak_bytes']}, the trace at {want}"
+
+
+def main():
+    tally = captures.Tally()
+    labelled = sorted((captures.TOP / "samples" / "labelled").glob("*.pickle.gz"))
+    for path in captures.samples() + labelled + captures.corpus():
+        tally.check(path.name, problems_of(path))
+    for path in captures.corpus("train-step.pickle") + captures.corpus("full-step-large.pickle"):
+        tally.check(path.name + " (blocks)", block_problems(path))
+    for path in captures.corpus("train-step.pickle"):
+        tally.check(path.name + " (curve)", curve_problems(path))
+    tally.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+#!/bin/sh
+# memsnap suggest of allocator snapshots.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+loop=samples/train-loop.pickle.gz
+
+# The whole of the answers.
+run suggest "$loop"
+exits 0
+no_err
+golden suggest-snapshot-front.txt
+run suggest --budget 45% "$loop"
+exits 0
+no_err
+golden suggest-snapshot-budget.txt
+run suggest --model rotor --budget 70MiB samples/labelled/transformer-adamw.pickle.gz
+exits 0
+run suggest --checkpoints 2 "$loop"
+exits 0
+golden suggest-snapshot-checkpoints.txt
+run suggest samples/labelled/checkpointed-adamw.pickle.gz
+exits 0
+out_has '4 of them ran within torch.utils.checkpoint already'
+run suggest samples/oom.pickle.gz
+exits 0
+out_has 'The peak of the trace is in no step with a whole forward and backward pass'
+run suggest --budget 1MiB "$loop"
+exits 1
+out_has 'nothing fits'
+
+# One layer a block, and sums that are those of the layers.
+run suggest --format json --budget 60% "$loop"
+exits 0
+for has in '"schema":"memsnap.suggest/1"' '"source":"allocator-snapshot"' '"pieces":6,' \
+    '"time":"recorded"' '"parts":["model.py:93 forward [2]"]' '"verified":true' \
+    '"activation_bytes":153189128,' '"peak_chain_bytes":153189124,' '"output_from":"repeats"'; do
+    out_has "$has"
+done
+
+# The same whatever the encoding.
+cp .run/out first.json
+gzip -dc "$loop" >loop.pickle
+gzip -dc samples/train-loop.json.gz >loop.json
+for file in loop.pickle loop.json samples/train-loop.json.gz; do
+    run suggest --format json --budget 60% "$file"
+    check "$file is answered like the first" cmp first.json .run/out
+done
+
+# Where cuts may be, and which part of the trace.
+run suggest --granularity 1 --format json "$loop"
+out_has '"pieces":6,'
+run suggest --granularity 2 --format json "$loop"
+out_has '"pieces":11,'
+run suggest --granularity 'model.py:68*' --format json "$loop"
+out_has '"parts":["model.py:68 forward [0]"]'
+run suggest --granularity leaf --format json "$loop"
+out_has '"pieces":53,'
+run suggest --range 0:1400 --format json "$loop"
+exits 0
+out_has '"step":0,'
+run suggest --device 0 --format json samples/two-devices.pickle.gz
+out_has '"device":0,'
+run suggest --format json samples/two-devices.pickle.gz
+out_has '"device":1,'
+run suggest --device 7 samples/two-devices.pickle.gz
+exits 2
+err 'memsnap: samples/two-devices.pickle.gz: there is no device 7 in it, only: 0, 1'
+run suggest --device 0 samples/decoder.layers.json.gz
+exits 2
+err 'memsnap: samples/decoder.layers.json.gz: --device is only for allocator snapshots'
+
+# Nothing to checkpoint, and nothing to tell layers by.
+run suggest samples/labelled/inference.pickle.gz
+exits 1
+no_out
+err 'memsnap: samples/labelled/inference.pickle.gz: nothing to checkpoint: no backward pass follows a forward pass on device 0 (inference?)'
+run suggest samples/history-off.pickle
+exits 3
+no_out
+one_err_line
+err_has 'no events on device 0'
+{
+    printf '%s' '{"segments":[],"device_traces":[['
+    printf '{"action":"%s","addr":%d,"size":512,"stream":0},' alloc 1 alloc 2
+    printf '%s' '{"action":"free_completed","addr":1,"size":512,"stream":0}]]}'
+} >bare.json
+run suggest bare.json
+exits 3
+no_out
+err_has 'no Python stacks on device 0'
+run suggest --max-memory 64KiB "$loop"
+exits 4
+no_out
+one_err_line
+
+finish
