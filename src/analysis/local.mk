@@ -78,6 +78,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase_rows.h \
 	src/analysis/phases.c \
 	src/analysis/phases.h \
+	src/analysis/phases_anchors.c \
+	src/analysis/phases_humps.c \
+	src/analysis/phases_passes.c \
+	src/analysis/phases_passes.h \
 	src/analysis/phases_pattern.c \
 	src/analysis/phases_pattern.h \
 	src/analysis/phases_refine.c \
