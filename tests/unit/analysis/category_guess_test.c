@@ -221,6 +221,46 @@ START_TEST(cublas_workspaces_have_a_size)
 }
 END_TEST
 
+/* Three layers pile up too little to be found by that alone. */
+static void small_step(void)
+{
+    for (unsigned i = 0; i < 3; i++)
+        born(100 + i, ACTIVATION + i, "");
+    for (unsigned i = 3; i-- > 0;) {
+        born(300 + i, PARAMETER + i, "");
+        freed(100 + i, ACTIVATION + i, "");
+    }
+}
+
+START_TEST(an_annotated_step_has_passes_before_it)
+{
+    for (unsigned i = 0; i < 3; i++)
+        capture_block(&capture, 1 + i, PARAMETER + i, "");
+    small_step();
+    capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+    born(60, 16, "");
+    freed(60, 16, "");
+    capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+    for (unsigned i = 0; i < 3; i++)
+        freed(300 + i, PARAMETER + i, "");
+    capture_load(&capture);
+    expect(2, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
+    expect(101, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+START_TEST(without_the_annotation_little_is_known)
+{
+    small_step();
+    for (unsigned i = 0; i < 3; i++)
+        freed(300 + i, PARAMETER + i, "");
+    capture_load(&capture);
+    expect(101, CATEGORY_UNKNOWN, CONFIDENCE_LOW);
+    expect(301, CATEGORY_UNKNOWN, CONFIDENCE_LOW);
+}
+END_TEST
+
 TCase *category_guess_tests(void)
 {
     TCase *tests = tcase_create("categories without stacks");
@@ -235,5 +275,7 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, copies_in_a_wider_type);
     tcase_add_test(tests, what_outlives_a_forward_without_a_backward);
     tcase_add_test(tests, cublas_workspaces_have_a_size);
+    tcase_add_test(tests, an_annotated_step_has_passes_before_it);
+    tcase_add_test(tests, without_the_annotation_little_is_known);
     return tests;
 }
