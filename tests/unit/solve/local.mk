@@ -9,6 +9,7 @@ tests_unit_solve_run_SOURCES = $(unit_common) \
 	tests/unit/solve/chains.h \
 	tests/unit/solve/chance.h \
 	tests/unit/solve/cost_table_test.c \
+	tests/unit/solve/cuts_test.c \
 	tests/unit/solve/peak_test.c \
 	tests/unit/solve/problems.c \
 	tests/unit/solve/problems.h \

@@ -6,6 +6,7 @@
 
 TCase *backend_tests(void);
 TCase *cost_table_tests(void);
+TCase *cuts_tests(void);
 TCase *peak_tests(void);
 TCase *rotor_tests(void);
 TCase *schedule_tests(void);

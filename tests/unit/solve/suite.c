@@ -5,6 +5,7 @@ Suite *unit_suite(void)
     Suite *suite = suite_create("solve");
     suite_add_tcase(suite, backend_tests());
     suite_add_tcase(suite, cost_table_tests());
+    suite_add_tcase(suite, cuts_tests());
     suite_add_tcase(suite, peak_tests());
     suite_add_tcase(suite, rotor_tests());
     suite_add_tcase(suite, schedule_tests());

@@ -1,0 +1,88 @@
+#include "solve/cuts.h"
+
+#include <string.h>
+
+#include "unit/solve/solve.h"
+
+static struct budget budget = {.limit = 1 << 20};
+
+/* Blocks of a ResNet, a BERT, Sequentials in one another, and names that make little sense. */
+static const struct {
+    const char *name, *block;
+} names[] = {
+    {"conv1", "conv1"},
+    {"layer1.0.conv1", "layer1.0"},
+    {"layer1.0.downsample.0", "layer1.0"},
+    {"layer1.0.downsample.1", "layer1.0"},
+    {"layer1.1.bn1", "layer1.1"},
+    {"bert.embeddings.word", "bert.embeddings"},
+    {"bert.encoder.layer.0.attention.self", "bert.encoder.layer.0"},
+    {"bert.encoder.layer.11.output.0", "bert.encoder.layer.11"},
+    {"features.0.0", "features.0.0"},
+    {"features.0.1", "features.0.1"},
+    {"features.1", "features.1"},
+    {"mobile.3.conv.0.0", "mobile.3"},
+    {"", ""},
+    {"..", "."},
+    {"7", "7"},
+    {"fc", "fc"},
+};
+
+#define NAMES (sizeof(names) / sizeof(names[0]))
+
+static struct text text_of(const char *bytes)
+{
+    return (struct text){.bytes = bytes, .size = strlen(bytes)};
+}
+
+START_TEST(blocks_are_told_from_names)
+{
+    const struct cuts cuts = {.kind = CUT_BLOCKS};
+    struct tree tree;
+    struct error err;
+    tree_init(&tree, &budget);
+    for (size_t k = 0; k < NAMES; k++)
+        ck_assert(tree_add(&tree, text_of(names[k].name), &err));
+    for (size_t k = 0; k < NAMES; k++) {
+        size_t size = cuts_module(&cuts, &tree, text_of(names[k].name));
+        ck_assert_msg(size == strlen(names[k].block), "%s: %.*s, not %s", names[k].name, (int)size,
+                      names[k].name, names[k].block);
+    }
+    tree_release(&tree);
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
+static size_t module_size(struct cuts cuts, const char *name)
+{
+    struct tree none;
+    tree_init(&none, &budget);
+    return cuts_module(&cuts, &none, text_of(name));
+}
+
+START_TEST(depth_counts_components)
+{
+    ck_assert_uint_eq(module_size((struct cuts){.kind = CUT_DEPTH, .depth = 1}, "ab.cd.ef"), 2);
+    ck_assert_uint_eq(module_size((struct cuts){.kind = CUT_DEPTH, .depth = 2}, "ab.cd.ef"), 5);
+    ck_assert_uint_eq(module_size((struct cuts){.kind = CUT_DEPTH, .depth = 9}, "ab.cd.ef"), 8);
+    ck_assert_uint_eq(module_size((struct cuts){.kind = CUT_LEAVES}, "ab.cd.ef"), 8);
+}
+END_TEST
+
+START_TEST(patterns_match_the_shortest_prefix)
+{
+    const struct cuts cuts = {.kind = CUT_PATTERN, .pattern = "layer?.*"};
+    ck_assert_uint_eq(module_size(cuts, "layer1.0.conv1"), 8);
+    ck_assert_uint_eq(module_size(cuts, "layer1"), 0);
+    ck_assert_uint_eq(module_size(cuts, "fc"), 0);
+}
+END_TEST
+
+TCase *cuts_tests(void)
+{
+    TCase *tests = tcase_create("cuts");
+    tcase_add_test(tests, blocks_are_told_from_names);
+    tcase_add_test(tests, depth_counts_components);
+    tcase_add_test(tests, patterns_match_the_shortest_prefix);
+    return tests;
+}
