@@ -47,17 +47,27 @@ static bool is_shown(const struct suggest_front *front, size_t i)
            i * SHOWN_POINTS / count != (i - 1) * SHOWN_POINTS / count;
 }
 
+/* The points of comparison between two peaks, the least first. */
 static void add_comparisons(struct table *table, const struct page *page,
                             const struct suggest_subject *subject,
                             const struct suggest_front *front, int64_t from, int64_t to)
 {
-    for (size_t k = 0; k < COMPARISON_POINTS; k++) {
-        const struct comparison_point *point = &front->comparison[k];
-        int64_t peak = point->outcome.peak_bytes;
-        struct front_line line = {peak, point->outcome.extra_time, comparison_remark(point->name)};
-        bool told = k == 0 && is_none(front, front->front->count - 1);
-        if (!told && peak >= from && peak < to)
-            add_line(table, page, subject->problem, &line);
+    bool told[COMPARISON_POINTS] = {is_none(front, front->front->count - 1)};
+    for (;;) {
+        size_t least = COMPARISON_POINTS;
+        for (size_t k = 0; k < COMPARISON_POINTS; k++) {
+            int64_t peak = front->comparison[k].outcome.peak_bytes;
+            if (!told[k] && peak >= from && peak < to &&
+                (least == COMPARISON_POINTS || peak < front->comparison[least].outcome.peak_bytes))
+                least = k;
+        }
+        if (least == COMPARISON_POINTS)
+            return;
+        const struct comparison_point *point = &front->comparison[least];
+        struct front_line line = {point->outcome.peak_bytes, point->outcome.extra_time,
+                                  comparison_remark(point->name)};
+        add_line(table, page, subject->problem, &line);
+        told[least] = true;
     }
 }
 
