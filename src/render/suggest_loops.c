@@ -47,7 +47,8 @@ static void put_others(struct plan *plan)
             continue;
         if (!told)
             fputs("# To be moved into functions of their own, each called with\n"
-                  "# torch.utils.checkpoint.checkpoint(function, ..., use_reentrant=False):\n",
+                  "# torch.utils.checkpoint.checkpoint(function, ..., use_reentrant=False);\n"
+                  "# iterations that are in one have no checkpoint of their own below:\n",
                   plan->out);
         told = true;
         buffer_clear(&plan->text);

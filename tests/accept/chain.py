@@ -105,6 +105,30 @@ def block_problems(path):
         yield f"{len(answer['elements']) - len(blocks)} layers before and behind"
 
 
+def flat(part):
+    return sum(map(flat, part), []) if isinstance(part, list) else [part]
+
+
+def python_problems(path):
+    """The Python must be some, and go through every iteration of its loop once, in order."""
+    for budget in (("--budget", "70%"), ("--budget", "30%"), ("--model", "rotor", "--budget", "9%")):
+        done = subprocess.run([captures.MEMSNAP, "suggest", *budget, str(path)], capture_output=True,
+                              check=False, text=True)
+        lines = done.stdout.split("\n")
+        if done.returncode != 0 or "# " not in done.stdout:
+            yield f"{budget}: status {done.returncode}, no Python"
+            continue
+        first = next(i for i, line in enumerate(lines) if line.startswith("# "))
+        end = lines.index("The layers, and what each takes")
+        code = "\n".join(lines[first:end])
+        compile(code, str(path), "exec")
+        for block in code.split("plan = [")[1:]:
+            scope = {}
+            exec("plan = [" + block[:block.index("\n]") + 2], scope)  # pylint: disable=exec-used
+            if flat(scope["plan"]) != list(range(len(flat(scope["plan"])))):
+                yield f"{budget}: the plan is {scope['plan']}"
+
+
 def curve_problems(path):
     """A pass that begins with the trace, at its peak: the chain's peak is the trace's."""
     answer = suggest(path)
@@ -121,6 +145,7 @@ def main():
         tally.check(path.name, problems_of(path))
     for path in captures.corpus("train-step.pickle") + captures.corpus("full-step-large.pickle"):
         tally.check(path.name + " (blocks)", block_problems(path))
+        tally.check(path.name + " (Python)", python_problems(path))
     for path in captures.corpus("train-step.pickle"):
         tally.check(path.name + " (curve)", curve_problems(path))
     tally.end()

@@ -73,6 +73,7 @@ EXTRA_DIST += \
 	tests/cli/golden/suggest-snapshot-budget.txt \
 	tests/cli/golden/suggest-snapshot-checkpoints.txt \
 	tests/cli/golden/suggest-snapshot-front.txt \
+	tests/cli/golden/suggest-snapshot-runs.txt \
 	tests/cli/golden/train-loop.txt \
 	tests/cli/golden/two-devices.txt \
 	tests/cli/golden/units-bytes.txt \

@@ -13,8 +13,12 @@ run suggest --budget 45% "$loop"
 exits 0
 no_err
 golden suggest-snapshot-budget.txt
+run suggest --budget 60% samples/oom.pickle.gz
+exits 0
+golden suggest-snapshot-runs.txt
 run suggest --model rotor --budget 70MiB samples/labelled/transformer-adamw.pickle.gz
 exits 0
+out_has 'no checkpoints are needed'
 run suggest --checkpoints 2 "$loop"
 exits 0
 golden suggest-snapshot-checkpoints.txt

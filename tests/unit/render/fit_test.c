@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "render/escape.h"
-#include "unit/unit.h"
+#include "unit/render/render.h"
 
 static const struct fit_case {
     enum cut cut;
@@ -71,13 +71,11 @@ START_TEST(it_always_fits)
 }
 END_TEST
 
-Suite *unit_suite(void)
+TCase *fit_tests(void)
 {
-    Suite *suite = suite_create("render");
     TCase *tests = tcase_create("fit");
     tcase_add_loop_test(tests, text_is_cut_where_it_says_least, 0,
                         sizeof(cases) / sizeof(cases[0]));
     tcase_add_test(tests, it_always_fits);
-    suite_add_tcase(suite, tests);
-    return suite;
+    return tests;
 }

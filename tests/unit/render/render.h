@@ -1,0 +1,10 @@
+/* The test cases of the render room, one a file. */
+#ifndef MEMSNAP_TESTS_UNIT_RENDER_RENDER_H
+#define MEMSNAP_TESTS_UNIT_RENDER_RENDER_H
+
+#include "unit/unit.h"
+
+TCase *fit_tests(void);
+TCase *suggest_loops_tests(void);
+
+#endif
