@@ -138,6 +138,22 @@ def curve_problems(path):
         yield f"peaks at {answer['no_checkpoint_peak_bytes']}, the trace at {want}"
 
 
+def need_of_a_block(name):
+    """What the backward of a block takes with all it keeps or computes again, in bytes."""
+    answer = suggest(captures.TOP / "samples" / "labelled" / name)
+    block = next(element for element in answer["elements"] if element["parts"][0].endswith("[1]"))
+    return block["activation_bytes"] + block["backward_extra_bytes"], block["checkpointed"]
+
+
+def promise_problems():
+    """Runs of the same blocks, recorded without checkpoints and with: what the first lets expect of a
+    checkpointed block is what the second takes, but for the random numbers' state that is kept, too."""
+    (expected, kept), (taken, wrapped) = map(need_of_a_block, ("transformer-adamw.pickle.gz",
+                                                               "checkpointed-adamw.pickle.gz"))
+    if kept or not wrapped or not 0 <= taken - expected < 10000:
+        yield f"a checkpointed block should take {expected} bytes, and takes {taken}"
+
+
 def main():
     tally = captures.Tally()
     labelled = sorted((captures.TOP / "samples" / "labelled").glob("*.pickle.gz"))
@@ -148,6 +164,7 @@ def main():
         tally.check(path.name + " (Python)", python_problems(path))
     for path in captures.corpus("train-step.pickle"):
         tally.check(path.name + " (curve)", curve_problems(path))
+    tally.check("promise", promise_problems())
     tally.end()
 
 
