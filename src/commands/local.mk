@@ -34,6 +34,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/output.h \
 	src/commands/rules_file.c \
 	src/commands/rules_file.h \
+	src/commands/small_file.c \
+	src/commands/small_file.h \
 	src/commands/sandbox.c \
 	src/commands/sandbox.h \
 	src/commands/sandbox_landlock.c \

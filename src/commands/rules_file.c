@@ -5,30 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
+#include "commands/small_file.h"
 
 #define SIZE_MOST ((size_t)1 << 20)
-
-static bool read_all(FILE *file, const char *path, struct buffer *text, struct error *err)
-{
-    char bytes[4096];
-    size_t count;
-    while ((count = fread(bytes, 1, sizeof(bytes), file)) > 0 && text->size <= SIZE_MOST)
-        buffer_add(text, bytes, count);
-    if (ferror(file))
-        return error_set(err, STATUS_IO, "%.120s: %s", path, strerror(errno));
-    if (text->failed)
-        return error_set(err, STATUS_LIMIT, "out of memory");
-    if (text->size > SIZE_MOST)
-        return error_set(err, STATUS_USAGE, "%.120s: expected rules of at most 1 MiB", path);
-    return true;
-}
 
 static bool read_rules(FILE *file, const char *path, struct own_rules **rules, struct error *err)
 {
     struct buffer text = BUFFER_INIT;
     struct own_rules *made = NULL;
-    bool ok = read_all(file, path, &text, err);
+    bool ok = small_file_read(file, path, SIZE_MOST, "rules", &text, err);
     if (ok)
         made = own_rules_parse(path, text.bytes ? text.bytes : "", text.size, err);
     buffer_release(&text);

@@ -7,16 +7,19 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/sandbox.h"
+#include "commands/small_file.h"
 #include "commands/suggest_options.h"
 #include "commands/suggest_snapshot.h"
 #include "model/layer_trace.h"
 #include "render/suggest.h"
+#include "solve/layer_times.h"
 
 #define KNEES 3
 
 /* One trace and the question about it. */
 struct run {
     const struct suggest_options *options;
+    const struct buffer *times_text; /* of --times */
     const struct layer_trace *trace;
     const struct problem *problem;
     const struct suggest_snapshot *snapshot; /* NULL: it is a layer trace's */
@@ -38,6 +41,21 @@ static struct suggest_subject subject_of(const struct run *run)
 static bool printed(bool ok, struct error *err)
 {
     return ok || error_set(err, STATUS_LIMIT, "out of memory");
+}
+
+/* Gives a problem the times of --times, if there are any. */
+static bool set_times(const struct run *run, struct problem *problem, struct error *err)
+{
+    const struct buffer *text = run->times_text;
+    struct layer_times times;
+    if (!run->options->times)
+        return true;
+    if (!layer_times_parse(&times, run->options->times, text->size > 0 ? text->bytes : "",
+                           text->size, run->budget, err))
+        return false;
+    bool ok = problem_set_times(problem, run->trace, &times, err);
+    layer_times_release(&times);
+    return ok;
 }
 
 /* `leaves`: the problem cut wherever FairScale may cut. */
@@ -66,7 +84,7 @@ static bool answer_checkpoints(struct run *run, struct error *err)
         return answer_sum(run, run->problem, err);
     if (!problem_create(&leaves, run->trace, &everywhere, SIZE_MAX, run->budget, err))
         return false;
-    bool ok = answer_sum(run, &leaves, err);
+    bool ok = set_times(run, &leaves, err) && answer_sum(run, &leaves, err);
     problem_release(&leaves, run->budget);
     return ok;
 }
@@ -175,7 +193,7 @@ static bool answer_trace(struct run *run, struct input *input, struct error *err
     bool ok = problem_create(&problem, trace, &run->options->cuts, most_layers(run->options),
                              run->budget, err);
     if (ok) {
-        ok = answer(run, err);
+        ok = set_times(run, &problem, err) && answer(run, err);
         problem_release(&problem, run->budget);
     }
     layer_trace_destroy(trace);
@@ -191,21 +209,22 @@ static bool answer_snapshot(struct run *run, struct input *input, struct error *
     run->trace = &snapshot.problem.trace;
     run->problem = &snapshot.problem.problem;
     run->budget = snapshot.capture.snapshot->budget;
-    bool ok = answer(run, err);
+    bool ok = set_times(run, &snapshot.problem.problem, err) && answer(run, err);
     suggest_snapshot_close(&snapshot);
     return ok;
 }
 
 /* What is to be told about the first input: there is one. */
-static bool answer_file(const struct suggest_options *options, struct inputs *inputs,
-                        const struct page *page, bool *fits, struct error *err)
+static bool answer_file(const struct suggest_options *options, const struct buffer *times_text,
+                        struct inputs *inputs, const struct page *page, bool *fits,
+                        struct error *err)
 {
     int fd;
     struct input input;
     if (!inputs_take(inputs, 0, &fd, err) ||
         !input_from_fd(&input, fd, options->capture.max_memory, err))
         return false;
-    struct run run = {.options = options, .page = *page, .fits = true};
+    struct run run = {.options = options, .times_text = times_text, .page = *page, .fits = true};
     bool is_snapshot = sniff_kind(&input.source) == KIND_SNAPSHOT, ok;
     if (!is_snapshot && options->snapshot_option) {
         input_discard(&input);
@@ -232,12 +251,12 @@ static void start_devices(const struct suggest_options *options)
         device_process_start();
 }
 
-static enum status suggest(const struct suggest_options *options, struct inputs *inputs)
+static enum status answer_into(const struct suggest_options *options,
+                               const struct buffer *times_text, struct inputs *inputs)
 {
     struct output output;
     struct error err;
     bool fits = false;
-    start_devices(options);
     if (!output_open(&output, options->output, &err))
         return fail(&err);
     if (!inputs_open(inputs, &err)) {
@@ -246,13 +265,25 @@ static enum status suggest(const struct suggest_options *options, struct inputs 
     }
     struct page page = page_for(output.stream, options->unit);
     sandbox_enter(output.temporary ? output.path : NULL);
-    if (!answer_file(options, inputs, &page, &fits, &err)) {
+    if (!answer_file(options, times_text, inputs, &page, &fits, &err)) {
         output_discard(&output);
         return complain_error(inputs->paths[0], &err);
     }
     if (!output_commit(&output, &err))
         return fail(&err);
     return fits ? STATUS_OK : STATUS_CHECK_FAILED;
+}
+
+static enum status suggest(const struct suggest_options *options, struct inputs *inputs)
+{
+    struct buffer times_text = BUFFER_INIT;
+    struct error err;
+    start_devices(options);
+    bool ok = !options->times ||
+              small_file_open(options->times, LAYER_TIMES_MOST, "layer times", &times_text, &err);
+    enum status status = ok ? answer_into(options, &times_text, inputs) : fail(&err);
+    buffer_release(&times_text);
+    return status;
 }
 
 static enum status run(int argc, char **argv)

@@ -24,6 +24,7 @@ enum {
     OPTION_SKIP_LAYERS,
     OPTION_SLOTS,
     OPTION_THREADS,
+    OPTION_TIMES,
     OPTION_UNITS,
     OPTION_VERIFY,
 };
@@ -51,6 +52,9 @@ const struct option_spec suggest_option_specs[] = {
      "cut between modules at that depth, those that\n"
      "match a pattern ('layer?.*'), or leaf: all\n"
      "(default: blocks, told from the modules' names)"},
+    {OPTION_TIMES, "times", "FILE",
+     "how long layers take: lines LAYER, tab, forward\n"
+     "microseconds, tab, backward ones (may be left out)"},
     {OPTION_DEVICE, "device", "N",
      "snapshots: this device (default: the one with the\n"
      "highest peak)"},
@@ -238,6 +242,9 @@ bool suggest_option(int option, struct suggest_options *options, struct error *e
         return take_backend(options, err);
     case OPTION_THREADS:
         return take_threads(options, err);
+    case OPTION_TIMES:
+        options->times = optarg;
+        return true;
     case OPTION_VERIFY:
     case OPTION_NO_VERIFY:
         options->verify = option == OPTION_VERIFY;

@@ -32,6 +32,7 @@ struct suggest_options {
     bool any_backend;               /* --backend auto */
     struct capture_options capture; /* max_memory is that of any kind of file */
     const char *snapshot_option;    /* a given one that is for allocator snapshots only, or NULL */
+    const char *times; /* a file of layer times, or NULL */
     const char *output;
 };
 

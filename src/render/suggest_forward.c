@@ -34,8 +34,9 @@ static void add_row(struct table *table, const struct page *page,
     table_add(table, page_bytes(page, text, element->output_bytes));
     table_add(table, page_bytes(page, text, element->forward_extra_bytes));
     table_add(table, page_bytes(page, text, element->backward_extra_bytes));
-    if (subject->forward->timed) {
-        snprintf(text, sizeof(text), "%.1f ms", (double)element->forward_ns / 1e6);
+    if (subject->problem->timed) {
+        snprintf(text, sizeof(text), "%.1f ms",
+                 (double)subject->problem->chain.forward[first] / 1e6);
         table_add(table, text);
     } else {
         table_add(table, "-");
@@ -134,7 +135,11 @@ bool suggest_basis_forward_text(const struct page *page, const struct suggest_su
                       "crosses.");
     suggest_say(page, "\"forward\" and \"backward\" are the most that was there while a layer ran, "
                       "beyond what all layers up to it keep.");
-    if (chain->timed)
+    if (subject->problem->times_given)
+        suggest_say(
+            page, "Times are those of --times%s.",
+            subject->problem->backward_timed ? "" : "; backward is taken to be twice the forward");
+    else if (chain->timed)
         suggest_say(page, "Times are the host's, from the events' times; of equal iterations all "
                           "have the median.");
     else
@@ -163,8 +168,8 @@ static void emit_element(struct json_writer *json, const struct suggest_subject 
     emit_word(json, "output_from", output_evidence_name(element->output_from));
     emit_integer(json, "forward_extra_bytes", element->forward_extra_bytes);
     emit_integer(json, "backward_extra_bytes", element->backward_extra_bytes);
-    if (chain->timed)
-        emit_integer(json, "forward_ns", element->forward_ns);
+    if (subject->problem->timed)
+        emit_integer(json, "forward_ns", subject->problem->chain.forward[i]);
     emit_flag(json, "checkpointed", element->checkpointed);
     emit_close(json, '}');
 }
@@ -185,8 +190,8 @@ void suggest_emit_forward(struct json_writer *json, const struct suggest_subject
     emit_integer(json, "peak_category_bytes", chain->peak_category_bytes);
     emit_integer(json, "peak_chain_bytes", chain->peak_chain_bytes);
     emit_integer(json, "recomputed_bytes", chain->recomputed_bytes);
-    if (chain->timed)
-        emit_integer(json, "backward_ns", chain->backward_ns);
+    if (subject->problem->backward_timed)
+        emit_integer(json, "backward_ns", subject->problem->backward_time);
     emit_open(json, "elements", '[');
     for (size_t i = 0; i < chain->count; i++)
         emit_element(json, subject, i);

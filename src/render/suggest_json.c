@@ -20,7 +20,10 @@ static void emit_basis(struct json_writer *json, const struct suggest_subject *s
     emit_count(json, "pieces", problem->chain.layers);
     if (problem->merged > 0)
         emit_count(json, "merged_pieces", problem->merged);
-    emit_word(json, "time", problem->timed ? "recorded" : "activation_bytes");
+    emit_word(json, "time",
+              problem->times_given ? "given"
+              : problem->timed     ? "recorded"
+                                   : "activation_bytes");
     if (subject->forward)
         suggest_emit_forward(json, subject);
 }

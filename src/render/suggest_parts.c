@@ -94,7 +94,10 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
                     "No times in the trace: every byte of activation is taken to cost the same "
                     "time, and backward twice the forward.");
     else if (!problem->backward_timed)
-        suggest_say(page, "Forward times are the trace's; backward is taken to be twice as long.");
+        suggest_say(page, "Forward times are %s; backward is taken to be twice as long.",
+                    problem->times_given ? "those of --times" : "the trace's");
+    else if (problem->times_given)
+        suggest_say(page, "Times are those of --times.");
     if (problem->revisited > 0)
         suggest_say(page,
                     "%zu of the modules run more than once: wrapping one checkpoints all of "

@@ -32,6 +32,8 @@ libmemsnap_a_SOURCES += \
 	src/solve/front.c \
 	src/solve/front.h \
 	src/solve/front_knees.c \
+	src/solve/layer_times.c \
+	src/solve/layer_times.h \
 	src/solve/library.c \
 	src/solve/library.h \
 	src/solve/opencl.c \

@@ -35,6 +35,7 @@ struct problem {
     struct piece *pieces; /* the layers of the chain */
     struct chain chain;
     bool timed;            /* forward times are nanoseconds, not bytes */
+    bool times_given;      /* and the user's (solve/layer_times.h), not the trace's */
     int64_t backward_time; /* in the same unit; twice the forward where it was not recorded */
     bool backward_timed;
     size_t merged;    /* pieces before they were merged to be few enough; 0: they were */

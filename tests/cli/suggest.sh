@@ -166,6 +166,48 @@ exits 4
 no_out
 one_err_line
 
+# Times from a file: of pieces or of what is in them.
+trace timed.json m.0.a 500 m.0.b 500 m.1 1000 m.2 1000 m.3 1000
+printf '# measured\n\nm.0\t900\nm.1\t1\r\nm.2\t1\nm.3\t98' >times.tsv
+run suggest --times times.tsv --format csv timed.json
+exits 0
+no_err
+out_has '5000,0.000667,'
+printf 'm.0.a\t900\t1\nm.0.b\t0\t1\nm.1\t1\t998\nm.2\t1\t0\nm.3\t98\t0\n' >times.tsv
+run suggest --times times.tsv --format csv timed.json
+out_has '5000,0.001000,'
+run suggest --times times.tsv --budget 90% timed.json
+out_has 'Times are those of --times.'
+run suggest --times times.tsv --format json timed.json
+out_has '"time":"given"'
+run suggest --times times.tsv --checkpoints 1 timed.json
+exits 0
+printf 'm.0\t900\nm.1\t1\nm.2\t1\n' >times.tsv
+run suggest --times times.tsv timed.json
+exits 2
+no_out
+err 'memsnap: timed.json: --times has no line for m.3'
+for line in 'm.0' 'm.0\t' 'm.0\tfast' 'm.0\t-1' 'm.0\tinf' 'm.0\t1\t' 'm.0\t1\t2\t3' '\t1'; do
+    printf "#\n$line\n" >times.tsv
+    run suggest --times times.tsv timed.json
+    exits 2
+    err 'memsnap: timed.json: times.tsv:2: expected a layer, a tab and microseconds'
+done
+printf 'm.0\t1e300\nm.1\t1\nm.2\t1\nm.3\t1\n' >times.tsv
+run suggest --times times.tsv timed.json
+exits 4
+one_err_line
+run suggest --times missing.tsv timed.json
+exits 5
+one_err_line
+run suggest --format json samples/train-loop.pickle.gz
+sed 's/"parts":\["/&\n/g' .run/out | sed -n 's/^\([^"]*\)"\].*/\1/p' | sed 's/ \[[0-9]*\]$//' |
+    sort -u | sed 's/$/\t10/' >times.tsv
+run suggest --times times.tsv --format json samples/train-loop.pickle.gz
+exits 0
+out_has '"time":"given"'
+out_has '"forward_ns":10000,'
+
 # The manual page knows every option.
 run suggest --help
 for option in $(sed -n 's/^ .* --\([a-z-]*\).*/\1/p' .run/out); do
