@@ -25,6 +25,7 @@ class Allocation:
     freed: int           # index of the free_completed event; -1: never
     label: "str | None"
     weight: int = 0
+    recomputed: bool = False  # by torch.utils.checkpoint, in the backward pass
 
     @property
     def key(self):
@@ -34,6 +35,7 @@ class Allocation:
 @dataclass
 class Score:
     correct: int         # byte-microseconds, as all of these
+    recomputed: int      # of what is not correct: computed again, and called an activation
     labelled: int
     unlabelled: int
     confusion: dict      # (label, memsnap's category) -> weight
@@ -41,6 +43,10 @@ class Score:
     @property
     def share(self):
         return self.correct / self.labelled
+
+    @property
+    def share_with_recomputed(self):
+        return (self.correct + self.recomputed) / self.labelled
 
     @property
     def unlabelled_share(self):
@@ -60,13 +66,20 @@ def only_trace(capture):
     return traced[0]
 
 
+def is_recomputation(frames):
+    """torch.utils.checkpoint computes a piece of the forward pass again."""
+    return any(frame["filename"].endswith("torch/utils/checkpoint.py") and frame["name"] in ("recompute_fn", "backward")
+               for frame in frames)
+
+
 def truth(capture):
     """Every allocation: those from before the trace, then by birth."""
     device, trace = only_trace(capture)
     live, carried, born = {}, [], []
     for index, event in enumerate(trace):
         if event["action"] == "alloc":
-            live[event["addr"]] = Allocation(event["addr"], event["size"], index, -1, event.get("category"))
+            live[event["addr"]] = Allocation(event["addr"], event["size"], index, -1, event.get("category"),
+                                             recomputed=is_recomputation(event.get("frames", ())))
             born.append(live[event["addr"]])
         elif event["action"] == "free_completed":
             allocation = live.pop(event["addr"], None)
@@ -149,7 +162,7 @@ def score(allocations, answered):
         odd = sorted(expected.items() ^ listed.items())[0]
         raise ValueError(f"memsnap lists {len(listed)} allocations, the trace has {len(expected)}; "
                          f"one that differs: {odd}")
-    result = Score(0, 0, 0, defaultdict(int))
+    result = Score(0, 0, 0, 0, defaultdict(int))
     for allocation in allocations:
         if allocation.label is None:
             result.unlabelled += allocation.weight
@@ -157,6 +170,8 @@ def score(allocations, answered):
         category = answered[allocation.key][1]
         result.labelled += allocation.weight
         result.correct += allocation.weight * (category == allocation.label)
+        result.recomputed += allocation.weight * (
+            allocation.recomputed and category == "activation" and allocation.label in ("autograd_detail", "temporary"))
         result.confusion[allocation.label, category] += allocation.weight
     return result
 
