@@ -67,7 +67,7 @@ void suggest_add_span(struct buffer *out, const struct problem *problem, size_t 
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time)
 {
     int64_t whole = problem_step_time(problem);
-    return whole > 0 ? page_share(out, time, whole) : "0.0%";
+    return whole > 0 ? page_share(out, time, whole) : strcpy(out, "0.0%"); /* all take no time */
 }
 
 bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject)

@@ -151,6 +151,16 @@ run suggest "$decoder" "$decoder"
 exits 2
 err 'memsnap: suggest: one trace at a time'
 
+# Times that are all zero cost nothing.
+trace timeless.json a 100 b 100 c 100 d 100
+sed 's/"is_forward"/"forward_us": 0, "backward_us": 0, &/g' timeless.json >zero-times.json
+run suggest --budget 450 zero-times.json
+exits 0
+out_has 'with 0.0% more compute'
+run suggest --checkpoints 2 zero-times.json
+exits 0
+out_has 'with 0.0% more compute; without'
+
 # Other files.
 run suggest samples/decoder.operators.pickle.gz
 exits 3
