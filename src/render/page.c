@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include "render/escape.h"
+#include "render/fit.h"
 
 #define DEFAULT_WIDTH  80
 #define LEAST_WIDTH    40
 #define GREATEST_WIDTH 1000
+#define LONGEST_WORD   400 /* columns */
 
 static size_t width_of(int fd)
 {
@@ -62,6 +64,21 @@ const char *page_share(char out[UNITS_TEXT_SIZE], int64_t part, int64_t whole)
     return out;
 }
 
+/* Paths stay whole even beyond the width, for they are copied; what fills a screen is no path. */
+static void put_word(const struct page *page, const char *word, size_t size)
+{
+    struct buffer cut = BUFFER_INIT;
+    if (size > LONGEST_WORD) {
+        text_fit(&cut, word, size, LONGEST_WORD, CUT_MIDDLE);
+        if (!cut.failed) {
+            word = cut.bytes;
+            size = cut.size;
+        }
+    }
+    fwrite(word, 1, size, page->out);
+    buffer_release(&cut);
+}
+
 void page_paragraph(const struct page *page, size_t column, size_t indent, const char *text)
 {
     bool at_start = column <= indent; /* of a line: a word too long for any still goes somewhere */
@@ -78,7 +95,7 @@ void page_paragraph(const struct page *page, size_t column, size_t indent, const
             fputc(' ', page->out);
             column++;
         }
-        fwrite(text, 1, size, page->out);
+        put_word(page, text, size);
         column += columns;
         at_start = false;
         needs_space = true;

@@ -33,7 +33,8 @@ const char *page_bytes(const struct page *page, char out[UNITS_TEXT_SIZE], int64
 const char *page_share(char out[UNITS_TEXT_SIZE], int64_t part, int64_t whole);
 
 /* Prints escaped text, breaking lines at spaces, and ends the line. It goes on at column `column`,
- * after a space if that is beyond `indent`, which is where every other line begins. */
+ * after a space if that is beyond `indent`, which is where every other line begins. A word that is
+ * longer than the page stands in a line of its own; the middle of one that fills a screen is cut. */
 void page_paragraph(const struct page *page, size_t column, size_t indent, const char *text);
 
 #endif

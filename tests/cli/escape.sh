@@ -49,6 +49,45 @@ if [ -n "${PYTHON3-}" ]; then
     check 'is valid JSON' "$PYTHON3" -c 'import json; json.load(open(".run/out", encoding="utf-8"))'
 fi
 
+run analyze --explain .py evil.json
+exits 0
+check 'is harmless' harmless
+
+# Names of modules, in a report and in Python.
+event() {
+    printf '{"module_name": "%s", "module_params": 0, "allocated": 0, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_diff": 100, "memory_activations": 100}}' "$1"
+}
+evil='\u001b[2J\u202e\u200b\u0007\n\u009b\"); exit(1) #'
+{
+    printf '{"traces": [%s' "$(event first)"
+    for layer in 1 2 3 4 5 6 7; do
+        printf ',%s' "$(event "m$layer$evil")"
+    done
+    printf ']}'
+} >evil-layers.json
+for command in analyze suggest 'suggest --budget 60%' 'suggest --checkpoints 2' \
+    'suggest --granularity leaf --budget 60%'; do
+    # shellcheck disable=SC2086 # a list of words
+    run $command evil-layers.json
+    exits 0
+    no_err
+    check 'is harmless' harmless
+done
+out_has '"m1\u001b[2J\u202e\u200b\u0007\u000a\u009b\"); exit(1) #"'
+if [ -n "${PYTHON3-}" ]; then
+    sed -n '/^from /,/^What this/p' .run/out | sed '$d' >plan.py
+    check 'is valid Python' "$PYTHON3" -c 'import ast; ast.parse(open("plan.py").read())'
+fi
+
+# A name that would fill screens is cut where it stands in a sentence.
+long=$(printf '%5000s' '' | tr ' ' N)
+printf '{"traces": [%s]}' "$(event "begin$long")" >long.json
+run analyze long.json
+exits 0
+check 'has no endless line' test -z "$(awk 'length > 500' .run/out)"
+out_has 'after forward of'
+out_has 'beginN'
+
 # An error that quotes the file.
 printf '{"segments": [], "device_traces": [], "segments": "\033]0;owned\007"}' >quoted.json
 run analyze quoted.json
