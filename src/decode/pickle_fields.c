@@ -1,10 +1,17 @@
 /* Annotations, and the fields that rows have in common. */
+#include <string.h>
+
 #include "decode/pickle_vm.h"
+
+const char *pickle_article(const char *noun)
+{
+    return strchr("aeiou", *noun) ? "an" : "a";
+}
 
 bool pickle_bad_field(struct pickle_vm *vm, const char *of, const char *key, const char *expected,
                       value v)
 {
-    return pickle_fail(vm, "'%s' of a %s is %s: %s expected", key, of,
+    return pickle_fail(vm, "'%s' of %s %s is %s: %s expected", key, pickle_article(of), of,
                        value_kind_name(&vm->values, v), expected);
 }
 
@@ -26,7 +33,7 @@ bool pickle_natural(struct pickle_vm *vm, const char *of, const char *key, value
     if (value_to_u64(&vm->values, v, out))
         return true;
     if (value_to_i64(&vm->values, v, &integer))
-        return pickle_fail(vm, "'%s' of a %s is negative", key, of);
+        return pickle_fail(vm, "'%s' of %s %s is negative", key, pickle_article(of), of);
     return pickle_bad_field(vm, of, key, "an int", v);
 }
 
@@ -36,7 +43,7 @@ bool pickle_device(struct pickle_vm *vm, const char *of, value v, uint32_t *out)
     if (!pickle_natural(vm, of, "device", v, &index))
         return false;
     if (index > INT32_MAX)
-        return pickle_fail(vm, "'device' of a %s is out of range", of);
+        return pickle_fail(vm, "'device' of %s %s is out of range", pickle_article(of), of);
     *out = (uint32_t)index;
     return true;
 }

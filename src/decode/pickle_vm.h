@@ -275,6 +275,7 @@ bool pickle_to_pool(struct pickle_vm *vm, value v, uint64_t pool[2]);
 bool pickle_natural(struct pickle_vm *vm, const char *of, const char *key, value v, uint64_t *out);
 bool pickle_any_int(struct pickle_vm *vm, const char *of, const char *key, value v, int64_t *out);
 bool pickle_device(struct pickle_vm *vm, const char *of, value v, uint32_t *out);
+const char *pickle_article(const char *noun); /* "a" or "an" */
 bool pickle_bad_field(struct pickle_vm *vm, const char *of, const char *key, const char *expected,
                       value v);
 /* A container of `count` items is about to be turned into rows: STATUS_LIMIT where it was before, for

@@ -96,7 +96,8 @@ bool pickle_unknown_key(struct pickle_vm *vm, enum key_scope scope, value key)
     };
     struct vocabulary *words = &vm->words;
     if (value_tag(key) != TAG_STRING)
-        return pickle_fail(vm, "a key of a %s is %s: a string expected", where[scope],
+        return pickle_fail(vm, "a key of %s %s is %s: a string expected",
+                           pickle_article(where[scope]), where[scope],
                            value_kind_name(&vm->values, key));
     string_id id = value_payload(key);
     uint8_t bit = (uint8_t)(1u << scope);

@@ -97,6 +97,7 @@ START_TEST(bad_events)
     BAD(TRACES "}(" KEY_ALLOC "\x8c\x06"
                "frames}ueeu.",
         21, "a list expected");
+    BAD(TRACES "}(K\x01K\x02ueeu.", 21, "a key of an event is an int");
 }
 END_TEST
 
