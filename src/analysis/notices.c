@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/units.h"
+#include "base/utf8.h"
 
 #define NOTICES_MOST 8
 #define RECORD       "`torch.cuda.memory._record_memory_history("
@@ -122,8 +123,8 @@ static void unknown_actions(struct notice_list *list, const struct timeline *tim
         if (size >= sizeof(names) - 1)
             continue;
         const char *name = symbols_text(snapshot->symbols, snapshot->action_names[code]).bytes;
-        int more = snprintf(names + size, sizeof(names) - size, "%s%.40s (%" PRIu64 ")",
-                            size > 0 ? ", " : "", name, count);
+        int more = snprintf(names + size, sizeof(names) - size, "%s%.*s (%" PRIu64 ")",
+                            size > 0 ? ", " : "", utf8_clip(name, 40), name, count);
         size += more > 0 ? (size_t)more : 0;
     }
     if (found > 0)

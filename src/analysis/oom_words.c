@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
+#define LABEL_MOST 120 /* bytes */
+
 struct words {
     char *out;
     size_t size;
@@ -136,13 +140,14 @@ static void say_pins(const struct words *words, const struct oom_row *row, const
         return;
     const struct pin_row *pin = &row->pinned.items[0];
     bool many = pin->segments != 1;
-    say(words, "%s%llu block%s %s%.120s, %s%s, keep%s %s of segments from going back to the device",
+    say(words, "%s%llu block%s %s%.*s, %s%s, keep%s %s of segments from going back to the device",
         lead, (unsigned long long)pin->segments, many ? "s" : "", is_place(pin->label) ? "of " : "",
-        pin->label, SIZE(pin->block_bytes), many ? " in all" : "", many ? "" : "s",
-        SIZE(pin->pinned_bytes));
+        utf8_clip(pin->label, LABEL_MOST), pin->label, SIZE(pin->block_bytes),
+        many ? " in all" : "", many ? "" : "s", SIZE(pin->pinned_bytes));
 }
 
-static void say_elsewhere(const struct words *words, const struct oom_row *row)
+static void say_elsewhere(const struct words *words, const struct oom_row *row,
+                          const struct allocator_rules *rules)
 {
     const struct pool_key *there = &row->layout.elsewhere;
     if (is_private(&row->key) && !is_private(there))
@@ -155,6 +160,9 @@ static void say_elsewhere(const struct words *words, const struct oom_row *row)
     else if (there->stream != row->key.stream)
         say(words, "allocate on one stream what need not be on two: a block serves only the stream "
                    "it was made on");
+    else if (rules->expandable_segments)
+        say(words, "expandable_segments is on already, but a page goes back to the device only "
+                   "when no block is left in it: free the long-lived blocks of that pool earlier");
     else
         say(words, "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, so that unused pages of "
                    "one pool go back to the device");
@@ -204,8 +212,9 @@ static void say_largest(const struct words *words, const struct oom_row *row)
         separator = "; ";
     }
     if (is_place(site->label))
-        say(words, "%sthe largest call site is %.120s (%s, %s)", separator, site->label,
-            category_name(site->category), SIZE(positive(site->bytes)));
+        say(words, "%sthe largest call site is %.*s (%s, %s)", separator,
+            utf8_clip(site->label, LABEL_MOST), site->label, category_name(site->category),
+            SIZE(positive(site->bytes)));
 }
 
 static void say_next(const struct words *words, const struct oom_row *row,
@@ -227,7 +236,7 @@ static void say_next(const struct words *words, const struct oom_row *row,
         }
         break;
     case OOM_OTHER_POOL:
-        say_elsewhere(words, row);
+        say_elsewhere(words, row, rules);
         say_pins(words, row, "; ");
         break;
     case OOM_OTHER_PROCESS:

@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 size_t utf8_decode(const char *bytes, size_t size, enum utf8_surrogates surrogates, uint32_t *code)
@@ -60,4 +61,17 @@ size_t utf8_encode(char out[UTF8_LENGTH_MAX], uint32_t code)
         out[i] = (char)(0x80 | (code & 0x3f));
     out[0] = (char)((0xf00U >> length & 0xf0U) | code);
     return length;
+}
+
+static bool continues(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+int utf8_clip(const char *text, int most)
+{
+    size_t size = strnlen(text, (size_t)most), cut = size;
+    while (cut > 0 && size - cut < UTF8_LENGTH_MAX - 1 && continues(text[cut]))
+        cut--;
+    return (int)(continues(text[cut]) ? size : cut);
 }

@@ -17,6 +17,10 @@ size_t utf8_decode(const char *bytes, size_t size, enum utf8_surrogates surrogat
 /* How many bytes from the beginning are whole, valid characters: `size` if all are. */
 size_t utf8_valid_prefix(const char *bytes, size_t size, enum utf8_surrogates surrogates);
 
+/* How many bytes of a NUL-terminated text to show where at most `most` may be: all, or as many as
+ * cut no character in two. */
+int utf8_clip(const char *text, int most);
+
 #define UTF8_LENGTH_MAX 4
 
 /* Writes a code point up to U+10FFFF, surrogates as they are; returns how many bytes. */

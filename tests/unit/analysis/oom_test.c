@@ -111,6 +111,9 @@ START_TEST(free_elsewhere)
     row.layout.elsewhere = (struct pool_key){.is_small = true};
     judge(NULL, OOM_OTHER_POOL, "the default pool, for requests up to 1 MiB",
           "expandable_segments:True");
+    rules.expandable_segments = true;
+    judge(NULL, OOM_OTHER_POOL, "the default pool, for requests up to 1 MiB", "is on already");
+    ck_assert_ptr_null(strstr(row.next, "set PYTORCH"));
 }
 END_TEST
 

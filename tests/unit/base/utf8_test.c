@@ -57,6 +57,18 @@ START_TEST(characters_are_written_and_read_back)
 }
 END_TEST
 
+START_TEST(a_clip_cuts_no_character_in_two)
+{
+    ck_assert_int_eq(utf8_clip("", 3), 0);
+    ck_assert_int_eq(utf8_clip("abc", 3), 3);
+    ck_assert_int_eq(utf8_clip("abcd", 3), 3);
+    ck_assert_int_eq(utf8_clip("ab\xc3\xa9", 3), 2);
+    ck_assert_int_eq(utf8_clip("ab\xc3\xa9", 4), 4);
+    ck_assert_int_eq(utf8_clip("\xf0\x9f\x98\x80", 3), 0);
+    ck_assert_int_eq(utf8_clip("\x80\x80\x80\x80\x80\x80", 5), 5); /* no UTF-8: nothing whole */
+}
+END_TEST
+
 TCase *utf8_tests(void)
 {
     TCase *tests = tcase_create("utf8");
@@ -64,5 +76,6 @@ TCase *utf8_tests(void)
     tcase_add_test(tests, the_first_wrong_byte_is_found);
     tcase_add_test(tests, surrogates_pass_where_asked);
     tcase_add_test(tests, characters_are_written_and_read_back);
+    tcase_add_test(tests, a_clip_cuts_no_character_in_two);
     return tests;
 }
