@@ -5,3 +5,9 @@ if ZSH_COMPLETION
 zshcompletion_DATA = share/zsh/_memsnap
 endif
 EXTRA_DIST += share/bash-completion/memsnap share/zsh/_memsnap
+
+plotsdir = $(pkgdatadir)/plots
+dist_plots_DATA = \
+	share/plots/categories.gp \
+	share/plots/frame.gp \
+	share/plots/timeline.gp

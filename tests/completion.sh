@@ -50,6 +50,8 @@ expect 'text json' analyze --format =
 expect 'all' analyze --stacks =
 expect '' analyze --stacks f
 expect '--jobs' analyze --j
+expect 'timeline categories' plot --kind ''
+expect 'site size' plot --color s
 expect 'rotor' suggest --model r
 expect 'text json csv' suggest --format ''
 expect '--help' version --h

@@ -8,6 +8,7 @@
 
 AM_TESTS_ENVIRONMENT = \
 	MEMSNAP='$(abs_top_builddir)/memsnap$(EXEEXT)'; export MEMSNAP; \
+	MEMSNAP_PLOTS='$(abs_top_srcdir)/share/plots'; export MEMSNAP_PLOTS; \
 	PYTHON3='$(PYTHON3)'; export PYTHON3; \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	MEMSNAP_CORPUS=$${MEMSNAP_CORPUS-'$(abs_top_srcdir)/../shared/corpus'}; export MEMSNAP_CORPUS; \

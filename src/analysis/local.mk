@@ -3,6 +3,9 @@ libmemsnap_a_SOURCES += \
 	src/analysis/allocator_advice.h \
 	src/analysis/annotations.c \
 	src/analysis/annotations.h \
+	src/analysis/band_shapes.c \
+	src/analysis/bands.c \
+	src/analysis/bands.h \
 	src/analysis/births.c \
 	src/analysis/births.h \
 	src/analysis/born.c \
@@ -11,6 +14,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/carried.h \
 	src/analysis/category.c \
 	src/analysis/category.h \
+	src/analysis/category_curves.c \
+	src/analysis/category_curves.h \
 	src/analysis/explain.c \
 	src/analysis/explain.h \
 	src/analysis/findings.c \
@@ -103,6 +108,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report_sites.h \
 	src/analysis/report_steps.c \
 	src/analysis/report_steps.h \
+	src/analysis/sampling.c \
+	src/analysis/sampling.h \
 	src/analysis/site.c \
 	src/analysis/site.h \
 	src/analysis/site_label.c \

@@ -32,6 +32,16 @@ libmemsnap_a_SOURCES += \
 	src/commands/options.h \
 	src/commands/output.c \
 	src/commands/output.h \
+	src/commands/plot.c \
+	src/commands/plot_draw.c \
+	src/commands/plot_draw.h \
+	src/commands/plot_folder.c \
+	src/commands/plot_folder.h \
+	src/commands/plot_options.c \
+	src/commands/plot_options.h \
+	src/commands/plot_process.c \
+	src/commands/plot_process.h \
+	src/commands/plot_template.c \
 	src/commands/rules_file.c \
 	src/commands/rules_file.h \
 	src/commands/small_file.c \

@@ -132,6 +132,49 @@ void escape_json(struct buffer *out, const char *bytes, size_t size)
     buffer_putc(out, '"');
 }
 
+/* How a character looks that gnuplot, or a reader of XML, could take for more than text; NULL: as it
+ * is. */
+static const char *plot_twin(uint32_t code)
+{
+    switch (code) {
+    case '\'':
+        return "\xe2\x80\x99"; /* U+2019 */
+    case '"':
+        return "\xe2\x80\x9d"; /* U+201D */
+    case '`':
+        return "\xe2\x80\x98"; /* U+2018 */
+    case '\\':
+        return "/";
+    case '&':
+        return "+";
+    case '<':
+        return "\xe2\x80\xb9"; /* U+2039 */
+    case '>':
+        return "\xe2\x80\xba"; /* U+203A */
+    default:
+        return NULL;
+    }
+}
+
+void escape_plot(struct buffer *out, const char *bytes, size_t size, size_t most)
+{
+    uint32_t code = 0;
+    for (size_t at = 0, length; at < size; at += length) {
+        if (most-- == 0) {
+            buffer_puts(out, "\xe2\x80\xa6");
+            return;
+        }
+        length = utf8_decode(bytes + at, size - at, UTF8_REFUSE_SURROGATES, &code);
+        if (length == 0 || is_control(code) || IN_RANGES(hidden, code))
+            buffer_puts(out, REPLACEMENT);
+        else if (plot_twin(code))
+            buffer_puts(out, plot_twin(code));
+        else
+            buffer_add(out, bytes + at, length);
+        length = length ? length : 1;
+    }
+}
+
 static size_t code_columns(uint32_t code)
 {
     if (code < 0x300)

@@ -22,6 +22,12 @@ void escape_json(struct buffer *out, const char *bytes, size_t size);
 void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
                        enum utf8_surrogates surrogates);
 
+/* For gnuplot, between single quotes or in a field of a data file: what would end a string, be run
+ * or be taken for markup becomes what looks like it (quotes and backticks their typographic kin, a
+ * backslash a slash, "<", ">" and "&" their full-width forms' smaller kin), and what is no visible
+ * character U+FFFD. At most `most` characters, then an ellipsis. */
+void escape_plot(struct buffer *out, const char *bytes, size_t size, size_t most);
+
 /* Columns that escaped text takes on a terminal. */
 size_t text_columns(const char *bytes, size_t size);
 

@@ -57,6 +57,12 @@ libmemsnap_a_SOURCES += \
 	src/render/operator_curves_text.c \
 	src/render/page.c \
 	src/render/page.h \
+	src/render/plot.h \
+	src/render/plot_data.c \
+	src/render/plot_legend.c \
+	src/render/plot_parts.h \
+	src/render/plot_script.c \
+	src/render/plot_sites.c \
 	src/render/settings.c \
 	src/render/settings.h \
 	src/render/suggest.h \

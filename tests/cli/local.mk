@@ -11,6 +11,7 @@ cli_tests = \
 	tests/cli/layers.sh \
 	tests/cli/limits.sh \
 	tests/cli/output.sh \
+	tests/cli/plot.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest.sh \
@@ -33,6 +34,7 @@ EXTRA_DIST += \
 	tests/cli/golden/help-convert.txt \
 	tests/cli/golden/help-backends.txt \
 	tests/cli/golden/help-dump.txt \
+	tests/cli/golden/help-plot.txt \
 	tests/cli/golden/help-suggest.txt \
 	tests/cli/golden/help.txt \
 	tests/cli/golden/history-off.txt \
@@ -57,6 +59,8 @@ EXTRA_DIST += \
 	tests/cli/golden/operators.txt \
 	tests/cli/golden/pending-frees.txt \
 	tests/cli/golden/pinned.txt \
+	tests/cli/golden/plot-categories.txt \
+	tests/cli/golden/plot-timeline.txt \
 	tests/cli/golden/range.txt \
 	tests/cli/golden/ring-overflow.txt \
 	tests/cli/golden/rules.txt \

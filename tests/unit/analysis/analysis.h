@@ -4,6 +4,7 @@
 
 #include "unit/unit.h"
 
+TCase *bands_tests(void);
 TCase *category_tests(void);
 TCase *category_carried_tests(void);
 TCase *findings_tests(void);

@@ -3,6 +3,7 @@ tests_unit_analysis_run_CPPFLAGS = $(unit_cppflags)
 tests_unit_analysis_run_LDADD = $(unit_libs)
 tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/analysis.h \
+	tests/unit/analysis/bands_test.c \
 	tests/unit/analysis/capture.c \
 	tests/unit/analysis/capture.h \
 	tests/unit/analysis/category_carried_test.c \

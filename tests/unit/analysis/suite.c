@@ -19,5 +19,6 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, forward_chain_tests());
     suite_add_tcase(suite, report_tests());
     suite_add_tcase(suite, report_notices_tests());
+    suite_add_tcase(suite, bands_tests());
     return suite;
 }

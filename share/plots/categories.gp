@@ -1,0 +1,13 @@
+
+# categories.gp: an area a category, one on the other.
+plot \
+    for [i = 1:areas] 'areas.tsv' using 1:(column(i + 1)):(column(i + 2)) \
+        with filledcurves linecolor rgb area_colour[i] notitle, \
+    'curves.tsv' using 1:2 with lines linewidth 0.7 linecolor rgb '#333333' title 'active', \
+    'curves.tsv' using 1:3 with lines linewidth 1.6 linecolor rgb '#000000' title 'reserved (segments)', \
+    'phases.tsv' using 1:(0):(0):(y_top) with vectors nohead linewidth 0.6 dashtype 3 linecolor rgb '#888888' notitle, \
+    'phases.tsv' using 1:(strip_low):1:2:(strip_low):(strip_high):3 \
+        with boxxyerror linecolor rgb variable fillstyle solid noborder notitle, \
+    'phases.tsv' using (($1 + $2) / 2):((strip_low + strip_high) / 2):4 \
+        with labels center font ',10' notitle, \
+    for [i = 1:keys] keyentry with boxes fillstyle solid linecolor rgb key_colour[i] title key_text[i]

@@ -1,0 +1,13 @@
+
+# timeline.gp: an area for everything, and above it a band an allocation.
+plot \
+    'curves.tsv' using 1:(0):2 with filledcurves linecolor rgb '#DDDDDD' notitle, \
+    'areas.tsv' using 1:2:3 with filledcurves closed linecolor rgb variable notitle, \
+    'curves.tsv' using 1:2 with lines linewidth 0.7 linecolor rgb '#333333' title 'active', \
+    'curves.tsv' using 1:3 with lines linewidth 1.6 linecolor rgb '#000000' title 'reserved (segments)', \
+    'labels.tsv' using 1:2:3:4 with labels left font ',9' textcolor rgb variable notitle, \
+    'phases.tsv' using 1:(strip_low):1:2:(strip_low):(strip_high):3 \
+        with boxxyerror linecolor rgb variable fillstyle solid noborder notitle, \
+    'phases.tsv' using (($1 + $2) / 2):((strip_low + strip_high) / 2):4 \
+        with labels center font ',10' notitle, \
+    for [i = 1:keys] keyentry with boxes fillstyle solid linecolor rgb key_colour[i] title key_text[i]

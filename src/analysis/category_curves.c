@@ -1,0 +1,72 @@
+#include "analysis/category_curves.h"
+
+#include <stdlib.h>
+
+/* Notes where it comes and goes; the sums follow. */
+static void note(struct category_curves *curves, uint8_t category, uint64_t size, size_t begin,
+                 size_t end)
+{
+    double *row = curves->bytes + category * curves->columns;
+    if (begin >= end)
+        return;
+    row[begin] += (double)size;
+    if (end < curves->columns)
+        row[end] -= (double)size;
+}
+
+static void note_all(struct category_curves *curves, const struct timeline *timeline,
+                     const struct categories *categories, const struct sampling *sampling)
+{
+    for (size_t i = 0; i < timeline->carried_count; i++) {
+        const struct carried *carried = &timeline->carried[i];
+        if (carried->in_active)
+            note(curves, categories->of_carried[i], carried->size, 0,
+                 sampling_column(sampling, carried->free_completed));
+    }
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        note(curves, categories->of_lifetime[i], timeline->trace->size[lifetime->alloc],
+             sampling_column(sampling, lifetime->alloc),
+             sampling_column(sampling, lifetime->free_completed));
+    }
+}
+
+static void sum_up(struct category_curves *curves, const struct sampling *sampling)
+{
+    double *rest = curves->bytes + (size_t)CATEGORY_COUNT * curves->columns;
+    for (size_t c = 0; c < curves->columns; c++)
+        rest[c] = (double)sampling->active[c];
+    for (size_t category = 0; category < CATEGORY_LIMIT; category++) {
+        double *row = curves->bytes + category * curves->columns, sum = 0;
+        if (category == CATEGORY_COUNT)
+            continue;
+        for (size_t c = 0; c < curves->columns; c++) {
+            sum += row[c];
+            row[c] = sum;
+            rest[c] -= sum;
+        }
+    }
+    for (size_t c = 0; c < curves->columns; c++)
+        if (rest[c] < 0)
+            rest[c] = 0;
+}
+
+bool category_curves_make(struct category_curves *curves, const struct timeline *timeline,
+                          const struct categories *categories, const struct sampling *sampling,
+                          struct error *err)
+{
+    struct category_curves made = {.columns = sampling->count};
+    made.bytes = calloc(CATEGORY_LIMIT * made.columns, sizeof(*made.bytes));
+    if (!made.bytes)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    note_all(&made, timeline, categories, sampling);
+    sum_up(&made, sampling);
+    *curves = made;
+    return true;
+}
+
+void category_curves_release(struct category_curves *curves)
+{
+    free(curves->bytes);
+    *curves = (struct category_curves){0};
+}

@@ -1,0 +1,24 @@
+/* How much of each category was live in each column of a picture. */
+#ifndef MEMSNAP_ANALYSIS_CATEGORY_CURVES_H
+#define MEMSNAP_ANALYSIS_CATEGORY_CURVES_H
+
+#include "analysis/category.h"
+#include "analysis/sampling.h"
+
+struct category_curves {
+    size_t columns;
+    double *bytes; /* CATEGORY_LIMIT * columns, by category; CATEGORY_COUNT has what the trace does
+                      not explain of the active curve */
+};
+
+bool category_curves_make(struct category_curves *curves, const struct timeline *timeline,
+                          const struct categories *categories, const struct sampling *sampling,
+                          struct error *err);
+void category_curves_release(struct category_curves *curves);
+
+static inline const double *category_curve(const struct category_curves *curves, size_t category)
+{
+    return curves->bytes + category * curves->columns;
+}
+
+#endif

@@ -1,0 +1,163 @@
+#include "commands/plot_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "commands/complain.h"
+
+#define LEAST_WIDTH  640
+#define LEAST_HEIGHT 360
+#define MOST_SIDE    8000
+
+enum {
+    OPTION_KIND = OPTION_LONG_ONLY,
+    OPTION_SCRIPT,
+    OPTION_X,
+    OPTION_BANDS,
+    OPTION_COLOR,
+    OPTION_SIZE,
+    OPTION_TITLE,
+    OPTION_RANGE,
+    OPTION_DEVICE,
+    OPTION_RULES,
+    OPTION_MAX_MEMORY,
+};
+
+const struct option_spec plot_option_specs[] = {
+    {'o', "out", "FILE", "the picture: FILE.svg, FILE.png or FILE.pdf"},
+    {OPTION_SCRIPT, "script", "DIR",
+     "put gnuplot's script and its data there: change it,\n"
+     "and draw it anew with gnuplot plot.gp"},
+    {OPTION_KIND, "kind", "KIND",
+     "timeline: a band an allocation; categories: an area a\n"
+     "category"},
+    {OPTION_X, "x", "AXIS", "event (each takes the same room) or time"},
+    {OPTION_BANDS, "bands", "N", "at most so many bands; the rest is summed in grey"},
+    {OPTION_COLOR, "color", "WHAT", "of bands: category, site or size"},
+    {OPTION_SIZE, "size", "WxH", "in pixels (1600x900)"},
+    {OPTION_TITLE, "title", "TEXT", "instead of the name of FILE"},
+    {OPTION_RANGE, "range", "A:B", "only the events from A up to B, as in analyze"},
+    {OPTION_DEVICE, "device", "N", "this device, not the one with the highest peak"},
+    {OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+/* The index of `text` in a list that ends with NULL; the length of the list if it is not there. */
+static size_t index_of(const char *text, const char *const list[])
+{
+    size_t i = 0;
+    while (list[i] && strcasecmp(list[i], text) != 0)
+        i++;
+    return i;
+}
+
+static bool parse_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end;
+    *number = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && *number <= most;
+}
+
+static bool parse_size(const char *text, struct plot_look *look, struct error *err)
+{
+    char *end, *last = NULL;
+    unsigned long width = strtoul(text, &end, 10), height = 0;
+    if (*end == 'x')
+        height = strtoul(end + 1, &last, 10);
+    if (*text < '0' || *text > '9' || !last || last == end + 1 || *last || width < LEAST_WIDTH ||
+        height < LEAST_HEIGHT || width > MOST_SIDE || height > MOST_SIDE)
+        return error_set(err, STATUS_USAGE, "--size takes %dx%d to %dx%d, not '%.60s'", LEAST_WIDTH,
+                         LEAST_HEIGHT, MOST_SIDE, MOST_SIDE, text);
+    look->width = (unsigned)width;
+    look->height = (unsigned)height;
+    return true;
+}
+
+static bool take_look(int option, struct plot_options *options, struct error *err)
+{
+    size_t choice;
+    switch (option) {
+    case OPTION_KIND:
+        choice = index_of(optarg, plot_kinds);
+        options->look.kind = (enum plot_kind)choice;
+        return plot_kinds[choice] ||
+               error_set(err, STATUS_USAGE,
+                         "unknown kind '%.60s'; there are timeline and categories", optarg);
+    case OPTION_COLOR:
+        choice = index_of(optarg, plot_colours);
+        options->look.colour = (enum plot_colour)choice;
+        return plot_colours[choice] ||
+               error_set(err, STATUS_USAGE, "--color takes category, site or size, not '%.60s'",
+                         optarg);
+    case OPTION_X:
+        options->axis = strcmp(optarg, "time") == 0 ? AXIS_TIME : AXIS_EVENT;
+        return options->axis == AXIS_TIME || strcmp(optarg, "event") == 0 ||
+               error_set(err, STATUS_USAGE, "--x takes event or time, not '%.60s'", optarg);
+    case OPTION_SIZE:
+        return parse_size(optarg, &options->look, err);
+    default:
+        options->look.title = optarg;
+        return true;
+    }
+}
+
+bool plot_option(int option, struct plot_options *options, struct error *err)
+{
+    uint64_t number = 0;
+    switch (option) {
+    case 'o':
+        options->out = optarg;
+        return true;
+    case OPTION_SCRIPT:
+        options->script = optarg;
+        return true;
+    case OPTION_RULES:
+        options->rules = optarg;
+        return true;
+    case OPTION_RANGE:
+        return window_parse(optarg, &options->capture.window, err);
+    case OPTION_BANDS:
+        if (!parse_number(optarg, BANDS_MOST, &number) || number == 0)
+            return error_set(err, STATUS_USAGE, "--bands takes 1 to %d, not '%.60s'", BANDS_MOST,
+                             optarg);
+        options->bands = (size_t)number;
+        return true;
+    case OPTION_DEVICE:
+        if (!parse_number(optarg, UINT32_MAX, &number))
+            return error_set(err, STATUS_USAGE, "--device takes a whole number, not '%.60s'",
+                             optarg);
+        options->capture.device = (int64_t)number;
+        return true;
+    case OPTION_MAX_MEMORY:
+        if (!units_parse_bytes(optarg, &number) || number == 0)
+            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
+        options->capture.max_memory = (size_t)number;
+        return true;
+    default:
+        return take_look(option, options, err);
+    }
+}
+
+bool plot_options_complete(struct plot_options *options, const char *input, struct error *err)
+{
+    const char *slash = strrchr(input, '/');
+    if (!options->look.title)
+        options->look.title = slash && slash[1] ? slash + 1 : path_name(input);
+    if (!options->out && !options->script)
+        return error_set(err, STATUS_USAGE,
+                         "where to? name a picture, as in --out report.svg, or --script DIR");
+    if (!options->out)
+        return true;
+    const char *dot = strrchr(options->out, '.');
+    size_t format = index_of(dot ? dot + 1 : "", plot_formats);
+    options->look.format = (enum plot_format)format;
+    return plot_formats[format] || error_set(err, STATUS_USAGE,
+                                             "--out takes a name that ends in .svg, .png or .pdf, "
+                                             "not '%.100s'",
+                                             options->out);
+}

@@ -1,0 +1,24 @@
+/* The options of `memsnap plot`. */
+#ifndef MEMSNAP_COMMANDS_PLOT_OPTIONS_H
+#define MEMSNAP_COMMANDS_PLOT_OPTIONS_H
+
+#include "commands/capture.h"
+#include "commands/command.h"
+#include "render/plot.h"
+
+struct plot_options {
+    struct capture_options capture;
+    struct plot_look look;
+    enum sampling_axis axis;
+    size_t bands;       /* 0: as many as it takes */
+    const char *out;    /* the picture, or NULL */
+    const char *script; /* folder for script and data, or NULL; one of the two is given */
+    const char *rules;
+};
+
+extern const struct option_spec plot_option_specs[];
+
+bool plot_option(int option, struct plot_options *options, struct error *err);
+bool plot_options_complete(struct plot_options *options, const char *input, struct error *err);
+
+#endif

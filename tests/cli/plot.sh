@@ -1,0 +1,155 @@
+#!/bin/sh
+# memsnap plot: scripts and data, pictures where gnuplot is, and names that want to be more than text.
+. "${srcdir:=.}/tests/cli/lib.sh"
+top=$(cd "$cli/../.." && pwd)
+MEMSNAP_PLOTS=$top/share/plots
+export MEMSNAP_PLOTS
+
+run plot --help
+exits 0
+golden help-plot.txt
+run plot samples/leak.pickle.gz
+exits 2
+one_err_line
+err_has '--out report.svg'
+run plot samples/leak.pickle.gz --out report.bmp
+exits 2
+err_has '.svg, .png or .pdf'
+run plot samples/leak.pickle.gz samples/oom.pickle.gz --out report.svg
+exits 2
+for bad in '--kind pie' '--x y' '--bands 0' '--bands 9999999' '--color red' '--size 10x10' '--size 800x'; do
+    # shellcheck disable=SC2086 # a list of words
+    run plot $bad samples/leak.pickle.gz --out report.svg
+    exits 2
+    one_err_line
+done
+
+# Scripts and data. A sample of each kind is kept whole but for the long curves.
+run plot samples/train-loop.pickle.gz --script s --bands 3 --size 800x500 --range 0:60
+exits 0
+no_out
+no_err
+cat s/plot.gp s/areas.tsv s/phases.tsv s/labels.tsv >.run/out
+golden plot-timeline.txt
+run plot samples/train-loop.pickle.gz --script s --kind categories --range 0:20 --title 'A title'
+exits 0
+cat s/plot.gp s/areas.tsv s/curves.tsv s/phases.tsv >.run/out
+golden plot-categories.txt
+check 'leaves the files only' test "$(ls s | wc -l)" -eq 5
+run plot samples/train-loop.pickle.gz --script s --x time --color site
+exits 0
+check 'labels call sites' grep -q 'MiB model.py:' s/labels.tsv
+check 'has a legend of call sites' grep -q "key_text.*'model.py:.* forward'" s/plot.gp
+run plot samples/two-devices.pickle.gz --script s --device 1 --color size
+exits 0
+check 'tells the device' grep -q 'device 1, ' s/plot.gp
+run plot samples/history-off.pickle --script s
+exits 0
+check 'tells of the peak' grep -q 'before the first event' s/plot.gp
+run plot samples/history-off.pickle --x time --script s
+exits 2
+run plot samples/leak.pickle.gz --device 7 --script new
+exits 2
+check 'leaves no folder' test ! -e new
+echo junk >junk
+run plot junk --script new
+exits 3
+check 'leaves no folder' test ! -e new
+
+# Templates: the variable first, then the user's own.
+mkdir -p own .config/memsnap/plots
+cp "$MEMSNAP_PLOTS"/*.gp own
+echo '# mine by variable' >>own/timeline.gp
+cp "$MEMSNAP_PLOTS"/frame.gp .config/memsnap/plots
+echo '# mine by configuration' >.config/memsnap/plots/timeline.gp
+MEMSNAP_PLOTS=$here/own run plot samples/leak.pickle.gz --script s
+check 'uses the variable' grep -q 'mine by variable' s/plot.gp
+MEMSNAP_PLOTS=$here run plot samples/leak.pickle.gz --script s
+exits 0
+check 'uses the configuration' grep -q 'mine by configuration' s/plot.gp
+rm -r .config/memsnap/plots
+
+# gnuplot missing, failing, and saying so.
+mkdir bin
+PATH=$here/bin run plot samples/leak.pickle.gz --out report.svg
+exits 5
+one_err_line
+err_has 'gnuplot-nox'
+PATH=$here/bin run plot samples/leak.pickle.gz --out report.svg --script missing
+exits 5
+check 'has the script all the same' test -s missing/plot.gp
+printf '#!/bin/sh\necho half a picture\necho "no such terminal" >&2\nexit 1\n' >bin/gnuplot
+chmod +x bin/gnuplot
+echo old >report.svg
+PATH=$here/bin:$PATH run plot samples/leak.pickle.gz --out report.svg
+exits 5
+err 'memsnap: gnuplot failed: no such terminal'
+check 'leaves the old picture' grep -qx old report.svg
+check 'leaves no other file' test "$(ls -d report.svg* | wc -l)" -eq 1
+# shellcheck disable=SC2016 # for the script
+printf '#!/bin/sh\nls -l /proc/$$/fd | sed -n "s/.*-> //p" >%s/fds\nenv >%s/env\nls >%s/ls\n' \
+    "$here" "$here" "$here" >bin/gnuplot
+PATH=$here/bin:$PATH MEMSNAP_PLOTS=$MEMSNAP_PLOTS run plot samples/leak.pickle.gz --out report.svg
+exits 0
+check 'does not show it the input' lacks pickle fds
+check 'keeps the environment to itself' lacks MEMSNAP env
+rm -r bin
+
+# Names that would be commands, markup, or the end of a string.
+evil="';system(\"touch owned\")#\`touch owned\`@x{/=50 big}%s\\\\n<script>alert(1)</script>&#1;]]>\\t"
+printf '%s' "$evil" >evil.txt
+cat >evil.json <<'END'
+{"segments": [], "device_traces": [[
+ {"action": "alloc", "addr": 4096, "size": 104857600, "stream": 0, "time_us": 1000, "frames": [
+   {"name": "f';system('touch owned')#`touch owned`\u001b[2J\n\"\\\u202e\ud800<b>&]]>{/=9 x}@a", "filename": "/a/b\t'`touch owned`.py", "line": 7}]},
+ {"action": "free_requested", "addr": 4096, "size": 104857600, "stream": 0, "time_us": 1001, "frames": []},
+ {"action": "free_completed", "addr": 4096, "size": 104857600, "stream": 0, "time_us": 1002, "frames": []}]]}
+END
+name="x'\`touch owned\`\"\$(touch owned)@{a}<b>&.json"
+cp evil.json "$name"
+run plot "$name" --script s --color site
+exits 0
+check 'ends no string' lacks 'touch owned`' s/plot.gp
+check 'ends no string' lacks "f'" s/labels.tsv
+check 'has fields of its own only' test "$(awk -F '\t' '!/^#/ && NF != 4' s/labels.tsv | wc -l)" -eq 0
+
+if ! command -v gnuplot >/dev/null; then
+    echo 'skipped: there is no gnuplot to draw with'
+    finish
+fi
+
+# well_formed FILE: XML, without scripts.
+well_formed() {
+    [ -z "${PYTHON3-}" ] || "$PYTHON3" -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$1" || return
+    ! grep -qi '<script\|javascript\|xlink:href="http' "$1"
+}
+
+for kind in timeline categories; do
+    for format in svg png pdf; do
+        run plot --kind $kind samples/leak.pickle.gz --out "report.$format"
+        exits 0
+        no_out
+        no_err
+    done
+    check 'is a picture' well_formed report.svg
+    check 'is a PNG' test "$(head -c 4 report.png | tail -c 3)" = PNG
+    check 'is a PDF' test "$(head -c 4 report.pdf)" = %PDF
+    run plot --kind $kind --color site --title "$(cat evil.txt)" "$name" --out "$name.svg"
+    exits 0
+    no_err
+    check 'is well-formed' well_formed "$name.svg"
+    check 'runs nothing' test ! -e owned
+    run plot --kind $kind samples/history-off.pickle --out report.svg
+    exits 0
+    check 'is a picture without events' well_formed report.svg
+done
+run plot "$name" --out "$name.svg"
+check 'shows the call site' grep -q 'b.*touch owned.*py:7' "$name.svg"
+run plot samples/leak.pickle.gz --script s --out report.svg
+exits 0
+check 'is drawn anew from the script' sh -c 'cd s && gnuplot plot.gp && cmp timeline.svg ../report.svg'
+run plot samples/leak.pickle.gz --out no/such/folder.svg
+exits 5
+one_err_line
+
+finish
