@@ -79,11 +79,13 @@ static void put_word(struct plan *plan, size_t indent, const char *word, size_t 
     buffer_add(&plan->text, word, size);
 }
 
-static void put_number(struct plan *plan, size_t indent, const char *open, uint32_t number,
+static void put_number(struct plan *plan, size_t indent, size_t opened, uint32_t number,
                        size_t closed)
 {
     struct buffer word = BUFFER_INIT;
-    buffer_printf(&word, "%s%u", open, (unsigned)number);
+    for (; opened > 0; opened--)
+        buffer_putc(&word, '[');
+    buffer_printf(&word, "%u", (unsigned)number);
     for (; closed > 0; closed--)
         buffer_putc(&word, ']');
     buffer_putc(&word, ',');
@@ -120,7 +122,7 @@ static void put_plain(struct plan *plan, uint32_t loop)
     for (size_t k = 0; k < plan->placement->count; k++) {
         size_t first = plan->placement->segments[k].first;
         if (plan->in_loop[k] && loop_of(chain, first, first + 1) == loop)
-            put_number(plan, 4, "", chain->parts[chain->elements[first].first_part].iteration, 0);
+            put_number(plan, 4, 0, chain->parts[chain->elements[first].first_part].iteration, 0);
     }
     end_line(plan, 4);
     fputs("]:\n"
@@ -138,25 +140,22 @@ static void put_iterations(struct plan *plan, uint32_t loop)
     size_t open = 0, next = 0;
     plan->failed |= !ends;
     for (size_t i = 0; i < chain->count && !plan->failed; i++) {
-        char brackets[64] = "";
         size_t opened = 0;
         for (; next < placement->count && placement->segments[next].first <= i; next++) {
             bool here = plan->in_loop[next] && placement->segments[next].first == i &&
                         loop_of(chain, i, placement->segments[next].end) == loop;
             if (!here)
                 continue;
-            if (opened + 1 < sizeof(brackets))
-                brackets[opened++] = '[';
+            opened++;
             ends[open++] = placement->segments[next].end;
         }
-        brackets[opened] = '\0';
         size_t closed = 0;
         for (; open > 0 && ends[open - 1] == i + 1; open--)
             closed++;
         const struct chain_element *element = &chain->elements[i];
         for (uint32_t part = element->first_part; part < element->end_part; part++)
             if (chain->parts[part].loop == loop)
-                put_number(plan, 4, part == element->first_part ? brackets : "",
+                put_number(plan, 4, part == element->first_part ? opened : 0,
                            chain->parts[part].iteration,
                            part + 1 == element->end_part ? closed : 0);
     }

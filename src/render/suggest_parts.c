@@ -142,6 +142,18 @@ static bool segments_text(const struct page *page, const struct problem *problem
     return ok;
 }
 
+/* The tokenizer of CPython up to 3.8 takes 100 brackets, and each level costs some frames of the
+ * interpreter's 1,000. */
+#define DEEPEST_PYTHON 90
+
+static bool too_deep(const struct placement *placement)
+{
+    for (size_t k = 0; k < placement->count; k++)
+        if (placement->segments[k].depth >= DEEPEST_PYTHON)
+            return true;
+    return false;
+}
+
 bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
                             const struct placement *placement)
 {
@@ -152,6 +164,13 @@ bool suggest_placement_text(const struct page *page, const struct suggest_subjec
     if (!segments_text(page, problem, placement))
         return false;
     fputc('\n', page->out);
+    if (too_deep(placement)) {
+        fprintf(page->out,
+                "# More than %d checkpoints lie within one another: too deep for Python code.\n"
+                "# A slightly larger budget takes far fewer. --format json has the schedule.\n",
+                DEEPEST_PYTHON);
+        return true;
+    }
     return subject->forward ? suggest_loops_python(page, subject, placement)
                             : suggest_python(page, problem, placement);
 }

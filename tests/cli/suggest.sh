@@ -151,6 +151,21 @@ run suggest "$decoder" "$decoder"
 exits 2
 err 'memsnap: suggest: one trace at a time'
 
+# A plan with least memory nests deeper than Python can.
+layers=
+for layer in $(seq 0 150); do
+    layers="$layers l$layer 1048576"
+done
+# shellcheck disable=SC2086 # a list of words
+trace deep.json $layers
+run suggest --granularity leaf --model rotor --budget 1 --format json deep.json
+exits 1
+least=$(sed 's/.*"least_budget_bytes":\([0-9]*\).*/\1/' .run/out)
+run suggest --granularity leaf --model rotor --budget "$least" deep.json
+exits 0
+out_has 'too deep for Python code'
+out_has_not 'checkpoint_wrapper'
+
 # Times that are all zero cost nothing.
 trace timeless.json a 100 b 100 c 100 d 100
 sed 's/"is_forward"/"forward_us": 0, "backward_us": 0, &/g' timeless.json >zero-times.json

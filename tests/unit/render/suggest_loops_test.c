@@ -101,6 +101,23 @@ START_TEST(lists_nest)
 }
 END_TEST
 
+START_TEST(deep_lists_close_as_often_as_they_open)
+{
+    enum { DEEP = 80 };
+    char text[DEEP + 4] = "", *at = text;
+    for (unsigned depth = 0; depth < DEEP; depth++) {
+        wrap(1, 6, depth);
+        *at++ = '[';
+    }
+    strcpy(at, "0,");
+    expect(text);
+    text[0] = '4';
+    memset(text + 1, ']', DEEP);
+    strcpy(text + 1 + DEEP, ",");
+    ck_assert_ptr_nonnull(strstr(printed, text));
+}
+END_TEST
+
 /* The call and what it calls are several lines: no module can be wrapped for it. */
 START_TEST(a_body_of_lines_is_run_by_a_plan)
 {
@@ -126,6 +143,7 @@ TCase *suggest_loops_tests(void)
     tcase_add_test(tests, single_iterations_are_wrapped);
     tcase_add_test(tests, runs_are_lists);
     tcase_add_test(tests, lists_nest);
+    tcase_add_test(tests, deep_lists_close_as_often_as_they_open);
     tcase_add_test(tests, a_body_of_lines_is_run_by_a_plan);
     tcase_add_test(tests, what_is_outside_is_told);
     return tests;
