@@ -19,7 +19,7 @@ set label 2 plot_subtitle at screen left, screen 1 - 0.55 * (1 - top) left textc
 set key at screen right + 0.012, screen top left top Left reverse samplen 2 spacing 1.35
 
 # the peak's label stands on the side where there is room
-peak_right = peak_x > x_first + 0.6 * (x_last - x_first)
+peak_right = peak_x > x_first + 0.5 * (x_last - x_first)
 set arrow 1 from peak_x, y_top * 0.97 to peak_x, peak_y filled size graph 0.006,18 front
 set label 3 peak_text at peak_x, y_top * 0.97 front
 if (peak_right) set label 3 right offset character -1, 0; else set label 3 left offset character 1, 0

@@ -8,8 +8,8 @@
 #include "base/units.h"
 #include "commands/complain.h"
 
-#define LEAST_WIDTH  640
-#define LEAST_HEIGHT 360
+#define LEAST_WIDTH  800
+#define LEAST_HEIGHT 450
 #define MOST_SIDE    8000
 
 enum {

@@ -161,5 +161,7 @@ bool plot_run_gnuplot(const char *gnuplot, const char *folder, int fd, struct er
     int status = await(child);
     if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
+    if (is_deadly_pending())
+        return error_set(err, STATUS_IO, "interrupted");
     return error_set(err, STATUS_IO, "gnuplot failed: %s", *text ? text : "it did not say why");
 }

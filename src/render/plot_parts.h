@@ -10,7 +10,7 @@
 #define PLOT_FOOT  60
 
 #define PLOT_KEYS       24
-#define PLOT_KEY_TEXT   36 /* characters */
+#define PLOT_KEY_TEXT   34 /* characters */
 #define PLOT_REST       0xDDDDDD
 #define PLOT_CHARACTER  6.7 /* pixels that a letter of the small font takes, about */
 #define PLOT_TEXT_LINES 14  /* pixels */

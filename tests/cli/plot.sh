@@ -93,6 +93,14 @@ PATH=$here/bin:$PATH MEMSNAP_PLOTS=$MEMSNAP_PLOTS run plot samples/leak.pickle.g
 exits 0
 check 'does not show it the input' lacks pickle fds
 check 'keeps the environment to itself' lacks MEMSNAP env
+# Ended by a signal while it draws.
+mkdir temporary
+printf '#!/bin/sh\necho half\nexec sleep 20\n' >bin/gnuplot
+PATH=$here/bin:$PATH TMPDIR=$here/temporary timeout 1 \
+    "$MEMSNAP" plot samples/leak.pickle.gz --out killed.svg 2>.run/err
+check 'says so' grep -qx 'memsnap: interrupted' .run/err
+check 'leaves no picture' test -z "$(ls -d killed* 2>&-)"
+check 'leaves no folder' test -z "$(ls temporary)"
 rm -r bin
 
 # Names that would be commands, markup, or the end of a string.
