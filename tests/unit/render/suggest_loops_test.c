@@ -65,6 +65,7 @@ static void wrap(size_t first, size_t end, unsigned depth)
 static void expect(const char *text)
 {
     size_t size;
+    free(printed); /* of the call before */
     struct page page = {.out = open_memstream(&printed, &size), .width = 80};
     struct suggest_subject subject = {.trace = &trace, .problem = &problem, .forward = &chain};
     ck_assert(page.out && suggest_loops_python(&page, &subject, &placement));
