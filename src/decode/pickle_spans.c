@@ -132,6 +132,8 @@ bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, uint
     if (!vec_grow((void **)&cache->spans, &cache->capacity, cache->count + 1, sizeof *cache->spans,
                   cache->bytes.budget, err))
         return false;
+    if (cache->count == 1)
+        cache->spans[0] = (struct span){0};
     uint8_t *copy = arena_alloc(&cache->bytes, size, err);
     if (copy == NULL)
         return false;
