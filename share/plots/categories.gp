@@ -1,7 +1,7 @@
 
 # categories.gp: an area a category, one on the other.
 plot \
-    for [i = 1:areas] 'areas.tsv' using 1:(column(i + 1)):(column(i + 2)) \
+    for [i = 1:areas] 'categories.tsv' using 1:(column(i + 1)):(column(i + 2)) \
         with filledcurves linecolor rgb area_colour[i] notitle, \
     'curves.tsv' using 1:2 with lines linewidth 0.7 linecolor rgb '#333333' title 'active', \
     'curves.tsv' using 1:3 with lines linewidth 1.6 linecolor rgb '#000000' title 'reserved (segments)', \

@@ -2,7 +2,7 @@
 # timeline.gp: an area for everything, and above it a band an allocation.
 plot \
     'curves.tsv' using 1:(0):2 with filledcurves linecolor rgb '#DDDDDD' notitle, \
-    'areas.tsv' using 1:2:3 with filledcurves closed linecolor rgb variable notitle, \
+    'bands.tsv' using 1:2:3 with filledcurves closed linecolor rgb variable notitle, \
     'curves.tsv' using 1:2 with lines linewidth 0.7 linecolor rgb '#333333' title 'active', \
     'curves.tsv' using 1:3 with lines linewidth 1.6 linecolor rgb '#000000' title 'reserved (segments)', \
     'labels.tsv' using 1:2:3:4 with labels left font ',9' textcolor rgb variable notitle, \

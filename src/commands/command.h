@@ -28,6 +28,7 @@ struct command {
     const char *about;     /* a paragraph or two for --help, ending in a newline */
     const char *examples;  /* ready to paste, indented, ending in a newline; NULL: none */
     const struct option_spec *options;         /* ends with a NULL name */
+    void (*help_more)(void); /* prints more of --help, below the options; NULL: nothing */
     enum status (*run)(int argc, char **argv); /* argv[0] is the command's name */
 };
 

@@ -33,14 +33,18 @@ libmemsnap_a_SOURCES += \
 	src/commands/output.c \
 	src/commands/output.h \
 	src/commands/plot.c \
-	src/commands/plot_draw.c \
-	src/commands/plot_draw.h \
+	src/commands/plot_draw_categories.c \
+	src/commands/plot_draw_timeline.c \
 	src/commands/plot_folder.c \
 	src/commands/plot_folder.h \
+	src/commands/plot_kinds.c \
+	src/commands/plot_kinds.h \
 	src/commands/plot_options.c \
 	src/commands/plot_options.h \
 	src/commands/plot_process.c \
 	src/commands/plot_process.h \
+	src/commands/plot_snapshot.c \
+	src/commands/plot_snapshot.h \
 	src/commands/plot_template.c \
 	src/commands/rules_file.c \
 	src/commands/rules_file.h \

@@ -121,6 +121,8 @@ void options_help(const struct command *command)
     printf("\nOptions:\n");
     for (const struct option_spec *spec = command->options; spec->name; spec++)
         put_option(spec);
+    if (command->help_more)
+        command->help_more();
     if (command->examples)
         printf("\nExamples:\n%s", command->examples);
 }

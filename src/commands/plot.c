@@ -6,8 +6,8 @@
 #include "commands/inputs.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "commands/plot_draw.h"
 #include "commands/plot_folder.h"
+#include "commands/plot_kinds.h"
 #include "commands/plot_process.h"
 #include "commands/rules_file.h"
 #include "commands/sandbox.h"
@@ -17,7 +17,7 @@
 struct reading {
     const struct plot_options *options;
     struct inputs *inputs;
-    const char *template;
+    char *const *templates;
     struct plot_folder *folder;
 };
 
@@ -33,16 +33,18 @@ static enum status read_input(void *self)
     struct reading *reading = self;
     struct watch watch;
     struct error err;
-    int fd;
-    watch_begin(&watch, 1, reading->folder->files[PLOT_SCRIPT]);
+    watch_begin(&watch, 1, reading->folder->files[0]);
     struct load_progress progress = {.update = watch_update, .self = &watch};
+    struct plot_job job = {.options = reading->options,
+                           .inputs = reading->inputs,
+                           .templates = reading->templates,
+                           .progress = &progress,
+                           .files = reading->folder->files};
     sandbox_enter(NULL);
-    bool read =
-        inputs_take(reading->inputs, 0, &fd, &err) &&
-        plot_draw(reading->options, fd, reading->template, &progress, reading->folder->files, &err);
+    bool drawn = reading->options->kind->draw(&job, &err);
     watch_end(&watch);
-    if (!read)
-        return complain_error(reading->inputs->paths[0], &err);
+    if (!drawn)
+        return complain_error(reading->inputs->paths[job.input], &err);
     return plot_folder_close(reading->folder, &err) ? STATUS_OK : fail(&err);
 }
 
@@ -85,31 +87,33 @@ static enum status plot_in(struct reading *reading)
 
 static enum status plot(struct plot_options *options, struct inputs *inputs)
 {
+    const struct plot_kind *kind = options->kind;
     struct plot_folder folder;
     struct error err;
+    char *templates[PLOT_TEMPLATES_MOST];
     char *gnuplot = options->out && !options->script ? plot_find_gnuplot(&err) : NULL;
     if (options->out && !options->script && !gnuplot)
         return fail(&err);
     free(gnuplot);
-    char *template = plot_template(options->look.kind, &err);
-    if (!template)
+    if (!plot_templates_read(templates, kind->templates, &err))
         return fail(&err);
     enum status status;
     plot_signals_hold();
-    if (!inputs_open(inputs, &err) || !plot_folder_make(&folder, options->script, &err)) {
+    if (!inputs_open(inputs, &err) || !plot_folder_make(&folder, kind->files, options->script, &err)) {
         status = fail(&err);
     } else {
-        status = plot_in(&(struct reading){options, inputs, template, &folder});
+        status = plot_in(&(struct reading){options, inputs, templates, &folder});
         plot_folder_remove(&folder);
     }
     plot_signals_release();
-    free(template);
+    plot_templates_release(templates);
     return status;
 }
 
 static enum status run(int argc, char **argv)
 {
     struct plot_options options = {.capture.device = ALL_DEVICES,
+                                   .kind = &plot_kinds[0],
                                    .look = {.width = 1600, .height = 900}};
     struct error err;
     struct inputs inputs;
@@ -123,7 +127,7 @@ static enum status run(int argc, char **argv)
         if (!plot_option(option, &options, &err))
             return complain_usage("plot: %s", err.text);
     }
-    if (argc - optind > 1)
+    if (argc - optind > 1 && options.kind->input != PLOT_OF_SEVERAL)
         return complain_usage("plot: one FILE at a time");
     struct own_rules *rules;
     if (!rules_file_read(options.rules, &rules, &err))
@@ -155,5 +159,6 @@ const struct command command_plot = {
                 "  memsnap plot --color site --range +2s:+3s big.pickle --out part.pdf\n"
                 "  memsnap plot snapshot.pickle --script plots && cd plots && gnuplot plot.gp\n",
     .options = plot_option_specs,
+    .help_more = plot_kinds_help,
     .run = run,
 };

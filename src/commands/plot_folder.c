@@ -22,8 +22,8 @@ static bool path_in(char out[PATH_MAX], const char *folder, const char *name)
 static bool open_files(struct plot_folder *folder, struct error *err)
 {
     char path[PATH_MAX];
-    for (int i = 0; i < PLOT_FILES; i++) {
-        if (path_in(path, folder->path, plot_file_names[i]))
+    for (int i = 0; folder->names[i]; i++) {
+        if (path_in(path, folder->path, folder->names[i]))
             folder->files[i] = fopen(path, "wxe");
         if (!folder->files[i])
             return fail(err, path);
@@ -31,10 +31,11 @@ static bool open_files(struct plot_folder *folder, struct error *err)
     return true;
 }
 
-bool plot_folder_make(struct plot_folder *folder, const char *keep, struct error *err)
+bool plot_folder_make(struct plot_folder *folder, const char *const *names, const char *keep,
+                      struct error *err)
 {
     const char *temporary = getenv("TMPDIR"), *above = keep;
-    *folder = (struct plot_folder){.keep = keep};
+    *folder = (struct plot_folder){.keep = keep, .names = names};
     if (!above)
         above = temporary && *temporary ? temporary : "/tmp";
     if (keep && mkdir(keep, 0777) == 0)
@@ -54,13 +55,13 @@ bool plot_folder_make(struct plot_folder *folder, const char *keep, struct error
 bool plot_folder_close(struct plot_folder *folder, struct error *err)
 {
     bool ok = true;
-    for (int i = 0; i < PLOT_FILES; i++) {
+    for (int i = 0; folder->names[i]; i++) {
         if (!folder->files[i])
             continue;
         bool wrote = !ferror(folder->files[i]);
         errno = EIO;
         if (fclose(folder->files[i]) != 0 || !wrote)
-            ok = ok && fail(err, plot_file_names[i]);
+            ok = ok && fail(err, folder->names[i]);
         folder->files[i] = NULL;
     }
     return ok;
@@ -69,9 +70,9 @@ bool plot_folder_close(struct plot_folder *folder, struct error *err)
 bool plot_folder_keep(struct plot_folder *folder, struct error *err)
 {
     char from[PATH_MAX], to[PATH_MAX];
-    for (int i = 0; i < PLOT_FILES; i++)
-        if (!path_in(from, folder->path, plot_file_names[i]) ||
-            !path_in(to, folder->keep, plot_file_names[i]) || rename(from, to) != 0)
+    for (int i = 0; folder->names[i]; i++)
+        if (!path_in(from, folder->path, folder->names[i]) ||
+            !path_in(to, folder->keep, folder->names[i]) || rename(from, to) != 0)
             return fail(err, folder->keep);
     folder->made_keep = false;
     return true;
@@ -82,8 +83,8 @@ void plot_folder_remove(struct plot_folder *folder)
     struct error ignored;
     char path[PATH_MAX];
     plot_folder_close(folder, &ignored);
-    for (int i = 0; *folder->path && i < PLOT_FILES; i++)
-        if (path_in(path, folder->path, plot_file_names[i]))
+    for (int i = 0; *folder->path && folder->names[i]; i++)
+        if (path_in(path, folder->path, folder->names[i]))
             unlink(path);
     if (*folder->path)
         rmdir(folder->path);

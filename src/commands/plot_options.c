@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "commands/complain.h"
+#include "commands/plot_kinds.h"
 
 #define LEAST_WIDTH  800
 #define LEAST_HEIGHT 450
@@ -31,9 +32,7 @@ const struct option_spec plot_option_specs[] = {
     {OPTION_SCRIPT, "script", "DIR",
      "put gnuplot's script and its data there: change it,\n"
      "and draw it anew with gnuplot plot.gp"},
-    {OPTION_KIND, "kind", "KIND",
-     "timeline: a band an allocation; categories: an area a\n"
-     "category"},
+    {OPTION_KIND, "kind", "KIND", "what to draw, see below (timeline)"},
     {OPTION_X, "x", "AXIS", "event (each takes the same room) or time"},
     {OPTION_BANDS, "bands", "N", "at most so many bands; the rest is summed in grey"},
     {OPTION_COLOR, "color", "WHAT", "of bands: category, site or size"},
@@ -83,14 +82,10 @@ static bool take_look(int option, struct plot_options *options, struct error *er
     size_t choice;
     switch (option) {
     case OPTION_KIND:
-        choice = index_of(optarg, plot_kinds);
-        options->look.kind = (enum plot_kind)choice;
-        return plot_kinds[choice] ||
-               error_set(err, STATUS_USAGE,
-                         "unknown kind '%.60s'; there are timeline and categories", optarg);
+        return plot_kind_find(optarg, &options->kind, err);
     case OPTION_COLOR:
         choice = index_of(optarg, plot_colours);
-        options->look.colour = (enum plot_colour)choice;
+        options->colour = (enum plot_colour)choice;
         return plot_colours[choice] ||
                error_set(err, STATUS_USAGE, "--color takes category, site or size, not '%.60s'",
                          optarg);
@@ -146,6 +141,7 @@ bool plot_option(int option, struct plot_options *options, struct error *err)
 bool plot_options_complete(struct plot_options *options, const char *input, struct error *err)
 {
     const char *slash = strrchr(input, '/');
+    options->look.kind = options->kind->name;
     if (!options->look.title)
         options->look.title = slash && slash[1] ? slash + 1 : path_name(input);
     if (!options->out && !options->script)

@@ -4,12 +4,17 @@
 
 #include "commands/capture.h"
 #include "commands/command.h"
-#include "render/plot.h"
+#include "analysis/sampling.h"
+#include "render/plot_timeline.h"
+
+struct plot_kind; /* plot_kinds.h */
 
 struct plot_options {
     struct capture_options capture;
+    const struct plot_kind *kind;
     struct plot_look look;
     enum sampling_axis axis;
+    enum plot_colour colour; /* of bands */
     size_t bands;       /* 0: as many as it takes */
     const char *out;    /* the picture, or NULL */
     const char *script; /* folder for script and data, or NULL; one of the two is given */

@@ -82,16 +82,25 @@ static bool add_template(const char *name, struct buffer *text, struct error *er
     return ok;
 }
 
-char *plot_template(enum plot_kind kind, struct error *err)
+bool plot_templates_read(char *texts[PLOT_TEMPLATES_MOST], const char *const *names,
+                         struct error *err)
 {
-    struct buffer text = BUFFER_INIT;
-    char name[64];
-    snprintf(name, sizeof(name), "%s.gp", plot_kinds[kind]);
-    if (add_template("frame.gp", &text, err) && add_template(name, &text, err)) {
-        if (text.bytes)
-            return text.bytes;
-        error_set(err, STATUS_IO, "the templates are empty");
+    char *read[PLOT_TEMPLATES_MOST] = {NULL};
+    for (size_t i = 0; i < PLOT_TEMPLATES_MOST && names[i]; i++) {
+        struct buffer text = BUFFER_INIT;
+        if (!add_template(names[i], &text, err)) {
+            buffer_release(&text);
+            plot_templates_release(read);
+            return false;
+        }
+        read[i] = text.bytes ? text.bytes : calloc(1, 1);
     }
-    buffer_release(&text);
-    return NULL;
+    memcpy(texts, read, sizeof(read));
+    return true;
+}
+
+void plot_templates_release(char *texts[PLOT_TEMPLATES_MOST])
+{
+    for (size_t i = 0; i < PLOT_TEMPLATES_MOST; i++)
+        free(texts[i]);
 }

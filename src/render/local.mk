@@ -57,12 +57,21 @@ libmemsnap_a_SOURCES += \
 	src/render/operator_curves_text.c \
 	src/render/page.c \
 	src/render/page.h \
+	src/render/plot.c \
 	src/render/plot.h \
-	src/render/plot_data.c \
+	src/render/plot_band_colours.c \
+	src/render/plot_band_sites.c \
+	src/render/plot_bands.c \
+	src/render/plot_categories.c \
+	src/render/plot_categories.h \
+	src/render/plot_colours.c \
 	src/render/plot_legend.c \
-	src/render/plot_parts.h \
-	src/render/plot_script.c \
-	src/render/plot_sites.c \
+	src/render/plot_legend.h \
+	src/render/plot_time.c \
+	src/render/plot_time.h \
+	src/render/plot_timeline.c \
+	src/render/plot_timeline.h \
+	src/render/plot_timeline_parts.h \
 	src/render/settings.c \
 	src/render/settings.h \
 	src/render/suggest.h \

@@ -1,55 +1,57 @@
 /* Pictures as gnuplot draws them: a script and its tab-separated data. Text from the input stands
- * in them only as escape_plot() leaves it. */
+ * in them only as escape_plot() leaves it.
+ *
+ * A script is the settings that a kind of picture writes, and after them its templates (folder
+ * share/plots). What kinds have in common is here; plot_time.h has what pictures over time share,
+ * and plot_KIND.h each kind's own. */
 #ifndef MEMSNAP_RENDER_PLOT_H
 #define MEMSNAP_RENDER_PLOT_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/bands.h"
-#include "analysis/category_curves.h"
-#include "analysis/phase_rows.h"
+#include "analysis/reason.h"
+#include "base/error.h"
 
-#define PLOT_COLUMNS 1500  /* more than a picture has pixels are of no use */
-#define PLOT_RUNS    60000 /* of bands; four points each: keeps an SVG below 4 MB */
-
-enum plot_kind { PLOT_TIMELINE, PLOT_CATEGORIES };
 enum plot_format { PLOT_SVG, PLOT_PNG, PLOT_PDF };
-enum plot_colour { COLOUR_CATEGORY, COLOUR_SITE, COLOUR_SIZE };
 
-extern const char *const plot_kinds[];   /* "timeline", ..., NULL */
 extern const char *const plot_formats[]; /* "svg", ..., NULL */
-extern const char *const plot_colours[]; /* "category", ..., NULL */
+
+#define PLOT_TEXT       120 /* characters of a text that has a line for itself */
+#define PLOT_CHARACTER  6.7 /* pixels that a letter of the small font takes, about */
+#define PLOT_TEXT_LINES 14  /* pixels */
+#define PLOT_REST       0xDDDDDD
 
 struct plot_look {
-    enum plot_kind kind;
+    const char *kind; /* its name */
     enum plot_format format;
-    enum plot_colour colour;
     unsigned width, height; /* pixels */
     const char *title;      /* raw bytes */
 };
 
-/* All that a picture shows; nothing is owned. */
-struct plot {
-    struct plot_look look;
-    const struct timeline *timeline;
-    struct site_table *sites;
-    const struct sampling *sampling;
-    const struct categories *categories;
-    const struct phase_rows *phases;
-    const struct bands *bands; /* timeline only, as the next */
-    const struct band_shapes *shapes;
-    const struct category_curves *curves; /* categories only */
+/* The beginning of a script: terminal, output and plot_title. */
+void plot_begin(FILE *script, const struct plot_look *look);
+/* NAME = 'TEXT', which may be raw bytes. */
+void plot_put_text(FILE *script, const char *name, const char *text, size_t most);
+/* The lines left, right, top and bottom: the sides of a graph in parts of the picture, from its
+ * margins in pixels. */
+struct plot_margins {
+    unsigned left, right, top, bottom;
 };
+void plot_put_margins(FILE *script, const struct plot_look *look, struct plot_margins margins);
 
-/* The files of a picture, by these names, beside each other. */
-enum plot_file { PLOT_SCRIPT, PLOT_CURVES, PLOT_AREAS, PLOT_PHASES, PLOT_LABELS, PLOT_FILES };
-extern const char *const plot_file_names[PLOT_FILES]; /* "plot.gp", "curves.tsv", ... */
+/* The largest unit in which `bytes` are 1 or more, in bytes; `*name` is "MiB". */
+double plot_unit(double bytes, const char **name);
 
-/* Bytes that half a pixel of the picture's height stands for. */
-double plot_half_pixel(const struct plot *plot);
-
-/* Writes all files; `template` is what follows the settings in the script. */
-bool plot_write(const struct plot *plot, const char *template, FILE *const files[PLOT_FILES],
-                struct error *err);
+unsigned plot_category_colour(size_t category);
+/* "optimizer state" */
+void plot_category_name(char out[80], size_t category);
+/* All categories, CATEGORY_COUNT as the last: from the lowest in a stack to the highest. */
+void plot_category_order(uint8_t order[CATEGORY_LIMIT]);
+/* Neighbours of one colour are told apart by its shades. */
+unsigned plot_shade(unsigned colour, size_t number);
+/* Black or white, whichever is read better on `colour`. */
+unsigned plot_text_colour(unsigned colour);
 
 #endif

@@ -17,6 +17,8 @@ exits 2
 err_has '.svg, .png or .pdf'
 run plot samples/leak.pickle.gz samples/oom.pickle.gz --out report.svg
 exits 2
+run plot --kind pie samples/leak.pickle.gz --out report.svg
+err_has 'there are timeline'
 for bad in '--kind pie' '--x y' '--bands 0' '--bands 9999999' '--color red' '--size 10x10' '--size 800x'; do
     # shellcheck disable=SC2086 # a list of words
     run plot $bad samples/leak.pickle.gz --out report.svg
@@ -29,13 +31,14 @@ run plot samples/train-loop.pickle.gz --script s --bands 3 --size 800x500 --rang
 exits 0
 no_out
 no_err
-cat s/plot.gp s/areas.tsv s/phases.tsv s/labels.tsv >.run/out
+cat s/plot.gp s/bands.tsv s/phases.tsv s/labels.tsv >.run/out
 golden plot-timeline.txt
+rm -r s
 run plot samples/train-loop.pickle.gz --script s --kind categories --range 0:20 --title 'A title'
 exits 0
-cat s/plot.gp s/areas.tsv s/curves.tsv s/phases.tsv >.run/out
+cat s/plot.gp s/categories.tsv s/curves.tsv s/phases.tsv >.run/out
 golden plot-categories.txt
-check 'leaves the files only' test "$(ls s | wc -l)" -eq 5
+check 'leaves the files only' test "$(ls s | wc -l)" -eq 4
 run plot samples/train-loop.pickle.gz --script s --x time --color site
 exits 0
 check 'labels call sites' grep -q 'MiB model.py:' s/labels.tsv

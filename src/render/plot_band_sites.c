@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/plot_parts.h"
+#include "render/plot_timeline_parts.h"
 
 static const unsigned palette[] = {0x0072B2, 0xF0C63C, 0xD55E00, 0x009E73, 0xCC79A7, 0x56B4E9,
                                    0x332288, 0x999933, 0x882255, 0x44AA99, 0xAA7744};
@@ -15,8 +15,8 @@ struct row {
     double area;
 };
 
-bool plot_band_site(const struct plot *plot, const struct band *band, struct buffer *label,
-                    struct error *err)
+bool plot_band_site(const struct plot_timeline *plot, const struct band *band,
+                    struct buffer *label, struct error *err)
 {
     struct site site;
     if (!band->in_trace && band->stack == STACK_NONE) {
@@ -42,7 +42,7 @@ static int by_area(const void *a, const void *b)
     return x->area != y->area ? (x->area > y->area ? -1 : 1) : strcmp(x->label, y->label);
 }
 
-static bool make_rows(const struct plot *plot, struct row *rows, struct error *err)
+static bool make_rows(const struct plot_timeline *plot, struct row *rows, struct error *err)
 {
     for (size_t b = 0; b < plot->bands->count; b++) {
         const struct band *band = &plot->bands->items[b];
@@ -70,15 +70,15 @@ static size_t sum_sites(const struct row *rows, size_t count, struct row *sites)
     return site_count;
 }
 
-static void colour(struct plot_legend *legend, const struct row *rows, size_t count,
-                   const struct row *sites, size_t site_count)
+static void colour(unsigned *colours, struct plot_legend *legend, const struct row *rows,
+                   size_t count, const struct row *sites, size_t site_count)
 {
     size_t coloured = site_count < COLOURED ? site_count : COLOURED;
     for (size_t i = 0; i < count; i++) {
         size_t site = 0;
         while (site < coloured && strcmp(sites[site].label, rows[i].label) != 0)
             site++;
-        legend->of_band[rows[i].band] = site < coloured ? palette[site] : OTHER_SITES;
+        colours[rows[i].band] = site < coloured ? palette[site] : OTHER_SITES;
     }
     for (size_t site = 0; site < coloured; site++)
         plot_legend_add(legend, palette[site], sites[site].label, "");
@@ -86,7 +86,8 @@ static void colour(struct plot_legend *legend, const struct row *rows, size_t co
         plot_legend_add(legend, OTHER_SITES, "other call sites", "");
 }
 
-bool plot_colour_sites(struct plot_legend *legend, const struct plot *plot, struct error *err)
+bool plot_bands_colour_sites(const struct plot_timeline *plot, unsigned *colours,
+                             struct plot_legend *legend, struct error *err)
 {
     size_t count = plot->bands->count;
     struct row *rows = calloc(count + 1, sizeof(*rows)), *sites = calloc(count + 1, sizeof(*sites));
@@ -94,7 +95,7 @@ bool plot_colour_sites(struct plot_legend *legend, const struct plot *plot, stru
     ok = ok && make_rows(plot, rows, err);
     if (ok && count > 0) {
         qsort(rows, count, sizeof(*rows), by_label);
-        colour(legend, rows, count, sites, sum_sites(rows, count, sites));
+        colour(colours, legend, rows, count, sites, sum_sites(rows, count, sites));
     }
     for (size_t i = 0; rows && i < count; i++)
         free(rows[i].label);

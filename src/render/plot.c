@@ -1,0 +1,62 @@
+#include "render/plot.h"
+
+#include <string.h>
+
+#include "render/escape.h"
+
+const char *const plot_formats[] = {"svg", "png", "pdf", NULL};
+
+void plot_put_text(FILE *script, const char *name, const char *text, size_t most)
+{
+    struct buffer escaped = BUFFER_INIT;
+    escape_plot(&escaped, text, strlen(text), most);
+    fprintf(script, "%s = '%s'\n", name, escaped.size && !escaped.failed ? escaped.bytes : "");
+    buffer_release(&escaped);
+}
+
+static void put_terminal(FILE *script, const struct plot_look *look)
+{
+    if (look->format == PLOT_SVG)
+        fprintf(script,
+                "set terminal svg size %u,%u dynamic noenhanced font 'Liberation Sans,13' "
+                "background '#FFFFFF'\n",
+                look->width, look->height);
+    else if (look->format == PLOT_PNG)
+        fprintf(script,
+                "set terminal pngcairo size %u,%u noenhanced font 'Liberation Sans,10' "
+                "background '#FFFFFF'\n",
+                look->width, look->height);
+    else
+        fprintf(script,
+                "set terminal pdfcairo size %.2f,%.2f noenhanced font 'Liberation Sans,9'\n",
+                look->width / 100.0, look->height / 100.0);
+    fprintf(script, "if (!exists('to_stdout')) set output '%s.%s'\n", look->kind,
+            plot_formats[look->format]);
+}
+
+void plot_begin(FILE *script, const struct plot_look *look)
+{
+    fputs("# Made by memsnap plot; gnuplot 5.4 or later draws it: gnuplot plot.gp\n"
+          "set encoding utf8\n",
+          script);
+    put_terminal(script, look);
+    plot_put_text(script, "plot_title", look->title, PLOT_TEXT);
+}
+
+void plot_put_margins(FILE *script, const struct plot_look *look, struct plot_margins margins)
+{
+    double width = look->width, height = look->height;
+    fprintf(script, "left = %.6f\nright = %.6f\ntop = %.6f\nbottom = %.6f\n", margins.left / width,
+            1 - margins.right / width, 1 - margins.top / height, margins.bottom / height);
+}
+
+double plot_unit(double bytes, const char **name)
+{
+    static const char *const names[] = {"bytes", "KiB", "MiB", "GiB"};
+    double unit = 1;
+    size_t i = 0;
+    for (; i < 3 && bytes >= 1024 * unit; i++)
+        unit *= 1024;
+    *name = names[i];
+    return unit;
+}

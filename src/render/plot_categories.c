@@ -1,0 +1,84 @@
+#include "render/plot_categories.h"
+
+#include "base/units.h"
+#include "render/plot_legend.h"
+
+static bool is_shown(const struct category_curves *curves, size_t category)
+{
+    const double *curve = category_curve(curves, category);
+    for (size_t c = 0; c < curves->columns; c++)
+        if (curve[c] > 0)
+            return true;
+    return false;
+}
+
+/* Those of the picture, from the lowest to the highest; returns how many. */
+static size_t choose(const struct category_curves *curves, uint8_t shown[CATEGORY_LIMIT])
+{
+    uint8_t order[CATEGORY_LIMIT];
+    size_t count = 0;
+    plot_category_order(order);
+    for (size_t i = 0; i < CATEGORY_LIMIT; i++)
+        if (is_shown(curves, order[i]))
+            shown[count++] = order[i];
+    return count;
+}
+
+/* From the highest in the stack to the lowest, as they lie in the picture. */
+static void put_legend(const struct plot_categories *plot, const uint8_t *shown, size_t count,
+                       FILE *script)
+{
+    struct plot_legend legend = {0};
+    size_t peak = plot_time_peak_column(plot->time.sampling);
+    for (size_t i = count; i-- > 0;) {
+        char size[UNITS_TEXT_SIZE], remark[UNITS_TEXT_SIZE + 4], name[80];
+        double bytes = category_curve(plot->curves, shown[i])[peak];
+        plot_category_name(name, shown[i]);
+        snprintf(remark, sizeof(remark), "  %s",
+                 units_bytes(size, bytes < 9e18 ? (int64_t)bytes : INT64_MAX, UNIT_AUTO));
+        plot_legend_add(&legend, plot_category_colour(shown[i]), name, remark);
+    }
+    plot_legend_put(script, &legend, plot_time_height(&plot->time));
+}
+
+static void write_areas(const struct plot_categories *plot, const struct plot_scale *scale,
+                        const uint8_t *shown, size_t count, FILE *out)
+{
+    const struct sampling *sampling = plot->time.sampling;
+    fputs("# where\t0", out);
+    for (size_t i = 0; i < count; i++) { /* a name may be the user's own */
+        fputc('\t', out);
+        fprintf(out, "up to category %zu", i + 1);
+    }
+    fputc('\n', out);
+    for (size_t c = 0; c < sampling->count; c++)
+        for (size_t side = 0; side < 2; side++) {
+            double sum = 0;
+            fprintf(out, "%.9g\t0", sampling->edges[c + side] / scale->x_unit);
+            for (size_t i = 0; i < count; i++) {
+                sum += category_curve(plot->curves, shown[i])[c];
+                fprintf(out, "\t%.7g", sum / scale->y_unit);
+            }
+            fputc('\n', out);
+        }
+}
+
+void plot_categories_write(const struct plot_categories *plot, FILE *const files[])
+{
+    uint8_t shown[CATEGORY_LIMIT];
+    size_t count = choose(plot->curves, shown);
+    struct plot_scale scale = plot_time_scale(&plot->time);
+    FILE *script = files[CATEGORIES_SCRIPT];
+    char events[UNITS_TEXT_SIZE];
+    fprintf(script,
+            "plot_subtitle = 'device %u, %s events; sizes in the legend are those at the peak'\n",
+            plot->time.timeline->device, units_count(events, plot->time.timeline->trace->count));
+    plot_time_put(script, &plot->time, &scale);
+    put_legend(plot, shown, count, script);
+    fprintf(script, "areas = %zu\narray area_colour[%zu]\n", count, count + 1);
+    for (size_t i = 0; i < count; i++)
+        fprintf(script, "area_colour[%zu] = 0x%06X\n", i + 1, plot_category_colour(shown[i]));
+    plot_time_curves(files[CATEGORIES_CURVES], &plot->time, &scale);
+    plot_time_phases(files[CATEGORIES_PHASES], &plot->time, &scale);
+    write_areas(plot, &scale, shown, count, files[CATEGORIES_AREAS]);
+}

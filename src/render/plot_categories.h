@@ -1,0 +1,25 @@
+/* The picture of memory over time with an area a category. */
+#ifndef MEMSNAP_RENDER_PLOT_CATEGORIES_H
+#define MEMSNAP_RENDER_PLOT_CATEGORIES_H
+
+#include "analysis/category_curves.h"
+#include "render/plot_time.h"
+
+/* Nothing is owned. */
+struct plot_categories {
+    struct plot_time time;
+    const struct category_curves *curves;
+};
+
+enum {
+    CATEGORIES_SCRIPT,
+    CATEGORIES_CURVES,
+    CATEGORIES_PHASES,
+    CATEGORIES_AREAS,
+};
+#define PLOT_CATEGORIES_FILES "plot.gp", "curves.tsv", "phases.tsv", "categories.tsv"
+
+/* Writes the settings to the script, and the data files. */
+void plot_categories_write(const struct plot_categories *plot, FILE *const files[]);
+
+#endif

@@ -1,0 +1,30 @@
+/* The legend of a picture: coloured boxes with a line of text. */
+#ifndef MEMSNAP_RENDER_PLOT_LEGEND_H
+#define MEMSNAP_RENDER_PLOT_LEGEND_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define PLOT_KEYS_MOST 64
+#define PLOT_KEY_LINE  21 /* pixels */
+#define PLOT_KEY_TEXT  34 /* characters of the name in it */
+
+struct plot_key {
+    unsigned colour;
+    char text[160]; /* escaped */
+};
+
+struct plot_legend {
+    struct plot_key keys[PLOT_KEYS_MOST];
+    size_t count;
+    size_t left_out; /* for which there was no room */
+};
+
+/* Adds a line. `name` is raw bytes and may be cut, `remark` follows it whole. */
+void plot_legend_add(struct plot_legend *legend, unsigned colour, const char *name,
+                     const char *remark);
+/* As many lines as fit `pixels`, the last one telling how many do not: keys, key_colour[],
+ * key_text[]. */
+void plot_legend_put(FILE *script, struct plot_legend *legend, unsigned pixels);
+
+#endif
