@@ -10,4 +10,7 @@ plotsdir = $(pkgdatadir)/plots
 dist_plots_DATA = \
 	share/plots/categories.gp \
 	share/plots/frame.gp \
+	share/plots/text-categories.gp \
+	share/plots/text-time.gp \
+	share/plots/text.gp \
 	share/plots/timeline.gp

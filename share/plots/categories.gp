@@ -1,8 +1,9 @@
 
-# categories.gp: an area a category, one on the other.
+# categories.gp: an area a category, one on the other; the highest sum first, and each down to 0, for
+# areas between two curves come out wrong on some terminals (sixelgd).
 plot \
-    for [i = 1:areas] 'categories.tsv' using 1:(column(i + 1)):(column(i + 2)) \
-        with filledcurves linecolor rgb area_colour[i] notitle, \
+    for [i = areas:1:-1] 'categories.tsv' using 1:(column(i + 2)) \
+        with filledcurves y1=0 linecolor rgb area_colour[i] notitle, \
     'curves.tsv' using 1:2 with lines linewidth 0.7 linecolor rgb '#333333' title 'active', \
     'curves.tsv' using 1:3 with lines linewidth 1.6 linecolor rgb '#000000' title 'reserved (segments)', \
     'phases.tsv' using 1:(0):(0):(y_top) with vectors nohead linewidth 0.6 dashtype 3 linecolor rgb '#888888' notitle, \

@@ -10,8 +10,6 @@ libmemsnap_a_SOURCES += \
 	src/commands/analyze_options.h \
 	src/commands/analyze_snapshot.c \
 	src/commands/analyze_snapshot.h \
-	src/commands/arguments.c \
-	src/commands/arguments.h \
 	src/commands/backends.c \
 	src/commands/capture.c \
 	src/commands/capture.h \
@@ -27,12 +25,6 @@ libmemsnap_a_SOURCES += \
 	src/commands/device_process.c \
 	src/commands/device_process.h \
 	src/commands/dump.c \
-	src/commands/export.c \
-	src/commands/export_capture.c \
-	src/commands/export_options.c \
-	src/commands/export_options.h \
-	src/commands/export_stream.c \
-	src/commands/export_tables.h \
 	src/commands/help.c \
 	src/commands/inputs.c \
 	src/commands/inputs.h \
@@ -41,19 +33,26 @@ libmemsnap_a_SOURCES += \
 	src/commands/output.c \
 	src/commands/output.h \
 	src/commands/plot.c \
+	src/commands/plot_candidates.c \
+	src/commands/plot_candidates.h \
 	src/commands/plot_draw_categories.c \
 	src/commands/plot_draw_timeline.c \
 	src/commands/plot_folder.c \
 	src/commands/plot_folder.h \
+	src/commands/plot_job.c \
 	src/commands/plot_kinds.c \
 	src/commands/plot_kinds.h \
 	src/commands/plot_options.c \
 	src/commands/plot_options.h \
 	src/commands/plot_process.c \
 	src/commands/plot_process.h \
+	src/commands/plot_show.c \
+	src/commands/plot_show.h \
 	src/commands/plot_snapshot.c \
 	src/commands/plot_snapshot.h \
 	src/commands/plot_template.c \
+	src/commands/plot_term.c \
+	src/commands/plot_term.h \
 	src/commands/rules_file.c \
 	src/commands/rules_file.h \
 	src/commands/small_file.c \
@@ -68,6 +67,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/suggest_options.h \
 	src/commands/suggest_snapshot.c \
 	src/commands/suggest_snapshot.h \
+	src/commands/terminal.c \
+	src/commands/terminal.h \
 	src/commands/version.c \
 	src/commands/watch.c \
 	src/commands/watch.h

@@ -6,9 +6,10 @@
 #include "commands/inputs.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "commands/plot_folder.h"
-#include "commands/plot_kinds.h"
+#include "commands/plot_candidates.h"
 #include "commands/plot_process.h"
+#include "commands/plot_show.h"
+#include "commands/plot_term.h"
 #include "commands/rules_file.h"
 #include "commands/sandbox.h"
 #include "commands/watch.h"
@@ -17,8 +18,7 @@
 struct reading {
     const struct plot_options *options;
     struct inputs *inputs;
-    char *const *templates;
-    struct plot_folder *folder;
+    struct plot_candidates *candidates;
 };
 
 static enum status fail(const struct error *err)
@@ -33,19 +33,18 @@ static enum status read_input(void *self)
     struct reading *reading = self;
     struct watch watch;
     struct error err;
-    watch_begin(&watch, 1, reading->folder->files[0]);
+    struct plot_options options = *reading->options;
+    watch_begin(&watch, 1, reading->candidates->items[0].folder.files[0]);
     struct load_progress progress = {.update = watch_update, .self = &watch};
-    struct plot_job job = {.options = reading->options,
-                           .inputs = reading->inputs,
-                           .templates = reading->templates,
-                           .progress = &progress,
-                           .files = reading->folder->files};
+    struct plot_job job = {.options = &options, .inputs = reading->inputs, .progress = &progress};
     sandbox_enter(NULL);
-    bool drawn = reading->options->kind->draw(&job, &err);
+    bool drawn = plot_candidates_choose(reading->candidates, &job, &options, &err) &&
+                 options.kind->draw(&job, &err);
     watch_end(&watch);
     if (!drawn)
         return complain_error(reading->inputs->paths[job.input], &err);
-    return plot_folder_close(reading->folder, &err) ? STATUS_OK : fail(&err);
+    return plot_folder_close(&plot_chosen(reading->candidates)->folder, &err) ? STATUS_OK
+                                                                              : fail(&err);
 }
 
 /* gnuplot sees nothing but script and data. */
@@ -56,8 +55,10 @@ static enum status draw(const struct plot_options *options, const struct plot_fo
     char *gnuplot = plot_find_gnuplot(&err);
     if (!gnuplot)
         return fail(&err);
-    bool ok = output_open(&output, options->out, &err);
-    if (ok) {
+    bool ok;
+    if (options->term) {
+        ok = plot_show(gnuplot, folder->path, options->look.format, &err);
+    } else if ((ok = output_open(&output, options->out, &err))) {
         ok = plot_run_gnuplot(gnuplot, folder->path, fileno(output.stream), &err);
         if (ok)
             ok = output_commit(&output, &err);
@@ -78,43 +79,41 @@ static enum status plot_in(struct reading *reading)
         complain("the process that reads the input ended early");
     if (status != STATUS_OK)
         return status;
-    if (options->out)
-        status = draw(options, reading->folder);
-    if (options->script && !plot_folder_keep(reading->folder, &err))
+    struct plot_folder *folder = &plot_chosen(reading->candidates)->folder;
+    if (options->out || options->term)
+        status = draw(options, folder);
+    if (options->script && !plot_folder_keep(folder, &err))
         return fail(&err);
     return status;
 }
 
 static enum status plot(struct plot_options *options, struct inputs *inputs)
 {
-    const struct plot_kind *kind = options->kind;
-    struct plot_folder folder;
+    struct plot_candidates candidates;
     struct error err;
-    char *templates[PLOT_TEMPLATES_MOST];
-    char *gnuplot = options->out && !options->script ? plot_find_gnuplot(&err) : NULL;
-    if (options->out && !options->script && !gnuplot)
-        return fail(&err);
-    free(gnuplot);
-    if (!plot_templates_read(templates, kind->templates, &err))
+    bool needed = (options->out || options->term) && !options->script;
+    char *gnuplot = needed || options->term ? plot_find_gnuplot(&err) : NULL;
+    if (needed && !gnuplot)
         return fail(&err);
     enum status status;
     plot_signals_hold();
-    if (!inputs_open(inputs, &err) || !plot_folder_make(&folder, kind->files, options->script, &err)) {
+    if (options->term)
+        plot_term_settle(options, gnuplot);
+    free(gnuplot);
+    if (!inputs_open(inputs, &err) ||
+        !plot_candidates_make(&candidates, options, inputs->count, &err)) {
         status = fail(&err);
     } else {
-        status = plot_in(&(struct reading){options, inputs, templates, &folder});
-        plot_folder_remove(&folder);
+        status = plot_in(&(struct reading){options, inputs, &candidates});
+        plot_candidates_release(&candidates);
     }
     plot_signals_release();
-    plot_templates_release(templates);
     return status;
 }
 
 static enum status run(int argc, char **argv)
 {
-    struct plot_options options = {.capture.device = ALL_DEVICES,
-                                   .kind = &plot_kinds[0],
-                                   .look = {.width = 1600, .height = 900}};
+    struct plot_options options = {.capture.device = ALL_DEVICES};
     struct error err;
     struct inputs inputs;
     for (int option; (option = options_next(&command_plot, argc, argv)) != OPTIONS_END;) {
@@ -127,7 +126,8 @@ static enum status run(int argc, char **argv)
         if (!plot_option(option, &options, &err))
             return complain_usage("plot: %s", err.text);
     }
-    if (argc - optind > 1 && options.kind->input != PLOT_OF_SEVERAL)
+    const struct plot_kind *several = options.kind ? options.kind : plot_kind_for_several();
+    if (argc - optind > 1 && several->input != PLOT_OF_SEVERAL)
         return complain_usage("plot: one FILE at a time");
     struct own_rules *rules;
     if (!rules_file_read(options.rules, &rules, &err))
@@ -150,11 +150,13 @@ static enum status run(int argc, char **argv)
 const struct command command_plot = {
     .name = "plot",
     .summary = "draw memory over time: a band an allocation, or an area a category",
-    .arguments = "[OPTION]... [FILE] --out PICTURE",
+    .arguments = "[OPTION]... [FILE] [--out PICTURE]",
     .about = "Draws an allocator snapshot with gnuplot, as SVG, PNG or PDF by the name of the\n"
              "picture: what was live when, what it was for, where it peaked, and what the\n"
-             "allocator had reserved. FILE is as in memsnap analyze.\n",
-    .examples = "  memsnap plot snapshot.pickle --out report.svg\n"
+             "allocator had reserved; or shows it on the terminal. FILE is as in memsnap\n"
+             "analyze.\n",
+    .examples = "  memsnap plot snapshot.pickle                    on the terminal\n"
+                "  memsnap plot snapshot.pickle --out report.svg\n"
                 "  memsnap plot --kind categories --x time snapshot.pickle --out report.png\n"
                 "  memsnap plot --color site --range +2s:+3s big.pickle --out part.pdf\n"
                 "  memsnap plot snapshot.pickle --script plots && cd plots && gnuplot plot.gp\n",

@@ -12,6 +12,7 @@ const struct plot_kind plot_kinds[] = {
         .summary = "memory over time: a band an allocation",
         .files = {PLOT_TIMELINE_FILES},
         .templates = {"frame.gp", "timeline.gp"},
+        .in_text = {"text.gp", "text-time.gp"},
         .draw = plot_draw_timeline,
     },
     {
@@ -19,10 +20,59 @@ const struct plot_kind plot_kinds[] = {
         .summary = "memory over time: an area a category",
         .files = {PLOT_CATEGORIES_FILES},
         .templates = {"frame.gp", "categories.gp"},
+        .in_text = {"text.gp", "text-categories.gp"},
         .draw = plot_draw_categories,
     },
     {.name = NULL},
 };
+
+static bool is_drawn(const struct plot_kind *kind, enum file_kind file)
+{
+    static const bool drawn[][KIND_OPERATOR_CURVES + 1] = {
+        [PLOT_OF_SNAPSHOT] = {[KIND_SNAPSHOT] = true},
+        [PLOT_OF_LAYERS] = {[KIND_LAYER_TRACE] = true, [KIND_OPERATOR_CURVES] = true},
+        [PLOT_OF_MODEL] = {[KIND_SNAPSHOT] = true, [KIND_LAYER_TRACE] = true},
+        [PLOT_OF_SEVERAL] =
+            {[KIND_SNAPSHOT] = true, [KIND_LAYER_TRACE] = true, [KIND_OPERATOR_CURVES] = true},
+    };
+    return drawn[kind->input][file];
+}
+
+const struct plot_kind *plot_kind_for(enum file_kind file)
+{
+    const struct plot_kind *kind = plot_kinds;
+    while (file != KIND_UNKNOWN && kind->name && !is_drawn(kind, file))
+        kind++;
+    return kind->name ? kind : plot_kinds;
+}
+
+const struct plot_kind *plot_kind_for_several(void)
+{
+    const struct plot_kind *kind = plot_kinds;
+    while (kind->name && kind->input != PLOT_OF_SEVERAL)
+        kind++;
+    return kind->name ? kind : plot_kinds;
+}
+
+const char *const *plot_kind_templates(const struct plot_kind *kind, enum plot_format format)
+{
+    return format == PLOT_DUMB ? kind->in_text : kind->templates;
+}
+
+/* An unknown kind of file is told best by who reads it. */
+bool plot_kind_check(const struct plot_kind *kind, enum file_kind file, struct error *err)
+{
+    struct buffer names = BUFFER_INIT;
+    if (file == KIND_UNKNOWN || is_drawn(kind, file))
+        return true;
+    for (const struct plot_kind *row = plot_kinds; row->name; row++)
+        if (is_drawn(row, file))
+            buffer_printf(&names, "%s%s", names.size > 0 ? ", " : "", row->name);
+    error_set(err, STATUS_USAGE, "--kind %s does not draw %s; these do: %s", kind->name,
+              kind_name(file), names.size == 0 || names.failed ? "none" : names.bytes);
+    buffer_release(&names);
+    return false;
+}
 
 bool plot_kind_find(const char *name, const struct plot_kind **kind, struct error *err)
 {
@@ -47,10 +97,4 @@ void plot_kinds_help(void)
     printf("\nKinds:\n");
     for (const struct plot_kind *row = plot_kinds; row->name; row++)
         printf("  %-12s%s\n", row->name, row->summary);
-}
-
-void plot_job_templates(const struct plot_job *job)
-{
-    for (size_t i = 0; job->options->kind->templates[i]; i++)
-        fputs(job->templates[i], job->files[0]);
 }

@@ -5,17 +5,20 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "commands/arguments.h"
+#include "base/units.h"
 #include "commands/complain.h"
 #include "commands/plot_kinds.h"
 
-#define LEAST_WIDTH  800
-#define LEAST_HEIGHT 450
-#define MOST_SIDE    8000
+#define LEAST_WIDTH    800
+#define LEAST_HEIGHT   450
+#define MOST_SIDE      8000
+#define DEFAULT_WIDTH  1600
+#define DEFAULT_HEIGHT 900
 
 enum {
     OPTION_KIND = OPTION_LONG_ONLY,
     OPTION_SCRIPT,
+    OPTION_TERM,
     OPTION_X,
     OPTION_BANDS,
     OPTION_COLOR,
@@ -29,10 +32,13 @@ enum {
 
 const struct option_spec plot_option_specs[] = {
     {'o', "out", "FILE", "the picture: FILE.svg, FILE.png or FILE.pdf"},
+    {OPTION_TERM, "term", "TERM",
+     "show it on the terminal: dumb (characters), sixel,\n"
+     "or auto, the better of them (without --out)"},
     {OPTION_SCRIPT, "script", "DIR",
      "put gnuplot's script and its data there: change it,\n"
      "and draw it anew with gnuplot plot.gp"},
-    {OPTION_KIND, "kind", "KIND", "what to draw, see below (timeline)"},
+    {OPTION_KIND, "kind", "KIND", "what to draw, see below (default: as FILE has it)"},
     {OPTION_X, "x", "AXIS", "event (each takes the same room) or time"},
     {OPTION_BANDS, "bands", "N", "at most so many bands; the rest is summed in grey"},
     {OPTION_COLOR, "color", "WHAT", "of bands: category, site or size"},
@@ -53,6 +59,15 @@ static size_t index_of(const char *text, const char *const list[])
     while (list[i] && strcasecmp(list[i], text) != 0)
         i++;
     return i;
+}
+
+static const char *const terms[] = {"", "auto", "dumb", "sixel", NULL}; /* enum plot_term */
+
+static bool parse_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end;
+    *number = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && *number <= most;
 }
 
 static bool parse_size(const char *text, struct plot_look *look, struct error *err)
@@ -76,6 +91,12 @@ static bool take_look(int option, struct plot_options *options, struct error *er
     switch (option) {
     case OPTION_KIND:
         return plot_kind_find(optarg, &options->kind, err);
+    case OPTION_TERM:
+        choice = index_of(optarg, terms);
+        options->term = (enum plot_term)choice;
+        return (terms[choice] && choice > 0) ||
+               error_set(err, STATUS_USAGE, "--term takes auto, dumb or sixel, not '%.60s'",
+                         optarg);
     case OPTION_COLOR:
         choice = index_of(optarg, plot_colours);
         options->colour = (enum plot_colour)choice;
@@ -110,18 +131,22 @@ bool plot_option(int option, struct plot_options *options, struct error *err)
     case OPTION_RANGE:
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_BANDS:
-        if (!argument_number("bands", optarg, BANDS_MOST, &number, err) || number == 0)
+        if (!parse_number(optarg, BANDS_MOST, &number) || number == 0)
             return error_set(err, STATUS_USAGE, "--bands takes 1 to %d, not '%.60s'", BANDS_MOST,
                              optarg);
         options->bands = (size_t)number;
         return true;
     case OPTION_DEVICE:
-        if (!argument_number("device", optarg, UINT32_MAX, &number, err))
-            return false;
+        if (!parse_number(optarg, UINT32_MAX, &number))
+            return error_set(err, STATUS_USAGE, "--device takes a whole number, not '%.60s'",
+                             optarg);
         options->capture.device = (int64_t)number;
         return true;
     case OPTION_MAX_MEMORY:
-        return argument_memory(optarg, &options->capture.max_memory, err);
+        if (!units_parse_bytes(optarg, &number) || number == 0)
+            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
+        options->capture.max_memory = (size_t)number;
+        return true;
     default:
         return take_look(option, options, err);
     }
@@ -130,12 +155,26 @@ bool plot_option(int option, struct plot_options *options, struct error *err)
 bool plot_options_complete(struct plot_options *options, const char *input, struct error *err)
 {
     const char *slash = strrchr(input, '/');
-    options->look.kind = options->kind->name;
     if (!options->look.title)
         options->look.title = slash && slash[1] ? slash + 1 : path_name(input);
-    if (!options->out && !options->script)
+    if (!options->out && !options->script && !options->term) {
+        if (isatty(STDOUT_FILENO) != 1)
+            return error_set(err, STATUS_USAGE,
+                             "where to? name a picture, as in --out report.svg, --term dumb for "
+                             "characters, or --script DIR");
+        options->term = TERM_AUTO;
+    }
+    if (options->out && options->term)
         return error_set(err, STATUS_USAGE,
-                         "where to? name a picture, as in --out report.svg, or --script DIR");
+                         "--out puts the picture into a file, --term shows it: one of the two");
+    if (options->term == TERM_DUMB && options->look.width > 0)
+        return error_set(err, STATUS_USAGE,
+                         "--size is in pixels; characters take COLUMNS and LINES, or the "
+                         "terminal's size");
+    if (options->look.width == 0 && !options->term) {
+        options->look.width = DEFAULT_WIDTH;
+        options->look.height = DEFAULT_HEIGHT;
+    }
     if (!options->out)
         return true;
     const char *dot = strrchr(options->out, '.');

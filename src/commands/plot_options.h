@@ -2,22 +2,25 @@
 #ifndef MEMSNAP_COMMANDS_PLOT_OPTIONS_H
 #define MEMSNAP_COMMANDS_PLOT_OPTIONS_H
 
+#include "analysis/sampling.h"
 #include "commands/capture.h"
 #include "commands/command.h"
-#include "analysis/sampling.h"
 #include "render/plot_timeline.h"
 
 struct plot_kind; /* plot_kinds.h */
 
+enum plot_term { TERM_NONE, TERM_AUTO, TERM_DUMB, TERM_SIXEL };
+
 struct plot_options {
     struct capture_options capture;
-    const struct plot_kind *kind;
+    const struct plot_kind *kind; /* NULL: as the input has it */
     struct plot_look look;
     enum sampling_axis axis;
     enum plot_colour colour; /* of bands */
-    size_t bands;       /* 0: as many as it takes */
-    const char *out;    /* the picture, or NULL */
-    const char *script; /* folder for script and data, or NULL; one of the two is given */
+    size_t bands;            /* 0: as many as it takes */
+    enum plot_term term;     /* where the picture is shown rather than written to a file */
+    const char *out;         /* the picture, or NULL */
+    const char *script;      /* folder for script and data, or NULL; one of the three is given */
     const char *rules;
 };
 

@@ -104,15 +104,14 @@ char *plot_find_gnuplot(struct error *err)
 }
 
 /* Nothing of the environment steers it but where programs and fonts are. */
-static void become_gnuplot(const char *gnuplot, const char *folder, int out, int message)
+static void become_gnuplot(const char *gnuplot, const char *folder, char *const arguments[],
+                           int out, int message)
 {
     const char *home = getenv("HOME"), *path = getenv("PATH");
     char home_entry[4096], path_entry[4096];
     snprintf(home_entry, sizeof(home_entry), "HOME=%s", home ? home : "/");
     snprintf(path_entry, sizeof(path_entry), "PATH=%s", path ? path : "");
     char *const environment[] = {home_entry, path_entry, (char *)"LC_ALL=C.UTF-8", NULL};
-    char *const arguments[] = {(char *)"gnuplot",       (char *)"-d",      (char *)"-e",
-                               (char *)"to_stdout = 1", (char *)"plot.gp", NULL};
     int nothing = open("/dev/null", O_RDONLY);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
         dup2(message, STDERR_FILENO) < 0 || chdir(folder) != 0)
@@ -141,15 +140,33 @@ static void read_message(int fd, char *text, size_t room)
     text[used] = '\0';
 }
 
+bool plot_gnuplot_has(const char *gnuplot, const char *terminal)
+{
+    char question[128];
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    snprintf(question, sizeof(question), "exit status strstrt(GPVAL_TERMINALS, ' %s ') == 0",
+             terminal);
+    char *const arguments[] = {(char *)"gnuplot", (char *)"-d", (char *)"-e", question, NULL};
+    pid_t child = nowhere < 0 ? -1 : fork();
+    if (child == 0)
+        become_gnuplot(gnuplot, "/", arguments, nowhere, nowhere);
+    int status = child < 0 ? -1 : await(child);
+    if (nowhere >= 0)
+        close(nowhere);
+    return status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 bool plot_run_gnuplot(const char *gnuplot, const char *folder, int fd, struct error *err)
 {
     int message[2];
     char text[160];
     if (pipe2(message, O_CLOEXEC) != 0)
         return error_set(err, STATUS_IO, "cannot start gnuplot: %s", strerror(errno));
+    char *const arguments[] = {(char *)"gnuplot",       (char *)"-d",      (char *)"-e",
+                               (char *)"to_stdout = 1", (char *)"plot.gp", NULL};
     pid_t child = fork();
     if (child == 0)
-        become_gnuplot(gnuplot, folder, fd, message[1]);
+        become_gnuplot(gnuplot, folder, arguments, fd, message[1]);
     int reason = errno;
     close(message[1]);
     if (child < 0) {

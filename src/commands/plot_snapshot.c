@@ -23,9 +23,10 @@ static bool make(struct plot_snapshot *snapshot, struct error *err)
 bool plot_snapshot_open(struct plot_snapshot *snapshot, struct plot_job *job, struct error *err)
 {
     struct plot_snapshot opened = {0};
-    int fd;
-    if (!inputs_take(job->inputs, job->input, &fd, err) ||
-        !capture_open(&opened.capture, fd, &job->options->capture, job->progress, err))
+    struct input input;
+    enum file_kind file;
+    if (!plot_job_open(job, &input, &file, err) ||
+        !capture_open_input(&opened.capture, &input, &job->options->capture, job->progress, err))
         return false;
     bool ok = make(&opened, err);
     if (ok)
@@ -51,7 +52,8 @@ bool plot_snapshot_time(const struct plot_snapshot *snapshot, const struct plot_
     if (!sampling_make(sampling, snapshot->timeline, options->axis, PLOT_COLUMNS, err))
         return false;
     *time = (struct plot_time){.look = &options->look,
-                               .margins = margins,
+                               .margins =
+                                   options->look.format == PLOT_DUMB ? plot_text_margins : margins,
                                .timeline = snapshot->timeline,
                                .sampling = sampling,
                                .phases = &snapshot->rows};

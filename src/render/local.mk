@@ -33,14 +33,6 @@ libmemsnap_a_SOURCES += \
 	src/render/escape.h \
 	src/render/explain.c \
 	src/render/explain.h \
-	src/render/export.c \
-	src/render/export.h \
-	src/render/export_allocations.c \
-	src/render/export_events.c \
-	src/render/export_layout.c \
-	src/render/export_parts.c \
-	src/render/export_parts.h \
-	src/render/export_sites.c \
 	src/render/fit.c \
 	src/render/fit.h \
 	src/render/input_line.c \
@@ -75,14 +67,13 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_colours.c \
 	src/render/plot_legend.c \
 	src/render/plot_legend.h \
+	src/render/plot_terminal.c \
+	src/render/plot_terminal.h \
 	src/render/plot_time.c \
 	src/render/plot_time.h \
 	src/render/plot_timeline.c \
 	src/render/plot_timeline.h \
 	src/render/plot_timeline_parts.h \
-	src/render/record_cells.c \
-	src/render/records.c \
-	src/render/records.h \
 	src/render/settings.c \
 	src/render/settings.h \
 	src/render/suggest.h \

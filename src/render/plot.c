@@ -26,12 +26,21 @@ static void put_terminal(FILE *script, const struct plot_look *look)
                 "set terminal pngcairo size %u,%u noenhanced font 'Liberation Sans,10' "
                 "background '#FFFFFF'\n",
                 look->width, look->height);
+    else if (look->format == PLOT_SIXEL)
+        fprintf(script,
+                "set terminal sixelgd truecolor size %u,%u noenhanced font 'Liberation Sans,8' "
+                "background '#FFFFFF'\n",
+                look->width, look->height);
+    else if (look->format == PLOT_DUMB)
+        fprintf(script, "set terminal dumb mono noenhanced size %u,%u\n",
+                look->width / PLOT_CELL_WIDTH, look->height / PLOT_CELL_HEIGHT);
     else
         fprintf(script,
                 "set terminal pdfcairo size %.2f,%.2f noenhanced font 'Liberation Sans,9'\n",
                 look->width / 100.0, look->height / 100.0);
-    fprintf(script, "if (!exists('to_stdout')) set output '%s.%s'\n", look->kind,
-            plot_formats[look->format]);
+    if (look->format < PLOT_SIXEL)
+        fprintf(script, "if (!exists('to_stdout')) set output '%s.%s'\n", look->kind,
+                plot_formats[look->format]);
 }
 
 void plot_begin(FILE *script, const struct plot_look *look)

@@ -14,19 +14,22 @@
 #include "analysis/reason.h"
 #include "base/error.h"
 
-enum plot_format { PLOT_SVG, PLOT_PNG, PLOT_PDF };
+/* Those of files, by their endings, then those of terminals. */
+enum plot_format { PLOT_SVG, PLOT_PNG, PLOT_PDF, PLOT_SIXEL, PLOT_DUMB };
 
-extern const char *const plot_formats[]; /* "svg", ..., NULL */
+extern const char *const plot_formats[]; /* of files: "svg", ..., NULL */
 
-#define PLOT_TEXT       120 /* characters of a text that has a line for itself */
-#define PLOT_CHARACTER  6.7 /* pixels that a letter of the small font takes, about */
-#define PLOT_TEXT_LINES 14  /* pixels */
-#define PLOT_REST       0xDDDDDD
+#define PLOT_TEXT        120 /* characters of a text that has a line for itself */
+#define PLOT_CHARACTER   6.7 /* pixels that a letter of the small font takes, about */
+#define PLOT_TEXT_LINES  14  /* pixels */
+#define PLOT_CELL_WIDTH  7   /* of PLOT_DUMB */
+#define PLOT_CELL_HEIGHT 14
+#define PLOT_REST        0xDDDDDD
 
 struct plot_look {
     const char *kind; /* its name */
     enum plot_format format;
-    unsigned width, height; /* pixels */
+    unsigned width, height; /* pixels; PLOT_DUMB: a character is a cell of so many */
     const char *title;      /* raw bytes */
 };
 

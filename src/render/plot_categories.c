@@ -1,27 +1,55 @@
 #include "render/plot_categories.h"
 
+#include <string.h>
+
 #include "base/units.h"
 #include "render/plot_legend.h"
 
-static bool is_shown(const struct category_curves *curves, size_t category)
+#define TEXT_CATEGORIES 7
+
+static double most_of(const struct category_curves *curves, size_t category)
 {
     const double *curve = category_curve(curves, category);
+    double most = 0;
     for (size_t c = 0; c < curves->columns; c++)
-        if (curve[c] > 0)
-            return true;
-    return false;
+        most = curve[c] > most ? curve[c] : most;
+    return most;
 }
 
-/* Those of the picture, from the lowest to the highest; returns how many. */
-static size_t choose(const struct category_curves *curves, uint8_t shown[CATEGORY_LIMIT])
+/* Leaves out the smallest until there are `count`. */
+static void thin(const struct category_curves *curves, uint8_t *shown, size_t count, size_t left)
+{
+    for (; count > left; count--) {
+        size_t least = 0;
+        for (size_t i = 1; i < count; i++)
+            if (most_of(curves, shown[i]) < most_of(curves, shown[least]))
+                least = i;
+        memmove(shown + least, shown + least + 1, count - least - 1);
+    }
+}
+
+/* Those of the picture, from the lowest to the highest; returns how many. Only so many characters
+ * can be told apart, and one of them is for all the others. */
+static size_t choose(const struct plot_categories *plot, uint8_t shown[CATEGORY_LIMIT])
 {
     uint8_t order[CATEGORY_LIMIT];
     size_t count = 0;
     plot_category_order(order);
     for (size_t i = 0; i < CATEGORY_LIMIT; i++)
-        if (is_shown(curves, order[i]))
+        if (most_of(plot->curves, order[i]) > 0)
             shown[count++] = order[i];
-    return count;
+    if (plot->time.look->format != PLOT_DUMB || count <= TEXT_CATEGORIES)
+        return count;
+    thin(plot->curves, shown, count, TEXT_CATEGORIES - 1);
+    return TEXT_CATEGORIES - 1;
+}
+
+static const char *peak_size(const struct plot_categories *plot, size_t category,
+                             char size[UNITS_TEXT_SIZE])
+{
+    size_t peak = plot_time_peak_column(plot->time.sampling);
+    double bytes = category_curve(plot->curves, category)[peak];
+    return units_bytes(size, bytes < 9e18 ? (int64_t)bytes : INT64_MAX, UNIT_AUTO);
 }
 
 /* From the highest in the stack to the lowest, as they lie in the picture. */
@@ -29,16 +57,30 @@ static void put_legend(const struct plot_categories *plot, const uint8_t *shown,
                        FILE *script)
 {
     struct plot_legend legend = {0};
-    size_t peak = plot_time_peak_column(plot->time.sampling);
     for (size_t i = count; i-- > 0;) {
         char size[UNITS_TEXT_SIZE], remark[UNITS_TEXT_SIZE + 4], name[80];
-        double bytes = category_curve(plot->curves, shown[i])[peak];
         plot_category_name(name, shown[i]);
-        snprintf(remark, sizeof(remark), "  %s",
-                 units_bytes(size, bytes < 9e18 ? (int64_t)bytes : INT64_MAX, UNIT_AUTO));
+        snprintf(remark, sizeof(remark), "  %s", peak_size(plot, shown[i], size));
         plot_legend_add(&legend, plot_category_colour(shown[i]), name, remark);
     }
     plot_legend_put(script, &legend, plot_time_height(&plot->time));
+}
+
+/* A name has the size at the peak behind it. */
+static void put_areas(const struct plot_categories *plot, const uint8_t *shown, size_t count,
+                      FILE *script)
+{
+    fprintf(script, "areas = %zu\narray area_colour[%zu]\narray area_name[%zu]\n", count, count + 1,
+            count + 1);
+    for (size_t i = 0; i < count; i++) {
+        char name[80], variable[32], size[UNITS_TEXT_SIZE];
+        plot_category_name(name, shown[i]);
+        snprintf(name + strlen(name), sizeof(name) - strlen(name), " %s",
+                 peak_size(plot, shown[i], size));
+        snprintf(variable, sizeof(variable), "area_name[%zu]", i + 1);
+        fprintf(script, "area_colour[%zu] = 0x%06X\n", i + 1, plot_category_colour(shown[i]));
+        plot_put_text(script, variable, name, PLOT_KEY_TEXT);
+    }
 }
 
 static void write_areas(const struct plot_categories *plot, const struct plot_scale *scale,
@@ -66,7 +108,7 @@ static void write_areas(const struct plot_categories *plot, const struct plot_sc
 void plot_categories_write(const struct plot_categories *plot, FILE *const files[])
 {
     uint8_t shown[CATEGORY_LIMIT];
-    size_t count = choose(plot->curves, shown);
+    size_t count = choose(plot, shown);
     struct plot_scale scale = plot_time_scale(&plot->time);
     FILE *script = files[CATEGORIES_SCRIPT];
     char events[UNITS_TEXT_SIZE];
@@ -75,9 +117,7 @@ void plot_categories_write(const struct plot_categories *plot, FILE *const files
             plot->time.timeline->device, units_count(events, plot->time.timeline->trace->count));
     plot_time_put(script, &plot->time, &scale);
     put_legend(plot, shown, count, script);
-    fprintf(script, "areas = %zu\narray area_colour[%zu]\n", count, count + 1);
-    for (size_t i = 0; i < count; i++)
-        fprintf(script, "area_colour[%zu] = 0x%06X\n", i + 1, plot_category_colour(shown[i]));
+    put_areas(plot, shown, count, script);
     plot_time_curves(files[CATEGORIES_CURVES], &plot->time, &scale);
     plot_time_phases(files[CATEGORIES_PHASES], &plot->time, &scale);
     write_areas(plot, &scale, shown, count, files[CATEGORIES_AREAS]);

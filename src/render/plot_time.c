@@ -9,6 +9,8 @@
 #define HEADROOM    1.14 /* above the highest curve: the peak's label */
 
 const struct plot_margins plot_time_margins = {80, 300, 100, 60};
+const struct plot_margins plot_text_margins = {8 * PLOT_CELL_WIDTH, 2 * PLOT_CELL_WIDTH,
+                                               4 * PLOT_CELL_HEIGHT, 4 * PLOT_CELL_HEIGHT};
 
 static int64_t highest(const struct sampling *sampling)
 {
@@ -122,10 +124,10 @@ void plot_time_phases(FILE *out, const struct plot_time *plot, const struct plot
     for (size_t i = 0; i < plot->phases->count && written < PHASES_MOST; i++) {
         const struct phase_row *row = &plot->phases->items[i];
         double from = plot_time_x(plot, scale, sampling_column_showing(plot->sampling, row->first));
-        double to = row->last + 1 < plot->timeline->trace->count
-                        ? plot_time_x(plot, scale,
-                                      sampling_column_showing(plot->sampling, row->last + 1))
-                        : scale->x_last;
+        double to =
+            row->last + 1 < plot->timeline->trace->count
+                ? plot_time_x(plot, scale, sampling_column_showing(plot->sampling, row->last + 1))
+                : scale->x_last;
         const char *name = phase_name(row->phase);
         double pixels = (to - from) / scale->pixel_x;
         if (pixels < STRIP_PIXEL)

@@ -10,6 +10,8 @@
 
 /* Of a graph over time; the right one has the legend. */
 extern const struct plot_margins plot_time_margins;
+/* Of one made of characters. */
+extern const struct plot_margins plot_text_margins;
 
 /* Nothing is owned. */
 struct plot_time {

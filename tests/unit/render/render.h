@@ -5,7 +5,6 @@
 #include "unit/unit.h"
 
 TCase *fit_tests(void);
-TCase *records_tests(void);
 TCase *suggest_loops_tests(void);
 
 #endif

@@ -1,0 +1,187 @@
+#!/bin/sh
+# memsnap plot --term: pictures made of characters, sixel images, and which of them a terminal gets.
+. "${srcdir:=.}/tests/cli/lib.sh"
+top=$(cd "$cli/../.." && pwd)
+MEMSNAP_PLOTS=$top/share/plots
+export MEMSNAP_PLOTS
+
+if ! command -v gnuplot >/dev/null; then
+    echo 'skipped: there is no gnuplot to draw with'
+    exit 77
+fi
+escape=$(printf '\033')
+
+# widest: characters of the widest line
+widest() {
+    LC_ALL=C.UTF-8 awk 'length > most { most = length } END { print most + 0 }' .run/out
+}
+
+# clean FILE: no control characters but newlines
+clean() {
+    ! LC_ALL=C grep -q '[^ -~[:cntrl:]]*[[:cntrl:]]' "$1"
+}
+
+for kind in timeline categories; do
+    run plot --kind $kind samples/train-loop.pickle.gz --term dumb
+    exits 0
+    no_err
+    out_has 'peak '
+    out_has '****'
+    check 'keeps within 80 columns' test "$(widest)" -le 80
+    check 'keeps within 24 lines' test "$(wc -l <.run/out)" -le 22
+    check 'has characters only' clean .run/out
+    COLUMNS=120 LINES=40 run plot --kind $kind samples/train-loop.pickle.gz --term dumb
+    check 'takes COLUMNS' test "$(widest)" -gt 100 -a "$(widest)" -le 120
+    check 'takes LINES' test "$(wc -l <.run/out)" -gt 30 -a "$(wc -l <.run/out)" -le 40
+done
+out_has 'activation 146'
+out_has ' others '
+run plot samples/train-loop.pickle.gz --term auto
+exits 0
+check 'is characters in a pipe' clean .run/out
+run plot samples/train-loop.pickle.gz --term dumb --script s
+exits 0
+out_has 'peak '
+check 'is drawn anew from the script' /bin/sh -c 'cd s && gnuplot plot.gp | grep -q peak'
+for bad in '--term x' '--term dumb --out a.svg' '--term dumb --size 900x900'; do
+    # shellcheck disable=SC2086 # a list of words
+    run plot $bad samples/leak.pickle.gz
+    exits 2
+    one_err_line
+    no_out
+done
+
+# Sixel: an image and nothing else.
+has_sixel=false
+if gnuplot -d -e "exit status strstrt(GPVAL_TERMINALS, ' sixelgd ') == 0" >/dev/null 2>&1; then
+    has_sixel=true
+    run plot samples/train-loop.pickle.gz --term sixel
+    exits 0
+    no_err
+    check 'is sixel' test "$(head -c 3 .run/out)" = "${escape}Pq"
+    check 'has one beginning and one end' test "$(tr -cd '\033' <.run/out | wc -c)" -eq 2
+fi
+
+# Names that would steer the terminal.
+cat >evil.json <<'END_JSON'
+{"segments": [], "device_traces": [[
+ {"action": "alloc", "addr": 4096, "size": 104857600, "stream": 0, "time_us": 1000, "frames": [
+   {"name": "f\u001b[2J\u009b31m\n\b\u0007\u202e", "filename": "/a/b\t'`touch owned`.py\u001b]0;x\u0007", "line": 7}]},
+ {"action": "free_requested", "addr": 4096, "size": 104857600, "stream": 0, "time_us": 1001, "frames": []},
+ {"action": "free_completed", "addr": 4096, "size": 104857600, "stream": 0, "time_us": 1002, "frames": []}]]}
+END_JSON
+evil=$(printf 'x\033[31m\033]0;owned\007\b\r\302\233m`touch owned`%s' "';system(\"touch owned\")")
+cp evil.json "$evil.json"
+for kind in timeline categories; do
+    run plot --kind $kind "$evil.json" --color site --term dumb
+    exits 0
+    check 'steers no terminal' clean .run/out
+    check 'has no control sequence of one byte' lacks "$(printf '\302\233')" .run/out
+    check 'runs nothing' test ! -e owned
+    run plot --kind $kind evil.json --color site --title "$evil" --term sixel
+    exits 0
+    $has_sixel && check 'has one beginning and one end' test "$(tr -cd '\033' <.run/out | wc -c)" -eq 2
+done
+
+# What gnuplot says is not believed either.
+mkdir bin
+real=$(command -v gnuplot)
+cat >bin/gnuplot <<'END_SCRIPT'
+#!/bin/sh
+printf 'a \033[31mred\033[0m picture\n\n\033]0;title\007\n'
+END_SCRIPT
+chmod +x bin/gnuplot
+PATH=$here/bin:$PATH run plot samples/leak.pickle.gz --term dumb
+exits 0
+out_has 'a \x1b[31mred\x1b[0m picture'
+check 'steers no terminal' clean .run/out
+PATH=$here/bin:$PATH run plot samples/leak.pickle.gz --term sixel
+exits 5
+no_out
+err 'memsnap: what gnuplot drew is no sixel image'
+# shellcheck disable=SC2016 # for the script
+printf '#!/bin/sh\nprintf "\\033Pq~-~\\033\\\\\\033[2J\\033\\\\"\n' >bin/gnuplot
+PATH=$here/bin:$PATH run plot samples/leak.pickle.gz --term sixel
+exits 5
+no_out
+# shellcheck disable=SC2016 # for the script
+printf '#!/bin/sh\ncase "$*" in *status*) exit 1 ;; esac\nexec %s "$@"\n' "$real" >bin/gnuplot
+PATH=$here/bin:$PATH run plot samples/leak.pickle.gz --term sixel
+exits 0
+err_has 'draws no sixels'
+check 'draws characters then' clean .run/out
+out_has 'peak '
+
+[ -n "${PYTHON3-}" ] || finish
+cat >on_terminal.py <<'END'
+"""on_terminal.py ANSWER PROGRAM ARGUMENT...: runs the program on a terminal that answers DA1 so."""
+import fcntl, os, pty, struct, sys, termios
+answer = sys.argv[1].encode().decode("unicode_escape").encode()
+child, terminal = pty.fork()
+if child == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 90, 900, 600))
+    os.execv(sys.argv[2], sys.argv[2:])
+seen = b""
+while True:
+    try:
+        data = os.read(terminal, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    seen += data
+    if b"\x1b[c" in seen:
+        seen = seen.replace(b"\x1b[c", b"(asked)")
+        os.write(terminal, answer)
+with open(".run/out", "wb") as out:
+    out.write(seen.replace(b"\r\n", b"\n"))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+END
+
+# on_terminal ANSWER ARGUMENT...
+on_terminal() {
+    answer=$1
+    shift
+    last="$* on a terminal that answers $answer"
+    status=0
+    : >.run/err
+    "$PYTHON3" on_terminal.py "$answer" "$@" || status=$?
+}
+
+on_terminal '\x1b[?62;4;22c' "$MEMSNAP" plot samples/train-loop.pickle.gz
+exits 0
+out_has '(asked)'
+if $has_sixel; then
+    out_has "${escape}Pq"
+    out_has '"1;1;900;560'
+fi
+on_terminal '\x1b[?62;14;22c' "$MEMSNAP" plot samples/train-loop.pickle.gz
+exits 0
+out_has '(asked)'
+out_has_not "$escape"
+check 'takes the width of the terminal' test "$(widest)" -gt 70 -a "$(widest)" -le 97
+on_terminal '' "$MEMSNAP" plot samples/train-loop.pickle.gz # never answers
+exits 0
+out_has '****'
+on_terminal '\x1b[?4' "$MEMSNAP" plot samples/train-loop.pickle.gz # never ends
+exits 0
+out_has '****'
+# shellcheck disable=SC2016 # for the shell on the terminal
+on_terminal '' /bin/sh -c 'stty -g >before; "$MEMSNAP" plot samples/leak.pickle.gz; stty -g >after'
+check 'leaves the terminal as it was' cmp before after
+for quiet in '--term dumb' '--out a.svg' '--script s'; do
+    # shellcheck disable=SC2086 # a list of words
+    on_terminal '\x1b[?62;4c' "$MEMSNAP" plot samples/leak.pickle.gz $quiet
+    exits 0
+    out_has_not '(asked)'
+done
+# shellcheck disable=SC2016 # for the shell on the terminal
+on_terminal '\x1b[?62;4c' /bin/sh -c '"$MEMSNAP" plot samples/leak.pickle.gz --term auto >drawn'
+exits 0
+out_has_not '(asked)'
+check 'is characters in a file' clean drawn
+TERM=dumb
+on_terminal '\x1b[?62;4c' "$MEMSNAP" plot samples/leak.pickle.gz
+out_has_not '(asked)'
+
+finish
