@@ -4,5 +4,6 @@ dist_man_MANS = \
 	man/memsnap-backends.1 \
 	man/memsnap-convert.1 \
 	man/memsnap-dump.1 \
+	man/memsnap-export.1 \
 	man/memsnap-plot.1 \
 	man/memsnap-suggest.1

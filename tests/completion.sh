@@ -50,6 +50,9 @@ expect 'text json' analyze --format =
 expect 'all' analyze --stacks =
 expect '' analyze --stacks f
 expect '--jobs' analyze --j
+expect 'csv jsonl msgpack' export --format ''
+expect 'segments sites stacks' export --table s
+expect 'peak end' export --at ''
 expect 'timeline categories' plot --kind ''
 expect 'dumb' plot --term d
 expect 'site size' plot --color s

@@ -61,6 +61,8 @@ static bool cache_cover(void *cache, size_t *count, size_t need, size_t item)
 {
     if (need <= *count)
         return true;
+    if (need < *count + *count / 2) /* symbols that still grow cost a copy now and then only */
+        need = *count + *count / 2;
     void **items = cache;
     void *grown = reallocarray(*items, need, item);
     if (!grown)

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commands/arguments.h"
+
 #define TEXT_SITES   15 /* rows without --top */
 #define TEXT_LARGEST 5
 #define JSON_SITES   200
@@ -28,30 +30,14 @@ enum {
     OPTION_RANKS,
 };
 
-static bool parse_number(const char *text, uint64_t most, uint64_t *value)
+static bool take_at(const char *text, struct report_options *report, struct error *err)
 {
-    uint64_t parsed = 0;
-    if (!*text)
+    struct when when;
+    if (!argument_when(text, &when, err))
         return false;
-    for (; *text; text++)
-        if (*text < '0' || *text > '9' || __builtin_mul_overflow(parsed, 10, &parsed) ||
-            __builtin_add_overflow(parsed, (uint64_t)(*text - '0'), &parsed) || parsed > most)
-            return false;
-    *value = parsed;
-    return true;
-}
-
-static bool parse_at(const char *text, struct report_options *report, struct error *err)
-{
-    struct point point = {.kind = POINT_OPEN};
-    bool at_end = strcmp(text, "end") == 0, at_peak = strcmp(text, "peak") == 0;
-    if (!at_end && !at_peak && !point_parse(text, &point, err)) {
-        struct error plain = *err;
-        return error_set(err, plain.status, "%.200s; nor peak, nor end", plain.text);
-    }
-    report->at = point;
-    report->at_end = at_end;
-    report->at_given = !at_peak;
+    report->at = when.point;
+    report->at_end = when.kind == WHEN_END;
+    report->at_given = when.kind != WHEN_PEAK;
     return true;
 }
 
@@ -63,13 +49,6 @@ static bool parse_format(const char *text, bool *json, struct error *err)
                          text);
     *json = is_json;
     return true;
-}
-
-static bool parse_count(const char *name, uint64_t most, uint64_t *value, struct error *err)
-{
-    if (parse_number(optarg, most, value))
-        return true;
-    return error_set(err, STATUS_USAGE, "--%s takes a whole number, not '%.60s'", name, optarg);
 }
 
 /* Notes what an option rules out; one that is not listed here is for snapshots only. */
@@ -93,19 +72,19 @@ bool analyze_option(int option, struct analyze_options *options, struct error *e
     uint64_t number = 0;
     switch (option) {
     case OPTION_DEVICE:
-        if (!parse_count("device", UINT32_MAX, &number, err))
+        if (!argument_number("device", optarg, UINT32_MAX, &number, err))
             return false;
         options->capture.device = (int64_t)number;
         return true;
     case OPTION_TOP:
-        if (!parse_count("top", SIZE_MAX / 2, &number, err))
+        if (!argument_number("top", optarg, SIZE_MAX / 2, &number, err))
             return false;
         options->report.top = (size_t)number;
         options->largest = (size_t)number;
         options->top_given = true;
         return true;
     case OPTION_AT:
-        return parse_at(optarg, &options->report, err);
+        return take_at(optarg, &options->report, err);
     case OPTION_RANGE:
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_STACKS:
@@ -132,22 +111,19 @@ bool analyze_option(int option, struct analyze_options *options, struct error *e
     case OPTION_FORMAT:
         return parse_format(optarg, &options->json, err);
     case OPTION_MAX_MEMORY:
-        if (!units_parse_bytes(optarg, &number) || number == 0)
-            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
-        options->capture.max_memory = (size_t)number;
-        return true;
+        return argument_memory(optarg, &options->capture.max_memory, err);
     case OPTION_GPU_MEMORY:
         if (!units_parse_bytes(optarg, &options->report.device_bytes) ||
             options->report.device_bytes == 0)
             return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 24GiB or 80GiB", optarg);
         return true;
     case OPTION_JOBS:
-        if (!parse_count("jobs", MOST_JOBS, &number, err))
+        if (!argument_number("jobs", optarg, MOST_JOBS, &number, err))
             return false;
         options->jobs = (size_t)number;
         return true;
     case OPTION_RANKS:
-        if (!parse_count("ranks", MOST_RANKS, &number, err))
+        if (!argument_number("ranks", optarg, MOST_RANKS, &number, err))
             return false;
         options->ranks = (uint32_t)number;
         return number >= 2 ||

@@ -10,6 +10,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/analyze_options.h \
 	src/commands/analyze_snapshot.c \
 	src/commands/analyze_snapshot.h \
+	src/commands/arguments.c \
+	src/commands/arguments.h \
 	src/commands/backends.c \
 	src/commands/capture.c \
 	src/commands/capture.h \
@@ -25,6 +27,12 @@ libmemsnap_a_SOURCES += \
 	src/commands/device_process.c \
 	src/commands/device_process.h \
 	src/commands/dump.c \
+	src/commands/export.c \
+	src/commands/export_capture.c \
+	src/commands/export_options.c \
+	src/commands/export_options.h \
+	src/commands/export_stream.c \
+	src/commands/export_tables.h \
 	src/commands/help.c \
 	src/commands/inputs.c \
 	src/commands/inputs.h \

@@ -5,7 +5,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/units.h"
+#include "commands/arguments.h"
 #include "commands/complain.h"
 #include "commands/plot_kinds.h"
 
@@ -62,13 +62,6 @@ static size_t index_of(const char *text, const char *const list[])
 }
 
 static const char *const terms[] = {"", "auto", "dumb", "sixel", NULL}; /* enum plot_term */
-
-static bool parse_number(const char *text, uint64_t most, uint64_t *number)
-{
-    char *end;
-    *number = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && *number <= most;
-}
 
 static bool parse_size(const char *text, struct plot_look *look, struct error *err)
 {
@@ -131,22 +124,18 @@ bool plot_option(int option, struct plot_options *options, struct error *err)
     case OPTION_RANGE:
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_BANDS:
-        if (!parse_number(optarg, BANDS_MOST, &number) || number == 0)
+        if (!argument_number("bands", optarg, BANDS_MOST, &number, err) || number == 0)
             return error_set(err, STATUS_USAGE, "--bands takes 1 to %d, not '%.60s'", BANDS_MOST,
                              optarg);
         options->bands = (size_t)number;
         return true;
     case OPTION_DEVICE:
-        if (!parse_number(optarg, UINT32_MAX, &number))
-            return error_set(err, STATUS_USAGE, "--device takes a whole number, not '%.60s'",
-                             optarg);
+        if (!argument_number("device", optarg, UINT32_MAX, &number, err))
+            return false;
         options->capture.device = (int64_t)number;
         return true;
     case OPTION_MAX_MEMORY:
-        if (!units_parse_bytes(optarg, &number) || number == 0)
-            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
-        options->capture.max_memory = (size_t)number;
-        return true;
+        return argument_memory(optarg, &options->capture.max_memory, err);
     default:
         return take_look(option, options, err);
     }

@@ -9,13 +9,11 @@
 #define IN_ACTIVE    1u
 #define IN_ALLOCATED 2u
 
-enum phase { BEFORE, INSIDE, AFTER };
-
 struct cutter {
-    struct window window;
     struct budget *budget;
-    enum phase phase;
-    uint64_t events, first_kept, kept;
+    struct window_gate gate;
+    enum window_phase phase; /* of the event at hand */
+    uint64_t event, kept;    /* its index; events */
     /* Live addresses. BEFORE the range `value` is the allocation's place in edge.held. */
     struct addrmap live;
     /* `held` is final once the range began; until then allocations come and go. */
@@ -30,11 +28,9 @@ struct cutter *cutter_create(const struct window *window, struct budget *budget,
         error_set(err, STATUS_LIMIT, "out of memory");
         return NULL;
     }
-    cutter->window = *window;
+    window_gate_init(&cutter->gate, window);
     cutter->budget = budget;
-    cutter->phase = window->from.kind == POINT_OPEN ? INSIDE : BEFORE;
     cutter->edge.present = true;
-    cutter->edge.first_time_us = TIME_NONE;
     addrmap_init(&cutter->live, budget);
     return cutter;
 }
@@ -55,39 +51,7 @@ void cutter_destroy(struct cutter *cutter)
 static bool overflow(const struct cutter *cutter, struct error *err)
 {
     return error_set(err, STATUS_BAD_INPUT, "event %llu: the sizes sum beyond 2^63-1 bytes",
-                     (unsigned long long)cutter->events);
-}
-
-static bool reached(const struct cutter *cutter, struct point point, int64_t time_us)
-{
-    int64_t first = cutter->edge.first_time_us, offset;
-    switch (point.kind) {
-    case POINT_OPEN:
-        return false;
-    case POINT_EVENT:
-        return point.value <= 0 || cutter->events >= (uint64_t)point.value;
-    case POINT_TIME:
-        return time_us != TIME_NONE && time_us >= point.value;
-    case POINT_OFFSET:
-        if (time_us == TIME_NONE)
-            return false;
-        if (__builtin_sub_overflow(time_us, first, &offset))
-            return time_us > first;
-        return offset >= point.value;
-    }
-    return false;
-}
-
-static void take_time(struct cutter *cutter, int64_t time_us)
-{
-    if (cutter->edge.first_time_us == TIME_NONE)
-        cutter->edge.first_time_us = time_us;
-    if (cutter->phase == BEFORE && reached(cutter, cutter->window.from, time_us)) {
-        cutter->phase = INSIDE;
-        cutter->first_kept = cutter->events;
-    }
-    if (cutter->phase == INSIDE && reached(cutter, cutter->window.to, time_us))
-        cutter->phase = AFTER;
+                     (unsigned long long)cutter->event);
 }
 
 /* Fills the gap with the last one, so that `held` is always exactly what is held. */
@@ -114,7 +78,7 @@ static bool alloc_before(struct cutter *cutter, const struct event_row *row, uin
         drop_held(cutter, slot->value);
     }
     size_t at = edge->held_count;
-    edge->held[at] = (struct edge_allocation){.event = cutter->events,
+    edge->held[at] = (struct edge_allocation){.event = cutter->event,
                                               .addr = row->addr,
                                               .size = row->size,
                                               .time_us = row->time_us,
@@ -130,7 +94,7 @@ static bool on_alloc(struct cutter *cutter, const struct event_row *row, uint32_
 {
     struct window_edge *edge = &cutter->edge;
     struct addrmap_slot *slot;
-    if (cutter->phase == BEFORE) {
+    if (cutter->phase == WINDOW_BEFORE) {
         if (edge->held_count >= UINT32_MAX)
             return error_set(err, STATUS_LIMIT, "too many live allocations before the range");
         if (!vec_grow((void **)&edge->held, &cutter->held_capacity, edge->held_count + 1,
@@ -139,11 +103,11 @@ static bool on_alloc(struct cutter *cutter, const struct event_row *row, uint32_
     }
     if (!addrmap_put(&cutter->live, row->addr, &slot, err))
         return false;
-    if (cutter->phase != INSIDE && slot->tag & IN_ACTIVE)
+    if (cutter->phase != WINDOW_INSIDE && slot->tag & IN_ACTIVE)
         edge->reallocated++;
-    if (cutter->phase == BEFORE && !alloc_before(cutter, row, extra, slot, err))
+    if (cutter->phase == WINDOW_BEFORE && !alloc_before(cutter, row, extra, slot, err))
         return false;
-    if (cutter->phase == AFTER && !sum_add(&edge->active_after, row->size))
+    if (cutter->phase == WINDOW_AFTER && !sum_add(&edge->active_after, row->size))
         return overflow(cutter, err);
     slot->size = row->size;
     slot->tag = IN_ACTIVE | IN_ALLOCATED;
@@ -155,7 +119,7 @@ static bool match(struct cutter *cutter, const struct event_row *row, unsigned c
                   struct addrmap_slot *slot, struct error *err)
 {
     struct window_edge *edge = &cutter->edge;
-    if (cutter->phase != INSIDE && slot->size != row->size)
+    if (cutter->phase != WINDOW_INSIDE && slot->size != row->size)
         edge->size_changed++;
     slot->tag &= ~curve;
     uint32_t index = slot->value;
@@ -163,7 +127,7 @@ static bool match(struct cutter *cutter, const struct event_row *row, unsigned c
     bool gone = !slot->tag;
     if (gone)
         addrmap_remove(&cutter->live, slot);
-    if (cutter->phase != BEFORE)
+    if (cutter->phase != WINDOW_BEFORE)
         return true;
 
     int64_t *offset = curve == IN_ACTIVE ? &edge->active_offset : &edge->allocated_offset;
@@ -182,13 +146,13 @@ static bool on_free(struct cutter *cutter, const struct event_row *row, unsigned
                     struct error *err)
 {
     struct window_edge *edge = &cutter->edge;
-    if (cutter->phase == AFTER && curve == IN_ACTIVE &&
+    if (cutter->phase == WINDOW_AFTER && curve == IN_ACTIVE &&
         !sum_subtract(&edge->active_after, row->size))
         return overflow(cutter, err);
     struct addrmap_slot *slot = addrmap_find(&cutter->live, row->addr);
     if (slot && slot->tag & curve)
         return match(cutter, row, curve, slot, err);
-    if (cutter->phase != AFTER)
+    if (cutter->phase != WINDOW_AFTER)
         return true;
     if (!vec_grow((void **)&edge->later_frees, &cutter->later_free_capacity,
                   edge->later_free_count + 1, sizeof(*edge->later_frees), cutter->budget, err))
@@ -211,10 +175,12 @@ static bool apply(struct cutter *cutter, const struct event_row *row, uint32_t e
         return on_free(cutter, row, IN_ACTIVE, err);
     case ACTION_SEGMENT_ALLOC:
     case ACTION_SEGMENT_MAP:
-        return cutter->phase != AFTER || sum_add(reserved, row->size) || overflow(cutter, err);
+        return cutter->phase != WINDOW_AFTER || sum_add(reserved, row->size) ||
+               overflow(cutter, err);
     case ACTION_SEGMENT_FREE:
     case ACTION_SEGMENT_UNMAP:
-        return cutter->phase != AFTER || sum_subtract(reserved, row->size) || overflow(cutter, err);
+        return cutter->phase != WINDOW_AFTER || sum_subtract(reserved, row->size) ||
+               overflow(cutter, err);
     case ACTION_OOM:
     case ACTION_SNAPSHOT:
     case ACTION_WORKSPACE_SNAPSHOT:
@@ -227,18 +193,18 @@ static bool apply(struct cutter *cutter, const struct event_row *row, uint32_t e
 bool cutter_event(struct cutter *cutter, const struct event_row *row, uint32_t extra, bool *keep,
                   struct error *err)
 {
-    take_time(cutter, row->time_us);
+    cutter->event = cutter->gate.events;
+    cutter->phase = window_gate_pass(&cutter->gate, row->time_us);
     if (!apply(cutter, row, extra, err))
         return false;
-    *keep = cutter->phase == INSIDE;
+    *keep = cutter->phase == WINDOW_INSIDE;
     cutter->kept += *keep;
-    cutter->events++;
     return true;
 }
 
 uint64_t cutter_first_kept(const struct cutter *cutter)
 {
-    return cutter->phase == BEFORE ? cutter->events : cutter->first_kept;
+    return window_gate_first(&cutter->gate);
 }
 
 static int by_event(const void *a, const void *b)
@@ -282,11 +248,12 @@ bool cutter_finish(struct cutter *cutter, struct trace *trace, struct error *err
         qsort(edge->held, edge->held_count, sizeof(*edge->held), by_event);
     if (edge->end_live_count)
         qsort(edge->end_live, edge->end_live_count, sizeof(*edge->end_live), by_address);
-    cutter->first_kept = cutter_first_kept(cutter);
-    edge->skipped_before = cutter->first_kept;
-    edge->skipped_after = cutter->events - cutter->first_kept - cutter->kept;
-    trace->first_event = cutter->first_kept;
-    trace->file_events = cutter->events;
+    const struct window_gate *gate = &cutter->gate;
+    edge->first_time_us = gate->first_time_us;
+    edge->skipped_before = window_gate_first(gate);
+    edge->skipped_after = gate->events - edge->skipped_before - cutter->kept;
+    trace->first_event = edge->skipped_before;
+    trace->file_events = gate->events;
     trace->edge = *edge;
     cutter->edge = (struct window_edge){0};
     cutter->held_capacity = cutter->later_free_capacity = 0;

@@ -214,19 +214,8 @@ static bool check_range(const struct loader *loader, struct error *err)
     }
     if (!longest)
         return true;
-    const struct window *window = loader->window;
-    bool timed = window->from.kind > POINT_EVENT || window->to.kind > POINT_EVENT;
-    if (timed && longest->edge.first_time_us == TIME_NONE)
-        return error_set(err, STATUS_USAGE,
-                         "the events carry no time: give the range as event numbers");
-    if (timed)
-        return error_set(err, STATUS_USAGE,
-                         "no event lies in the range: device %u has %" PRIu64
-                         " events, the first at @%" PRId64,
-                         longest->device, longest->file_events, longest->edge.first_time_us);
-    return error_set(err, STATUS_USAGE,
-                     "no event lies in the range: device %u has the events 0 to %" PRIu64,
-                     longest->device, longest->file_events - 1);
+    return window_missed(loader->window, longest->device, longest->file_events,
+                         longest->edge.first_time_us, err);
 }
 
 bool loader_finish_traces(struct loader *loader, struct error *err)

@@ -1,5 +1,6 @@
 #include "model/window.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define FRACTION_DIGITS 9
@@ -132,4 +133,69 @@ bool window_parse(const char *text, struct window *window, struct error *err)
                          "range '%.60s' is empty: its end is not after its start", text);
     *window = parsed;
     return true;
+}
+
+void window_gate_init(struct window_gate *gate, const struct window *window)
+{
+    *gate = (struct window_gate){
+        .window = *window,
+        .phase = window->from.kind == POINT_OPEN ? WINDOW_INSIDE : WINDOW_BEFORE,
+        .first_time_us = TIME_NONE,
+    };
+}
+
+static bool reached(const struct window_gate *gate, struct point point, int64_t time_us)
+{
+    int64_t first = gate->first_time_us, offset;
+    switch (point.kind) {
+    case POINT_OPEN:
+        return false;
+    case POINT_EVENT:
+        return point.value <= 0 || gate->events >= (uint64_t)point.value;
+    case POINT_TIME:
+        return time_us != TIME_NONE && time_us >= point.value;
+    case POINT_OFFSET:
+        if (time_us == TIME_NONE)
+            return false;
+        if (__builtin_sub_overflow(time_us, first, &offset))
+            return time_us > first;
+        return offset >= point.value;
+    }
+    return false;
+}
+
+enum window_phase window_gate_pass(struct window_gate *gate, int64_t time_us)
+{
+    if (gate->first_time_us == TIME_NONE)
+        gate->first_time_us = time_us;
+    if (gate->phase == WINDOW_BEFORE && reached(gate, gate->window.from, time_us)) {
+        gate->phase = WINDOW_INSIDE;
+        gate->first_inside = gate->events;
+    }
+    if (gate->phase == WINDOW_INSIDE && reached(gate, gate->window.to, time_us))
+        gate->phase = WINDOW_AFTER;
+    gate->events++;
+    return gate->phase;
+}
+
+uint64_t window_gate_first(const struct window_gate *gate)
+{
+    return gate->phase == WINDOW_BEFORE ? gate->events : gate->first_inside;
+}
+
+bool window_missed(const struct window *window, uint32_t device, uint64_t events,
+                   int64_t first_time_us, struct error *err)
+{
+    bool timed = window->from.kind > POINT_EVENT || window->to.kind > POINT_EVENT;
+    if (timed && first_time_us == TIME_NONE)
+        return error_set(err, STATUS_USAGE,
+                         "the events carry no time: give the range as event numbers");
+    if (timed)
+        return error_set(err, STATUS_USAGE,
+                         "no event lies in the range: device %u has %" PRIu64
+                         " events, the first at @%" PRId64,
+                         device, events, first_time_us);
+    return error_set(err, STATUS_USAGE,
+                     "no event lies in the range: device %u has the events 0 to %" PRIu64, device,
+                     events - 1);
 }

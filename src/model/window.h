@@ -28,6 +28,27 @@ struct window {
     struct point from, to;
 };
 
+enum window_phase { WINDOW_BEFORE, WINDOW_INSIDE, WINDOW_AFTER };
+
+/* Where one device's trace is in a range, as its events come in order. */
+struct window_gate {
+    struct window window;
+    enum window_phase phase; /* of the last event; before the first: what holds without any */
+    uint64_t events;         /* how many came */
+    uint64_t first_inside;   /* index of the first that was not before the range, if any */
+    int64_t first_time_us;   /* of the first that has a time, or TIME_NONE */
+};
+
+void window_gate_init(struct window_gate *gate, const struct window *window);
+/* Takes in the next event; the same as gate->phase from then on. */
+enum window_phase window_gate_pass(struct window_gate *gate, int64_t time_us);
+/* Index of the first event inside; how many there were where none was so far. */
+uint64_t window_gate_first(const struct window_gate *gate);
+/* STATUS_USAGE: no event of any device lies in the range. The arguments are of the device with the
+ * most events. Returns false. */
+bool window_missed(const struct window *window, uint32_t device, uint64_t events,
+                   int64_t first_time_us, struct error *err);
+
 /* An allocation of the trace from before the range that still counts in a curve when the range
  * begins (see struct timeline for the curves). */
 struct edge_allocation {
@@ -55,7 +76,7 @@ struct edge_address {
 };
 
 struct window_edge {
-    bool present; /* false: the trace is whole, and everything else here is zero */
+    bool present;                 /* false: the trace is whole, and everything else here is zero */
     struct edge_allocation *held; /* by event */
     size_t held_count;
     struct edge_free *later_frees; /* in file order */
@@ -64,8 +85,8 @@ struct window_edge {
     size_t end_live_count;
     /* What the curves have at the beginning of the range beyond what `held` explains. */
     int64_t active_offset, allocated_offset;
-    int64_t active_after, reserved_after; /* what events after the range add (net) */
-    uint64_t reallocated, size_changed; /* flaws outside the range: see struct flaws */
+    int64_t active_after, reserved_after;   /* what events after the range add (net) */
+    uint64_t reallocated, size_changed;     /* flaws outside the range: see struct flaws */
     uint64_t skipped_before, skipped_after; /* events */
     int64_t first_time_us; /* of the first event in the file that has a time, or TIME_NONE */
 };

@@ -33,6 +33,14 @@ libmemsnap_a_SOURCES += \
 	src/render/escape.h \
 	src/render/explain.c \
 	src/render/explain.h \
+	src/render/export.c \
+	src/render/export.h \
+	src/render/export_allocations.c \
+	src/render/export_events.c \
+	src/render/export_layout.c \
+	src/render/export_parts.c \
+	src/render/export_parts.h \
+	src/render/export_sites.c \
 	src/render/fit.c \
 	src/render/fit.h \
 	src/render/input_line.c \
@@ -74,6 +82,9 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_timeline.c \
 	src/render/plot_timeline.h \
 	src/render/plot_timeline_parts.h \
+	src/render/record_cells.c \
+	src/render/records.c \
+	src/render/records.h \
 	src/render/settings.c \
 	src/render/settings.h \
 	src/render/suggest.h \

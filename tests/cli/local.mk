@@ -5,6 +5,7 @@ cli_tests = \
 	tests/cli/categories.sh \
 	tests/cli/dump.sh \
 	tests/cli/escape.sh \
+	tests/cli/export.sh \
 	tests/cli/files.sh \
 	tests/cli/input.sh \
 	tests/cli/json.sh \
@@ -31,10 +32,21 @@ EXTRA_DIST += \
 	tests/cli/golden/expandable.txt \
 	tests/cli/golden/explain-address.txt \
 	tests/cli/golden/explain-site.txt \
+	tests/cli/golden/export-allocations.csv \
+	tests/cli/golden/export-annotations.csv \
+	tests/cli/golden/export-blocks.csv \
+	tests/cli/golden/export-events.csv \
+	tests/cli/golden/export-hostile.csv \
+	tests/cli/golden/export-hostile.jsonl \
+	tests/cli/golden/export-segments.csv \
+	tests/cli/golden/export-sites.csv \
+	tests/cli/golden/export-sites.jsonl \
+	tests/cli/golden/export-stacks.csv \
 	tests/cli/golden/help-analyze.txt \
 	tests/cli/golden/help-convert.txt \
 	tests/cli/golden/help-backends.txt \
 	tests/cli/golden/help-dump.txt \
+	tests/cli/golden/help-export.txt \
 	tests/cli/golden/help-plot.txt \
 	tests/cli/golden/help-suggest.txt \
 	tests/cli/golden/help.txt \

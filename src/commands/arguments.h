@@ -1,0 +1,24 @@
+/* What several commands' options take: numbers, sizes, moments. Each is STATUS_USAGE, in words that
+ * show what would do, where the text is none. */
+#ifndef MEMSNAP_COMMANDS_ARGUMENTS_H
+#define MEMSNAP_COMMANDS_ARGUMENTS_H
+
+#include <stddef.h>
+
+#include "model/window.h"
+
+/* A whole number up to `most`; `option` is the name without the dashes. */
+bool argument_number(const char *option, const char *text, uint64_t most, uint64_t *number,
+                     struct error *err);
+/* A --max-memory: bytes, more than 0. */
+bool argument_memory(const char *text, size_t *bytes, struct error *err);
+
+/* A moment of a trace, as --at takes it. */
+struct when {
+    enum { WHEN_PEAK, WHEN_END, WHEN_POINT } kind;
+    struct point point; /* of WHEN_POINT */
+};
+
+bool argument_when(const char *text, struct when *when, struct error *err);
+
+#endif

@@ -1,0 +1,99 @@
+#include <unistd.h>
+
+#include "commands/complain.h"
+#include "commands/export_tables.h"
+#include "commands/inputs.h"
+#include "commands/options.h"
+#include "commands/output.h"
+#include "commands/rules_file.h"
+#include "commands/sandbox.h"
+#include "commands/watch.h"
+
+static bool is_streamed(enum export_table table)
+{
+    return table == EXPORT_EVENTS || table == EXPORT_STACKS || table == EXPORT_ANNOTATIONS;
+}
+
+static bool export_file(const struct export_options *options, struct inputs *inputs,
+                        struct output *output, struct error *err)
+{
+    struct watch watch;
+    const struct load_progress progress = {watch_update, &watch};
+    const struct export_job job = {options, inputs->paths[0], output->stream, &progress};
+    int fd;
+    if (!inputs_take(inputs, 0, &fd, err))
+        return false;
+    watch_begin(&watch, 1, output->stream);
+    bool ok =
+        is_streamed(options->table) ? export_stream(&job, fd, err) : export_capture(&job, fd, err);
+    watch_end(&watch);
+    return ok;
+}
+
+static enum status fail(const struct error *err)
+{
+    complain("%s", err->text);
+    return err->status;
+}
+
+static enum status export(const struct export_options *options, struct inputs *inputs) {
+    struct output output; struct error err;
+    if (!output_open(&output, options->output, &err)) return fail(&err);
+    if (!inputs_open(inputs, &err)){output_discard(&output); return fail(&err);}
+sandbox_enter(output.temporary ? output.path : NULL);
+if (!export_file(options, inputs, &output, &err)) {
+    output_discard(&output);
+    return complain_error(inputs->paths[0], &err);
+}
+return output_commit(&output, &err) ? STATUS_OK : fail(&err);
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct export_options options = {
+        .capture = {.max_memory = budget_default_limit(), .device = ALL_DEVICES}};
+    struct error err;
+    struct inputs inputs;
+    for (int option; (option = options_next(&command_export, argc, argv)) != OPTIONS_END;) {
+        if (option == OPTIONS_BAD)
+            return STATUS_USAGE;
+        if (option == OPTION_HELP) {
+            options_help(&command_export);
+            return STATUS_OK;
+        }
+        if (!export_option(option, &options, &err))
+            return complain_usage("export: %s", err.text);
+    }
+    if (argc - optind > 1)
+        return complain_usage("export: one FILE at a time");
+    if (!export_options_complete(&options, &err))
+        return complain_usage("export: %s", err.text);
+    struct own_rules *rules;
+    if (!rules_file_read(options.rules, &rules, &err))
+        return fail(&err);
+    options.capture.rules = rules;
+    enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
+    if (status == STATUS_OK) {
+        status = export(&options, &inputs);
+        inputs_release(&inputs);
+    }
+    own_rules_destroy(rules);
+    return status;
+}
+
+const struct command command_export = {
+    .name = "export",
+    .summary = "write what is in a snapshot as a table: CSV, JSON lines, msgpack",
+    .arguments = "[OPTION]... [FILE]",
+    .about = "Writes a table of an allocator snapshot for other programs: its events, every\n"
+             "allocation with birth, death, category and call site, its segments and blocks,\n"
+             "or what is live by call site. FILE is as in memsnap analyze. memsnap-export(1)\n"
+             "lists the columns.\n",
+    .examples = "  memsnap export snapshot.pickle -o allocations.csv\n"
+                "  memsnap export --table events --range +2s:+3s big.pickle -o events.msgpack\n"
+                "  memsnap export --table blocks --at peak snapshot.pickle\n"
+                "  memsnap export --format jsonl snapshot.pickle | jq 'select(.death_event == "
+                "null)'\n",
+    .options = export_option_specs,
+    .run = run,
+};

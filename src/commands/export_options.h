@@ -1,0 +1,25 @@
+/* The options of `memsnap export`. */
+#ifndef MEMSNAP_COMMANDS_EXPORT_OPTIONS_H
+#define MEMSNAP_COMMANDS_EXPORT_OPTIONS_H
+
+#include "commands/arguments.h"
+#include "commands/capture.h"
+#include "commands/command.h"
+#include "render/export.h"
+
+struct export_options {
+    struct capture_options capture;
+    enum export_table table;
+    enum record_format format;
+    struct when at; /* of sites, segments and blocks */
+    const char *rules, *output;
+    bool table_given, format_given, at_given, range_given, device_given;
+};
+
+extern const struct option_spec export_option_specs[];
+
+bool export_option(int option, struct export_options *options, struct error *err);
+/* What the options leave open, once all are taken in; false where they do not go together. */
+bool export_options_complete(struct export_options *options, struct error *err);
+
+#endif

@@ -1,0 +1,141 @@
+#!/bin/sh
+# memsnap export
+. "$srcdir/tests/cli/lib.sh"
+
+sample=samples/train-loop.pickle.gz
+files=$(dirname "$cli")/files
+
+run export -h
+exits 0
+golden help-export.txt
+
+# each table, as it looks
+for table in allocations events segments blocks sites stacks annotations; do
+    run export --table $table $sample
+    exits 0
+    no_err
+    head -n 6 .run/out >.run/head
+    mv .run/head .run/out
+    golden export-$table.csv
+done
+run export --format jsonl --table sites samples/two-devices.pickle.gz
+exits 0
+golden export-sites.jsonl
+
+# allocations is the default, and the output's name tells the format
+for ending in csv jsonl ndjson msgpack; do
+    run export $sample -o named.$ending
+    exits 0
+    no_out
+    no_err
+done
+run export --table allocations --format csv - <$sample
+check 'is the same CSV' cmp .run/out named.csv
+run export --format jsonl $sample
+check 'is the same JSON lines' cmp .run/out named.jsonl
+check 'is the same JSON lines' cmp .run/out named.ndjson
+run export --format msgpack $sample
+check 'is the same msgpack' cmp .run/out named.msgpack
+run export --format jsonl $sample -o named.csv
+check '--format goes before the name' cmp named.csv named.jsonl
+
+# one device, a range, a moment
+run export --table events --device 1 samples/two-devices.pickle.gz
+exits 0
+check 'has one device' test -z "$(sed 1d .run/out | grep -v '^1,')"
+run export --table events --range 10:12 $sample
+check 'has two events' test "$(cut -d, -f2 .run/out | tr '\n' ' ')" = 'event 10 11 '
+run export --table sites --at end $sample
+exits 0
+sum() { awk -F, 'NR > 1 { sum += $2 } END { printf "%.0f", sum }' .run/out; }
+at_end=$("$MEMSNAP" analyze --format json $sample | sed 's/.*"end_bytes":\([0-9]*\).*"allocated".*/\1/')
+check 'sums to the end' test "$(sum)" = "$at_end"
+run export --table segments --at peak samples/expandable.pickle.gz
+exits 0
+run export --rules none --table sites $sample
+exits 0
+
+# what is not there
+run export --device 7 $sample
+exits 2
+err "memsnap: $sample: there is no device 7 in it, only: 0"
+run export --device 7 --table events $sample
+exits 2
+err "memsnap: $sample: there is no device 7 in it"
+for table in events allocations; do
+    run export --table $table --range 99999999: $sample
+    exits 2
+    err_has 'no event lies in the range: device 0 has the events 0 to '
+done
+run export --table blocks --at 99999999 $sample
+exits 2
+err_has 'event 99999999 is not among the events 0 to '
+
+# what is refused leaves the output as it was
+echo before >kept.csv
+run export "$files/bad-cut.pickle" --table events -o kept.csv
+exits 3
+one_err_line
+check 'leaves the file alone' grep -qx before kept.csv
+check 'leaves nothing else' test "$(echo kept.csv*)" = kept.csv
+run export --table events "$files/good-shared-events.pickle"
+exits 4
+err_has 'repeats an event by reference'
+run export "$files/good-shared-events.pickle"
+exits 0
+run export --max-memory 64KiB --table events $sample
+exits 4
+one_err_line
+run export --table events samples/decoder.layers.json.gz
+exits 3
+one_err_line
+
+# usage
+run export --table event $sample
+exits 2
+err "memsnap: export: no table is called 'event'; there are allocations, events, segments, blocks, sites, stacks, annotations"
+run export --format xml $sample
+exits 2
+err "memsnap: export: unknown format 'xml'; there are csv, jsonl and msgpack"
+run export --table segments --range 1:2 $sample
+exits 2
+err 'memsnap: export: --range is not for the table segments; --at says of which moment they are'
+run export --at peak $sample
+exits 2
+err 'memsnap: export: --at is not for the table allocations; --range takes a part of the trace'
+run export --table stacks --device 0 $sample
+exits 2
+run export --table events --rules none $sample
+exits 2
+run export -o table.csv.gz $sample
+exits 2
+err_has "write to standard output"
+run export -o table.json $sample
+exits 2
+err_has '.jsonl'
+run export $sample $sample
+exits 2
+err 'memsnap: export: one FILE at a time'
+check 'leaves no file behind' test -z "$(ls -d table.* 2>/dev/null)"
+
+# hostile text: a name that would be a formula, a quote, an escape sequence, bytes that are no text
+cat >hostile.json <<'END'
+{"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": 8, "stream": 0,
+"user_metadata": "=cmd|'/C calc'!A0", "compile_context": "\u001b[31m\u202e\"a\",\r\nb",
+"frames": [{"name": "@f", "filename": "x.py", "line": 3}]}]]}
+END
+run export --table events hostile.json
+exits 0
+golden export-hostile.csv
+run export --table events --format jsonl hostile.json
+golden export-hostile.jsonl
+
+# a reader that stops early, and a full disk
+"$MEMSNAP" export --table events $sample | head -n 1 >.run/out
+out_has 'device,event,action'
+if [ -w /dev/full ]; then
+    run export --table events $sample -o /dev/full
+    exits 5
+    one_err_line
+fi
+finish
