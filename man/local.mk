@@ -5,5 +5,6 @@ dist_man_MANS = \
 	man/memsnap-convert.1 \
 	man/memsnap-dump.1 \
 	man/memsnap-export.1 \
+	man/memsnap-flame.1 \
 	man/memsnap-plot.1 \
 	man/memsnap-suggest.1

@@ -58,6 +58,23 @@ static const struct role_rule package_rules[] = {
     {"safetensors/torch.py", NULL, ROLE_MODEL_INIT},
 };
 
+/* Functions of torch that stand between a call and what it calls. The role is of no account. */
+static const struct role_rule wrapper_rules[] = {
+    {"nn/modules/module.py", "_call_impl", ROLE_NONE},
+    {"nn/modules/module.py", "_wrapped_call_impl", ROLE_NONE},
+    {"nn/modules/module.py", "_slow_forward", ROLE_NONE},
+    {"nn/modules/module.py", "inner", ROLE_NONE},
+    {"optim/optimizer.py", "wrapper", ROLE_NONE},
+    {"optim/optimizer.py", "_use_grad", ROLE_NONE},
+    {"optim/optimizer.py", "maybe_fallback", ROLE_NONE},
+    {"nn/utils/clip_grad.py", "_no_grad_wrapper", ROLE_NONE},
+    {"optim/lr_scheduler.py", "wrapper", ROLE_NONE},
+    {"utils/_contextlib.py", NULL, ROLE_NONE},
+    {"_dynamo/eval_frame.py", NULL, ROLE_NONE},
+    {"_compile.py", NULL, ROLE_NONE},
+    {"amp/autocast_mode.py", NULL, ROLE_NONE},
+};
+
 static bool starts_with_path(struct text path, const char *prefix)
 {
     size_t size = strlen(prefix);
@@ -124,4 +141,12 @@ enum file_class frame_script_class(struct text file, struct text name, uint32_t 
     struct text folder = {file.bytes, file.size - base.size - 1};
     bool is_launcher = text_equals(path_base(folder), "bin") && text_equals(name, "<module>");
     return is_launcher ? FILE_LIBRARY : FILE_USER;
+}
+
+bool frame_only_calls(struct text file, struct file_facts facts, struct text name)
+{
+    struct text path = {file.bytes + facts.module, file.size - facts.module};
+    if (facts.class != FILE_TORCH)
+        return facts.class == FILE_LIBRARY;
+    return find_rule(wrapper_rules, COUNT(wrapper_rules), path, name) != NULL;
 }

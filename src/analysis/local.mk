@@ -22,6 +22,14 @@ libmemsnap_a_SOURCES += \
 	src/analysis/findings.h \
 	src/analysis/findings_maker.h \
 	src/analysis/findings_peak.c \
+	src/analysis/flame.c \
+	src/analysis/flame.h \
+	src/analysis/flame_label.c \
+	src/analysis/flame_paths.c \
+	src/analysis/flame_paths.h \
+	src/analysis/flame_samples.c \
+	src/analysis/flame_samples.h \
+	src/analysis/flame_walk.c \
 	src/analysis/forward_chain.c \
 	src/analysis/forward_chain.h \
 	src/analysis/forward_chain_cut.c \

@@ -27,8 +27,8 @@ struct command {
     const char *arguments; /* "[OPTION]... [FILE]..." */
     const char *about;     /* a paragraph or two for --help, ending in a newline */
     const char *examples;  /* ready to paste, indented, ending in a newline; NULL: none */
-    const struct option_spec *options;         /* ends with a NULL name */
-    void (*help_more)(void); /* prints more of --help, below the options; NULL: nothing */
+    const struct option_spec *options; /* ends with a NULL name */
+    void (*help_more)(void);           /* prints more of --help, below the options; NULL: nothing */
     enum status (*run)(int argc, char **argv); /* argv[0] is the command's name */
 };
 
@@ -37,7 +37,7 @@ extern const struct command *const commands[]; /* ends with NULL */
 const struct command *command_find(const char *name); /* NULL: no such command */
 
 extern const struct command command_analyze, command_backends, command_convert, command_dump,
-    command_export, command_help, command_plot, command_suggest, command_version;
+    command_export, command_flame, command_help, command_plot, command_suggest, command_version;
 
 /* Says that there is no such command, and which may have been meant. */
 enum status command_unknown(const char *name);

@@ -5,9 +5,17 @@
 #include "commands/command.h"
 #include "commands/complain.h"
 
-const struct command *const commands[] = {
-    &command_analyze, &command_backends, &command_convert, &command_dump,    &command_export,
-    &command_help,    &command_plot,     &command_suggest, &command_version, NULL};
+const struct command *const commands[] = {&command_analyze,
+                                          &command_backends,
+                                          &command_convert,
+                                          &command_dump,
+                                          &command_export,
+                                          &command_flame,
+                                          &command_help,
+                                          &command_plot,
+                                          &command_suggest,
+                                          &command_version,
+                                          NULL};
 
 const struct command *command_find(const char *name)
 {

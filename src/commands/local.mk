@@ -33,6 +33,9 @@ libmemsnap_a_SOURCES += \
 	src/commands/export_options.h \
 	src/commands/export_stream.c \
 	src/commands/export_tables.h \
+	src/commands/flame.c \
+	src/commands/flame_options.c \
+	src/commands/flame_options.h \
 	src/commands/help.c \
 	src/commands/inputs.c \
 	src/commands/inputs.h \

@@ -81,6 +81,19 @@ void escape_text(struct buffer *out, const char *bytes, size_t size)
     }
 }
 
+void escape_folded(struct buffer *out, const char *bytes, size_t size)
+{
+    size_t begin = out->size;
+    escape_text(out, bytes, size);
+    for (size_t i = begin; !out->failed && i < out->size; i++) {
+        char next = out->bytes[i + 1];
+        if (out->bytes[i] == ';')
+            out->bytes[i] = ':';
+        else if (out->bytes[i] == ' ' && next >= '0' && next <= '9')
+            out->bytes[i] = '_';
+    }
+}
+
 static void escape_json_code(struct buffer *out, uint32_t code)
 {
     if (code >= 0x10000) /* as a surrogate pair */
@@ -132,8 +145,8 @@ void escape_json(struct buffer *out, const char *bytes, size_t size)
     buffer_putc(out, '"');
 }
 
-/* How a character looks that gnuplot, or a reader of XML, could take for more than text; NULL: as it
- * is. */
+/* How a character looks that gnuplot, or a reader of XML, could take for more than text; NULL: as
+ * it is. */
 static const char *plot_twin(uint32_t code)
 {
     switch (code) {

@@ -22,6 +22,11 @@ void escape_json(struct buffer *out, const char *bytes, size_t size);
 void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
                        enum utf8_surrogates surrogates);
 
+/* A frame of a folded stack, as flamegraph.pl and inferno read them: as escape_text(), with ":" for
+ * ";", which ends a frame, and "_" for a space before a digit, for what ends in a number would be
+ * taken for a weight. */
+void escape_folded(struct buffer *out, const char *bytes, size_t size);
+
 /* For gnuplot, between single quotes or in a field of a data file: what would end a string, be run
  * or be taken for markup becomes what looks like it (quotes and backticks their typographic kin, a
  * backslash a slash, "<", ">" and "&" their full-width forms' smaller kin), and what is no visible

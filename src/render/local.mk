@@ -43,6 +43,9 @@ libmemsnap_a_SOURCES += \
 	src/render/export_sites.c \
 	src/render/fit.c \
 	src/render/fit.h \
+	src/render/flame.h \
+	src/render/flame_folded.c \
+	src/render/flame_speedscope.c \
 	src/render/input_line.c \
 	src/render/input_line.h \
 	src/render/json.c \

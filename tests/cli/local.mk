@@ -7,6 +7,7 @@ cli_tests = \
 	tests/cli/escape.sh \
 	tests/cli/export.sh \
 	tests/cli/files.sh \
+	tests/cli/flame.sh \
 	tests/cli/input.sh \
 	tests/cli/json.sh \
 	tests/cli/layers.sh \
@@ -42,11 +43,22 @@ EXTRA_DIST += \
 	tests/cli/golden/export-sites.csv \
 	tests/cli/golden/export-sites.jsonl \
 	tests/cli/golden/export-stacks.csv \
+	tests/cli/golden/flame-category.txt \
+	tests/cli/golden/flame-devices.txt \
+	tests/cli/golden/flame-evil-speedscope.txt \
+	tests/cli/golden/flame-evil.txt \
+	tests/cli/golden/flame-forward.txt \
+	tests/cli/golden/flame-history-off.txt \
+	tests/cli/golden/flame-phase.txt \
+	tests/cli/golden/flame-speedscope.txt \
+	tests/cli/golden/flame-time.txt \
+	tests/cli/golden/flame.txt \
 	tests/cli/golden/help-analyze.txt \
 	tests/cli/golden/help-convert.txt \
 	tests/cli/golden/help-backends.txt \
 	tests/cli/golden/help-dump.txt \
 	tests/cli/golden/help-export.txt \
+	tests/cli/golden/help-flame.txt \
 	tests/cli/golden/help-plot.txt \
 	tests/cli/golden/help-suggest.txt \
 	tests/cli/golden/help.txt \

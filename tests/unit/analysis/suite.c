@@ -20,5 +20,6 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, report_tests());
     suite_add_tcase(suite, report_notices_tests());
     suite_add_tcase(suite, bands_tests());
+    suite_add_tcase(suite, flame_tests());
     return suite;
 }

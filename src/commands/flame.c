@@ -1,0 +1,144 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/budget.h"
+#include "commands/complain.h"
+#include "commands/flame_options.h"
+#include "commands/inputs.h"
+#include "commands/options.h"
+#include "commands/output.h"
+#include "commands/rules_file.h"
+#include "commands/sandbox.h"
+#include "commands/watch.h"
+#include "render/flame.h"
+
+static enum status fail(const struct error *err)
+{
+    complain("%s", err->text);
+    return err->status;
+}
+
+/* What a reader of the picture could not know. */
+static void remark(const char *path, const struct flame *flame)
+{
+    unsigned device = flame->timeline->device;
+    if (flame->total == 0)
+        complain("%s: device %u: nothing weighs anything there, so there is no stack", path,
+                 device);
+    if (flame->unit_us > 1)
+        complain("%s: device %u: too much for microseconds: weights are bytes times %" PRIu64
+                 " microseconds",
+                 path, device, flame->unit_us);
+    if (flame->unexplained_bytes < 0)
+        complain("%s: device %u: the trace contradicts itself: the weights sum to %" PRIu64
+                 " bytes more than its curve",
+                 path, device, -(uint64_t)flame->unexplained_bytes);
+}
+
+static bool render(const struct flame_command *options, const char *path,
+                   const struct capture *capture, FILE *out, struct error *err)
+{
+    struct flame **flames = calloc(capture->device_count + 1, sizeof(flames[0]));
+    if (!flames)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = true;
+    for (size_t i = 0; ok && i < capture->device_count; i++) {
+        flames[i] = flame_build(capture->timelines[i], capture->sites, &options->flame, err);
+        ok = flames[i] != NULL;
+    }
+    struct flame_graphs graphs = {.path = path, .items = flames, .count = capture->device_count};
+    ok = ok && (options->speedscope ? flame_speedscope : flame_folded)(out, &graphs, err);
+    for (size_t i = 0; ok && i < capture->device_count; i++)
+        remark(path_name(path), flames[i]);
+    for (size_t i = 0; i < capture->device_count; i++)
+        flame_destroy(flames[i]);
+    free(flames);
+    return ok;
+}
+
+static bool flame_file(const struct flame_command *options, struct inputs *inputs, FILE *out,
+                       struct error *err)
+{
+    struct watch watch;
+    struct capture capture;
+    int fd;
+    watch_begin(&watch, 1, out);
+    struct load_progress progress = {.update = watch_update, .self = &watch};
+    bool ok = inputs_take(inputs, 0, &fd, err) &&
+              capture_open(&capture, fd, &options->capture, &progress, err);
+    watch_end(&watch);
+    if (ok) {
+        ok = render(options, inputs->paths[0], &capture, out, err);
+        capture_close(&capture);
+    }
+    return ok;
+}
+
+static enum status flame(const struct flame_command *options, struct inputs *inputs)
+{
+    struct output output;
+    struct error err;
+    if (!output_open(&output, options->output, &err))
+        return fail(&err);
+    if (!inputs_open(inputs, &err)) {
+        output_discard(&output);
+        return fail(&err);
+    }
+    sandbox_enter(output.temporary ? output.path : NULL);
+    if (!flame_file(options, inputs, output.stream, &err)) {
+        output_discard(&output);
+        return complain_error(inputs->paths[0], &err);
+    }
+    return output_commit(&output, &err) ? STATUS_OK : fail(&err);
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct flame_command options = {.capture.device = ALL_DEVICES};
+    struct error err;
+    struct inputs inputs;
+    for (int option; (option = options_next(&command_flame, argc, argv)) != OPTIONS_END;) {
+        if (option == OPTIONS_BAD)
+            return STATUS_USAGE;
+        if (option == OPTION_HELP) {
+            options_help(&command_flame);
+            return STATUS_OK;
+        }
+        if (!flame_option(option, &options, &err))
+            return complain_usage("flame: %s", err.text);
+    }
+    if (!flame_options_complete(&options, &err))
+        return complain_usage("flame: %s", err.text);
+    if (argc - optind > 1)
+        return complain_usage("flame: one FILE at a time");
+    struct own_rules *rules;
+    if (!rules_file_read(options.rules, &rules, &err))
+        return fail(&err);
+    options.capture.rules = rules;
+    if (options.capture.max_memory == 0)
+        options.capture.max_memory = budget_default_limit();
+    enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
+    if (status == STATUS_OK) {
+        status = flame(&options, &inputs);
+        inputs_release(&inputs);
+    }
+    own_rules_destroy(rules);
+    return status;
+}
+
+const struct command command_flame = {
+    .name = "flame",
+    .summary = "write call stacks with their memory, for flame graphs",
+    .arguments = "[OPTION]... [FILE]",
+    .about = "Writes call stacks and the memory behind each, for flamegraph.pl, inferno or\n"
+             "speedscope to draw: by default the bytes live at the peak, which the weights\n"
+             "sum to. What has no stack has a frame that says so. FILE is an allocator\n"
+             "snapshot, as in memsnap analyze.\n",
+    .examples = "  memsnap flame snapshot.pickle | flamegraph.pl --countname bytes >peak.svg\n"
+                "  memsnap flame --by category snapshot.pickle | inferno-flamegraph >peak.svg\n"
+                "  memsnap flame --weight bytes-time --stacks all snapshot.pickle -o long.folded\n"
+                "  memsnap flame --format speedscope snapshot.pickle -o peak.speedscope.json\n",
+    .options = flame_option_specs,
+    .run = run,
+};

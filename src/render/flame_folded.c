@@ -1,0 +1,94 @@
+#define _GNU_SOURCE /* fputs_unlocked */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "render/escape.h"
+#include "render/flame.h"
+
+/* The frames of one graph as they are written, each made when it is first met. */
+struct texts {
+    const struct flame *flame;
+    const char **of_frame;
+    size_t capacity;
+    struct arena arena;
+    struct buffer label, escaped;
+};
+
+static bool texts_init(struct texts *texts, const struct flame *flame, struct error *err)
+{
+    *texts = (struct texts){.flame = flame};
+    arena_init(&texts->arena, flame->budget);
+    if (!vec_grow((void **)&texts->of_frame, &texts->capacity, flame->frame_count + 1,
+                  sizeof(*texts->of_frame), flame->budget, err))
+        return false;
+    memset(texts->of_frame, 0, texts->capacity * sizeof(*texts->of_frame));
+    return true;
+}
+
+static void texts_release(struct texts *texts)
+{
+    vec_free(texts->of_frame, texts->capacity, sizeof(*texts->of_frame), texts->flame->budget);
+    arena_release(&texts->arena);
+    buffer_release(&texts->label);
+    buffer_release(&texts->escaped);
+}
+
+/* NULL: no memory for it. */
+static const char *text_of(struct texts *texts, uint32_t frame, struct error *err)
+{
+    if (texts->of_frame[frame])
+        return texts->of_frame[frame];
+    buffer_clear(&texts->label);
+    buffer_clear(&texts->escaped);
+    flame_label(texts->flame, frame, &texts->label);
+    escape_folded(&texts->escaped, texts->label.bytes, texts->label.size);
+    if (texts->label.failed || texts->escaped.failed) {
+        error_set(err, STATUS_LIMIT, "out of memory");
+        return NULL;
+    }
+    char *kept = arena_alloc(&texts->arena, texts->escaped.size + 1, err);
+    if (kept)
+        memcpy(kept, texts->escaped.bytes, texts->escaped.size + 1);
+    texts->of_frame[frame] = kept;
+    return kept;
+}
+
+static bool put_graph(FILE *out, struct texts *texts, const char *root, struct error *err)
+{
+    const struct flame *flame = texts->flame;
+    struct flame_walk walk;
+    flame_walk_begin(&walk, flame);
+    while (flame_walk_next(&walk)) {
+        uint64_t weight = flame->nodes[walk.path[walk.depth - 1]].self;
+        if (weight == 0)
+            continue;
+        fputs_unlocked(root, out);
+        for (size_t i = 0; i < walk.depth; i++) {
+            const char *text = text_of(texts, flame->nodes[walk.path[i]].frame, err);
+            if (!text)
+                return false;
+            if (i > 0)
+                putc_unlocked(';', out);
+            fputs_unlocked(text, out);
+        }
+        fprintf(out, " %" PRIu64 "\n", weight);
+        if (ferror_unlocked(out)) /* nobody reads on: the rest may be long */
+            return true;
+    }
+    return true;
+}
+
+bool flame_folded(FILE *out, const struct flame_graphs *graphs, struct error *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < graphs->count; i++) {
+        char root[32] = "";
+        struct texts texts;
+        if (graphs->count > 1)
+            snprintf(root, sizeof(root), "device %u;", graphs->items[i]->timeline->device);
+        ok = texts_init(&texts, graphs->items[i], err) && put_graph(out, &texts, root, err);
+        texts_release(&texts);
+    }
+    return ok;
+}
