@@ -8,8 +8,11 @@ EXTRA_DIST += share/bash-completion/memsnap share/zsh/_memsnap
 
 plotsdir = $(pkgdatadir)/plots
 dist_plots_DATA = \
+	share/plots/bars.gp \
 	share/plots/categories.gp \
 	share/plots/frame.gp \
+	share/plots/page.gp \
+	share/plots/segments.gp \
 	share/plots/text-categories.gp \
 	share/plots/text-time.gp \
 	share/plots/text.gp \

@@ -53,7 +53,7 @@ expect '--jobs' analyze --j
 expect 'csv jsonl msgpack' export --format ''
 expect 'segments sites stacks' export --table s
 expect 'peak end' export --at ''
-expect 'timeline categories' plot --kind ''
+expect 'timeline' plot --kind t
 expect 'dumb' plot --term d
 expect 'site size' plot --color s
 expect 'rotor' suggest --model r

@@ -1,11 +1,5 @@
 
-# frame.gp: axes, titles and the peak. Before it stand the settings that memsnap makes.
-set datafile separator tab
-set datafile commentschars '#'
-set lmargin at screen left
-set rmargin at screen right
-set tmargin at screen top
-set bmargin at screen bottom
+# frame.gp: the axes of a graph over time, and the peak.
 set xrange [x_first:x_last]
 set yrange [0:y_top * 1.05] # the strip of phases is above y_top
 set border 3 linecolor rgb '#666666'
@@ -14,8 +8,6 @@ set format x '%.10g'
 set grid ytics linecolor rgb '#DDDDDD' dashtype 3
 set xlabel x_label textcolor rgb '#444444'
 set ylabel y_label textcolor rgb '#444444'
-set label 1 plot_title at screen left, screen 1 - 0.28 * (1 - top) left font ',16'
-set label 2 plot_subtitle at screen left, screen 1 - 0.55 * (1 - top) left textcolor rgb '#555555'
 set key at screen right + 0.012, screen top left top Left reverse samplen 2 spacing 1.35
 
 # the peak's label stands on the side where there is room
@@ -27,4 +19,3 @@ if (peak_right) set label 3 right offset character -1, 0; else set label 3 left 
 # the phases: a strip at the top
 strip_low = y_top * 1.012
 strip_high = y_top * 1.05
-set style fill solid noborder

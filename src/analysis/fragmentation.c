@@ -11,7 +11,7 @@ static bool take(void *self, const struct layout_segment *segment, struct error 
 {
     struct gather *gather = self;
     advice_sums_add(&gather->sums, segment);
-    return pool_rows_add(&gather->cut_up->pools, segment, err) &&
+    return pool_rows_add(&gather->cut_up->pools, segment, NULL, err) &&
            (!gather->pins || pins_add(gather->pins, segment, err));
 }
 

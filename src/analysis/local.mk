@@ -118,6 +118,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report_steps.h \
 	src/analysis/sampling.c \
 	src/analysis/sampling.h \
+	src/analysis/segment_map.c \
+	src/analysis/segment_map.h \
 	src/analysis/site.c \
 	src/analysis/site.h \
 	src/analysis/site_label.c \

@@ -49,7 +49,7 @@ static bool take_segment(void *self, const struct layout_segment *segment, struc
             (segment->is_expandable || may_serve(view->rules, view->row->requested_bytes, size)))
             layout->largest_bytes = size;
     }
-    return pool_rows_add(&view->pools, segment, err) && pins_add(&view->pins, segment, err);
+    return pool_rows_add(&view->pools, segment, NULL, err) && pins_add(&view->pins, segment, err);
 }
 
 /* The other pool with the most free memory. */

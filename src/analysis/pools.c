@@ -69,6 +69,20 @@ static uint64_t whole_pages(const struct layout_segment *segment, const struct l
     return from < to ? to - from : 0;
 }
 
+uint64_t pool_releasable(const struct layout_segment *segment, const struct layout_span *hole,
+                         bool is_whole)
+{
+    return is_whole ? hole->size : whole_pages(segment, hole);
+}
+
+bool pool_segment_is_whole(const struct layout_segment *segment)
+{
+    bool is_whole = true;
+    for (size_t i = 0; i < segment->span_count; i++)
+        is_whole = is_whole && segment->spans[i].state == SPAN_HOLE;
+    return is_whole;
+}
+
 static void count_span(struct pool_row *row, const struct layout_segment *segment,
                        const struct layout_span *span, bool is_whole)
 {
@@ -78,7 +92,7 @@ static void count_span(struct pool_row *row, const struct layout_segment *segmen
         row->allocated_bytes += span->state == SPAN_ALLOCATED ? span->size : 0;
         return;
     }
-    uint64_t releasable = is_whole ? span->size : whole_pages(segment, span);
+    uint64_t releasable = pool_releasable(segment, span, is_whole);
     row->releasable_bytes += releasable;
     row->inactive_split_bytes += span->size - releasable;
     if (span->size > row->largest_hole_bytes)
@@ -101,15 +115,16 @@ static void add_up(struct pool_row *sum, const struct pool_row *row)
         sum->largest_hole_bytes = row->largest_hole_bytes;
 }
 
-bool pool_rows_add(struct pool_rows *rows, const struct layout_segment *segment, struct error *err)
+bool pool_rows_add(struct pool_rows *rows, const struct layout_segment *segment, size_t *at,
+                   struct error *err)
 {
     const struct pool_key key = pool_key_of(segment);
     struct pool_row *row;
     if (!find_row(rows, &key, &row, err))
         return false;
-    bool is_whole = true;
-    for (size_t i = 0; i < segment->span_count; i++)
-        is_whole = is_whole && segment->spans[i].state == SPAN_HOLE;
+    if (at)
+        *at = (size_t)(row - rows->items);
+    bool is_whole = pool_segment_is_whole(segment);
     struct pool_row one = {.segments = 1, .reserved_bytes = segment->size};
     for (size_t i = 0; i < segment->span_count; i++)
         count_span(&one, segment, &segment->spans[i], is_whole);

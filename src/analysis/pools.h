@@ -39,10 +39,17 @@ struct pool_rows {
 };
 
 void pool_rows_init(struct pool_rows *rows, struct budget *budget);
-bool pool_rows_add(struct pool_rows *rows, const struct layout_segment *segment, struct error *err);
+/* `*row`: its place in items until they are finished; may be NULL. */
+bool pool_rows_add(struct pool_rows *rows, const struct layout_segment *segment, size_t *row,
+                   struct error *err);
 /* Once all are added: sorts, and sums up what is beyond POOL_ROWS_MOST. */
 void pool_rows_finish(struct pool_rows *rows);
 void pool_rows_release(struct pool_rows *rows); /* fine for what was never made */
+
+/* What of a hole empty_cache() gives back; `is_whole`: nothing is active in the segment. */
+uint64_t pool_releasable(const struct layout_segment *segment, const struct layout_span *hole,
+                         bool is_whole);
+bool pool_segment_is_whole(const struct layout_segment *segment);
 
 struct pool_key pool_key_of(const struct layout_segment *segment);
 bool pool_key_equal(const struct pool_key *a, const struct pool_key *b);

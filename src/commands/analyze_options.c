@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands/arguments.h"
+#include "commands/at.h"
 
 #define TEXT_SITES   15 /* rows without --top */
 #define TEXT_LARGEST 5
@@ -29,17 +30,6 @@ enum {
     OPTION_JOBS,
     OPTION_RANKS,
 };
-
-static bool take_at(const char *text, struct report_options *report, struct error *err)
-{
-    struct when when;
-    if (!argument_when(text, &when, err))
-        return false;
-    report->at = when.point;
-    report->at_end = when.kind == WHEN_END;
-    report->at_given = when.kind != WHEN_PEAK;
-    return true;
-}
 
 static bool parse_format(const char *text, bool *json, struct error *err)
 {
@@ -84,7 +74,7 @@ bool analyze_option(int option, struct analyze_options *options, struct error *e
         options->top_given = true;
         return true;
     case OPTION_AT:
-        return take_at(optarg, &options->report, err);
+        return at_parse(optarg, &options->report, err);
     case OPTION_RANGE:
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_STACKS:

@@ -12,6 +12,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/analyze_snapshot.h \
 	src/commands/arguments.c \
 	src/commands/arguments.h \
+	src/commands/at.c \
+	src/commands/at.h \
 	src/commands/backends.c \
 	src/commands/capture.c \
 	src/commands/capture.h \
@@ -47,6 +49,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot_candidates.c \
 	src/commands/plot_candidates.h \
 	src/commands/plot_draw_categories.c \
+	src/commands/plot_draw_segments.c \
+	src/commands/plot_draw_sites.c \
 	src/commands/plot_draw_timeline.c \
 	src/commands/plot_folder.c \
 	src/commands/plot_folder.h \

@@ -149,15 +149,17 @@ static enum status run(int argc, char **argv)
 
 const struct command command_plot = {
     .name = "plot",
-    .summary = "draw memory over time: a band an allocation, or an area a category",
+    .summary = "draw memory over time, who holds it, and what lies where",
     .arguments = "[OPTION]... [FILE] [--out PICTURE]",
     .about = "Draws an allocator snapshot with gnuplot, as SVG, PNG or PDF by the name of the\n"
-             "picture: what was live when, what it was for, where it peaked, and what the\n"
-             "allocator had reserved; or shows it on the terminal. FILE is as in memsnap\n"
-             "analyze.\n",
+             "picture: what was live when, what it was for, where it peaked, who held it, and\n"
+             "how reserved memory was cut up; or shows it on the terminal. FILE is as in\n"
+             "memsnap analyze.\n",
     .examples = "  memsnap plot snapshot.pickle                    on the terminal\n"
                 "  memsnap plot snapshot.pickle --out report.svg\n"
                 "  memsnap plot --kind categories --x time snapshot.pickle --out report.png\n"
+                "  memsnap plot --kind segments snapshot.pickle --out holes.svg\n"
+                "  memsnap plot --kind sites --at end snapshot.pickle --out left.svg\n"
                 "  memsnap plot --color site --range +2s:+3s big.pickle --out part.pdf\n"
                 "  memsnap plot snapshot.pickle --script plots && cd plots && gnuplot plot.gp\n",
     .options = plot_option_specs,

@@ -7,10 +7,9 @@ static bool draw(const struct plot_job *job, const struct plot_snapshot *snapsho
     struct sampling sampling = {0};
     struct category_curves curves = {0};
     struct plot_categories plot = {.curves = &curves};
-    bool ok = plot_snapshot_time(snapshot, job->options, plot_time_margins, &sampling, &plot.time,
-                                 err) &&
-              category_curves_make(&curves, snapshot->timeline, &snapshot->categories, &sampling,
-                                   err);
+    bool ok =
+        plot_snapshot_time(snapshot, job->options, plot_time_margins, &sampling, &plot.time, err) &&
+        category_curves_make(&curves, snapshot->timeline, snapshot->categories, &sampling, err);
     if (ok) {
         plot_begin(job->files[CATEGORIES_SCRIPT], &job->options->look);
         plot_categories_write(&plot, job->files);
@@ -26,7 +25,7 @@ bool plot_draw_categories(struct plot_job *job, struct error *err)
     struct plot_snapshot snapshot;
     if (!plot_snapshot_open(&snapshot, job, err))
         return false;
-    bool ok = draw(job, &snapshot, err);
+    bool ok = plot_snapshot_categories(&snapshot, err) && draw(job, &snapshot, err);
     plot_snapshot_close(&snapshot);
     return ok;
 }

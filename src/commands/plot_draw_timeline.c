@@ -27,12 +27,11 @@ static bool draw(const struct plot_job *job, const struct plot_snapshot *snapsho
     struct band_shapes shapes = {0};
     struct plot_timeline plot = {.colour = job->options->colour,
                                  .sites = snapshot->capture.sites,
-                                 .categories = &snapshot->categories,
                                  .bands = &bands,
                                  .shapes = &shapes};
-    bool ok = plot_snapshot_time(snapshot, job->options, plot_time_margins, &sampling, &plot.time,
-                                 err) &&
-              make_bands(&bands, &shapes, &plot.time, job->options->bands, err);
+    bool ok =
+        plot_snapshot_time(snapshot, job->options, plot_time_margins, &sampling, &plot.time, err) &&
+        make_bands(&bands, &shapes, &plot.time, job->options->bands, err);
     if (ok) {
         plot_begin(job->files[TIMELINE_SCRIPT], &job->options->look);
         ok = plot_timeline_write(&plot, job->files, err);
@@ -49,7 +48,7 @@ bool plot_draw_timeline(struct plot_job *job, struct error *err)
     struct plot_snapshot snapshot;
     if (!plot_snapshot_open(&snapshot, job, err))
         return false;
-    bool ok = draw(job, &snapshot, err);
+    bool ok = plot_snapshot_categories(&snapshot, err) && draw(job, &snapshot, err);
     plot_snapshot_close(&snapshot);
     return ok;
 }

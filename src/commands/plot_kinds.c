@@ -4,6 +4,8 @@
 
 #include "base/buffer.h"
 #include "render/plot_categories.h"
+#include "render/plot_segments.h"
+#include "render/plot_sites.h"
 #include "render/plot_timeline.h"
 
 const struct plot_kind plot_kinds[] = {
@@ -11,7 +13,7 @@ const struct plot_kind plot_kinds[] = {
         .name = "timeline",
         .summary = "memory over time: a band an allocation",
         .files = {PLOT_TIMELINE_FILES},
-        .templates = {"frame.gp", "timeline.gp"},
+        .templates = {"page.gp", "frame.gp", "timeline.gp"},
         .in_text = {"text.gp", "text-time.gp"},
         .draw = plot_draw_timeline,
     },
@@ -19,9 +21,23 @@ const struct plot_kind plot_kinds[] = {
         .name = "categories",
         .summary = "memory over time: an area a category",
         .files = {PLOT_CATEGORIES_FILES},
-        .templates = {"frame.gp", "categories.gp"},
+        .templates = {"page.gp", "frame.gp", "categories.gp"},
         .in_text = {"text.gp", "text-categories.gp"},
         .draw = plot_draw_categories,
+    },
+    {
+        .name = "segments",
+        .summary = "what is where in reserved memory, in the snapshot or --at",
+        .files = {PLOT_SEGMENTS_FILES},
+        .templates = {"page.gp", "segments.gp"},
+        .draw = plot_draw_segments,
+    },
+    {
+        .name = "sites",
+        .summary = "who holds what is live at the peak, or --at: a bar a call site",
+        .files = {PLOT_SITES_FILES},
+        .templates = {"page.gp", "bars.gp"},
+        .draw = plot_draw_sites,
     },
     {.name = NULL},
 };

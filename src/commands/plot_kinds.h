@@ -76,5 +76,7 @@ void plot_job_templates(const struct plot_job *job);
 
 bool plot_draw_timeline(struct plot_job *job, struct error *err);
 bool plot_draw_categories(struct plot_job *job, struct error *err);
+bool plot_draw_segments(struct plot_job *job, struct error *err);
+bool plot_draw_sites(struct plot_job *job, struct error *err);
 
 #endif

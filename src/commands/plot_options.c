@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands/arguments.h"
+#include "commands/at.h"
 #include "commands/complain.h"
 #include "commands/plot_kinds.h"
 
@@ -20,6 +21,7 @@ enum {
     OPTION_SCRIPT,
     OPTION_TERM,
     OPTION_X,
+    OPTION_AT,
     OPTION_BANDS,
     OPTION_COLOR,
     OPTION_SIZE,
@@ -40,6 +42,9 @@ const struct option_spec plot_option_specs[] = {
      "and draw it anew with gnuplot plot.gp"},
     {OPTION_KIND, "kind", "KIND", "what to draw, see below (default: as FILE has it)"},
     {OPTION_X, "x", "AXIS", "event (each takes the same room) or time"},
+    {OPTION_AT, "at", "WHEN",
+     "segments, sites: the moment to show: peak, end, an\n"
+     "event's number, or a time, as in analyze"},
     {OPTION_BANDS, "bands", "N", "at most so many bands; the rest is summed in grey"},
     {OPTION_COLOR, "color", "WHAT", "of bands: category, site or size"},
     {OPTION_SIZE, "size", "WxH", "in pixels (1600x900)"},
@@ -121,6 +126,9 @@ bool plot_option(int option, struct plot_options *options, struct error *err)
     case OPTION_RULES:
         options->rules = optarg;
         return true;
+    case OPTION_AT:
+        options->at_peak = strcmp(optarg, "peak") == 0;
+        return at_parse(optarg, &options->report, err);
     case OPTION_RANGE:
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_BANDS:

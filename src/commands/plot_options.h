@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_COMMANDS_PLOT_OPTIONS_H
 #define MEMSNAP_COMMANDS_PLOT_OPTIONS_H
 
+#include "analysis/report.h"
 #include "analysis/sampling.h"
 #include "commands/capture.h"
 #include "commands/command.h"
@@ -14,6 +15,8 @@ enum plot_term { TERM_NONE, TERM_AUTO, TERM_DUMB, TERM_SIXEL };
 struct plot_options {
     struct capture_options capture;
     const struct plot_kind *kind; /* NULL: as the input has it */
+    struct report_options report; /* the moment asked for */
+    bool at_peak;                 /* which was named */
     struct plot_look look;
     enum sampling_axis axis;
     enum plot_colour colour; /* of bands */

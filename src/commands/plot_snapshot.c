@@ -9,17 +9,6 @@ static const struct timeline *highest(const struct capture *capture)
     return best;
 }
 
-static bool make(struct plot_snapshot *snapshot, struct error *err)
-{
-    struct site_table *sites = snapshot->capture.sites;
-    if (snapshot->capture.device_count == 0)
-        return error_set(err, STATUS_BAD_INPUT, "nothing to plot: there is no device in it");
-    const struct timeline *timeline = snapshot->timeline = highest(&snapshot->capture);
-    return phases_build(&snapshot->phases, timeline, sites, err) &&
-           phase_rows_make(&snapshot->rows, timeline, &snapshot->phases, err) &&
-           categories_assign(timeline, sites, &snapshot->phases, &snapshot->categories, err);
-}
-
 bool plot_snapshot_open(struct plot_snapshot *snapshot, struct plot_job *job, struct error *err)
 {
     struct plot_snapshot opened = {0};
@@ -28,21 +17,58 @@ bool plot_snapshot_open(struct plot_snapshot *snapshot, struct plot_job *job, st
     if (!plot_job_open(job, &input, &file, err) ||
         !capture_open_input(&opened.capture, &input, &job->options->capture, job->progress, err))
         return false;
-    bool ok = make(&opened, err);
-    if (ok)
-        *snapshot = opened;
-    else
+    if (opened.capture.device_count == 0) {
         plot_snapshot_close(&opened);
-    return ok;
+        return error_set(err, STATUS_BAD_INPUT, "nothing to plot: there is no device in it");
+    }
+    opened.timeline = highest(&opened.capture);
+    *snapshot = opened;
+    return true;
 }
 
 void plot_snapshot_close(struct plot_snapshot *snapshot)
 {
-    categories_release(&snapshot->categories);
-    phase_rows_release(&snapshot->rows);
-    phases_release(&snapshot->phases);
+    device_report_destroy(snapshot->report);
+    categories_release(&snapshot->own_categories);
+    phase_rows_release(&snapshot->own_rows);
+    phases_release(&snapshot->own_phases);
     capture_close(&snapshot->capture);
     *snapshot = (struct plot_snapshot){0};
+}
+
+bool plot_snapshot_categories(struct plot_snapshot *snapshot, struct error *err)
+{
+    const struct timeline *timeline = snapshot->timeline;
+    struct site_table *sites = snapshot->capture.sites;
+    snapshot->rows = &snapshot->own_rows;
+    snapshot->categories = &snapshot->own_categories;
+    return phases_build(&snapshot->own_phases, timeline, sites, err) &&
+           phase_rows_make(&snapshot->own_rows, timeline, &snapshot->own_phases, err) &&
+           categories_assign(timeline, sites, &snapshot->own_phases, &snapshot->own_categories,
+                             err);
+}
+
+bool plot_snapshot_report(struct plot_snapshot *snapshot, const struct report_options *options,
+                          size_t top, struct error *err)
+{
+    struct report_options wanted = *options;
+    wanted.top = top;
+    snapshot->report =
+        device_report_build(snapshot->timeline, snapshot->capture.sites, &wanted, err);
+    if (!snapshot->report)
+        return false;
+    snapshot->rows = &snapshot->report->phase_rows;
+    snapshot->categories = &snapshot->report->all;
+    return true;
+}
+
+struct plot_subject plot_snapshot_subject(const struct plot_snapshot *snapshot,
+                                          const struct report_options *options)
+{
+    return (struct plot_subject){.report = snapshot->report,
+                                 .symbols = snapshot->capture.snapshot->symbols,
+                                 .at_given = options->at_given,
+                                 .at_end = options->at_end};
 }
 
 bool plot_snapshot_time(const struct plot_snapshot *snapshot, const struct plot_options *options,
@@ -56,6 +82,7 @@ bool plot_snapshot_time(const struct plot_snapshot *snapshot, const struct plot_
                                    options->look.format == PLOT_DUMB ? plot_text_margins : margins,
                                .timeline = snapshot->timeline,
                                .sampling = sampling,
-                               .phases = &snapshot->rows};
+                               .phases = snapshot->rows,
+                               .categories = snapshot->categories};
     return true;
 }

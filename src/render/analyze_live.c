@@ -125,12 +125,18 @@ static bool node_says_operator(struct text node, struct text op)
     return true;
 }
 
-void site_operator(struct table *table, const struct symbols *symbols, const struct site *site)
+struct text site_operator_text(const struct symbols *symbols, const struct site *site)
 {
     struct text op = short_operator(symbols, site->op), node = symbols_text(symbols, site->node);
     bool in_label = site->any_python_frame == NO_FRAME &&
                     (node.size == 0 || site->op == site->node || node_says_operator(node, op));
-    table_add_input(table, op.bytes, in_label ? 0 : op.size);
+    return (struct text){op.bytes, in_label ? 0 : op.size};
+}
+
+void site_operator(struct table *table, const struct symbols *symbols, const struct site *site)
+{
+    struct text op = site_operator_text(symbols, site);
+    table_add_input(table, op.bytes, op.size);
 }
 
 static void add_place(struct table *table, const struct symbols *symbols, const struct label *label,

@@ -21,8 +21,10 @@ bool device_baseline(const struct page *page, const struct device_report *report
 /* What is live at the moment: by category, by call site, the largest single allocations. */
 bool device_live(const struct page *page, const struct analysis *analysis,
                  const struct device_report *report);
-/* Adds the cell of a call site's operator: nothing where the label says it, for without Python that
- * names the autograd node or the operator. */
+/* A call site's operator, "mul" for aten::mul: nothing where the label says it, for without Python
+ * that names the autograd node or the operator. */
+struct text site_operator_text(const struct symbols *symbols, const struct site *site);
+/* Adds the cell of it. */
 void site_operator(struct table *table, const struct symbols *symbols, const struct site *site);
 /* The stack that holds the most of a call site, as analysis->stacks asks for. */
 bool site_stack(const struct page *page, const struct analysis *analysis,

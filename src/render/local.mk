@@ -73,11 +73,20 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_band_colours.c \
 	src/render/plot_band_sites.c \
 	src/render/plot_bands.c \
+	src/render/plot_bars.c \
+	src/render/plot_bars.h \
 	src/render/plot_categories.c \
 	src/render/plot_categories.h \
 	src/render/plot_colours.c \
 	src/render/plot_legend.c \
 	src/render/plot_legend.h \
+	src/render/plot_segment_boxes.c \
+	src/render/plot_segment_lines.c \
+	src/render/plot_segments.c \
+	src/render/plot_segments.h \
+	src/render/plot_segments_parts.h \
+	src/render/plot_sites.c \
+	src/render/plot_sites.h \
 	src/render/plot_terminal.c \
 	src/render/plot_terminal.h \
 	src/render/plot_time.c \
@@ -85,6 +94,8 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_timeline.c \
 	src/render/plot_timeline.h \
 	src/render/plot_timeline_parts.h \
+	src/render/plot_words.c \
+	src/render/plot_words.h \
 	src/render/record_cells.c \
 	src/render/records.c \
 	src/render/records.h \

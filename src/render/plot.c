@@ -2,7 +2,10 @@
 
 #include <string.h>
 
+#include "base/buffer.h"
 #include "render/escape.h"
+
+#define PLOT_WORD_CHARACTER 6.4 /* pixels of a letter in a sentence, about */
 
 const char *const plot_formats[] = {"svg", "png", "pdf", NULL};
 
@@ -12,6 +15,26 @@ void plot_put_text(FILE *script, const char *name, const char *text, size_t most
     escape_plot(&escaped, text, strlen(text), most);
     fprintf(script, "%s = '%s'\n", name, escaped.size && !escaped.failed ? escaped.bytes : "");
     buffer_release(&escaped);
+}
+
+void plot_put_words(FILE *script, const struct plot_look *look, const char *subtitle,
+                    const char *note)
+{
+    size_t most = (size_t)(look->width / PLOT_WORD_CHARACTER), cut = strlen(subtitle);
+    struct buffer first = BUFFER_INIT, second = BUFFER_INIT;
+    if (cut > most)
+        for (cut = most; cut > most / 2 && subtitle[cut] != ' ';)
+            cut--;
+    buffer_add(&first, subtitle, cut);
+    buffer_puts(&second, subtitle[cut] == ' ' ? subtitle + cut + 1 : subtitle + cut);
+    if (second.size > 0 && *note)
+        buffer_puts(&second, "; ");
+    buffer_puts(&second, note);
+    bool ok = !first.failed && !second.failed;
+    plot_put_text(script, "plot_subtitle", ok && first.size ? first.bytes : "", most);
+    plot_put_text(script, "plot_note", ok && second.size ? second.bytes : "", most);
+    buffer_release(&first);
+    buffer_release(&second);
 }
 
 static void put_terminal(FILE *script, const struct plot_look *look)
@@ -57,6 +80,8 @@ void plot_put_margins(FILE *script, const struct plot_look *look, struct plot_ma
     double width = look->width, height = look->height;
     fprintf(script, "left = %.6f\nright = %.6f\ntop = %.6f\nbottom = %.6f\n", margins.left / width,
             1 - margins.right / width, 1 - margins.top / height, margins.bottom / height);
+    fprintf(script, "title_y = %.6f\nsubtitle_y = %.6f\nnote_y = %.6f\n",
+            1 - margins.title / height, 1 - margins.subtitle / height, 1 - margins.note / height);
 }
 
 double plot_unit(double bytes, const char **name)

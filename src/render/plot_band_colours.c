@@ -39,8 +39,8 @@ static void colour_sizes(const struct plot_timeline *plot, unsigned *colours,
 
 static uint8_t category_of(const struct plot_timeline *plot, const struct band *band)
 {
-    return band->in_trace ? plot->categories->of_lifetime[band->index]
-                          : plot->categories->of_carried[band->index];
+    return band->in_trace ? plot->time.categories->of_lifetime[band->index]
+                          : plot->time.categories->of_carried[band->index];
 }
 
 static void colour_categories(const struct plot_timeline *plot, unsigned *colours,

@@ -15,8 +15,8 @@ struct row {
     double area;
 };
 
-bool plot_band_site(const struct plot_timeline *plot, const struct band *band,
-                    struct buffer *label, struct error *err)
+bool plot_band_site(const struct plot_timeline *plot, const struct band *band, struct buffer *label,
+                    struct error *err)
 {
     struct site site;
     if (!band->in_trace && band->stack == STACK_NONE) {

@@ -38,6 +38,8 @@ static size_t choose(const struct plot_categories *plot, uint8_t shown[CATEGORY_
     for (size_t i = 0; i < CATEGORY_LIMIT; i++)
         if (most_of(plot->curves, order[i]) > 0)
             shown[count++] = order[i];
+    if (count == 0) /* gnuplot wants something to draw */
+        shown[count++] = CATEGORY_UNKNOWN;
     if (plot->time.look->format != PLOT_DUMB || count <= TEXT_CATEGORIES)
         return count;
     thin(plot->curves, shown, count, TEXT_CATEGORIES - 1);
@@ -112,10 +114,11 @@ void plot_categories_write(const struct plot_categories *plot, FILE *const files
     struct plot_scale scale = plot_time_scale(&plot->time);
     FILE *script = files[CATEGORIES_SCRIPT];
     char events[UNITS_TEXT_SIZE];
-    fprintf(script,
-            "plot_subtitle = 'device %u, %s events; sizes in the legend are those at the peak'\n",
-            plot->time.timeline->device, units_count(events, plot->time.timeline->trace->count));
-    plot_time_put(script, &plot->time, &scale);
+    char text[256];
+    snprintf(text, sizeof(text),
+             "device %u, %s events; an area a category; sizes in the legend are those at the peak",
+             plot->time.timeline->device, units_count(events, plot->time.timeline->trace->count));
+    plot_time_put(script, &plot->time, &scale, text);
     put_legend(plot, shown, count, script);
     put_areas(plot, shown, count, script);
     plot_time_curves(files[CATEGORIES_CURVES], &plot->time, &scale);

@@ -12,8 +12,8 @@ void plot_legend_add(struct plot_legend *legend, unsigned colour, const char *na
     size_t taken = strlen(remark) / 2;
     escape_plot(&text, name, strlen(name), PLOT_KEY_TEXT - (taken < 20 ? taken : 20));
     buffer_puts(&text, remark);
-    bool fits = legend->count < PLOT_KEYS_MOST && !text.failed &&
-                text.size < sizeof(legend->keys[0].text);
+    bool fits =
+        legend->count < PLOT_KEYS_MOST && !text.failed && text.size < sizeof(legend->keys[0].text);
     if (fits) {
         struct plot_key *key = &legend->keys[legend->count++];
         key->colour = colour;

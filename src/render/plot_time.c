@@ -3,14 +3,16 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "render/plot_words.h"
 
 #define PHASES_MOST 1000
 #define STRIP_PIXEL 1    /* phases that are narrower are left out */
 #define HEADROOM    1.14 /* above the highest curve: the peak's label */
 
-const struct plot_margins plot_time_margins = {80, 300, 100, 60};
+const struct plot_margins plot_time_margins = {80, 300, 100, 60, PLOT_TITLES};
 const struct plot_margins plot_text_margins = {8 * PLOT_CELL_WIDTH, 2 * PLOT_CELL_WIDTH,
-                                               4 * PLOT_CELL_HEIGHT, 4 * PLOT_CELL_HEIGHT};
+                                               4 * PLOT_CELL_HEIGHT, 4 * PLOT_CELL_HEIGHT,
+                                               PLOT_TITLES};
 
 static int64_t highest(const struct sampling *sampling)
 {
@@ -96,13 +98,25 @@ static void put_peak(FILE *script, const struct plot_time *plot, const struct pl
             (double)active->peak_bytes / scale->y_unit);
 }
 
-void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot_scale *scale)
+static void put_words(FILE *script, const struct plot_time *plot, const char *subtitle)
+{
+    struct buffer words = BUFFER_INIT;
+    plot_unknown_words(&words, plot->timeline, plot->categories, plot->timeline->active.peak_event);
+    if (words.size && !words.failed)
+        buffer_puts(&words, " (at the peak)");
+    plot_put_words(script, plot->look, subtitle, words.size && !words.failed ? words.bytes : "");
+    buffer_release(&words);
+}
+
+void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot_scale *scale,
+                   const char *subtitle)
 {
     plot_put_margins(script, plot->look, plot->margins);
     fprintf(script, "x_first = %.9g\nx_last = %.9g\ny_top = %.9g\nx_label = '%s'\n", scale->x_first,
             scale->x_last, scale->y_top, scale->x_label);
     fprintf(script, "y_label = 'active memory (requested sizes), %s'\n", scale->y_name);
     put_peak(script, plot, scale);
+    put_words(script, plot, subtitle);
 }
 
 void plot_time_curves(FILE *out, const struct plot_time *plot, const struct plot_scale *scale)

@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_RENDER_PLOT_TIME_H
 #define MEMSNAP_RENDER_PLOT_TIME_H
 
+#include "analysis/category.h"
 #include "analysis/phase_rows.h"
 #include "analysis/sampling.h"
 #include "render/plot.h"
@@ -20,6 +21,7 @@ struct plot_time {
     const struct timeline *timeline;
     const struct sampling *sampling;
     const struct phase_rows *phases;
+    const struct categories *categories;
 };
 
 /* Axes: a value in bytes, events or microseconds divided by its unit is what the data files have.
@@ -40,8 +42,9 @@ unsigned plot_time_height(const struct plot_time *plot);
 size_t plot_time_peak_column(const struct sampling *sampling);
 double plot_time_x(const struct plot_time *plot, const struct plot_scale *scale, size_t column);
 
-/* Settings: the margins, the axes, and where the peak is. */
-void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot_scale *scale);
+/* Settings: the line below the title, the margins, the axes, and where the peak is. */
+void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot_scale *scale,
+                   const char *subtitle);
 /* Files: the curves' steps, and where phases begin, end, their colours, and their names if there is
  * room. */
 void plot_time_curves(FILE *out, const struct plot_time *plot, const struct plot_scale *scale);

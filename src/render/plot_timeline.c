@@ -7,20 +7,17 @@
 
 const char *const plot_colours[] = {"category", "site", "size", NULL};
 
-static void put_subtitle(FILE *script, const struct plot_timeline *plot)
+static void subtitle(const struct plot_timeline *plot, struct buffer *out)
 {
     char bands[UNITS_TEXT_SIZE], rest[UNITS_TEXT_SIZE], events[UNITS_TEXT_SIZE];
     const struct timeline *timeline = plot->time.timeline;
-    units_count(events, timeline->trace->count);
-    units_count(bands, plot->bands->count);
-    units_count(rest, plot->bands->left_out);
-    fprintf(script, "plot_subtitle = 'device %u, %s events; ", timeline->device, events);
+    buffer_printf(out, "device %u, %s events; %s allocations with a band each", timeline->device,
+                  units_count(events, timeline->trace->count),
+                  units_count(bands, plot->bands->count));
     if (plot->bands->left_out)
-        fprintf(script, "%s allocations with a band each, %s smaller or shorter ones in grey; ",
-                bands, rest);
-    else
-        fprintf(script, "%s allocations with a band each; ", bands);
-    fprintf(script, "colour: %s'\n", plot_colours[plot->colour]);
+        buffer_printf(out, ", %s smaller or shorter ones in grey",
+                      units_count(rest, plot->bands->left_out));
+    buffer_printf(out, "; colour: %s", plot_colours[plot->colour]);
 }
 
 static bool write(const struct plot_timeline *plot, FILE *const files[], unsigned *colours,
@@ -31,8 +28,10 @@ static bool write(const struct plot_timeline *plot, FILE *const files[], unsigne
     FILE *script = files[TIMELINE_SCRIPT];
     if (!plot_bands_colour(plot, colours, &legend, err))
         return false;
-    put_subtitle(script, plot);
-    plot_time_put(script, &plot->time, &scale);
+    struct buffer text = BUFFER_INIT;
+    subtitle(plot, &text);
+    plot_time_put(script, &plot->time, &scale, text.failed ? "" : text.bytes);
+    buffer_release(&text);
     plot_legend_put(script, &legend, plot_time_height(&plot->time));
     plot_time_curves(files[TIMELINE_CURVES], &plot->time, &scale);
     plot_time_phases(files[TIMELINE_PHASES], &plot->time, &scale);
@@ -43,8 +42,8 @@ static bool write(const struct plot_timeline *plot, FILE *const files[], unsigne
 bool plot_timeline_write(const struct plot_timeline *plot, FILE *const files[], struct error *err)
 {
     unsigned *colours = calloc(plot->bands->count + 1, sizeof(*colours));
-    bool ok = colours ? write(plot, files, colours, err)
-                      : error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok =
+        colours ? write(plot, files, colours, err) : error_set(err, STATUS_LIMIT, "out of memory");
     free(colours);
     return ok;
 }

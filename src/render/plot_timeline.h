@@ -3,7 +3,6 @@
 #define MEMSNAP_RENDER_PLOT_TIMELINE_H
 
 #include "analysis/bands.h"
-#include "analysis/category.h"
 #include "render/plot_time.h"
 
 #define PLOT_RUNS 60000 /* of bands; four points each: keeps an SVG below 4 MB */
@@ -17,7 +16,6 @@ struct plot_timeline {
     struct plot_time time;
     enum plot_colour colour;
     struct site_table *sites;
-    const struct categories *categories;
     const struct bands *bands;
     const struct band_shapes *shapes;
 };

@@ -12,8 +12,8 @@ bool plot_bands_colour(const struct plot_timeline *plot, unsigned *colours,
 bool plot_bands_colour_sites(const struct plot_timeline *plot, unsigned *colours,
                              struct plot_legend *legend, struct error *err);
 /* The call site of a band, as raw bytes. */
-bool plot_band_site(const struct plot_timeline *plot, const struct band *band,
-                    struct buffer *label, struct error *err);
+bool plot_band_site(const struct plot_timeline *plot, const struct band *band, struct buffer *label,
+                    struct error *err);
 
 /* Shapes, and the sizes and call sites of those with room for them. */
 void plot_bands_write(FILE *out, const struct plot_timeline *plot, const struct plot_scale *scale,

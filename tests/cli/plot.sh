@@ -59,6 +59,46 @@ run plot junk --script new
 exits 3
 check 'leaves no folder' test ! -e new
 
+# Reserved memory: each pool apart, the largest hole and why it does not serve.
+run plot samples/oom-fragmented.pickle.gz --kind segments --script s
+exits 0
+check 'tells of the hole' grep -q "^plot_note = 'largest hole (outlined): 109.50 MiB in pool large; memory ran out at event 166 for want of 640.00 MiB: that hole is too small'" s/plot.gp
+cat s/segment-pools.tsv s/segment-hole.tsv s/segment-ends.tsv s/segments.tsv >.run/out
+golden plot-segments.txt
+run plot samples/oom-other-stream.pickle.gz --kind segments --script s
+check 'names streams' grep -q 'pool large, stream' s/segment-pools.tsv
+run plot samples/oom-graphs.pickle.gz --kind segments --script s
+check 'names pools of graphs' grep -q 'graph pool' s/segment-pools.tsv
+check 'says who can use it' grep -q "CUDA graph can use it\|is of another pool" s/plot.gp
+run plot samples/pending-frees.pickle.gz --kind segments --at peak --script s
+check 'shows frees that wait' grep -q '	13983232$\|	1[0-9]*$' s/segments.tsv
+run plot samples/train-loop.pickle.gz --kind segments --at +1us --script s
+exits 0
+check 'tells the moment' grep -q 'device 0 at event 0 of' s/plot.gp
+run plot samples/train-loop.pickle.gz --kind segments --range 0:100 --at 50 --script s
+exits 2
+one_err_line
+# What is drawn of all blocks adds up to what is reserved.
+run plot samples/train-loop.pickle.gz --kind segments --script s
+drawn=$(awk -F '\t' '!/^#/ { sum += $2 - $1 } END { printf "%.0f", sum }' s/segments.tsv)
+check 'draws all that is reserved' grep -q "snapshot: $drawn.00 MiB reserved" s/plot.gp
+
+# Who holds it: a bar a call site, the rest in one.
+run plot samples/train-loop.pickle.gz --kind sites --script s --size 800x450
+exits 0
+cat s/plot.gp s/bars.tsv >.run/out
+golden plot-sites.txt
+run plot samples/train-loop.pickle.gz --kind sites --at end --script s
+check 'tells the moment' grep -q 'live at the end' s/plot.gp
+run plot samples/ring-overflow.pickle.gz --kind sites --script s
+exits 0
+for bad in '--at never' '--at 99999999'; do
+    # shellcheck disable=SC2086 # a list of words
+    run plot $bad --kind sites samples/train-loop.pickle.gz --script s
+    exits 2
+    one_err_line
+done
+
 # Templates: the variable first, then the user's own.
 mkdir -p own .config/memsnap/plots
 cp "$MEMSNAP_PLOTS"/*.gp own
@@ -124,6 +164,16 @@ check 'ends no string' lacks 'touch owned`' s/plot.gp
 check 'ends no string' lacks "f'" s/labels.tsv
 check 'has fields of its own only' test "$(awk -F '\t' '!/^#/ && NF != 4' s/labels.tsv | wc -l)" -eq 0
 
+echo '{"segments": [{"device": 0, "address": 4096, "total_size": 2097152, "stream": 0, "segment_type": "small", "blocks": []}], "device_traces": []}' >empty.json
+awk 'BEGIN {
+    printf "{\"segments\": ["
+    for (i = 0; i < 3000; i++) {
+        printf "%s{\"device\": 0, \"address\": %d, \"total_size\": 4096, \"stream\": %d, \"segment_type\": \"small\", ", i ? "," : "", 4096 * (i + 1), i % 100
+        printf "\"blocks\": [{\"address\": %d, \"size\": 512, \"requested_size\": 1, \"state\": \"active_allocated\"}, {\"address\": %d, \"size\": 3584, \"requested_size\": 0, \"state\": \"inactive\"}]}", 4096 * (i + 1), 4096 * (i + 1) + 512
+    }
+    print "], \"device_traces\": []}"
+}' >deep.json
+
 if ! command -v gnuplot >/dev/null; then
     echo 'skipped: there is no gnuplot to draw with'
     finish
@@ -135,7 +185,7 @@ well_formed() {
     ! grep -qi '<script\|javascript\|xlink:href="http' "$1"
 }
 
-for kind in timeline categories; do
+for kind in timeline categories segments sites; do
     for format in svg png pdf; do
         run plot --kind $kind samples/leak.pickle.gz --out "report.$format"
         exits 0
@@ -153,6 +203,13 @@ for kind in timeline categories; do
     run plot --kind $kind samples/history-off.pickle --out report.svg
     exits 0
     check 'is a picture without events' well_formed report.svg
+done
+for file in empty deep; do
+    for kind in timeline categories segments sites; do
+        run plot --kind $kind $file.json --out report.svg
+        exits 0
+        no_err
+    done
 done
 run plot "$name" --out "$name.svg"
 check 'shows the call site' grep -q 'b.*touch owned.*py:7' "$name.svg"

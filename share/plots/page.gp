@@ -1,0 +1,12 @@
+
+# page.gp: the title and two lines below it. Before it stand the settings that memsnap makes.
+set datafile separator tab
+set datafile commentschars '#'
+set lmargin at screen left
+set rmargin at screen right
+set tmargin at screen top
+set bmargin at screen bottom
+set label 1 plot_title at screen 0.02, screen title_y left font ',16'
+set label 2 plot_subtitle at screen 0.02, screen subtitle_y left textcolor rgb '#333333'
+set label 4 plot_note at screen 0.02, screen note_y left textcolor rgb '#666666'
+set style fill solid noborder

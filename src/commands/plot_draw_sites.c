@@ -1,0 +1,20 @@
+#include "commands/plot_snapshot.h"
+#include "render/plot_sites.h"
+
+bool plot_draw_sites(struct plot_job *job, struct error *err)
+{
+    const struct plot_look *look = &job->options->look;
+    struct plot_snapshot snapshot;
+    size_t most = plot_bars_room(look, plot_sites_margins(look));
+    if (!plot_snapshot_open(&snapshot, job, err))
+        return false;
+    bool ok = plot_snapshot_report(&snapshot, &job->options->report, most, err);
+    if (ok) {
+        plot_begin(job->files[SITES_SCRIPT], look);
+        struct plot_subject subject = plot_snapshot_subject(&snapshot, &job->options->report);
+        ok = plot_sites_write(&subject, look, job->files, err);
+        plot_job_templates(job);
+    }
+    plot_snapshot_close(&snapshot);
+    return ok;
+}

@@ -1,0 +1,57 @@
+#include "render/plot_bars.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t plot_bars_room(const struct plot_look *look, struct plot_margins margins)
+{
+    return (look->height - margins.top - margins.bottom) / PLOT_BAR_PIXELS;
+}
+
+size_t plot_bars_letters(struct plot_margins margins)
+{
+    return (size_t)(margins.left / PLOT_CHARACTER) - 3;
+}
+
+void plot_bars_release(struct plot_bars *bars)
+{
+    for (size_t i = 0; i < bars->count; i++)
+        free(bars->items[i].label);
+    free(bars->items);
+    *bars = (struct plot_bars){0};
+}
+
+/* What the axis must hold so that every bar is followed by its text. */
+static double axis_end(const struct plot_bars *bars, double pixels)
+{
+    double most = 1;
+    for (size_t i = 0; i < bars->count; i++) {
+        double text = ((double)strlen(bars->items[i].text) + 3) * PLOT_CHARACTER;
+        double share = 1 - text / pixels;
+        double end = bars->items[i].bytes / (share > 0.2 ? share : 0.2);
+        most = end > most ? end : most;
+    }
+    return most;
+}
+
+void plot_bars_write(FILE *script, FILE *out, const struct plot_bars *bars,
+                     const struct plot_look *look, struct plot_margins margins)
+{
+    const char *name;
+    double most = 1;
+    for (size_t i = 0; i < bars->count; i++)
+        most = bars->items[i].bytes > most ? bars->items[i].bytes : most;
+    double unit = plot_unit(most, &name);
+    size_t high = (bars->count ? bars->count : 1) * PLOT_BAR_MOST;
+    if (margins.top + high + margins.bottom < look->height)
+        margins.bottom = look->height - margins.top - (unsigned)high;
+    plot_put_margins(script, look, margins);
+    fprintf(script, "bars = %zu\nx_top = %.7g\nx_label = '%s'\n", bars->count ? bars->count : 1,
+            axis_end(bars, look->width - margins.left - margins.right) / unit, name);
+    fputs("# place\tsize\tcolour\tname\tfigures\n", out);
+    if (bars->count == 0) /* gnuplot wants something to draw */
+        fputs("1\t0\t0\t(nothing is live)\t0 B\n", out);
+    for (size_t i = 0; i < bars->count; i++)
+        fprintf(out, "%zu\t%.7g\t%u\t%s\t%s\n", i + 1, bars->items[i].bytes / unit,
+                bars->items[i].colour, bars->items[i].label, bars->items[i].text);
+}

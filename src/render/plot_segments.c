@@ -1,0 +1,128 @@
+#include <string.h>
+
+#include "render/analyze_memory.h"
+#include "render/moments.h"
+#include "render/page.h"
+#include "render/plot_segments_parts.h"
+
+const struct plot_margins plot_segments_margins = {32, 32, 92, 78, PLOT_TITLES};
+
+static const char *size_text(char out[UNITS_TEXT_SIZE], uint64_t bytes)
+{
+    return units_bytes(out, bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX, UNIT_AUTO);
+}
+
+/* The last request that failed, where there was one. */
+static const struct oom_row *last_oom(const struct plot_segments *plot)
+{
+    const struct ooms *ooms = &plot->subject.report->ooms;
+    return ooms->count > 0 ? &ooms->items[ooms->count - 1] : NULL;
+}
+
+static void oom_reason(const struct oom_row *oom, uint64_t hole, const struct pool_key *key,
+                       const struct trace *trace, struct buffer *out)
+{
+    char size[UNITS_TEXT_SIZE], number[UNITS_TEXT_SIZE], pool[POOL_TEXT_SIZE];
+    buffer_printf(out, "; memory ran out at event %s for want of %s: ",
+                  event_number(number, trace, oom->item), size_text(size, oom->requested_bytes));
+    if (!pool_key_equal(key, &oom->key))
+        buffer_printf(out, "that hole is of another pool (asked was %s)",
+                      pool_text(pool, &oom->key));
+    else if (hole < oom->requested_bytes)
+        buffer_puts(out, "that hole is too small");
+    else
+        buffer_puts(out, "that hole was not free then, or not in one piece");
+}
+
+void plot_segment_hole_words(const struct plot_segments *plot, struct buffer *out)
+{
+    const struct segment_map *map = plot->map;
+    char size[UNITS_TEXT_SIZE], pool[POOL_TEXT_SIZE], all[UNITS_TEXT_SIZE];
+    if (map->largest_span == NO_HOLE)
+        return;
+    uint64_t hole = map->spans[map->largest_span].size;
+    uint64_t holes = map->pools.total.inactive_split_bytes + map->pools.total.releasable_bytes;
+    const struct pool_row *row = &map->pools.items[map->segments[map->largest_segment].pool];
+    const struct oom_row *oom = last_oom(plot);
+    buffer_printf(out, "largest hole (outlined): %s in pool %s", size_text(size, hole),
+                  pool_text(pool, &row->key));
+    if (oom)
+        oom_reason(oom, hole, &row->key, plot->subject.report->timeline->trace, out);
+    else if (row->key.is_small)
+        buffer_puts(out, "; it serves requests up to 1 MiB only");
+    else
+        buffer_printf(out, "; a larger request needs a new segment, though %s lie free",
+                      size_text(all, holes));
+    if (row->key.pool[0] || row->key.pool[1])
+        buffer_puts(out, "; only its CUDA graph can use it");
+    else if (row->key.stream != 0)
+        buffer_puts(out, "; only its stream can use it");
+}
+
+static void put_titles(FILE *script, const struct plot_segments *plot)
+{
+    const struct pool_row *total = &plot->map->pools.total;
+    char moment[PLOT_MOMENT_SIZE], reserved[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE],
+        active[UNITS_TEXT_SIZE], split[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE],
+        share[UNITS_TEXT_SIZE];
+    uint64_t holes = total->inactive_split_bytes + total->releasable_bytes;
+    char text[640];
+    snprintf(text, sizeof(text),
+             "device %u %s: %s reserved in %s segment%s, %s in use, %s free; %s of that between "
+             "blocks, %s could go back to the device",
+             plot->subject.report->timeline->device,
+             plot->is_dump ? "in the snapshot" : plot_moment(moment, &plot->subject),
+             size_text(reserved, total->reserved_bytes), units_count(count, total->segments),
+             total->segments == 1 ? "" : "s", size_text(active, total->active_bytes),
+             page_share(share, (int64_t)holes, (int64_t)total->reserved_bytes),
+             size_text(split, total->inactive_split_bytes),
+             size_text(whole, total->releasable_bytes));
+    struct buffer words = BUFFER_INIT;
+    plot_segment_hole_words(plot, &words);
+    plot_put_words(script, plot->look, text, words.size && !words.failed ? words.bytes : "");
+    buffer_release(&words);
+}
+
+/* "large, stream 7: 11.70 GiB in 380 segments, 6.37 GiB in use, largest hole 64.00 MiB" */
+static void put_pools(FILE *out, const struct segment_lines *lines)
+{
+    fputs("# top\tname\n", out);
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct segment_group *group = &lines->groups[i];
+        const struct pool_row *sum = &group->sum;
+        char name[POOL_TEXT_SIZE], reserved[UNITS_TEXT_SIZE], active[UNITS_TEXT_SIZE],
+            hole[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+        if (group->pools > 1)
+            snprintf(name, sizeof(name), "%zu other pools", group->pools);
+        else
+            pool_text(name, &sum->key);
+        fprintf(out, "%.5g\tpool %s: %s in %s segment%s, %s in use, largest hole %s\n",
+                group->top - 11, name, size_text(reserved, sum->reserved_bytes),
+                units_count(count, sum->segments), sum->segments == 1 ? "" : "s",
+                size_text(active, sum->active_bytes), size_text(hole, sum->largest_hole_bytes));
+    }
+}
+
+bool plot_segments_write(const struct plot_segments *plot, FILE *const files[], struct error *err)
+{
+    FILE *script = files[SEGMENTS_SCRIPT];
+    struct segment_lines lines;
+    const char *unit_name;
+    char length[UNITS_TEXT_SIZE];
+    segment_lines_make(&lines, plot);
+    struct plot_margins margins = plot->margins;
+    /* few lines do not take all the room */
+    margins.bottom = plot->look->height - margins.top - (unsigned)lines.height;
+    double unit = plot_unit((double)lines.row_bytes, &unit_name);
+    put_titles(script, plot);
+    plot_put_margins(script, plot->look, margins);
+    fprintf(script, "row_size = %.8g\ngraph_height = %.6g\nkey_below = %.6f\n",
+            (double)lines.row_bytes / unit, lines.height, 54.0 / plot->look->height);
+    fprintf(script,
+            "x_label = '%s; a line is %s, its segments end to end, the largest first; a black "
+            "line ends a segment'\n",
+            unit_name, size_text(length, lines.row_bytes));
+    put_pools(files[SEGMENTS_POOLS], &lines);
+    plot_segment_boxes(plot, &lines, files);
+    return plot_segment_labels(plot, &lines, files[SEGMENTS_LABELS], err);
+}
