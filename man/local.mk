@@ -3,6 +3,7 @@ dist_man_MANS = \
 	man/memsnap-analyze.1 \
 	man/memsnap-backends.1 \
 	man/memsnap-convert.1 \
+	man/memsnap-diff.1 \
 	man/memsnap-dump.1 \
 	man/memsnap-export.1 \
 	man/memsnap-flame.1 \

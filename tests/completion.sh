@@ -42,6 +42,9 @@ expect '--stacks' analyze --top 3 --sta
 expect 'json' analyze --format j
 expect 'json' dump --format ''
 expect 'text json' backends --format ''
+expect 'text json csv' diff --format ''
+expect 'site' diff --by s
+expect 'peak end' diff --at-a ''
 expect 'msgpack' convert --to m
 expect '--max-memory' dump --m
 expect 'KiB' analyze file.pickle --units K

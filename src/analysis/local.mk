@@ -16,6 +16,21 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category.h \
 	src/analysis/category_curves.c \
 	src/analysis/category_curves.h \
+	src/analysis/diff.c \
+	src/analysis/diff.h \
+	src/analysis/diff_align.c \
+	src/analysis/diff_lines.c \
+	src/analysis/diff_match.c \
+	src/analysis/diff_match.h \
+	src/analysis/diff_matcher.c \
+	src/analysis/diff_matcher.h \
+	src/analysis/diff_parts.h \
+	src/analysis/diff_side.c \
+	src/analysis/diff_side.h \
+	src/analysis/diff_symbols.c \
+	src/analysis/diff_symbols.h \
+	src/analysis/diff_warnings.c \
+	src/analysis/diff_words.c \
 	src/analysis/explain.c \
 	src/analysis/explain.h \
 	src/analysis/findings.c \

@@ -12,14 +12,21 @@ static bool out_of_memory(struct error *err)
     return error_set(err, STATUS_LIMIT, "out of memory while summing up");
 }
 
+bool report_item(const struct timeline *timeline, const struct report_options *options,
+                 int64_t *item, struct error *err)
+{
+    if (options->at_given && !options->at_end)
+        return timeline_item_at(timeline, options->at, item, err);
+    *item = options->at_end ? (int64_t)timeline->trace->count - 1 : timeline->active.peak_event;
+    return true;
+}
+
 static bool choose_moment(struct device_report *report, const struct report_options *options,
                           struct error *err)
 {
     const struct timeline *timeline = report->timeline;
-    int64_t peak = timeline->active.peak_event, item = peak;
-    if (options->at_end)
-        item = (int64_t)timeline->trace->count - 1;
-    else if (options->at_given && !timeline_item_at(timeline, options->at, &item, err))
+    int64_t peak = timeline->active.peak_event, item;
+    if (!report_item(timeline, options, &item, err))
         return false;
     timeline_moment(timeline, peak, &report->peak);
     report->at = report->peak;

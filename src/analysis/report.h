@@ -107,6 +107,10 @@ struct device_report {
     size_t notice_count;
 };
 
+/* The item that the options name: -1 for before the first. */
+bool report_item(const struct timeline *timeline, const struct report_options *options,
+                 int64_t *item, struct error *err);
+
 /* NULL on failure. */
 struct device_report *device_report_build(const struct timeline *timeline, struct site_table *sites,
                                           const struct report_options *options, struct error *err);

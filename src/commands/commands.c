@@ -8,6 +8,7 @@
 const struct command *const commands[] = {&command_analyze,
                                           &command_backends,
                                           &command_convert,
+                                          &command_diff,
                                           &command_dump,
                                           &command_export,
                                           &command_flame,

@@ -170,9 +170,11 @@ static bool site_rows(const struct table *table, const struct page *page,
     for (size_t i = 0; ok && i < report->site_count; i++) {
         if (kind_of(&report->sites[i]) != kind)
             continue;
+        const struct site_row *row = &report->sites[i];
+        const struct stack_example example = {row->stack, &row->site, row->stacks};
         table_row(table, page, SECTION_INDENT, i);
         if (analysis->stacks != STACKS_NONE && kind == ROWS_PLACED)
-            ok = site_stack(page, analysis, &report->sites[i]);
+            ok = site_stack(page, analysis->sites, analysis->stacks, &example);
     }
     return ok;
 }

@@ -26,9 +26,16 @@ bool device_live(const struct page *page, const struct analysis *analysis,
 struct text site_operator_text(const struct symbols *symbols, const struct site *site);
 /* Adds the cell of it. */
 void site_operator(struct table *table, const struct symbols *symbols, const struct site *site);
-/* The stack that holds the most of a call site, as analysis->stacks asks for. */
-bool site_stack(const struct page *page, const struct analysis *analysis,
-                const struct site_row *row);
+/* A stack of a call site: the largest of so many; 0 or 1: says nothing of others. */
+struct stack_example {
+    stack_id stack;
+    const struct site *site;
+    uint64_t stacks;
+};
+
+/* Prints a stack below a row of a table, in no less detail than STACKS_FOLDED. */
+bool site_stack(const struct page *page, struct site_table *sites, enum stack_detail detail,
+                const struct stack_example *example);
 
 /* "baseline": what was there before the first event, by category and reason. */
 void baseline_json(struct json_writer *json, const struct device_report *report);

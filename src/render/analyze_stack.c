@@ -135,25 +135,25 @@ static void put_counts(const struct stack_view *view, uint64_t stacks)
                 units_count(count, stacks), plain);
 }
 
-bool site_stack(const struct page *page, const struct analysis *analysis,
-                const struct site_row *row)
+bool site_stack(const struct page *page, struct site_table *sites, enum stack_detail detail,
+                const struct stack_example *example)
 {
     struct stack_view view = {
         .page = page,
-        .symbols = analysis->snapshot->symbols,
-        .sites = analysis->sites,
-        .has_python = row->site.any_python_frame != NO_FRAME,
+        .symbols = site_table_symbols(sites),
+        .sites = sites,
+        .has_python = example->site->any_python_frame != NO_FRAME,
     };
-    struct stack stack = symbols_stack_at(view.symbols, row->stack);
-    view.all = analysis->stacks == STACKS_ALL || is_only_native(&view, &row->site);
-    bool ok = !view.has_python || operator_line(&view, &row->site);
+    struct stack stack = symbols_stack_at(view.symbols, example->stack);
+    view.all = detail == STACKS_ALL || is_only_native(&view, example->site);
+    bool ok = !view.has_python || operator_line(&view, example->site);
     for (size_t i = 0; ok && i < stack.count; i++) {
         enum frame_kind kind = site_frame_kind(view.sites, stack.frames[i]);
         struct frame frame = symbols_frame_at(view.symbols, stack.frames[i]);
         ok = kind == FRAME_NATIVE
                  ? native_frame(&view, frame)
-                 : python_frame(&view, frame, i == row->site.user_frame, kind == FRAME_USER);
+                 : python_frame(&view, frame, i == example->site->user_frame, kind == FRAME_USER);
     }
-    put_counts(&view, row->stacks);
+    put_counts(&view, example->stacks);
     return ok;
 }

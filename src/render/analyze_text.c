@@ -62,7 +62,7 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
 {
     const struct snapshot *snapshot = analysis->snapshot;
     const struct input_line input = {analysis->path, snapshot->input_bytes, snapshot->encoding,
-                                     snapshot->protocol, snapshot->compression};
+                                     snapshot->protocol, snapshot->compression, NULL};
     if (!input_line(page, &input) || !settings_line(page, snapshot))
         return false;
     if (analysis->verbose && !unknown_keys(page, snapshot))

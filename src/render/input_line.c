@@ -8,6 +8,8 @@ bool input_line(const struct page *page, const struct input_line *input)
 {
     struct buffer text = BUFFER_INIT;
     char bytes[UNITS_TEXT_SIZE];
+    if (input->lead)
+        buffer_puts(&text, input->lead);
     if (strcmp(input->path, "-") == 0)
         buffer_puts(&text, "standard input");
     else

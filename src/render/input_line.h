@@ -11,6 +11,7 @@ struct input_line {
     enum encoding encoding;
     int protocol; /* of a pickle */
     enum compression compression;
+    const char *lead; /* stands before it; NULL: nothing */
 };
 
 /* "file (1.2 MiB, pickle protocol 4, gzip)". False: out of memory. */

@@ -21,6 +21,12 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze_text.c \
 	src/render/backends.c \
 	src/render/backends.h \
+	src/render/diff.h \
+	src/render/diff_csv.c \
+	src/render/diff_json.c \
+	src/render/diff_parts.h \
+	src/render/diff_tables.c \
+	src/render/diff_text.c \
 	src/render/dump_json.c \
 	src/render/dump_json.h \
 	src/render/dump_leaf.c \

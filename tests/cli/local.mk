@@ -3,6 +3,7 @@ cli_tests = \
 	tests/cli/convert.sh \
 	tests/cli/devices.sh \
 	tests/cli/categories.sh \
+	tests/cli/diff.sh \
 	tests/cli/dump.sh \
 	tests/cli/escape.sh \
 	tests/cli/export.sh \
@@ -30,6 +31,14 @@ EXTRA_DIST += \
 	tests/cli/golden/cache.txt \
 	tests/cli/golden/comparison.txt \
 	tests/cli/golden/device.txt \
+	tests/cli/golden/diff-category.csv \
+	tests/cli/golden/diff-category.txt \
+	tests/cli/golden/diff-hostile.csv \
+	tests/cli/golden/diff-narrow.txt \
+	tests/cli/golden/diff-phase.csv \
+	tests/cli/golden/diff-site.csv \
+	tests/cli/golden/diff-stacks.txt \
+	tests/cli/golden/diff.txt \
 	tests/cli/golden/expandable.txt \
 	tests/cli/golden/explain-address.txt \
 	tests/cli/golden/explain-site.txt \
@@ -56,6 +65,7 @@ EXTRA_DIST += \
 	tests/cli/golden/help-analyze.txt \
 	tests/cli/golden/help-convert.txt \
 	tests/cli/golden/help-backends.txt \
+	tests/cli/golden/help-diff.txt \
 	tests/cli/golden/help-dump.txt \
 	tests/cli/golden/help-export.txt \
 	tests/cli/golden/help-flame.txt \

@@ -8,6 +8,7 @@ TCase *bands_tests(void);
 TCase *category_tests(void);
 TCase *flame_tests(void);
 TCase *category_carried_tests(void);
+TCase *diff_tests(void);
 TCase *findings_tests(void);
 TCase *category_guess_tests(void);
 TCase *fragmentation_tests(void);

@@ -12,6 +12,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/growth_fit_test.c \
 	tests/unit/analysis/growth_test.c \
 	tests/unit/analysis/pending_test.c \
+	tests/unit/analysis/diff_test.c \
 	tests/unit/analysis/findings_test.c \
 	tests/unit/analysis/flame_test.c \
 	tests/unit/analysis/forward_chain_test.c \

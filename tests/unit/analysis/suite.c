@@ -21,5 +21,6 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, report_notices_tests());
     suite_add_tcase(suite, bands_tests());
     suite_add_tcase(suite, flame_tests());
+    suite_add_tcase(suite, diff_tests());
     return suite;
 }

@@ -1,0 +1,273 @@
+#define _GNU_SOURCE /* vasprintf */
+/* A comparison in sentences: what changed, and what to do next. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/diff_parts.h"
+
+#define NEARLY_ALL 0.9 /* of the difference */
+#define MOST       0.5
+#define LEAST_PART 0.005 /* of what is live: less is no news */
+
+bool diff_say(struct diff_words *words, struct error *err, const char *format, ...)
+{
+    char *text;
+    va_list arguments;
+    if (words->count == sizeof(words->items) / sizeof(words->items[0]))
+        return true;
+    va_start(arguments, format);
+    int size = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (size < 0)
+        return error_set(err, STATUS_LIMIT, "out of memory while comparing");
+    words->items[words->count++] = text;
+    return true;
+}
+
+static void release(struct diff_words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        free(words->items[i]);
+    words->count = 0;
+}
+
+void diff_words_release(struct diff *diff)
+{
+    release(&diff->summary);
+    release(&diff->warnings);
+    release(&diff->next);
+}
+
+/* A size as a value: several in one sentence. */
+struct size {
+    char text[UNITS_TEXT_SIZE];
+};
+
+struct writer {
+    struct diff *diff;
+    const struct diff_options *options;
+    int64_t a, b, delta;
+};
+
+static struct size size_of(const struct writer *writer, int64_t bytes)
+{
+    struct size size;
+    units_bytes(size.text, bytes, writer->options->unit);
+    return size;
+}
+
+static struct size number(uint64_t count)
+{
+    struct size size;
+    units_count(size.text, count);
+    return size;
+}
+
+static int64_t magnitude(int64_t value)
+{
+    return value == INT64_MIN ? INT64_MAX : value < 0 ? -value : value;
+}
+
+/* " (+12.1%)", or nothing where there was nothing. */
+static struct size percent(int64_t delta, int64_t whole)
+{
+    struct size size = {""};
+    double share = whole > 0 ? 100.0 * (double)delta / (double)whole : 0;
+    if (whole > 0 && share < 1e6)
+        snprintf(size.text, sizeof(size.text), " (%+.1f%%)", share);
+    return size;
+}
+
+static bool headline(const struct writer *writer, struct error *err)
+{
+    const struct diff_side *sides = writer->diff->sides;
+    const char *what = "What is live at the moments compared";
+    if (sides[0].is_peak && sides[1].is_peak)
+        what = "The peak";
+    else if (writer->options->by_end)
+        what = "What is live at the end";
+    if (writer->delta == 0)
+        return diff_say(&writer->diff->summary, err, "%s is as high in both: %s.", what,
+                        size_of(writer, writer->a).text);
+    return diff_say(&writer->diff->summary, err, "%s %s by %s%s: from %s to %s.", what,
+                    writer->delta > 0 ? "grew" : "shrank",
+                    size_of(writer, magnitude(writer->delta)).text,
+                    percent(writer->delta, writer->a).text, size_of(writer, writer->a).text,
+                    size_of(writer, writer->b).text);
+}
+
+/* "12 allocations became 48 of the same size", or nothing where neither number nor size tells. */
+static struct size how(const struct diff_row *row)
+{
+    struct size size = {""};
+    double each_a = row->count[0] ? (double)row->bytes[0] / (double)row->count[0] : 0;
+    double each_b = row->count[1] ? (double)row->bytes[1] / (double)row->count[1] : 0;
+    if (row->count[0] == 0 || row->count[1] == 0 || each_a <= 0)
+        return size;
+    if (row->count[0] == row->count[1] && each_b / each_a < 1e6)
+        snprintf(size.text, sizeof(size.text), ", each %.*f times as large",
+                 each_b < 10 * each_a ? 2 : 0, each_b / each_a);
+    else if (each_b > each_a * 0.999 && each_b < each_a * 1.001)
+        snprintf(size.text, sizeof(size.text), ", of the same size each");
+    return size;
+}
+
+/* "model.py:88 forward (activation) grew from 1.00 GiB to 4.10 GiB (12 allocations, then 48)" */
+static bool describe(const struct writer *writer, const struct diff_line *line, const char *lead,
+                     struct error *err)
+{
+    const struct diff_row *row = &line->row;
+    const char *category = category_name(line->category);
+    struct diff_words *summary = &writer->diff->summary;
+    if (line->change == DIFF_NEW || line->change == DIFF_GONE) {
+        int side = line->change == DIFF_NEW;
+        return diff_say(summary, err, "%s %s (%s), which %s: %s in %s allocation%s.", lead,
+                        line->label.brief, category,
+                        side ? "A does not have" : "B does not have any more",
+                        size_of(writer, row->bytes[side]).text, number(row->count[side]).text,
+                        row->count[side] == 1 ? "" : "s");
+    }
+    return diff_say(summary, err, "%s %s (%s): %s became %s, %s allocation%s became %s%s.", lead,
+                    line->label.brief, category, size_of(writer, row->bytes[0]).text,
+                    size_of(writer, row->bytes[1]).text, number(row->count[0]).text,
+                    row->count[0] == 1 ? "" : "s", number(row->count[1]).text, how(row).text);
+}
+
+/* The largest change in the direction of the whole; NULL where there is none. */
+static const struct diff_line *leading_line(const struct writer *writer)
+{
+    const struct diff *diff = writer->diff;
+    for (size_t i = 0; i < diff->line_count; i++) {
+        const struct diff_line *line = &diff->lines[i];
+        int64_t delta = diff_delta(line->row.bytes[0], line->row.bytes[1]);
+        if (!line->is_remainder && delta != 0 &&
+            (writer->delta == 0 || (delta > 0) == (writer->delta > 0)))
+            return line;
+    }
+    return NULL;
+}
+
+static bool say_where(const struct writer *writer, const struct diff_line *line, struct error *err)
+{
+    char lead[128];
+    int64_t delta = diff_delta(line->row.bytes[0], line->row.bytes[1]);
+    double share = writer->delta ? (double)delta / (double)writer->delta : 0;
+    struct size size = size_of(writer, magnitude(delta));
+    if (writer->delta == 0)
+        snprintf(lead, sizeof(lead), "Call sites changed all the same, the most (%s) at",
+                 size.text);
+    else if (share > 1 + (1 - NEARLY_ALL))
+        snprintf(lead, sizeof(lead), "More than all of it (%s), which others make up for, is at",
+                 size.text);
+    else if (share >= NEARLY_ALL)
+        snprintf(lead, sizeof(lead), "%s of it (%s) is at", share == 1 ? "All" : "Nearly all",
+                 size.text);
+    else if (share >= MOST)
+        snprintf(lead, sizeof(lead), "Most of it (%s) is at", size.text);
+    else
+        snprintf(lead, sizeof(lead), "The largest part (%s, %.0f%%) is at", size.text, 100 * share);
+    return describe(writer, line, lead, err);
+}
+
+/* What changed in the other direction, where that is much. */
+static bool say_against(const struct writer *writer, struct error *err)
+{
+    const struct diff *diff = writer->diff;
+    int64_t up = 0, down = 0;
+    for (size_t i = 0; i < diff->changed; i++) {
+        int64_t delta = diff_delta(diff->rows.items[i].bytes[0], diff->rows.items[i].bytes[1]);
+        if (delta > 0)
+            __builtin_add_overflow(up, delta, &up);
+        else
+            __builtin_sub_overflow(down, delta, &down);
+    }
+    int64_t against = writer->delta >= 0 ? down : up;
+    if ((double)against < LEAST_PART * (double)(writer->a > writer->b ? writer->a : writer->b) ||
+        against == 0)
+        return true;
+    return diff_say(&writer->diff->summary, err,
+                    "In all, call sites that grew or are new add %s, and those that shrank or are "
+                    "gone give back %s.",
+                    size_of(writer, up).text, size_of(writer, down).text);
+}
+
+/* Reserved memory that grew more than what is in use. */
+static bool say_reserved(const struct writer *writer, struct error *err)
+{
+    const struct diff_side *sides = writer->diff->sides;
+    int64_t a = diff_delta(sides[0].at.active_bytes, sides[0].at.reserved_bytes);
+    int64_t b = diff_delta(sides[1].at.active_bytes, sides[1].at.reserved_bytes);
+    int64_t more = diff_delta(a, b);
+    if (more <= 0 || (double)more < 0.05 * (double)writer->b)
+        return true;
+    return diff_say(&writer->diff->summary, err,
+                    "B has %s of memory reserved that nothing uses then, A %s: see what memsnap "
+                    "analyze says of fragmentation.",
+                    size_of(writer, b).text, size_of(writer, a).text);
+}
+
+static const char *advice(enum category category)
+{
+    static const char *const texts[CATEGORY_COUNT] = {
+        [CATEGORY_PARAMETER] = "Parameters: compare the sizes and the dtype of the two models.",
+        [CATEGORY_GRADIENT] =
+            "Gradients: compare the sizes and the dtype of the parameters, and where they are "
+            "set to None (optimizer.zero_grad()).",
+        [CATEGORY_OPTIMIZER_STATE] =
+            "Optimizer state: compare the optimizers, their options, and the number of "
+            "parameters.",
+        [CATEGORY_ACTIVATION] =
+            "Activations: compare batch size, lengths, dtype (autocast) and checkpoints; "
+            "`memsnap suggest` finds where checkpoints cost least.",
+        [CATEGORY_INPUT] = "Inputs: compare the batches.",
+        [CATEGORY_TEMPORARY] =
+            "Temporaries: compare that line of code; an operation in place, or in pieces, needs "
+            "less.",
+        [CATEGORY_AUTOGRAD_DETAIL] =
+            "Gradients on their way between operators: they grow with the activations.",
+        [CATEGORY_COMMUNICATION] =
+            "Communication: compare bucket sizes and how many collectives run at once.",
+        [CATEGORY_WORKSPACE] = "Workspaces of libraries: compare CUBLAS_WORKSPACE_CONFIG, "
+                               "torch.backends.cudnn.benchmark, and the number of streams.",
+    };
+    return category < CATEGORY_COUNT ? texts[category] : NULL;
+}
+
+static bool say_next(const struct writer *writer, const struct diff_line *line, struct error *err)
+{
+    struct diff_words *next = &writer->diff->next;
+    const char *text = advice(line->category);
+    int64_t delta = diff_delta(line->row.bytes[0], line->row.bytes[1]);
+    if (delta <= 0)
+        return true;
+    if (text && !diff_say(next, err, "%s", text))
+        return false;
+    if (line->row.stack == STACK_NONE)
+        return diff_say(next, err,
+                        "Record both from the start, and with stacks, to see which lines of code "
+                        "these are: torch.cuda.memory._record_memory_history().");
+    return diff_say(next, err,
+                    "--stacks shows how the code came there; `memsnap analyze --explain` with the "
+                    "call site lists its allocations in one file.");
+}
+
+bool diff_words_make(struct diff *diff, const struct diff_options *options, struct error *err)
+{
+    struct writer writer = {.diff = diff,
+                            .options = options,
+                            .a = diff->sides[0].at.active_bytes,
+                            .b = diff->sides[1].at.active_bytes};
+    writer.delta = diff_delta(writer.a, writer.b);
+    const struct diff_line *line = leading_line(&writer);
+    if (!headline(&writer, err))
+        return false;
+    if (line) {
+        if (!say_where(&writer, line, err) || !say_against(&writer, err) ||
+            !say_next(&writer, line, err))
+            return false;
+    } else if (!diff_say(&diff->summary, err, "No call site holds more or less.")) {
+        return false;
+    }
+    return say_reserved(&writer, err) && diff_warnings_make(diff, options, err);
+}

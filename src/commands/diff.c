@@ -1,0 +1,145 @@
+#include <unistd.h>
+
+#include "commands/complain.h"
+#include "commands/diff_snapshots.h"
+#include "commands/inputs.h"
+#include "commands/options.h"
+#include "commands/output.h"
+#include "commands/rules_file.h"
+#include "commands/sandbox.h"
+#include "commands/watch.h"
+
+#define NEITHER 2 /* an error that is about neither input, or about both */
+
+static bool open_sources(const struct diff_settings *settings, struct inputs *inputs,
+                         struct input opened[2], unsigned *blame, struct error *err)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        int fd;
+        *blame = side;
+        if (inputs_take(inputs, side, &fd, err) &&
+            input_from_fd(&opened[side], fd, settings->capture.max_memory, err))
+            continue;
+        if (side == 1)
+            input_discard(&opened[0]);
+        return false;
+    }
+    return true;
+}
+
+/* What both are; a kind that cannot be told is left to whoever reads it, and says best what else
+ * it may be. */
+static bool check_kinds(const struct diff_settings *settings, struct input opened[2],
+                        unsigned *blame, struct error *err)
+{
+    enum file_kind kinds[2];
+    for (unsigned side = 0; side < 2; side++) {
+        kinds[side] = sniff_kind(&opened[side].source);
+        *blame = side;
+        if (kinds[side] == KIND_OPERATOR_CURVES || kinds[side] == KIND_LAYER_TRACE)
+            return error_set(err, STATUS_USAGE,
+                             "this is %s: only allocator snapshots can be compared",
+                             kind_name(kinds[side]));
+    }
+    (void)settings;
+    return true;
+}
+
+static bool compare(const struct diff_job *job, struct inputs *inputs, unsigned *blame,
+                    struct error *err)
+{
+    struct input opened[2];
+    if (!open_sources(job->settings, inputs, opened, blame, err))
+        return false;
+    if (!check_kinds(job->settings, opened, blame, err)) {
+        input_discard(&opened[0]);
+        input_discard(&opened[1]);
+        return false;
+    }
+    return diff_snapshots(job, opened, blame, err);
+}
+
+static enum status fail(const struct error *err)
+{
+    complain("%s", err->text);
+    return err->status;
+}
+
+static enum status diff(const struct diff_settings *settings, struct inputs *inputs)
+{
+    struct output output;
+    struct error err;
+    if (!output_open(&output, settings->output, &err))
+        return fail(&err);
+    if (!inputs_open(inputs, &err)) {
+        output_discard(&output);
+        return fail(&err);
+    }
+    struct page page = page_for(output.stream, settings->unit);
+    struct watch watch;
+    bool exceeded = false;
+    unsigned blame = NEITHER;
+    const struct diff_job job = {settings, &page, inputs->paths, &watch, &exceeded};
+    watch_begin(&watch, inputs->count, output.stream);
+    sandbox_enter(output.temporary ? output.path : NULL);
+    bool ok = compare(&job, inputs, &blame, &err);
+    watch_end(&watch);
+    if (!ok) {
+        output_discard(&output);
+        return blame == NEITHER ? fail(&err) : complain_error(inputs->paths[blame], &err);
+    }
+    if (!output_commit(&output, &err))
+        return fail(&err);
+    return exceeded ? STATUS_CHECK_FAILED : STATUS_OK;
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct diff_settings settings = diff_settings_default();
+    struct error err;
+    struct inputs inputs;
+    for (int option; (option = options_next(&command_diff, argc, argv)) != OPTIONS_END;) {
+        if (option == OPTIONS_BAD)
+            return STATUS_USAGE;
+        if (option == OPTION_HELP) {
+            options_help(&command_diff);
+            return STATUS_OK;
+        }
+        if (!diff_option(option, &settings, &err))
+            return complain_usage("diff: %s", err.text);
+    }
+    if (!diff_options_complete(&settings, &err))
+        return complain_usage("diff: %s", err.text);
+    if (argc - optind != 2)
+        return complain_usage("diff: name two files, the one before and the one after");
+    struct own_rules *rules;
+    if (!rules_file_read(settings.rules, &rules, &err))
+        return fail(&err);
+    settings.capture.rules = rules;
+    enum status status = inputs_choose(&inputs, argv + optind, 2);
+    if (status == STATUS_OK) {
+        status = diff(&settings, &inputs);
+        inputs_release(&inputs);
+    }
+    own_rules_destroy(rules);
+    return status;
+}
+
+const struct command command_diff = {
+    .name = "diff",
+    .summary = "what changed from one snapshot to another",
+    .arguments = "[OPTION]... A B",
+    .about = "Compares what is live in two captures, at their peaks unless told otherwise, by\n"
+             "category, by the phase that allocated it, and by call site: new, gone, grown,\n"
+             "shrunk. A call site is found again though its line moved. The differences add up\n"
+             "to that of the totals. A and B are allocator snapshots, as in memsnap analyze;\n"
+             "- is standard input.\n",
+    .examples = "  memsnap diff before.pickle after.pickle\n"
+                "  memsnap diff --stacks --top 3 before.pickle after.pickle   where exactly\n"
+                "  memsnap diff --at end monday.pickle tuesday.pickle         what is left over\n"
+                "  memsnap diff --at-a +1s --at-b +5s run.pickle run.pickle   two moments of one\n"
+                "  memsnap diff --fail-over 5% main.pickle branch.pickle      exit status 1: more\n"
+                "  memsnap diff --format csv --by category a.pickle b.pickle\n",
+    .options = diff_option_specs,
+    .run = run,
+};

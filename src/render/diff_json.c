@@ -1,0 +1,198 @@
+#include <string.h>
+
+#include "render/diff.h"
+#include "render/json.h"
+
+#define SCHEMA "memsnap.diff/1"
+
+static void put_text(struct json_writer *json, const char *key, const struct diff *diff,
+                     string_id id)
+{
+    struct text text = symbols_text(diff->symbols, id);
+    emit_bytes(json, key, text.bytes, text.size);
+}
+
+static void put_bytes(struct json_writer *json, const int64_t bytes[2])
+{
+    emit_integer(json, "a_bytes", bytes[0]);
+    emit_integer(json, "b_bytes", bytes[1]);
+    emit_integer(json, "delta_bytes", diff_delta(bytes[0], bytes[1]));
+}
+
+static void put_counts(struct json_writer *json, const uint64_t count[2])
+{
+    emit_count(json, "a_count", count[0]);
+    emit_count(json, "b_count", count[1]);
+}
+
+static void put_input(struct json_writer *json, const char *key, const struct input_line *input)
+{
+    emit_open(json, key, '{');
+    emit_word(json, "path", input->path);
+    if (input->bytes)
+        emit_count(json, "bytes", input->bytes);
+    emit_word(json, "encoding", encoding_name(input->encoding));
+    if (input->encoding == ENCODING_PICKLE)
+        emit_integer(json, "protocol", input->protocol);
+    emit_word(json, "compression", input->compression == COMPRESSION_GZIP ? "gzip" : "none");
+    emit_close(json, '}');
+}
+
+/* The moment of one side, and what the device held then. */
+static void put_side(struct json_writer *json, const char *key, const struct diff_side *side)
+{
+    emit_open(json, key, '{');
+    emit_count(json, "device", side->device);
+    emit_integer(json, "event", side->event);
+    if (side->delay_us != TIME_NONE)
+        emit_integer(json, "delay_us", side->delay_us);
+    emit_word(json, "phase", phase_name(side->phase));
+    emit_integer(json, "active_bytes", side->at.active_bytes);
+    emit_integer(json, "allocated_bytes", side->at.allocated_bytes);
+    emit_integer(json, "reserved_bytes", side->at.reserved_bytes);
+    emit_integer(json, "reserved_peak_bytes", side->reserved_peak_bytes);
+    emit_close(json, '}');
+}
+
+static void put_frames(struct json_writer *json, const struct diff *diff, stack_id id)
+{
+    struct stack stack = symbols_stack_at(diff->symbols, id);
+    emit_open(json, "frames", '[');
+    for (size_t i = 0; i < stack.count; i++) {
+        struct frame frame = symbols_frame_at(diff->symbols, stack.frames[i]);
+        emit_open(json, NULL, '{');
+        put_text(json, "file", diff, frame.file);
+        emit_count(json, "line", frame.line);
+        put_text(json, "name", diff, frame.name);
+        emit_close(json, '}');
+    }
+    emit_close(json, ']');
+}
+
+static void put_site(struct json_writer *json, const struct diff *diff,
+                     const struct diff_line *line)
+{
+    emit_open(json, NULL, '{');
+    emit_word(json, "label", line->label.full);
+    if (line->was.full)
+        emit_word(json, "a_label", line->was.full);
+    put_bytes(json, line->row.bytes);
+    put_counts(json, line->row.count);
+    emit_word(json, "change", diff_change_name(line->change));
+    emit_word(json, "matched_by", diff_matched_name(line->row.matched));
+    emit_count(json, "a_sites", line->row.sites[0]);
+    emit_count(json, "b_sites", line->row.sites[1]);
+    if (line->is_remainder) {
+        emit_flag(json, "remainder", true);
+    } else {
+        emit_word(json, "category", category_name(line->category));
+        if (line->was_category != line->category)
+            emit_word(json, "a_category", category_name(line->was_category));
+        if (line->site.op != STRING_EMPTY)
+            put_text(json, "op", diff, line->site.op);
+        put_frames(json, diff, line->row.stack);
+    }
+    emit_close(json, '}');
+}
+
+static void put_sums(struct json_writer *json, const char *key, const struct diff *diff,
+                     bool phases)
+{
+    const struct diff_pair *pairs = phases ? diff->phases : diff->categories;
+    size_t count = phases ? diff->phase_count : diff->category_count;
+    emit_open(json, key, '[');
+    for (size_t i = 0; i < count; i++) {
+        const struct diff_pair *pair = &pairs[i];
+        emit_open(json, NULL, '{');
+        emit_word(json, "name",
+                  phases ? diff_phase_name(pair->what) : category_name((enum category)pair->what));
+        put_bytes(json, (const int64_t[]){pair->sums[0].bytes, pair->sums[1].bytes});
+        put_counts(json, (const uint64_t[]){pair->sums[0].count, pair->sums[1].count});
+        emit_close(json, '}');
+    }
+    emit_close(json, ']');
+}
+
+static void put_settings(struct json_writer *json, const struct diff *diff)
+{
+    static const char *const keys[] = {"a", "b"};
+    emit_open(json, "settings", '[');
+    for (size_t i = 0; i < diff->setting_count; i++) {
+        const struct diff_setting_row *row = &diff->settings[i];
+        emit_open(json, NULL, '{');
+        put_text(json, "key", diff, row->key);
+        for (int side = 0; side < 2; side++)
+            if (row->present[side])
+                put_text(json, keys[side], diff, row->values[side]);
+        emit_close(json, '}');
+    }
+    emit_close(json, ']');
+}
+
+static void put_words(struct json_writer *json, const char *key, const struct diff_words *words,
+                      const char *first)
+{
+    emit_open(json, key, '[');
+    if (first)
+        emit_word(json, NULL, first);
+    for (size_t i = 0; i < words->count; i++)
+        emit_word(json, NULL, words->items[i]);
+    emit_close(json, ']');
+}
+
+/* The members that tell of one device. */
+static void put_device(struct json_writer *json, const struct diff_view *view, const char *remark)
+{
+    const struct diff *diff = view->diff;
+    put_bytes(json,
+              (const int64_t[]){diff->sides[0].at.active_bytes, diff->sides[1].at.active_bytes});
+    put_side(json, "a", &diff->sides[0]);
+    put_side(json, "b", &diff->sides[1]);
+    if (view->limit.given) {
+        emit_open(json, "fail_over", '{');
+        emit_integer(json, "limit_bytes", view->limit.bytes);
+        emit_flag(json, "exceeded", view->limit.exceeded);
+        emit_close(json, '}');
+    }
+    put_words(json, "summary", &diff->summary, NULL);
+    put_words(json, "next", &diff->next, NULL);
+    emit_open(json, "sites", '[');
+    for (size_t i = 0; i < diff->line_count; i++)
+        put_site(json, diff, &diff->lines[i]);
+    emit_close(json, ']');
+    put_sums(json, "categories", diff, false);
+    put_sums(json, "phases", diff, true);
+    put_settings(json, diff);
+    put_words(json, "warnings", &diff->warnings, remark);
+}
+
+bool diff_json(FILE *out, const struct diff_report *report)
+{
+    struct json_writer json;
+    bool same_at = strcmp(report->at[0], report->at[1]) == 0;
+    json_writer_init(&json, out);
+    emit_open(&json, NULL, '{');
+    emit_word(&json, "schema", SCHEMA);
+    emit_word(&json, "at", same_at ? report->at[0] : "different");
+    if (!same_at) {
+        emit_word(&json, "a_at", report->at[0]);
+        emit_word(&json, "b_at", report->at[1]);
+    }
+    put_input(&json, "a_input", &report->inputs[0]);
+    put_input(&json, "b_input", &report->inputs[1]);
+    put_device(&json, &report->devices[0], report->remark);
+    if (report->device_count > 1) {
+        emit_open(&json, "more_devices", '[');
+        for (size_t i = 1; i < report->device_count; i++) {
+            emit_open(&json, NULL, '{');
+            put_device(&json, &report->devices[i], NULL);
+            emit_close(&json, '}');
+        }
+        emit_close(&json, ']');
+    }
+    emit_close(&json, '}');
+    fputc('\n', out);
+    bool ok = !json.failed;
+    json_writer_release(&json);
+    return ok;
+}

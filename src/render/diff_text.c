@@ -1,0 +1,185 @@
+#include <string.h>
+
+#include "render/analyze_parts.h"
+#include "render/diff_parts.h"
+#include "render/escape.h"
+
+static void title(const struct page *page, const char *text)
+{
+    fprintf(page->out, "\n%*s%s%s%s\n", SECTION_INDENT, "", page_style(page, STYLE_TITLE), text,
+            page_plain(page));
+}
+
+/* A paragraph behind a word such as "warning:", which may be empty. */
+static bool paragraph(const struct page *page, enum style style, const char *lead,
+                      const char *sentence)
+{
+    struct buffer text = BUFFER_INIT;
+    escape_text(&text, sentence, strlen(sentence));
+    bool ok = !text.failed;
+    if (ok && text.size > 0) {
+        fprintf(page->out, "%*s%s%s%s", SECTION_INDENT, "", page_style(page, style), lead,
+                page_plain(page));
+        page_paragraph(page, SECTION_INDENT + strlen(lead), SECTION_INDENT, text.bytes);
+    }
+    buffer_release(&text);
+    return ok;
+}
+
+static bool paragraphs(const struct page *page, enum style style, const char *lead,
+                       const struct diff_words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (!paragraph(page, style, lead, words->items[i]))
+            return false;
+    return true;
+}
+
+/* "Device 0: the peaks compared", "Device 0 of A and device 1 of B: +1.5s of A and end of B
+ * compared" */
+static void headline(const struct page *page, const struct diff_report *report,
+                     const struct diff *diff)
+{
+    struct buffer text = BUFFER_INIT;
+    unsigned a = diff->sides[0].device, b = diff->sides[1].device;
+    if (a == b)
+        buffer_printf(&text, "Device %u: ", a);
+    else
+        buffer_printf(&text, "Device %u of A and device %u of B: ", a, b);
+    if (strcmp(report->at[0], report->at[1]) != 0)
+        buffer_printf(&text, "%.100s in A, %.100s in B", report->at[0], report->at[1]);
+    else if (strcmp(report->at[0], "peak") == 0)
+        buffer_puts(&text, "what is live at the peaks");
+    else
+        buffer_printf(&text, "what is live at %s%.100s",
+                      strcmp(report->at[0], "end") == 0 ? "the " : "", report->at[0]);
+    if (!text.failed) {
+        fprintf(page->out, "\n%s", page_style(page, STYLE_TITLE));
+        page_paragraph(page, 0, SECTION_INDENT, text.bytes);
+        fputs(page_plain(page), page->out);
+    }
+    buffer_release(&text);
+}
+
+static void add_figure(struct table *table, const struct page *page, const char *name, int64_t a,
+                       int64_t b)
+{
+    char text[UNITS_TEXT_SIZE];
+    table_add(table, diff_signed(page, text, diff_delta(a, b)));
+    table_add(table, page_bytes(page, text, a));
+    table_add(table, page_bytes(page, text, b));
+    table_add(table, name);
+}
+
+static bool figures(const struct page *page, const struct diff *diff)
+{
+    static const struct table_column columns[] = {{.title = "change"},
+                                                  {.title = "A", .optional = 1},
+                                                  {.title = "B"},
+                                                  {.title = "", .kind = COLUMN_LABEL}};
+    const struct diff_side *a = &diff->sides[0], *b = &diff->sides[1];
+    struct table table;
+    table_init(&table, columns, 4);
+    add_figure(&table, page, "active then", a->at.active_bytes, b->at.active_bytes);
+    if (a->at.allocated_bytes != a->at.active_bytes || b->at.allocated_bytes != b->at.active_bytes)
+        add_figure(&table, page, "of that, not freed yet", a->at.allocated_bytes,
+                   b->at.allocated_bytes);
+    add_figure(&table, page, "reserved then", a->at.reserved_bytes, b->at.reserved_bytes);
+    add_figure(&table, page, "reserved at most", a->reserved_peak_bytes, b->reserved_peak_bytes);
+    fputc('\n', page->out);
+    table_print(&table, page, SECTION_INDENT);
+    bool ok = !table_failed(&table);
+    table_release(&table);
+    return ok;
+}
+
+static bool settings(const struct page *page, const struct diff *diff)
+{
+    static const struct table_column columns[] = {
+        {"A", COLUMN_TEXT, CUT_END, 8, 0},
+        {"B", COLUMN_TEXT, CUT_END, 8, 0},
+        {"allocator setting", COLUMN_TEXT, CUT_END, 16, 0}};
+    struct table table;
+    if (diff->setting_count == 0)
+        return true;
+    table_init(&table, columns, 3);
+    for (size_t i = 0; i < diff->setting_count; i++) {
+        const struct diff_setting_row *row = &diff->settings[i];
+        for (int side = 0; side < 2; side++) {
+            struct text value = symbols_text(diff->symbols, row->values[side]);
+            if (row->present[side] && value.size > 0)
+                table_add_input(&table, value.bytes, value.size);
+            else
+                table_add(&table, row->present[side] ? "(empty)" : "-");
+        }
+        struct text key = symbols_text(diff->symbols, row->key);
+        table_add_input(&table, key.bytes, key.size);
+    }
+    title(page, "Settings that differ");
+    table_print(&table, page, SECTION_INDENT);
+    bool ok = !table_failed(&table);
+    table_release(&table);
+    return ok;
+}
+
+static bool limit(const struct page *page, const struct diff_limit *limit)
+{
+    char text[160], bytes[UNITS_TEXT_SIZE];
+    if (!limit->given)
+        return true;
+    snprintf(text, sizeof(text), "B exceeds A by %s than %s (--fail-over %.40s).",
+             limit->exceeded ? "more" : "no more", page_bytes(page, bytes, limit->bytes),
+             limit->text);
+    return paragraph(page, STYLE_WARNING, limit->exceeded ? "failed:" : "", text);
+}
+
+static bool tables(const struct page *page, const struct diff_report *report,
+                   const struct diff *diff)
+{
+    enum diff_by by = report->by;
+    if (by == DIFF_BY_ALL && !figures(page, diff))
+        return false;
+    if (by == DIFF_BY_ALL || by == DIFF_BY_CATEGORY) {
+        title(page, "By category");
+        if (!diff_sums_text(page, diff, false))
+            return false;
+    }
+    if (by == DIFF_BY_ALL || by == DIFF_BY_PHASE) {
+        title(page, "By the phase that allocated it");
+        if (!diff_sums_text(page, diff, true))
+            return false;
+    }
+    if (by == DIFF_BY_ALL || by == DIFF_BY_SITE) {
+        title(page, "By call site");
+        if (!diff_sites_text(page, report, diff))
+            return false;
+    }
+    return by != DIFF_BY_ALL || settings(page, diff);
+}
+
+static bool device_text(const struct page *page, const struct diff_report *report,
+                        const struct diff_view *view)
+{
+    const struct diff *diff = view->diff;
+    headline(page, report, diff);
+    if (!paragraphs(page, STYLE_TITLE, "", &diff->summary) || !limit(page, &view->limit) ||
+        !paragraphs(page, STYLE_WARNING, "warning:", &diff->warnings) ||
+        !tables(page, report, diff))
+        return false;
+    if (diff->next.count > 0)
+        title(page, "What next");
+    return paragraphs(page, STYLE_TITLE, "", &diff->next);
+}
+
+bool diff_text(const struct page *page, const struct diff_report *report)
+{
+    for (int side = 0; side < 2; side++)
+        if (!input_line(page, &report->inputs[side]))
+            return false;
+    if (report->remark && !paragraph(page, STYLE_WARNING, "note:", report->remark))
+        return false;
+    for (size_t i = 0; i < report->device_count; i++)
+        if (!device_text(page, report, &report->devices[i]))
+            return false;
+    return true;
+}

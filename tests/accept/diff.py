@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""`memsnap diff` over all pairs of captures: its sums against those of `memsnap analyze`, nothing
+between a capture and itself, and B to A the reverse of A to B, row by row."""
+import collections
+import csv
+import io
+import itertools
+import json
+import subprocess
+
+import captures
+
+REVERSED = {"new": "gone", "gone": "new", "grown": "shrunk", "shrunk": "grown", "same": "same"}
+
+
+def diff(*arguments, status=0):
+    done = subprocess.run([captures.MEMSNAP, "diff", *map(str, arguments)], capture_output=True,
+                          check=False)
+    if done.returncode != status:
+        raise AssertionError(f"diff {arguments}: status {done.returncode}: "
+                             f"{done.stderr.decode(errors='replace')}")
+    return done.stdout
+
+
+def compared(a, b, *arguments):
+    found = json.loads(diff("--format", "json", "--top", 0, *arguments, a, b))
+    return [found] + found.get("more_devices", [])
+
+
+def amounts(row):
+    return row["a_bytes"], row["b_bytes"], row.get("a_count"), row.get("b_count")
+
+
+def sum_problems(entry):
+    delta = entry["b_bytes"] - entry["a_bytes"]
+    if entry["delta_bytes"] != delta:
+        yield f"delta_bytes is {entry['delta_bytes']}, not {delta}"
+    for name in ("sites", "categories", "phases"):
+        for key in ("a_bytes", "b_bytes", "delta_bytes"):
+            total = sum(row[key] for row in entry[name])
+            if total != entry[key]:
+                yield f"{key} of {name} sums to {total}, not {entry[key]}"
+        for row in entry[name]:
+            if row["delta_bytes"] != row["b_bytes"] - row["a_bytes"]:
+                yield f"{name}: {row}"
+    sizes = [abs(row["delta_bytes"]) for row in entry["sites"] if not row.get("remainder")]
+    if sizes != sorted(sizes, reverse=True):
+        yield "call sites are not in the order of their changes"
+
+
+def change_problems(entry):
+    for row in entry["sites"]:
+        delta, matched = row["delta_bytes"], row["matched_by"] != "none"
+        wanted = "same" if delta == 0 else "grown" if delta > 0 else "shrunk"
+        if delta and not matched and not row.get("remainder"):
+            wanted = "new" if row["a_sites"] == 0 else "gone"
+            if min(row["a_sites"], row["b_sites"]) > 0:
+                yield f"matched by nothing, yet in both: {row['label']}"
+        if row["change"] != wanted:
+            yield f"{row['label']} is {row['change']}, not {wanted}"
+
+
+def reports(path):
+    return {entry["device"]: entry for entry in captures.report(path, "--top", 0)["devices"]}
+
+
+def peak_problems(entry, key, report):
+    """Totals and categories are those that analyze reports of the peak."""
+    entry_device = report[entry[key]["device"]]
+    if entry[f"{key}_bytes"] != entry_device["active"]["peak_bytes"]:
+        yield f"{key}_bytes is {entry[f'{key}_bytes']}, the peak {entry_device['active']['peak_bytes']}"
+    if entry[key]["event"] != entry_device["active"]["peak_event"]:
+        yield f"the moment of {key} is {entry[key]['event']}"
+    found = {row["name"]: (row[f"{key}_bytes"], row[f"{key}_count"]) for row in entry["categories"]
+             if row[f"{key}_bytes"] or row[f"{key}_count"]}
+    wanted = {row["name"]: (row["bytes"], row["count"]) for row in entry_device["categories"]}
+    if found != wanted:
+        yield f"categories of {key}: {found}, analyze has {wanted}"
+    sites = sum(1 for row in entry_device["sites"])
+    if sum(row[f"{key}_sites"] for row in entry["sites"]) != sites:
+        yield f"not all of {sites} call sites of {key} are there once"
+
+
+def reverse_problems(forth, back):
+    def rows(entry, name, swap):
+        keys = ["a_bytes", "b_bytes", "a_count", "b_count"]
+        if swap:
+            keys = ["b_bytes", "a_bytes", "b_count", "a_count"]
+        return collections.Counter(
+            tuple(row[key] for key in keys) +
+            ((REVERSED[row["change"]] if swap else row["change"], row["matched_by"])
+             if name == "sites" else (row["name"],)) for row in entry[name])
+    for name in ("sites", "categories", "phases"):
+        a, b = rows(forth, name, False), rows(back, name, True)
+        if a != b:
+            yield f"{name} differ: {list((a - b).items())[:2]} and {list((b - a).items())[:2]}"
+    if forth["delta_bytes"] != -back["delta_bytes"]:
+        yield "deltas differ"
+    order = [[row["delta_bytes"] * sign for row in entry["sites"]]
+             for entry, sign in ((forth, 1), (back, -1))]
+    if order[0] != order[1]:
+        yield "the order differs"
+
+
+def nothing_problems(entry):
+    if entry["delta_bytes"]:
+        yield f"delta_bytes is {entry['delta_bytes']}"
+    changed = [row["label"] for row in entry["sites"] if row["change"] != "same"]
+    changed += [row["name"] for row in entry["categories"] + entry["phases"] if row["delta_bytes"]]
+    if changed or entry["settings"]:
+        yield f"changes between a file and itself: {changed[:3]}, {entry['settings'][:3]}"
+
+
+def table_problems(a, b, entry):
+    """The CSV has the same rows."""
+    for by, name, label in (("site", "sites", "label"), ("category", "categories", "category"),
+                            ("phase", "phases", "phase")):
+        text = diff("--format", "csv", "--by", by, a, b).decode()
+        rows = list(csv.DictReader(io.StringIO(text)))
+        device = str(entry["a"]["device"])
+        found = [tuple(int(row[key]) for key in ("a_bytes", "b_bytes", "a_count", "b_count"))
+                 for row in rows if row["a_device"] == device]
+        wanted = [amounts(row) for row in entry[name]]
+        if found != wanted or not all(row[label] for row in rows):
+            yield f"the CSV by {by} has other rows"
+
+
+def pair_problems(a, b, known):
+    forth, back = compared(a, b), compared(b, a)
+    if len(forth) != len(back):
+        yield f"{len(forth)} devices, and {len(back)} in reverse"
+        return
+    for entry, other in zip(forth, back):
+        yield from sum_problems(entry)
+        yield from change_problems(entry)
+        yield from peak_problems(entry, "a", known[a])
+        yield from peak_problems(entry, "b", known[b])
+        yield from reverse_problems(entry, other)
+    yield from table_problems(a, b, forth[0])
+
+
+def end_problems(a, b):
+    for entry in compared(a, b, "--at", "end"):
+        yield from sum_problems(entry)
+    for forth, back in zip(compared(a, b, "--at", "end"), compared(b, a, "--at", "end")):
+        yield from reverse_problems(forth, back)
+
+
+def main():
+    tally = captures.Tally()
+    real = captures.corpus()
+    files = real + captures.samples()
+    known = {path: reports(path) for path in files}
+    for path in files:
+        for entry in compared(path, path):
+            tally.check(f"{path.name} and itself", itertools.chain(
+                nothing_problems(entry), sum_problems(entry)))
+    pairs = list(itertools.combinations(real, 2)) + list(itertools.combinations(captures.samples(), 2))
+    for a, b in pairs:
+        tally.check(f"{a.name}, {b.name}", pair_problems(a, b, known))
+    for a, b in itertools.combinations(real, 2):
+        tally.check(f"{a.name}, {b.name} at the end", end_problems(a, b))
+    tally.end()
+
+
+main()

@@ -1,0 +1,205 @@
+#!/bin/sh
+# memsnap diff
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+a=samples/train-loop.pickle.gz
+b=samples/leak.pickle.gz
+files=$(dirname "$cli")/files
+
+run diff --help
+exits 0
+no_err
+golden help-diff.txt
+check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
+
+# the whole report, and each part of it
+run diff $a $b
+exits 0
+no_err
+golden diff.txt
+run diff --by site --top 3 --stacks --units MiB $a samples/loss-graph.pickle.gz
+exits 0
+golden diff-stacks.txt
+run diff --by category $a $b
+exits 0
+golden diff-category.txt
+COLUMNS=50 run diff $a $b
+exits 0
+golden diff-narrow.txt
+check 'keeps within 50 columns' test -z "$(awk 'length > 50' .run/out)"
+run diff --at end $a samples/kept-gradients.pickle.gz
+exits 0
+out_has 'What is live at the end grew by'
+run diff --at-a 2000 --at-b end $b $b
+exits 0
+out_has '2000 in A, end in B'
+out_has 'What is live at the moments compared'
+
+# the same, nothing
+run diff $a $a
+exits 0
+out_has 'The peak is as high in both'
+out_has 'sites without a change)'
+out_has_not 'What next'
+
+# how it was recorded
+run diff samples/history-off.pickle $a
+exits 0
+out_has 'Only B has stacks'
+run diff samples/two-devices.pickle.gz $a
+exits 0
+out_has 'A has 2 devices and B 1'
+out_has 'Only B has C++ stacks'
+run diff samples/labelled/cnn-sgd-late.pickle.gz samples/labelled/cnn-sgd.pickle.gz
+exits 0
+out_has 'older than the recording'
+run diff $a samples/expandable.pickle.gz
+out_has 'Settings that differ'
+out_has 'expandable_segments'
+
+# devices
+run diff samples/two-devices.pickle.gz samples/two-devices.pickle.gz
+exits 0
+out_has 'Device 0:'
+out_has 'Device 1:'
+run diff --device 1 samples/two-devices.pickle.gz samples/two-devices.pickle.gz
+exits 0
+out_has_not 'Device 0:'
+run diff --device 0:1 samples/two-devices.pickle.gz samples/two-devices.pickle.gz
+exits 0
+out_has 'Device 0 of A and device 1 of B'
+run diff --device 1 $a samples/two-devices.pickle.gz
+exits 2
+no_out
+err "memsnap: $a: there is no device 1 in it, only: 0"
+printf '{"segments":[],"device_traces":[[],[{"action":"alloc","addr":4096,"size":3,"stream":0}]]}' >one.json
+run diff $a one.json
+exits 0
+out_has 'no device is in both: device 0 of A is compared with device 1 of B'
+
+# a limit
+run diff --fail-over 100MiB $a $b
+exits 1
+no_err
+out_has 'failed: B exceeds A by more than 100.00 MiB (--fail-over 100MiB).'
+run diff --fail-over 136012832 $a $b
+exits 0
+run diff --fail-over 136012831 $a $b
+exits 1
+run diff --fail-over 5% $a $b
+exits 1
+run diff --fail-over 50% $a $b
+exits 0
+out_has 'no more than'
+run diff --fail-over 1 $b $a
+exits 0
+
+# formats
+run diff --format json --top 2 $a $b
+exits 0
+check 'is one line' test "$(wc -l <.run/out)" -eq 1
+out_has '"schema":"memsnap.diff/1","at":"peak"'
+out_has '"delta_bytes":136012832'
+run diff --format csv --top 3 $a $b
+exits 0
+golden diff-site.csv
+run diff --format csv --by category $a $b
+golden diff-category.csv
+run diff --format csv --by phase $a $b
+golden diff-phase.csv
+run diff --format json -o out.json $a $b
+exits 0
+no_out
+check 'writes a file' test -s out.json
+
+# standard input
+run diff - $b <$a
+exits 0
+out_has 'A: standard input'
+run diff $a - <$b
+exits 0
+out_has 'B: standard input'
+run diff - - <$a
+exits 2
+no_out
+err 'memsnap: standard input (-) can be read once only'
+
+# names that would steer a terminal, or a spreadsheet
+printf '{"segments":[],"device_traces":[[{"action":"alloc","addr":4096,"size":3,"stream":0,"frames":[{"name":"f\\u001b[31m\\"x","filename":"=cmd|a,b.py","line":1}]}]],"allocator_settings":{"k\\u001b[31m":"v\\u202e"}}' >hostile.json
+run diff hostile.json $a
+exits 0
+check 'has no control character' lacks "$(printf '\033')" .run/out
+run diff --format csv hostile.json one.json
+exits 0
+golden diff-hostile.csv
+run diff --format json hostile.json one.json
+exits 0
+check 'has no control character' lacks "$(printf '\033')" .run/out
+
+# wrong usage
+for arguments in '' "$a" "$a $b $a"; do
+    # shellcheck disable=SC2086 # several words
+    run diff $arguments
+    exits 2
+    no_out
+    err 'memsnap: diff: name two files, the one before and the one after'
+done
+run diff --by nothing $a $b
+exits 2
+err "memsnap: diff: unknown table 'nothing'; there are site, category and phase"
+run diff --format yaml $a $b
+exits 2
+err "memsnap: diff: unknown format 'yaml'; there are text, json and csv"
+run diff --fail-over much $a $b
+exits 2
+err "memsnap: diff: 'much' is no limit; try 100MiB or 5%"
+run diff --fail-over -5% $a $b
+exits 2
+run diff --stacks --format csv $a $b
+exits 2
+run diff --by site --format json $a $b
+exits 2
+run diff --device 1:x $a $b
+exits 2
+err "memsnap: diff: --device takes a whole number, not 'x'"
+run diff --at 99999999 $a $b
+exits 2
+no_out
+one_err_line
+err_has "$a:"
+run diff --at-b 99999999 $a $b
+exits 2
+err_has "$b:"
+
+# files that cannot be compared
+run diff $a missing.pickle
+exits 5
+no_out
+err 'memsnap: missing.pickle: No such file or directory'
+run diff missing.pickle $a
+exits 5
+err 'memsnap: missing.pickle: No such file or directory'
+run diff $a "$files/bad-cut.pickle"
+exits 3
+no_out
+one_err_line
+err_has 'bad-cut.pickle: '
+run diff "$files/bad-cut.pickle" $a
+exits 3
+one_err_line
+run diff -o kept.txt $a "$files/bad-garbage.json"
+exits 3
+check 'leaves no file' test ! -e kept.txt
+run diff samples/fsdp.layers.pickle $a
+exits 2
+no_out
+one_err_line
+run diff $a samples/decoder.operators.pickle.gz
+exits 2
+one_err_line
+run diff --max-memory 100KiB $a $b
+exits 4
+no_out
+one_err_line
+
+finish
