@@ -124,19 +124,19 @@ static const uint8_t *end_of_references(const struct hot *hot)
 static const uint8_t *look_up(struct hot hot, stack_id *id)
 {
     struct span_cache *spans = &hot.vm->spans;
-    const uint8_t *behind = end_of_references(&hot);
-    if (behind == NULL || !spans_worthwhile(spans))
+    const uint8_t *behind = spans_worthwhile(spans) ? end_of_references(&hot) : NULL;
+    if (behind == NULL)
         return frames_one_by_one(hot, 'e', id);
     size_t size = (size_t)(behind - hot.p);
     uint32_t hash = spans_hash(hot.p, size);
     uint32_t index = spans_find(spans, hot.p, size, hash);
     if (index != 0) {
         *id = spans->spans[index].stack;
-        spans_met(spans, index);
+        spans_met(spans, index, hot.vm->patterns.last);
         return behind;
     }
     bool added = frames_one_by_one(hot, 'e', id) != NULL &&
-                 spans_add(spans, hot.p, size, hash, *id, hot.vm->err);
+                 spans_add(spans, hot.p, size, hash, *id, hot.vm->patterns.last, hot.vm->err);
     return added ? behind : NULL;
 }
 
@@ -151,7 +151,7 @@ static inline const uint8_t *references(struct hot hot, stack_id *id)
     if (*behind == '(') /* another batch of the same list */
         return frames_one_by_one(hot, 'e', id);
     *id = spans->spans[index].stack;
-    spans_met(spans, index);
+    spans_met(spans, index, hot.vm->patterns.last);
     return behind;
 }
 

@@ -11,7 +11,7 @@
 
 #include "decode/pickle_hot.h"
 
-#define PATTERNS        8
+#define PATTERNS        8 /* at most SPAN_NOTES */
 #define PATTERN_CHUNKS  16 /* 256 bytes */
 #define PATTERN_PUSHES  16
 #define PATTERN_INTS    4
@@ -72,20 +72,24 @@ HOT bool pattern_part_fits(const struct pattern_part *part, const uint8_t *p, co
     return (differ[0] | differ[1]) == 0;
 }
 
-/* The pattern that the event at p fits, NULL if there is none. */
-HOT struct pattern *pattern_of(struct pattern_cache *cache, const uint8_t *p, const uint8_t *end)
+/* The pattern that the event at p fits, NULL if there is none. Tried first is the one that came when
+ * the same frame lists came before, or after the same pattern. */
+HOT struct pattern *pattern_of(struct pickle_vm *vm, const uint8_t *p, const uint8_t *end)
 {
-    uint32_t *guess = &cache->patterns[cache->last].next;
-    if (!pattern_part_fits(&cache->patterns[*guess].head, p, end)) {
-        uint32_t i = 0;
-        while (i < cache->count && !pattern_part_fits(&cache->patterns[i].head, p, end))
-            i++;
-        if (i == cache->count)
+    struct pattern_cache *cache = &vm->patterns;
+    uint32_t *next = &cache->patterns[cache->last].next, guess = *next;
+    struct met_span expected;
+    if (spans_expect(&vm->spans, &expected) && expected.note < cache->count)
+        guess = expected.note;
+    if (!pattern_part_fits(&cache->patterns[guess].head, p, end)) {
+        guess = 0;
+        while (guess < cache->count && !pattern_part_fits(&cache->patterns[guess].head, p, end))
+            guess++;
+        if (guess == cache->count)
             return NULL;
-        *guess = i;
     }
-    cache->last = *guess;
-    return &cache->patterns[cache->last];
+    *next = cache->last = guess;
+    return &cache->patterns[guess];
 }
 
 /* Steps over the part at p. `*slot` becomes the memo slot of the event where it is in this part. */
@@ -167,7 +171,7 @@ HOT struct event_builder *pattern_event(struct hot *hot, size_t *slot)
     struct pickle_vm *vm = hot->vm;
     if (vm->patterns.count == 0 || vm->memo_count != vm->memo_extent)
         return NULL;
-    struct pattern *pattern = pattern_of(&vm->patterns, hot->p, hot->end);
+    struct pattern *pattern = pattern_of(vm, hot->p, hot->end);
     *slot = SIZE_MAX;
     if (pattern == NULL || !pattern_ints(pattern, hot->p) ||
         !pattern_references(pattern, vm, hot->p) || !pattern_part_take(hot, &pattern->head, slot))

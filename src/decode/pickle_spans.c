@@ -4,9 +4,6 @@
 
 #include "base/hash.h"
 
-#define FOLLOWERS (sizeof((struct span *)0)->followers / sizeof(uint32_t))
-#define RECENT    (sizeof((struct span_cache *)0)->recent / sizeof(uint32_t))
-
 void spans_init(struct span_cache *cache, struct budget *budget)
 {
     *cache = (struct span_cache){.count = 1};
@@ -17,6 +14,10 @@ void spans_release(struct span_cache *cache)
 {
     vec_free(cache->spans, cache->capacity, sizeof *cache->spans, cache->bytes.budget);
     vec_free(cache->buckets, cache->bucket_count, sizeof *cache->buckets, cache->bytes.budget);
+    vec_free(cache->history, cache->history ? SPAN_HISTORY : 0, sizeof *cache->history,
+             cache->bytes.budget);
+    vec_free(cache->places, cache->places ? SPAN_PLACES : 0, sizeof *cache->places,
+             cache->bytes.budget);
     arena_release(&cache->bytes);
 }
 
@@ -32,33 +33,12 @@ void spans_clear(struct span_cache *cache)
     cache->buckets = NULL;
     cache->bucket_count = 0;
     cache->count = 1;
-    memset(cache->recent, 0, sizeof cache->recent);
+    cache->forgotten = cache->replay = cache->met;
 }
 
 /* After so many unknown lists in a row, one in so many is still looked up. */
 #define STRANGERS_MAX   4096
 #define STRANGERS_TRIED 64
-
-static bool matches(const struct span_cache *cache, uint32_t index, const uint8_t *bytes,
-                    size_t available)
-{
-    const struct span *span = &cache->spans[index];
-    return index != 0 && span->size <= available && memcmp(span->bytes, bytes, span->size) == 0;
-}
-
-uint32_t spans_guess(const struct span_cache *cache, const uint8_t *bytes, size_t available)
-{
-    uint32_t last = cache->recent[0];
-    if (last == 0)
-        return 0;
-    for (size_t i = 0; i < FOLLOWERS; i++)
-        if (matches(cache, cache->spans[last].followers[i], bytes, available))
-            return cache->spans[last].followers[i];
-    for (size_t i = 0; i < RECENT; i++)
-        if (matches(cache, cache->recent[i], bytes, available))
-            return cache->recent[i];
-    return 0;
-}
 
 bool spans_worthwhile(struct span_cache *cache)
 {
@@ -104,36 +84,48 @@ static bool rehash(struct span_cache *cache, struct error *err)
     return true;
 }
 
-/* The span came now: the next guess starts from it. */
-static void follow(struct span_cache *cache, uint32_t index)
+/* False where there is no memory to spare for it. */
+static bool make_history(struct span_cache *cache)
 {
-    if (index == cache->recent[0])
-        return;
-    uint32_t *followers = cache->spans[cache->recent[0]].followers; /* of [0] too: never read */
-    if (followers[0] != index) {
-        followers[1] = followers[0];
-        followers[0] = index;
+    struct error ignored;
+    struct budget *budget = cache->bytes.budget;
+    size_t history = 0, places = 0;
+    if (cache->history != NULL)
+        return true;
+    if (cache->places == NULL) {
+        if (!vec_grow((void **)&cache->places, &places, SPAN_PLACES, sizeof *cache->places, budget,
+                      &ignored))
+            return false;
+        memset(cache->places, 0, SPAN_PLACES * sizeof *cache->places);
     }
-    memmove(cache->recent + 1, cache->recent, (RECENT - 1) * sizeof(uint32_t));
-    cache->recent[0] = index;
+    return vec_grow((void **)&cache->history, &history, SPAN_HISTORY, sizeof *cache->history,
+                    budget, &ignored);
 }
 
-void spans_met(struct span_cache *cache, uint32_t index)
+void spans_relocate(struct span_cache *cache, struct met_span met)
 {
-    cache->strangers = 0;
-    follow(cache, index);
+    if (!make_history(cache))
+        return;
+    uint64_t before =
+        cache->met == cache->forgotten ? 0 : cache->history[(cache->met - 1) % SPAN_HISTORY].span;
+    uint64_t hash = hash_word(before << 32 | met.span, hash_seed());
+    uint64_t *place = &cache->places[hash % SPAN_PLACES];
+    cache->history[cache->met++ % SPAN_HISTORY] = met;
+    bool remembered = *place > cache->forgotten && cache->met - *place < SPAN_HISTORY;
+    cache->replay = remembered ? *place : cache->met;
+    *place = cache->met;
 }
 
 bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, uint32_t hash,
-               stack_id stack, struct error *err)
+               stack_id stack, uint32_t note, struct error *err)
 {
+    if (cache->count == SPAN_LIMIT)
+        return true;
     if (cache->count >= cache->bucket_count && !rehash(cache, err))
         return false;
     if (!vec_grow((void **)&cache->spans, &cache->capacity, cache->count + 1, sizeof *cache->spans,
                   cache->bytes.budget, err))
         return false;
-    if (cache->count == 1)
-        cache->spans[0] = (struct span){0};
     uint8_t *copy = arena_alloc(&cache->bytes, size, err);
     if (copy == NULL)
         return false;
@@ -143,6 +135,6 @@ bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, uint
     cache->spans[index] = (struct span){
         .bytes = copy, .size = (uint32_t)size, .stack = stack, .next = *bucket, .hash = hash};
     *bucket = index;
-    follow(cache, index);
+    spans_relocate(cache, met_span(index, note));
     return true;
 }
