@@ -20,12 +20,12 @@ struct marks {
 static int64_t time_of_item(const struct trace *trace, int64_t item)
 {
     if (item < 0) {
-        int64_t first = trace->count > 0 ? trace->time_us[0] : TIME_NONE;
+        int64_t first = trace->count > 0 ? trace_time(trace, 0) : TIME_NONE;
         return first == TIME_NONE ? TIME_NONE : first - 1;
     }
-    while (item >= 0 && trace->time_us[item] == TIME_NONE)
+    while (item >= 0 && trace_time(trace, (size_t)item) == TIME_NONE)
         item--;
-    return item < 0 ? TIME_NONE : trace->time_us[item];
+    return item < 0 ? TIME_NONE : trace_time(trace, (size_t)item);
 }
 
 static int compare_by_name(const void *a, const void *b)

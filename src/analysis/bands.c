@@ -88,10 +88,10 @@ static void offer_all(struct choice *choice, const struct timeline *timeline,
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        offer(choice, &(struct band){true, (uint32_t)i,
-                                     (uint32_t)sampling_column(sampling, lifetime->alloc),
-                                     (uint32_t)sampling_column(sampling, lifetime->free_completed),
-                                     trace->size[lifetime->alloc], trace->stack[lifetime->alloc]});
+        offer(choice, &(struct band){
+                          true, (uint32_t)i, (uint32_t)sampling_column(sampling, lifetime->alloc),
+                          (uint32_t)sampling_column(sampling, lifetime->free_completed),
+                          trace_size(trace, lifetime->alloc), trace->stack[lifetime->alloc]});
     }
 }
 

@@ -17,7 +17,7 @@ struct evidence {
 static uint64_t size_of(const struct judge *judge, const struct evidence *evidence)
 {
     const struct timeline *timeline = judge->timeline;
-    return timeline->trace->size[timeline->lifetimes[evidence->index].alloc];
+    return trace_size(timeline->trace, timeline->lifetimes[evidence->index].alloc);
 }
 
 static bool ends_in_run(const struct evidence *evidence)
@@ -171,7 +171,7 @@ static enum reason decide(const struct judge *judge, const struct evidence *evid
 static enum category category_in_file(const struct timeline *timeline, uint32_t item)
 {
     const struct snapshot *snapshot = timeline->snapshot;
-    uint32_t extra = timeline->trace->extra[item];
+    uint32_t extra = trace_extra(timeline->trace, item);
     if (extra >= snapshot->extra_count || snapshot->extras[extra].category == STRING_EMPTY)
         return CATEGORY_COUNT;
     const char *label = symbols_text(snapshot->symbols, snapshot->extras[extra].category).bytes;
@@ -273,7 +273,7 @@ bool born_assign_persistent(struct judge *judge, struct categories *categories, 
         if (reason_of(categories->why_lifetime[i]) != REASON_NONE ||
             lifetime_end(lifetime) != EVENT_NEVER)
             continue;
-        if (!judge_persistent(judge, timeline->trace->size[lifetime->alloc], &reason, err))
+        if (!judge_persistent(judge, trace_size(timeline->trace, lifetime->alloc), &reason, err))
             return false;
         categories->of_lifetime[i] = (uint8_t)reason_category(reason);
         /* plain code makes more that stays than models, such as caches */

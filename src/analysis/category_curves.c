@@ -25,7 +25,7 @@ static void note_all(struct category_curves *curves, const struct timeline *time
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        note(curves, categories->of_lifetime[i], timeline->trace->size[lifetime->alloc],
+        note(curves, categories->of_lifetime[i], trace_size(timeline->trace, lifetime->alloc),
              sampling_column(sampling, lifetime->alloc),
              sampling_column(sampling, lifetime->free_completed));
     }

@@ -41,7 +41,7 @@ static struct explained of_lifetime(const struct device_report *report, size_t i
         .reason = report->all.why_lifetime[index],
         .index = (uint32_t)index,
         .addr = trace->addr[lifetime->alloc],
-        .size = trace->size[lifetime->alloc],
+        .size = trace_size(trace, lifetime->alloc),
         .stack = trace->stack[lifetime->alloc],
         .born = lifetime->alloc,
         .freed = lifetime_end(lifetime),

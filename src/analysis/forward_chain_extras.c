@@ -42,7 +42,7 @@ static void count_birth(struct replayed *replayed, const struct chain_measure *m
 {
     const struct lifetime *it = &measure->timeline->lifetimes[lifetime];
     uint32_t first = measure->pass->first, end = lifetime_end(it);
-    int64_t size = (int64_t)measure->timeline->trace->size[it->alloc];
+    int64_t size = (int64_t)trace_size(measure->timeline->trace, it->alloc);
     if (!is_counted(measure, lifetime))
         return;
     replayed->change[it->alloc - first] += size;
@@ -58,7 +58,7 @@ static void count_free(struct replayed *replayed, const struct chain_measure *me
     if (end < measure->pass->end &&
         pass_keeps(measure->pass, measure->timeline, measure->categories, lifetime))
         replayed->freed[replayed->freed_count++] = (struct freed){
-            end, (uint32_t)element, (int64_t)measure->timeline->trace->size[it->alloc]};
+            end, (uint32_t)element, (int64_t)trace_size(measure->timeline->trace, it->alloc)};
 }
 
 static void replay(struct replayed *replayed, struct forward_chain *chain,
@@ -75,7 +75,8 @@ static void replay(struct replayed *replayed, struct forward_chain *chain,
         if (timeline->lifetimes[i].alloc < measure->pass->backward)
             count_free(replayed, measure, i, element);
         else if (measure->categories->of_lifetime[i] == CATEGORY_ACTIVATION)
-            chain->recomputed_bytes += (int64_t)timeline->trace->size[timeline->lifetimes[i].alloc];
+            chain->recomputed_bytes +=
+                (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
     }
 }
 

@@ -19,7 +19,7 @@ size_t chain_loop_end(const struct forward_chain *chain, size_t element)
 static uint64_t size_of(const struct chain_measure *measure, size_t lifetime)
 {
     const struct timeline *timeline = measure->timeline;
-    return timeline->trace->size[timeline->lifetimes[lifetime].alloc];
+    return trace_size(timeline->trace, timeline->lifetimes[lifetime].alloc);
 }
 
 static uint32_t first_lifetime(const struct chain_measure *measure, size_t element)

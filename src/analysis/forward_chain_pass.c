@@ -37,7 +37,7 @@ static void measure(const struct search *search, struct pass *pass)
         if (!any)
             pass->first = lifetime->alloc;
         any = true;
-        sum_add(&pass->kept_bytes, timeline->trace->size[lifetime->alloc]);
+        sum_add(&pass->kept_bytes, trace_size(timeline->trace, lifetime->alloc));
     }
 }
 

@@ -131,7 +131,7 @@ static bool collect(struct collector *collector, const struct categories *catego
         tree->has_stacks |= path != STACK_NONE;
         tree->runs[tree->run_count - 1].checkpointed |= checkpointed;
         if (pass_keeps(pass, timeline, categories, i))
-            kept += (int64_t)trace->size[item];
+            kept += (int64_t)trace_size(trace, item);
     }
     return add_run(tree, STACK_NONE, i, kept, err) && --tree->run_count < SIZE_MAX;
 }

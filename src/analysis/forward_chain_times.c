@@ -6,7 +6,7 @@
 
 static int64_t time_at(const struct chain_measure *measure, uint32_t item)
 {
-    return measure->timeline->trace->time_us[item];
+    return trace_time(measure->timeline->trace, item);
 }
 
 /* In nanoseconds; false where time runs backward, or out of range. */

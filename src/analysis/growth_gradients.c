@@ -51,7 +51,7 @@ static bool collect_sizes(struct finder *finder, struct error *err)
             return false;
     for (size_t i = 0; i < timeline->lifetime_count; i++)
         if (finder->categories->of_lifetime[i] == CATEGORY_PARAMETER &&
-            !add_size(finder, timeline->trace->size[timeline->lifetimes[i].alloc], err))
+            !add_size(finder, trace_size(timeline->trace, timeline->lifetimes[i].alloc), err))
             return false;
     if (finder->size_count > 0)
         qsort(finder->sizes, finder->size_count, sizeof(*finder->sizes), compare_sizes);
@@ -102,7 +102,7 @@ static bool collect_gradients(struct finder *finder, struct error *err)
             continue;
         struct gradient gradient = {.born = lifetime->alloc,
                                     .freed = lifetime->free_completed,
-                                    .size = timeline->trace->size[lifetime->alloc]};
+                                    .size = trace_size(timeline->trace, lifetime->alloc)};
         if (!add_gradient(finder, gradient, err))
             return false;
     }
@@ -187,7 +187,7 @@ static inline void step_on(struct walk *walk)
 {
     static const int8_t signs[ACTION_CODES] = {[ACTION_ALLOC] = 1, [ACTION_FREE_COMPLETED] = -1};
     uint32_t item = walk->item++;
-    walk->active += signs[walk->trace->action[item]] * (int64_t)walk->trace->size[item];
+    walk->active += signs[walk->trace->action[item]] * (int64_t)trace_size(walk->trace, item);
 }
 
 static int64_t highest(struct walk *walk, uint32_t end)

@@ -19,7 +19,7 @@ static uint32_t extra_of(const struct live_set *set, const struct live *live)
 {
     const struct timeline *timeline = set->timeline;
     if (live->in_trace)
-        return timeline->trace->extra[timeline->lifetimes[live->index].alloc];
+        return trace_extra(timeline->trace, timeline->lifetimes[live->index].alloc);
     const struct carried *carried = &timeline->carried[live->index];
     if (carried->origin != ORIGIN_EDGE)
         return UINT32_MAX;

@@ -37,12 +37,12 @@ static void find_times(struct collector *collector)
 {
     const struct trace *trace = collector->timeline->trace;
     size_t first = 0, last = trace->count;
-    while (first < trace->count && trace->time_us[first] == TIME_NONE)
+    while (first < trace->count && trace_time(trace, first) == TIME_NONE)
         first++;
-    while (last > first && trace->time_us[last - 1] == TIME_NONE)
+    while (last > first && trace_time(trace, last - 1) == TIME_NONE)
         last--;
-    collector->first_time = first < last ? trace->time_us[first] : TIME_NONE;
-    collector->last_time = first < last ? trace->time_us[last - 1] : TIME_NONE;
+    collector->first_time = first < last ? trace_time(trace, first) : TIME_NONE;
+    collector->last_time = first < last ? trace_time(trace, last - 1) : TIME_NONE;
 }
 
 /* Time from one item to another; an item that is not in the trace is its beginning or its end. -1
@@ -50,9 +50,9 @@ static void find_times(struct collector *collector)
 static inline int64_t waited(const struct collector *collector, uint32_t requested,
                              uint32_t completed)
 {
-    const int64_t *times = collector->timeline->trace->time_us;
-    int64_t from = requested == EVENT_NEVER ? collector->first_time : times[requested];
-    int64_t to = completed == EVENT_NEVER ? collector->last_time : times[completed];
+    const struct trace *trace = collector->timeline->trace;
+    int64_t from = requested == EVENT_NEVER ? collector->first_time : trace_time(trace, requested);
+    int64_t to = completed == EVENT_NEVER ? collector->last_time : trace_time(trace, completed);
     int64_t us;
     return from == TIME_NONE || to == TIME_NONE || __builtin_sub_overflow(to, from, &us) ? -1 : us;
 }
@@ -79,9 +79,9 @@ static bool add(struct collector *collector, struct live live, uint32_t requeste
             (requested == EVENT_NEVER || (int64_t)requested <= peak) && (int64_t)completed > peak,
     };
     uint32_t told = requested != EVENT_NEVER ? requested : completed;
-    if (told != EVENT_NEVER && timeline->trace->extra[told] < snapshot->extra_count) {
+    if (told != EVENT_NEVER && trace_extra(timeline->trace, told) < snapshot->extra_count) {
         waiting->stream_known = true;
-        waiting->stream = snapshot->extras[timeline->trace->extra[told]].stream;
+        waiting->stream = snapshot->extras[trace_extra(timeline->trace, told)].stream;
     }
     live.size = live.size < WEIGHT_MOST ? live.size : WEIGHT_MOST;
     collector->items[collector->count++] = live;
@@ -109,7 +109,7 @@ static bool collect(struct collector *collector, struct error *err)
             continue;
         int64_t us = waited(collector, lifetime->free_requested, lifetime->free_completed);
         struct live live = {true, (uint32_t)i, trace->addr[lifetime->alloc],
-                            trace->size[lifetime->alloc], trace->stack[lifetime->alloc]};
+                            trace_size(trace, lifetime->alloc), trace->stack[lifetime->alloc]};
         if (us > PENDING_LEAST_US &&
             !add(collector, live, lifetime->free_requested, lifetime->free_completed, us, err))
             return false;

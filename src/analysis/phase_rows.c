@@ -9,9 +9,9 @@ static void measure(struct phase_rows *rows, const struct timeline *timeline)
         struct phase_row *row = &rows->items[i];
         for (uint32_t item = row->first; item <= row->last; item++) {
             if (trace->action[item] == ACTION_ALLOC)
-                active += (int64_t)trace->size[item];
+                active += (int64_t)trace_size(trace, item);
             else if (trace->action[item] == ACTION_FREE_COMPLETED)
-                active -= (int64_t)trace->size[item];
+                active -= (int64_t)trace_size(trace, item);
             if (item == row->first || active > row->peak_bytes) {
                 row->peak_bytes = active;
                 row->peak_item = item;

@@ -28,7 +28,7 @@ static bool find_stays(struct pattern *pattern, struct error *err)
             return false;
     for (size_t i = 0; i < timeline->lifetime_count; i++)
         if (lifetime_end(&timeline->lifetimes[i]) == EVENT_NEVER &&
-            !add_stay(pattern, timeline->trace->size[timeline->lifetimes[i].alloc], err))
+            !add_stay(pattern, trace_size(timeline->trace, timeline->lifetimes[i].alloc), err))
             return false;
     if (pattern->stay_count > 0)
         qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_sizes);
@@ -79,7 +79,7 @@ bool pattern_may_be_saved(const struct pattern *pattern, size_t index, bool any_
     if (end == EVENT_NEVER || end < lifetime->alloc || birth_is_leaf(timeline, index) ||
         outlives_step(pattern, lifetime->alloc, end))
         return false;
-    uint64_t size = timeline->trace->size[lifetime->alloc];
+    uint64_t size = trace_size(timeline->trace, lifetime->alloc);
     return any_size || pattern->stay_count == 0 ||
            !bsearch(&size, pattern->stays, pattern->stay_count, sizeof(size), compare_sizes);
 }

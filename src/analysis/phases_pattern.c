@@ -71,7 +71,7 @@ static uint32_t settling_item(const struct timeline *timeline)
         uint32_t item = timeline->lifetimes[i].alloc;
         if (lifetime_end(&timeline->lifetimes[i]) != EVENT_NEVER)
             continue;
-        bytes += (double)trace->size[item];
+        bytes += (double)trace_size(trace, item);
         if (bytes * (double)(trace->count - item) <= most)
             continue;
         most = bytes * (double)(trace->count - item);

@@ -83,7 +83,7 @@ static bool note_gradients(struct refiner *refiner, size_t pass, struct error *e
         if (!vec_grow((void **)&refiner->sizes, &refiner->size_capacity, count + 1,
                       sizeof(uint64_t), refiner->made.budget, err))
             return false;
-        refiner->sizes[count++] = timeline->trace->size[timeline->lifetimes[i].alloc];
+        refiner->sizes[count++] = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
     }
     if (count > 0)
         qsort(refiner->sizes, count, sizeof(uint64_t), compare_sizes);
@@ -107,7 +107,7 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
     for (size_t i = births_from(timeline, first);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
-        uint64_t size = timeline->trace->size[item];
+        uint64_t size = trace_size(timeline->trace, item);
         bool fits = bsearch(&size, refiner->sizes, refiner->size_count, sizeof(size),
                             compare_sizes) != NULL;
         all = all + size < all ? UINT64_MAX : all + size;

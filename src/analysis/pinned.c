@@ -82,7 +82,7 @@ static void resolve_all(struct pins *pins, const struct addrmap *map,
         const struct trace *trace = timeline->trace;
         resolve(pins, map,
                 &(struct live){true, (uint32_t)i, trace->addr[lifetime->alloc],
-                               trace->size[lifetime->alloc], trace->stack[lifetime->alloc]});
+                               trace_size(trace, lifetime->alloc), trace->stack[lifetime->alloc]});
     }
 }
 

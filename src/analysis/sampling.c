@@ -16,7 +16,7 @@ struct column {
 static void step(struct walk *walk, size_t item)
 {
     const struct trace *trace = walk->trace;
-    int64_t size = (int64_t)trace->size[item];
+    int64_t size = (int64_t)trace_size(trace, item);
     switch (trace->action[item]) {
     case ACTION_ALLOC:
         walk->active += size;
@@ -90,8 +90,8 @@ static bool find_times(const struct timeline *timeline, struct times *times, str
     const struct trace *trace = timeline->trace;
     bool any = false;
     for (size_t i = 0; i < trace->count; i++) {
-        double time = (double)trace->time_us[i];
-        if (trace->time_us[i] == TIME_NONE)
+        double time = (double)trace_time(trace, i);
+        if (trace_time(trace, i) == TIME_NONE)
             continue;
         if (!any)
             *times = (struct times){time, time, time};
@@ -121,7 +121,7 @@ static void sample_times(struct sampling *sampling, const struct timeline *timel
         sampling->edges[c] = times->first - times->origin + width * (double)c;
         column_add(&column, &walk, (int64_t)next - 1, true);
         while (next < walk.trace->count) {
-            int64_t time = walk.trace->time_us[next];
+            int64_t time = trace_time(walk.trace, next);
             if (!is_last && time != TIME_NONE && (double)time >= end)
                 break;
             step(&walk, next);

@@ -103,7 +103,7 @@ static void place(struct edges *edges, const struct trace *trace)
 {
     size_t start = 0, end = 0;
     for (size_t i = 0; i < trace->count; i++) {
-        int64_t time = trace->time_us[i];
+        int64_t time = trace_time(trace, i);
         if (time == TIME_NONE)
             continue;
         for (; start < edges->count &&

@@ -212,11 +212,11 @@ static void measure(struct steps *steps, const struct timeline *timeline)
     for (size_t i = 0; i < steps->count; i++) {
         struct step *step = &steps->items[i];
         for (; item <= step->first; item++)
-            active += signs[trace->action[item]] * (int64_t)trace->size[item];
+            active += signs[trace->action[item]] * (int64_t)trace_size(trace, item);
         int64_t peak = active;
         uint32_t peak_item = step->first;
         for (; item <= step->last; item++) {
-            active += signs[trace->action[item]] * (int64_t)trace->size[item];
+            active += signs[trace->action[item]] * (int64_t)trace_size(trace, item);
             if (active > peak) {
                 peak = active;
                 peak_item = item;

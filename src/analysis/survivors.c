@@ -12,7 +12,7 @@ static int64_t add_bytes(int64_t sum, uint64_t size)
 
 static uint64_t size_of(const struct timeline *timeline, const struct live *live)
 {
-    return live->in_trace ? timeline->trace->size[timeline->lifetimes[live->index].alloc]
+    return live->in_trace ? trace_size(timeline->trace, timeline->lifetimes[live->index].alloc)
                           : timeline->carried[live->index].size;
 }
 
@@ -82,7 +82,7 @@ static bool collect_lifetimes(struct survivors *survivors, const struct timeline
         struct live live = {.in_trace = true,
                             .index = (uint32_t)i,
                             .addr = trace->addr[lifetime->alloc],
-                            .size = trace->size[lifetime->alloc],
+                            .size = trace_size(trace, lifetime->alloc),
                             .stack = trace->stack[lifetime->alloc]};
         struct survival life = {.first = (uint16_t)next,
                                 .limit = (uint16_t)ends_before(ends, lifetime->free_completed),

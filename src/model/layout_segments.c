@@ -49,12 +49,12 @@ static bool add_events(const struct timeline *timeline, int64_t item, struct ran
         uint8_t action = trace->action[i];
         if (!is_segment_event(action))
             continue;
-        const struct event_extra *extra = &snapshot->extras[trace->extra[i]];
+        const struct event_extra *extra = &snapshot->extras[trace_extra(trace, i)];
         bool is_expandable = action == ACTION_SEGMENT_MAP || action == ACTION_SEGMENT_UNMAP;
         struct range range = {
             .is_mapped = action == ACTION_SEGMENT_FREE || action == ACTION_SEGMENT_UNMAP,
             .piece = {.start = trace->addr[i],
-                      .end = end_of(trace->addr[i], trace->size[i]),
+                      .end = end_of(trace->addr[i], trace_size(trace, i)),
                       .is_expandable = is_expandable,
                       .stream = extra->stream,
                       .pool = {extra->pool[0], extra->pool[1]}},
@@ -62,7 +62,7 @@ static bool add_events(const struct timeline *timeline, int64_t item, struct ran
         /* Nothing of the large pool is as small as that. */
         if (!is_expandable)
             range.piece.class =
-                trace->size[i] <= ALLOCATOR_SMALL_SEGMENT ? CLASS_SMALL : CLASS_LARGE;
+                trace_size(trace, i) <= ALLOCATOR_SMALL_SEGMENT ? CLASS_SMALL : CLASS_LARGE;
         if (!add_range(ranges, &range, snapshot->budget, err))
             return false;
     }

@@ -27,7 +27,7 @@ static bool add_devices(struct loader *loader, uint32_t device, struct error *er
         return false;
     for (size_t i = snapshot->trace_count; i < need; i++) {
         snapshot->traces[i] = (struct trace){.device = (uint32_t)i};
-        loader->columns[i] = (struct columns){0};
+        loader->columns[i] = (struct columns){.last_extra = UINT32_MAX};
         snapshot->trace_count++;
         if (!loader->window)
             continue;
@@ -74,24 +74,30 @@ static bool begin_run(struct loader *loader, uint32_t device, struct error *err)
     return true;
 }
 
-static bool grow_columns(struct loader *loader, uint32_t device, struct error *err)
+/* Room for another COLUMN_BLOCK of events, the first of them at this time. */
+static bool begin_block(struct loader *loader, uint32_t device, int64_t time_us, struct error *err)
 {
     struct trace *t = &loader->snapshot->traces[device];
     struct columns *c = &loader->columns[device];
     struct budget *budget = loader->budget;
-    size_t need = t->count + 1;
+    size_t block = t->count / COLUMN_BLOCK, need = t->count + 1;
     if (need > MAX_TRACE_EVENTS)
         return error_set(err, STATUS_LIMIT, "device %u has more than %zu events", device,
                          MAX_TRACE_EVENTS);
     if (!vec_grow((void **)&t->addr, &c->addr, need, sizeof(*t->addr), budget, err) ||
-        !vec_grow((void **)&t->size, &c->size, need, sizeof(*t->size), budget, err) ||
-        !vec_grow((void **)&t->time_us, &c->time_us, need, sizeof(*t->time_us), budget, err) ||
+        !vec_grow((void **)&t->size.low, &c->size, need, sizeof(*t->size.low), budget, err) ||
+        !vec_grow((void **)&t->time.low, &c->time, need, sizeof(*t->time.low), budget, err) ||
+        !vec_grow((void **)&t->time.base, &c->time_bases, block + 1, sizeof(*t->time.base), budget,
+                  err) ||
         !vec_grow((void **)&t->stack, &c->stack, need, sizeof(*t->stack), budget, err) ||
-        !vec_grow((void **)&t->extra, &c->extra, need, sizeof(*t->extra), budget, err) ||
         !vec_grow((void **)&t->action, &c->action, need, sizeof(*t->action), budget, err))
         return false;
-    size_t room = c->addr;
-    const size_t others[] = {c->size, c->time_us, c->stack, c->extra, c->action, MAX_TRACE_EVENTS};
+    if (t->count % COLUMN_BLOCK == 0) {
+        c->time_base = (uint64_t)time_us - COLUMN_WIDE / 2; /* times may go back, too */
+        t->time.base[block] = c->time_base;
+    }
+    size_t room = (block + 1) * COLUMN_BLOCK;
+    const size_t others[] = {c->addr, c->size, c->time, c->stack, c->action, MAX_TRACE_EVENTS};
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         room = others[i] < room ? others[i] : room;
     c->room = room;
@@ -115,21 +121,60 @@ static bool name_action(struct snapshot *snapshot, string_id name, uint8_t *code
     return true;
 }
 
+static bool add_wide(struct loader *loader, struct wide_value **wide, size_t *count,
+                     size_t *capacity, size_t item, uint64_t value, struct error *err)
+{
+    if (!vec_grow((void **)wide, capacity, *count + 1, sizeof(**wide), loader->budget, err))
+        return false;
+    (*wide)[(*count)++] = (struct wide_value){value, (uint32_t)item};
+    return true;
+}
+
+/* What few events need, and only the last one appended can: wide values, a new run of extras. */
+static __attribute__((noinline)) bool append_odd(struct loader *loader, struct trace *t,
+                                                 struct columns *c, const struct event_row *row,
+                                                 struct error *err)
+{
+    size_t item = t->count - 1;
+    uint64_t time = (uint64_t)row->time_us;
+    if (row->size >= COLUMN_WIDE) {
+        t->size.low[item] = COLUMN_WIDE;
+        if (!add_wide(loader, &t->size.wide, &t->size.wide_count, &c->wide_sizes, item, row->size,
+                      err))
+            return false;
+    }
+    if (time - c->time_base >= COLUMN_WIDE) {
+        t->time.low[item] = COLUMN_WIDE;
+        if (!add_wide(loader, &t->time.wide, &t->time.wide_count, &c->wide_times, item, time, err))
+            return false;
+    }
+    if (loader->extras.last == c->last_extra)
+        return true;
+    if (!vec_grow((void **)&t->extra.runs, &c->extra_runs, t->extra.count + 1,
+                  sizeof(*t->extra.runs), loader->budget, err))
+        return false;
+    c->last_extra = loader->extras.last;
+    t->extra.runs[t->extra.count++] = (struct extra_run){(uint32_t)item, c->last_extra};
+    return true;
+}
+
 static inline bool append(struct loader *loader, uint32_t device, const struct event_row *row,
                           uint8_t action, struct error *err)
 {
     struct trace *t = &loader->snapshot->traces[device];
+    struct columns *c = &loader->columns[device];
     size_t i = t->count;
-    if (i >= loader->columns[device].room && !grow_columns(loader, device, err))
+    if (i >= c->room && !begin_block(loader, device, row->time_us, err))
         return false;
+    uint64_t size = row->size, time = (uint64_t)row->time_us - c->time_base;
     t->addr[i] = row->addr;
-    t->size[i] = row->size;
-    t->time_us[i] = row->time_us;
+    t->size.low[i] = (uint32_t)size;
+    t->time.low[i] = (uint32_t)time;
     t->stack[i] = row->stack;
-    t->extra[i] = loader->extras.last;
     t->action[i] = action;
     t->count = i + 1;
-    return true;
+    bool odd = size >= COLUMN_WIDE || time >= COLUMN_WIDE || loader->extras.last != c->last_extra;
+    return !odd || append_odd(loader, t, c, row, err);
 }
 
 bool loader_event(void *self, uint32_t device, const struct event_row *row, struct error *err)
@@ -193,10 +238,10 @@ bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct e
     struct event_row row = {.action = action < ACTION_OTHER ? (enum action)action : ACTION_OTHER,
                             .action_name = loader->snapshot->action_names[action],
                             .addr = t->addr[i],
-                            .size = t->size[i],
-                            .time_us = t->time_us[i],
+                            .size = trace_size(t, i),
+                            .time_us = trace_time(t, i),
                             .stack = t->stack[i],
-                            .extra = loader->extras.items[t->extra[i]]};
+                            .extra = loader->extras.items[trace_extra(t, i)]};
     return loader_event(loader, device, &row, err);
 }
 

@@ -10,8 +10,11 @@
 
 /* What grows beside each struct trace. */
 struct columns {
-    size_t addr, size, time_us, stack, extra, action; /* capacities */
-    size_t room;                                      /* the least of them: items that fit */
+    size_t addr, size, time, stack, action;                /* capacities */
+    size_t wide_sizes, time_bases, wide_times, extra_runs; /* more of them */
+    size_t room;         /* events that fit, up to the end of the block */
+    uint64_t time_base;  /* of the block */
+    uint32_t last_extra; /* of the last event; UINT32_MAX before the first */
 
     bool announced;
     uint64_t events;       /* seen before the run that goes on, kept or not */

@@ -53,7 +53,7 @@ static inline bool fall(struct running *curve, uint64_t size)
 static inline bool on_alloc(struct replay *replay, size_t item, struct error *err)
 {
     struct timeline *timeline = replay->timeline;
-    uint64_t size = replay->trace->size[item];
+    uint64_t size = trace_size(replay->trace, item);
     if (!rise(&replay->active, size, item) || !rise(&replay->allocated, size, item))
         return replay_overflow(replay, err);
     if (replay->active.high_item == (int64_t)item)
@@ -128,7 +128,7 @@ static inline void leave(struct replay *replay, struct addrmap_slot *slot, unsig
 static inline bool on_request(struct replay *replay, size_t item, struct error *err)
 {
     struct timeline *timeline = replay->timeline;
-    uint64_t addr = replay->trace->addr[item], size = replay->trace->size[item];
+    uint64_t addr = replay->trace->addr[item], size = trace_size(replay->trace, item);
     if (!fall(&replay->allocated, size))
         return replay_overflow(replay, err);
     struct addrmap_slot *slot = addrmap_find(&replay->live, addr);
@@ -145,7 +145,7 @@ static inline bool on_request(struct replay *replay, size_t item, struct error *
 static inline bool on_completion(struct replay *replay, size_t item, struct error *err)
 {
     struct timeline *timeline = replay->timeline;
-    uint64_t addr = replay->trace->addr[item], size = replay->trace->size[item];
+    uint64_t addr = replay->trace->addr[item], size = trace_size(replay->trace, item);
     if (!fall(&replay->active, size))
         return replay_overflow(replay, err);
     struct addrmap_slot *slot = addrmap_find(&replay->live, addr);
@@ -223,13 +223,13 @@ bool replay_events(struct replay *replay, struct error *err)
             break;
         case ACTION_SEGMENT_ALLOC:
         case ACTION_SEGMENT_MAP:
-            ok = rise(&replay->reserved, trace->size[i], i) || replay_overflow(replay, err);
+            ok = rise(&replay->reserved, trace_size(trace, i), i) || replay_overflow(replay, err);
             if (replay->reserved.high_item == (int64_t)i)
                 replay->active_at_reserved_peak = replay->active.now;
             break;
         case ACTION_SEGMENT_FREE:
         case ACTION_SEGMENT_UNMAP:
-            ok = fall(&replay->reserved, trace->size[i]) || replay_overflow(replay, err);
+            ok = fall(&replay->reserved, trace_size(trace, i)) || replay_overflow(replay, err);
             break;
         default:
             break;

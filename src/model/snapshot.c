@@ -68,10 +68,13 @@ void snapshot_destroy(struct snapshot *snapshot)
     for (size_t i = 0; i < snapshot->trace_count; i++) {
         struct trace *t = &snapshot->traces[i];
         release(t->addr, budget);
-        release(t->size, budget);
-        release(t->time_us, budget);
+        release(t->size.low, budget);
+        release(t->size.wide, budget);
+        release(t->time.low, budget);
+        release(t->time.base, budget);
+        release(t->time.wide, budget);
+        release(t->extra.runs, budget);
         release(t->stack, budget);
-        release(t->extra, budget);
         release(t->action, budget);
         release(t->edge.held, budget);
         release(t->edge.later_frees, budget);

@@ -10,23 +10,43 @@
 #include "decode/rows.h"
 #include "decode/sniff.h"
 #include "decode/source.h"
+#include "model/columns.h"
 #include "model/window.h"
 
-#define ACTION_CODES 256 /* ACTION_OTHER is never stored: unknown actions get codes of their own */
+#define ACTION_CODES 256 /* ACTION_OTHER is never stored: unknown actions get codes of their own   \
+                          */
 
-/* The events of one device, oldest first. All arrays have `count` items. */
+/* The events of one device, oldest first. Arrays have `count` items. */
 struct trace {
     uint32_t device;
     size_t count;         /* below UINT32_MAX */
     uint64_t first_event; /* index in the file of item 0: not 0 only where a range cut the trace */
     uint64_t file_events; /* how many events the file has for this device */
-    uint64_t *addr, *size;
-    int64_t *time_us;
+    uint64_t *addr;
+    struct size_column size;   /* trace_size() */
+    struct time_column time;   /* trace_time() */
+    struct extra_column extra; /* trace_extra() */
     stack_id *stack;
-    uint32_t *extra; /* index into snapshot.extras */
     uint8_t *action; /* enum action below ACTION_OTHER, or a code named by snapshot.action_names */
     struct window_edge edge; /* what a range left out; empty without one */
 };
+
+static inline uint64_t trace_size(const struct trace *trace, size_t item)
+{
+    return column_size(&trace->size, item);
+}
+
+/* Microseconds, or TIME_NONE. */
+static inline int64_t trace_time(const struct trace *trace, size_t item)
+{
+    return column_time(&trace->time, item);
+}
+
+/* Index into snapshot.extras. */
+static inline uint32_t trace_extra(const struct trace *trace, size_t item)
+{
+    return column_extra(&trace->extra, item);
+}
 
 struct segment {
     uint32_t device;
@@ -59,7 +79,7 @@ struct snapshot {
     struct unknown_key {
         const char *where;
         string_id key;
-    } *unknown_keys;
+    } * unknown_keys;
     size_t unknown_key_count;
 
     /* the input itself */

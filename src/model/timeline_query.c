@@ -12,7 +12,7 @@ void timeline_moment(const struct timeline *timeline, int64_t item, struct momen
     int64_t reserved = timeline->reserved.start_bytes;
     size_t count = item < 0 ? 0 : (uint64_t)item < trace->count ? (size_t)item + 1 : trace->count;
     for (size_t i = 0; i < count; i++) {
-        int64_t size = (int64_t)trace->size[i];
+        int64_t size = (int64_t)trace_size(trace, i);
         switch (trace->action[i]) {
         case ACTION_ALLOC:
             active += size;
@@ -68,7 +68,7 @@ static struct span time_span(const struct trace *trace)
 {
     struct span span = {0};
     for (size_t i = 0; i < trace->count; i++) {
-        int64_t time = trace->time_us[i];
+        int64_t time = trace_time(trace, i);
         if (time == TIME_NONE)
             continue;
         if (!span.any)
@@ -126,7 +126,7 @@ static bool item_at_time(const struct timeline *timeline, struct point point, in
     size_t i = trace->count;
     do
         i--;
-    while (trace->time_us[i] == TIME_NONE || trace->time_us[i] > wanted);
+    while (trace_time(trace, i) == TIME_NONE || trace_time(trace, i) > wanted);
     *item = (int64_t)i;
     return true;
 }
@@ -174,7 +174,7 @@ static size_t list_live(const struct timeline *timeline, int64_t item, struct li
             list[count] = (struct live){.in_trace = true,
                                         .index = (uint32_t)i,
                                         .addr = trace->addr[lifetime->alloc],
-                                        .size = trace->size[lifetime->alloc],
+                                        .size = trace_size(trace, lifetime->alloc),
                                         .stack = trace->stack[lifetime->alloc]};
         count++;
     }

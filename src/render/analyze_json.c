@@ -76,8 +76,8 @@ static void put_trace(struct json_writer *json, const struct timeline *timeline)
     }
     emit_close(json, '}');
     if (trace->count) {
-        put_time(json, "first_time_us", trace->time_us[0]);
-        put_time(json, "last_time_us", trace->time_us[trace->count - 1]);
+        put_time(json, "first_time_us", trace_time(trace, 0));
+        put_time(json, "last_time_us", trace_time(trace, trace->count - 1));
     }
     emit_close(json, '}');
 }
@@ -90,7 +90,7 @@ static void put_curve(struct json_writer *json, const char *key, const struct tr
     emit_integer(json, "peak_bytes", curve->peak_bytes);
     emit_integer(json, "peak_event", file_event(trace, curve->peak_event));
     if (with_time && curve->peak_event >= 0)
-        put_time(json, "peak_time_us", trace->time_us[curve->peak_event]);
+        put_time(json, "peak_time_us", trace_time(trace, (size_t)curve->peak_event));
     emit_integer(json, "end_bytes", curve->end_bytes);
     emit_close(json, '}');
 }
@@ -130,7 +130,7 @@ static void put_at(struct json_writer *json, const struct device_report *report)
     emit_open(json, "at", '{');
     emit_integer(json, "event", file_event(trace, report->at_item));
     if (report->at_item >= 0)
-        put_time(json, "time_us", trace->time_us[report->at_item]);
+        put_time(json, "time_us", trace_time(trace, (size_t)report->at_item));
     emit_integer(json, "active_bytes", report->at.active_bytes);
     emit_integer(json, "allocated_bytes", report->at.allocated_bytes);
     emit_integer(json, "reserved_bytes", report->at.reserved_bytes);

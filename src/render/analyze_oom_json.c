@@ -72,8 +72,8 @@ static void put_oom(struct json_writer *json, const struct timeline *timeline,
     const struct trace *trace = timeline->trace;
     emit_open(json, NULL, '{');
     emit_integer(json, "event", (int64_t)trace->first_event + row->item);
-    if (trace->time_us[row->item] != TIME_NONE)
-        emit_integer(json, "time_us", trace->time_us[row->item]);
+    if (trace_time(trace, (size_t)row->item) != TIME_NONE)
+        emit_integer(json, "time_us", trace_time(trace, (size_t)row->item));
     emit_count(json, "requested_bytes", row->requested_bytes);
     emit_count(json, "segment_bytes", row->segment_bytes);
     emit_word(json, "segment_type", row->key.is_small ? "small" : "large");

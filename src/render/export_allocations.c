@@ -91,7 +91,7 @@ static void put_free(struct walk *walk, uint32_t item)
         return;
     }
     record_count(records, trace->first_event + item);
-    export_time(walk->sheet, trace->time_us[item]);
+    export_time(walk->sheet, trace_time(trace, item));
 }
 
 /* Phase and step of an item. */
@@ -166,7 +166,7 @@ static bool put_carried(struct walk *walk, size_t index, struct error *err)
         allocation.birth_time_us = held->time_us;
         allocation.extra = &snapshot->extras[held->extra];
     } else if (freed != EVENT_NEVER) {
-        allocation.extra = &snapshot->extras[timeline->trace->extra[freed]];
+        allocation.extra = &snapshot->extras[trace_extra(timeline->trace, freed)];
     }
     return put_allocation(walk, &allocation, err);
 }
@@ -178,16 +178,17 @@ static bool put_lifetime(struct walk *walk, size_t index, struct error *err)
     const struct lifetime *lifetime = &timeline->lifetimes[index];
     uint32_t item = lifetime->alloc;
     struct allocation allocation = {
-        .live = {true, (uint32_t)index, trace->addr[item], trace->size[item], trace->stack[item]},
+        .live = {true, (uint32_t)index, trace->addr[item], trace_size(trace, item),
+                 trace->stack[item]},
         .origin = "trace",
         .counts_in = "both",
         .has_birth_event = true,
         .birth_event = trace->first_event + item,
-        .birth_time_us = trace->time_us[item],
+        .birth_time_us = trace_time(trace, item),
         .birth_item = item,
         .free_requested = lifetime->free_requested,
         .free_completed = lifetime->free_completed,
-        .extra = &timeline->snapshot->extras[trace->extra[item]],
+        .extra = &timeline->snapshot->extras[trace_extra(trace, item)],
     };
     return put_allocation(walk, &allocation, err);
 }

@@ -64,7 +64,7 @@ static void put_birth(struct walk *walk, const struct live *live)
     if (live->in_trace) {
         uint32_t item = timeline->lifetimes[live->index].alloc;
         record_count(records, timeline->trace->first_event + item);
-        export_time(walk->sheet, timeline->trace->time_us[item]);
+        export_time(walk->sheet, trace_time(timeline->trace, item));
         return;
     }
     record_none(records);

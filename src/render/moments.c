@@ -16,9 +16,9 @@ const char *event_delay(char out[UNITS_TEXT_SIZE], const struct trace *trace, in
 {
     char duration[UNITS_TEXT_SIZE];
     int64_t delay;
-    int64_t first = trace->edge.present ? trace->edge.first_time_us : trace->time_us[0];
+    int64_t first = trace->edge.present ? trace->edge.first_time_us : trace_time(trace, 0);
     out[0] = '\0';
-    if (subtract_times(first, trace->time_us[item], &delay))
+    if (subtract_times(first, trace_time(trace, (size_t)item), &delay))
         snprintf(out, UNITS_TEXT_SIZE, ", %.40s", units_duration(duration, delay));
     return out;
 }
@@ -29,7 +29,8 @@ const char *trace_span(char out[UNITS_TEXT_SIZE], const struct trace *trace)
     int64_t span;
     out[0] = '\0';
     if (trace->count > 1 &&
-        subtract_times(trace->time_us[0], trace->time_us[trace->count - 1], &span) && span >= 0)
+        subtract_times(trace_time(trace, 0), trace_time(trace, trace->count - 1), &span) &&
+        span >= 0)
         snprintf(out, UNITS_TEXT_SIZE, "%.40s", units_duration(duration, span) + 1); /* no sign */
     return out;
 }

@@ -69,14 +69,39 @@ START_TEST(events_become_columns)
     ck_assert_uint_eq(trace->first_event, 0);
     ck_assert(!trace->edge.present);
     ck_assert_uint_eq(trace->addr[2999], UINT64_MAX);
-    ck_assert_uint_eq(trace->size[1234], 1234);
-    ck_assert_int_eq(trace->time_us[0], -5);
+    ck_assert_uint_eq(trace_size(trace, 1234), 1234);
+    ck_assert_int_eq(trace_time(trace, 0), -5);
     ck_assert_uint_eq(trace->stack[77], 3);
     ck_assert_int_eq(trace->action[1], ACTION_ALLOC);
     ck_assert_int_eq(trace->action[2], ACTION_OOM);
     ck_assert_uint_eq(snapshot->extra_count, 3);
-    ck_assert_int_eq(snapshot->extras[trace->extra[2500]].stream, 2);
-    ck_assert_uint_eq(snapshot->extras[trace->extra[0]].pool[1], 1);
+    ck_assert_int_eq(snapshot->extras[trace_extra(trace, 2500)].stream, 2);
+    ck_assert_uint_eq(snapshot->extras[trace_extra(trace, 0)].pool[1], 1);
+    snapshot_destroy(snapshot);
+}
+END_TEST
+
+/* Sizes and times around what fits in 32 bits, over more than two blocks of events. */
+START_TEST(wide_numbers_are_kept)
+{
+    const uint64_t sizes[] = {0, 512, UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
+    const int64_t times[] = {5,         INT64_C(4000000000), -INT64_C(3000000000),
+                             TIME_NONE, INT64_MAX,           INT64_MIN + 1};
+    const size_t count = 3 * COLUMN_BLOCK + 7;
+    struct event_row row = {.action = ACTION_ALLOC};
+    for (size_t i = 0; i < count; i++) {
+        row.size = sizes[i % 6];
+        row.time_us = times[i / 5 % 6];
+        row.extra.stream = i % 977 == 0;
+        push(0, &row);
+    }
+    struct snapshot *snapshot = finish();
+    const struct trace *trace = &snapshot->traces[0];
+    for (size_t i = 0; i < count; i++) {
+        if (trace_size(trace, i) != sizes[i % 6] || trace_time(trace, i) != times[i / 5 % 6] ||
+            snapshot->extras[trace_extra(trace, i)].stream != (i % 977 == 0))
+            ck_abort_msg("event %zu has the numbers of another", i);
+    }
     snapshot_destroy(snapshot);
 }
 END_TEST
@@ -92,7 +117,7 @@ START_TEST(extras_are_stored_once)
     struct snapshot *snapshot = finish();
     ck_assert_uint_eq(snapshot->extra_count, 300);
     for (int64_t i = 0; i < 5000; i++) {
-        const struct event_extra *extra = &snapshot->extras[snapshot->traces[0].extra[i]];
+        const struct event_extra *extra = &snapshot->extras[trace_extra(&snapshot->traces[0], i)];
         if (extra->stream != i % 100 || extra->category != i % 3)
             ck_abort_msg("event %d has the extras of another", (int)i);
     }
@@ -222,6 +247,7 @@ TCase *loader_tests(void)
     TCase *tests = tcase_create("loader");
     tcase_add_checked_fixture(tests, create, NULL);
     tcase_add_test(tests, events_become_columns);
+    tcase_add_test(tests, wide_numbers_are_kept);
     tcase_add_test(tests, extras_are_stored_once);
     tcase_add_test(tests, unknown_actions_get_codes);
     tcase_add_test(tests, segments_keep_their_blocks);

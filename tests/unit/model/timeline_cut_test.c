@@ -32,7 +32,7 @@ static struct point random_point(struct dice *dice)
 
 static bool at_or_after(const struct trace *whole, size_t event, struct point point)
 {
-    int64_t time = whole->time_us[event];
+    int64_t time = trace_time(whole, event);
     if (point.kind == POINT_EVENT)
         return (int64_t)event >= point.value;
     if (time == TIME_NONE || point.kind == POINT_OPEN)
@@ -40,9 +40,9 @@ static bool at_or_after(const struct trace *whole, size_t event, struct point po
     if (point.kind == POINT_TIME)
         return time >= point.value;
     size_t first = 0;
-    while (whole->time_us[first] == TIME_NONE)
+    while (trace_time(whole, first) == TIME_NONE)
         first++;
-    return time - whole->time_us[first] >= point.value;
+    return time - trace_time(whole, first) >= point.value;
 }
 
 static void expected_range(const struct trace *whole, const struct window *window, size_t *from,
@@ -145,9 +145,9 @@ static void check_edge(const struct trace *whole, const struct trace *cut)
         MUST(i == 0 || held[-1].event < held->event, seed);
         MUST(whole->action[held->event] == ACTION_ALLOC, seed);
         MUST(whole->addr[held->event] == held->addr, seed);
-        MUST(whole->size[held->event] == held->size, seed);
+        MUST(trace_size(whole, held->event) == held->size, seed);
         MUST(whole->stack[held->event] == held->stack, seed);
-        MUST(whole->time_us[held->event] == held->time_us, seed);
+        MUST(trace_time(whole, held->event) == held->time_us, seed);
         MUST(!held->free_completed || !held->free_requested, seed);
     }
 }

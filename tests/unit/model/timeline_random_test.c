@@ -95,7 +95,7 @@ static void check_allocated(const struct timeline *timeline, const struct refere
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         if (timeline->lifetimes[i].free_requested == EVENT_NEVER)
-            end += (int64_t)trace->size[timeline->lifetimes[i].alloc];
+            end += (int64_t)trace_size(trace, timeline->lifetimes[i].alloc);
     }
     MUST(baseline == want->allocated.baseline_bytes, seed);
     MUST(end == want->allocated.end_bytes || want->size_changed, seed);
