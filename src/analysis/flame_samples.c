@@ -119,7 +119,7 @@ static bool read_clock(struct maker *maker, struct error *err)
 {
     const struct trace *trace = maker->set.timeline->trace;
     size_t first = 0;
-    while (first < trace->count && trace->time_us[first] == TIME_NONE)
+    while (first < trace->count && trace_time(trace, first) == TIME_NONE)
         first++;
     if (first == trace->count && trace->count > 0)
         return error_set(err, STATUS_USAGE,
@@ -128,10 +128,10 @@ static bool read_clock(struct maker *maker, struct error *err)
     if (!vec_grow((void **)&maker->clock, &maker->clock_capacity, trace->count + 1,
                   sizeof(*maker->clock), maker->samples->budget, err))
         return false;
-    int64_t now = first < trace->count ? trace->time_us[first] : 0;
+    int64_t now = first < trace->count ? trace_time(trace, first) : 0;
     for (size_t i = 0; i < trace->count; i++) {
-        if (trace->time_us[i] > now)
-            now = trace->time_us[i];
+        if (trace_time(trace, i) > now)
+            now = trace_time(trace, i);
         maker->clock[i] = now;
     }
     return true;
@@ -165,7 +165,7 @@ static bool add_lifetimes(struct maker *maker, struct error *err)
         struct live live = {.in_trace = true,
                             .index = (uint32_t)i,
                             .addr = trace->addr[lifetime->alloc],
-                            .size = trace->size[lifetime->alloc],
+                            .size = trace_size(trace, lifetime->alloc),
                             .stack = trace->stack[lifetime->alloc]};
         if (!weigh(maker, live.size, lifetime->alloc, lifetime->free_completed, &weight, err) ||
             !add(maker, &live, weight, err))

@@ -167,7 +167,7 @@ START_TEST(time_is_counted_from_and_to_the_ends_of_the_trace)
     capture_free(&capture, 4096, 512, "");
     build((struct flame_options){.weight = FLAME_BYTES_TIME});
     uint64_t whole =
-        (uint64_t)(capture.timeline->trace->time_us[3] - capture.timeline->trace->time_us[0]);
+        (uint64_t)(trace_time(capture.timeline->trace, 3) - trace_time(capture.timeline->trace, 0));
     ck_assert_uint_ge(whole, 3);
     struct buffer expected = BUFFER_INIT;
     buffer_printf(&expected,
