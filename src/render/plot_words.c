@@ -43,7 +43,7 @@ static struct unknown sum_unknown(const struct timeline *timeline,
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        int64_t size = (int64_t)timeline->trace->size[lifetime->alloc];
+        int64_t size = (int64_t)trace_size(timeline->trace, lifetime->alloc);
         if (categories->of_lifetime[i] != CATEGORY_UNKNOWN ||
             !is_live(lifetime->alloc, lifetime->free_completed, item))
             continue;
