@@ -236,9 +236,10 @@ static bool choose_moment(struct diff_side *side, const struct timeline *timelin
     side->delay_us = TIME_NONE;
     side->reserved_peak_bytes = timeline->reserved.peak_bytes;
     if (*item >= 0) {
-        int64_t first = trace->edge.present ? trace->edge.first_time_us : trace->time_us[0], delay;
-        if (first != TIME_NONE && trace->time_us[*item] != TIME_NONE &&
-            !__builtin_sub_overflow(trace->time_us[*item], first, &delay))
+        int64_t first = trace->edge.present ? trace->edge.first_time_us : trace_time(trace, 0),
+                delay;
+        if (first != TIME_NONE && trace_time(trace, *item) != TIME_NONE &&
+            !__builtin_sub_overflow(trace_time(trace, *item), first, &delay))
             side->delay_us = delay;
     }
     return true;

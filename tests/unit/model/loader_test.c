@@ -117,7 +117,8 @@ START_TEST(extras_are_stored_once)
     struct snapshot *snapshot = finish();
     ck_assert_uint_eq(snapshot->extra_count, 300);
     for (int64_t i = 0; i < 5000; i++) {
-        const struct event_extra *extra = &snapshot->extras[trace_extra(&snapshot->traces[0], i)];
+        const struct event_extra *extra =
+            &snapshot->extras[trace_extra(&snapshot->traces[0], (size_t)i)];
         if (extra->stream != i % 100 || extra->category != i % 3)
             ck_abort_msg("event %d has the extras of another", (int)i);
     }
