@@ -238,8 +238,8 @@ static bool choose_moment(struct diff_side *side, const struct timeline *timelin
     if (*item >= 0) {
         int64_t first = trace->edge.present ? trace->edge.first_time_us : trace_time(trace, 0),
                 delay;
-        if (first != TIME_NONE && trace_time(trace, *item) != TIME_NONE &&
-            !__builtin_sub_overflow(trace_time(trace, *item), first, &delay))
+        if (first != TIME_NONE && trace_time(trace, (size_t)*item) != TIME_NONE &&
+            !__builtin_sub_overflow(trace_time(trace, (size_t)*item), first, &delay))
             side->delay_us = delay;
     }
     return true;
