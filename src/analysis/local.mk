@@ -75,6 +75,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/judge.h \
 	src/analysis/labels.c \
 	src/analysis/labels.h \
+	src/analysis/layer_panels.c \
+	src/analysis/layer_panels.h \
 	src/analysis/layers.c \
 	src/analysis/layers.h \
 	src/analysis/layers_modules.c \

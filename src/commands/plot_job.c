@@ -19,6 +19,15 @@ bool plot_job_look(struct plot_job *job, enum file_kind *file, struct error *err
     return job->is_open;
 }
 
+static bool check_options(const struct plot_options *options, enum file_kind file,
+                          struct error *err)
+{
+    if (!options->snapshot_option || file == KIND_SNAPSHOT || file == KIND_UNKNOWN)
+        return true;
+    return error_set(err, STATUS_USAGE, "--%s is not for %s, only for allocator snapshots",
+                     options->snapshot_option, kind_name(file));
+}
+
 bool plot_job_open(struct plot_job *job, struct input *input, enum file_kind *file,
                    struct error *err)
 {
@@ -31,7 +40,8 @@ bool plot_job_open(struct plot_job *job, struct input *input, enum file_kind *fi
     } else if (!open_input(job, &opened, &kind, err)) {
         return false;
     }
-    if (!plot_kind_check(job->options->kind, kind, err)) {
+    if (!plot_kind_check(job->options->kind, kind, err) ||
+        !check_options(job->options, kind, err)) {
         input_discard(&opened);
         return false;
     }

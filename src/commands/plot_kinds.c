@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "render/plot_categories.h"
+#include "render/plot_layers.h"
 #include "render/plot_segments.h"
 #include "render/plot_sites.h"
 #include "render/plot_timeline.h"
@@ -38,6 +39,15 @@ const struct plot_kind plot_kinds[] = {
         .files = {PLOT_SITES_FILES},
         .templates = {"page.gp", "bars.gp"},
         .draw = plot_draw_sites,
+    },
+    {
+        .name = "layers",
+        .summary = "a layer trace: allocated, reserved, activations, ... by row",
+        .input = PLOT_OF_LAYERS,
+        .files = {PLOT_LAYERS_FILES},
+        .templates = {"layers.gp"},
+        .in_text = {"text-layers.gp"},
+        .draw = plot_draw_layers,
     },
     {.name = NULL},
 };

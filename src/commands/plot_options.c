@@ -98,11 +98,13 @@ static bool take_look(int option, struct plot_options *options, struct error *er
     case OPTION_COLOR:
         choice = index_of(optarg, plot_colours);
         options->colour = (enum plot_colour)choice;
+        options->snapshot_option = "color";
         return plot_colours[choice] ||
                error_set(err, STATUS_USAGE, "--color takes category, site or size, not '%.60s'",
                          optarg);
     case OPTION_X:
         options->axis = strcmp(optarg, "time") == 0 ? AXIS_TIME : AXIS_EVENT;
+        options->snapshot_option = "x";
         return options->axis == AXIS_TIME || strcmp(optarg, "event") == 0 ||
                error_set(err, STATUS_USAGE, "--x takes event or time, not '%.60s'", optarg);
     case OPTION_SIZE:
@@ -124,23 +126,28 @@ bool plot_option(int option, struct plot_options *options, struct error *err)
         options->script = optarg;
         return true;
     case OPTION_RULES:
+        options->snapshot_option = "rules";
         options->rules = optarg;
         return true;
     case OPTION_AT:
+        options->snapshot_option = "at";
         options->at_peak = strcmp(optarg, "peak") == 0;
         return at_parse(optarg, &options->report, err);
     case OPTION_RANGE:
+        options->snapshot_option = "range";
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_BANDS:
         if (!argument_number("bands", optarg, BANDS_MOST, &number, err) || number == 0)
             return error_set(err, STATUS_USAGE, "--bands takes 1 to %d, not '%.60s'", BANDS_MOST,
                              optarg);
         options->bands = (size_t)number;
+        options->snapshot_option = "bands";
         return true;
     case OPTION_DEVICE:
         if (!argument_number("device", optarg, UINT32_MAX, &number, err))
             return false;
         options->capture.device = (int64_t)number;
+        options->snapshot_option = "device";
         return true;
     case OPTION_MAX_MEMORY:
         return argument_memory(optarg, &options->capture.max_memory, err);

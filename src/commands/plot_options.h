@@ -25,6 +25,7 @@ struct plot_options {
     const char *out;         /* the picture, or NULL */
     const char *script;      /* folder for script and data, or NULL; one of the three is given */
     const char *rules;
+    const char *snapshot_option; /* a given one that is for allocator snapshots only, or NULL */
 };
 
 extern const struct option_spec plot_option_specs[];

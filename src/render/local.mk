@@ -84,6 +84,8 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_categories.c \
 	src/render/plot_categories.h \
 	src/render/plot_colours.c \
+	src/render/plot_layers.c \
+	src/render/plot_layers.h \
 	src/render/plot_legend.c \
 	src/render/plot_legend.h \
 	src/render/plot_segment_boxes.c \

@@ -51,7 +51,8 @@ static void put_terminal(FILE *script, const struct plot_look *look)
                 look->width, look->height);
     else if (look->format == PLOT_SIXEL)
         fprintf(script,
-                "set terminal sixelgd truecolor size %u,%u noenhanced font 'Liberation Sans,8' "
+                "set terminal sixelgd truecolor size %u,%u noenhanced font 'Liberation Sans,10' "
+                "fontscale 0.8 "
                 "background '#FFFFFF'\n",
                 look->width, look->height);
     else if (look->format == PLOT_DUMB)

@@ -15,6 +15,7 @@ cli_tests = \
 	tests/cli/limits.sh \
 	tests/cli/output.sh \
 	tests/cli/plot.sh \
+	tests/cli/plot-layers.sh \
 	tests/cli/plot-terminal.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \
@@ -95,6 +96,7 @@ EXTRA_DIST += \
 	tests/cli/golden/pending-frees.txt \
 	tests/cli/golden/pinned.txt \
 	tests/cli/golden/plot-categories.txt \
+	tests/cli/golden/plot-layers.txt \
 	tests/cli/golden/plot-timeline.txt \
 	tests/cli/golden/range.txt \
 	tests/cli/golden/ring-overflow.txt \

@@ -7,5 +7,6 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, layers_tree_tests());
     suite_add_tcase(suite, layers_report_tests());
     suite_add_tcase(suite, curves_tests());
+    suite_add_tcase(suite, layer_panels_tests());
     return suite;
 }
