@@ -1,11 +1,13 @@
 /* Times solvers, for bench/solve. A line a run, separated by tabs.
  *
- *   bench/solver rotor L M ROUNDS [rival]   L, M, what, threads, seconds of CPU time
+ *   bench/solver rotor L M ROUNDS [RIVAL_ROUNDS]
+ *       L, M, what, threads, least and median seconds of CPU time, additions and minima done in
+ *       splits and in bounds, and those of all splits (millions)
  *   bench/solver sum K ROUNDS <SIZES        seconds, the measure, the cuts
  *
  * The rival of cost tables is the layout of the published implementation, m outermost, written
- * anew. CPU time rather than time on the clock, for the machine may be busy; so two threads show
- * what they cost, not what they save. */
+ * anew; it and ours take turns. CPU time rather than time on the clock, for the machine may be
+ * busy; so two threads show what they cost, not what they save. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,9 @@
 #include "solve/backend.h"
 #include "solve/cpu_variant.h"
 #include "solve/sum.h"
+
+#define MOST_ROUNDS   64
+#define MOST_VARIANTS 4
 
 static double now(void)
 {
@@ -110,7 +115,17 @@ static void rival_run(const struct rival *r)
     }
 }
 
-static void time_rival(const struct cost_problem *problem, double *answer)
+/* One who computes cost tables, and what came of it. */
+struct runner {
+    const struct cpu_variant *variant; /* NULL: the rival */
+    unsigned threads;
+    int rounds, done;
+    double seconds[MOST_ROUNDS];
+    double answer;
+    struct cpu_work work;
+};
+
+static void run_rival(const struct cost_problem *problem, struct runner *runner)
 {
     size_t n = (size_t)problem->layers, cells = ((size_t)problem->slots + 1) * n * n;
     struct rival rival = {.p = problem,
@@ -124,51 +139,78 @@ static void time_rival(const struct cost_problem *problem, double *answer)
         rival.before[i + 1] = rival.before[i] + problem->forward[i];
     double start = now();
     rival_run(&rival);
-    printf("%d\t%d\tm outermost\t1\t%.6f\n", problem->layers, problem->slots, now() - start);
-    fflush(stdout);
-    *answer = *at(&rival, problem->slots, 0, n - 1);
+    runner->seconds[runner->done++] = now() - start;
+    runner->answer = *at(&rival, problem->slots, 0, n - 1);
     free(rival.opt);
     free(rival.what);
     free(rival.before);
 }
 
-static void time_variant(const struct cost_problem *problem, const struct cpu_variant *variant,
-                         unsigned threads, int rounds, double answer)
+static void run_ours(const struct cost_problem *problem, struct runner *runner)
 {
-    double best = 1e300;
-    for (int round = 0; round < rounds; round++) {
-        struct cost_table table;
-        struct budget budget = {.limit = SIZE_MAX};
-        struct error err;
-        double start = now();
-        if (!cpu_solve_with(variant, problem, &table, 1, threads, &budget, &err))
-            abort();
-        double seconds = now() - start;
-        best = seconds < best ? seconds : best;
-        int32_t found = cost_at(&table, 0, problem->layers - 1, problem->slots);
-        if (answer >= 0 && answer < 1e299 && (double)found != answer) {
-            fprintf(stderr, "%s: %" PRId32 ", not %.0f\n", variant->name, found, answer);
-            exit(1);
-        }
-        cost_table_release(&table, &budget);
-    }
-    printf("%d\t%d\t%s\t%u\t%.6f\n", problem->layers, problem->slots, variant->name, threads, best);
-    fflush(stdout);
+    struct cost_table table;
+    struct budget budget = {.limit = SIZE_MAX};
+    struct error err;
+    double start = now();
+    if (!cpu_solve_with(runner->variant, problem, &table, 1, runner->threads, &runner->work,
+                        &budget, &err))
+        abort();
+    runner->seconds[runner->done++] = now() - start;
+    runner->answer = cost_at(&table, 0, problem->layers - 1, problem->slots);
+    cost_table_release(&table, &budget);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_runner(const struct cost_problem *problem, struct runner *runner)
+{
+    double n = problem->layers, full = n * (n * n - 1) / 6 * (problem->slots + 1);
+    double splits = (double)runner->work.splits / runner->done;
+    double bounds = (double)runner->work.bounds / runner->done;
+    if (!runner->variant)
+        splits = full;
+    qsort(runner->seconds, (size_t)runner->done, sizeof(double), ascending);
+    printf("%d\t%d\t%s\t%u\t%.6f\t%.6f\t%.1f\t%.1f\t%.1f\n", problem->layers, problem->slots,
+           runner->variant ? runner->variant->name : "m outermost", runner->threads,
+           runner->seconds[0], runner->seconds[runner->done / 2], splits / 1e6, bounds / 1e6,
+           full / 1e6);
+}
+
+static bool same_answer(const struct runner *a, const struct runner *b)
+{
+    return a->answer == b->answer || (a->answer >= COST_INFINITE && b->answer >= COST_INFINITE);
 }
 
 static int run_rotor(int argc, char **argv)
 {
     struct cost_problem problem;
-    double answer = -1;
+    struct runner runners[1 + 2 * MOST_VARIANTS] = {0};
+    size_t count = 0;
     if (argc < 5)
         return 2;
     fill(&problem, atoi(argv[2]), atoi(argv[3]));
-    int rounds = atoi(argv[4]);
-    if (argc > 5 && strcmp(argv[5], "rival") == 0)
-        time_rival(&problem, &answer);
-    for (size_t k = 0; k < cpu_variant_count; k++)
+    int rounds = atoi(argv[4]) < MOST_ROUNDS ? atoi(argv[4]) : MOST_ROUNDS;
+    if (argc > 5)
+        runners[count++] = (struct runner){.threads = 1, .rounds = atoi(argv[5])};
+    for (size_t k = 0; k < cpu_variant_count && k < MOST_VARIANTS; k++)
         for (unsigned threads = 1; threads <= 2 && cpu_variants[k].supported(); threads++)
-            time_variant(&problem, &cpu_variants[k], threads, rounds, answer);
+            runners[count++] =
+                (struct runner){.variant = &cpu_variants[k], .threads = threads, .rounds = rounds};
+    for (int round = 0; round < rounds; round++)
+        for (size_t k = 0; k < count; k++)
+            if (round < runners[k].rounds)
+                (runners[k].variant ? run_ours : run_rival)(&problem, &runners[k]);
+    for (size_t k = 0; k < count; k++) {
+        print_runner(&problem, &runners[k]);
+        if (!same_answer(&runners[k], &runners[0])) {
+            fprintf(stderr, "%.0f, not %.0f\n", runners[k].answer, runners[0].answer);
+            return 1;
+        }
+    }
     free((void *)(uintptr_t)problem.x);
     return 0;
 }

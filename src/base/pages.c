@@ -13,8 +13,9 @@ struct header {
     size_t mapped; /* of the mapping it begins, a multiple of PAGES_HUGE; 0: malloc's */
 };
 
+#define CACHE_LINE  ((size_t)64)
 #define MALLOC_HEAD sizeof(struct header)
-#define MAPPED_HEAD ((size_t)64) /* a cache line, so that what follows begins at one */
+#define MAPPED_HEAD CACHE_LINE /* so that what follows begins at one */
 
 /* Under the address sanitizer every block stays malloc's, with its guards around it. */
 #ifndef __has_feature
@@ -108,4 +109,15 @@ void pages_free(void *block)
         munmap(memory_of(block), header_of(block)->mapped);
     else if (block)
         free(memory_of(block));
+}
+
+void *pages_aligned(size_t size)
+{
+    bool huge = size >= PAGES_HUGE;
+    void *memory;
+    if (posix_memalign(&memory, huge ? PAGES_HUGE : CACHE_LINE, size) != 0)
+        return NULL;
+    if (huge)
+        madvise(memory, size & ~(PAGES_HUGE - 1), MADV_HUGEPAGE); /* only advice: may fail */
+    return memory;
 }

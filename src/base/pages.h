@@ -16,4 +16,8 @@
 void *pages_resize(void *block, size_t size);
 void pages_free(void *block); /* NULL is fine */
 
+/* Memory of a fixed size that begins at a cache line, on huge pages as far as they fit; for
+ * free(), not for the functions above. NULL when there is not enough. */
+void *pages_aligned(size_t size);
+
 #endif

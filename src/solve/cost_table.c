@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define CELLS_ALIGNMENT 64 /* bytes: a cache line, and the widest vector */
+#include "base/pages.h"
 
 static bool check_size(int32_t size, const char *what, int32_t layer, struct error *err)
 {
@@ -51,7 +51,7 @@ bool cost_problem_check(const struct cost_problem *problem, struct error *err)
 
 static size_t row_room(const struct cost_problem *problem)
 {
-    return ((size_t)problem->slots + COST_BLOCK) / COST_BLOCK * COST_BLOCK;
+    return ((size_t)problem->slots + COST_ROOM) / COST_ROOM * COST_ROOM;
 }
 
 size_t cost_table_bytes(const struct cost_problem *problem, enum cost_layout layout)
@@ -74,8 +74,8 @@ bool cost_table_create(struct cost_table *table, const struct cost_problem *prob
         return error_set(err, STATUS_LIMIT, "the cost table is too large");
     if (!budget_take(budget, bytes, err))
         return false;
-    void *cells;
-    if (posix_memalign(&cells, CELLS_ALIGNMENT, bytes) != 0) {
+    void *cells = pages_aligned(bytes);
+    if (!cells) {
         budget_give(budget, bytes);
         return error_set(err, STATUS_LIMIT, "out of memory");
     }

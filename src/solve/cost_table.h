@@ -79,13 +79,14 @@ enum cost_layout {
 };
 
 #define COST_STRIP 4
-#define COST_BLOCK 16
+#define COST_BLOCK 8
+#define COST_ROOM  16 /* a row has room for a multiple of these */
 
 /* Cells of i > j, of m > M and of rows and columns beyond L hold nothing in particular. */
 struct cost_table {
     enum cost_layout layout;
     int32_t layers, slots;
-    size_t stride;  /* cells a row has room for: M+1 rounded up to whole blocks */
+    size_t stride;  /* cells a row has room for: M+1 rounded up to a multiple of COST_ROOM */
     size_t bytes;   /* of cells, as taken from the budget */
     int32_t *cells; /* 64-byte aligned */
 };

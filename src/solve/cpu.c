@@ -61,8 +61,8 @@ static void run_workers(struct worker *workers, unsigned count)
         pthread_join(workers[--started].thread, NULL);
 }
 
-static bool solve_wave(struct wave *wave, unsigned threads, struct budget *budget,
-                       struct error *err)
+static bool solve_wave(struct wave *wave, unsigned threads, struct cpu_work *done,
+                       struct budget *budget, struct error *err)
 {
     struct worker *workers = calloc(threads, sizeof(*workers));
     unsigned ready = 0;
@@ -75,24 +75,28 @@ static bool solve_wave(struct wave *wave, unsigned threads, struct budget *budge
     }
     if (ready > 0)
         run_workers(workers, ready);
-    for (unsigned k = 0; k < ready; k++)
+    for (unsigned k = 0; k < ready; k++) {
+        done->splits += workers[k].buffers.work.splits;
+        done->bounds += workers[k].buffers.work.bounds;
         wave_buffers_release(&workers[k].buffers, budget);
+    }
     free(workers);
     return ready > 0;
 }
 
 static bool solve_one(const struct cpu_variant *variant, const struct cost_problem *problem,
-                      struct cost_table *table, unsigned threads, struct budget *budget,
-                      struct error *err)
+                      struct cost_table *table, unsigned threads, struct cpu_work *done,
+                      struct budget *budget, struct error *err)
 {
     struct wave wave;
     if (!cost_table_create(table, problem, COST_PANELS, budget, err))
         return false;
-    bool ok = wave_create(&wave, problem, table, variant, budget, err);
+    size_t strips = ((size_t)problem->layers + COST_STRIP - 1) / COST_STRIP;
+    threads = threads > 0 ? threads : threads_for(problem, 0);
+    threads = threads < strips ? threads : (unsigned)strips;
+    bool ok = wave_create(&wave, problem, table, variant, threads, budget, err);
     if (ok) {
-        threads = threads > 0 ? threads : threads_for(problem, 0);
-        ok =
-            solve_wave(&wave, threads < wave.strips ? threads : (unsigned)wave.strips, budget, err);
+        ok = solve_wave(&wave, threads, done, budget, err);
         wave_release(&wave, budget);
     }
     if (!ok)
@@ -102,14 +106,19 @@ static bool solve_one(const struct cpu_variant *variant, const struct cost_probl
 
 bool cpu_solve_with(const struct cpu_variant *variant, const struct cost_problem *problems,
                     struct cost_table *tables, size_t count, unsigned threads,
-                    struct budget *budget, struct error *err)
+                    struct cpu_work *done, struct budget *budget, struct error *err)
 {
+    struct cpu_work sum = {0};
     for (size_t k = 0; k < count; k++)
-        if (!solve_one(variant, &problems[k], &tables[k], threads, budget, err)) {
+        if (!solve_one(variant, &problems[k], &tables[k], threads, &sum, budget, err)) {
             while (k-- > 0)
                 cost_table_release(&tables[k], budget);
             return false;
         }
+    if (done) {
+        done->splits += sum.splits;
+        done->bounds += sum.bounds;
+    }
     return true;
 }
 
@@ -135,7 +144,7 @@ static double seconds(const struct cost_problem *problems, size_t count, unsigne
 static bool solve(const struct cost_problem *problems, struct cost_table *tables, size_t count,
                   const struct backend_options *options, struct error *err)
 {
-    return cpu_solve_with(cpu_best_variant(), problems, tables, count, options->threads,
+    return cpu_solve_with(cpu_best_variant(), problems, tables, count, options->threads, NULL,
                           options->budget, err);
 }
 

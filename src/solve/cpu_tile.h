@@ -1,12 +1,13 @@
-/* A tile of a cost table: COST_STRIP rows, COST_STRIP columns, COST_BLOCK slots, and where all that
- * it is made from lies (solve/cpu_wave.h says how it comes there). */
+/* A tile of a cost table: COST_STRIP rows, COST_STRIP columns and a span of up to TILE_SPAN blocks
+ * of slots, and where all that it is made from lies (solve/cpu_wave.h says how it comes there). */
 #ifndef MEMSNAP_SOLVE_CPU_TILE_H
 #define MEMSNAP_SOLVE_CPU_TILE_H
 
 #include "solve/cost_table.h"
 
+#define TILE_SPAN  4 /* blocks */
+#define TILE_GROUP 8 /* splits that are ruled out together */
 #define TILE_CELLS (COST_STRIP * COST_STRIP * COST_BLOCK)
-#define TILE_CHUNK 64 /* splits at a time: their rows stay in the first-level cache */
 
 /* The chain, padded with zeros to whole strips. */
 struct tile_chain {
@@ -14,23 +15,30 @@ struct tile_chain {
     int32_t *before; /* P(i) */
 };
 
+/* What was done, in pairs of an addition and a minimum (or comparison) of int32. */
+struct cpu_work {
+    uint64_t splits; /* of a cell, one pair each */
+    uint64_t bounds; /* to rule splits out: a pair a row and column of the tile */
+};
+
 struct tile {
     const struct tile_chain *chain;
     size_t first_i, first_j; /* the tile's first row and column */
     int32_t slot;            /* and slot */
-    bool product;            /* some split with both halves in other tiles fits */
-    int32_t *panel;          /* H(i, j, slot..) of the rows, from column first_i on:
-                                [column][row][slot] */
-    int32_t *columns;        /* H(s, j, .) of the columns: [s][column][`step` slots]; slot 0 is
-                                COST_BLOCK behind the beginning, what is before it infinite */
+    size_t blocks;
+    size_t width;     /* columns of the row strip, from first_i on */
+    int32_t *panel;   /* H(i, j, slot..) of the rows: [block][column][row][slot] */
+    int32_t *tops;    /* H(i, j, last slot of a block): [block][row][column]; the block before the
+                         first is there too, unless slot is 0 */
+    int32_t *columns; /* H(s, j, .) of the columns: [s][column][`step` slots]; slot 0 is COST_BLOCK
+                         behind the beginning, what is before it infinite */
     size_t step;
-    const size_t *offsets; /* [s]: of H(s, first_j, slot - x[s]) in `columns` */
-    const int32_t *least;  /* [i][column]: least(i,j) */
-};
-
-struct cell_terms {
-    int32_t least, all;      /* slots */
-    int32_t before, forward; /* P(i), uf[i] */
+    size_t rows;               /* of the three arrays that follow */
+    const size_t *offsets;     /* [block][s]: of H(s, first_j, first slot - x[s]) in `columns` */
+    int32_t *ends;             /* [block][column][s]: H(s, j, last slot - x[s]), of rows below */
+    const int32_t *least;      /* [i][column]: least(i,j) */
+    uint32_t *groups, *splits; /* room for those that were not ruled out */
+    struct cpu_work *work;
 };
 
 static inline int32_t tile_larger(int32_t a, int32_t b)
@@ -38,45 +46,70 @@ static inline int32_t tile_larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-static inline struct cell_terms tile_terms(const struct tile *tile, size_t i, size_t c)
+/* all(i, first_j + c) */
+static inline int32_t tile_all(const struct tile *tile, size_t i, size_t c)
 {
     const struct tile_chain *chain = tile->chain;
     int32_t output = chain->x[tile->first_j + c + 1];
-    return (struct cell_terms){
-        .least = tile->least[i * COST_STRIP + c],
-        .all =
-            chain->xbar[i] + tile_larger(output + chain->ftmp[i], chain->x[i + 1] + chain->btmp[i]),
-        .before = chain->before[i],
-        .forward = chain->forward[i],
-    };
+    return chain->xbar[i] + tile_larger(output + chain->ftmp[i], chain->x[i + 1] + chain->btmp[i]);
 }
 
-static inline int32_t *tile_cells(const struct tile *tile, size_t i, size_t c)
+static inline int32_t tile_slot(const struct tile *tile, size_t block)
 {
-    size_t column = tile->first_j + c - tile->first_i;
-    return tile->panel + (column * COST_STRIP + (i - tile->first_i)) * COST_BLOCK;
+    return tile->slot + (int32_t)(block * COST_BLOCK);
 }
 
-/* H(i, j, slot..) in the buffer of columns. */
-static inline int32_t *tile_row(const struct tile *tile, size_t i, size_t c)
+/* H(first_i, j, first slot of the block ..) in the panel; the next column is COST_STRIP *
+ * COST_BLOCK behind, the next row COST_BLOCK. */
+static inline int32_t *tile_column(const struct tile *tile, size_t block, size_t j)
 {
-    return tile->columns + (i * COST_STRIP + c) * tile->step + COST_BLOCK + tile->slot;
+    return tile->panel + (block * tile->width + (j - tile->first_i)) * (COST_STRIP * COST_BLOCK);
 }
 
-/* H(i+1, j, slot - xbar[i]..) there. */
-static inline const int32_t *tile_kept(const struct tile *tile, size_t i, size_t c)
+/* What the product will take of split s of the panel, which is too large for a cache. */
+static inline void tile_prefetch(const struct tile *tile, size_t block, size_t s)
 {
-    int32_t from = tile_larger(tile->slot - tile->chain->xbar[i], -COST_BLOCK);
+    const int32_t *cells = tile_column(tile, block, s - 1);
+    __builtin_prefetch(cells);
+    __builtin_prefetch(cells + COST_STRIP * COST_BLOCK / 2);
+}
+
+/* H(first_i + r, j, last slot of the block) and what follows it along j. */
+static inline int32_t *tile_tops(const struct tile *tile, size_t block, size_t r, size_t j)
+{
+    return tile->tops + (block * COST_STRIP + r) * tile->width + (j - tile->first_i);
+}
+
+/* The same of the block before. */
+static inline const int32_t *tile_tops_before(const struct tile *tile, size_t block, size_t r,
+                                              size_t j)
+{
+    return tile_tops(tile, block, r, j) - COST_STRIP * tile->width;
+}
+
+/* H(i, first_j + c, first slot of the block ..) in the buffer of columns. */
+static inline int32_t *tile_row(const struct tile *tile, size_t block, size_t i, size_t c)
+{
+    return tile->columns + (i * COST_STRIP + c) * tile->step +
+           (size_t)(COST_BLOCK + tile_slot(tile, block));
+}
+
+/* H(i+1, first_j + c, first slot - xbar[i] ..) there. */
+static inline const int32_t *tile_kept(const struct tile *tile, size_t block, size_t i, size_t c)
+{
+    int32_t from = tile_larger(tile_slot(tile, block) - tile->chain->xbar[i], -COST_BLOCK);
     return tile->columns + ((i + 1) * COST_STRIP + c) * tile->step + (size_t)(COST_BLOCK + from);
 }
 
-/* H(i,i) */
-static inline void tile_single(const struct tile *tile, size_t i, size_t c)
+/* H(s, first_j + c, first slot - x[s] ..) there. */
+static inline const int32_t *tile_behind(const struct tile *tile, size_t block, size_t s, size_t c)
 {
-    struct cell_terms terms = tile_terms(tile, i, c);
-    int32_t *cells = tile_cells(tile, i, c), *row = tile_row(tile, i, c);
-    for (int32_t v = 0; v < COST_BLOCK; v++)
-        cells[v] = row[v] = tile->slot + v >= terms.all ? terms.before : COST_INFINITE;
+    return tile->columns + tile->offsets[block * tile->rows + s] + c * tile->step;
+}
+
+static inline int32_t *tile_ends(const struct tile *tile, size_t block, size_t c, size_t s)
+{
+    return tile->ends + (block * COST_STRIP + c) * tile->rows + s;
 }
 
 #endif

@@ -1,8 +1,23 @@
 #include "solve/cpu_variant.h"
 
+#include <string.h>
+
+typedef int32_t quad_mask __attribute__((vector_size(16), may_alias));
+
 static bool always(void)
 {
     return true;
+}
+
+/* Nearly always 0. */
+static inline unsigned plain_mask(quad_mask lanes)
+{
+    uint64_t halves[2];
+    memcpy(halves, &lanes, sizeof(halves));
+    if ((halves[0] | halves[1]) == 0)
+        return 0;
+    return (unsigned)((halves[0] & 1) | (halves[0] >> 62 & 2) | (halves[1] << 2 & 4) |
+                      (halves[1] >> 60 & 8));
 }
 
 /* Comparisons of vectors give masks of all ones or none. */
@@ -11,7 +26,8 @@ static bool always(void)
 #define LANES       4
 #define COLUMNS     2
 #define LEAST(a, b) (((a) & ((a) < (b))) | ((b) & ~((a) < (b))))
-#include "solve/cpu_product.h"
+#define MASK(v)     plain_mask(v)
+#include "solve/cpu_loops.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -21,14 +37,16 @@ static bool always(void)
 #define LANES       8
 #define COLUMNS     2
 #define LEAST(a, b) ((avx2_vector)_mm256_min_epi32((__m256i)(a), (__m256i)(b)))
-#include "solve/cpu_product.h"
+#define MASK(v)     ((unsigned)_mm256_movemask_ps((__m256)(v)))
+#include "solve/cpu_loops.h"
 
 #define VARIANT     avx512
-#define TARGET      __attribute__((target("avx512f")))
-#define LANES       16
+#define TARGET      __attribute__((target("avx512f,avx512vl"))) /* for its 32 registers */
+#define LANES       8
 #define COLUMNS     4
-#define LEAST(a, b) ((avx512_vector)_mm512_min_epi32((__m512i)(a), (__m512i)(b)))
-#include "solve/cpu_product.h"
+#define LEAST(a, b) ((avx512_vector)_mm256_min_epi32((__m256i)(a), (__m256i)(b)))
+#define MASK(v)     ((unsigned)_mm256_movemask_ps((__m256)(v)))
+#include "solve/cpu_loops.h"
 
 static bool has_avx2(void)
 {
@@ -37,7 +55,7 @@ static bool has_avx2(void)
 
 static bool has_avx512(void)
 {
-    return __builtin_cpu_supports("avx512f");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
 }
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -47,7 +65,8 @@ static bool has_avx512(void)
 #define LANES       4
 #define COLUMNS     4
 #define LEAST(a, b) ((neon_vector)vminq_s32((int32x4_t)(a), (int32x4_t)(b)))
-#include "solve/cpu_product.h"
+#define MASK(v)     plain_mask(v)
+#include "solve/cpu_loops.h"
 #endif
 
 const struct cpu_variant cpu_variants[] = {

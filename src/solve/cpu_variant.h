@@ -20,9 +20,9 @@ extern const size_t cpu_variant_count;
 const struct cpu_variant *cpu_best_variant(void);
 
 /* Fills one table a problem with one variant, as backend.solve does, in so many threads; 0: as many
- * as are of use. */
+ * as are of use. Adds what it did to *done, unless that is NULL. */
 bool cpu_solve_with(const struct cpu_variant *variant, const struct cost_problem *problems,
                     struct cost_table *tables, size_t count, unsigned threads,
-                    struct budget *budget, struct error *err);
+                    struct cpu_work *done, struct budget *budget, struct error *err);
 
 #endif

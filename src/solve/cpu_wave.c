@@ -4,15 +4,14 @@
 
 #define SPINS 200
 
-/* A column strip that a thread is at. */
-struct strip {
+/* Column strips that a thread is at. */
+struct pass {
     struct wave *wave;
     struct wave_buffers *buffers;
-    size_t column;   /* strip number: columns COST_STRIP*column.. */
-    size_t row_size; /* of a row of one column in buffers->columns */
-    size_t block;
-    int32_t slot; /* the block's first */
-    size_t known; /* tiles that the strip before is known to have done */
+    size_t first, count; /* strip numbers: columns COST_STRIP*first.. */
+    size_t block;        /* the span's first, and how many it has */
+    size_t blocks;
+    size_t known; /* row strips that the pass before is known to have done */
 };
 
 static inline int32_t larger(int32_t a, int32_t b)
@@ -20,107 +19,133 @@ static inline int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-static inline int32_t lesser(int32_t a, int32_t b)
+static inline size_t larger_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline size_t lesser_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* least(i,j) of the four columns, for every row. */
-static void set_least(const struct strip *strip)
+/* least(i,j) of the four columns, for every row; nothing fits where there is no such column. */
+static void set_least(const struct wave *wave, size_t column, int32_t *least)
 {
-    const struct wave *wave = strip->wave;
-    int32_t *least = strip->buffers->least;
     for (size_t c = 0; c < COST_STRIP; c++) {
-        size_t j = strip->column * COST_STRIP + c;
+        size_t j = column * COST_STRIP + c;
+        bool none = j >= (size_t)wave->table->layers;
         int32_t passing = 0; /* the most between i and j */
         for (size_t i = j; i-- > 0;) {
             const int32_t *x = wave->chain.x;
-            least[i * COST_STRIP + c] = x[j + 1] + larger(x[i + 1] + wave->chain.ftmp[i], passing);
+            int32_t most = larger(x[i + 1] + wave->chain.ftmp[i], passing);
+            least[i * COST_STRIP + c] = none ? COST_INFINITE : x[j + 1] + most;
             passing = larger(passing, x[i] + x[i + 1] + wave->chain.ftmp[i]);
         }
     }
 }
 
-/* Where the block of H(s, ., m - shift) begins, relative to that row and column. */
-static inline size_t shifted(const struct strip *strip, int32_t shift)
+/* Of H(s, first_j, first slot of a block - x[s]) in the buffer of columns. */
+static void set_offsets(const struct pass *pass)
 {
-    return (size_t)(COST_BLOCK + larger(strip->slot - shift, -COST_BLOCK));
+    const int32_t *x = pass->wave->chain.x;
+    size_t rows = (pass->first + pass->count) * COST_STRIP;
+    for (size_t block = 0; block < pass->blocks; block++) {
+        size_t *offsets = pass->buffers->offsets + block * pass->buffers->rows;
+        int32_t slot = (int32_t)((pass->block + block) * COST_BLOCK);
+        for (size_t s = 0; s < rows; s++)
+            offsets[s] = s * COST_STRIP * pass->buffers->step +
+                         (size_t)(COST_BLOCK + larger(slot - x[s], -COST_BLOCK));
+    }
 }
 
-static void set_offsets(const struct strip *strip)
+/* For the tiles above: what the rows of this one have at the ends of blocks. */
+static void set_ends(const struct tile *tile)
 {
-    size_t rows = (strip->column + 1) * COST_STRIP;
-    for (size_t s = 0; s < rows; s++)
-        strip->buffers->offsets[s] =
-            s * COST_STRIP * strip->row_size + shifted(strip, strip->wave->chain.x[s]);
+    for (size_t block = 0; block < tile->blocks; block++)
+        for (size_t r = 0; r < COST_STRIP; r++)
+            for (size_t c = 0; c < COST_STRIP; c++) {
+                size_t s = tile->first_i + r;
+                *tile_ends(tile, block, c, s) = tile_behind(tile, block, s, c)[COST_BLOCK - 1];
+            }
 }
 
-/* No split of any cell of the tile fits into the block. */
-static bool too_little(const struct strip *strip, size_t row)
+static void do_tile(const struct pass *pass, size_t row, size_t column)
 {
-    const int32_t *least = strip->buffers->least + row * COST_STRIP * COST_STRIP;
-    int32_t any = least[0];
-    for (size_t k = 1; k < COST_STRIP * COST_STRIP; k++)
-        any = lesser(any, least[k]);
-    return strip->slot + COST_BLOCK <= any;
-}
-
-static void do_tile(const struct strip *strip, size_t row)
-{
-    struct wave *wave = strip->wave;
-    int32_t first = (int32_t)(row * COST_STRIP);
+    struct wave *wave = pass->wave;
+    struct wave_buffers *buffers = pass->buffers;
+    const struct wave_column *here = &buffers->columns[column - pass->first];
+    int32_t first = (int32_t)(row * COST_STRIP), slot = (int32_t)(pass->block * COST_BLOCK);
+    size_t cell = cost_cell_index(wave->table, first, first, slot);
     struct tile tile = {
         .chain = &wave->chain,
         .first_i = row * COST_STRIP,
-        .first_j = strip->column * COST_STRIP,
-        .slot = strip->slot,
-        .product = row < strip->column && !too_little(strip, row),
-        .panel = wave->table->cells + cost_cell_index(wave->table, first, first, strip->slot),
-        .columns = strip->buffers->columns,
-        .step = strip->row_size,
-        .offsets = strip->buffers->offsets,
-        .least = strip->buffers->least,
+        .first_j = column * COST_STRIP,
+        .slot = slot,
+        .blocks = pass->blocks,
+        .width = (wave->strips - row) * COST_STRIP,
+        .panel = wave->table->cells + cell,
+        .tops = wave->tops + cell / COST_BLOCK,
+        .columns = here->cells,
+        .step = buffers->step,
+        .rows = buffers->rows,
+        .offsets = buffers->offsets,
+        .ends = here->ends,
+        .least = here->least,
+        .groups = buffers->groups,
+        .splits = buffers->splits,
+        .work = &buffers->work,
     };
     wave->variant->tile(&tile);
+    set_ends(&tile);
 }
 
-/* The tile beside this one is the last that it needs of the column strip before. */
-static void wait_for(struct strip *strip, size_t row)
+/* The tiles beside these, in the pass before, are the last that they need of it. */
+static void wait_for(struct pass *pass, size_t row)
 {
-    size_t needed = strip->block * strip->column + (strip->column - row);
-    for (unsigned spins = 0; strip->known < needed; spins++) {
-        strip->known =
-            atomic_load_explicit(&strip->wave->done[strip->column - 1], memory_order_acquire);
-        if (strip->known < needed && spins % SPINS == SPINS - 1)
+    size_t number = pass->first / pass->wave->pass_strips;
+    size_t needed = pass->block / TILE_SPAN * pass->first + (pass->first - row);
+    for (unsigned spins = 0; pass->known < needed; spins++) {
+        pass->known = atomic_load_explicit(&pass->wave->done[number - 1], memory_order_acquire);
+        if (pass->known < needed && spins % SPINS == SPINS - 1)
             sched_yield();
     }
 }
 
-static void do_strip(struct strip *strip)
+static void do_row(struct pass *pass, size_t row)
 {
-    struct wave *wave = strip->wave;
-    size_t done = 0;
-    set_least(strip);
-    for (strip->block = 0; strip->block < wave->blocks; strip->block++) {
-        strip->slot = (int32_t)(strip->block * COST_BLOCK);
-        set_offsets(strip);
-        for (size_t row = strip->column + 1; row-- > 0;) {
-            if (row < strip->column)
-                wait_for(strip, row);
-            do_tile(strip, row);
-            atomic_store_explicit(&wave->done[strip->column], ++done, memory_order_release);
+    if (row < pass->first)
+        wait_for(pass, row);
+    for (size_t column = larger_size(row, pass->first); column < pass->first + pass->count;
+         column++)
+        do_tile(pass, row, column);
+}
+
+static void do_pass(struct pass *pass)
+{
+    struct wave *wave = pass->wave;
+    size_t number = pass->first / wave->pass_strips, done = 0;
+    for (size_t k = 0; k < pass->count; k++)
+        set_least(wave, pass->first + k, pass->buffers->columns[k].least);
+    for (pass->block = 0; pass->block < wave->blocks; pass->block += TILE_SPAN) {
+        pass->blocks = lesser_size(wave->blocks - pass->block, TILE_SPAN);
+        set_offsets(pass);
+        for (size_t row = pass->first + pass->count; row-- > 0;) {
+            do_row(pass, row);
+            atomic_store_explicit(&wave->done[number], ++done, memory_order_release);
         }
     }
 }
 
 void wave_run(struct wave *wave, struct wave_buffers *buffers)
 {
-    size_t column;
-    while ((column = atomic_fetch_add(&wave->next, 1)) < wave->strips) {
-        struct strip strip = {.wave = wave,
-                              .buffers = buffers,
-                              .column = column,
-                              .row_size = COST_BLOCK + wave->table->stride};
-        do_strip(&strip);
+    size_t number;
+    while ((number = atomic_fetch_add(&wave->next, 1)) * wave->pass_strips < wave->strips) {
+        size_t first = number * wave->pass_strips;
+        struct pass pass = {.wave = wave,
+                            .buffers = buffers,
+                            .first = first,
+                            .count = lesser_size(wave->strips - first, wave->pass_strips)};
+        do_pass(&pass);
     }
 }

@@ -1,21 +1,27 @@
 /* One cost table on the CPU, in COST_PANELS.
  *
- * Columns are taken COST_STRIP at a time, ascending; of such a column strip, blocks of slots
- * ascending; of such a block, row strips from the diagonal up. So a tile of rows and columns needs
+ * Columns are taken COST_STRIP at a time, ascending, and WAVE_PASS such strips in a pass over the
+ * rows before them; of a pass, spans of TILE_SPAN blocks of slots ascending; of such a span, row
+ * strips from the diagonal up, for the pass's columns from the left. So what a row strip has in a
+ * span is read once for all columns of the pass. A tile of rows and columns needs
  *   - H(i, s-1, m) of its rows and slots, from column strips before: as they lie in the table;
  *   - H(s, j, m - x[s]) of its columns, from rows below: kept row by row in a buffer beside the
  *     table, for there slots are shifted by x[s] and may begin anywhere.
- * All splits with both in other tiles are one product (solve/cpu_variant.h); the few that touch the
- * tile itself are added cell by cell, from its lower left corner on.
+ * Of the splits with both in other tiles only those are tried that may be of use
+ * (solve/cpu_bounds.h), which is told from the last slots of blocks: they are kept a second time,
+ * side by side for neighbouring splits. Those that touch the tile itself are added cell by cell,
+ * from its lower left corner on.
  *
- * Threads take whole column strips. A tile has to wait only for the tile beside it, in the column
- * strip before: a wavefront. */
+ * Threads take whole passes. A row strip has to wait only for the tile beside it, in the pass
+ * before: a wavefront. */
 #ifndef MEMSNAP_SOLVE_CPU_WAVE_H
 #define MEMSNAP_SOLVE_CPU_WAVE_H
 
 #include <stdatomic.h>
 
 #include "solve/cpu_variant.h"
+
+#define WAVE_PASS 4 /* column strips at most */
 
 /* What all threads share. Arrays are padded with zeros to whole strips. */
 struct wave {
@@ -24,28 +30,42 @@ struct wave {
     size_t strips, blocks;
     struct tile_chain chain;
     int32_t *numbers;    /* holds its arrays */
-    atomic_size_t next;  /* column strip to be taken */
-    atomic_size_t *done; /* tiles of each column strip */
+    int32_t *tops;       /* the last slot of each block: [row strip][block][row][column] */
+    size_t pass_strips;  /* column strips of a pass */
+    atomic_size_t next;  /* pass to be taken */
+    atomic_size_t *done; /* row strips of each pass, one span after another */
+};
+
+/* A column strip of the pass a thread is at. */
+struct wave_column {
+    int32_t *cells; /* [row][COST_STRIP columns][step]: the first block of each is infinite, for
+                       slots below 0 */
+    int32_t *least; /* [row][COST_STRIP columns] */
+    int32_t *ends;  /* of the present span, as in struct tile */
 };
 
 /* What one thread works with. */
 struct wave_buffers {
-    int32_t *columns; /* [row][COST_STRIP columns][COST_BLOCK + stride]: the first block of each is
-                         infinite, for slots below 0 */
-    int32_t *least;   /* [row][COST_STRIP columns] */
-    size_t *offsets;  /* [row]: where H(s, ., m - x[s]) of the present block begins */
+    struct wave_column columns[WAVE_PASS];
+    size_t rows, step;
+    size_t *offsets; /* of the present span, as in struct tile */
+    uint32_t *groups, *splits;
+    struct cpu_work work;
+    void *memory; /* holds all of them */
     size_t bytes;
 };
 
+/* For so many threads. */
 bool wave_create(struct wave *wave, const struct cost_problem *problem, struct cost_table *table,
-                 const struct cpu_variant *variant, struct budget *budget, struct error *err);
+                 const struct cpu_variant *variant, unsigned threads, struct budget *budget,
+                 struct error *err);
 void wave_release(struct wave *wave, struct budget *budget);
 
 bool wave_buffers_create(struct wave_buffers *buffers, const struct wave *wave,
                          struct budget *budget, struct error *err);
 void wave_buffers_release(struct wave_buffers *buffers, struct budget *budget);
 
-/* Takes column strips until there are no more. Several threads may, each with its own buffers. */
+/* Takes passes until there are no more. Several threads may, each with its own buffers. */
 void wave_run(struct wave *wave, struct wave_buffers *buffers);
 
 #endif

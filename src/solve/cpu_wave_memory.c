@@ -1,20 +1,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "solve/cpu_wave.h"
 
-#define ARRAYS 6
+#define ARRAYS          6
+#define PASSES_A_THREAD 4 /* at least, for threads to have enough to do beside each other */
 
 static void *allocate(size_t bytes, struct budget *budget, struct error *err)
 {
-    void *memory;
     if (!budget_take(budget, bytes, err))
         return NULL;
-    if (posix_memalign(&memory, 64, bytes) == 0)
-        return memory;
-    budget_give(budget, bytes);
-    error_set(err, STATUS_LIMIT, "out of memory");
-    return NULL;
+    void *memory = pages_aligned(bytes);
+    if (!memory) {
+        budget_give(budget, bytes);
+        error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    return memory;
 }
 
 static size_t number_bytes(const struct wave *wave)
@@ -25,6 +27,11 @@ static size_t number_bytes(const struct wave *wave)
 static size_t done_bytes(const struct wave *wave)
 {
     return wave->strips * sizeof(atomic_size_t);
+}
+
+static size_t tops_bytes(const struct wave *wave)
+{
+    return wave->table->bytes / COST_BLOCK;
 }
 
 static void set_numbers(struct wave *wave, const struct cost_problem *problem)
@@ -49,16 +56,25 @@ static void set_numbers(struct wave *wave, const struct cost_problem *problem)
 }
 
 bool wave_create(struct wave *wave, const struct cost_problem *problem, struct cost_table *table,
-                 const struct cpu_variant *variant, struct budget *budget, struct error *err)
+                 const struct cpu_variant *variant, unsigned threads, struct budget *budget,
+                 struct error *err)
 {
-    *wave = (struct wave){.variant = variant, .table = table};
+    *wave = (struct wave){.variant = variant, .table = table, .pass_strips = 1};
     wave->strips = ((size_t)problem->layers + COST_STRIP - 1) / COST_STRIP;
+    if (threads == 1)
+        wave->pass_strips = WAVE_PASS;
+    else if (wave->strips > threads * PASSES_A_THREAD)
+        wave->pass_strips = wave->strips / (threads * PASSES_A_THREAD);
+    if (wave->pass_strips > WAVE_PASS)
+        wave->pass_strips = WAVE_PASS;
     wave->blocks = table->stride / COST_BLOCK;
     wave->numbers = allocate(number_bytes(wave), budget, err);
     if (!wave->numbers)
         return false;
     wave->done = allocate(done_bytes(wave), budget, err);
-    if (!wave->done) {
+    if (wave->done)
+        wave->tops = allocate(tops_bytes(wave), budget, err);
+    if (!wave->tops) {
         wave_release(wave, budget);
         return false;
     }
@@ -75,6 +91,9 @@ void wave_release(struct wave *wave, struct budget *budget)
         budget_give(budget, number_bytes(wave));
     if (wave->done)
         budget_give(budget, done_bytes(wave));
+    if (wave->tops)
+        budget_give(budget, tops_bytes(wave));
+    free(wave->tops);
     free(wave->numbers);
     free(wave->done);
     *wave = (struct wave){0};
@@ -83,27 +102,31 @@ void wave_release(struct wave *wave, struct budget *budget)
 bool wave_buffers_create(struct wave_buffers *buffers, const struct wave *wave,
                          struct budget *budget, struct error *err)
 {
-    size_t rows = wave->strips * COST_STRIP, row_size = COST_BLOCK + wave->table->stride;
-    size_t cells = rows * COST_STRIP * row_size;
-    size_t bytes =
-        cells * sizeof(int32_t) + rows * COST_STRIP * sizeof(int32_t) + rows * sizeof(size_t);
-    int32_t *columns = allocate(bytes, budget, err);
-    if (!columns)
+    size_t rows = wave->strips * COST_STRIP, step = COST_BLOCK + wave->table->stride;
+    size_t quads = rows * COST_STRIP, cells = quads * step, lists = 2 * rows;
+    size_t numbers = wave->pass_strips * (cells + quads + TILE_SPAN * quads) + lists;
+    size_t offsets = TILE_SPAN * rows * sizeof(size_t), bytes = offsets + numbers * sizeof(int32_t);
+    void *memory = allocate(bytes, budget, err);
+    if (!memory)
         return false;
-    /* The diagonal tile reads no further than what was stored, but for rows that cannot be. */
-    for (size_t k = 0; k < cells; k++)
-        columns[k] = COST_INFINITE;
-    buffers->columns = columns;
-    buffers->offsets = (size_t *)(void *)(columns + cells);
-    buffers->least = (int32_t *)(void *)(buffers->offsets + rows);
-    memset(buffers->least, 0, rows * COST_STRIP * sizeof(int32_t));
-    buffers->bytes = bytes;
+    *buffers = (struct wave_buffers){
+        .rows = rows, .step = step, .offsets = memory, .memory = memory, .bytes = bytes};
+    int32_t *next = (int32_t *)(buffers->offsets + TILE_SPAN * rows);
+    buffers->groups = (uint32_t *)next;
+    buffers->splits = buffers->groups + rows;
+    next += lists;
+    for (size_t k = 0; k < wave->pass_strips; k++, next += cells + quads + TILE_SPAN * quads) {
+        buffers->columns[k] = (struct wave_column){next, next + cells, next + cells + quads};
+        for (size_t row = 0; row < quads; row++)
+            for (size_t slot = 0; slot < COST_BLOCK; slot++)
+                next[row * step + slot] = COST_INFINITE;
+    }
     return true;
 }
 
 void wave_buffers_release(struct wave_buffers *buffers, struct budget *budget)
 {
-    free(buffers->columns);
+    free(buffers->memory);
     budget_give(budget, buffers->bytes);
     *buffers = (struct wave_buffers){0};
 }

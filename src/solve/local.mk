@@ -11,6 +11,9 @@ libmemsnap_a_SOURCES += \
 	src/solve/cost_table.c \
 	src/solve/cost_table.h \
 	src/solve/cpu.c \
+	src/solve/cpu_bounds.h \
+	src/solve/cpu_finish.h \
+	src/solve/cpu_loops.h \
 	src/solve/cpu_product.h \
 	src/solve/cpu_tile.h \
 	src/solve/cpu_variant.c \

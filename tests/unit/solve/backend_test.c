@@ -57,9 +57,10 @@ START_TEST(every_back_end_gives_the_table_of_the_reference)
 }
 END_TEST
 
-/* Sizes around those of strips, blocks and chunks, and threads that outnumber the strips. */
+/* Sizes around those of strips, blocks and spans, threads that outnumber the strips, and times up
+ * to `time`. */
 static void check_variant(const struct cpu_variant *variant, struct chance *chance, int32_t layers,
-                          int32_t slots, unsigned threads)
+                          int32_t slots, int32_t time, unsigned threads)
 {
     static struct random_problem random;
     struct cost_table table, wanted;
@@ -67,9 +68,10 @@ static void check_variant(const struct cpu_variant *variant, struct chance *chan
     struct backend_options options = {.budget = &budget};
     struct error err;
     random_problem_fill(&random, chance, layers, slots, chance_in(chance, 0, 1 + slots / 6),
-                        chance_in(chance, 0, 1000));
+                        chance_in(chance, 0, time));
+    ck_assert(cost_problem_check(&random.problem, &err));
     ck_assert(cost_reference_solve(&random.problem, &wanted, 1, &options, &err));
-    ck_assert(cpu_solve_with(variant, &random.problem, &table, 1, threads, &budget, &err));
+    ck_assert(cpu_solve_with(variant, &random.problem, &table, 1, threads, NULL, &budget, &err));
     ck_assert_msg(same(&table, &wanted), "%s, %d layers, %d slots, %u threads", variant->name,
                   layers, slots, threads);
     cost_table_release(&table, &budget);
@@ -84,10 +86,16 @@ START_TEST(every_cpu_variant_gives_the_table_of_the_reference)
         if (!cpu_variants[k].supported())
             continue;
         for (int32_t layers = 1; layers < 20; layers++)
-            check_variant(&cpu_variants[k], &chance, layers, layers * 5 % 37, 1);
+            check_variant(&cpu_variants[k], &chance, layers, layers * 5 % 37, 1000, 1);
         for (unsigned threads = 1; threads < 8; threads++) {
-            check_variant(&cpu_variants[k], &chance, 90, 47 + (int32_t)threads, threads);
-            check_variant(&cpu_variants[k], &chance, 128, 100, threads);
+            check_variant(&cpu_variants[k], &chance, 90, 47 + (int32_t)threads, 1000, threads);
+            check_variant(&cpu_variants[k], &chance, 128, 100, 1000, threads);
+        }
+        /* As large as values get: bounds must not overflow. And so small that many are equal. */
+        for (int32_t layers = 30; layers < 90; layers += 3) {
+            int32_t most = COST_INFINITE / layers / layers - 1;
+            check_variant(&cpu_variants[k], &chance, layers, layers * 3, most, 1);
+            check_variant(&cpu_variants[k], &chance, layers, layers * 3, 1, 1);
         }
     }
 }

@@ -1,0 +1,141 @@
+/* What is left of a block of a tile after the product: splits that touch the tile itself, and the
+ * rest of the recurrence; part of solve/cpu_loops.h. Rows come from the lowest up, columns from the
+ * left: what a row needs of its own is still in registers. */
+
+#define INLINED       TARGET static inline __attribute__((always_inline))
+#define UNROLLED      _Pragma("GCC unroll 4")
+#define CORNER_SPLITS 10 /* of the cells of a tile on the diagonal, and of another */
+#define REST_SPLITS   48
+
+/* Where a block of a tile finds what it needs besides: looked up once, for the compiler cannot know
+ * that nothing of it changes as cells are written. */
+struct SURROUNDINGS {
+    size_t step;
+    const int32_t *kept[COST_STRIP];   /* [r]: H(i+1, first_j, first slot - xbar[i] ..) */
+    const int32_t *below[COST_STRIP];  /* [r]: H(i, first_j, first slot - x[i] ..) */
+    const int32_t *beside[COST_STRIP]; /* [c]: H(j, j.., first slot - x[j] ..) */
+    int32_t *rows[COST_STRIP], *cells; /* where the block's own go */
+    const int32_t *panel;              /* H(first_i, first_i, first slot ..) */
+    int32_t all[COST_STRIP][COST_STRIP], least[COST_STRIP][COST_STRIP];
+    int32_t before[COST_STRIP], forward[COST_STRIP];
+};
+
+INLINED void PASTE(VARIANT, _look_around)(const struct tile *tile, size_t block,
+                                          struct SURROUNDINGS *around)
+{
+    around->step = tile->step;
+    around->cells = tile_column(tile, block, tile->first_j);
+    around->panel = tile_column(tile, block, tile->first_i);
+    UNROLLED for (size_t r = 0; r < COST_STRIP; r++)
+    {
+        size_t i = tile->first_i + r;
+        around->kept[r] = tile_kept(tile, block, i, 0);
+        around->below[r] = tile_behind(tile, block, i, 0);
+        around->beside[r] = tile_behind(tile, block, tile->first_j + r, 0);
+        around->rows[r] = tile_row(tile, block, i, 0);
+        around->before[r] = tile->chain->before[i];
+        around->forward[r] = tile->chain->forward[i];
+        UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
+        {
+            around->all[r][c] = tile_all(tile, i, c);
+            around->least[r][c] = tile->least[i * COST_STRIP + c];
+        }
+    }
+}
+
+/* sum -> H(i,j), of the cell of row r and column c; m: the slots. */
+INLINED VECTOR PASTE(VARIANT, _finish)(const struct SURROUNDINGS *around, size_t r, size_t c,
+                                       size_t slot, VECTOR m, VECTOR sum)
+{
+    const VECTOR infinite = (VECTOR){0} + COST_INFINITE;
+    VECTOR kept = *(const LOOSE *)(around->kept[r] + c * around->step + slot);
+    VECTOR can_keep = (VECTOR)(m >= around->all[r][c]) & (VECTOR)(kept < infinite);
+    sum = CHOOSE((VECTOR)(m >= around->least[r][c]), sum - around->before[r], infinite);
+    kept = CHOOSE(can_keep, kept - around->forward[r], infinite);
+    sum = LEAST(sum, kept);
+    return LEAST(sum, infinite);
+}
+
+/* Row r, into the table and the buffer of columns. `corner`: the tile is on the diagonal, where
+ * all splits touch it, and row and column r meet in H(i,i). */
+INLINED void PASTE(VARIANT, _row)(const struct SURROUNDINGS *around, size_t r, bool corner,
+                                  int32_t first_slot, const int32_t *sums)
+{
+    static const int32_t ascending[COST_BLOCK] = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (size_t slot = 0; slot < COST_BLOCK; slot += LANES) {
+        VECTOR row[COST_STRIP], m = *(const LOOSE *)(ascending + slot) + first_slot;
+        UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
+        {
+            if (corner && c < r)
+                continue;
+            VECTOR sum = *(const VECTOR *)(sums + (r * COST_STRIP + c) * COST_BLOCK + slot);
+            UNROLLED for (size_t q = r; !corner && q < COST_STRIP - 1; q++)
+            {
+                VECTOR left =
+                    *(const VECTOR *)(around->panel + slot + (q * COST_STRIP + r) * COST_BLOCK);
+                VECTOR met =
+                    left + *(const LOOSE *)(around->below[q + 1] + c * around->step + slot);
+                sum = LEAST(sum, met);
+            }
+            UNROLLED for (size_t q = corner ? r : 0; q < c; q++)
+            {
+                VECTOR met =
+                    row[q] + *(const LOOSE *)(around->beside[q + 1] + c * around->step + slot);
+                sum = LEAST(sum, met);
+            }
+            if (corner && c == r)
+                row[c] = CHOOSE((VECTOR)(m >= around->all[r][c]), (VECTOR){0} + around->before[r],
+                                (VECTOR){0} + COST_INFINITE);
+            else
+                row[c] = PASTE(VARIANT, _finish)(around, r, c, slot, m, sum);
+            *(VECTOR *)(around->cells + (c * COST_STRIP + r) * COST_BLOCK + slot) = row[c];
+            *(LOOSE *)(around->rows[r] + c * around->step + slot) = row[c];
+        }
+    }
+}
+
+/* What the product left over, from the lowest row up. */
+INLINED void PASTE(VARIANT, _rest)(const struct tile *tile, size_t block, bool corner,
+                                   const int32_t *sums)
+{
+    struct SURROUNDINGS around;
+    int32_t slot = tile_slot(tile, block);
+    tile->work->splits += corner ? CORNER_SPLITS * COST_BLOCK : REST_SPLITS * COST_BLOCK;
+    PASTE(VARIANT, _look_around)(tile, block, &around);
+    PASTE(VARIANT, _row)(&around, 3, corner, slot, sums);
+    PASTE(VARIANT, _row)(&around, 2, corner, slot, sums);
+    PASTE(VARIANT, _row)(&around, 1, corner, slot, sums);
+    PASTE(VARIANT, _row)(&around, 0, corner, slot, sums);
+    for (size_t r = 0; r < COST_STRIP; r++)
+        for (size_t c = 0; c < COST_STRIP; c++)
+            tile_tops(tile, block, r, tile->first_j)[c] =
+                around.cells[(c * COST_STRIP + r) * COST_BLOCK + COST_BLOCK - 1];
+}
+
+/* All as it was at the slot before. */
+TARGET static inline void PASTE(VARIANT, _repeat)(const struct tile *tile, size_t block,
+                                                  const struct LIMITS *limits)
+{
+    int32_t *cells = tile_column(tile, block, tile->first_j);
+    for (size_t r = 0; r < COST_STRIP; r++) {
+        for (size_t c = 0; c < COST_STRIP; c++) {
+            int32_t *cell = cells + (c * COST_STRIP + r) * COST_BLOCK;
+            int32_t *row = tile_row(tile, block, tile->first_i + r, c);
+            VECTOR same = (VECTOR){0} + limits->start[r][c];
+            for (size_t slot = 0; slot < COST_BLOCK; slot += LANES) {
+                *(VECTOR *)(cell + slot) = same;
+                *(LOOSE *)(row + slot) = same;
+            }
+        }
+        *(QUAD *)tile_tops(tile, block, r, tile->first_j) = *(const QUAD *)limits->start[r];
+    }
+}
+
+TARGET static void PASTE(VARIANT, _corner)(const struct tile *tile)
+{
+    _Alignas(64) int32_t sums[TILE_CELLS];
+    for (size_t k = 0; k < TILE_CELLS; k++)
+        sums[k] = 2 * COST_INFINITE;
+    for (size_t block = 0; block < tile->blocks; block++)
+        PASTE(VARIANT, _rest)(tile, block, true, sums);
+}
