@@ -1,12 +1,11 @@
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "commands/analyze_options.h"
 
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "commands/arguments.h"
 #include "commands/at.h"
+#include "commands/crew.h"
 
 #define TEXT_SITES   15 /* rows without --top */
 #define TEXT_LARGEST 5
@@ -164,15 +163,6 @@ const struct option_spec analyze_option_specs[] = {
     {0, NULL, NULL, NULL},
 };
 
-static size_t core_count(void)
-{
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-        return (size_t)CPU_COUNT(&allowed);
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (size_t)online : 1;
-}
-
 bool analyze_options_complete(struct analyze_options *options, struct error *err)
 {
     if (options->allocations && !options->json)
@@ -181,7 +171,7 @@ bool analyze_options_complete(struct analyze_options *options, struct error *err
         return error_set(err, STATUS_USAGE,
                          "--explain prints text; --allocations has reasons as JSON");
     if (options->jobs == 0)
-        options->jobs = core_count();
+        options->jobs = crew_cores();
     options->report.unit = options->json ? UNIT_AUTO : options->unit;
     if (!options->top_given) {
         options->report.top = options->json ? JSON_SITES : TEXT_SITES;

@@ -1,8 +1,10 @@
-#define _GNU_SOURCE /* fopencookie */
+#define _GNU_SOURCE /* fopencookie, sched_getaffinity */
 #include "commands/crew.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 
@@ -152,4 +154,13 @@ bool crew_run(const struct crew_work *work, struct error *err)
     free(threads);
     free(crew.pieces);
     return ok || error_set(err, STATUS_LIMIT, "out of memory");
+}
+
+size_t crew_cores(void)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+        return (size_t)CPU_COUNT(&allowed);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (size_t)online : 1;
 }

@@ -21,6 +21,9 @@ struct crew_work {
     void *self;
 };
 
+/* How many threads can run at once. */
+size_t crew_cores(void);
+
 /* Returns once all is done. Fewer threads than asked for are no failure. */
 bool crew_run(const struct crew_work *work, struct error *err);
 
