@@ -31,6 +31,19 @@ libmemsnap_a_SOURCES += \
 	src/analysis/diff_symbols.h \
 	src/analysis/diff_warnings.c \
 	src/analysis/diff_words.c \
+	src/analysis/check.c \
+	src/analysis/check.h \
+	src/analysis/check_baseline.c \
+	src/analysis/check_baseline.h \
+	src/analysis/check_blame.c \
+	src/analysis/check_device.c \
+	src/analysis/check_held.c \
+	src/analysis/check_layers.c \
+	src/analysis/check_lines.c \
+	src/analysis/check_lines.h \
+	src/analysis/check_parts.h \
+	src/analysis/check_rules.c \
+	src/analysis/check_rules.h \
 	src/analysis/explain.c \
 	src/analysis/explain.h \
 	src/analysis/findings.c \
@@ -140,6 +153,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/site.c \
 	src/analysis/site.h \
 	src/analysis/site_label.c \
+	src/analysis/site_pattern.c \
+	src/analysis/site_pattern.h \
 	src/analysis/size_tally.c \
 	src/analysis/size_tally.h \
 	src/analysis/step_marks.c \

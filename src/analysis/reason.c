@@ -25,13 +25,31 @@ const char *category_name(enum category category)
     return category <= CATEGORY_COUNT ? names[category] : own_names[category - CATEGORY_COUNT - 1];
 }
 
+/* CATEGORY_COUNT + 1 + own_count where there is none. */
+static uint8_t index_of(const char *name)
+{
+    uint8_t i = 0;
+    while (i < CATEGORY_COUNT + 1 + own_count &&
+           strcmp(category_name((enum category)i), name) != 0)
+        i++;
+    return i;
+}
+
+bool category_find(const char *name, enum category *category)
+{
+    uint8_t i = index_of(name);
+    if (i == CATEGORY_COUNT || i == CATEGORY_COUNT + 1 + own_count)
+        return false;
+    *category = (enum category)i;
+    return true;
+}
+
 bool category_define(const char *name, uint8_t *category)
 {
-    for (uint8_t i = 0; i < CATEGORY_COUNT + 1 + own_count; i++) {
-        if (strcmp(category_name((enum category)i), name) == 0) {
-            *category = i;
-            return i != CATEGORY_COUNT;
-        }
+    uint8_t found = index_of(name);
+    if (found < CATEGORY_COUNT + 1 + own_count) {
+        *category = found;
+        return found != CATEGORY_COUNT;
     }
     if (own_count == sizeof(own_names) / sizeof(own_names[0]))
         return false;

@@ -27,6 +27,8 @@ const char *category_name(enum category category);
  * called before threads are started. False where there are too many already. Raw bytes: escape
  * before showing. */
 bool category_define(const char *name, uint8_t *category);
+/* The category of that name that there is, "unexplained" not among them; false: none. */
+bool category_find(const char *name, enum category *category);
 
 enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 
