@@ -94,6 +94,43 @@ void escape_folded(struct buffer *out, const char *bytes, size_t size)
     }
 }
 
+void escape_markup(struct buffer *out, const char *bytes, size_t size)
+{
+    struct buffer shown = BUFFER_INIT;
+    escape_text(&shown, bytes, size);
+    for (size_t i = 0; i < shown.size; i++) {
+        char c = shown.bytes[i];
+        if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\'')
+            buffer_printf(out, "&#%d;", c);
+        else
+            buffer_putc(out, c);
+    }
+    out->failed = out->failed || shown.failed;
+    buffer_release(&shown);
+}
+
+void escape_workflow(struct buffer *out, const char *bytes, size_t size, bool is_property)
+{
+    struct buffer shown = BUFFER_INIT;
+    for (size_t at = 0, run; at < size; at += run) {
+        for (run = 0; at + run < size && bytes[at + run] != '\r' && bytes[at + run] != '\n'; run++)
+            continue;
+        escape_text(&shown, bytes + at, run);
+        if (run == 0)
+            buffer_putc(&shown, bytes[at]);
+        run += run == 0;
+    }
+    for (size_t i = 0; i < shown.size; i++) {
+        char c = shown.bytes[i];
+        if (c == '%' || c == '\r' || c == '\n' || (is_property && (c == ':' || c == ',')))
+            buffer_printf(out, "%%%02X", (unsigned)c);
+        else
+            buffer_putc(out, c);
+    }
+    out->failed = out->failed || shown.failed;
+    buffer_release(&shown);
+}
+
 static void escape_json_code(struct buffer *out, uint32_t code)
 {
     if (code >= 0x10000) /* as a surrogate pair */

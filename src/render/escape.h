@@ -3,6 +3,7 @@
 #ifndef MEMSNAP_RENDER_ESCAPE_H
 #define MEMSNAP_RENDER_ESCAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,15 @@ void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
  * ";", which ends a frame, and "_" for a space before a digit, for what ends in a number would be
  * taken for a weight. */
 void escape_folded(struct buffer *out, const char *bytes, size_t size);
+
+/* For HTML and XML, between tags or in a quoted attribute: escape_text(), and "<", ">", "&" and
+ * quotes as character references. */
+void escape_markup(struct buffer *out, const char *bytes, size_t size);
+
+/* For a workflow command of GitHub Actions: "%", CR and LF as "%25", "%0D" and "%0A"; in a property
+ * ":" and "," too, as "%3A" and "%2C". What else escape_text() would not let through comes as it
+ * writes that. */
+void escape_workflow(struct buffer *out, const char *bytes, size_t size, bool is_property);
 
 /* For gnuplot, between single quotes or in a field of a data file: what would end a string, be run
  * or be taken for markup becomes what looks like it (quotes and backticks their typographic kin, a

@@ -27,6 +27,13 @@ libmemsnap_a_SOURCES += \
 	src/render/diff_parts.h \
 	src/render/diff_tables.c \
 	src/render/diff_text.c \
+	src/render/check.h \
+	src/render/check_annotations.c \
+	src/render/check_json.c \
+	src/render/check_junit.c \
+	src/render/check_text.c \
+	src/render/check_words.c \
+	src/render/check_words.h \
 	src/render/dump_json.c \
 	src/render/dump_json.h \
 	src/render/dump_leaf.c \
