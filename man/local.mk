@@ -2,6 +2,7 @@ dist_man_MANS = \
 	man/memsnap.1 \
 	man/memsnap-analyze.1 \
 	man/memsnap-backends.1 \
+	man/memsnap-check.1 \
 	man/memsnap-convert.1 \
 	man/memsnap-diff.1 \
 	man/memsnap-dump.1 \

@@ -19,3 +19,11 @@ dist_plots_DATA = \
 	share/plots/text-time.gp \
 	share/plots/text.gp \
 	share/plots/timeline.gp
+
+# For users of memsnap check.
+dist_pkgdata_DATA = share/policy.schema.json
+cidir = $(pkgdatadir)/ci
+dist_ci_DATA = \
+	share/ci/github-actions.yml \
+	share/ci/gitlab-ci.yml \
+	share/ci/memory-policy.json

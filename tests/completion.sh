@@ -45,6 +45,8 @@ expect 'text json' backends --format ''
 expect 'text json csv' diff --format ''
 expect 'site' diff --by s
 expect 'peak end' diff --at-a ''
+expect 'text json junit github' check --format ''
+expect '--max-fragmentation' check --max-f
 expect 'msgpack' convert --to m
 expect '--max-memory' dump --m
 expect 'KiB' analyze file.pickle --units K

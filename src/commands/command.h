@@ -36,9 +36,9 @@ extern const struct command *const commands[]; /* ends with NULL */
 
 const struct command *command_find(const char *name); /* NULL: no such command */
 
-extern const struct command command_analyze, command_backends, command_convert, command_diff,
-    command_dump, command_export, command_flame, command_help, command_plot, command_suggest,
-    command_version;
+extern const struct command command_analyze, command_backends, command_check, command_convert,
+    command_diff, command_dump, command_export, command_flame, command_help, command_plot,
+    command_suggest, command_version;
 
 /* Says that there is no such command, and which may have been meant. */
 enum status command_unknown(const char *name);

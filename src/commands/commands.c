@@ -7,6 +7,7 @@
 
 const struct command *const commands[] = {&command_analyze,
                                           &command_backends,
+                                          &command_check,
                                           &command_convert,
                                           &command_diff,
                                           &command_dump,

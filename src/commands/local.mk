@@ -17,6 +17,13 @@ libmemsnap_a_SOURCES += \
 	src/commands/backends.c \
 	src/commands/capture.c \
 	src/commands/capture.h \
+	src/commands/check.c \
+	src/commands/check_file.c \
+	src/commands/check_file.h \
+	src/commands/check_options.c \
+	src/commands/check_options.h \
+	src/commands/check_policy.c \
+	src/commands/check_policy.h \
 	src/commands/closest.c \
 	src/commands/closest.h \
 	src/commands/command.h \

@@ -238,7 +238,7 @@ void check_words_command(struct buffer *out, const struct check_row *row, const 
         buffer_printf(out, "memsnap suggest --checkpoints %zu ", row->rule->checkpoints);
         break;
     case CHECK_MAX_INCREASE:
-        buffer_puts(out, "memsnap analyze ");
+        buffer_puts(out, "memsnap diff ");
         add_word(out, baseline ? baseline : "-");
         buffer_putc(out, ' ');
         break;

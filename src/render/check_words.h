@@ -18,7 +18,7 @@ void check_words_failure(struct buffer *out, const struct check_row *row, enum u
 void check_words_blame(struct buffer *out, const struct check_row *row, enum unit unit);
 /* What was found, and what to do about it; nothing where nothing is known. */
 void check_words_advice(struct buffer *out, const struct check_row *row);
-/* "memsnap analyze old.pickle new.pickle", quoted for a shell: what shows more. */
+/* "memsnap diff old.pickle new.pickle", quoted for a shell: what shows more. */
 void check_words_command(struct buffer *out, const struct check_row *row, const char *baseline,
                          const char *path);
 

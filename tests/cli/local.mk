@@ -3,6 +3,7 @@ cli_tests = \
 	tests/cli/convert.sh \
 	tests/cli/devices.sh \
 	tests/cli/categories.sh \
+	tests/cli/check.sh \
 	tests/cli/diff.sh \
 	tests/cli/dump.sh \
 	tests/cli/escape.sh \
@@ -30,6 +31,14 @@ EXTRA_DIST += \
 	tests/cli/golden/at-peak-annotations.txt \
 	tests/cli/golden/at-time.txt \
 	tests/cli/golden/cache.txt \
+	tests/cli/golden/check-failed.txt \
+	tests/cli/golden/check-github.txt \
+	tests/cli/golden/check-junit.xml \
+	tests/cli/golden/check-layers.txt \
+	tests/cli/golden/check-oom.txt \
+	tests/cli/golden/check-passed.txt \
+	tests/cli/golden/check-several.txt \
+	tests/cli/golden/check.json \
 	tests/cli/golden/comparison.txt \
 	tests/cli/golden/device.txt \
 	tests/cli/golden/diff-category.csv \
@@ -64,6 +73,7 @@ EXTRA_DIST += \
 	tests/cli/golden/flame-time.txt \
 	tests/cli/golden/flame.txt \
 	tests/cli/golden/help-analyze.txt \
+	tests/cli/golden/help-check.txt \
 	tests/cli/golden/help-convert.txt \
 	tests/cli/golden/help-backends.txt \
 	tests/cli/golden/help-diff.txt \

@@ -1,0 +1,226 @@
+#!/bin/sh
+# memsnap check: rules, policies, formats, and what could not fail.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+cp samples/*.gz samples/*.pickle .
+
+run check --help
+exits 0
+golden help-check.txt
+check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
+
+# report GOLDEN STATUS ARGUMENT...
+report() {
+    file=$1 wanted=$2
+    shift 2
+    run check "$@"
+    exits "$wanted"
+    no_err
+    golden "$file"
+}
+
+report check-passed.txt 0 --max-peak 296MiB --no-oom --no-leaks --max-fragmentation 30% \
+    train-loop.pickle.gz
+report check-failed.txt 1 --max-peak 400MiB --max-reserved 1GiB --max-growth 0 --no-leaks --no-oom \
+    --max-fragmentation 2.5% --max-category activation=100MiB --max-site 'model.py:*=10MiB' \
+    --baseline train-loop.pickle.gz --max-increase 10% leak.pickle.gz
+report check-several.txt 1 --max-peak 200MiB --jobs 2 two-devices.pickle.gz cache.pickle.gz
+report check-oom.txt 1 --no-oom --at end --max-fragmentation 10% oom-fragmented.pickle.gz
+report check-layers.txt 1 --max-peak 2GiB --max-category activation=1GiB \
+    --max-memory-after-suggest 4=100MiB decoder.layers.json.gz
+report check-github.txt 1 --no-oom --at end --max-fragmentation 10% --format github \
+    --source-root /home/user/serve oom-fragmented.pickle.gz
+report check-junit.xml 1 --no-oom --max-peak 2GiB --format junit oom-fragmented.pickle.gz \
+    two-devices.pickle.gz
+report check.json 1 --no-oom --max-fragmentation 10% --max-peak 1GiB --max-site 'serve.py=3GiB' \
+    --format json oom-fragmented.pickle.gz
+for narrow in check-failed check-several check-oom check-layers; do
+    check "$narrow keeps within 80 columns" \
+        test -z "$(awk 'length > 80' "$cli/golden/$narrow.txt")"
+done
+
+# value RULE ARGUMENT...: what the only row of JSON has
+value() {
+    run check --format json "$@"
+    sed -n 's/.*"value":\(-\{0,1\}[0-9]*\).*/\1/p' .run/out
+}
+
+# edge RULE PREFIX FILE [ARGUMENT...]: passes at its value and above, fails just below
+edge() {
+    rule=$1 prefix=$2
+    shift 2
+    at=$(value "--$rule" "${prefix}0" "$@")
+    check "$rule $prefix has a value" test "${at:-0}" -gt 0
+    run check "--$rule" "$prefix$at" "$@"
+    exits 0
+    run check "--$rule" "$prefix$((at + 1))" "$@"
+    exits 0
+    run check "--$rule" "$prefix$((at - 1))" "$@"
+    exits 1
+    out_has ' -1 B  FAILED'
+}
+
+edge max-peak '' train-loop.pickle.gz
+edge max-reserved '' train-loop.pickle.gz
+edge max-growth '' leak.pickle.gz
+edge max-fragmentation '' leak.pickle.gz
+edge max-fragmentation '' --at end pinned.pickle.gz
+edge max-category activation= leak.pickle.gz
+edge max-category parameter= --at end leak.pickle.gz
+edge max-site 'model.py:*=' leak.pickle.gz
+edge max-site '(no stack recorded)=' --device 1 two-devices.pickle.gz
+edge max-increase '' --baseline train-loop.pickle.gz leak.pickle.gz
+edge max-peak '' decoder.layers.json.gz
+edge max-reserved '' decoder.layers.json.gz
+edge max-category activation= decoder.layers.json.gz
+edge max-memory-after-suggest 4= decoder.layers.json.gz
+edge max-increase '' --baseline fsdp.layers.pickle decoder.layers.json.gz
+edge max-peak '' decoder.operators.pickle.gz
+edge max-reserved '' decoder.operators.pickle.gz
+
+# a share fails exactly where its bytes do: 128 of 1000 are 12.8%, and no rounding hides one byte
+cat >share.json <<'END'
+{"device_traces": [], "segments": [{"device": 0, "address": 4096, "total_size": 1000,
+ "allocated_size": 872, "active_size": 872, "requested_size": 872, "stream": 0, "segment_type": "large",
+ "blocks": [{"address": 4096, "size": 872, "requested_size": 872, "state": "active_allocated"},
+            {"address": 4968, "size": 128, "requested_size": 0, "state": "inactive"}]}]}
+END
+for passes in 12.8% 12.800001% 13% 99.999999%; do
+    run check --max-fragmentation $passes share.json
+    exits 0
+done
+for fails in 12.799999% 12.79% 12% 0%; do
+    run check --max-fragmentation $fails share.json
+    exits 1
+done
+sed 's/872/750/g; s/4968/4846/; s/128/250/' share.json >smaller.json
+for passes in 16.266667% 17% 122 1KiB; do # 122 of 750 are 16.2666...%
+    run check --baseline smaller.json --max-increase $passes share.json
+    exits 0
+done
+for fails in 16.266666% 16% 0% 121 0; do
+    run check --baseline smaller.json --max-increase $fails share.json
+    exits 1
+done
+run check --baseline share.json --max-increase 0 smaller.json
+exits 0
+out_has '-122 B'
+
+# how call sites are named
+site() {
+    run check --format json --max-site "$1=1" leak.pickle.gz
+    exits 1
+    sed -n 's/.*"value":\([0-9]*\).*/\1/p' .run/out
+}
+whole=$(site 'model.py:*')
+check 'a file is all of its lines' test "$(site model.py)" = "$whole"
+check 'a path means the same' test "$(site '/home/user/train/model.py')" = "$whole"
+check 'and the end of one' test "$(site 'train/model.py:*')" = "$whole"
+check 'a line is less' test "$(site 'model.py:53')" -lt "$whole"
+check 'with or without function' test "$(site 'model.py:53')" = "$(site 'model.py:53 forward')"
+check 'sets and marks' test "$(site 'model.py:[!0-46-9]? f*d')" -ge "$(site 'model.py:53')"
+
+# what cannot fail, or is not understood
+# refused STATUS MESSAGE ARGUMENT...
+refused() {
+    wanted=$1 message=$2
+    shift 2
+    run check "$@"
+    exits "$wanted"
+    no_out
+    err "memsnap: $message"
+}
+refused 2 "check: no rule to check: try --max-peak 70GiB, or see 'memsnap check --help'" \
+    leak.pickle.gz
+refused 2 'check: max-category: there is no category '"'activations'"', only: parameter, gradient, optimizer_state, activation, input, temporary, autograd_detail, communication, workspace, unknown' \
+    --max-category activations=1GiB leak.pickle.gz
+refused 2 'leak.pickle.gz: cannot be held to max-category communication: nothing in the file has this category' \
+    --max-category communication=1GiB leak.pickle.gz
+refused 2 'leak.pickle.gz: cannot be held to max-site modle.py:*: no call site in the file is meant by this pattern' \
+    --max-site 'modle.py:*=1GiB' leak.pickle.gz
+refused 2 'oom.pickle.gz: cannot be held to max-growth: the file holds fewer than 3 whole steps, so nothing tells what grows' \
+    --max-growth 0 oom.pickle.gz
+refused 2 'oom.pickle.gz: cannot be held to no-leaks: the file holds fewer than 3 whole steps, so nothing tells what grows' \
+    --no-leaks --no-oom oom.pickle.gz
+refused 2 'history-off.pickle: cannot be held to no-oom: no events were recorded, so nothing tells' \
+    --no-oom history-off.pickle
+refused 2 'fsdp.layers.pickle: cannot be held to no-oom: no events were recorded, so nothing tells' \
+    --no-oom fsdp.layers.pickle
+refused 2 'leak.pickle.gz: cannot be held to max-memory-after-suggest 4: only a layer trace can be asked this' \
+    --max-memory-after-suggest 4=1GiB leak.pickle.gz
+refused 2 'leak.pickle.gz: cannot be held to max-increase: the baseline is of another kind, or of other devices' \
+    --baseline decoder.layers.json.gz --max-increase 1% leak.pickle.gz
+refused 2 'fsdp.layers.pickle: --at is not for a layer trace, only for allocator snapshots' \
+    --at end --max-peak 1 fsdp.layers.pickle
+refused 2 'check: max-fragmentation 100% cannot fail: holes are never more than what is reserved' \
+    --max-fragmentation 100% leak.pickle.gz
+refused 2 'check: max-increase needs --baseline FILE, the capture to compare with' \
+    --max-increase 2% leak.pickle.gz
+refused 2 'check: --baseline needs --max-increase: how much more than that is too much?' \
+    --max-peak 1GiB --baseline leak.pickle.gz leak.pickle.gz
+for bad in 1.0000001% -1% 1%% % 1e3 '' ' 1GiB' 1.5 10GiBs 1000001% 99999999999999999999; do
+    refused 2 "check: max-increase takes a limit such as 2% or 512MiB, not '$bad'" \
+        --max-increase "$bad" leak.pickle.gz
+done
+refused 2 "check: max-peak takes a limit such as 70GiB, not '5%'" --max-peak 5% leak.pickle.gz
+for bad in activation =1GiB ''; do
+    refused 2 "check: max-category takes what it limits, =, and a size: activation=20GiB, not '$bad'" \
+        --max-category "$bad" leak.pickle.gz
+done
+refused 2 'check: standard input can be read only once' --max-peak 1 - -
+refused 5 'none.pickle: No such file or directory' --max-peak 1 none.pickle
+refused 5 'none.pickle: No such file or directory' --baseline none.pickle --max-increase 1 leak.pickle.gz
+
+# the last limit of a name holds; names do not replace one another
+run check --max-peak 1 --max-peak 1GiB --max-category activation=1 --max-category activation=1GiB \
+    --max-category parameter=1 leak.pickle.gz
+exits 1
+out_has 'FAILED: 1 of 3 checks'
+
+# several files: one that cannot be checked decides, and is in what CI shows
+echo 'no snapshot' >text.pickle
+run check --max-peak 1GiB leak.pickle.gz text.pickle
+exits 3
+one_err_line
+out_has 'text.pickle: not checked'
+out_has '2 files: 1 passed, 0 failed, 1 not checked'
+run check --max-peak 1 --format json text.pickle leak.pickle.gz
+exits 3
+out_has '{"schema":"memsnap.check/1","passed":false,"files":[{"path":"text.pickle","passed":false,"rules":[],'
+out_has '"error":{"status":3,"message":"'
+run check --max-peak 1GiB --format junit text.pickle
+exits 3
+out_has '<testsuites name="memsnap check" tests="1" failures="0" errors="1" time="0">'
+run check --max-peak 1GiB --format github text.pickle
+exits 3
+out_has '::error title=memsnap::text.pickle: not checked: '
+run check --max-peak 1GiB --format github leak.pickle.gz
+exits 0
+out_has '::notice title=memsnap::leak.pickle.gz: passed 1 check'
+run check --max-peak 1GiB - <leak.pickle.gz
+exits 0
+out_has 'standard input: passed'
+
+# one device of several cannot be held to a rule
+run check --max-increase 0 --baseline leak.pickle.gz two-devices.pickle.gz
+exits 0
+out_has 'warning: device 1: max-increase was not judged: the baseline has no such'
+
+# categories of one's own
+echo 'kept: train.py:evaluate' >own.rules
+run check --rules own.rules --max-category kept=1GiB leak.pickle.gz
+exits 0
+cp oom-shortage.pickle.gz serving.pickle.gz
+refused 2 'serving.pickle.gz: cannot be held to max-category kept: nothing in the file has this category' \
+    --rules own.rules --max-category kept=1GiB serving.pickle.gz
+
+# output into a file, and nothing of one that failed
+run check --max-peak 1 -o report.txt leak.pickle.gz
+exits 1
+no_out
+check 'the file is the report' grep -q FAILED report.txt
+run check --max-peak 1 -o none.txt text.pickle
+exits 3
+check 'leaves no file' test ! -e none.txt
+
+finish
