@@ -48,7 +48,7 @@ static bool search_all(struct search *search, bool *occurs, struct error *err)
         struct live live = {.in_trace = true,
                             .index = (uint32_t)i,
                             .addr = timeline->trace->addr[item],
-                            .size = timeline->trace->size[item],
+                            .size = trace_size(timeline->trace, item),
                             .stack = timeline->trace->stack[item]};
         ok = matches(search, &live, occurs, err);
     }
