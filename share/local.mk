@@ -10,6 +10,7 @@ plotsdir = $(pkgdatadir)/plots
 dist_plots_DATA = \
 	share/plots/bars.gp \
 	share/plots/categories.gp \
+	share/plots/flame.gp \
 	share/plots/frame.gp \
 	share/plots/layers.gp \
 	share/plots/page.gp \

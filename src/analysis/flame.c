@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/flame_order.h"
 #include "analysis/flame_paths.h"
 #include "analysis/flame_samples.h"
 #include "base/hash.h"
@@ -16,6 +17,8 @@ struct builder {
     struct idtable ends;     /* ends, by root and forward stack */
     struct forward_end *forward_ends;
     size_t end_count, end_capacity;
+    struct flame_mark *marks; /* only with categories */
+    size_t mark_count, mark_capacity;
     uint64_t seed;
 };
 
@@ -141,6 +144,18 @@ static bool descend_operator(struct builder *builder, string_id op, uint32_t *no
     return descend_to(builder, FLAME_NAME, op, node, err);
 }
 
+static bool mark(struct builder *builder, uint32_t node, uint32_t category, uint64_t weight,
+                 struct error *err)
+{
+    if (!builder->flame->options.with_categories)
+        return true;
+    if (!vec_grow((void **)&builder->marks, &builder->mark_capacity, builder->mark_count + 1,
+                  sizeof(*builder->marks), builder->flame->budget, err))
+        return false;
+    builder->marks[builder->mark_count++] = (struct flame_mark){weight, node, (uint8_t)category};
+    return true;
+}
+
 static bool add_sample(struct builder *builder, const struct flame_sample *sample, uint64_t weight,
                        struct error *err)
 {
@@ -154,7 +169,7 @@ static bool add_sample(struct builder *builder, const struct flame_sample *sampl
          descend_operator(builder, sample->op, &node, err);
     if (ok)
         builder->flame->nodes[node].self += weight;
-    return ok;
+    return ok && mark(builder, node, sample->root, weight, err);
 }
 
 /* Weights in 64 bits. Of bytes times time those that are too large are counted in milliseconds, or
@@ -185,8 +200,9 @@ static bool add_unexplained(struct builder *builder, int64_t bytes, struct error
         return false;
     flame->nodes[node].self += (uint64_t)bytes;
     flame->total += (uint64_t)bytes;
-    return flame->total <= INT64_MAX ||
-           error_set(err, STATUS_BAD_INPUT, "sizes sum beyond 2^63-1 bytes");
+    if (flame->total > INT64_MAX)
+        return error_set(err, STATUS_BAD_INPUT, "sizes sum beyond 2^63-1 bytes");
+    return mark(builder, node, CATEGORY_COUNT, (uint64_t)bytes, err);
 }
 
 static bool add_samples(struct builder *builder, const struct flame_samples *samples,
@@ -203,54 +219,10 @@ static bool add_samples(struct builder *builder, const struct flame_samples *sam
     return add_unexplained(builder, samples->unexplained_bytes, err);
 }
 
-/* One node among its siblings. */
-struct place {
-    uint64_t total;
-    uint32_t parent, node;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->parent != y->parent)
-        return x->parent < y->parent ? -1 : 1;
-    if (x->total != y->total)
-        return x->total > y->total ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
-static bool order_children(struct flame *flame, struct error *err)
-{
-    struct place *places = NULL;
-    size_t capacity = 0, count = flame->node_count - 1;
-    if (!vec_grow((void **)&flame->children, &flame->children_capacity, count + 1,
-                  sizeof(*flame->children), flame->budget, err) ||
-        !vec_grow((void **)&places, &capacity, count + 1, sizeof(*places), flame->budget, err))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        places[i] =
-            (struct place){flame->nodes[i + 1].total, flame->nodes[i + 1].parent, (uint32_t)i + 1};
-    qsort(places, count, sizeof(*places), compare_places);
-    for (size_t i = 0; i < count; i++) {
-        struct flame_node *parent = &flame->nodes[places[i].parent];
-        if (parent->child_count++ == 0)
-            parent->first_child = (uint32_t)i;
-        flame->children[i] = places[i].node;
-    }
-    vec_free(places, capacity, sizeof(*places), flame->budget);
-    return true;
-}
-
-/* Totals, the order of children, and the files of the labels. */
-static bool finish(struct flame *flame, struct error *err)
+/* The files of the labels. */
+static bool note_files(struct flame *flame, struct error *err)
 {
     const struct symbols *symbols = site_table_symbols(flame->sites);
-    for (size_t i = 0; i < flame->node_count; i++)
-        flame->nodes[i].total = flame->nodes[i].self;
-    for (size_t i = flame->node_count; i-- > 1;)
-        flame->nodes[flame->nodes[i].parent].total += flame->nodes[i].total;
-    if (!order_children(flame, err))
-        return false;
     label_files_init(&flame->files, symbols, flame->budget);
     for (size_t i = 0; i < flame->frame_count; i++)
         if (flame->frames[i].kind == FLAME_USER &&
@@ -273,12 +245,16 @@ static bool fill(struct flame *flame, struct error *err)
         ok = add_samples(&builder, &samples, err);
         flame_paths_release(&builder.paths);
     }
+    ok = ok && flame_order(flame, err) &&
+         (!flame->options.with_categories ||
+          flame_order_categories(flame, builder.marks, builder.mark_count, err));
+    vec_free(builder.marks, builder.mark_capacity, sizeof(*builder.marks), flame->budget);
     idtable_release(&builder.children, flame->budget);
     idtable_release(&builder.ends, flame->budget);
     vec_free(builder.forward_ends, builder.end_capacity, sizeof(*builder.forward_ends),
              flame->budget);
     flame_samples_release(&samples);
-    return ok && finish(flame, err);
+    return ok && note_files(flame, err);
 }
 
 struct flame *flame_build(const struct timeline *timeline, struct site_table *sites,
@@ -306,6 +282,7 @@ void flame_destroy(struct flame *flame)
     label_files_release(&flame->files);
     vec_free(flame->nodes, flame->node_capacity, sizeof(*flame->nodes), flame->budget);
     vec_free(flame->children, flame->children_capacity, sizeof(*flame->children), flame->budget);
+    vec_free(flame->category, flame->category_capacity, sizeof(*flame->category), flame->budget);
     vec_free(flame->frames, flame->frame_capacity, sizeof(*flame->frames), flame->budget);
     free(flame);
 }

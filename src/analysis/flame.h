@@ -24,8 +24,9 @@ enum flame_by { FLAME_BY_STACK, FLAME_BY_CATEGORY, FLAME_BY_PHASE }; /* what the
 struct flame_options {
     enum flame_weight weight;
     enum flame_by by;
-    bool all_frames; /* every frame as recorded */
-    bool at_given;   /* FLAME_LIVE: false: at the active peak */
+    bool all_frames;      /* every frame as recorded */
+    bool with_categories; /* also flame.category; not with FLAME_BY_PHASE */
+    bool at_given;        /* FLAME_LIVE: false: at the active peak */
     bool at_end;
     struct point at; /* when at_given and not at_end */
 };
@@ -77,6 +78,8 @@ struct flame {
     size_t node_count, node_capacity;
     uint32_t *children; /* node indices */
     size_t children_capacity;
+    uint8_t *category; /* by node: the enum category that holds most of it; NULL unless asked for */
+    size_t category_capacity;
     struct flame_frame *frames; /* each once */
     size_t frame_count, frame_capacity;
     uint64_t total;            /* of all weights, at most INT64_MAX */

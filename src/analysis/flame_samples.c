@@ -23,7 +23,7 @@ static bool too_much(struct error *err)
 
 static uint32_t root_of(const struct maker *maker, const struct live *live)
 {
-    if (maker->options->by == FLAME_BY_CATEGORY)
+    if (maker->options->by == FLAME_BY_CATEGORY || maker->options->with_categories)
         return live_category(&maker->set, live);
     if (maker->options->by == FLAME_BY_STACK)
         return 0;
@@ -209,7 +209,7 @@ static bool add_all(struct maker *maker, struct error *err)
 static bool find_roots(struct maker *maker, struct error *err)
 {
     const struct timeline *timeline = maker->set.timeline;
-    if (maker->options->by == FLAME_BY_STACK)
+    if (maker->options->by == FLAME_BY_STACK && !maker->options->with_categories)
         return true;
     return phases_build(&maker->phases, timeline, maker->set.sites, err) &&
            (maker->options->by == FLAME_BY_PHASE ||

@@ -53,6 +53,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/flame.c \
 	src/analysis/flame.h \
 	src/analysis/flame_label.c \
+	src/analysis/flame_order.c \
+	src/analysis/flame_order.h \
 	src/analysis/flame_paths.c \
 	src/analysis/flame_paths.h \
 	src/analysis/flame_samples.c \

@@ -134,7 +134,7 @@ const struct command command_flame = {
     .about = "Writes call stacks and the memory behind each, for flamegraph.pl, inferno or\n"
              "speedscope to draw: by default the bytes live at the peak, which the weights\n"
              "sum to. What has no stack has a frame that says so. FILE is an allocator\n"
-             "snapshot, as in memsnap analyze.\n",
+             "snapshot, as in memsnap analyze. memsnap plot --kind flame draws by itself.\n",
     .examples = "  memsnap flame snapshot.pickle | flamegraph.pl --countname bytes >peak.svg\n"
                 "  memsnap flame --by category snapshot.pickle | inferno-flamegraph >peak.svg\n"
                 "  memsnap flame --weight bytes-time --stacks all snapshot.pickle -o long.folded\n"

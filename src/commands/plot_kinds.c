@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "render/plot_categories.h"
 #include "render/plot_layers.h"
+#include "render/plot_flame.h"
 #include "render/plot_segments.h"
 #include "render/plot_sites.h"
 #include "render/plot_timeline.h"
@@ -39,6 +40,13 @@ const struct plot_kind plot_kinds[] = {
         .files = {PLOT_SITES_FILES},
         .templates = {"page.gp", "bars.gp"},
         .draw = plot_draw_sites,
+    },
+    {
+        .name = "flame",
+        .summary = "call stacks of what is live at the peak, or --at",
+        .files = {PLOT_FLAME_FILES},
+        .templates = {"page.gp", "flame.gp"},
+        .draw = plot_draw_flame,
     },
     {
         .name = "layers",

@@ -79,5 +79,6 @@ bool plot_draw_categories(struct plot_job *job, struct error *err);
 bool plot_draw_segments(struct plot_job *job, struct error *err);
 bool plot_draw_sites(struct plot_job *job, struct error *err);
 bool plot_draw_layers(struct plot_job *job, struct error *err);
+bool plot_draw_flame(struct plot_job *job, struct error *err);
 
 #endif

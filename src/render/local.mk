@@ -93,6 +93,8 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_colours.c \
 	src/render/plot_layers.c \
 	src/render/plot_layers.h \
+	src/render/plot_flame.c \
+	src/render/plot_flame.h \
 	src/render/plot_legend.c \
 	src/render/plot_legend.h \
 	src/render/plot_segment_boxes.c \

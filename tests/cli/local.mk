@@ -107,6 +107,7 @@ EXTRA_DIST += \
 	tests/cli/golden/pinned.txt \
 	tests/cli/golden/plot-categories.txt \
 	tests/cli/golden/plot-layers.txt \
+	tests/cli/golden/plot-flame.txt \
 	tests/cli/golden/plot-timeline.txt \
 	tests/cli/golden/range.txt \
 	tests/cli/golden/ring-overflow.txt \

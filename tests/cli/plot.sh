@@ -90,6 +90,31 @@ cat s/plot.gp s/bars.tsv >.run/out
 golden plot-sites.txt
 run plot samples/train-loop.pickle.gz --kind sites --at end --script s
 check 'tells the moment' grep -q 'live at the end' s/plot.gp
+rm -r s
+run plot samples/train-loop.pickle.gz --kind flame --script s --size 800x450
+exits 0
+no_err
+cat s/plot.gp s/frames.tsv s/labels.tsv >.run/out
+golden plot-flame.txt
+check 'is as wide as the peak' grep -q '	everything' s/labels.tsv
+run plot samples/train-loop.pickle.gz --kind flame --at end --script s
+exits 0
+check 'tells the moment' grep -q 'live at the end' s/plot.gp
+awk 'BEGIN { printf "{\"segments\": [], \"device_traces\": [["
+    for (i = 0; i < 400; i++)
+        printf "%s{\"action\": \"alloc\", \"addr\": %d, \"size\": %d, \"stream\": 0, \"frames\": [{\"name\": \"f%d\", \"filename\": \"/u/a.py\", \"line\": 1}]}", i ? ", " : "", i * 4096, i ? 1 : 100000, i
+    printf "]]}" }' >narrow.json
+run plot narrow.json --kind flame --script s
+exits 0
+check 'tells what it leaves out' grep -q 'not drawn: frames of less than .*: 399 B, 0.4% of it' s/plot.gp
+check 'draws no more than can be seen' test "$(grep -vc '^#' s/frames.tsv)" -eq 2
+awk 'BEGIN { printf "{\"segments\": [], \"device_traces\": [[{\"action\": \"alloc\", \"addr\": 4096, \"size\": 7000, \"stream\": 0, \"frames\": ["
+    for (i = 0; i < 300; i++)
+        printf "%s{\"name\": \"f%d\", \"filename\": \"/u/a.py\", \"line\": 1}", i ? ", " : "", i
+    printf "]}]]}" }' >deep.json
+run plot deep.json --kind flame --script s
+exits 0
+check 'tells what lies too deep' grep -q 'rows below the last (more with --size): 6.84 KiB, 100.0% of it' s/plot.gp
 run plot samples/ring-overflow.pickle.gz --kind sites --script s
 exits 0
 for bad in '--at never' '--at 99999999'; do
@@ -185,7 +210,7 @@ well_formed() {
     ! grep -qi '<script\|javascript\|xlink:href="http' "$1"
 }
 
-for kind in timeline categories segments sites; do
+for kind in timeline categories segments sites flame; do
     for format in svg png pdf; do
         run plot --kind $kind samples/leak.pickle.gz --out "report.$format"
         exits 0
@@ -205,7 +230,7 @@ for kind in timeline categories segments sites; do
     check 'is a picture without events' well_formed report.svg
 done
 for file in empty deep; do
-    for kind in timeline categories segments sites; do
+    for kind in timeline categories segments sites flame; do
         run plot --kind $kind $file.json --out report.svg
         exits 0
         no_err

@@ -1,0 +1,32 @@
+#include "commands/plot_snapshot.h"
+#include "render/plot_flame.h"
+
+static bool write_picture(const struct plot_job *job, const struct plot_snapshot *snapshot,
+                          struct error *err)
+{
+    const struct report_options *at = &job->options->report;
+    const struct flame_options options = {
+        .with_categories = true, .at_given = at->at_given, .at_end = at->at_end, .at = at->at};
+    struct flame *flame = flame_build(snapshot->timeline, snapshot->capture.sites, &options, err);
+    if (!flame)
+        return false;
+    struct plot_flame plot = {.subject = plot_snapshot_subject(snapshot, at),
+                              .flame = flame,
+                              .look = &job->options->look};
+    plot_begin(job->files[FLAME_SCRIPT], plot.look);
+    bool ok = plot_flame_write(&plot, job->files, err);
+    plot_job_templates(job);
+    flame_destroy(flame);
+    return ok;
+}
+
+bool plot_draw_flame(struct plot_job *job, struct error *err)
+{
+    struct plot_snapshot snapshot;
+    if (!plot_snapshot_open(&snapshot, job, err))
+        return false;
+    bool ok = plot_snapshot_report(&snapshot, &job->options->report, 1, err) &&
+              write_picture(job, &snapshot, err);
+    plot_snapshot_close(&snapshot);
+    return ok;
+}
