@@ -30,9 +30,9 @@ TESTS = $(dist_check_SCRIPTS)
 dist_check_SCRIPTS = tests/completion.sh tests/layering.sh tests/man-examples.sh
 EXTRA_DIST += tests/layering.awk tests/man-examples.awk
 
-# Kernels that PoCL, an OpenCL for CPUs, has compiled for tests.
+# Kernels that PoCL, an OpenCL for CPUs, has compiled for tests; pictures of pages.
 clean-local:
-	rm -rf pocl-cache
+	rm -rf pocl-cache page-pictures
 
 # What drivers of devices keep until the program ends.
 EXTRA_DIST += tests/drivers.supp

@@ -130,7 +130,7 @@ static void take(struct bands *bands, struct choice *choice, size_t usual)
 bool bands_choose(struct bands *bands, const struct timeline *timeline,
                   const struct sampling *sampling, size_t wanted, struct error *err)
 {
-    size_t most = wanted > 0 && wanted < BANDS_MOST ? wanted : BANDS_MOST;
+    size_t most = wanted == 0 ? BANDS_ENOUGH : wanted < BANDS_MOST ? wanted : BANDS_MOST;
     struct choice choice = {.heap = calloc(most, sizeof(*choice.heap)), .most = most};
     struct bands made = {.items = calloc(most, sizeof(*made.items))};
     bool ok = choice.heap && made.items;

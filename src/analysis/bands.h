@@ -11,8 +11,9 @@
 
 #include "analysis/sampling.h"
 
-#define BANDS_USUAL 2000 /* without a wish of the user: more until they are 98 % of the area */
-#define BANDS_MOST  6000
+#define BANDS_USUAL  2000 /* without a wish of the user: more until they are 98 % of the area, */
+#define BANDS_ENOUGH 6000 /* but no more than these */
+#define BANDS_MOST   50000
 
 struct band {
     bool in_trace; /* index is into timeline->lifetimes, else into ->carried */

@@ -73,6 +73,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot_kinds.h \
 	src/commands/plot_options.c \
 	src/commands/plot_options.h \
+	src/commands/plot_page.c \
+	src/commands/plot_page.h \
 	src/commands/plot_process.c \
 	src/commands/plot_process.h \
 	src/commands/plot_show.c \

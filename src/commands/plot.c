@@ -7,6 +7,7 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/plot_candidates.h"
+#include "commands/plot_page.h"
 #include "commands/plot_process.h"
 #include "commands/plot_show.h"
 #include "commands/plot_term.h"
@@ -91,6 +92,8 @@ static enum status plot(struct plot_options *options, struct inputs *inputs)
 {
     struct plot_candidates candidates;
     struct error err;
+    if (options->look.format == PLOT_HTML)
+        return plot_page(options, inputs);
     bool needed = (options->out || options->term) && !options->script;
     char *gnuplot = needed || options->term ? plot_find_gnuplot(&err) : NULL;
     if (needed && !gnuplot)
@@ -153,10 +156,12 @@ const struct command command_plot = {
     .arguments = "[OPTION]... [FILE] [--out PICTURE]",
     .about = "Draws an allocator snapshot with gnuplot, as SVG, PNG or PDF by the name of the\n"
              "picture: what was live when, what it was for, where it peaked, who held it, and\n"
-             "how reserved memory was cut up; or shows it on the terminal. FILE is as in\n"
-             "memsnap analyze.\n",
+             "how reserved memory was cut up; or shows it on the terminal. As HTML it is a page\n"
+             "to zoom and search in, with every allocation's stack, made without gnuplot.\n"
+             "FILE is as in memsnap analyze.\n",
     .examples = "  memsnap plot snapshot.pickle                    on the terminal\n"
                 "  memsnap plot snapshot.pickle --out report.svg\n"
+                "  memsnap plot snapshot.pickle --out report.html  zoom, search, click\n"
                 "  memsnap plot --kind categories --x time snapshot.pickle --out report.png\n"
                 "  memsnap plot --kind segments snapshot.pickle --out holes.svg\n"
                 "  memsnap plot --kind sites --at end snapshot.pickle --out left.svg\n"

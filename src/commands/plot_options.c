@@ -33,7 +33,9 @@ enum {
 };
 
 const struct option_spec plot_option_specs[] = {
-    {'o', "out", "FILE", "the picture: FILE.svg, FILE.png or FILE.pdf"},
+    {'o', "out", "FILE",
+     "the picture: FILE.svg, FILE.png or FILE.pdf; or\n"
+     "FILE.html, a page to zoom and search in"},
     {OPTION_TERM, "term", "TERM",
      "show it on the terminal: dumb (characters), sixel,\n"
      "or auto, the better of them (without --out)"},
@@ -184,8 +186,18 @@ bool plot_options_complete(struct plot_options *options, const char *input, stru
     const char *dot = strrchr(options->out, '.');
     size_t format = index_of(dot ? dot + 1 : "", plot_formats);
     options->look.format = (enum plot_format)format;
-    return plot_formats[format] || error_set(err, STATUS_USAGE,
-                                             "--out takes a name that ends in .svg, .png or .pdf, "
-                                             "not '%.100s'",
-                                             options->out);
+    if (!plot_formats[format])
+        return error_set(err, STATUS_USAGE,
+                         "--out takes a name that ends in .svg, .png, .pdf or .html, not '%.100s'",
+                         options->out);
+    if (format != PLOT_HTML)
+        return true;
+    if (options->script)
+        return error_set(err, STATUS_USAGE,
+                         "--script is for pictures that gnuplot draws, not for a page");
+    if (options->kind && options->kind != &plot_kinds[0])
+        return error_set(err, STATUS_USAGE, "a page is of kind %s, which shows categories too",
+                         plot_kinds[0].name);
+    options->kind = &plot_kinds[0];
+    return true;
 }

@@ -59,6 +59,15 @@ libmemsnap_a_SOURCES += \
 	src/render/flame.h \
 	src/render/flame_folded.c \
 	src/render/flame_speedscope.c \
+	src/render/html.h \
+	src/render/html_columns.c \
+	src/render/html_columns.h \
+	src/render/html_data.c \
+	src/render/html_page.c \
+	src/render/html_parts.h \
+	src/render/html_stacks.c \
+	src/render/html_stacks.h \
+	src/render/html_still.c \
 	src/render/input_line.c \
 	src/render/input_line.h \
 	src/render/json.c \
@@ -129,3 +138,34 @@ libmemsnap_a_SOURCES += \
 	src/render/suggest_text.c \
 	src/render/table.c \
 	src/render/table.h
+
+# The page of an interactive picture, in the program; its script is these files, in this order.
+html_page_files = src/render/page/page.html src/render/page/page.css $(html_script_files)
+html_script_files = \
+	src/render/page/text.js \
+	src/render/page/data.js \
+	src/render/page/stack.js \
+	src/render/page/view.js \
+	src/render/page/raster.js \
+	src/render/page/colours.js \
+	src/render/page/labels.js \
+	src/render/page/chart.js \
+	src/render/page/overview.js \
+	src/render/page/panel.js \
+	src/render/page/search.js \
+	src/render/page/controls.js \
+	src/render/page/page.js
+EXTRA_DIST += scripts/embed-hash $(html_page_files)
+nodist_libmemsnap_a_SOURCES += src/render/html_embedded.c
+CLEANFILES += src/render/html_embedded.c
+embed_hash = $(SHELL) $(abs_top_srcdir)/scripts/embed-hash
+
+src/render/html_embedded.c: $(html_page_files) $(top_srcdir)/scripts/embed \
+		$(top_srcdir)/scripts/embed-hash
+	$(AM_V_GEN)$(MKDIR_P) src/render && (cd $(srcdir) && header=render/html_parts.h && \
+	export header && \
+	$(embed) html_frame src/render/page/page.html && \
+	$(embed) html_style src/render/page/page.css && \
+	$(embed) html_script $(html_script_files) && \
+	$(embed_hash) html_style_hash src/render/page/page.css && \
+	$(embed_hash) html_script_hash $(html_script_files)) >$@-new && mv $@-new $@

@@ -7,7 +7,7 @@
 
 #define PLOT_WORD_CHARACTER 6.4 /* pixels of a letter in a sentence, about */
 
-const char *const plot_formats[] = {"svg", "png", "pdf", NULL};
+const char *const plot_formats[] = {"svg", "png", "pdf", "html", NULL};
 
 void plot_put_text(FILE *script, const char *name, const char *text, size_t most)
 {

@@ -14,10 +14,10 @@
 #include "analysis/reason.h"
 #include "base/error.h"
 
-/* Those of files, by their endings, then those of terminals. */
-enum plot_format { PLOT_SVG, PLOT_PNG, PLOT_PDF, PLOT_SIXEL, PLOT_DUMB };
+/* Those of files, by their endings, PLOT_HTML not drawn by gnuplot; then those of terminals. */
+enum plot_format { PLOT_SVG, PLOT_PNG, PLOT_PDF, PLOT_HTML, PLOT_SIXEL, PLOT_DUMB };
 
-extern const char *const plot_formats[]; /* of files: "svg", ..., NULL */
+extern const char *const plot_formats[]; /* of files: "svg", ..., "html", NULL */
 
 #define PLOT_TEXT        120 /* characters of a text that has a line for itself */
 #define PLOT_CHARACTER   6.7 /* pixels that a letter of the small font takes, about */

@@ -14,7 +14,13 @@ one_err_line
 err_has '--out report.svg'
 run plot samples/leak.pickle.gz --out report.bmp
 exits 2
-err_has '.svg, .png or .pdf'
+err_has '.svg, .png, .pdf or .html'
+run plot samples/leak.pickle.gz --out report.html --script s
+exits 2
+one_err_line
+run plot samples/leak.pickle.gz --out report.html --kind categories
+exits 2
+one_err_line
 run plot samples/leak.pickle.gz samples/oom.pickle.gz --out report.svg
 exits 2
 run plot --kind pie samples/leak.pickle.gz --out report.svg
@@ -139,6 +145,16 @@ rm -r .config/memsnap/plots
 
 # gnuplot missing, failing, and saying so.
 mkdir bin
+PATH=$here/bin run plot samples/leak.pickle.gz --out report.html
+exits 0
+no_out
+no_err
+check 'is a page' grep -q '<title>leak.pickle.gz</title>' report.html
+echo old >report.html
+PATH=$here/bin run plot junk --out report.html
+exits 3
+check 'leaves the old page' grep -qx old report.html
+check 'leaves no other file' test "$(ls -d report.html* | wc -l)" -eq 1
 PATH=$here/bin run plot samples/leak.pickle.gz --out report.svg
 exits 5
 one_err_line

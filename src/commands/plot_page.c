@@ -1,0 +1,91 @@
+#include "commands/plot_page.h"
+
+#include "commands/complain.h"
+#include "commands/output.h"
+#include "commands/plot_snapshot.h"
+#include "commands/sandbox.h"
+#include "commands/watch.h"
+#include "render/html.h"
+
+/* What a page refers to. */
+struct parts {
+    struct sampling sampling, still;
+    struct bands bands;
+    struct category_curves curves;
+};
+
+static bool make(struct parts *parts, const struct plot_options *options,
+                 const struct plot_snapshot *snapshot, struct error *err)
+{
+    const struct timeline *timeline = snapshot->timeline;
+    size_t wanted = options->bands > 0 ? options->bands : HTML_BANDS;
+    return sampling_make(&parts->sampling, timeline, AXIS_EVENT, HTML_COLUMNS, err) &&
+           sampling_make(&parts->still, timeline, options->axis, HTML_STILL, err) &&
+           bands_choose(&parts->bands, timeline, &parts->sampling, wanted, err) &&
+           category_curves_make(&parts->curves, timeline, snapshot->categories, &parts->still, err);
+}
+
+static bool draw(const struct plot_job *job, const struct plot_snapshot *snapshot,
+                 struct error *err)
+{
+    const struct plot_options *options = job->options;
+    struct parts parts = {0};
+    struct html_page page = {.title = options->look.title,
+                             .by_time = options->axis == AXIS_TIME,
+                             .colour = plot_colours[options->colour],
+                             .timeline = snapshot->timeline,
+                             .sites = snapshot->capture.sites,
+                             .categories = snapshot->categories,
+                             .phases = snapshot->rows,
+                             .sampling = &parts.sampling,
+                             .bands = &parts.bands,
+                             .still = &parts.still,
+                             .curves = &parts.curves};
+    bool ok = make(&parts, options, snapshot, err) && html_write(&page, job->files[0], err);
+    category_curves_release(&parts.curves);
+    bands_release(&parts.bands);
+    sampling_release(&parts.still);
+    sampling_release(&parts.sampling);
+    return ok;
+}
+
+static bool read_input(struct plot_job *job, struct error *err)
+{
+    struct plot_snapshot snapshot;
+    if (!plot_snapshot_open(&snapshot, job, err))
+        return false;
+    bool ok = plot_snapshot_categories(&snapshot, err) && draw(job, &snapshot, err);
+    plot_snapshot_close(&snapshot);
+    return ok;
+}
+
+static enum status fail(const struct error *err)
+{
+    complain("%s", err->text);
+    return err->status;
+}
+
+enum status plot_page(const struct plot_options *options, struct inputs *inputs)
+{
+    struct output output;
+    struct watch watch;
+    struct error err;
+    if (!output_open(&output, options->out, &err))
+        return fail(&err);
+    if (!inputs_open(inputs, &err)) {
+        output_discard(&output);
+        return fail(&err);
+    }
+    sandbox_enter(output.temporary ? output.path : NULL);
+    watch_begin(&watch, 1, output.stream);
+    struct load_progress progress = {.update = watch_update, .self = &watch};
+    struct plot_job job = {
+        .options = options, .inputs = inputs, .progress = &progress, .files = &output.stream};
+    bool ok = read_input(&job, &err);
+    watch_end(&watch);
+    if (!ok) {
+        output_discard(&output);
+        return complain_error(inputs->paths[0], &err);
+    }
+    return output_commit(&output, &err) ? STATUS_OK : fail(&err);
+}
