@@ -11,7 +11,7 @@
 
 #include "decode/pickle_hot.h"
 
-#define PATTERNS        8 /* at most SPAN_NOTES */
+#define PATTERNS        8  /* at most SPAN_NOTES */
 #define PATTERN_CHUNKS  16 /* 256 bytes */
 #define PATTERN_PUSHES  16
 #define PATTERN_INTS    4
@@ -72,15 +72,15 @@ HOT bool pattern_part_fits(const struct pattern_part *part, const uint8_t *p, co
     return (differ[0] | differ[1]) == 0;
 }
 
-/* The pattern that the event at p fits, NULL if there is none. Tried first is the one that came when
- * the same frame lists came before, or after the same pattern. */
+/* The pattern that the event at p fits, NULL if there is none. Tried first is the one that came
+ * when the same frame lists came before, or after the same pattern. */
 HOT struct pattern *pattern_of(struct pickle_vm *vm, const uint8_t *p, const uint8_t *end)
 {
     struct pattern_cache *cache = &vm->patterns;
     uint32_t *next = &cache->patterns[cache->last].next, guess = *next;
-    struct met_span expected;
-    if (spans_expect(&vm->spans, &expected) && expected.note < cache->count)
-        guess = expected.note;
+    met_span expected;
+    if (spans_expect(&vm->spans, &expected) && met_span_note(expected) < cache->count)
+        guess = met_span_note(expected);
     if (!pattern_part_fits(&cache->patterns[guess].head, p, end)) {
         guess = 0;
         while (guess < cache->count && !pattern_part_fits(&cache->patterns[guess].head, p, end))

@@ -102,13 +102,14 @@ static bool make_history(struct span_cache *cache)
                     budget, &ignored);
 }
 
-void spans_relocate(struct span_cache *cache, struct met_span met)
+void spans_relocate(struct span_cache *cache, met_span met)
 {
     if (!make_history(cache))
         return;
-    uint64_t before =
-        cache->met == cache->forgotten ? 0 : cache->history[(cache->met - 1) % SPAN_HISTORY].span;
-    uint64_t hash = hash_word(before << 32 | met.span, hash_seed());
+    met_span before = 0;
+    if (cache->met != cache->forgotten)
+        before = cache->history[(cache->met - 1) % SPAN_HISTORY];
+    uint64_t hash = hash_word((uint64_t)before << 32 | met, hash_seed());
     uint64_t *place = &cache->places[hash % SPAN_PLACES];
     cache->history[cache->met++ % SPAN_HISTORY] = met;
     bool remembered = *place > cache->forgotten && cache->met - *place < SPAN_HISTORY;
@@ -135,6 +136,6 @@ bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, uint
     cache->spans[index] = (struct span){
         .bytes = copy, .size = (uint32_t)size, .stack = stack, .next = *bucket, .hash = hash};
     *bucket = index;
-    spans_relocate(cache, met_span(index, note));
+    spans_relocate(cache, met_span_make(index, note));
     return true;
 }

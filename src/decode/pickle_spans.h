@@ -21,17 +21,26 @@ struct span {
     uint32_t hash;
 };
 
-#define SPAN_LIMIT   (UINT32_C(1) << 28)
-#define SPAN_NOTES   16u
+#define SPAN_LIMIT (UINT32_C(1) << 28)
+#define SPAN_NOTES 16
 
-struct met_span {
-    uint32_t span : 28;
-    uint32_t note : 4; /* the caller's */
-};
+/* A span and a note of the caller's on the event it came with. Both count when what comes is
+ * compared with what came: within many lists that are equal, the notes tell where we are. */
+typedef uint32_t met_span;
 
-static inline struct met_span met_span(uint32_t span, uint32_t note)
+static inline met_span met_span_make(uint32_t span, uint32_t note)
 {
-    return (struct met_span){span & (SPAN_LIMIT - 1), note & (SPAN_NOTES - 1)};
+    return note << 28 | span;
+}
+
+static inline uint32_t met_span_index(met_span met)
+{
+    return met & (SPAN_LIMIT - 1);
+}
+
+static inline uint32_t met_span_note(met_span met)
+{
+    return met >> 28;
 }
 
 #define SPAN_HISTORY (UINT64_C(1) << 17) /* spans: some steps of a training */
@@ -43,11 +52,11 @@ struct span_cache {
     uint32_t *buckets;
     size_t bucket_count; /* a power of two, or 0 */
     uint32_t strangers;  /* lists since the last one that was known */
-    struct met_span *history; /* a ring of SPAN_HISTORY; NULL before the first */
-    uint64_t met;             /* how many were */
-    uint64_t forgotten;       /* those before this one are not to be looked at */
-    uint64_t replay;          /* the one that came where we are now; `met`: unknown */
-    uint64_t *places;         /* SPAN_PLACES: what to replay after two spans, by their hash */
+    met_span *history;   /* a ring of SPAN_HISTORY; NULL before the first */
+    uint64_t met;        /* how many were */
+    uint64_t forgotten;  /* those before this one are not to be looked at */
+    uint64_t replay;     /* the one that came where we are now; `met`: unknown */
+    uint64_t *places;    /* SPAN_PLACES: what to replay after two spans, by their hash */
     struct arena bytes;
 };
 
@@ -57,7 +66,7 @@ void spans_release(struct span_cache *cache);
 void spans_clear(struct span_cache *cache);
 
 /* What will probably come next, as far as it is known. */
-static inline bool spans_expect(const struct span_cache *cache, struct met_span *next)
+static inline bool spans_expect(const struct span_cache *cache, met_span *next)
 {
     if (cache->replay == cache->met)
         return false;
@@ -70,11 +79,12 @@ static inline bool spans_expect(const struct span_cache *cache, struct met_span 
 static inline uint32_t spans_guess(const struct span_cache *cache, const uint8_t *bytes,
                                    size_t available)
 {
-    struct met_span next;
+    met_span next;
     if (!spans_expect(cache, &next))
         return 0;
-    const struct span *span = &cache->spans[next.span];
-    return span->size <= available && memcmp(span->bytes, bytes, span->size) == 0 ? next.span : 0;
+    uint32_t index = met_span_index(next);
+    const struct span *span = &cache->spans[index];
+    return span->size <= available && memcmp(span->bytes, bytes, span->size) == 0 ? index : 0;
 }
 
 /* Whether to look this list up at all: where one list after another is new, asking and remembering
@@ -88,15 +98,15 @@ uint32_t spans_find(const struct span_cache *cache, const uint8_t *bytes, size_t
 bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, uint32_t hash,
                stack_id stack, uint32_t note, struct error *err);
 
-/* The same as spans_met() for a span that was not expected: finds out where to go on. */
-void spans_relocate(struct span_cache *cache, struct met_span met);
+/* The same as spans_met() for what was not expected: finds out where to go on. */
+void spans_relocate(struct span_cache *cache, met_span met);
 
 /* Tells the cache that this known span came now. `note` is below SPAN_NOTES. */
 static inline void spans_met(struct span_cache *cache, uint32_t index, uint32_t note)
 {
-    struct met_span met = met_span(index, note), expected;
+    met_span met = met_span_make(index, note), expected;
     cache->strangers = 0;
-    if (!spans_expect(cache, &expected) || expected.span != index) {
+    if (!spans_expect(cache, &expected) || expected != met) {
         spans_relocate(cache, met);
     } else {
         cache->history[cache->met++ % SPAN_HISTORY] = met;
