@@ -164,6 +164,31 @@ HOT bool pattern_ints(struct pattern *pattern, const uint8_t *p)
     return negative == 0;
 }
 
+/* The list of frames at hot->p, if it is the one expected, in the form of most: hot_frame_list() takes
+ * all others. */
+HOT bool expected_list(struct hot *hot, value *v)
+{
+    struct pickle_vm *vm = hot->vm;
+    bool memoized = hot->p[1] == 0x94; /* MEMOIZE */
+    const uint8_t *p = hot->p + 1 + memoized;
+    if (*p++ != '(' || p > hot->end || vm->memo_extent == vm->memo_capacity) /* MARK */
+        return false;
+    uint32_t index = spans_guess(&vm->spans, p, (size_t)(hot->end - p));
+    if (index == 0)
+        return false;
+    const struct span *span = &vm->spans.spans[index];
+    p += span->size;
+    if (*p == '(' || *p == 0x94 || *p == 'q' || *p == 'r' || span->stack > VALUE_PAYLOAD_MAX)
+        return false; /* goes on, or is memoized late */
+    *v = value_make(TAG_STACK, span->stack);
+    vm->memo[vm->memo_extent] = *v;
+    vm->memo_extent += memoized;
+    vm->memo_count += memoized;
+    spans_met(&vm->spans, index, vm->patterns.last);
+    hot->p = p;
+    return true;
+}
+
 /* The event at hot->p, if it fits a pattern: as hot_event(), but the event is the pattern's. On
  * NULL the memo may have grown. */
 HOT struct event_builder *pattern_event(struct hot *hot, size_t *slot)
@@ -178,7 +203,8 @@ HOT struct event_builder *pattern_event(struct hot *hot, size_t *slot)
         return NULL;
     if (pattern->has_list) {
         value stack;
-        hot->p = hot_frame_list(vm, hot->p, hot->end, &stack);
+        if (!expected_list(hot, &stack))
+            hot->p = hot_frame_list(vm, hot->p, hot->end, &stack);
         if (hot->p == NULL || !pattern_part_fits(&pattern->tail, hot->p, hot->end) ||
             !pattern_part_take(hot, &pattern->tail, slot))
             return NULL;

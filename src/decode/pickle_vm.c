@@ -48,16 +48,12 @@ bool pickle_need(struct pickle_vm *vm, size_t count)
         "truncated pickle: %zu more bytes expected", count - (size_t)(source->end - source->pos));
 }
 
-bool pickle_push(struct pickle_vm *vm, value v)
+bool pickle_grow_stack(struct pickle_vm *vm)
 {
-    if (vm->depth == vm->stack_capacity &&
-        !vec_grow((void **)&vm->stack, &vm->stack_capacity, vm->depth + 1, sizeof *vm->stack,
-                  vm->budget, vm->err))
-        return false;
-    if (vm->depth == UINT32_MAX)
+    if (vm->depth >= UINT32_MAX / 2)
         return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset, "the pickle stack is too deep");
-    vm->stack[vm->depth++] = v;
-    return true;
+    return vec_grow((void **)&vm->stack, &vm->stack_capacity, vm->depth + 1, sizeof *vm->stack,
+                    vm->budget, vm->err);
 }
 
 static bool push_mark(struct pickle_vm *vm)

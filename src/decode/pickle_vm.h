@@ -143,7 +143,14 @@ bool pickle_snapshot(struct source *source, struct symbols *symbols, const struc
 void pickle_vm_release(struct pickle_vm *vm);
 /* Runs to STOP and leaves the result in `*result`. */
 bool pickle_run(struct pickle_vm *vm, value *result);
-bool pickle_push(struct pickle_vm *vm, value v);
+bool pickle_grow_stack(struct pickle_vm *vm);
+static inline bool pickle_push(struct pickle_vm *vm, value v)
+{
+    if (vm->depth == vm->stack_capacity && !pickle_grow_stack(vm))
+        return false;
+    vm->stack[vm->depth++] = v;
+    return true;
+}
 /* Pushes a new, empty container, with its role if it has one. */
 bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind);
 /* Overwriting an entry forgets whatever was remembered by references to it. */

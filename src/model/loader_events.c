@@ -2,8 +2,7 @@
 
 #include "model/loader_state.h"
 
-#define PROGRESS_EVENTS  16384 /* a power of two: some 3 MB of a usual snapshot */
-#define MAX_TRACE_EVENTS ((size_t)UINT32_MAX - 1)
+#define PROGRESS_EVENTS 16384 /* a power of two: some 3 MB of a usual snapshot */
 
 void loader_report_progress(struct loader *loader)
 {
@@ -74,36 +73,6 @@ static bool begin_run(struct loader *loader, uint32_t device, struct error *err)
     return true;
 }
 
-/* Room for another COLUMN_BLOCK of events, the first of them at this time. */
-static bool begin_block(struct loader *loader, uint32_t device, int64_t time_us, struct error *err)
-{
-    struct trace *t = &loader->snapshot->traces[device];
-    struct columns *c = &loader->columns[device];
-    struct budget *budget = loader->budget;
-    size_t block = t->count / COLUMN_BLOCK, need = t->count + 1;
-    if (need > MAX_TRACE_EVENTS)
-        return error_set(err, STATUS_LIMIT, "device %u has more than %zu events", device,
-                         MAX_TRACE_EVENTS);
-    if (!vec_grow((void **)&t->addr, &c->addr, need, sizeof(*t->addr), budget, err) ||
-        !vec_grow((void **)&t->size.low, &c->size, need, sizeof(*t->size.low), budget, err) ||
-        !vec_grow((void **)&t->time.low, &c->time, need, sizeof(*t->time.low), budget, err) ||
-        !vec_grow((void **)&t->time.base, &c->time_bases, block + 1, sizeof(*t->time.base), budget,
-                  err) ||
-        !vec_grow((void **)&t->stack, &c->stack, need, sizeof(*t->stack), budget, err) ||
-        !vec_grow((void **)&t->action, &c->action, need, sizeof(*t->action), budget, err))
-        return false;
-    if (t->count % COLUMN_BLOCK == 0) {
-        c->time_base = (uint64_t)time_us - COLUMN_WIDE / 2; /* times may go back, too */
-        t->time.base[block] = c->time_base;
-    }
-    size_t room = (block + 1) * COLUMN_BLOCK;
-    const size_t others[] = {c->addr, c->size, c->time, c->stack, c->action, MAX_TRACE_EVENTS};
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        room = others[i] < room ? others[i] : room;
-    c->room = room;
-    return true;
-}
-
 /* The code of an action by a name that is none of the known ones. */
 static bool name_action(struct snapshot *snapshot, string_id name, uint8_t *code, struct error *err)
 {
@@ -121,65 +90,9 @@ static bool name_action(struct snapshot *snapshot, string_id name, uint8_t *code
     return true;
 }
 
-static bool add_wide(struct loader *loader, struct wide_value **wide, size_t *count,
-                     size_t *capacity, size_t item, uint64_t value, struct error *err)
+static __attribute__((noinline)) bool any_event(struct loader *loader, uint32_t device,
+                                                const struct event_row *row, struct error *err)
 {
-    if (!vec_grow((void **)wide, capacity, *count + 1, sizeof(**wide), loader->budget, err))
-        return false;
-    (*wide)[(*count)++] = (struct wide_value){value, (uint32_t)item};
-    return true;
-}
-
-/* What few events need, and only the last one appended can: wide values, a new run of extras. */
-static __attribute__((noinline)) bool append_odd(struct loader *loader, struct trace *t,
-                                                 struct columns *c, const struct event_row *row,
-                                                 struct error *err)
-{
-    size_t item = t->count - 1;
-    uint64_t time = (uint64_t)row->time_us;
-    if (row->size >= COLUMN_WIDE) {
-        t->size.low[item] = COLUMN_WIDE;
-        if (!add_wide(loader, &t->size.wide, &t->size.wide_count, &c->wide_sizes, item, row->size,
-                      err))
-            return false;
-    }
-    if (time - c->time_base >= COLUMN_WIDE) {
-        t->time.low[item] = COLUMN_WIDE;
-        if (!add_wide(loader, &t->time.wide, &t->time.wide_count, &c->wide_times, item, time, err))
-            return false;
-    }
-    if (loader->extras.last == c->last_extra)
-        return true;
-    if (!vec_grow((void **)&t->extra.runs, &c->extra_runs, t->extra.count + 1,
-                  sizeof(*t->extra.runs), loader->budget, err))
-        return false;
-    c->last_extra = loader->extras.last;
-    t->extra.runs[t->extra.count++] = (struct extra_run){(uint32_t)item, c->last_extra};
-    return true;
-}
-
-static inline bool append(struct loader *loader, uint32_t device, const struct event_row *row,
-                          uint8_t action, struct error *err)
-{
-    struct trace *t = &loader->snapshot->traces[device];
-    struct columns *c = &loader->columns[device];
-    size_t i = t->count;
-    if (i >= c->room && !begin_block(loader, device, row->time_us, err))
-        return false;
-    uint64_t size = row->size, time = (uint64_t)row->time_us - c->time_base;
-    t->addr[i] = row->addr;
-    t->size.low[i] = (uint32_t)size;
-    t->time.low[i] = (uint32_t)time;
-    t->stack[i] = row->stack;
-    t->action[i] = action;
-    t->count = i + 1;
-    bool odd = size >= COLUMN_WIDE || time >= COLUMN_WIDE || loader->extras.last != c->last_extra;
-    return !odd || append_odd(loader, t, c, row, err);
-}
-
-bool loader_event(void *self, uint32_t device, const struct event_row *row, struct error *err)
-{
-    struct loader *loader = self;
     if (device != loader->run_device && !begin_run(loader, device, err))
         return false;
     struct extras *extras = &loader->extras;
@@ -196,9 +109,33 @@ bool loader_event(void *self, uint32_t device, const struct event_row *row, stru
     struct cutter *cutter = loader->columns[device].cutter;
     bool keep;
     if (!cutter)
-        return append(loader, device, row, action, err);
+        return loader_append(loader, device, row, action, err);
     return cutter_event(cutter, row, extras->last, &keep, err) &&
-           (!keep || append(loader, device, row, action, err));
+           (!keep || loader_append(loader, device, row, action, err));
+}
+
+/* Nearly all events come here only, with nothing that any_event() is for. */
+bool loader_event(void *self, uint32_t device, const struct event_row *row, struct error *err)
+{
+    struct loader *loader = self;
+    if (device != loader->run_device || row->action >= ACTION_OTHER)
+        return any_event(loader, device, row, err);
+    struct trace *t = &loader->snapshot->traces[device];
+    const struct columns *c = &loader->columns[device];
+    uint64_t time = (uint64_t)row->time_us - c->time_base;
+    size_t i = t->count;
+    if (i >= c->room || c->cutter || row->size >= COLUMN_WIDE || time >= COLUMN_WIDE ||
+        (loader->sequence + 1) % PROGRESS_EVENTS == 0 || c->last_extra != loader->extras.last ||
+        !extra_equal(&loader->extras.items[c->last_extra], &row->extra))
+        return any_event(loader, device, row, err);
+    loader->sequence++;
+    t->addr[i] = row->addr;
+    t->size.low[i] = (uint32_t)row->size;
+    t->time.low[i] = (uint32_t)time;
+    t->stack[i] = row->stack;
+    t->action[i] = (uint8_t)row->action;
+    t->count = i + 1;
+    return true;
 }
 
 /* Where the event of a sequence number went: the last run that begins at or before it. */

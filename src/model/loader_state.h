@@ -54,6 +54,10 @@ bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct e
 bool loader_trace(void *self, uint32_t device, struct error *err);
 bool loader_finish_traces(struct loader *loader, struct error *err);
 
+/* loader_columns.c: appends an event, whatever its numbers, of the extras that are `last`. */
+bool loader_append(struct loader *loader, uint32_t device, const struct event_row *row,
+                   uint8_t action, struct error *err);
+
 /* loader_rows.c */
 bool loader_segment(void *self, const struct segment_row *row, struct error *err);
 bool loader_annotation(void *self, const struct annotation_row *row, struct error *err);

@@ -21,6 +21,7 @@ libmemsnap_a_SOURCES += \
 	src/model/layout_settle.c \
 	src/model/loader.c \
 	src/model/loader.h \
+	src/model/loader_columns.c \
 	src/model/loader_events.c \
 	src/model/loader_rows.c \
 	src/model/loader_state.h \

@@ -1,0 +1,86 @@
+#include "model/loader_state.h"
+
+#define MAX_TRACE_EVENTS ((size_t)UINT32_MAX - 1)
+
+/* Room for another COLUMN_BLOCK of events, the first of them at this time. */
+static bool begin_block(struct loader *loader, uint32_t device, int64_t time_us, struct error *err)
+{
+    struct trace *t = &loader->snapshot->traces[device];
+    struct columns *c = &loader->columns[device];
+    struct budget *budget = loader->budget;
+    size_t block = t->count / COLUMN_BLOCK, need = t->count + 1;
+    if (need > MAX_TRACE_EVENTS)
+        return error_set(err, STATUS_LIMIT, "device %u has more than %zu events", device,
+                         MAX_TRACE_EVENTS);
+    if (!vec_grow((void **)&t->addr, &c->addr, need, sizeof(*t->addr), budget, err) ||
+        !vec_grow((void **)&t->size.low, &c->size, need, sizeof(*t->size.low), budget, err) ||
+        !vec_grow((void **)&t->time.low, &c->time, need, sizeof(*t->time.low), budget, err) ||
+        !vec_grow((void **)&t->time.base, &c->time_bases, block + 1, sizeof(*t->time.base), budget,
+                  err) ||
+        !vec_grow((void **)&t->stack, &c->stack, need, sizeof(*t->stack), budget, err) ||
+        !vec_grow((void **)&t->action, &c->action, need, sizeof(*t->action), budget, err))
+        return false;
+    if (t->count % COLUMN_BLOCK == 0) {
+        c->time_base = (uint64_t)time_us - COLUMN_WIDE / 2; /* times may go back, too */
+        t->time.base[block] = c->time_base;
+    }
+    size_t room = (block + 1) * COLUMN_BLOCK;
+    const size_t others[] = {c->addr, c->size, c->time, c->stack, c->action, MAX_TRACE_EVENTS};
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        room = others[i] < room ? others[i] : room;
+    c->room = room;
+    return true;
+}
+
+static bool add_wide(struct loader *loader, struct wide_value **wide, size_t *count,
+                     size_t *capacity, size_t item, uint64_t value, struct error *err)
+{
+    if (!vec_grow((void **)wide, capacity, *count + 1, sizeof(**wide), loader->budget, err))
+        return false;
+    (*wide)[(*count)++] = (struct wide_value){value, (uint32_t)item};
+    return true;
+}
+
+/* What few events need, and only the last one appended can: wide values, a new run of extras. */
+static bool append_odd(struct loader *loader, struct trace *t, struct columns *c,
+                       const struct event_row *row, struct error *err)
+{
+    size_t item = t->count - 1;
+    uint64_t time = (uint64_t)row->time_us;
+    if (row->size >= COLUMN_WIDE) {
+        t->size.low[item] = COLUMN_WIDE;
+        if (!add_wide(loader, &t->size.wide, &t->size.wide_count, &c->wide_sizes, item, row->size,
+                      err))
+            return false;
+    }
+    if (time - c->time_base >= COLUMN_WIDE) {
+        t->time.low[item] = COLUMN_WIDE;
+        if (!add_wide(loader, &t->time.wide, &t->time.wide_count, &c->wide_times, item, time, err))
+            return false;
+    }
+    if (loader->extras.last == c->last_extra)
+        return true;
+    if (!vec_grow((void **)&t->extra.runs, &c->extra_runs, t->extra.count + 1,
+                  sizeof(*t->extra.runs), loader->budget, err))
+        return false;
+    c->last_extra = loader->extras.last;
+    t->extra.runs[t->extra.count++] = (struct extra_run){(uint32_t)item, c->last_extra};
+    return true;
+}
+
+bool loader_append(struct loader *loader, uint32_t device, const struct event_row *row,
+                   uint8_t action, struct error *err)
+{
+    struct trace *t = &loader->snapshot->traces[device];
+    struct columns *c = &loader->columns[device];
+    size_t i = t->count;
+    if (i >= c->room && !begin_block(loader, device, row->time_us, err))
+        return false;
+    t->addr[i] = row->addr;
+    t->size.low[i] = (uint32_t)row->size;
+    t->time.low[i] = (uint32_t)((uint64_t)row->time_us - c->time_base);
+    t->stack[i] = row->stack;
+    t->action[i] = action;
+    t->count = i + 1;
+    return append_odd(loader, t, c, row, err);
+}
