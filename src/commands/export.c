@@ -9,9 +9,16 @@
 #include "commands/sandbox.h"
 #include "commands/watch.h"
 
-static bool is_streamed(enum export_table table)
+typedef bool exporter(const struct export_job *job, int fd, struct error *err);
+
+static exporter *choose(const struct export_options *options)
 {
-    return table == EXPORT_EVENTS || table == EXPORT_STACKS || table == EXPORT_ANNOTATIONS;
+    enum export_table table = options->table;
+    if (options->as_snapshot)
+        return export_snapshot;
+    if (table == EXPORT_EVENTS || table == EXPORT_STACKS || table == EXPORT_ANNOTATIONS)
+        return export_stream;
+    return export_capture;
 }
 
 static bool export_file(const struct export_options *options, struct inputs *inputs,
@@ -24,8 +31,7 @@ static bool export_file(const struct export_options *options, struct inputs *inp
     if (!inputs_take(inputs, 0, &fd, err))
         return false;
     watch_begin(&watch, 1, output->stream);
-    bool ok =
-        is_streamed(options->table) ? export_stream(&job, fd, err) : export_capture(&job, fd, err);
+    bool ok = choose(options)(&job, fd, err);
     watch_end(&watch);
     return ok;
 }
@@ -83,15 +89,17 @@ static enum status run(int argc, char **argv)
 
 const struct command command_export = {
     .name = "export",
-    .summary = "write what is in a snapshot as a table: CSV, JSON lines, msgpack",
+    .summary = "write a snapshot as tables for other programs, or a part of it",
     .arguments = "[OPTION]... [FILE]",
     .about = "Writes a table of an allocator snapshot for other programs: its events, every\n"
              "allocation with birth, death, category and call site, its segments and blocks,\n"
-             "or what is live by call site. FILE is as in memsnap analyze. memsnap-export(1)\n"
-             "lists the columns.\n",
+             "or what is live by call site. memsnap-export(1) lists the columns. With --as\n"
+             "snapshot it writes a snapshot again, of a part of the trace: smaller, and fit\n"
+             "for pytorch.org/memory_viz whatever FILE was. FILE is as in memsnap analyze.\n",
     .examples = "  memsnap export snapshot.pickle -o allocations.csv\n"
                 "  memsnap export --table events --range +2s:+3s big.pickle -o events.msgpack\n"
                 "  memsnap export --table blocks --at peak snapshot.pickle\n"
+                "  memsnap export --as snapshot --range +2s:+3s big.pickle -o part.pickle\n"
                 "  memsnap export --format jsonl snapshot.pickle | jq 'select(.death_event == "
                 "null)'\n",
     .options = export_option_specs,

@@ -7,6 +7,7 @@
 
 enum {
     OPTION_TABLE = OPTION_LONG_ONLY,
+    OPTION_AS,
     OPTION_FORMAT,
     OPTION_AT,
     OPTION_RANGE,
@@ -19,13 +20,16 @@ const struct option_spec export_option_specs[] = {
     {OPTION_TABLE, "table", "TABLE",
      "allocations (the default), events, segments, blocks,\n"
      "sites, stacks or annotations"},
+    {OPTION_AS, "as", "snapshot",
+     "no table, but a snapshot that PyTorch and memsnap read:\n"
+     "a pickle of protocol 4, of --range and --device only"},
     {OPTION_FORMAT, "format", "FORMAT",
      "csv, jsonl (JSON lines) or msgpack; by default what\n"
      "the output's name ends in, else csv"},
     {'o', "output", "FILE", "write there; the file appears once it is whole"},
     {OPTION_RANGE, "range", "A:B",
-     "allocations, events, sites: only the events from A up\n"
-     "to B, as in analyze"},
+     "allocations, events, sites, a snapshot: only the events\n"
+     "from A up to B, as in analyze"},
     {OPTION_AT, "at", "WHEN",
      "sites, segments, blocks: those of which moment: peak,\n"
      "end, an event's number, or a time as in --range"},
@@ -76,6 +80,13 @@ bool export_option(int option, struct export_options *options, struct error *err
     switch (option) {
     case OPTION_TABLE:
         return take_table(optarg, options, err);
+    case OPTION_AS:
+        options->as_snapshot = true;
+        return strcmp(optarg, "snapshot") == 0 ||
+               error_set(err, STATUS_USAGE,
+                         "--as may be --as snapshot, but not '%.60s'; --format tells how a table "
+                         "is written",
+                         optarg);
     case OPTION_FORMAT:
         return take_format(optarg, options, err);
     case OPTION_AT:
@@ -141,20 +152,34 @@ static bool ends_in(const char *name, const char *end)
     return size > end_size && strcmp(name + size - end_size, end) == 0;
 }
 
+static bool check_output(const struct export_options *options, struct error *err)
+{
+    bool to_stdout = !options->output || strcmp(options->output, "-") == 0;
+    bool is_binary = options->as_snapshot || options->format == RECORDS_MSGPACK;
+    if (!to_stdout && ends_in(options->output, ".gz"))
+        return error_set(err, STATUS_USAGE,
+                         "nothing is compressed here: write to standard output, and on into "
+                         "'| gzip >%.60s'",
+                         options->output);
+    if (to_stdout && is_binary && isatty(STDOUT_FILENO))
+        return error_set(err, STATUS_USAGE, "%s is not for a terminal; name a file with -o",
+                         options->as_snapshot ? "a pickle" : "msgpack");
+    return true;
+}
+
 static bool choose_format(struct export_options *options, struct error *err)
 {
     const char *output = options->output;
     if (!output || options->format_given)
         return true;
-    if (ends_in(output, ".gz"))
-        return error_set(err, STATUS_USAGE,
-                         "nothing is compressed here: write to standard output, and on into "
-                         "'| gzip >%.60s'",
-                         output);
     if (ends_in(output, ".jsonl") || ends_in(output, ".ndjson"))
         options->format = RECORDS_JSONL;
     else if (ends_in(output, ".msgpack"))
         options->format = RECORDS_MSGPACK;
+    else if (ends_in(output, ".pickle") || ends_in(output, ".pkl"))
+        return error_set(err, STATUS_USAGE,
+                         "a table is no pickle: give --as snapshot for a snapshot, or a name that "
+                         "ends in .csv, .jsonl or .msgpack");
     else if (ends_in(output, ".json"))
         return error_set(err, STATUS_USAGE,
                          "a table is no single JSON value: name a file that ends in .jsonl, or "
@@ -162,13 +187,29 @@ static bool choose_format(struct export_options *options, struct error *err)
     return true;
 }
 
+/* What a snapshot holds is given. */
+static bool check_snapshot(const struct export_options *options, struct error *err)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } not_for_it[] = {{options->table_given, "table"},
+                      {options->format_given, "format"},
+                      {options->at_given, "at"},
+                      {options->rules != NULL, "rules"}};
+    for (size_t i = 0; i < sizeof(not_for_it) / sizeof(not_for_it[0]); i++)
+        if (not_for_it[i].given)
+            return error_set(err, STATUS_USAGE, "--%s does not go with --as snapshot",
+                             not_for_it[i].name);
+    return true;
+}
+
 bool export_options_complete(struct export_options *options, struct error *err)
 {
-    bool to_stdout = !options->output || strcmp(options->output, "-") == 0;
-    if (!check_table(options, err) || !choose_format(options, err))
+    if (options->as_snapshot)
+        return check_snapshot(options, err) && check_output(options, err);
+    if (!check_table(options, err) || !choose_format(options, err) || !check_output(options, err))
         return false;
-    if (options->format == RECORDS_MSGPACK && to_stdout && isatty(STDOUT_FILENO))
-        return error_set(err, STATUS_USAGE, "msgpack is not for a terminal; name a file with -o");
     if (!options->at_given && options->table != EXPORT_SITES)
         options->at.kind = WHEN_END;
     return true;

@@ -13,6 +13,7 @@ struct export_options {
     enum record_format format;
     struct when at; /* of sites, segments and blocks */
     const char *rules, *output;
+    bool as_snapshot;
     bool table_given, format_given, at_given, range_given, device_given;
 };
 

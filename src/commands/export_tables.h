@@ -1,4 +1,4 @@
-/* The tables of `memsnap export`, each from a file to an output that is open. */
+/* What `memsnap export` writes, each from a file to an output that is open. */
 #ifndef MEMSNAP_COMMANDS_EXPORT_TABLES_H
 #define MEMSNAP_COMMANDS_EXPORT_TABLES_H
 
@@ -16,5 +16,7 @@ struct export_job {
 bool export_stream(const struct export_job *job, int fd, struct error *err);
 /* Tables for which the whole trace must be known. */
 bool export_capture(const struct export_job *job, int fd, struct error *err);
+/* No table, but a snapshot of the range. */
+bool export_snapshot(const struct export_job *job, int fd, struct error *err);
 
 #endif

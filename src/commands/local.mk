@@ -45,6 +45,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/export_capture.c \
 	src/commands/export_options.c \
 	src/commands/export_options.h \
+	src/commands/export_snapshot.c \
 	src/commands/export_stream.c \
 	src/commands/export_tables.h \
 	src/commands/flame.c \

@@ -7,6 +7,8 @@ libmemsnap_a_SOURCES += \
 	src/model/columns.h \
 	src/model/cutter.c \
 	src/model/cutter.h \
+	src/model/excerpt.c \
+	src/model/excerpt.h \
 	src/model/extras.c \
 	src/model/extras.h \
 	src/model/layer_trace.c \

@@ -90,6 +90,8 @@ libmemsnap_a_SOURCES += \
 	src/render/operator_curves_text.c \
 	src/render/page.c \
 	src/render/page.h \
+	src/render/pickler.c \
+	src/render/pickler.h \
 	src/render/plot.c \
 	src/render/plot.h \
 	src/render/plot_band_colours.c \
@@ -127,6 +129,10 @@ libmemsnap_a_SOURCES += \
 	src/render/records.h \
 	src/render/settings.c \
 	src/render/settings.h \
+	src/render/snapshot_pickle.c \
+	src/render/snapshot_pickle.h \
+	src/render/snapshot_settings.c \
+	src/render/snapshot_settings.h \
 	src/render/suggest.h \
 	src/render/suggest_forward.c \
 	src/render/suggest_front.c \

@@ -1,0 +1,250 @@
+#include "model/excerpt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/addrmap.h"
+
+struct excerpt excerpt_choose(const struct timeline *timeline, const struct window *window)
+{
+    const struct trace *trace = timeline->trace;
+    struct window_gate gate;
+    struct excerpt excerpt = {timeline, 0, trace->count};
+    window_gate_init(&gate, window);
+    size_t item = 0;
+    while (item < trace->count && window_gate_pass(&gate, trace_time(trace, item)) != WINDOW_AFTER)
+        item++;
+    excerpt.first = (size_t)window_gate_first(&gate);
+    excerpt.end = item;
+    return excerpt;
+}
+
+/* Segments of an earlier moment on their way to the visitor. */
+struct rebuild {
+    const struct excerpt *excerpt;
+    const struct excerpt_visitor *visitor;
+    string_id type[2];     /* large, small */
+    struct addrmap stacks; /* by where a segment begins: of the event that made it */
+    const struct live *live;
+    size_t live_count;
+    bool *placed; /* of the live ones: lies in a segment */
+    struct block_row *blocks;
+    size_t count, capacity;
+    uint64_t reserved_bytes;
+    struct budget *budget;
+};
+
+static bool note_stack(struct rebuild *rebuild, uint64_t addr, stack_id stack, struct error *err)
+{
+    struct addrmap_slot *slot;
+    if (!addrmap_put(&rebuild->stacks, addr, &slot, err))
+        return false;
+    slot->value = stack;
+    slot->tag = 1;
+    return true;
+}
+
+static void forget_stack(struct rebuild *rebuild, uint64_t addr)
+{
+    struct addrmap_slot *slot = addrmap_find(&rebuild->stacks, addr);
+    if (slot)
+        addrmap_remove(&rebuild->stacks, slot);
+}
+
+/* Those of the dump that no later event made, then those of the events up to the moment. */
+static bool find_stacks(struct rebuild *rebuild, struct error *err)
+{
+    const struct timeline *timeline = rebuild->excerpt->timeline;
+    const struct snapshot *snapshot = timeline->snapshot;
+    const struct trace *trace = timeline->trace;
+    for (size_t s = 0; s < snapshot->segment_count; s++)
+        if (snapshot->segments[s].device == timeline->device &&
+            !note_stack(rebuild, snapshot->segments[s].address, snapshot->segments[s].stack, err))
+            return false;
+    for (size_t i = rebuild->excerpt->end; i < trace->count; i++)
+        if (trace->action[i] == ACTION_SEGMENT_ALLOC || trace->action[i] == ACTION_SEGMENT_MAP)
+            forget_stack(rebuild, trace->addr[i]);
+    for (size_t i = 0; i < rebuild->excerpt->end; i++) {
+        bool made =
+            trace->action[i] == ACTION_SEGMENT_ALLOC || trace->action[i] == ACTION_SEGMENT_MAP;
+        if (made && !note_stack(rebuild, trace->addr[i], trace->stack[i], err))
+            return false;
+        if (trace->action[i] == ACTION_SEGMENT_FREE || trace->action[i] == ACTION_SEGMENT_UNMAP)
+            forget_stack(rebuild, trace->addr[i]);
+    }
+    return true;
+}
+
+static bool add_block(struct rebuild *rebuild, const struct block_row *block, struct error *err)
+{
+    if (!vec_grow((void **)&rebuild->blocks, &rebuild->capacity, rebuild->count + 1,
+                  sizeof(*rebuild->blocks), rebuild->budget, err))
+        return false;
+    rebuild->blocks[rebuild->count++] = *block;
+    return true;
+}
+
+static bool add_span(struct rebuild *rebuild, const struct layout_span *span, struct error *err)
+{
+    static const enum block_state states[] = {[SPAN_HOLE] = BLOCK_INACTIVE,
+                                              [SPAN_ALLOCATED] = BLOCK_ACTIVE_ALLOCATED,
+                                              [SPAN_PENDING] = BLOCK_ACTIVE_PENDING_FREE};
+    struct block_row block = {.address = span->addr,
+                              .size = span->size,
+                              .requested_size = span->requested,
+                              .state = states[span->state]};
+    if (span->state != SPAN_HOLE) {
+        block.stack = rebuild->live[span->owner].stack;
+        rebuild->placed[span->owner] = true;
+    }
+    return add_block(rebuild, &block, err);
+}
+
+/* The sums of a segment's row, from its blocks. */
+static void sum_blocks(const struct rebuild *rebuild, struct segment_row *row)
+{
+    for (size_t i = 0; i < rebuild->count; i++) {
+        const struct block_row *block = &rebuild->blocks[i];
+        if (block->state == BLOCK_INACTIVE)
+            continue;
+        row->active_size += block->size;
+        row->requested_size += block->requested_size;
+        if (block->state == BLOCK_ACTIVE_ALLOCATED)
+            row->allocated_size += block->size;
+    }
+    row->blocks = rebuild->blocks;
+    row->block_count = rebuild->count;
+}
+
+static bool visit_segment(void *self, const struct layout_segment *segment, struct error *err)
+{
+    struct rebuild *rebuild = self;
+    const struct addrmap_slot *slot = addrmap_find(&rebuild->stacks, segment->address);
+    struct segment_row row = {.device = rebuild->excerpt->timeline->device,
+                              .address = segment->address,
+                              .total_size = segment->size,
+                              .stream = segment->stream,
+                              .pool = {segment->pool[0], segment->pool[1]},
+                              .segment_type = rebuild->type[segment->is_small],
+                              .is_expandable = segment->is_expandable,
+                              .stack = slot ? slot->value : STACK_NONE};
+    rebuild->count = 0;
+    for (size_t i = 0; i < segment->span_count; i++)
+        if (!add_span(rebuild, &segment->spans[i], err))
+            return false;
+    sum_blocks(rebuild, &row);
+    rebuild->reserved_bytes += segment->size;
+    return rebuild->visitor->segment(rebuild->visitor->self, &row, err);
+}
+
+static bool visit_strays(struct rebuild *rebuild, uint64_t *strays, struct error *err)
+{
+    const struct timeline *timeline = rebuild->excerpt->timeline;
+    rebuild->count = 0;
+    for (size_t i = 0; i < rebuild->live_count; i++) {
+        const struct live *live = &rebuild->live[i];
+        if (rebuild->placed[i])
+            continue;
+        bool pending =
+            live->in_trace
+                ? timeline->lifetimes[live->index].free_requested < rebuild->excerpt->end
+                : !timeline->carried[live->index].in_allocated ||
+                      timeline->carried[live->index].free_requested < rebuild->excerpt->end;
+        struct block_row block = {.address = live->addr,
+                                  .size = live->size,
+                                  .requested_size = live->size,
+                                  .state =
+                                      pending ? BLOCK_ACTIVE_PENDING_FREE : BLOCK_ACTIVE_ALLOCATED,
+                                  .stack = live->stack};
+        if (!add_block(rebuild, &block, err))
+            return false;
+    }
+    *strays = rebuild->count;
+    if (rebuild->count == 0)
+        return true;
+    struct segment_row row = {.device = timeline->device,
+                              .address = rebuild->blocks[0].address,
+                              .segment_type = rebuild->type[0]};
+    sum_blocks(rebuild, &row);
+    return rebuild->visitor->segment(rebuild->visitor->self, &row, err);
+}
+
+static bool rebuild_segments(struct rebuild *rebuild, struct excerpt_doubts *doubts,
+                             struct error *err)
+{
+    const struct timeline *timeline = rebuild->excerpt->timeline;
+    const struct layout_visitor visitor = {rebuild, visit_segment};
+    int64_t item = (int64_t)rebuild->excerpt->end - 1;
+    struct layout_doubts layout_doubts;
+    struct moment moment;
+    if (!find_stacks(rebuild, err) ||
+        !layout_at(timeline, item, rebuild->live, rebuild->live_count, true, &visitor,
+                   &layout_doubts, err) ||
+        !visit_strays(rebuild, &doubts->stray_blocks, err))
+        return false;
+    timeline_moment(timeline, item, &moment);
+    doubts->reserved_gap = (int64_t)(rebuild->reserved_bytes - (uint64_t)moment.reserved_bytes);
+    return true;
+}
+
+static bool segments_before(const struct excerpt *excerpt, string_id small, string_id large,
+                            const struct excerpt_visitor *visitor, struct excerpt_doubts *doubts,
+                            struct error *err)
+{
+    struct rebuild rebuild = {.excerpt = excerpt,
+                              .visitor = visitor,
+                              .type = {large, small},
+                              .budget = excerpt->timeline->snapshot->budget};
+    struct live *live;
+    int64_t unexplained;
+    if (!timeline_live(excerpt->timeline, (int64_t)excerpt->end - 1, &live, &rebuild.live_count,
+                       &unexplained, err))
+        return false;
+    rebuild.live = live;
+    rebuild.placed = calloc(rebuild.live_count + 1, sizeof(*rebuild.placed));
+    addrmap_init(&rebuild.stacks, rebuild.budget);
+    bool ok = rebuild.placed || error_set(err, STATUS_LIMIT, "out of memory");
+    ok = ok && rebuild_segments(&rebuild, doubts, err);
+    addrmap_release(&rebuild.stacks);
+    vec_free(rebuild.blocks, rebuild.capacity, sizeof(*rebuild.blocks), rebuild.budget);
+    free(rebuild.placed);
+    free(live);
+    return ok;
+}
+
+static bool segments_of_dump(const struct excerpt *excerpt, const struct excerpt_visitor *visitor,
+                             struct error *err)
+{
+    const struct snapshot *snapshot = excerpt->timeline->snapshot;
+    for (size_t s = 0; s < snapshot->segment_count; s++) {
+        const struct segment *segment = &snapshot->segments[s];
+        if (segment->device != excerpt->timeline->device)
+            continue;
+        const struct segment_row row = {.device = segment->device,
+                                        .address = segment->address,
+                                        .total_size = segment->total_size,
+                                        .allocated_size = segment->allocated_size,
+                                        .active_size = segment->active_size,
+                                        .requested_size = segment->requested_size,
+                                        .stream = segment->stream,
+                                        .pool = {segment->pool[0], segment->pool[1]},
+                                        .segment_type = segment->segment_type,
+                                        .is_expandable = segment->is_expandable,
+                                        .stack = segment->stack,
+                                        .blocks = snapshot->blocks + segment->first_block,
+                                        .block_count = segment->block_count};
+        if (!visitor->segment(visitor->self, &row, err))
+            return false;
+    }
+    return true;
+}
+
+bool excerpt_segments(const struct excerpt *excerpt, string_id small, string_id large,
+                      const struct excerpt_visitor *visitor, struct excerpt_doubts *doubts,
+                      struct error *err)
+{
+    *doubts = (struct excerpt_doubts){0};
+    if (excerpt->end == excerpt->timeline->trace->count)
+        return segments_of_dump(excerpt, visitor, err);
+    return segments_before(excerpt, small, large, visitor, doubts, err);
+}
