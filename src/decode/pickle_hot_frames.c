@@ -86,6 +86,7 @@ static const uint8_t *frames_one_by_one(struct hot hot, uint8_t closing, stack_i
         skip_frame_op(&hot);
         if (*hot.p == closing) {
             hot.p++;
+            skip_frame_op(&hot);
             if (closing == 'a' || *hot.p != '(')
                 break;
             hot.p++;
@@ -110,6 +111,12 @@ static const uint8_t *frames_one_by_one(struct hot hot, uint8_t closing, stack_i
     return symbols_stack(vm->symbols, vm->frames, count, id, vm->err) ? hot.p : NULL;
 }
 
+/* What follows an APPENDS may be another batch of the same list: a MARK, or a FRAME before one. */
+static bool may_go_on(uint8_t op)
+{
+    return op == '(' || op == 0x95;
+}
+
 /* Where a list of nothing but references, from `p` on, ends behind its APPENDS; NULL if it is not
  * one. */
 static const uint8_t *end_of_references(const struct hot *hot)
@@ -117,7 +124,7 @@ static const uint8_t *end_of_references(const struct hot *hot)
     const uint8_t *p = hot->p;
     while (*p == 'j' || *p == 'h')
         p += *p == 'j' ? 5 : 2;
-    return *p == 'e' && p != hot->p && p < hot->end && p[1] != '(' ? p + 1 : NULL;
+    return *p == 'e' && p != hot->p && p < hot->end && !may_go_on(p[1]) ? p + 1 : NULL;
 }
 
 /* A list of references that guessing did not find: by its bytes, else frame by frame. */
@@ -148,7 +155,7 @@ static inline const uint8_t *references(struct hot hot, stack_id *id)
     if (index == 0)
         return look_up(hot, id);
     const uint8_t *behind = hot.p + spans->spans[index].size;
-    if (*behind == '(') /* another batch of the same list */
+    if (may_go_on(*behind))
         return frames_one_by_one(hot, 'e', id);
     *id = spans->spans[index].stack;
     spans_met(spans, index, hot.vm->patterns.last);
@@ -170,7 +177,9 @@ const uint8_t *hot_frame_list(struct pickle_vm *vm, const uint8_t *p, const uint
         hot.p = references(hot, &id);
     } else if (next == '}' || ((next == 'h' || next == 'j') && hot.p[next == 'h' ? 2 : 5] == 'a')) {
         hot.p = frames_one_by_one(hot, 'a', &id);
-    } /* else empty */
+    } else if (next == 0x94 || next == 'q' || next == 'r' || next == 'p') {
+        return NULL; /* put into the memo behind a FRAME: nothing tells yet whether it is empty */
+    }                /* else empty */
     if (hot.p == NULL || id > VALUE_PAYLOAD_MAX)
         return NULL;
     *v = value_make(TAG_STACK, id);

@@ -113,6 +113,29 @@ START_TEST(frames_by_reference_and_again)
 }
 END_TEST
 
+/* A FRAME may stand anywhere between two opcodes. */
+START_TEST(frames_in_frames)
+{
+#define FRAME "\x95\0\0\0\0\0\0\0\0"
+    pickle_check(
+        BYTES("}(" TRACES "](](}(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07\x8c\x06"
+              "frames]" FRAME "\x94" FRAME "(" FRAME "}" FRAME "\x94" FRAME "(" FRAME
+              "\x8c\x04name" FRAME "\x8c\x01"
+              "f" FRAME "\x8c\x08"
+              "filename" FRAME "\x8c\x04"
+              "a.py" FRAME "\x8c\x04line" FRAME "K\x09" FRAME "u" FRAME "e" FRAME "(" FRAME
+              "h\x01" FRAME "e" FRAME "u" FRAME "}(" KEY_ALLOC S4 "addrK\x02" S4 "sizeK\x07\x8c\x06"
+              "frames](h\x01h\x01"
+              "e" FRAME "u" FRAME "}(" KEY_ALLOC S4 "addrK\x03" S4 "sizeK\x07\x8c\x06"
+              "frames](h\x01h\x01"
+              "e" FRAME "(h\x01"
+              "eu" FRAME "eeu."),
+        "trace 0\nevent 0 0 alloc 1 7 f@a.py:9 f@a.py:9\nevent 0 0 alloc 2 7 f@a.py:9 f@a.py:9\n"
+        "event 0 0 alloc 3 7 f@a.py:9 f@a.py:9 f@a.py:9\n");
+#undef FRAME
+}
+END_TEST
+
 /* What a list's bytes mean changes when a memo entry is overwritten. */
 START_TEST(frames_after_a_memo_entry_changed)
 {
@@ -201,6 +224,7 @@ TCase *shapes_tests(void)
     tcase_add_test(tests, one_empty_list_for_all_devices);
     tcase_add_test(tests, every_field_of_an_event);
     tcase_add_test(tests, frames_by_reference_and_again);
+    tcase_add_test(tests, frames_in_frames);
     tcase_add_test(tests, frames_after_a_memo_entry_changed);
     tcase_add_test(tests, legacy_blocks);
     tcase_add_test(tests, a_bare_list_is_list_only);
