@@ -56,6 +56,7 @@ expect 'all' analyze --stacks =
 expect '' analyze --stacks f
 expect '--jobs' analyze --j
 expect 'csv jsonl msgpack' export --format ''
+expect 'snapshot' export --as ''
 expect 'segments sites stacks' export --table s
 expect 'peak end' export --at ''
 expect 'timeline' plot --kind t

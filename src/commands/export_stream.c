@@ -89,9 +89,10 @@ static bool take_event_again(void *self, uint32_t device, uint64_t sequence, str
     const struct stream *stream = self;
     (void)device, (void)sequence;
     return stream->job->options->table != EXPORT_EVENTS ||
-           error_set(err, STATUS_LIMIT,
-                     "the file repeats an event by reference, and this table does not keep events: "
-                     "only --table allocations can be had");
+           error_set(
+               err, STATUS_LIMIT,
+               "the file repeats an event by reference, and events are not kept: write it out "
+               "plainly first, with memsnap export --as snapshot");
 }
 
 static bool take_segment(void *self, const struct segment_row *row, struct error *err)

@@ -92,6 +92,8 @@ libmemsnap_a_SOURCES += \
 	src/render/page.h \
 	src/render/pickler.c \
 	src/render/pickler.h \
+	src/render/pickler_parts.h \
+	src/render/pickler_texts.c \
 	src/render/plot.c \
 	src/render/plot.h \
 	src/render/plot_band_colours.c \

@@ -90,6 +90,62 @@ run export --table events samples/decoder.layers.json.gz
 exits 3
 one_err_line
 
+# a snapshot again: of a part, with the same numbers
+whole=$("$MEMSNAP" analyze --format json --allocations --top 0 $sample | sed 's/"input":{[^}]*},//')
+run export --as snapshot $sample -o again.pickle
+exits 0
+no_out
+no_err
+again=$("$MEMSNAP" analyze --format json --allocations --top 0 again.pickle | sed 's/"input":{[^}]*},//')
+check 'says the same' test "$whole" = "$again"
+run export --as snapshot again.pickle
+check 'is the same again' cmp .run/out again.pickle
+run export --as snapshot - <again.pickle
+check 'is the same from a pipe' cmp .run/out again.pickle
+run export --as snapshot --range 500:900 $sample -o part.pickle
+exits 0
+no_err
+curves() {
+    "$MEMSNAP" analyze --format json "$@" | sed 's/"peak_event":[0-9-]*,*//g' |
+        grep -oE '"(active|allocated|reserved)":\{[^}]*\}' | head -n 3
+}
+check 'has the curves of the range' test "$(curves --range 500:900 $sample)" = "$(curves part.pickle)"
+check 'is smaller' test "$(wc -c <part.pickle)" -lt "$(wc -c <again.pickle)"
+run export --as snapshot --device 1 samples/two-devices.pickle.gz -o one.pickle
+exits 0
+run analyze --device 0 one.pickle
+exits 2
+run export "$files/good-shared-events.pickle" --as snapshot -o plain.pickle
+exits 0
+run export --table events plain.pickle
+exits 0
+printf '{"segments": [], "device_traces": [], "host\\u001b": 1}' >unknown.json
+run export --as snapshot unknown.json -o unknown.pickle
+exits 0
+err 'memsnap: unknown.json: left out, for memsnap does not know it: snapshot.host\x1b'
+run export --as snapshot --range 99999999: $sample -o none.pickle
+exits 2
+err_has 'no event lies in the range: device 0 has the events 0 to '
+check 'leaves no file behind' test ! -e none.pickle
+run export --as snapshot --range 500:900 --max-memory 64KiB $sample -o none.pickle
+exits 4
+check 'leaves no file behind' test ! -e none.pickle
+for option in '--table events' '--format csv' '--at peak' '--rules none'; do
+    # shellcheck disable=SC2086
+    run export --as snapshot $option $sample -o none.pickle
+    exits 2
+    err "memsnap: export: ${option%% *} does not go with --as snapshot"
+done
+run export --as snapshot $sample -o none.pickle.gz
+exits 2
+err_has 'nothing is compressed here'
+run export $sample -o none.pickle
+exits 2
+err_has 'give --as snapshot for a snapshot'
+run export --as csv $sample
+exits 2
+err_has '--as snapshot'
+
 # usage
 run export --table event $sample
 exits 2

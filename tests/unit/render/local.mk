@@ -4,6 +4,7 @@ tests_unit_render_run_LDADD = $(unit_libs)
 tests_unit_render_run_SOURCES = $(unit_common) \
 	tests/unit/render/fit_test.c \
 	tests/unit/render/render.h \
+	tests/unit/render/pickler_test.c \
 	tests/unit/render/records_test.c \
 	tests/unit/render/suggest_loops_test.c \
 	tests/unit/render/suite.c

@@ -5,6 +5,7 @@
 #include "unit/unit.h"
 
 TCase *fit_tests(void);
+TCase *pickler_tests(void);
 TCase *records_tests(void);
 TCase *suggest_loops_tests(void);
 
