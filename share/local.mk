@@ -10,12 +10,14 @@ plotsdir = $(pkgdatadir)/plots
 dist_plots_DATA = \
 	share/plots/bars.gp \
 	share/plots/categories.gp \
+	share/plots/compare.gp \
 	share/plots/flame.gp \
 	share/plots/frame.gp \
 	share/plots/layers.gp \
 	share/plots/page.gp \
 	share/plots/segments.gp \
 	share/plots/text-categories.gp \
+	share/plots/text-compare.gp \
 	share/plots/text-layers.gp \
 	share/plots/text-time.gp \
 	share/plots/text.gp \

@@ -81,6 +81,17 @@ bool capture_open(struct capture *capture, int fd, const struct capture_options 
            capture_open_input(capture, &input, options, progress, err);
 }
 
+const struct timeline *capture_highest(const struct capture *capture)
+{
+    const struct timeline *highest = NULL;
+    for (size_t i = 0; i < capture->device_count; i++) {
+        const struct timeline *timeline = capture->timelines[i];
+        if (!highest || timeline->active.peak_bytes > highest->active.peak_bytes)
+            highest = timeline;
+    }
+    return highest;
+}
+
 void capture_close(struct capture *capture)
 {
     for (size_t i = 0; i < capture->device_count; i++)

@@ -140,7 +140,7 @@ static enum status run(int argc, char **argv)
         options.capture.max_memory = budget_default_limit();
     enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
-        if (plot_options_complete(&options, inputs.paths[0], &err))
+        if (plot_options_complete(&options, inputs.paths[0], inputs.count, &err))
             status = plot(&options, &inputs);
         else
             status = complain_usage("plot: %s", err.text);
@@ -153,7 +153,7 @@ static enum status run(int argc, char **argv)
 const struct command command_plot = {
     .name = "plot",
     .summary = "draw memory over time, who holds it, and what lies where",
-    .arguments = "[OPTION]... [FILE] [--out PICTURE]",
+    .arguments = "[OPTION]... [FILE]... [--out PICTURE]",
     .about = "Draws an allocator snapshot with gnuplot, as SVG, PNG or PDF by the name of the\n"
              "picture: what was live when, what it was for, where it peaked, who held it, and\n"
              "how reserved memory was cut up; or shows it on the terminal. As HTML it is a page\n"
@@ -162,6 +162,7 @@ const struct command command_plot = {
     .examples = "  memsnap plot snapshot.pickle                    on the terminal\n"
                 "  memsnap plot snapshot.pickle --out report.svg\n"
                 "  memsnap plot snapshot.pickle --out report.html  zoom, search, click\n"
+                "  memsnap plot before.pickle after.pickle --out both.svg\n"
                 "  memsnap plot --kind categories --x time snapshot.pickle --out report.png\n"
                 "  memsnap plot --kind segments snapshot.pickle --out holes.svg\n"
                 "  memsnap plot --kind sites --at end snapshot.pickle --out left.svg\n"

@@ -20,6 +20,8 @@ static bool fill(struct plot_candidate *candidate, const struct plot_options *op
                          "--kind %s cannot be drawn with characters; --out report.svg draws it, or "
                          "--term sixel",
                          candidate->kind->name);
+    if (options->share && candidate->kind->input != PLOT_OF_SEVERAL)
+        return error_set(err, STATUS_USAGE, "--x share is for --kind compare");
     return plot_templates_read(candidate->templates, templates, err) &&
            plot_folder_make(&candidate->folder, candidate->kind->files, options->script, err);
 }

@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "render/plot_categories.h"
+#include "render/plot_compare.h"
 #include "render/plot_layers.h"
 #include "render/plot_flame.h"
 #include "render/plot_segments.h"
@@ -56,6 +57,15 @@ const struct plot_kind plot_kinds[] = {
         .templates = {"layers.gp"},
         .in_text = {"text-layers.gp"},
         .draw = plot_draw_layers,
+    },
+    {
+        .name = "compare",
+        .summary = "two to eight files on one axis: in use and reserved",
+        .input = PLOT_OF_SEVERAL,
+        .files = {PLOT_COMPARE_FILES},
+        .templates = {"page.gp", "compare.gp"},
+        .in_text = {"text-compare.gp"},
+        .draw = plot_draw_compare,
     },
     {.name = NULL},
 };

@@ -43,7 +43,8 @@ const struct option_spec plot_option_specs[] = {
      "put gnuplot's script and its data there: change it,\n"
      "and draw it anew with gnuplot plot.gp"},
     {OPTION_KIND, "kind", "KIND", "what to draw, see below (default: as FILE has it)"},
-    {OPTION_X, "x", "AXIS", "event (each takes the same room) or time"},
+    {OPTION_X, "x", "AXIS", "event (each takes the same room), time, or share\n"
+     "(compare only: from the beginning to the end of each)"},
     {OPTION_AT, "at", "WHEN",
      "segments, sites: the moment to show: peak, end, an\n"
      "event's number, or a time, as in analyze"},
@@ -106,9 +107,11 @@ static bool take_look(int option, struct plot_options *options, struct error *er
                          optarg);
     case OPTION_X:
         options->axis = strcmp(optarg, "time") == 0 ? AXIS_TIME : AXIS_EVENT;
-        options->snapshot_option = "x";
-        return options->axis == AXIS_TIME || strcmp(optarg, "event") == 0 ||
-               error_set(err, STATUS_USAGE, "--x takes event or time, not '%.60s'", optarg);
+        options->share = strcmp(optarg, "share") == 0;
+        if (!options->share)
+            options->snapshot_option = "x";
+        return options->share || options->axis == AXIS_TIME || strcmp(optarg, "event") == 0 ||
+               error_set(err, STATUS_USAGE, "--x takes event, time or share, not '%.60s'", optarg);
     case OPTION_SIZE:
         return parse_size(optarg, &options->look, err);
     default:
@@ -158,9 +161,12 @@ bool plot_option(int option, struct plot_options *options, struct error *err)
     }
 }
 
-bool plot_options_complete(struct plot_options *options, const char *input, struct error *err)
+bool plot_options_complete(struct plot_options *options, const char *input, size_t inputs,
+                           struct error *err)
 {
     const char *slash = strrchr(input, '/');
+    if (!options->look.title && inputs > 1)
+        options->look.title = "Memory of several captures";
     if (!options->look.title)
         options->look.title = slash && slash[1] ? slash + 1 : path_name(input);
     if (!options->out && !options->script && !options->term) {

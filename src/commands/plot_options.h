@@ -19,6 +19,7 @@ struct plot_options {
     bool at_peak;                 /* which was named */
     struct plot_look look;
     enum sampling_axis axis;
+    bool share; /* rather: the share of the trace */
     enum plot_colour colour; /* of bands */
     size_t bands;            /* 0: as many as it takes */
     enum plot_term term;     /* where the picture is shown rather than written to a file */
@@ -31,6 +32,8 @@ struct plot_options {
 extern const struct option_spec plot_option_specs[];
 
 bool plot_option(int option, struct plot_options *options, struct error *err);
-bool plot_options_complete(struct plot_options *options, const char *input, struct error *err);
+/* After the last; `input` is the first of so many. */
+bool plot_options_complete(struct plot_options *options, const char *input, size_t inputs,
+                           struct error *err);
 
 #endif

@@ -1,14 +1,5 @@
 #include "commands/plot_snapshot.h"
 
-static const struct timeline *highest(const struct capture *capture)
-{
-    const struct timeline *best = capture->timelines[0];
-    for (size_t i = 1; i < capture->device_count; i++)
-        if (capture->timelines[i]->active.peak_bytes > best->active.peak_bytes)
-            best = capture->timelines[i];
-    return best;
-}
-
 bool plot_snapshot_open(struct plot_snapshot *snapshot, struct plot_job *job, struct error *err)
 {
     struct plot_snapshot opened = {0};
@@ -17,11 +8,11 @@ bool plot_snapshot_open(struct plot_snapshot *snapshot, struct plot_job *job, st
     if (!plot_job_open(job, &input, &file, err) ||
         !capture_open_input(&opened.capture, &input, &job->options->capture, job->progress, err))
         return false;
-    if (opened.capture.device_count == 0) {
+    opened.timeline = capture_highest(&opened.capture);
+    if (!opened.timeline) {
         plot_snapshot_close(&opened);
         return error_set(err, STATUS_BAD_INPUT, "nothing to plot: there is no device in it");
     }
-    opened.timeline = highest(&opened.capture);
     *snapshot = opened;
     return true;
 }

@@ -12,18 +12,6 @@ static struct chain_options options_of(const struct cuts *cuts, size_t most)
         .level = levels[cuts->kind], .depth = cuts->depth, .pattern = cuts->pattern, .most = most};
 }
 
-/* The device asked for, else that with the highest peak. */
-static const struct timeline *choose_device(const struct capture *capture)
-{
-    const struct timeline *chosen = NULL;
-    for (size_t i = 0; i < capture->device_count; i++) {
-        const struct timeline *timeline = capture->timelines[i];
-        if (!chosen || timeline->active.peak_bytes > chosen->active.peak_bytes)
-            chosen = timeline;
-    }
-    return chosen;
-}
-
 static bool explain_absence(const struct suggest_snapshot *snapshot, size_t events,
                             struct error *err)
 {
@@ -56,7 +44,7 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct suggest_o
                        size_t most, struct error *err)
 {
     struct capture *capture = &snapshot->capture;
-    const struct timeline *timeline = choose_device(capture);
+    const struct timeline *timeline = capture_highest(capture);
     const struct chain_options chain_options = options_of(&options->cuts, most);
     if (!timeline)
         return error_set(err, STATUS_BAD_INPUT, "the snapshot is of no device at all");

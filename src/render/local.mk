@@ -104,6 +104,8 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_categories.c \
 	src/render/plot_categories.h \
 	src/render/plot_colours.c \
+	src/render/plot_compare.c \
+	src/render/plot_compare.h \
 	src/render/plot_layers.c \
 	src/render/plot_layers.h \
 	src/render/plot_flame.c \

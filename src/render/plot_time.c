@@ -24,6 +24,14 @@ static int64_t highest(const struct sampling *sampling)
     return most;
 }
 
+double plot_time_unit(double span, const char **label)
+{
+    *label = span < 1e4   ? "microseconds since the first event"
+             : span < 1e7 ? "milliseconds since the first event"
+                          : "seconds since the first event";
+    return span < 1e4 ? 1 : span < 1e7 ? 1e3 : 1e6;
+}
+
 static void choose_units(struct plot_scale *scale, const struct sampling *sampling, double bytes)
 {
     scale->y_unit = plot_unit(bytes, &scale->y_name);
@@ -31,11 +39,8 @@ static void choose_units(struct plot_scale *scale, const struct sampling *sampli
     scale->x_label = "allocator event";
     if (sampling->axis != AXIS_TIME)
         return;
-    double span = sampling->edges[sampling->count] - sampling->edges[0];
-    scale->x_unit = span < 1e4 ? 1 : span < 1e7 ? 1e3 : 1e6;
-    scale->x_label = span < 1e4   ? "microseconds since the first event"
-                     : span < 1e7 ? "milliseconds since the first event"
-                                  : "seconds since the first event";
+    scale->x_unit = plot_time_unit(sampling->edges[sampling->count] - sampling->edges[0],
+                                   &scale->x_label);
 }
 
 unsigned plot_time_height(const struct plot_time *plot)

@@ -34,6 +34,8 @@ struct plot_scale {
 };
 
 struct plot_scale plot_time_scale(const struct plot_time *plot);
+/* For an axis of so many microseconds: its unit, and what it says. */
+double plot_time_unit(double span, const char **label);
 /* Bytes that half a pixel of the picture's height stands for. */
 double plot_time_half_pixel(const struct plot_time *plot);
 /* Pixels that the graph is high. */

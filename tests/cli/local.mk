@@ -16,6 +16,7 @@ cli_tests = \
 	tests/cli/limits.sh \
 	tests/cli/output.sh \
 	tests/cli/plot.sh \
+	tests/cli/plot-compare.sh \
 	tests/cli/plot-layers.sh \
 	tests/cli/plot-terminal.sh \
 	tests/cli/report.sh \
@@ -106,6 +107,7 @@ EXTRA_DIST += \
 	tests/cli/golden/pending-frees.txt \
 	tests/cli/golden/pinned.txt \
 	tests/cli/golden/plot-categories.txt \
+	tests/cli/golden/plot-compare.txt \
 	tests/cli/golden/plot-layers.txt \
 	tests/cli/golden/plot-flame.txt \
 	tests/cli/golden/plot-timeline.txt \

@@ -21,7 +21,7 @@ one_err_line
 run plot samples/leak.pickle.gz --out report.html --kind categories
 exits 2
 one_err_line
-run plot samples/leak.pickle.gz samples/oom.pickle.gz --out report.svg
+run plot --kind timeline samples/leak.pickle.gz samples/oom.pickle.gz --out report.svg
 exits 2
 run plot --kind pie samples/leak.pickle.gz --out report.svg
 err_has 'there are timeline'
