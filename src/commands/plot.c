@@ -154,7 +154,7 @@ const struct command command_plot = {
     .name = "plot",
     .summary = "draw memory over time, who holds it, and what lies where",
     .arguments = "[OPTION]... [FILE]... [--out PICTURE]",
-    .about = "Draws an allocator snapshot with gnuplot, as SVG, PNG or PDF by the name of the\n"
+    .about = "Draws captures with gnuplot, as SVG, PNG or PDF by the name of the\n"
              "picture: what was live when, what it was for, where it peaked, who held it, and\n"
              "how reserved memory was cut up; or shows it on the terminal. As HTML it is a page\n"
              "to zoom and search in, with every allocation's stack, made without gnuplot.\n"
