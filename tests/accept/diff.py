@@ -6,7 +6,10 @@ import csv
 import io
 import itertools
 import json
+import pathlib
+import random
 import subprocess
+import tempfile
 
 import captures
 
@@ -146,6 +149,65 @@ def end_problems(a, b):
         yield from reverse_problems(forth, back)
 
 
+OPERATORS = ["mm", "relu", "add", "copy_"]
+FOLDERS = ["/home/a/run/src", "/home/a/run/lib", "/home/b/run/src", "/opt/run"]
+
+
+def random_frames(chance):
+    """Few names and lines, so that they meet again in the other capture, or move by a little."""
+    if chance.random() < 0.1:
+        return []
+    frames = []
+    if chance.random() < 0.7:
+        frames.append({"name": f"at::_ops::{chance.choice(OPERATORS)}::call(x)", "filename": "??",
+                       "line": 0})
+    for _ in range(chance.randrange(1, 3)):
+        frames.append({"name": chance.choice(["forward", "step", "make"]),
+                       "filename": f"{chance.choice(FOLDERS)}/{chance.choice(['model', 'data'])}.py",
+                       "line": chance.randrange(1, 9)})
+    return frames
+
+
+def random_capture(chance, path):
+    events, blocks, address = [], [], 4096
+    for _ in range(chance.randrange(40)):
+        size, address = chance.choice([0, 1, 512, 1000, 10**9, chance.randrange(10**6)]), address + 2**32
+        events.append({"action": "alloc", "addr": address, "size": size, "stream": 0,
+                       "frames": random_frames(chance)})
+        if chance.random() < 0.2:
+            # another size, so that some of the trace cannot be explained
+            gone = size if chance.random() < 0.8 else size + 7
+            for action in ("free_requested", "free_completed"):
+                events.append({"action": action, "addr": address, "size": gone, "stream": 0,
+                               "frames": []})
+        elif chance.random() < 0.5:
+            blocks.append({"address": address, "size": size, "requested_size": size,
+                           "state": "active_allocated", "frames": []})
+    segments = [{"device": 0, "address": 0, "total_size": 2**40, "allocated_size": 0,
+                 "active_size": 0, "requested_size": 0, "stream": 0, "segment_type": "large",
+                 "frames": [], "blocks": blocks}]
+    path.write_text(json.dumps({"segments": segments, "device_traces": [events]}))
+
+
+def random_problems(a, b):
+    for arguments in ((), ("--at", "end")):
+        forth, back = compared(a, b, *arguments)[0], compared(b, a, *arguments)[0]
+        yield from sum_problems(forth)
+        yield from change_problems(forth)
+        yield from reverse_problems(forth, back)
+    yield from nothing_problems(compared(a, a)[0])
+
+
+def random_pairs(tally, count):
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(count):
+            chance = random.Random(seed)
+            a, b = pathlib.Path(folder) / "a.json", pathlib.Path(folder) / "b.json"
+            random_capture(chance, a)
+            random_capture(chance, b)
+            tally.check(f"random pair {seed}", random_problems(a, b))
+
+
 def main():
     tally = captures.Tally()
     real = captures.corpus()
@@ -160,6 +222,7 @@ def main():
         tally.check(f"{a.name}, {b.name}", pair_problems(a, b, known))
     for a, b in itertools.combinations(real, 2):
         tally.check(f"{a.name}, {b.name} at the end", end_problems(a, b))
+    random_pairs(tally, 60)
     tally.end()
 
 
