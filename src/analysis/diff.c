@@ -141,7 +141,9 @@ void diff_destroy(struct diff *diff)
     if (!diff)
         return;
     diff_lines_release(diff);
-    diff_words_release(diff);
+    diff_words_release(&diff->summary);
+    diff_words_release(&diff->warnings);
+    diff_words_release(&diff->next);
     vec_free(diff->settings, diff->setting_capacity, sizeof(*diff->settings), diff->budget);
     diff_rows_release(&diff->rows);
     free(diff);

@@ -4,7 +4,7 @@
 #define MEMSNAP_ANALYSIS_DIFF_H
 
 #include "analysis/diff_match.h"
-#include "base/buffer.h"
+#include "analysis/diff_words.h"
 
 enum diff_change { DIFF_SAME, DIFF_NEW, DIFF_GONE, DIFF_GROWN, DIFF_SHRUNK };
 
@@ -37,12 +37,6 @@ struct diff_line {
     bool is_remainder; /* what a limit cut, or all that did not change: label says which */
 };
 
-/* Plain sentences, malloc'ed; raw bytes: escape before showing. */
-struct diff_words {
-    char *items[16];
-    size_t count;
-};
-
 struct diff {
     const struct diff_side *sides; /* A, B; not owned */
     struct symbols *symbols;       /* of both; not owned */
@@ -71,8 +65,5 @@ struct diff *diff_build(const struct diff_side sides[2], struct site_table *site
                         const struct diff_options *options, struct budget *budget,
                         struct error *err);
 void diff_destroy(struct diff *diff); /* NULL is fine */
-
-/* B less A: of two int64_t that are both valid sums, so that it may need 65 bits; saturated. */
-int64_t diff_delta(int64_t a, int64_t b);
 
 #endif

@@ -1,8 +1,9 @@
 /* Functions whose code was moved: sites aligned in the order of their lines. */
 #include "analysis/diff_matcher.h"
 
-#define ALIGNED_MOST 256 /* sites of a function and a side; of more, lines are taken as they are   \
-                          */
+#define ALIGNED_MOST                                                                               \
+    256 /* sites of a function and a side; of more, lines are taken as they are                    \
+         */
 
 enum move { MOVE_PAIR, MOVE_SKIP_FIRST, MOVE_SKIP_SECOND };
 

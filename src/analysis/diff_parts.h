@@ -3,6 +3,7 @@
 #define MEMSNAP_ANALYSIS_DIFF_PARTS_H
 
 #include "analysis/diff.h"
+#include "analysis/diff_words.h"
 
 /* diff->lines, of `top` rows that changed (0: all). What a failure leaves is released like the
  * rest; so it is with all below. */
@@ -12,10 +13,5 @@ void diff_lines_release(struct diff *diff);
 /* diff->summary, warnings and next. */
 bool diff_words_make(struct diff *diff, const struct diff_options *options, struct error *err);
 bool diff_warnings_make(struct diff *diff, const struct diff_options *options, struct error *err);
-void diff_words_release(struct diff *diff);
-
-/* Adds a sentence. */
-bool diff_say(struct diff_words *words, struct error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -25,18 +25,11 @@ bool diff_say(struct diff_words *words, struct error *err, const char *format, .
     return true;
 }
 
-static void release(struct diff_words *words)
+void diff_words_release(struct diff_words *words)
 {
     for (size_t i = 0; i < words->count; i++)
         free(words->items[i]);
     words->count = 0;
-}
-
-void diff_words_release(struct diff *diff)
-{
-    release(&diff->summary);
-    release(&diff->warnings);
-    release(&diff->next);
 }
 
 /* A size as a value: several in one sentence. */
@@ -79,6 +72,20 @@ static struct size percent(int64_t delta, int64_t whole)
     return size;
 }
 
+bool diff_say_change(struct diff_words *words, const char *what, const int64_t bytes[2],
+                     enum unit unit, struct error *err)
+{
+    char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
+    int64_t delta = diff_delta(bytes[0], bytes[1]);
+    units_bytes(a, bytes[0], unit);
+    if (delta == 0)
+        return diff_say(words, err, "%s: %s in both.", what, a);
+    units_bytes(b, bytes[1], unit);
+    units_bytes(change, magnitude(delta), unit);
+    return diff_say(words, err, "%s %s by %s%s: from %s to %s.", what,
+                    delta > 0 ? "grew" : "shrank", change, percent(delta, bytes[0]).text, a, b);
+}
+
 static bool headline(const struct writer *writer, struct error *err)
 {
     const struct diff_side *sides = writer->diff->sides;
@@ -87,14 +94,8 @@ static bool headline(const struct writer *writer, struct error *err)
         what = "The peak";
     else if (writer->options->by_end)
         what = "What is live at the end";
-    if (writer->delta == 0)
-        return diff_say(&writer->diff->summary, err, "%s is as high in both: %s.", what,
-                        size_of(writer, writer->a).text);
-    return diff_say(&writer->diff->summary, err, "%s %s by %s%s: from %s to %s.", what,
-                    writer->delta > 0 ? "grew" : "shrank",
-                    size_of(writer, magnitude(writer->delta)).text,
-                    percent(writer->delta, writer->a).text, size_of(writer, writer->a).text,
-                    size_of(writer, writer->b).text);
+    return diff_say_change(&writer->diff->summary, what, (const int64_t[]){writer->a, writer->b},
+                           writer->options->unit, err);
 }
 
 /* "12 allocations became 48 of the same size", or nothing where neither number nor size tells. */

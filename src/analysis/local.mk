@@ -16,6 +16,19 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category.h \
 	src/analysis/category_curves.c \
 	src/analysis/category_curves.h \
+	src/analysis/check.c \
+	src/analysis/check.h \
+	src/analysis/check_baseline.c \
+	src/analysis/check_baseline.h \
+	src/analysis/check_blame.c \
+	src/analysis/check_device.c \
+	src/analysis/check_held.c \
+	src/analysis/check_layers.c \
+	src/analysis/check_lines.c \
+	src/analysis/check_lines.h \
+	src/analysis/check_parts.h \
+	src/analysis/check_rules.c \
+	src/analysis/check_rules.h \
 	src/analysis/diff.c \
 	src/analysis/diff.h \
 	src/analysis/diff_align.c \
@@ -31,19 +44,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/diff_symbols.h \
 	src/analysis/diff_warnings.c \
 	src/analysis/diff_words.c \
-	src/analysis/check.c \
-	src/analysis/check.h \
-	src/analysis/check_baseline.c \
-	src/analysis/check_baseline.h \
-	src/analysis/check_blame.c \
-	src/analysis/check_device.c \
-	src/analysis/check_held.c \
-	src/analysis/check_layers.c \
-	src/analysis/check_lines.c \
-	src/analysis/check_lines.h \
-	src/analysis/check_parts.h \
-	src/analysis/check_rules.c \
-	src/analysis/check_rules.h \
+	src/analysis/diff_words.h \
 	src/analysis/explain.c \
 	src/analysis/explain.h \
 	src/analysis/findings.c \
@@ -94,6 +95,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/layer_panels.h \
 	src/analysis/layers.c \
 	src/analysis/layers.h \
+	src/analysis/layers_diff.c \
+	src/analysis/layers_diff.h \
 	src/analysis/layers_modules.c \
 	src/analysis/layers_parts.h \
 	src/analysis/layers_shards.c \

@@ -1,15 +1,13 @@
 #include <unistd.h>
 
 #include "commands/complain.h"
-#include "commands/diff_snapshots.h"
+#include "commands/diff_job.h"
 #include "commands/inputs.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/rules_file.h"
 #include "commands/sandbox.h"
 #include "commands/watch.h"
-
-#define NEITHER 2 /* an error that is about neither input, or about both */
 
 static bool open_sources(const struct diff_settings *settings, struct inputs *inputs,
                          struct input opened[2], unsigned *blame, struct error *err)
@@ -27,22 +25,50 @@ static bool open_sources(const struct diff_settings *settings, struct inputs *in
     return true;
 }
 
-/* What both are; a kind that cannot be told is left to whoever reads it, and says best what else
- * it may be. */
-static bool check_kinds(const struct diff_settings *settings, struct input opened[2],
-                        unsigned *blame, struct error *err)
+struct diff_limit diff_limit_check(const struct diff_job *job, int64_t a, int64_t b)
 {
-    enum file_kind kinds[2];
-    for (unsigned side = 0; side < 2; side++) {
-        kinds[side] = sniff_kind(&opened[side].source);
-        *blame = side;
-        if (kinds[side] == KIND_OPERATOR_CURVES || kinds[side] == KIND_LAYER_TRACE)
-            return error_set(err, STATUS_USAGE,
-                             "this is %s: only allocator snapshots can be compared",
-                             kind_name(kinds[side]));
+    const struct diff_settings *settings = job->settings;
+    struct diff_limit limit = {
+        .given = settings->fail_over, .text = settings->fail_over, .bytes = settings->fail_bytes};
+    if (settings->fail_share >= 0) {
+        double bytes = settings->fail_share * (double)(a > 0 ? a : 0);
+        limit.bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
     }
-    (void)settings;
-    return true;
+    limit.exceeded = limit.given && diff_delta(a, b) > limit.bytes;
+    *job->exceeded = *job->exceeded || limit.exceeded;
+    return limit;
+}
+
+/* How to compare them. What is of no known kind is taken for a snapshot, whose loader says best
+ * what else it may be. */
+static diff_files *choose(const struct diff_settings *settings, struct input opened[2],
+                          unsigned *blame, struct error *err)
+{
+    bool layers[2];
+    for (unsigned side = 0; side < 2; side++) {
+        enum file_kind kind = sniff_kind(&opened[side].source);
+        layers[side] = kind == KIND_LAYER_TRACE;
+        *blame = side;
+        if (kind == KIND_OPERATOR_CURVES) {
+            error_set(err, STATUS_USAGE,
+                      "this is %s, which cannot be compared: only allocator snapshots and layer "
+                      "traces can",
+                      kind_name(kind));
+            return NULL;
+        }
+        if (layers[side] && settings->snapshot_option) {
+            error_set(err, STATUS_USAGE, "--%s is not for %s, only for allocator snapshots",
+                      settings->snapshot_option, kind_name(kind));
+            return NULL;
+        }
+    }
+    if (layers[0] != layers[1]) {
+        error_set(err, STATUS_USAGE, "this is %s, and the other file is not",
+                  kind_name(KIND_LAYER_TRACE));
+        *blame = layers[1];
+        return NULL;
+    }
+    return layers[0] ? diff_layers : diff_snapshots;
 }
 
 static bool compare(const struct diff_job *job, struct inputs *inputs, unsigned *blame,
@@ -51,12 +77,12 @@ static bool compare(const struct diff_job *job, struct inputs *inputs, unsigned 
     struct input opened[2];
     if (!open_sources(job->settings, inputs, opened, blame, err))
         return false;
-    if (!check_kinds(job->settings, opened, blame, err)) {
-        input_discard(&opened[0]);
-        input_discard(&opened[1]);
-        return false;
-    }
-    return diff_snapshots(job, opened, blame, err);
+    diff_files *compare_files = choose(job->settings, opened, blame, err);
+    if (compare_files)
+        return compare_files(job, opened, blame, err);
+    input_discard(&opened[0]);
+    input_discard(&opened[1]);
+    return false;
 }
 
 static enum status fail(const struct error *err)
@@ -78,7 +104,7 @@ static enum status diff(const struct diff_settings *settings, struct inputs *inp
     struct page page = page_for(output.stream, settings->unit);
     struct watch watch;
     bool exceeded = false;
-    unsigned blame = NEITHER;
+    unsigned blame = DIFF_NEITHER;
     const struct diff_job job = {settings, &page, inputs->paths, &watch, &exceeded};
     watch_begin(&watch, inputs->count, output.stream);
     sandbox_enter(output.temporary ? output.path : NULL);
@@ -86,7 +112,7 @@ static enum status diff(const struct diff_settings *settings, struct inputs *inp
     watch_end(&watch);
     if (!ok) {
         output_discard(&output);
-        return blame == NEITHER ? fail(&err) : complain_error(inputs->paths[blame], &err);
+        return blame == DIFF_NEITHER ? fail(&err) : complain_error(inputs->paths[blame], &err);
     }
     if (!output_commit(&output, &err))
         return fail(&err);
@@ -132,8 +158,8 @@ const struct command command_diff = {
     .about = "Compares what is live in two captures, at their peaks unless told otherwise, by\n"
              "category, by the phase that allocated it, and by call site: new, gone, grown,\n"
              "shrunk. A call site is found again though its line moved. The differences add up\n"
-             "to that of the totals. A and B are allocator snapshots, as in memsnap analyze;\n"
-             "- is standard input.\n",
+             "to that of the totals. A and B are allocator snapshots, as in memsnap analyze,\n"
+             "or two layer traces, compared by module; - is standard input.\n",
     .examples = "  memsnap diff before.pickle after.pickle\n"
                 "  memsnap diff --stacks --top 3 before.pickle after.pickle   where exactly\n"
                 "  memsnap diff --at end monday.pickle tuesday.pickle         what is left over\n"

@@ -1,7 +1,6 @@
-#include "commands/diff_snapshots.h"
-
 #include <stdlib.h>
 
+#include "commands/diff_job.h"
 #include "commands/watch.h"
 
 /* One capture, reduced. */
@@ -169,20 +168,6 @@ static int fullest_first(const void *left, const void *right)
            (a->diff->sides[0].device < b->diff->sides[0].device);
 }
 
-static struct diff_limit limit_of(const struct diff_settings *settings,
-                                  const struct diff_side sides[2])
-{
-    struct diff_limit limit = {.given = settings->fail_over, .text = settings->fail_over};
-    int64_t a = sides[0].at.active_bytes;
-    limit.bytes = settings->fail_bytes;
-    if (settings->fail_share >= 0) {
-        double bytes = settings->fail_share * (double)(a > 0 ? a : 0);
-        limit.bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
-    }
-    limit.exceeded = limit.given && diff_delta(a, sides[1].at.active_bytes) > limit.bytes;
-    return limit;
-}
-
 static bool print(const struct diff_job *job, const struct diff_report *report, struct error *err)
 {
     bool ok;
@@ -206,8 +191,9 @@ static bool report(struct comparison *comparison, struct error *err)
         return false;
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const struct pair *pair = &comparison->pairs[i];
-        comparison->views[i] = (struct diff_view){pair->diff, limit_of(job->settings, pair->sides)};
-        *job->exceeded = *job->exceeded || comparison->views[i].limit.exceeded;
+        comparison->views[i] =
+            (struct diff_view){pair->diff, diff_limit_check(job, pair->sides[0].at.active_bytes,
+                                                            pair->sides[1].at.active_bytes)};
     }
     qsort(comparison->views, comparison->pair_count, sizeof(*comparison->views), fullest_first);
     const struct diff_report report = {
@@ -252,7 +238,7 @@ bool diff_snapshots(const struct diff_job *job, struct input inputs[2], unsigned
 {
     struct comparison comparison = {.job = job, .budget = {job->settings->capture.max_memory, 0}};
     unsigned read = 0;
-    *blame = 2;
+    *blame = DIFF_NEITHER;
     bool ok = begin(&comparison, err);
     for (; ok && read < 2; read++) {
         *blame = read;
@@ -261,7 +247,7 @@ bool diff_snapshots(const struct diff_job *job, struct input inputs[2], unsigned
     for (; read < 2; read++)
         input_discard(&inputs[read]);
     if (ok) {
-        *blame = 2;
+        *blame = DIFF_NEITHER;
         ok = report(&comparison, err);
     }
     end(&comparison);

@@ -36,10 +36,11 @@ libmemsnap_a_SOURCES += \
 	src/commands/device_process.c \
 	src/commands/device_process.h \
 	src/commands/diff.c \
+	src/commands/diff_job.h \
+	src/commands/diff_layers.c \
 	src/commands/diff_options.c \
 	src/commands/diff_options.h \
 	src/commands/diff_snapshots.c \
-	src/commands/diff_snapshots.h \
 	src/commands/dump.c \
 	src/commands/export.c \
 	src/commands/export_capture.c \

@@ -6,6 +6,7 @@
 #define MEMSNAP_RENDER_DIFF_H
 
 #include "analysis/diff.h"
+#include "analysis/layers_diff.h"
 #include "render/analyze.h"
 #include "render/input_line.h"
 #include "render/page.h"
@@ -38,5 +39,18 @@ bool diff_text(const struct page *page, const struct diff_report *report);
 bool diff_json(FILE *out, const struct diff_report *report);
 /* One table: `by` DIFF_BY_ALL is DIFF_BY_SITE. Says itself what failed. */
 bool diff_csv(FILE *out, const struct diff_report *report, struct error *err);
+
+/* Two layer traces. */
+struct layers_diff_report {
+    struct input_line inputs[2];
+    const struct layers_diff *diff;
+    struct diff_limit limit;
+    size_t top; /* modules that changed; 0: all */
+};
+
+bool layers_diff_text(const struct page *page, const struct layers_diff_report *report);
+/* The same schema: modules are the sites. */
+bool layers_diff_json(FILE *out, const struct layers_diff_report *report);
+bool layers_diff_csv(FILE *out, const struct layers_diff_report *report, struct error *err);
 
 #endif

@@ -1,9 +1,6 @@
 #include <string.h>
 
-#include "render/diff.h"
-#include "render/json.h"
-
-#define SCHEMA "memsnap.diff/1"
+#include "render/diff_parts.h"
 
 static void put_text(struct json_writer *json, const char *key, const struct diff *diff,
                      string_id id)
@@ -12,20 +9,20 @@ static void put_text(struct json_writer *json, const char *key, const struct dif
     emit_bytes(json, key, text.bytes, text.size);
 }
 
-static void put_bytes(struct json_writer *json, const int64_t bytes[2])
+void diff_json_bytes(struct json_writer *json, const int64_t bytes[2])
 {
     emit_integer(json, "a_bytes", bytes[0]);
     emit_integer(json, "b_bytes", bytes[1]);
     emit_integer(json, "delta_bytes", diff_delta(bytes[0], bytes[1]));
 }
 
-static void put_counts(struct json_writer *json, const uint64_t count[2])
+void diff_json_counts(struct json_writer *json, const uint64_t count[2])
 {
     emit_count(json, "a_count", count[0]);
     emit_count(json, "b_count", count[1]);
 }
 
-static void put_input(struct json_writer *json, const char *key, const struct input_line *input)
+void diff_json_input(struct json_writer *json, const char *key, const struct input_line *input)
 {
     emit_open(json, key, '{');
     emit_word(json, "path", input->path);
@@ -35,6 +32,16 @@ static void put_input(struct json_writer *json, const char *key, const struct in
     if (input->encoding == ENCODING_PICKLE)
         emit_integer(json, "protocol", input->protocol);
     emit_word(json, "compression", input->compression == COMPRESSION_GZIP ? "gzip" : "none");
+    emit_close(json, '}');
+}
+
+void diff_json_limit(struct json_writer *json, const struct diff_limit *limit)
+{
+    if (!limit->given)
+        return;
+    emit_open(json, "fail_over", '{');
+    emit_integer(json, "limit_bytes", limit->bytes);
+    emit_flag(json, "exceeded", limit->exceeded);
     emit_close(json, '}');
 }
 
@@ -76,8 +83,8 @@ static void put_site(struct json_writer *json, const struct diff *diff,
     emit_word(json, "label", line->label.full);
     if (line->was.full)
         emit_word(json, "a_label", line->was.full);
-    put_bytes(json, line->row.bytes);
-    put_counts(json, line->row.count);
+    diff_json_bytes(json, line->row.bytes);
+    diff_json_counts(json, line->row.count);
     emit_word(json, "change", diff_change_name(line->change));
     emit_word(json, "matched_by", diff_matched_name(line->row.matched));
     emit_count(json, "a_sites", line->row.sites[0]);
@@ -106,8 +113,8 @@ static void put_sums(struct json_writer *json, const char *key, const struct dif
         emit_open(json, NULL, '{');
         emit_word(json, "name",
                   phases ? diff_phase_name(pair->what) : category_name((enum category)pair->what));
-        put_bytes(json, (const int64_t[]){pair->sums[0].bytes, pair->sums[1].bytes});
-        put_counts(json, (const uint64_t[]){pair->sums[0].count, pair->sums[1].count});
+        diff_json_bytes(json, (const int64_t[]){pair->sums[0].bytes, pair->sums[1].bytes});
+        diff_json_counts(json, (const uint64_t[]){pair->sums[0].count, pair->sums[1].count});
         emit_close(json, '}');
     }
     emit_close(json, ']');
@@ -129,8 +136,8 @@ static void put_settings(struct json_writer *json, const struct diff *diff)
     emit_close(json, ']');
 }
 
-static void put_words(struct json_writer *json, const char *key, const struct diff_words *words,
-                      const char *first)
+void diff_json_words(struct json_writer *json, const char *key, const struct diff_words *words,
+                     const char *first)
 {
     emit_open(json, key, '[');
     if (first)
@@ -144,18 +151,13 @@ static void put_words(struct json_writer *json, const char *key, const struct di
 static void put_device(struct json_writer *json, const struct diff_view *view, const char *remark)
 {
     const struct diff *diff = view->diff;
-    put_bytes(json,
-              (const int64_t[]){diff->sides[0].at.active_bytes, diff->sides[1].at.active_bytes});
+    diff_json_bytes(
+        json, (const int64_t[]){diff->sides[0].at.active_bytes, diff->sides[1].at.active_bytes});
     put_side(json, "a", &diff->sides[0]);
     put_side(json, "b", &diff->sides[1]);
-    if (view->limit.given) {
-        emit_open(json, "fail_over", '{');
-        emit_integer(json, "limit_bytes", view->limit.bytes);
-        emit_flag(json, "exceeded", view->limit.exceeded);
-        emit_close(json, '}');
-    }
-    put_words(json, "summary", &diff->summary, NULL);
-    put_words(json, "next", &diff->next, NULL);
+    diff_json_limit(json, &view->limit);
+    diff_json_words(json, "summary", &diff->summary, NULL);
+    diff_json_words(json, "next", &diff->next, NULL);
     emit_open(json, "sites", '[');
     for (size_t i = 0; i < diff->line_count; i++)
         put_site(json, diff, &diff->lines[i]);
@@ -163,7 +165,7 @@ static void put_device(struct json_writer *json, const struct diff_view *view, c
     put_sums(json, "categories", diff, false);
     put_sums(json, "phases", diff, true);
     put_settings(json, diff);
-    put_words(json, "warnings", &diff->warnings, remark);
+    diff_json_words(json, "warnings", &diff->warnings, remark);
 }
 
 bool diff_json(FILE *out, const struct diff_report *report)
@@ -172,14 +174,14 @@ bool diff_json(FILE *out, const struct diff_report *report)
     bool same_at = strcmp(report->at[0], report->at[1]) == 0;
     json_writer_init(&json, out);
     emit_open(&json, NULL, '{');
-    emit_word(&json, "schema", SCHEMA);
+    emit_word(&json, "schema", DIFF_SCHEMA);
     emit_word(&json, "at", same_at ? report->at[0] : "different");
     if (!same_at) {
         emit_word(&json, "a_at", report->at[0]);
         emit_word(&json, "b_at", report->at[1]);
     }
-    put_input(&json, "a_input", &report->inputs[0]);
-    put_input(&json, "b_input", &report->inputs[1]);
+    diff_json_input(&json, "a_input", &report->inputs[0]);
+    diff_json_input(&json, "b_input", &report->inputs[1]);
     put_device(&json, &report->devices[0], report->remark);
     if (report->device_count > 1) {
         emit_open(&json, "more_devices", '[');

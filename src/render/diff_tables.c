@@ -16,9 +16,8 @@ const char *diff_signed(const struct page *page, char out[UNITS_TEXT_SIZE], int6
     return out;
 }
 
-/* Change, A, B and counts; "-" for a side that has none of it. */
-static void add_amounts(struct table *table, const struct page *page, const int64_t bytes[2],
-                        const uint64_t count[2])
+void diff_add_amounts(struct table *table, const struct page *page, const int64_t bytes[2],
+                      const uint64_t count[2])
 {
     char text[UNITS_TEXT_SIZE], a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE],
         counts[2 * UNITS_TEXT_SIZE + 8];
@@ -45,8 +44,8 @@ bool diff_sums_text(const struct page *page, const struct diff *diff, bool phase
         const struct diff_pair *pair = &pairs[i];
         const char *name =
             phases ? diff_phase_name(pair->what) : category_name((enum category)pair->what);
-        add_amounts(&table, page, (const int64_t[]){pair->sums[0].bytes, pair->sums[1].bytes},
-                    (const uint64_t[]){pair->sums[0].count, pair->sums[1].count});
+        diff_add_amounts(&table, page, (const int64_t[]){pair->sums[0].bytes, pair->sums[1].bytes},
+                         (const uint64_t[]){pair->sums[0].count, pair->sums[1].count});
         table_add_input(&table, name, strlen(name));
     }
     table_print(&table, page, SECTION_INDENT);
@@ -90,7 +89,7 @@ static void add_line(struct table *table, const struct page *page, const struct 
                      const struct diff_line *line)
 {
     const char *category = line->is_remainder ? "" : category_name(line->category);
-    add_amounts(table, page, line->row.bytes, line->row.count);
+    diff_add_amounts(table, page, line->row.bytes, line->row.count);
     add_label(table, line);
     if (line->is_remainder)
         table_add(table, "");

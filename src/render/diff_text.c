@@ -4,15 +4,14 @@
 #include "render/diff_parts.h"
 #include "render/escape.h"
 
-static void title(const struct page *page, const char *text)
+void diff_title(const struct page *page, const char *text)
 {
     fprintf(page->out, "\n%*s%s%s%s\n", SECTION_INDENT, "", page_style(page, STYLE_TITLE), text,
             page_plain(page));
 }
 
-/* A paragraph behind a word such as "warning:", which may be empty. */
-static bool paragraph(const struct page *page, enum style style, const char *lead,
-                      const char *sentence)
+bool diff_paragraph(const struct page *page, enum style style, const char *lead,
+                    const char *sentence)
 {
     struct buffer text = BUFFER_INIT;
     escape_text(&text, sentence, strlen(sentence));
@@ -26,11 +25,11 @@ static bool paragraph(const struct page *page, enum style style, const char *lea
     return ok;
 }
 
-static bool paragraphs(const struct page *page, enum style style, const char *lead,
-                       const struct diff_words *words)
+bool diff_paragraphs(const struct page *page, enum style style, const char *lead,
+                     const struct diff_words *words)
 {
     for (size_t i = 0; i < words->count; i++)
-        if (!paragraph(page, style, lead, words->items[i]))
+        if (!diff_paragraph(page, style, lead, words->items[i]))
             return false;
     return true;
 }
@@ -115,14 +114,14 @@ static bool settings(const struct page *page, const struct diff *diff)
         struct text key = symbols_text(diff->symbols, row->key);
         table_add_input(&table, key.bytes, key.size);
     }
-    title(page, "Settings that differ");
+    diff_title(page, "Settings that differ");
     table_print(&table, page, SECTION_INDENT);
     bool ok = !table_failed(&table);
     table_release(&table);
     return ok;
 }
 
-static bool limit(const struct page *page, const struct diff_limit *limit)
+bool diff_limit_text(const struct page *page, const struct diff_limit *limit)
 {
     char text[160], bytes[UNITS_TEXT_SIZE];
     if (!limit->given)
@@ -130,7 +129,7 @@ static bool limit(const struct page *page, const struct diff_limit *limit)
     snprintf(text, sizeof(text), "B exceeds A by %s than %s (--fail-over %.40s).",
              limit->exceeded ? "more" : "no more", page_bytes(page, bytes, limit->bytes),
              limit->text);
-    return paragraph(page, STYLE_WARNING, limit->exceeded ? "failed:" : "", text);
+    return diff_paragraph(page, STYLE_WARNING, limit->exceeded ? "failed:" : "", text);
 }
 
 static bool tables(const struct page *page, const struct diff_report *report,
@@ -140,17 +139,17 @@ static bool tables(const struct page *page, const struct diff_report *report,
     if (by == DIFF_BY_ALL && !figures(page, diff))
         return false;
     if (by == DIFF_BY_ALL || by == DIFF_BY_CATEGORY) {
-        title(page, "By category");
+        diff_title(page, "By category");
         if (!diff_sums_text(page, diff, false))
             return false;
     }
     if (by == DIFF_BY_ALL || by == DIFF_BY_PHASE) {
-        title(page, "By the phase that allocated it");
+        diff_title(page, "By the phase that allocated it");
         if (!diff_sums_text(page, diff, true))
             return false;
     }
     if (by == DIFF_BY_ALL || by == DIFF_BY_SITE) {
-        title(page, "By call site");
+        diff_title(page, "By call site");
         if (!diff_sites_text(page, report, diff))
             return false;
     }
@@ -162,13 +161,14 @@ static bool device_text(const struct page *page, const struct diff_report *repor
 {
     const struct diff *diff = view->diff;
     headline(page, report, diff);
-    if (!paragraphs(page, STYLE_TITLE, "", &diff->summary) || !limit(page, &view->limit) ||
-        !paragraphs(page, STYLE_WARNING, "warning:", &diff->warnings) ||
+    if (!diff_paragraphs(page, STYLE_TITLE, "", &diff->summary) ||
+        !diff_limit_text(page, &view->limit) ||
+        !diff_paragraphs(page, STYLE_WARNING, "warning:", &diff->warnings) ||
         !tables(page, report, diff))
         return false;
     if (diff->next.count > 0)
-        title(page, "What next");
-    return paragraphs(page, STYLE_TITLE, "", &diff->next);
+        diff_title(page, "What next");
+    return diff_paragraphs(page, STYLE_TITLE, "", &diff->next);
 }
 
 bool diff_text(const struct page *page, const struct diff_report *report)
@@ -176,7 +176,7 @@ bool diff_text(const struct page *page, const struct diff_report *report)
     for (int side = 0; side < 2; side++)
         if (!input_line(page, &report->inputs[side]))
             return false;
-    if (report->remark && !paragraph(page, STYLE_WARNING, "note:", report->remark))
+    if (report->remark && !diff_paragraph(page, STYLE_WARNING, "note:", report->remark))
         return false;
     for (size_t i = 0; i < report->device_count; i++)
         if (!device_text(page, report, &report->devices[i]))

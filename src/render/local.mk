@@ -24,6 +24,9 @@ libmemsnap_a_SOURCES += \
 	src/render/diff.h \
 	src/render/diff_csv.c \
 	src/render/diff_json.c \
+	src/render/diff_layers.c \
+	src/render/diff_layers.h \
+	src/render/diff_layers_json.c \
 	src/render/diff_parts.h \
 	src/render/diff_tables.c \
 	src/render/diff_text.c \

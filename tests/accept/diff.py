@@ -3,6 +3,7 @@
 between a capture and itself, and B to A the reverse of A to B, row by row."""
 import collections
 import csv
+import gzip
 import io
 import itertools
 import json
@@ -198,6 +199,81 @@ def random_problems(a, b):
     yield from nothing_problems(compared(a, a)[0])
 
 
+def layer_trace(path, change=None):
+    loaded = captures_json(path)
+    rows = []
+    for row in loaded["traces"]:
+        row = dict(row)
+        if change:
+            change(row)
+        rows.append(row)
+    return rows
+
+
+def captures_json(path):
+    opened = gzip.open(path) if path.suffix == ".gz" else open(path, "rb")
+    with opened as file:
+        return json.load(file)
+
+
+def totals(rows):
+    forward = [row for row in rows if row["is_forward"]]
+    params = {}
+    for row in rows:
+        params[row["module_name"]] = max(row["module_params"], params.get(row["module_name"], 0))
+    return (sum(row["event"]["memory_activations"] for row in forward), sum(params.values()),
+            max(row["allocated"] for row in rows), len(forward))
+
+
+def layer_problems(a, b, a_rows, b_rows):
+    forth, back = compared(a, b)[0], compared(b, a)[0]
+    for key, rows in (("a", a_rows), ("b", b_rows)):
+        activations, params, peak, count = totals(rows)
+        found = (forth[f"{key}_bytes"], forth["parameters"][f"{key}_bytes"],
+                 forth["peak_allocated"][f"{key}_bytes"], sum(s[f"{key}_count"] for s in forth["sites"]))
+        if found != (activations, params, peak, count):
+            yield f"totals of {key} are {found}, not {(activations, params, peak, count)}"
+        for entry in (forth, back):
+            if sum(site[f"{key}_params"] for site in entry["sites"]) != entry["parameters"][f"{key}_bytes"]:
+                yield "parameters do not add up"
+    for entry in (forth, back):
+        yield from sum_problems(dict(entry, phases=[dict(amounts_of(entry), name="")]))
+    yield from reverse_problems(dict(forth, phases=[]), dict(back, phases=[]))
+
+
+def amounts_of(entry):
+    return {key: entry[key] for key in ("a_bytes", "b_bytes", "delta_bytes")}
+
+
+def layers(tally):
+    """A trace against one in which a module grew, another is wrapped, and a third is called otherwise."""
+    traces = [path for path in captures.layer_traces() if ".json" in path.name]
+    with tempfile.TemporaryDirectory() as folder:
+        for path in traces:
+            names = list(dict.fromkeys(row["module_name"] for row in layer_trace(path)))
+            grown, wrapped, renamed = names[1], names[len(names) // 2], names[-1]
+
+            def change(row):
+                name = row["module_name"]
+                if name == grown:
+                    row["event"] = dict(row["event"], memory_activations=10**9)
+                elif name == wrapped:
+                    row["module_name"] = f"_fsdp_wrapped_module.{name}._checkpoint_wrapped_module"
+                elif name == renamed:
+                    row["module_name"] = "other"
+
+            changed = layer_trace(path, change)
+            b = pathlib.Path(folder) / "b.json"
+            b.write_text(json.dumps({"traces": changed}))
+            tally.check(f"{path.name} and a changed one",
+                        layer_problems(path, b, layer_trace(path), changed))
+            sites = {site["label"]: site for site in compared(path, b)[0]["sites"]}
+            found = [sites.get(name, {}).get("change") for name in (grown, "other", renamed)]
+            tally.check(f"{path.name}: what changed",
+                        [f"{found}"] if found != ["grown", "new", "gone"] else
+                        ["the wrapped module is new"] if any("wrapped" in name for name in sites) else [])
+
+
 def random_pairs(tally, count):
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(count):
@@ -222,6 +298,7 @@ def main():
         tally.check(f"{a.name}, {b.name}", pair_problems(a, b, known))
     for a, b in itertools.combinations(real, 2):
         tally.check(f"{a.name}, {b.name} at the end", end_problems(a, b))
+    layers(tally)
     random_pairs(tally, 60)
     tally.end()
 

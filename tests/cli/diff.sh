@@ -38,7 +38,7 @@ out_has 'What is live at the moments compared'
 # the same, nothing
 run diff $a $a
 exits 0
-out_has 'The peak is as high in both'
+out_has 'The peak: 295.43 MiB in both.'
 out_has 'sites without a change)'
 out_has_not 'What next'
 
@@ -193,10 +193,45 @@ check 'leaves no file' test ! -e kept.txt
 run diff samples/fsdp.layers.pickle $a
 exits 2
 no_out
-one_err_line
+err 'memsnap: samples/fsdp.layers.pickle: this is a layer trace, and the other file is not'
+run diff $a samples/fsdp.layers.pickle
+exits 2
+err 'memsnap: samples/fsdp.layers.pickle: this is a layer trace, and the other file is not'
 run diff $a samples/decoder.operators.pickle.gz
 exits 2
+no_out
 one_err_line
+err_has 'cannot be compared'
+run diff --at end samples/fsdp.layers.pickle samples/fsdp.layers.pickle
+exits 2
+err 'memsnap: samples/fsdp.layers.pickle: --at is not for a layer trace, only for allocator snapshots'
+
+# layer traces
+run diff samples/decoder.layers.json.gz samples/fsdp.layers.pickle
+exits 0
+no_err
+golden diff-layers.txt
+gzip -dc samples/decoder.layers.json.gz | sed 's/"memory_activations": *67108864/"memory_activations": 167108864/; s/"blocks\.0\./"blocks._fsdp_wrapped_module.0./g; s/"head"/"lm_head"/g' >changed.json
+run diff --top 3 samples/decoder.layers.json.gz changed.json
+exits 0
+golden diff-layers-changed.txt
+run diff --format csv samples/decoder.layers.json.gz changed.json
+exits 0
+golden diff-layers.csv
+run diff --format json samples/decoder.layers.json.gz changed.json
+exits 0
+out_has '"schema":"memsnap.diff/1","format":"layer-trace"'
+run diff --fail-over 0 samples/decoder.layers.json.gz samples/fsdp.layers.pickle
+exits 0
+run diff --fail-over 200MiB samples/fsdp.layers.pickle samples/decoder.layers.json.gz
+exits 1
+echo '{"traces": []}' >empty.json
+run diff empty.json samples/decoder.layers.json.gz
+exits 0
+out_has 'from 0 B to'
+run diff empty.json empty.json
+exits 0
+out_has 'No module changed.'
 run diff --max-memory 100KiB $a $b
 exits 4
 no_out

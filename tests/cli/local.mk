@@ -45,6 +45,9 @@ EXTRA_DIST += \
 	tests/cli/golden/diff-category.csv \
 	tests/cli/golden/diff-category.txt \
 	tests/cli/golden/diff-hostile.csv \
+	tests/cli/golden/diff-layers-changed.txt \
+	tests/cli/golden/diff-layers.csv \
+	tests/cli/golden/diff-layers.txt \
 	tests/cli/golden/diff-narrow.txt \
 	tests/cli/golden/diff-phase.csv \
 	tests/cli/golden/diff-site.csv \
