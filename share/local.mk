@@ -4,7 +4,10 @@ endif
 if ZSH_COMPLETION
 zshcompletion_DATA = share/zsh/_memsnap
 endif
-EXTRA_DIST += share/bash-completion/memsnap share/zsh/_memsnap
+if FISH_COMPLETION
+fishcompletion_DATA = share/fish/memsnap.fish
+endif
+EXTRA_DIST += share/bash-completion/memsnap share/zsh/_memsnap share/fish/memsnap.fish
 
 plotsdir = $(pkgdatadir)/plots
 dist_plots_DATA = \

@@ -223,5 +223,12 @@ const struct command command_analyze = {
                 "  memsnap analyze rank*.pickle                         several, then compared\n"
                 "  memsnap analyze --format json snapshot.pickle | jq .devices[0].active\n",
     .options = analyze_option_specs,
+    .words =
+        (const struct option_words[]){
+            {"at", WORDS_MOMENT, NULL},
+            {"units", WORDS_UNITS, NULL},
+            {"format", "text json", NULL},
+            {NULL, NULL, NULL},
+        },
     .run = run,
 };

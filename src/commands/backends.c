@@ -73,5 +73,10 @@ const struct command command_backends = {
     .examples = "  memsnap backends\n"
                 "  memsnap backends --format json | jq '.backends[] | select(.usable).name'\n",
     .options = options,
+    .words =
+        (const struct option_words[]){
+            {"format", "text json", NULL},
+            {NULL, NULL, NULL},
+        },
     .run = run,
 };

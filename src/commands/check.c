@@ -5,6 +5,7 @@
 #include "base/budget.h"
 #include "commands/check_file.h"
 #include "commands/complain.h"
+#include "commands/completion.h"
 #include "commands/crew.h"
 #include "commands/inputs.h"
 #include "commands/options.h"
@@ -293,5 +294,13 @@ const struct command command_check = {
                 "  memsnap check --policy memory.json --format github snapshot.pickle\n"
                 "  memsnap check --max-memory-after-suggest 4=8GiB trace.json\n",
     .options = check_option_specs,
+    .words =
+        (const struct option_words[]){
+            {"max-category", NULL, completion_put_categories},
+            {"at", WORDS_MOMENT, NULL},
+            {"format", "text json junit github", NULL},
+            {"units", WORDS_UNITS, NULL},
+            {NULL, NULL, NULL},
+        },
     .run = run,
 };

@@ -21,6 +21,16 @@ struct option_spec {
 
 #define OPTION_LONG_ONLY 256
 
+/* The words that an option's argument is known to be, for shells to complete. */
+struct option_words {
+    const char *option; /* its name */
+    const char *words;  /* separated by spaces; NULL: those that put() prints */
+    void (*put)(void);
+};
+
+#define WORDS_MOMENT "peak end"
+#define WORDS_UNITS  "auto bytes KiB MiB GiB"
+
 struct command {
     const char *name;
     const char *summary;   /* one line, for the list */
@@ -28,6 +38,7 @@ struct command {
     const char *about;     /* a paragraph or two for --help, ending in a newline */
     const char *examples;  /* ready to paste, indented, ending in a newline; NULL: none */
     const struct option_spec *options; /* ends with a NULL name */
+    const struct option_words *words;  /* ends with a NULL option; NULL: none */
     void (*help_more)(void);           /* prints more of --help, below the options; NULL: nothing */
     enum status (*run)(int argc, char **argv); /* argv[0] is the command's name */
 };

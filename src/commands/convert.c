@@ -170,5 +170,10 @@ const struct command command_convert = {
                 "  memsnap convert traces.json -o traces.msgpack\n"
                 "  memsnap convert traces.msgpack | jq .traces[0]\n",
     .options = options,
+    .words =
+        (const struct option_words[]){
+            {"to", "json msgpack", NULL},
+            {NULL, NULL, NULL},
+        },
     .run = run,
 };

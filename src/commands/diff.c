@@ -167,5 +167,15 @@ const struct command command_diff = {
                 "  memsnap diff --fail-over 5% main.pickle branch.pickle      exit status 1: more\n"
                 "  memsnap diff --format csv --by category a.pickle b.pickle\n",
     .options = diff_option_specs,
+    .words =
+        (const struct option_words[]){
+            {"at", WORDS_MOMENT, NULL},
+            {"at-a", WORDS_MOMENT, NULL},
+            {"at-b", WORDS_MOMENT, NULL},
+            {"by", "site category phase", NULL},
+            {"units", WORDS_UNITS, NULL},
+            {"format", "text json csv", NULL},
+            {NULL, NULL, NULL},
+        },
     .run = run,
 };

@@ -187,5 +187,10 @@ const struct command command_dump = {
         "  memsnap dump stranger.pickle | grep -oE '\"\\$(class|global)\":[^,}]*' | sort -u\n"
         "                           what a pickle of unknown origin would import\n",
     .options = options,
+    .words =
+        (const struct option_words[]){
+            {"format", "json", NULL},
+            {NULL, NULL, NULL},
+        },
     .run = run,
 };

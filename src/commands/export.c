@@ -103,5 +103,13 @@ const struct command command_export = {
                 "  memsnap export --format jsonl snapshot.pickle | jq 'select(.death_event == "
                 "null)'\n",
     .options = export_option_specs,
+    .words =
+        (const struct option_words[]){
+            {"as", "snapshot", NULL},
+            {"table", "allocations events segments blocks sites stacks annotations", NULL},
+            {"format", "csv jsonl msgpack", NULL},
+            {"at", WORDS_MOMENT, NULL},
+            {NULL, NULL, NULL},
+        },
     .run = run,
 };

@@ -140,5 +140,14 @@ const struct command command_flame = {
                 "  memsnap flame --weight bytes-time --stacks all snapshot.pickle -o long.folded\n"
                 "  memsnap flame --format speedscope snapshot.pickle -o peak.speedscope.json\n",
     .options = flame_option_specs,
+    .words =
+        (const struct option_words[]){
+            {"weight", "live bytes-time allocated count", NULL},
+            {"format", "folded speedscope", NULL},
+            {"by", "stack category phase", NULL},
+            {"stacks", "code all", NULL},
+            {"at", WORDS_MOMENT, NULL},
+            {NULL, NULL, NULL},
+        },
     .run = run,
 };

@@ -2,7 +2,10 @@
 #include <unistd.h>
 
 #include "commands/command.h"
+#include "commands/completion.h"
 #include "commands/options.h"
+
+enum { OPTION_COMPLETION = OPTION_LONG_ONLY };
 
 void help_overview(void)
 {
@@ -30,6 +33,10 @@ static enum status run(int argc, char **argv)
         options_help(&command_help);
         return STATUS_OK;
     }
+    if (option == OPTION_COMPLETION) {
+        completion_print();
+        return STATUS_OK;
+    }
     if (option != OPTIONS_END)
         return STATUS_USAGE;
     if (optind == argc) {
@@ -45,6 +52,7 @@ static enum status run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
+    {OPTION_COMPLETION, "completion", NULL, "all that shells complete, for their scripts"},
     {OPTION_HELP, "help", NULL, "show this help"},
     {0, NULL, NULL, NULL},
 };

@@ -30,6 +30,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/commands.c \
 	src/commands/complain.c \
 	src/commands/complain.h \
+	src/commands/completion.c \
+	src/commands/completion.h \
 	src/commands/convert.c \
 	src/commands/crew.c \
 	src/commands/crew.h \

@@ -5,8 +5,8 @@
 #include "base/buffer.h"
 #include "render/plot_categories.h"
 #include "render/plot_compare.h"
-#include "render/plot_layers.h"
 #include "render/plot_flame.h"
+#include "render/plot_layers.h"
 #include "render/plot_segments.h"
 #include "render/plot_sites.h"
 #include "render/plot_timeline.h"
@@ -134,6 +134,12 @@ bool plot_kind_find(const char *name, const struct plot_kind **kind, struct erro
               names.failed ? "others" : names.bytes);
     buffer_release(&names);
     return false;
+}
+
+void plot_kinds_words(void)
+{
+    for (const struct plot_kind *row = plot_kinds; row->name; row++)
+        printf("%s%s", row == plot_kinds ? "" : " ", row->name);
 }
 
 void plot_kinds_help(void)

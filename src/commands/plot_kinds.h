@@ -60,6 +60,8 @@ const char *const *plot_kind_templates(const struct plot_kind *kind, enum plot_f
 
 /* The kind of that name. */
 bool plot_kind_find(const char *name, const struct plot_kind **kind, struct error *err);
+/* All names, separated by spaces, to standard output: for shells to complete. */
+void plot_kinds_words(void);
 /* For --help: a line a kind. */
 void plot_kinds_help(void);
 
