@@ -27,36 +27,50 @@ struct LIMITS {
 
 #define CHOOSE(mask, a, b) (((a) & (mask)) | ((b) & ~(mask)))
 
-/* For the slots from the block's first to `last`. */
-TARGET static inline void PASTE(VARIANT, _limit)(const struct tile *tile, size_t block,
-                                                 int32_t last, struct LIMITS *limits)
+/* H(i,j) at the last slot before the block. */
+TARGET static inline void PASTE(VARIANT, _start)(const struct tile *tile, size_t block,
+                                                 struct LIMITS *limits)
 {
-    const int32_t *before = tile->chain->before + tile->first_i;
-    QUAD start[COST_STRIP], most = (QUAD){0} + INT32_MIN;
     bool first = tile_slot(tile, block) == 0;
     for (size_t r = 0; r < COST_STRIP; r++) {
-        start[r] = (QUAD){0} + COST_INFINITE;
+        QUAD start = (QUAD){0} + COST_INFINITE;
         if (!first)
-            start[r] = *(const QUAD *)tile_tops_before(tile, block, r, tile->first_j);
-        *(QUAD *)limits->start[r] = start[r];
+            start = *(const QUAD *)tile_tops_before(tile, block, r, tile->first_j);
+        *(QUAD *)limits->start[r] = start;
     }
-    int32_t least = start[0][0];
+}
+
+/* r and c, such that they follow the start. */
+TARGET static inline void PASTE(VARIANT, _shape)(const struct tile *tile, struct LIMITS *limits)
+{
+    const int32_t *before = tile->chain->before + tile->first_i, *start = limits->start[0];
+    int32_t least = start[0];
     for (size_t c = 1; c < COST_STRIP; c++)
-        least = start[0][c] < least ? start[0][c] : least;
-    QUAD columns = start[0] - least;
-    *(QUAD *)limits->columns = columns;
+        least = start[c] < least ? start[c] : least;
+    *(QUAD *)limits->columns = *(const QUAD *)start - least;
     for (size_t r = 0; r < COST_STRIP; r++) {
-        int32_t row = start[r][0] + before[r] - columns[0];
-        row = row < 0 ? 0 : row > COST_INFINITE ? COST_INFINITE : row;
-        limits->rows[r] = row;
-        QUAD fits = *(const QUAD *)(tile->least + (tile->first_i + r) * COST_STRIP) <= last;
-        QUAD open = fits & (start[r] > before[r]);
-        QUAD over = CHOOSE(open, start[r] + before[r] - row - columns, (QUAD){0} + INT32_MIN);
+        int32_t row = limits->start[r][0] + before[r] - limits->columns[0];
+        limits->rows[r] = row < 0 ? 0 : row > COST_INFINITE ? COST_INFINITE : row;
+    }
+}
+
+/* For the slots from the start to `last`. */
+TARGET static inline void PASTE(VARIANT, _most)(const struct tile *tile, int32_t last,
+                                                struct LIMITS *limits)
+{
+    const int32_t *before = tile->chain->before + tile->first_i;
+    const int32_t *least = tile->least + tile->first_i * COST_STRIP;
+    QUAD columns = *(const QUAD *)limits->columns, most = (QUAD){0} + INT32_MIN;
+    for (size_t r = 0; r < COST_STRIP; r++) {
+        QUAD start = *(const QUAD *)limits->start[r];
+        QUAD open = (start > before[r]) & (*(const QUAD *)(least + r * COST_STRIP) <= last);
+        QUAD over = start + (before[r] - limits->rows[r]) - columns;
+        over = CHOOSE(open, over, (QUAD){0} + INT32_MIN);
         most = CHOOSE(most > over, most, over);
     }
-    limits->most = most[0];
-    for (size_t c = 1; c < COST_STRIP; c++)
-        limits->most = most[c] > limits->most ? most[c] : limits->most;
+    int32_t left = most[0] > most[1] ? most[0] : most[1];
+    int32_t right = most[2] > most[3] ? most[2] : most[3];
+    limits->most = left > right ? left : right;
 }
 
 /* A bit for each of the splits s.. of a group that may change something before the end of the
@@ -104,9 +118,11 @@ TARGET static inline size_t PASTE(VARIANT, _rule_out)(const struct tile *tile, s
             PASTE(VARIANT, _may_change)(tile, block, s, rows, columns, most) >> (group - s);
         if (groups && found)
             groups[added++] = (uint32_t)group;
-        for (; splits && found; found &= found - 1) {
-            splits[added] = (uint32_t)group + (uint32_t)__builtin_ctz(found);
-            tile_prefetch(tile, block, splits[added++]);
+        if (!splits || !found)
+            continue;
+        for (unsigned q = 0; q < TILE_GROUP; q++) { /* no branch: which ones is hard to guess */
+            splits[added] = (uint32_t)group + q;
+            added += found >> q & 1;
         }
     }
     return added;

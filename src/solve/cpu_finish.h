@@ -18,12 +18,32 @@ struct SURROUNDINGS {
     const int32_t *panel;              /* H(first_i, first_i, first slot ..) */
     int32_t all[COST_STRIP][COST_STRIP], least[COST_STRIP][COST_STRIP];
     int32_t before[COST_STRIP], forward[COST_STRIP];
+    int32_t whole; /* from this slot on no cell lacks the memory for either */
 };
+
+/* What is the same for all blocks. */
+INLINED void PASTE(VARIANT, _look_up)(const struct tile *tile, struct SURROUNDINGS *around)
+{
+    around->step = tile->step;
+    around->whole = 0;
+    UNROLLED for (size_t r = 0; r < COST_STRIP; r++)
+    {
+        size_t i = tile->first_i + r;
+        around->before[r] = tile->chain->before[i];
+        around->forward[r] = tile->chain->forward[i];
+        UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
+        {
+            int32_t all = tile_all(tile, i, c), least = tile->least[i * COST_STRIP + c];
+            around->all[r][c] = all;
+            around->least[r][c] = least;
+            around->whole = tile_larger(around->whole, tile_larger(all, least));
+        }
+    }
+}
 
 INLINED void PASTE(VARIANT, _look_around)(const struct tile *tile, size_t block,
                                           struct SURROUNDINGS *around)
 {
-    around->step = tile->step;
     around->cells = tile_column(tile, block, tile->first_j);
     around->panel = tile_column(tile, block, tile->first_i);
     UNROLLED for (size_t r = 0; r < COST_STRIP; r++)
@@ -33,24 +53,21 @@ INLINED void PASTE(VARIANT, _look_around)(const struct tile *tile, size_t block,
         around->below[r] = tile_behind(tile, block, i, 0);
         around->beside[r] = tile_behind(tile, block, tile->first_j + r, 0);
         around->rows[r] = tile_row(tile, block, i, 0);
-        around->before[r] = tile->chain->before[i];
-        around->forward[r] = tile->chain->forward[i];
-        UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
-        {
-            around->all[r][c] = tile_all(tile, i, c);
-            around->least[r][c] = tile->least[i * COST_STRIP + c];
-        }
     }
 }
 
 /* sum -> H(i,j), of the cell of row r and column c; m: the slots. */
 INLINED VECTOR PASTE(VARIANT, _finish)(const struct SURROUNDINGS *around, size_t r, size_t c,
-                                       size_t slot, VECTOR m, VECTOR sum)
+                                       size_t slot, bool whole, VECTOR m, VECTOR sum)
 {
     const VECTOR infinite = (VECTOR){0} + COST_INFINITE;
     VECTOR kept = *(const LOOSE *)(around->kept[r] + c * around->step + slot);
-    VECTOR can_keep = (VECTOR)(m >= around->all[r][c]) & (VECTOR)(kept < infinite);
-    sum = CHOOSE((VECTOR)(m >= around->least[r][c]), sum - around->before[r], infinite);
+    VECTOR can_keep = (VECTOR)(kept < infinite);
+    sum -= around->before[r];
+    if (!whole) {
+        can_keep &= (VECTOR)(m >= around->all[r][c]);
+        sum = CHOOSE((VECTOR)(m >= around->least[r][c]), sum, infinite);
+    }
     kept = CHOOSE(can_keep, kept - around->forward[r], infinite);
     sum = LEAST(sum, kept);
     return LEAST(sum, infinite);
@@ -59,7 +76,7 @@ INLINED VECTOR PASTE(VARIANT, _finish)(const struct SURROUNDINGS *around, size_t
 /* Row r, into the table and the buffer of columns. `corner`: the tile is on the diagonal, where
  * all splits touch it, and row and column r meet in H(i,i). */
 INLINED void PASTE(VARIANT, _row)(const struct SURROUNDINGS *around, size_t r, bool corner,
-                                  int32_t first_slot, const int32_t *sums)
+                                  bool whole, int32_t first_slot, const int32_t *sums)
 {
     static const int32_t ascending[COST_BLOCK] = {0, 1, 2, 3, 4, 5, 6, 7};
     for (size_t slot = 0; slot < COST_BLOCK; slot += LANES) {
@@ -87,29 +104,38 @@ INLINED void PASTE(VARIANT, _row)(const struct SURROUNDINGS *around, size_t r, b
                 row[c] = CHOOSE((VECTOR)(m >= around->all[r][c]), (VECTOR){0} + around->before[r],
                                 (VECTOR){0} + COST_INFINITE);
             else
-                row[c] = PASTE(VARIANT, _finish)(around, r, c, slot, m, sum);
+                row[c] = PASTE(VARIANT, _finish)(around, r, c, slot, whole, m, sum);
             *(VECTOR *)(around->cells + (c * COST_STRIP + r) * COST_BLOCK + slot) = row[c];
             *(LOOSE *)(around->rows[r] + c * around->step + slot) = row[c];
         }
     }
 }
 
+INLINED void PASTE(VARIANT, _rows)(const struct SURROUNDINGS *around, bool corner, bool whole,
+                                   int32_t slot, const int32_t *sums)
+{
+    PASTE(VARIANT, _row)(around, 3, corner, whole, slot, sums);
+    PASTE(VARIANT, _row)(around, 2, corner, whole, slot, sums);
+    PASTE(VARIANT, _row)(around, 1, corner, whole, slot, sums);
+    PASTE(VARIANT, _row)(around, 0, corner, whole, slot, sums);
+}
+
 /* What the product left over, from the lowest row up. */
 INLINED void PASTE(VARIANT, _rest)(const struct tile *tile, size_t block, bool corner,
-                                   const int32_t *sums)
+                                   struct SURROUNDINGS *around, const int32_t *sums)
 {
-    struct SURROUNDINGS around;
     int32_t slot = tile_slot(tile, block);
     tile->work->splits += corner ? CORNER_SPLITS * COST_BLOCK : REST_SPLITS * COST_BLOCK;
-    PASTE(VARIANT, _look_around)(tile, block, &around);
-    PASTE(VARIANT, _row)(&around, 3, corner, slot, sums);
-    PASTE(VARIANT, _row)(&around, 2, corner, slot, sums);
-    PASTE(VARIANT, _row)(&around, 1, corner, slot, sums);
-    PASTE(VARIANT, _row)(&around, 0, corner, slot, sums);
-    for (size_t r = 0; r < COST_STRIP; r++)
-        for (size_t c = 0; c < COST_STRIP; c++)
-            tile_tops(tile, block, r, tile->first_j)[c] =
-                around.cells[(c * COST_STRIP + r) * COST_BLOCK + COST_BLOCK - 1];
+    PASTE(VARIANT, _look_around)(tile, block, around);
+    if (slot >= around->whole)
+        PASTE(VARIANT, _rows)(around, corner, true, slot, sums);
+    else
+        PASTE(VARIANT, _rows)(around, corner, false, slot, sums);
+    for (size_t r = 0; r < COST_STRIP; r++) {
+        int32_t *tops = tile_tops(tile, block, r, tile->first_j);
+        UNROLLED for (size_t c = 0; c < COST_STRIP; c++) tops[c] =
+            around->cells[(c * COST_STRIP + r) * COST_BLOCK + COST_BLOCK - 1];
+    }
 }
 
 /* All as it was at the slot before. */
@@ -136,6 +162,8 @@ TARGET static void PASTE(VARIANT, _corner)(const struct tile *tile)
     _Alignas(64) int32_t sums[TILE_CELLS];
     for (size_t k = 0; k < TILE_CELLS; k++)
         sums[k] = 2 * COST_INFINITE;
+    struct SURROUNDINGS around;
+    PASTE(VARIANT, _look_up)(tile, &around);
     for (size_t block = 0; block < tile->blocks; block++)
-        PASTE(VARIANT, _rest)(tile, block, true, sums);
+        PASTE(VARIANT, _rest)(tile, block, true, &around, sums);
 }

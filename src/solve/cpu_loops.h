@@ -47,20 +47,28 @@ TARGET static void PASTE(VARIANT, _tile)(const struct tile *tile)
         PASTE(VARIANT, _corner)(tile);
         return;
     }
-    PASTE(VARIANT, _limit)(tile, 0, last, &limits);
+    PASTE(VARIANT, _start)(tile, 0, &limits);
+    PASTE(VARIANT, _shape)(tile, &limits);
+    PASTE(VARIANT, _most)(tile, last, &limits);
+    bool shapeless = limits.start[0][0] == COST_INFINITE;
     if (limits.most > INT32_MIN && count >= TILE_GROUP)
         group_count =
             PASTE(VARIANT, _rule_out)(tile, tile->blocks - 1, &limits, NULL,
                                       (count + TILE_GROUP - 1) / TILE_GROUP, tile->groups, NULL);
+    struct SURROUNDINGS around;
+    PASTE(VARIANT, _look_up)(tile, &around);
     for (size_t block = 0; block < tile->blocks; block++) {
-        PASTE(VARIANT, _limit)(tile, block, tile_slot(tile, block + 1) - 1, &limits);
+        PASTE(VARIANT, _start)(tile, block, &limits);
+        if (shapeless)
+            PASTE(VARIANT, _shape)(tile, &limits);
+        PASTE(VARIANT, _most)(tile, tile_slot(tile, block + 1) - 1, &limits);
         if (limits.most == INT32_MIN) {
             PASTE(VARIANT, _repeat)(tile, block, &limits);
             continue;
         }
         size_t chosen = PASTE(VARIANT, _choose)(tile, block, &limits, group_count);
         PASTE(VARIANT, _product)(tile, block, &limits, tile->splits, chosen, sums);
-        PASTE(VARIANT, _rest)(tile, block, false, sums);
+        PASTE(VARIANT, _rest)(tile, block, false, &around, sums);
     }
 }
 

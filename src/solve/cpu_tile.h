@@ -5,7 +5,7 @@
 
 #include "solve/cost_table.h"
 
-#define TILE_SPAN  4 /* blocks */
+#define TILE_SPAN  2 /* blocks */
 #define TILE_GROUP 8 /* splits that are ruled out together */
 #define TILE_CELLS (COST_STRIP * COST_STRIP * COST_BLOCK)
 
@@ -64,14 +64,6 @@ static inline int32_t tile_slot(const struct tile *tile, size_t block)
 static inline int32_t *tile_column(const struct tile *tile, size_t block, size_t j)
 {
     return tile->panel + (block * tile->width + (j - tile->first_i)) * (COST_STRIP * COST_BLOCK);
-}
-
-/* What the product will take of split s of the panel, which is too large for a cache. */
-static inline void tile_prefetch(const struct tile *tile, size_t block, size_t s)
-{
-    const int32_t *cells = tile_column(tile, block, s - 1);
-    __builtin_prefetch(cells);
-    __builtin_prefetch(cells + COST_STRIP * COST_BLOCK / 2);
 }
 
 /* H(first_i + r, j, last slot of the block) and what follows it along j. */

@@ -62,12 +62,16 @@ static void set_offsets(const struct pass *pass)
 /* For the tiles above: what the rows of this one have at the ends of blocks. */
 static void set_ends(const struct tile *tile)
 {
+    size_t step = tile->step;
     for (size_t block = 0; block < tile->blocks; block++)
-        for (size_t r = 0; r < COST_STRIP; r++)
-            for (size_t c = 0; c < COST_STRIP; c++) {
-                size_t s = tile->first_i + r;
-                *tile_ends(tile, block, c, s) = tile_behind(tile, block, s, c)[COST_BLOCK - 1];
-            }
+        for (size_t r = 0; r < COST_STRIP; r++) {
+            int32_t *ends = tile_ends(tile, block, 0, tile->first_i + r);
+            const int32_t *from = tile_behind(tile, block, tile->first_i + r, 0) + COST_BLOCK - 1;
+            ends[0] = from[0];
+            ends[tile->rows] = from[step];
+            ends[2 * tile->rows] = from[2 * step];
+            ends[3 * tile->rows] = from[3 * step];
+        }
 }
 
 static void do_tile(const struct pass *pass, size_t row, size_t column)

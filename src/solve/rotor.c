@@ -7,7 +7,7 @@
 
 #define MOST_SLOTS      500
 #define LEAST_SLOTS     100
-#define STEPS           1e10 /* a second or so of one CPU thread */
+#define STEPS           2e10 /* a second or so of one CPU thread */
 #define MOST_STEPS      1e12
 #define MOST_TRIES      64 /* schedules replayed for a budget */
 #define MOST_REFINEMENT 4  /* rounds of looking for the least budget */
