@@ -1,18 +1,14 @@
 #include "analysis/births.h"
 
+#include "base/bisect.h"
+
 #define LEAF_BIRTHS 16 /* so many are looked at */
 
 size_t births_from(const struct timeline *timeline, uint32_t item)
 {
-    size_t low = 0, high = timeline->lifetime_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (timeline->lifetimes[middle].alloc < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct lifetime *lifetimes = timeline->lifetimes;
+    size_t count = timeline->lifetime_count;
+    return count > 0 ? bisect_less(&lifetimes->alloc, sizeof(*lifetimes), count, item) : 0;
 }
 
 bool birth_is_leaf(const struct timeline *timeline, size_t index)

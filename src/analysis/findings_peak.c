@@ -96,17 +96,26 @@ static bool about_optimizer_temporaries(struct findings_maker *maker, const stru
 }
 
 /* What depends on how the peak is made up. */
-static bool about_kind(struct findings_maker *maker, live_test *counts,
-                       bool (*about)(struct findings_maker *, const struct live_sum *,
-                                     const struct buffer *))
+static bool about_sums(struct findings_maker *maker)
 {
-    struct live_sum sum;
-    struct buffer most = BUFFER_INIT;
-    if (!live_sum(maker->evidence->at_peak, maker->evidence->phases, counts, &sum, maker->err))
+    static live_test *const counts[] = {live_is_activation, live_is_cast,
+                                        live_is_optimizer_temporary};
+    static bool (*const about[])(struct findings_maker *, const struct live_sum *,
+                                 const struct buffer *) = {about_activations, about_casts,
+                                                           about_optimizer_temporaries};
+    enum { COUNT = sizeof(counts) / sizeof(counts[0]) };
+    struct live_sum sums[COUNT];
+    if (!live_sums(maker->evidence->at_peak, maker->evidence->phases, counts, COUNT, sums,
+                   maker->err))
         return false;
-    bool ok = most_at(maker, &sum, &most) && (sum.bytes == 0 || about(maker, &sum, &most));
-    buffer_release(&most);
-    live_sum_release(&sum);
+    bool ok = true;
+    for (size_t k = 0; k < COUNT; k++) {
+        struct buffer most = BUFFER_INIT;
+        ok = ok && most_at(maker, &sums[k], &most) &&
+             (sums[k].bytes == 0 || about[k](maker, &sums[k], &most));
+        buffer_release(&most);
+        live_sum_release(&sums[k]);
+    }
     return ok;
 }
 
@@ -154,8 +163,5 @@ static bool about_gradients(struct findings_maker *maker)
 
 bool findings_of_peak(struct findings_maker *maker)
 {
-    return about_kind(maker, live_is_activation, about_activations) &&
-           about_kind(maker, live_is_cast, about_casts) &&
-           about_kind(maker, live_is_optimizer_temporary, about_optimizer_temporaries) &&
-           about_state(maker) && about_gradients(maker);
+    return about_sums(maker) && about_state(maker) && about_gradients(maker);
 }

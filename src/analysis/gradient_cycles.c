@@ -1,6 +1,7 @@
 #include "analysis/gradient_cycles.h"
 
 #include "analysis/step_marks.h"
+#include "base/bisect.h"
 
 /* The end of the last annotated optimizer step that ends before `item`; 0 without one. */
 static uint32_t annotated_end(const struct step_marks *marks, size_t *next, uint32_t item)
@@ -82,26 +83,12 @@ void cycles_release(struct cycles *cycles)
 
 size_t cycles_from(const struct cycles *cycles, uint32_t item)
 {
-    size_t low = 0, high = cycles->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cycles->items[middle].used <= item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct cycle *items = cycles->items;
+    return items ? bisect_until(&items->used, sizeof(*items), cycles->count, item) : 0;
 }
 
 size_t cycles_until(const struct cycles *cycles, uint32_t item)
 {
-    size_t low = 0, high = cycles->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cycles->items[middle].forward_end <= item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct cycle *items = cycles->items;
+    return items ? bisect_until(&items->forward_end, sizeof(*items), cycles->count, item) : 0;
 }

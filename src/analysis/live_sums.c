@@ -69,33 +69,58 @@ static bool label_top(const struct live_set *set, struct part *parts, size_t cou
     return !sum->top_label.failed || error_set(err, STATUS_LIMIT, "out of memory");
 }
 
-bool live_sum(const struct live_set *set, const struct phases *phases, live_test *counts,
-              struct live_sum *sum, struct error *err)
+/* The allocations of one sum. */
+struct parts {
+    struct part *items; /* room for the whole set */
+    size_t count;
+};
+
+static void add_live(const struct live_set *set, size_t item, const struct live_source *source,
+                     struct live_sum *sum, struct parts *parts)
 {
-    struct live_sum made = {0};
-    size_t used = 0;
-    struct part *parts = calloc(set->count + 1, sizeof(*parts));
-    bool ok = parts || error_set(err, STATUS_LIMIT, "out of memory while summing up");
-    for (size_t i = 0; ok && i < set->count; i++) {
+    int64_t bytes = (int64_t)set->items[item].size;
+    frame_id frame;
+    sum->bytes += bytes;
+    sum->count++;
+    if (site_frame(set->sites, source->shown, &source->site, &frame))
+        parts->items[parts->count++] = (struct part){frame, bytes, item};
+}
+
+static bool add_all(const struct live_set *set, const struct phases *phases,
+                    live_test *const *counts, size_t count, struct live_sum *sums,
+                    struct parts *parts, struct error *err)
+{
+    for (size_t i = 0; i < set->count; i++) {
         struct live_source source;
-        ok = live_source_of(set, &set->items[i], &source, err);
-        if (!ok || !counts(set, phases, &set->items[i], &source))
-            continue;
-        int64_t bytes = (int64_t)set->items[i].size;
-        made.bytes += bytes;
-        made.count++;
-        frame_id frame;
-        if (site_frame(set->sites, source.shown, &source.site, &frame))
-            parts[used++] = (struct part){frame, bytes, i};
+        if (!live_source_of(set, &set->items[i], &source, err))
+            return false;
+        for (size_t k = 0; k < count; k++)
+            if (counts[k](set, phases, &set->items[i], &source))
+                add_live(set, i, &source, &sums[k], &parts[k]);
     }
-    ok = ok && (used == 0 || label_top(set, parts, used, &made, err));
-    free(parts);
-    if (!ok) {
-        live_sum_release(&made);
-        return false;
-    }
-    *sum = made;
     return true;
+}
+
+bool live_sums(const struct live_set *set, const struct phases *phases, live_test *const *counts,
+               size_t count, struct live_sum *sums, struct error *err)
+{
+    struct live_sum made[LIVE_SUMS_MOST] = {0};
+    struct parts parts[LIVE_SUMS_MOST] = {0};
+    struct part *room = calloc(count * set->count + 1, sizeof(*room));
+    for (size_t k = 0; room && k < count; k++)
+        parts[k].items = room + k * set->count;
+    bool ok = room || error_set(err, STATUS_LIMIT, "out of memory while summing up");
+    ok = ok && add_all(set, phases, counts, count, made, parts, err);
+    for (size_t k = 0; ok && k < count; k++)
+        ok = parts[k].count == 0 || label_top(set, parts[k].items, parts[k].count, &made[k], err);
+    free(room);
+    for (size_t k = 0; k < count; k++) {
+        if (ok)
+            sums[k] = made[k];
+        else
+            live_sum_release(&made[k]);
+    }
+    return ok;
 }
 
 void live_sum_release(struct live_sum *sum)

@@ -16,8 +16,11 @@ struct live_sum {
 typedef bool live_test(const struct live_set *set, const struct phases *phases,
                        const struct live *live, const struct live_source *source);
 
-bool live_sum(const struct live_set *set, const struct phases *phases, live_test *counts,
-              struct live_sum *sum, struct error *err);
+/* A sum a test, in one pass over the set; at most LIVE_SUMS_MOST. What a failure leaves needs no
+ * release. */
+#define LIVE_SUMS_MOST 4
+bool live_sums(const struct live_set *set, const struct phases *phases, live_test *const *counts,
+               size_t count, struct live_sum *sums, struct error *err);
 void live_sum_release(struct live_sum *sum);
 
 /* Tests. */

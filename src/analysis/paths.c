@@ -207,7 +207,8 @@ static bool path_starts_any(struct text path, const char *const *prefixes, size_
     return false;
 }
 
-/* Longer names than any file system has are cut: one of megabytes may be asked for a million times. */
+/* Longer names than any file system has are cut: one of megabytes may be asked for a million
+ * times. */
 #define NAME_MOST ((size_t)4096)
 
 struct text path_base(struct text file)

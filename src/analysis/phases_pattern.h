@@ -7,8 +7,8 @@
  * names, and scratch space. A rise that falls again by half is a pair of passes where most of
  * what is alive at the top is freed in the reverse of the order in which it was born. Before an
  * optimizer step that an annotation names there is a pair in any case, however little it saves: it
- * turns where most of what it makes and frees is alive. Where there is none, and no annotation, all behind the point by which what stays has been made is guessed to
- * be forward. */
+ * turns where most of what it makes and frees is alive. Where there is none, and no annotation, all
+ * behind the point by which what stays has been made is guessed to be forward. */
 #ifndef MEMSNAP_ANALYSIS_PHASES_PATTERN_H
 #define MEMSNAP_ANALYSIS_PHASES_PATTERN_H
 

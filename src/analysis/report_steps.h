@@ -4,8 +4,8 @@
 
 #include "analysis/report.h"
 
-/* Fills report->steps, growth and pending, once phases, categories and the peak are there. What a failure
- * leaves is released like the rest. */
+/* Fills report->steps, growth and pending, once phases, categories and the peak are there. What a
+ * failure leaves is released like the rest. */
 bool report_steps_make(struct device_report *report, struct site_table *sites, struct error *err);
 void report_steps_release(struct device_report *report);
 

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "analysis/step_marks.h"
+#include "base/bisect.h"
 
 static const char *const source_names[] = {
     [STEPS_NONE] = "none",
@@ -264,15 +265,9 @@ void steps_release(struct steps *steps)
 
 size_t steps_of(const struct steps *steps, uint32_t item)
 {
-    size_t low = 0, high = steps->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (steps->items[middle].last < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < steps->count && steps->items[low].first <= item ? low : NO_STEP;
+    const struct step *items = steps->items;
+    size_t at = items ? bisect_less(&items->last, sizeof(*items), steps->count, item) : 0;
+    return at < steps->count && items[at].first <= item ? at : NO_STEP;
 }
 
 size_t steps_complete(const struct steps *steps)

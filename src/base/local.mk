@@ -1,6 +1,7 @@
 libmemsnap_a_SOURCES += \
 	src/base/arena.c \
 	src/base/arena.h \
+	src/base/bisect.h \
 	src/base/budget.c \
 	src/base/budget.h \
 	src/base/buffer.c \
