@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/units.h"
+#include "commands/arguments.h"
 #include "commands/command.h"
 #include "commands/complain.h"
 #include "commands/inputs.h"
@@ -103,17 +103,14 @@ static bool take_target(const char *text, enum target *target, struct error *err
     return true;
 }
 
-static bool take_option(int option, struct convert_options *options, struct error *err)
+static bool take_option(int option, void *to, struct error *err)
 {
-    uint64_t size = 0;
+    struct convert_options *options = to;
     switch (option) {
     case OPTION_TO:
         return take_target(optarg, &options->target, err);
     case OPTION_MAX_MEMORY:
-        if (!units_parse_bytes(optarg, &size) || size == 0)
-            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
-        options->max_memory = (size_t)size;
-        return true;
+        return argument_memory(optarg, &options->max_memory, err);
     default:
         options->output = optarg;
         return true;
@@ -123,24 +120,16 @@ static bool take_option(int option, struct convert_options *options, struct erro
 static enum status run(int argc, char **argv)
 {
     struct convert_options options = {.max_memory = budget_default_limit()};
-    struct error err;
     struct inputs inputs;
-    for (int option; (option = options_next(&command_convert, argc, argv)) != OPTIONS_END;) {
-        if (option == OPTIONS_BAD)
-            return STATUS_USAGE;
-        if (option == OPTION_HELP) {
-            options_help(&command_convert);
-            return STATUS_OK;
-        }
-        if (!take_option(option, &options, &err))
-            return complain_usage("convert: %s", err.text);
-    }
+    enum status status;
+    if (!options_read(&command_convert, argc, argv, take_option, &options, &status))
+        return status;
     if (argc - optind != 1)
         return complain_usage("convert: name one layer trace, or - for standard input");
     bool to_stdout = !options.output || strcmp(options.output, "-") == 0;
     if (choose_target(&options) == TARGET_MSGPACK && to_stdout && isatty(STDOUT_FILENO))
         return complain_usage("convert: msgpack is not for a terminal; name a file with -o");
-    enum status status = inputs_choose(&inputs, argv + optind, 1);
+    status = inputs_choose(&inputs, argv + optind, 1);
     if (status == STATUS_OK) {
         status = convert(&options, &inputs);
         inputs_release(&inputs);

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/units.h"
+#include "commands/arguments.h"
 #include "commands/command.h"
 #include "commands/complain.h"
 #include "commands/inputs.h"
@@ -125,18 +125,15 @@ static enum status dump(const struct dump_options *options, struct inputs *input
     return status;
 }
 
-static bool take_option(int option, struct dump_options *options, struct error *err)
+static bool take_option(int option, void *to, struct error *err)
 {
-    uint64_t size = 0;
+    struct dump_options *options = to;
     switch (option) {
     case OPTION_FORMAT:
         return strcmp(optarg, "json") == 0 ||
                error_set(err, STATUS_USAGE, "unknown format '%.60s'; there is json", optarg);
     case OPTION_MAX_MEMORY:
-        if (!units_parse_bytes(optarg, &size) || size == 0)
-            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
-        options->max_memory = (size_t)size;
-        return true;
+        return argument_memory(optarg, &options->max_memory, err);
     default:
         options->output = optarg;
         return true;
@@ -146,19 +143,11 @@ static bool take_option(int option, struct dump_options *options, struct error *
 static enum status run(int argc, char **argv)
 {
     struct dump_options options = {.max_memory = budget_default_limit()};
-    struct error err;
     struct inputs inputs;
-    for (int option; (option = options_next(&command_dump, argc, argv)) != OPTIONS_END;) {
-        if (option == OPTIONS_BAD)
-            return STATUS_USAGE;
-        if (option == OPTION_HELP) {
-            options_help(&command_dump);
-            return STATUS_OK;
-        }
-        if (!take_option(option, &options, &err))
-            return complain_usage("dump: %s", err.text);
-    }
-    enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
+    enum status status;
+    if (!options_read(&command_dump, argc, argv, take_option, &options, &status))
+        return status;
+    status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
         status = dump(&options, &inputs);
         inputs_release(&inputs);

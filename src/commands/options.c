@@ -126,3 +126,24 @@ void options_help(const struct command *command)
     if (command->examples)
         printf("\nExamples:\n%s", command->examples);
 }
+
+bool options_read(const struct command *command, int argc, char **argv, option_taker *take,
+                  void *options, enum status *status)
+{
+    struct error err;
+    for (int option; (option = options_next(command, argc, argv)) != OPTIONS_END;) {
+        *status = STATUS_USAGE;
+        if (option == OPTIONS_BAD)
+            return false;
+        if (option == OPTION_HELP) {
+            options_help(command);
+            *status = STATUS_OK;
+            return false;
+        }
+        if (!take(option, options, &err)) {
+            complain_usage("%s: %s", command->name, err.text);
+            return false;
+        }
+    }
+    return true;
+}

@@ -12,6 +12,14 @@ enum {
 /* The next option's value, its argument in optarg. Options and other arguments may be mixed. */
 int options_next(const struct command *command, int argc, char **argv);
 
+/* One option of a command, its argument in optarg, into that command's own struct. */
+typedef bool option_taker(int option, void *options, struct error *err);
+
+/* Reads all options. False: the command ends with *status, for help was asked for and printed, or
+ * an option is wrong, which was told. */
+bool options_read(const struct command *command, int argc, char **argv, option_taker *take,
+                  void *options, enum status *status);
+
 /* Usage, options and examples of the command, to standard output. */
 void options_help(const struct command *command);
 

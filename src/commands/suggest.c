@@ -293,21 +293,14 @@ static enum status run(int argc, char **argv)
     struct error err;
     struct inputs inputs;
     options.capture.max_memory = budget_default_limit();
-    for (int option; (option = options_next(&command_suggest, argc, argv)) != OPTIONS_END;) {
-        if (option == OPTIONS_BAD)
-            return STATUS_USAGE;
-        if (option == OPTION_HELP) {
-            options_help(&command_suggest);
-            return STATUS_OK;
-        }
-        if (!suggest_option(option, &options, &err))
-            return complain_usage("suggest: %s", err.text);
-    }
+    enum status status;
+    if (!options_read(&command_suggest, argc, argv, suggest_option, &options, &status))
+        return status;
     if (!suggest_options_complete(&options, &err))
         return complain_usage("suggest: %s", err.text);
     if (argc - optind > 1)
         return complain_usage("suggest: one trace at a time");
-    enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
+    status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
         status = suggest(&options, &inputs);
         inputs_release(&inputs);

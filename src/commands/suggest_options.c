@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "commands/arguments.h"
 
 enum {
     OPTION_BACKEND = OPTION_LONG_ONLY,
@@ -178,15 +179,6 @@ static bool take_backend(struct suggest_options *options, struct error *err)
     return error_set(err, STATUS_USAGE, "unknown back end '%.60s'; there are %s", optarg, names);
 }
 
-static bool take_size(struct suggest_options *options, struct error *err)
-{
-    uint64_t size;
-    if (!units_parse_bytes(optarg, &size) || size == 0)
-        return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", optarg);
-    options->capture.max_memory = (size_t)size;
-    return true;
-}
-
 static bool take_device(struct suggest_options *options, struct error *err)
 {
     size_t device;
@@ -206,8 +198,9 @@ static bool take_threads(struct suggest_options *options, struct error *err)
     return true;
 }
 
-bool suggest_option(int option, struct suggest_options *options, struct error *err)
+bool suggest_option(int option, void *to, struct error *err)
 {
+    struct suggest_options *options = to;
     switch (option) {
     case OPTION_CHECKPOINTS:
         options->question = SUGGEST_CHECKPOINTS;
@@ -250,7 +243,7 @@ bool suggest_option(int option, struct suggest_options *options, struct error *e
         options->verify = option == OPTION_VERIFY;
         return true;
     case OPTION_MAX_MEMORY:
-        return take_size(options, err);
+        return argument_memory(optarg, &options->capture.max_memory, err);
     default:
         options->output = optarg;
         return true;

@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "commands/capture.h"
-#include "commands/command.h"
+#include "commands/options.h"
 #include "solve/advice.h"
 
 #define SUGGEST_MOST_BUDGETS 64
@@ -32,7 +32,7 @@ struct suggest_options {
     bool any_backend;               /* --backend auto */
     struct capture_options capture; /* max_memory is that of any kind of file */
     const char *snapshot_option;    /* a given one that is for allocator snapshots only, or NULL */
-    const char *times; /* a file of layer times, or NULL */
+    const char *times;              /* a file of layer times, or NULL */
     const char *output;
 };
 
@@ -40,8 +40,8 @@ struct suggest_options {
 
 extern const struct option_spec suggest_option_specs[];
 
-/* One option as options_next() gave it, argument in optarg. */
-bool suggest_option(int option, struct suggest_options *options, struct error *err);
+/* One option, of a struct suggest_options, for options_read(). */
+bool suggest_option(int option, void *options, struct error *err);
 /* After the last: what does not go together, and defaults. */
 bool suggest_options_complete(struct suggest_options *options, struct error *err);
 
