@@ -150,8 +150,17 @@ static size_t plain_json(const char *bytes, size_t size)
     return plain;
 }
 
-void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
-                       enum utf8_surrogates surrogates)
+/* As Python's strings have it, which know no surrogate pairs. */
+static void escape_python_code(struct buffer *out, uint32_t code)
+{
+    buffer_printf(out, code >= 0x10000 ? "\\U%08x" : "\\u%04x", code);
+}
+
+/* What both languages have in common; `escape` writes a character that must not stand for itself.
+ */
+static void escape_quoted(struct buffer *out, const char *bytes, size_t size,
+                          enum utf8_surrogates surrogates,
+                          void (*escape)(struct buffer *out, uint32_t code))
 {
     uint32_t code;
     for (size_t at = 0, length; at < size; at += length) {
@@ -168,11 +177,24 @@ void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
             buffer_putc(out, '\\');
             buffer_putc(out, (char)code);
         } else if (is_control(code) || is_surrogate(code) || IN_RANGES(hidden, code)) {
-            escape_json_code(out, code);
+            escape(out, code);
         } else {
             buffer_add(out, bytes + at, length);
         }
     }
+}
+
+void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
+                       enum utf8_surrogates surrogates)
+{
+    escape_quoted(out, bytes, size, surrogates, escape_json_code);
+}
+
+void escape_python(struct buffer *out, const char *bytes, size_t size)
+{
+    buffer_putc(out, '"');
+    escape_quoted(out, bytes, size, UTF8_REFUSE_SURROGATES, escape_python_code);
+    buffer_putc(out, '"');
 }
 
 void escape_json(struct buffer *out, const char *bytes, size_t size)

@@ -23,6 +23,9 @@ void escape_json(struct buffer *out, const char *bytes, size_t size);
 void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
                        enum utf8_surrogates surrogates);
 
+/* Quoted, for Python: as escape_json(), but for characters beyond U+FFFF, which are \UXXXXXXXX. */
+void escape_python(struct buffer *out, const char *bytes, size_t size);
+
 /* A frame of a folded stack, as flamegraph.pl and inferno read them: as escape_text(), with ":" for
  * ";", which ends a frame, and "_" for a space before a digit, for what ends in a number would be
  * taken for a weight. */

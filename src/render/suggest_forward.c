@@ -20,6 +20,14 @@ static bool goes_on(const struct forward_chain *chain, size_t a, size_t b)
            x->backward_extra_bytes == y->backward_extra_bytes;
 }
 
+/* Nanoseconds, in the unit that leaves digits to compare. */
+static const char *time_text(char out[UNITS_TEXT_SIZE], int64_t time)
+{
+    double us = (double)time / 1e3;
+    snprintf(out, UNITS_TEXT_SIZE, us < 100 ? "%.1f us" : "%.1f ms", us < 100 ? us : us / 1e3);
+    return out;
+}
+
 static void add_row(struct table *table, const struct page *page,
                     const struct suggest_subject *subject, size_t first, size_t end)
 {
@@ -35,9 +43,7 @@ static void add_row(struct table *table, const struct page *page,
     table_add(table, page_bytes(page, text, element->forward_extra_bytes));
     table_add(table, page_bytes(page, text, element->backward_extra_bytes));
     if (subject->problem->timed) {
-        snprintf(text, sizeof(text), "%.1f ms",
-                 (double)subject->problem->chain.forward[first] / 1e6);
-        table_add(table, text);
+        table_add(table, time_text(text, subject->problem->chain.forward[first]));
     } else {
         table_add(table, "-");
     }

@@ -78,7 +78,7 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
         {.title = "peak", .kind = COLUMN_NUMBER},
         {.title = "of none", .kind = COLUMN_NUMBER, .optional = 1},
         {.title = "extra compute", .kind = COLUMN_NUMBER},
-        {.title = "", .kind = COLUMN_LABEL},
+        {.title = "", .kind = COLUMN_PROSE, .least = 18},
     };
     const struct front_point *points = front->front->points;
     size_t count = front->front->count;

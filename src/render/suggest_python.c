@@ -40,7 +40,7 @@ static void end_line(struct name_list *list)
 static void add_name(struct name_list *list, struct text name)
 {
     struct buffer quoted = BUFFER_INIT;
-    escape_json(&quoted, name.bytes, name.size);
+    escape_python(&quoted, name.bytes, name.size);
     list->failed |= quoted.failed;
     if (list->indent + list->line.size + quoted.size + 2 > MOST_LINE)
         end_line(list);
@@ -192,7 +192,7 @@ static bool runs_again(const struct problem *problem, const struct placement *pl
 static bool put_refusal(FILE *out, struct text name)
 {
     struct buffer quoted = BUFFER_INIT;
-    escape_json(&quoted, name.bytes, name.size);
+    escape_python(&quoted, name.bytes, name.size);
     if (!quoted.failed)
         fprintf(
             out,

@@ -33,8 +33,9 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
     suggest_extra(best_extra, problem, advice->best_outcome.extra_time);
     suggest_extra(extra, problem, advice->outcome.extra_time);
 
-    suggest_title(page, "FairScale's placement of %zu checkpoints among %zu modules: %s",
-                  advice->checkpoints, advice->module_count, sum);
+    suggest_title(page, "FairScale's placement of %zu checkpoint%s among %zu module%s: %s",
+                  advice->checkpoints, advice->checkpoints == 1 ? "" : "s", advice->module_count,
+                  advice->module_count == 1 ? "" : "s", sum);
     if (!modules_text(page, subject, advice))
         return false;
     suggest_say(page,

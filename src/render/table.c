@@ -147,7 +147,9 @@ static size_t total_width(const struct table *table, size_t indent, bool at_leas
         if (table->hidden[c])
             continue;
         visible++;
-        size_t width = column->kind == COLUMN_PROSE ? 0 : table->widths[c];
+        size_t width = table->widths[c];
+        if (column->kind == COLUMN_PROSE)
+            width = !at_least ? 0 : column->least < width ? column->least : width;
         if (at_least && column->kind == COLUMN_TEXT && width > least_width(table, c))
             width = least_width(table, c);
         total += width;

@@ -20,8 +20,8 @@ struct table_column {
     const char *title; /* no title line when the first is NULL */
     enum column_kind kind;
     enum cut cut;      /* COLUMN_TEXT: how */
-    unsigned least;    /* COLUMN_TEXT: columns it should have; 0: as few as may be */
-    unsigned optional; /* left out rather than cut text to less: the highest first; 0: never */
+    unsigned least;    /* text and prose: columns it should have; 0: as few as may be */
+    unsigned optional; /* left out rather than leave those less: the highest first; 0: never */
 };
 
 struct table {

@@ -36,9 +36,13 @@ def corpus(pattern="*.pickle"):
     return sorted(folder.glob(pattern))
 
 
+def run(*arguments, **options):
+    return subprocess.run([MEMSNAP, *map(str, arguments)], capture_output=True, check=False,
+                          **options)
+
+
 def analyze(*arguments, **options):
-    return subprocess.run([MEMSNAP, "analyze", *map(str, arguments)], capture_output=True,
-                          check=False, **options)
+    return run("analyze", *arguments, **options)
 
 
 def report(path, *arguments):

@@ -14,6 +14,7 @@ from pathlib import Path
 import captures
 
 BATCH = 100
+SUGGESTED = 20  # of so many damaged captures one is given to suggest, too
 STATUSES = {0, 3, 4}  # analysed, bad input, a limit
 LINE = re.compile(rb"memsnap: [^\n]*: (byte \d+: )?[^\n]+")
 
@@ -55,6 +56,15 @@ def problems_of(batch, expect_offset):
             yield "errors were told, but the status is 0"
 
 
+def suggest_problems(damaged):
+    """The same for `memsnap suggest`, which reads one capture at a time, from standard input."""
+    done = captures.run("suggest", "-", input=damaged, timeout=300)
+    if done.returncode not in STATUSES | {1}:
+        yield f"status {done.returncode}: {done.stderr[-2000:].decode(errors='replace')}"
+    elif done.returncode in (3, 4) and len(done.stderr.splitlines()) != 1:
+        yield f"not one line: {done.stderr[-2000:]!r}"
+
+
 def main():
     cuts, flips = map(int, os.environ.get("MEMSNAP_HOSTILE", "60:200").split(":"))
     tally = captures.Tally()
@@ -67,6 +77,9 @@ def main():
                 batch = damaged[start:start + BATCH]
                 tally.check(f"{capture.name} {kind} {start}-{start + len(batch)}",
                             problems_of(batch, kind == "cut" and not gzipped))
+            for index in range(0, len(damaged), SUGGESTED):
+                tally.check(f"{capture.name} {kind} {index}, suggest",
+                            suggest_problems(damaged[index]))
     tally.end()
 
 

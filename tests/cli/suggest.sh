@@ -51,6 +51,20 @@ exits 0
 golden help-suggest.txt
 check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
 
+# A narrow page: the remark is broken into lines, and no line is wider.
+COLUMNS=40 run suggest "$decoder"
+exits 0
+out_has 'segments'
+check 'keeps within 40 columns' test -z "$(awk 'length > 40' .run/out)"
+
+# One is one; and characters beyond U+FFFF that must not stand for themselves are Python's.
+trace one.json "$(printf 'a\363\240\200\201')" 8
+run suggest --checkpoints 3 one.json
+out_has '3 checkpoints among 1 module:'
+trace odd.json a 100 "$(printf 'b\363\240\200\201')" 900 c 100
+run suggest --granularity leaf --budget 2050 odd.json
+out_has '"b\U000e0001"'
+
 # FairScale's ties: equal sizes, zeros, and a split behind the last module left out.
 trace small.json a 1 b 1 c 1 d 1
 run suggest --checkpoints 1 --format json small.json
