@@ -87,6 +87,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot_snapshot.c \
 	src/commands/plot_snapshot.h \
 	src/commands/plot_template.c \
+	src/commands/plot_svg.c \
+	src/commands/plot_svg.h \
 	src/commands/plot_term.c \
 	src/commands/plot_term.h \
 	src/commands/rules_file.c \

@@ -10,16 +10,19 @@
 #include "commands/plot_page.h"
 #include "commands/plot_process.h"
 #include "commands/plot_show.h"
+#include "commands/plot_svg.h"
 #include "commands/plot_term.h"
 #include "commands/rules_file.h"
 #include "commands/sandbox.h"
 #include "commands/watch.h"
+#include "render/svg_titles.h"
 
 /* What the process that reads the input needs. */
 struct reading {
     const struct plot_options *options;
     struct inputs *inputs;
     struct plot_candidates *candidates;
+    FILE *notes; /* of an SVG; else NULL */
 };
 
 static enum status fail(const struct error *err)
@@ -37,10 +40,16 @@ static enum status read_input(void *self)
     struct plot_options options = *reading->options;
     watch_begin(&watch, 1, reading->candidates->items[0].folder.files[0]);
     struct load_progress progress = {.update = watch_update, .self = &watch};
-    struct plot_job job = {.options = &options, .inputs = reading->inputs, .progress = &progress};
+    struct plot_job job = {.options = &options,
+                           .inputs = reading->inputs,
+                           .progress = &progress,
+                           .notes = reading->notes};
     sandbox_enter(NULL);
-    bool drawn = plot_candidates_choose(reading->candidates, &job, &options, &err) &&
+    bool drawn = (!job.notes || svg_titles_begin(job.notes, options.look.title, &err)) &&
+                 plot_candidates_choose(reading->candidates, &job, &options, &err) &&
                  options.kind->draw(&job, &err);
+    if (drawn && job.notes && fflush(job.notes) != 0)
+        drawn = error_set(&err, STATUS_LIMIT, "out of memory");
     watch_end(&watch);
     if (!drawn)
         return complain_error(reading->inputs->paths[job.input], &err);
@@ -49,7 +58,8 @@ static enum status read_input(void *self)
 }
 
 /* gnuplot sees nothing but script and data. */
-static enum status draw(const struct plot_options *options, const struct plot_folder *folder)
+static enum status draw(const struct plot_options *options, const struct plot_folder *folder,
+                        FILE *notes)
 {
     struct output output;
     struct error err;
@@ -60,7 +70,8 @@ static enum status draw(const struct plot_options *options, const struct plot_fo
     if (options->term) {
         ok = plot_show(gnuplot, folder->path, options->look.format, &err);
     } else if ((ok = output_open(&output, options->out, &err))) {
-        ok = plot_run_gnuplot(gnuplot, folder->path, fileno(output.stream), &err);
+        ok = notes ? plot_svg(gnuplot, folder->path, notes, output.stream, &err)
+                   : plot_run_gnuplot(gnuplot, folder->path, fileno(output.stream), &err);
         if (ok)
             ok = output_commit(&output, &err);
         else
@@ -82,7 +93,7 @@ static enum status plot_in(struct reading *reading)
         return status;
     struct plot_folder *folder = &plot_chosen(reading->candidates)->folder;
     if (options->out || options->term)
-        status = draw(options, folder);
+        status = draw(options, folder, reading->notes);
     if (options->script && !plot_folder_keep(folder, &err))
         return fail(&err);
     return status;
@@ -92,12 +103,17 @@ static enum status plot(struct plot_options *options, struct inputs *inputs)
 {
     struct plot_candidates candidates;
     struct error err;
+    FILE *notes = NULL;
     if (options->look.format == PLOT_HTML)
         return plot_page(options, inputs);
     bool needed = (options->out || options->term) && !options->script;
     char *gnuplot = needed || options->term ? plot_find_gnuplot(&err) : NULL;
     if (needed && !gnuplot)
         return fail(&err);
+    if (options->out && options->look.format == PLOT_SVG && !(notes = plot_svg_scratch(&err))) {
+        free(gnuplot);
+        return fail(&err);
+    }
     enum status status;
     plot_signals_hold();
     if (options->term)
@@ -107,10 +123,12 @@ static enum status plot(struct plot_options *options, struct inputs *inputs)
         !plot_candidates_make(&candidates, options, inputs->count, &err)) {
         status = fail(&err);
     } else {
-        status = plot_in(&(struct reading){options, inputs, &candidates});
+        status = plot_in(&(struct reading){options, inputs, &candidates, notes});
         plot_candidates_release(&candidates);
     }
     plot_signals_release();
+    if (notes)
+        fclose(notes);
     return status;
 }
 

@@ -28,7 +28,8 @@ static bool draw(const struct plot_job *job, const struct plot_snapshot *snapsho
     struct plot_timeline plot = {.colour = job->options->colour,
                                  .sites = snapshot->capture.sites,
                                  .bands = &bands,
-                                 .shapes = &shapes};
+                                 .shapes = &shapes,
+                                 .notes = job->notes};
     bool ok =
         plot_snapshot_time(snapshot, job->options, plot_time_margins, &sampling, &plot.time, err) &&
         make_bands(&bands, &shapes, &plot.time, job->options->bands, err);

@@ -34,6 +34,7 @@ struct plot_job {
     char *const *templates; /* the texts, as the kind lists them */
     const struct load_progress *progress;
     FILE *const *files; /* as the kind lists them */
+    FILE *notes;        /* of an SVG's shapes, to be written by svg_titles_note(); else NULL */
 };
 
 struct plot_kind {

@@ -101,6 +101,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot.h \
 	src/render/plot_band_colours.c \
 	src/render/plot_band_sites.c \
+	src/render/plot_band_titles.c \
 	src/render/plot_bands.c \
 	src/render/plot_bars.c \
 	src/render/plot_bars.h \
@@ -140,6 +141,8 @@ libmemsnap_a_SOURCES += \
 	src/render/snapshot_pickle.h \
 	src/render/snapshot_settings.c \
 	src/render/snapshot_settings.h \
+	src/render/svg_titles.c \
+	src/render/svg_titles.h \
 	src/render/suggest.h \
 	src/render/suggest_forward.c \
 	src/render/suggest_front.c \

@@ -37,7 +37,7 @@ static void colour_sizes(const struct plot_timeline *plot, unsigned *colours,
             plot_legend_add(legend, sizes[i].colour, sizes[i].name, "");
 }
 
-static uint8_t category_of(const struct plot_timeline *plot, const struct band *band)
+uint8_t plot_band_category(const struct plot_timeline *plot, const struct band *band)
 {
     return band->in_trace ? plot->time.categories->of_lifetime[band->index]
                           : plot->time.categories->of_carried[band->index];
@@ -49,7 +49,7 @@ static void colour_categories(const struct plot_timeline *plot, unsigned *colour
     uint8_t order[CATEGORY_LIMIT];
     bool used[CATEGORY_LIMIT] = {false};
     for (size_t b = 0; b < plot->bands->count; b++) {
-        uint8_t category = category_of(plot, &plot->bands->items[b]);
+        uint8_t category = plot_band_category(plot, &plot->bands->items[b]);
         colours[b] = plot_category_colour(category);
         used[category] = true;
     }

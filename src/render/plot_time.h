@@ -7,6 +7,7 @@
 #include "analysis/sampling.h"
 #include "render/plot.h"
 
+#define PLOT_TIME_STRIP 1.05 /* how far frame.gp's axis goes beyond y_top: the strip of phases */
 #define PLOT_COLUMNS 1500 /* more than a picture has pixels are of no use */
 
 /* Of a graph over time; the right one has the legend. */

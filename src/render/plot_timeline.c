@@ -36,7 +36,8 @@ static bool write(const struct plot_timeline *plot, FILE *const files[], unsigne
     plot_time_curves(files[TIMELINE_CURVES], &plot->time, &scale);
     plot_time_phases(files[TIMELINE_PHASES], &plot->time, &scale);
     plot_bands_write(files[TIMELINE_BANDS], plot, &scale, colours);
-    return plot_band_labels_write(files[TIMELINE_LABELS], plot, &scale, colours, err);
+    return plot_band_labels_write(files[TIMELINE_LABELS], plot, &scale, colours, err) &&
+           (!plot->notes || plot_band_titles_write(plot->notes, plot, &scale, colours, err));
 }
 
 bool plot_timeline_write(const struct plot_timeline *plot, FILE *const files[], struct error *err)

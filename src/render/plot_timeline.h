@@ -18,6 +18,7 @@ struct plot_timeline {
     struct site_table *sites;
     const struct bands *bands;
     const struct band_shapes *shapes;
+    FILE *notes; /* for titles (svg_titles.h), or NULL */
 };
 
 enum {

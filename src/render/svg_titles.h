@@ -1,0 +1,33 @@
+/* What a browser tells of a shape under the pointer: titles in the SVG that gnuplot drew.
+ *
+ * gnuplot knows no titles of shapes. So whoever writes the data notes for each polygon, in the
+ * order in which they are drawn, where it will be and what to tell of it; afterwards the polygons
+ * of the SVG are compared with the notes. A title goes only to a polygon of the noted colour,
+ * number of points, and first and last point: where a script draws other shapes than those noted,
+ * they have none rather than another's. */
+#ifndef MEMSNAP_RENDER_SVG_TITLES_H
+#define MEMSNAP_RENDER_SVG_TITLES_H
+
+#include <stdio.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+struct svg_shape {
+    unsigned colour;
+    size_t points;
+    double x[2],
+        y[2]; /* the first point and the last, in pixels of the picture from its top left */
+};
+
+/* Begins the notes of a picture with this title, raw bytes. */
+bool svg_titles_begin(FILE *notes, const char *title, struct error *err);
+/* Lines of a title: raw bytes, whose line feeds are kept. */
+bool svg_titles_note(FILE *notes, const struct svg_shape *shape, const struct buffer *title,
+                     struct error *err);
+
+/* Copies the SVG, with the titles of the notes and without gnuplot's own; both are read from where
+ * they stand. Without notes there is no title but the picture's. */
+bool svg_titles_add(FILE *svg, FILE *notes, FILE *out, struct error *err);
+
+#endif
