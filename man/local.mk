@@ -9,4 +9,7 @@ dist_man_MANS = \
 	man/memsnap-export.1 \
 	man/memsnap-flame.1 \
 	man/memsnap-plot.1 \
+	man/memsnap-categories.7 \
+	man/memsnap-formats.7 \
+	man/memsnap-numbers.7 \
 	man/memsnap-suggest.1

@@ -102,6 +102,7 @@ if [ -z "$shells" ]; then
 fi
 expect_all 'analyze' an
 expect_all 'analyze' help an
+expect_all 'formats' help fo
 expect_all '--format' analyze --form
 expect_all 'text json' analyze --format ''
 expect_all 'sum peak rotor' suggest --model ''

@@ -5,6 +5,7 @@
 
 #include "analysis/reason.h"
 #include "commands/command.h"
+#include "commands/topics.h"
 
 void completion_put_categories(void)
 {
@@ -49,6 +50,8 @@ void completion_print(void)
 {
     for (size_t i = 0; commands[i]; i++)
         printf("command\t%s\t%s\n", commands[i]->name, commands[i]->summary);
+    for (const struct topic *topic = topics; topic->name; topic++)
+        printf("topic\t%s\t%s\n", topic->name, topic->summary);
     for (size_t i = 0; commands[i]; i++)
         for (const struct option_spec *spec = commands[i]->options; spec->name; spec++)
             put_option(commands[i], spec);

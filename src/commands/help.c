@@ -1,20 +1,26 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "commands/closest.h"
 #include "commands/command.h"
+#include "commands/complain.h"
 #include "commands/completion.h"
 #include "commands/options.h"
+#include "commands/topics.h"
 
 enum { OPTION_COMPLETION = OPTION_LONG_ONLY };
 
 void help_overview(void)
 {
     printf("usage: memsnap COMMAND [OPTION]... [FILE]...\n"
-           "       memsnap help COMMAND\n\n"
+           "       memsnap help COMMAND|TOPIC\n\n"
            "Explains what filled GPU memory, from a snapshot that PyTorch wrote.\n\n"
            "Commands:\n");
     for (size_t i = 0; commands[i]; i++)
         printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    printf("\nTopics:\n");
+    for (const struct topic *topic = topics; topic->name; topic++)
+        printf("  %-11s %s\n", topic->name, topic->summary);
     printf("\n"
            "Start here:\n"
            "  memsnap analyze snapshot.pickle   explain a snapshot\n"
@@ -24,6 +30,18 @@ void help_overview(void)
            "  torch.cuda.memory._record_memory_history()\n"
            "  train()   # or whatever runs out of memory\n"
            "  torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")\n");
+}
+
+static enum status unknown(const char *name)
+{
+    struct closest closest = {.word = name};
+    for (size_t i = 0; commands[i]; i++)
+        closest_offer(&closest, commands[i]->name);
+    for (const struct topic *topic = topics; topic->name; topic++)
+        closest_offer(&closest, topic->name);
+    if (closest.best)
+        return complain_usage("no help on '%s'; did you mean '%s'?", name, closest.best);
+    return complain_usage("no help on '%s'; 'memsnap help' lists what there is", name);
 }
 
 static enum status run(int argc, char **argv)
@@ -45,9 +63,13 @@ static enum status run(int argc, char **argv)
     }
     const char *name = argv[optind];
     const struct command *command = command_find(name);
-    if (!command)
-        return command_unknown(name);
-    options_help(command);
+    const struct topic *topic = topic_find(name);
+    if (command)
+        options_help(command);
+    else if (topic)
+        fwrite(topic->text, 1, *topic->size, stdout);
+    else
+        return unknown(name);
     return STATUS_OK;
 }
 
@@ -59,10 +81,14 @@ static const struct option_spec options[] = {
 
 const struct command command_help = {
     .name = "help",
-    .summary = "show how to use memsnap, or one of its commands",
-    .arguments = "[COMMAND]",
-    .about = "Shows how to use memsnap, or one of its commands.\n",
-    .examples = "  memsnap help analyze\n",
+    .summary = "show how to use memsnap, one of its commands, or a topic",
+    .arguments = "[COMMAND|TOPIC]",
+    .about = "Shows how to use memsnap, or one of its commands; or tells of a topic: formats\n"
+             "(what it reads, and how to record that), categories (what memory is for, and how\n"
+             "it tells), numbers (what they mean). These are manual pages, too:\n"
+             "memsnap-formats(7), memsnap-categories(7), memsnap-numbers(7).\n",
+    .examples = "  memsnap help analyze\n"
+                "  memsnap help formats\n",
     .options = options,
     .run = run,
 };

@@ -107,6 +107,23 @@ libmemsnap_a_SOURCES += \
 	src/commands/suggest_snapshot.h \
 	src/commands/terminal.c \
 	src/commands/terminal.h \
+	src/commands/topics.c \
+	src/commands/topics.h \
 	src/commands/version.c \
 	src/commands/watch.c \
 	src/commands/watch.h
+
+# What `memsnap help TOPIC` prints: the man pages of section 7 as text.
+topic_pages = man/memsnap-categories.7 man/memsnap-formats.7 man/memsnap-numbers.7
+EXTRA_DIST += scripts/man-text.awk
+nodist_libmemsnap_a_SOURCES += src/commands/topics_text.c
+CLEANFILES += src/commands/topics_text.c src/commands/topic-page
+
+src/commands/topics_text.c: $(topic_pages) $(top_srcdir)/scripts/embed \
+		$(top_srcdir)/scripts/man-text.awk
+	$(AM_V_GEN)$(MKDIR_P) src/commands && rm -f $@-new && header=commands/topics.h && export header && \
+	for topic in categories formats numbers; do \
+	    LC_ALL=C $(AWK) -f $(top_srcdir)/scripts/man-text.awk \
+	        $(top_srcdir)/man/memsnap-$$topic.7 >src/commands/topic-page && \
+	    $(embed) topic_$$topic src/commands/topic-page >>$@-new || exit 1; \
+	done && rm -f src/commands/topic-page && mv $@-new $@

@@ -1,6 +1,6 @@
 /* What was live when: the allocations of one device and its memory curves.
  *
- * Definitions as in memsnap(1), NUMBERS. Two curves are kept apart: `active` runs
+ * Definitions as in memsnap-numbers(7). Two curves are kept apart: `active` runs
  * from alloc to free_completed (requested sizes), `allocated` to free_requested.
  * The baseline is what lived before the first event: blocks at the dump whose
  * address no surviving alloc of the trace covers, plus every free in the trace

@@ -1,6 +1,6 @@
 """The numbers of `memsnap analyze`, computed the slow and plain way with Python's own pickle.
 
-Written from the definitions in memsnap(1), NUMBERS, and from nothing else: it shares no idea with
+Written from the definitions in memsnap-numbers(7), and from nothing else: it shares no idea with
 the program but those. Only for captures one trusts, since unpickling runs what is inside.
 """
 import collections

@@ -53,7 +53,7 @@ exits 2
 err "memsnap: unknown command 'frobnicate'; see 'memsnap help'"
 run help frobnicate
 exits 2
-err "memsnap: unknown command 'frobnicate'; see 'memsnap help'"
+err "memsnap: no help on 'frobnicate'; 'memsnap help' lists what there is"
 run "$(printf 'a\033[31mb')"
 exits 2
 err "memsnap: unknown command 'a\\x1b[31mb'; see 'memsnap help'"
@@ -117,6 +117,29 @@ exits 0
 run analyze -- --help
 exits 5
 err 'memsnap: --help: No such file or directory'
+
+# Topics, and what is nearly one.
+for topic in formats categories numbers; do
+    run help "$topic"
+    exits 0
+    no_err
+    check 'has no requests or escapes left' lacks '\\' .run/out
+    check 'has no requests or escapes left' test -z "$(grep '^\.' .run/out)"
+    check 'keeps within 80 columns, but for code' test -z "$(grep -v '^        ' .run/out | awk 'length > 80')"
+    run help
+    check 'is listed' grep -q "^  $topic " .run/out
+done
+run help formats
+out_has '        torch.cuda.memory._dump_snapshot("snapshot.pickle")'
+run help numbers
+out_has '    requested_bytes'
+run help categorie
+exits 2
+no_out
+err "memsnap: no help on 'categorie'; did you mean 'categories'?"
+run help snapshots-and-so-on
+exits 2
+one_err_line
 
 # The manual page knows every option.
 run analyze --help

@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_TESTS_UNIT_ANALYSIS_ANALYSIS_H
 #define MEMSNAP_TESTS_UNIT_ANALYSIS_ANALYSIS_H
 
+#include "analysis/reason.h"
 #include "unit/unit.h"
 
 TCase *bands_tests(void);
@@ -14,6 +15,7 @@ TCase *category_guess_tests(void);
 TCase *fragmentation_tests(void);
 TCase *oom_tests(void);
 TCase *forward_chain_tests(void);
+TCase *reason_tests(void);
 TCase *report_tests(void);
 TCase *report_notices_tests(void);
 TCase *report_labels_tests(void);
