@@ -17,5 +17,5 @@ stty -echo 2>/dev/null; print RE'ADY'"
 zpty -r shell text '*READY*' || exit 99
 zpty -w -n shell "$LINE"$'\t'
 zpty -r shell text '*END\]\]*' || exit 99
-print -r -- "$text" | sed -n 's/.*\[\[\(.*\)\]\].*/\1/p' | grep -vx END | tr '\n' ' ' | sed 's/ $//'
+print -r -- "$text" | sed -n 's/.*\[\[\(.*\)\]\].*/\1/p' | grep -vx -e END -e '' | tr '\n' ' ' | sed 's/ $//'
 zpty -d shell
