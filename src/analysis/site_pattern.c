@@ -35,6 +35,7 @@ static const char *set_end(const char *set)
     return *p ? p + 1 : NULL;
 }
 
+/* A set has ASCII only: what is not is in none. */
 static bool set_holds(const char *set, const char *end, char byte)
 {
     const char *p = set + 1, *last = end - 1;
@@ -46,7 +47,7 @@ static bool set_holds(const char *set, const char *end, char byte)
             high = (unsigned char)p[2];
             p += 2;
         }
-        found = found || (low <= wanted && wanted <= high);
+        found = found || (wanted < 0x80 && low <= wanted && wanted <= high);
     }
     return found != negated;
 }
