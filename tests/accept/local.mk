@@ -1,5 +1,5 @@
 # The program as a whole, against Python's own reading of the same captures.
-dist_check_SCRIPTS += tests/accept/categories.py tests/accept/chain.py tests/accept/diff.py tests/accept/dump.py tests/accept/export.py \
+dist_check_SCRIPTS += tests/accept/categories.py tests/accept/chain.py tests/accept/check.py tests/accept/diff.py tests/accept/dump.py tests/accept/export.py \
 	tests/accept/flame.py \
 	tests/accept/hostile.py tests/accept/layers.py tests/accept/page.py tests/accept/steps.py tests/accept/titles.py tests/accept/variants.py tests/accept/windows.py
 EXTRA_DIST += tests/accept/browser.py tests/accept/captures.py tests/accept/reference.py

@@ -3,6 +3,7 @@ cli_tests = \
 	tests/cli/convert.sh \
 	tests/cli/devices.sh \
 	tests/cli/categories.sh \
+	tests/cli/check-policy.sh \
 	tests/cli/check.sh \
 	tests/cli/diff.sh \
 	tests/cli/dump.sh \

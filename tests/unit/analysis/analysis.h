@@ -25,5 +25,8 @@ TCase *growth_fit_tests(void);
 TCase *growth_tests(void);
 TCase *pending_tests(void);
 TCase *steps_tests(void);
+TCase *check_tests(void);
+TCase *check_rules_tests(void);
+TCase *site_pattern_tests(void);
 
 #endif

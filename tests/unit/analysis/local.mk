@@ -9,6 +9,8 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category_carried_test.c \
 	tests/unit/analysis/category_guess_test.c \
 	tests/unit/analysis/category_test.c \
+	tests/unit/analysis/check_rules_test.c \
+	tests/unit/analysis/check_test.c \
 	tests/unit/analysis/growth_fit_test.c \
 	tests/unit/analysis/growth_test.c \
 	tests/unit/analysis/pending_test.c \
@@ -23,6 +25,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/report_notices_test.c \
 	tests/unit/analysis/report_test.c \
 	tests/unit/analysis/site_names_test.c \
+	tests/unit/analysis/site_pattern_test.c \
 	tests/unit/analysis/site_test.c \
 	tests/unit/analysis/steps_test.c \
 	tests/unit/analysis/suite.c

@@ -23,5 +23,8 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, bands_tests());
     suite_add_tcase(suite, flame_tests());
     suite_add_tcase(suite, diff_tests());
+    suite_add_tcase(suite, check_tests());
+    suite_add_tcase(suite, check_rules_tests());
+    suite_add_tcase(suite, site_pattern_tests());
     return suite;
 }

@@ -7,5 +7,6 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, pickler_tests());
     suite_add_tcase(suite, records_tests());
     suite_add_tcase(suite, suggest_loops_tests());
+    suite_add_tcase(suite, escape_tests());
     return suite;
 }

@@ -1,0 +1,199 @@
+#include "analysis/check.h"
+
+#include <string.h>
+
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define LINE(file, line) PY("forward", file, line) "," SCRIPT
+
+static struct capture capture;
+static struct check_rules rules;
+static struct check_result result;
+static struct error err;
+
+static void create(void)
+{
+    capture_init(&capture);
+    rules = (struct check_rules){0};
+    result = (struct check_result){0};
+}
+
+static void destroy(void)
+{
+    check_result_release(&result);
+    check_rules_release(&rules);
+    capture_release(&capture);
+}
+
+static void rule(enum check_kind kind, const char *argument)
+{
+    ck_assert_msg(check_rules_add(&rules, kind, argument, &err), "%s", err.text);
+}
+
+/* What is live at the peak: two lines of one function, 300 bytes in two operators of one line, and
+ * 400 of another file. */
+static void load(void)
+{
+    capture_event(&capture, "alloc", 0x1000, 200,
+                  CPP("at::_ops::mm::call(x)") "," LINE("/u/a.py", 3));
+    capture_event(&capture, "alloc", 0x2000, 300,
+                  CPP("at::_ops::mul::call(x)") "," LINE("/u/a.py", 3));
+    capture_event(&capture, "alloc", 0x3000, 100, LINE("/u/a.py", 9));
+    capture_event(&capture, "alloc", 0x4000, 400, LINE("/u/b.py", 5));
+    capture_event(&capture, "alloc", 0x5000, 50, "");
+    capture_free(&capture, 0x4000, 400, "");
+    capture_event(&capture, "alloc", 0x6000, 10, LINE("/u/late.py", 1));
+    capture_load(&capture);
+}
+
+static bool judge(const struct check_baseline *baseline)
+{
+    const struct check_question question = {&rules, baseline, capture.sites};
+    struct device_report *report = capture_report(&capture, 0);
+    check_result_release(&result);
+    bool ok = check_rules_resolve(&rules, &err) &&
+              check_device(&question, report, report, &result, &err) &&
+              check_finish(&rules, &result, &err);
+    device_report_destroy(report);
+    return ok;
+}
+
+static void expect(size_t row, int64_t value, bool passed, const char *label, int64_t bytes)
+{
+    ck_assert_uint_lt(row, result.count);
+    ck_assert_int_eq(result.rows[row].value, value);
+    ck_assert(result.rows[row].passed == passed);
+    ck_assert_str_eq(result.rows[row].blame.label ? result.rows[row].blame.label : "", label);
+    ck_assert_int_eq(result.rows[row].blame.bytes, bytes);
+}
+
+START_TEST(a_line_is_blamed_with_all_its_operators)
+{
+    load();
+    rule(CHECK_MAX_PEAK, "1049");
+    ck_assert_msg(judge(NULL), "%s", err.text);
+    expect(0, 1050, false, "a.py:3 forward", 500);
+    ck_assert_str_eq(result.rows[0].blame.file, "/u/a.py");
+    ck_assert_uint_eq(result.rows[0].blame.line, 3);
+    rule(CHECK_MAX_PEAK, "1050");
+    ck_assert(judge(NULL));
+    expect(0, 1050, true, "a.py:3 forward", 500);
+}
+END_TEST
+
+START_TEST(sites_sum_up)
+{
+    load();
+    rule(CHECK_MAX_SITE, "a.py:*=599");
+    rule(CHECK_MAX_SITE, "* forward=1000");
+    rule(CHECK_MAX_SITE, "(no stack recorded)=49");
+    rule(CHECK_MAX_SITE, "late.py=0");
+    ck_assert_msg(judge(NULL), "%s", err.text);
+    expect(0, 600, false, "a.py:3 forward", 500);
+    expect(1, 1000, true, "a.py:3 forward", 500);
+    expect(2, 50, false, "(no stack recorded)", 50);
+    expect(3, 0, true, "", 0); /* it has some, but not at the peak */
+    ck_assert(!check_result_passed(&result));
+}
+END_TEST
+
+START_TEST(what_is_not_there_cannot_pass)
+{
+    load();
+    rule(CHECK_MAX_SITE, "c.py=0");
+    ck_assert(!judge(NULL));
+    ck_assert_int_eq(err.status, STATUS_USAGE);
+    check_rules_release(&rules);
+    rule(CHECK_MAX_CATEGORY, "communication=0");
+    ck_assert(!judge(NULL));
+    check_rules_release(&rules);
+    rule(CHECK_NO_LEAKS, NULL);
+    ck_assert(!judge(NULL));
+    ck_assert_uint_ge(result.warning_count, 1);
+    check_rules_release(&rules);
+    rule(CHECK_MAX_INCREASE, "0");
+    ck_assert(!judge(NULL));
+}
+END_TEST
+
+/* A baseline of the capture itself, but that some of its lines held other sizes. */
+static void make_baseline(struct check_baseline *baseline)
+{
+    struct device_report *report = capture_report(&capture, 0);
+    check_baseline_init(baseline, 1 << 20);
+    ck_assert(check_baseline_add(baseline, report, capture.sites, &err));
+    device_report_destroy(report);
+}
+
+START_TEST(an_increase_is_measured_and_blamed)
+{
+    struct check_baseline baseline;
+    load();
+    make_baseline(&baseline);
+    rule(CHECK_MAX_INCREASE, "0");
+    ck_assert(judge(&baseline));
+    expect(0, 0, true, "", 0);
+
+    /* a.py held 400 in line 3 before, b.py 100 more than now */
+    ck_assert_uint_eq(baseline.line_count, 3);
+    baseline.lines[0].bytes -= 100;
+    baseline.lines[2].bytes += 100;
+    baseline.devices[0].peak_bytes -= 7;
+    ck_assert(judge(&baseline));
+    expect(0, 7, false, "a.py:3 forward", 100);
+    ck_assert_int_eq(result.rows[0].whole, 1043);
+
+    /* nothing is known of b.py: all of it is new */
+    baseline.devices[0].count = 2;
+    ck_assert(judge(&baseline));
+    expect(0, 7, false, "b.py:5 forward", 400);
+
+    /* a.py had one line: the function as a whole, by its largest line */
+    baseline.devices[0].count = 1;
+    baseline.devices[0].first = 1;
+    ck_assert(judge(&baseline));
+    expect(0, 7, false, "a.py:3 forward", 500);
+    check_baseline_release(&baseline);
+}
+END_TEST
+
+START_TEST(another_device_is_no_baseline)
+{
+    struct check_baseline baseline;
+    load();
+    make_baseline(&baseline);
+    baseline.devices[0].device = 1;
+    rule(CHECK_MAX_INCREASE, "0");
+    ck_assert(!judge(&baseline));
+    check_baseline_release(&baseline);
+}
+END_TEST
+
+START_TEST(errors_of_the_allocator_count)
+{
+    capture_event(&capture, "alloc", 0x1000, 200, LINE("/u/a.py", 3));
+    capture_event(&capture, "oom", 4096, 900, LINE("/u/a.py", 4));
+    capture_event(&capture, "oom", 4096, 901, LINE("/u/a.py", 5));
+    capture_load(&capture);
+    rule(CHECK_NO_OOM, NULL);
+    ck_assert_msg(judge(NULL), "%s", err.text);
+    ck_assert_int_eq(result.rows[0].value, 2);
+    ck_assert(!result.rows[0].passed);
+    ck_assert_str_eq(result.rows[0].blame.label, "a.py:5 forward");
+    ck_assert_ptr_nonnull(result.rows[0].next);
+}
+END_TEST
+
+TCase *check_tests(void)
+{
+    TCase *tcase = tcase_create("check");
+    tcase_add_checked_fixture(tcase, create, destroy);
+    tcase_add_test(tcase, a_line_is_blamed_with_all_its_operators);
+    tcase_add_test(tcase, sites_sum_up);
+    tcase_add_test(tcase, what_is_not_there_cannot_pass);
+    tcase_add_test(tcase, an_increase_is_measured_and_blamed);
+    tcase_add_test(tcase, another_device_is_no_baseline);
+    tcase_add_test(tcase, errors_of_the_allocator_count);
+    return tcase;
+}
