@@ -3,7 +3,7 @@
 . "${srcdir:=.}/tests/cli/lib.sh"
 
 cp samples/*.gz .
-share=$srcdir/share
+share=$cli/../../share
 schema='"schema": "memsnap.policy/1"'
 
 # policy JSON ARGUMENT...
