@@ -21,3 +21,6 @@ tests/fuzz/replay-pickle -n "$count" "$unpacked"/*.pickle
 tests/fuzz/replay-analyze -n "$((count / 4))" "$unpacked"/*
 "${MEMSNAP:?is the program}" convert "$srcdir/samples/fsdp.layers.pickle" -o "$unpacked/fsdp.layers.msgpack"
 tests/fuzz/replay-layers -n "$((count * 5))" "$unpacked"/*.layers.* "$unpacked"/*.operators.*
+cp "$srcdir/share/ci/memory-policy.json" "$unpacked/policy.json"
+tests/fuzz/replay-check -n "$((count * 50))" "$unpacked/policy.json"
+tests/fuzz/replay-check -n "$((count / 4))" "$unpacked"/*.pickle
