@@ -4,11 +4,16 @@
 #include "analysis/check_parts.h"
 #include "analysis/site_pattern.h"
 
+static bool occurs_in(const uint8_t *categories, size_t count, enum category category)
+{
+    return count > 0 && memchr(categories, (int)category, count) != NULL;
+}
+
 bool check_category_occurs(const struct device_report *report, enum category category)
 {
     const struct timeline *timeline = report->timeline;
-    return memchr(report->all.of_lifetime, category, timeline->lifetime_count) ||
-           memchr(report->all.of_carried, category, timeline->carried_count);
+    return occurs_in(report->all.of_lifetime, timeline->lifetime_count, category) ||
+           occurs_in(report->all.of_carried, timeline->carried_count, category);
 }
 
 struct search {

@@ -5,8 +5,8 @@
 #include "analysis/site.h"
 
 /* As the shell has it: * any text, ? a character, [a-z] and [!a-z] one of a set of ASCII, \ takes
- * the next character as it is. A slash fits a backslash too. Takes at most pattern x text steps. Bytes of
- * invalid UTF-8 count as characters. */
+ * the next character as it is. A slash fits a backslash too. Takes at most pattern x text steps.
+ * Bytes of invalid UTF-8 count as characters. */
 bool pattern_matches(const char *pattern, struct text text);
 
 /* Whether a site is meant: by "model.py:39 forward", by "model.py:39", or by "model.py", where the

@@ -1,5 +1,5 @@
-/* libFuzzer entry: any bytes as a policy of `memsnap check`, else as a capture that is held to rules
- * and reported in every format. */
+/* libFuzzer entry: any bytes as a policy of `memsnap check`, else as a capture that is held to
+ * rules and reported in every format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
