@@ -5,41 +5,87 @@
 
 #include "analysis/diff_symbols.h"
 
-static int compare_places(const struct symbols *symbols, const struct diff_place *x,
-                          const struct diff_place *y)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    int order = symbols_compare(symbols, x->file, y->file);
-    if (order == 0)
-        order = (x->line > y->line) - (x->line < y->line);
-    if (order == 0)
-        order = symbols_compare(symbols, x->function, y->function);
-    if (order == 0)
-        order = symbols_compare(symbols, x->op, y->op);
-    if (order == 0)
-        order = symbols_compare(symbols, x->node, y->node);
-    if (order == 0)
-        order = x->category - y->category;
-    if (order == 0)
-        order = x->source - y->source;
-    return order ? order : x->has_backward - y->has_backward;
+    return (a > b) - (a < b);
 }
 
-int diff_site_compare(const struct symbols *symbols, const struct diff_site *a,
+static int compare_names(const void *a, const void *b, void *symbols)
+{
+    return symbols_compare(symbols, *(const string_id *)a, *(const string_id *)b);
+}
+
+static bool rank_names(struct diff_matcher *matcher, struct error *err)
+{
+    size_t count = symbols_string_count(matcher->symbols), capacity = 0;
+    string_id *names = NULL;
+    if (!vec_grow((void **)&matcher->ranks, &matcher->rank_capacity, count, sizeof(*matcher->ranks),
+                  matcher->budget, err) ||
+        !vec_grow((void **)&names, &capacity, count, sizeof(*names), matcher->budget, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        names[i] = (string_id)i;
+    qsort_r(names, count, sizeof(*names), compare_names, matcher->symbols);
+    for (size_t i = 0; i < count; i++)
+        matcher->ranks[names[i]] = (uint32_t)i;
+    vec_free(names, capacity, sizeof(*names), matcher->budget);
+    return true;
+}
+
+int diff_site_compare(const struct diff_matcher *matcher, const struct diff_site *a,
                       const struct diff_site *b)
 {
-    int order = compare_places(symbols, &a->place, &b->place);
+    const struct diff_place *x = &a->place, *y = &b->place;
+    const uint32_t *ranks = matcher->ranks;
+    int order = compare_numbers(x->kind, y->kind);
+    if (order == 0)
+        order = compare_numbers(ranks[x->file], ranks[y->file]);
+    if (order == 0)
+        order = compare_numbers(x->line, y->line);
+    if (order == 0)
+        order = compare_numbers(ranks[x->function], ranks[y->function]);
+    if (order == 0)
+        order = compare_numbers(ranks[x->op], ranks[y->op]);
+    if (order == 0)
+        order = compare_numbers(ranks[x->node], ranks[y->node]);
+    if (order == 0)
+        order = compare_numbers(x->category, y->category);
+    if (order == 0)
+        order = compare_numbers(x->source, y->source);
+    if (order == 0)
+        order = compare_numbers(x->has_backward, y->has_backward);
     if (order == 0)
         order = (a->bytes > b->bytes) - (a->bytes < b->bytes);
-    return order ? order : (a->count > b->count) - (a->count < b->count);
+    return order ? order : compare_numbers(a->count, b->count);
 }
 
-static int compare_items(const void *a, const void *b, void *symbols)
+static int compare_frames(const struct diff_matcher *matcher, frame_id a, frame_id b)
+{
+    struct frame x = symbols_frame_at(matcher->symbols, a);
+    struct frame y = symbols_frame_at(matcher->symbols, b);
+    int order = compare_numbers(matcher->ranks[x.file], matcher->ranks[y.file]);
+    if (order == 0)
+        order = compare_numbers(x.line, y.line);
+    return order ? order : compare_numbers(matcher->ranks[x.name], matcher->ranks[y.name]);
+}
+
+int diff_stack_compare(const struct diff_matcher *matcher, stack_id a, stack_id b)
+{
+    struct stack x = symbols_stack_at(matcher->symbols, a);
+    struct stack y = symbols_stack_at(matcher->symbols, b);
+    for (size_t i = 0; i < x.count && i < y.count; i++) {
+        int order = compare_frames(matcher, x.frames[i], y.frames[i]);
+        if (order)
+            return order;
+    }
+    return compare_numbers(x.count, y.count);
+}
+
+static int compare_items(const void *a, const void *b, void *matcher)
 {
     const struct diff_item *x = a, *y = b;
-    int order = diff_site_compare(symbols, x->site, y->site);
-    return order ? order : (x->index > y->index) - (x->index < y->index);
+    int order = diff_site_compare(matcher, x->site, y->site);
+    return order ? order : compare_numbers(x->index, y->index);
 }
 
 static void add_side(struct diff_matcher *matcher, const struct diff_side *side, uint32_t number)
@@ -49,7 +95,7 @@ static void add_side(struct diff_matcher *matcher, const struct diff_side *side,
         matcher->items[matcher->item_count++] = (struct diff_item){
             &side->sites[i], number, (uint32_t)i, DIFF_NONE, STRING_EMPTY, false};
     if (side->site_count > 0)
-        qsort_r(first, side->site_count, sizeof(*first), compare_items, matcher->symbols);
+        qsort_r(first, side->site_count, sizeof(*first), compare_items, matcher);
 }
 
 /* Equal only where both hold the same. */
@@ -63,45 +109,47 @@ static int compare_sides(const struct diff_matcher *matcher)
         return counts[0] < counts[1] ? -1 : 1;
     int order = 0;
     for (size_t i = 0; i < counts[0] && order == 0; i++)
-        order = diff_site_compare(matcher->symbols, matcher->items[i].site,
-                                  matcher->items[counts[0] + i].site);
+        order =
+            diff_site_compare(matcher, matcher->items[i].site, matcher->items[counts[0] + i].site);
     return order;
+}
+
+/* All items, with side `first` (0 or 1) as the first. */
+static void set_order(struct diff_matcher *matcher, const struct diff_side sides[2], unsigned first)
+{
+    matcher->swapped = first == 1;
+    matcher->item_count = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        matcher->sides[i] = &sides[first ^ i];
+        add_side(matcher, matcher->sides[i], i);
+    }
 }
 
 bool diff_matcher_init(struct diff_matcher *matcher, const struct diff_side sides[2],
                        struct symbols *symbols, struct budget *budget, struct error *err)
 {
-    *matcher = (struct diff_matcher){
-        .sides = {&sides[0], &sides[1]}, .symbols = symbols, .budget = budget};
     size_t count = sides[0].site_count + sides[1].site_count;
-    if (!vec_grow((void **)&matcher->items, &matcher->item_capacity, count, sizeof(*matcher->items),
+    *matcher = (struct diff_matcher){.symbols = symbols, .budget = budget};
+    if (!rank_names(matcher, err) ||
+        !vec_grow((void **)&matcher->tails, &matcher->tail_capacity, matcher->rank_capacity,
+                  sizeof(*matcher->tails), budget, err) ||
+        !vec_grow((void **)&matcher->items, &matcher->item_capacity, count, sizeof(*matcher->items),
                   budget, err) ||
         !vec_grow((void **)&matcher->entries, &matcher->entry_capacity, count,
                   sizeof(*matcher->entries), budget, err)) {
         diff_matcher_release(matcher);
         return false;
     }
-    add_side(matcher, &sides[0], 0);
-    add_side(matcher, &sides[1], 1);
-    if (compare_sides(matcher) > 0) {
-        *matcher = (struct diff_matcher){
-            .sides = {&sides[1], &sides[0]},
-            .swapped = true,
-            .symbols = symbols,
-            .budget = budget,
-            .items = matcher->items,
-            .item_capacity = matcher->item_capacity,
-            .entries = matcher->entries,
-            .entry_capacity = matcher->entry_capacity,
-        };
-        add_side(matcher, &sides[1], 0);
-        add_side(matcher, &sides[0], 1);
-    }
+    set_order(matcher, sides, 0);
+    if (compare_sides(matcher) > 0)
+        set_order(matcher, sides, 1);
     return true;
 }
 
 void diff_matcher_release(struct diff_matcher *matcher)
 {
+    vec_free(matcher->ranks, matcher->rank_capacity, sizeof(*matcher->ranks), matcher->budget);
+    vec_free(matcher->tails, matcher->tail_capacity, sizeof(*matcher->tails), matcher->budget);
     vec_free(matcher->items, matcher->item_capacity, sizeof(*matcher->items), matcher->budget);
     vec_free(matcher->entries, matcher->entry_capacity, sizeof(*matcher->entries), matcher->budget);
     vec_free(matcher->cells, matcher->cell_capacity, diff_cell_size(), matcher->budget);

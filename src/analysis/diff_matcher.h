@@ -19,6 +19,11 @@ struct diff_matcher {
     bool swapped;                     /* the first is B */
     struct symbols *symbols;
     struct budget *budget;
+    uint32_t *ranks; /* by string id: its place among all strings in order, so that comparing two
+                        takes no longer for long names */
+    size_t rank_capacity;
+    string_id *tails; /* scratch: by file, one more than its shortened path; 0: not made yet */
+    size_t tail_capacity;
     struct diff_item *items; /* those of the first side, then those of the second, each sorted */
     size_t item_count, item_capacity;
     uint32_t row_count;
@@ -45,11 +50,16 @@ void diff_entries_sort(struct diff_matcher *matcher);
  * them. */
 bool diff_align(struct diff_matcher *matcher, struct error *err);
 
+/* Gives every item a row: diff_match.h says how. */
+bool diff_match(struct diff_matcher *matcher, struct error *err);
+
 /* Bytes of a struct diff_cell. */
 size_t diff_cell_size(void);
 
 /* By names, lines and categories, then by sizes. */
-int diff_site_compare(const struct symbols *symbols, const struct diff_site *a,
+int diff_site_compare(const struct diff_matcher *matcher, const struct diff_site *a,
                       const struct diff_site *b);
+/* By files, lines and functions of the frames, innermost first. */
+int diff_stack_compare(const struct diff_matcher *matcher, stack_id a, stack_id b);
 
 #endif

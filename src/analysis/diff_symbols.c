@@ -2,11 +2,38 @@
 
 #include <string.h>
 
+/* Makes `*items`, of `*count` items of `size` bytes, cover `need`; new ones are zero. */
+static bool cover(void **items, size_t *count, size_t *capacity, size_t need, size_t size,
+                  struct budget *budget, struct error *err)
+{
+    if (need <= *count)
+        return true;
+    if (!vec_grow(items, capacity, need, size, budget, err))
+        return false;
+    char *first;
+    memcpy(&first, items, sizeof(first));
+    memset(first + *count * size, 0, (need - *count) * size);
+    *count = need;
+    return true;
+}
+
 bool translate_string(struct translation *translation, string_id id, string_id *translated,
                       struct error *err)
 {
-    struct text text = symbols_text(translation->from, id);
-    return symbols_string(translation->to, text.bytes, text.size, translated, err);
+    if (!cover((void **)&translation->strings, &translation->string_count,
+               &translation->string_capacity, symbols_string_count(translation->from),
+               sizeof(*translation->strings), translation->budget, err))
+        return false;
+    string_id *known = &translation->strings[id];
+    if (*known == 0) {
+        struct text text = symbols_text(translation->from, id);
+        string_id made;
+        if (!symbols_string(translation->to, text.bytes, text.size, &made, err))
+            return false;
+        *known = made + 1;
+    }
+    *translated = *known - 1;
+    return true;
 }
 
 static bool make_twin(struct translation *translation, frame_id id, struct frame_twin *twin,
@@ -28,15 +55,10 @@ static bool make_twin(struct translation *translation, frame_id id, struct frame
 bool translate_frame(struct translation *translation, frame_id id, bool bare, frame_id *translated,
                      struct error *err)
 {
-    size_t count = symbols_frame_count(translation->from);
-    if (id >= translation->frame_count) {
-        if (!vec_grow((void **)&translation->frames, &translation->frame_capacity, count,
-                      sizeof(*translation->frames), translation->budget, err))
-            return false;
-        memset(translation->frames + translation->frame_count, 0,
-               (count - translation->frame_count) * sizeof(*translation->frames));
-        translation->frame_count = count;
-    }
+    if (!cover((void **)&translation->frames, &translation->frame_count,
+               &translation->frame_capacity, symbols_frame_count(translation->from),
+               sizeof(*translation->frames), translation->budget, err))
+        return false;
     struct frame_twin *twin = &translation->frames[id];
     if (twin->exact == 0 && !make_twin(translation, id, twin, err))
         return false;
@@ -61,6 +83,8 @@ void translation_release(struct translation *translation)
 {
     vec_free(translation->frames, translation->frame_capacity, sizeof(*translation->frames),
              translation->budget);
+    vec_free(translation->strings, translation->string_capacity, sizeof(*translation->strings),
+             translation->budget);
     vec_free(translation->scratch, translation->scratch_capacity, sizeof(*translation->scratch),
              translation->budget);
     *translation = (struct translation){0};
@@ -73,25 +97,4 @@ int symbols_compare(const struct symbols *symbols, string_id a, string_id b)
     struct text x = symbols_text(symbols, a), y = symbols_text(symbols, b);
     int order = memcmp(x.bytes, y.bytes, x.size < y.size ? x.size : y.size);
     return order ? order : (x.size > y.size) - (x.size < y.size);
-}
-
-static int compare_frames(const struct symbols *symbols, frame_id a, frame_id b)
-{
-    struct frame x = symbols_frame_at(symbols, a), y = symbols_frame_at(symbols, b);
-    int order = symbols_compare(symbols, x.file, y.file);
-    if (order == 0)
-        order = (x.line > y.line) - (x.line < y.line);
-    return order ? order : symbols_compare(symbols, x.name, y.name);
-}
-
-int symbols_compare_stacks(const struct symbols *symbols, stack_id a, stack_id b)
-{
-    struct stack x = symbols_stack_at(symbols, a), y = symbols_stack_at(symbols, b);
-    for (size_t i = 0; i < x.count && i < y.count; i++) {
-        int order =
-            x.frames[i] == y.frames[i] ? 0 : compare_frames(symbols, x.frames[i], y.frames[i]);
-        if (order)
-            return order;
-    }
-    return (x.count > y.count) - (x.count < y.count);
 }

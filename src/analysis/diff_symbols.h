@@ -13,6 +13,8 @@ struct translation {
         frame_id exact, bare; /* as it is, and with line 0 */
     } * frames;
     size_t frame_count, frame_capacity;
+    string_id *strings; /* by string of `from`, one more than its id in `to`; 0: not yet */
+    size_t string_count, string_capacity;
     frame_id *scratch; /* a stack */
     size_t scratch_capacity;
 };
@@ -28,7 +30,5 @@ void translation_release(struct translation *translation);
 
 /* By bytes; what is a beginning of the other comes first. */
 int symbols_compare(const struct symbols *symbols, string_id a, string_id b);
-/* By files, then lines, then functions of the frames, innermost first. */
-int symbols_compare_stacks(const struct symbols *symbols, stack_id a, stack_id b);
 
 #endif

@@ -114,23 +114,30 @@ static struct size how(const struct diff_row *row)
     return size;
 }
 
-/* "model.py:88 forward (activation) grew from 1.00 GiB to 4.10 GiB (12 allocations, then 48)" */
+/* "LEAD is at model.py:88 forward (activation): 1.00 GiB became 4.10 GiB, 12 allocations became
+ * 48, of the same size each." */
 static bool describe(const struct writer *writer, const struct diff_line *line, const char *lead,
                      struct error *err)
 {
     const struct diff_row *row = &line->row;
-    const char *category = category_name(line->category);
     struct diff_words *summary = &writer->diff->summary;
+    bool placed = row->stack != STACK_NONE;
+    const char *category = category_name(line->category);
+    const char *label = placed ? line->label.brief : line->label.full;
+    /* Without a stack there is no place, but a remark in parentheses. */
+    const char *first = placed ? label : category, *second = placed ? category : label;
+    const char *open = placed ? " is at " : " is ", *bracket = placed ? "(" : "";
+    const char *closed = placed ? ")" : "";
     if (line->change == DIFF_NEW || line->change == DIFF_GONE) {
         int side = line->change == DIFF_NEW;
-        return diff_say(summary, err, "%s %s (%s), which %s: %s in %s allocation%s.", lead,
-                        line->label.brief, category,
+        return diff_say(summary, err, "%s%s%s %s%s%s, which %s: %s in %s allocation%s.", lead, open,
+                        first, bracket, second, closed,
                         side ? "A does not have" : "B does not have any more",
                         size_of(writer, row->bytes[side]).text, number(row->count[side]).text,
                         row->count[side] == 1 ? "" : "s");
     }
-    return diff_say(summary, err, "%s %s (%s): %s became %s, %s allocation%s became %s%s.", lead,
-                    line->label.brief, category, size_of(writer, row->bytes[0]).text,
+    return diff_say(summary, err, "%s%s%s %s%s%s: %s became %s, %s allocation%s became %s%s.", lead,
+                    open, first, bracket, second, closed, size_of(writer, row->bytes[0]).text,
                     size_of(writer, row->bytes[1]).text, number(row->count[0]).text,
                     row->count[0] == 1 ? "" : "s", number(row->count[1]).text, how(row).text);
 }
@@ -156,18 +163,16 @@ static bool say_where(const struct writer *writer, const struct diff_line *line,
     double share = writer->delta ? (double)delta / (double)writer->delta : 0;
     struct size size = size_of(writer, magnitude(delta));
     if (writer->delta == 0)
-        snprintf(lead, sizeof(lead), "Call sites changed all the same, the most (%s) at",
-                 size.text);
+        snprintf(lead, sizeof(lead), "Call sites changed all the same: the most (%s)", size.text);
     else if (share > 1 + (1 - NEARLY_ALL))
-        snprintf(lead, sizeof(lead), "More than all of it (%s), which others make up for, is at",
+        snprintf(lead, sizeof(lead), "More than all of it (%s), which others make up for,",
                  size.text);
     else if (share >= NEARLY_ALL)
-        snprintf(lead, sizeof(lead), "%s of it (%s) is at", share == 1 ? "All" : "Nearly all",
-                 size.text);
+        snprintf(lead, sizeof(lead), "%s of it (%s)", share == 1 ? "All" : "Nearly all", size.text);
     else if (share >= MOST)
-        snprintf(lead, sizeof(lead), "Most of it (%s) is at", size.text);
+        snprintf(lead, sizeof(lead), "Most of it (%s)", size.text);
     else
-        snprintf(lead, sizeof(lead), "The largest part (%s, %.0f%%) is at", size.text, 100 * share);
+        snprintf(lead, sizeof(lead), "The largest part (%s, %.0f%%)", size.text, 100 * share);
     return describe(writer, line, lead, err);
 }
 

@@ -38,6 +38,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/diff_matcher.c \
 	src/analysis/diff_matcher.h \
 	src/analysis/diff_parts.h \
+	src/analysis/diff_rows.c \
 	src/analysis/diff_side.c \
 	src/analysis/diff_side.h \
 	src/analysis/diff_symbols.c \

@@ -25,6 +25,14 @@ static bool open_sources(const struct diff_settings *settings, struct inputs *in
     return true;
 }
 
+bool diff_restrict(struct input *input, size_t limit, struct error *err)
+{
+    if (input->budget->used > limit)
+        return error_set(err, STATUS_LIMIT, "the memory limit is too low for both files");
+    input->budget->limit = limit;
+    return true;
+}
+
 struct diff_limit diff_limit_check(const struct diff_job *job, int64_t a, int64_t b)
 {
     const struct diff_settings *settings = job->settings;

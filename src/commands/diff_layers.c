@@ -10,7 +10,10 @@ static bool read_side(const struct diff_job *job, struct input *input, size_t li
                       struct layer_file *file, struct error *err)
 {
     const struct layers_options options = {.top = 1, .ranks = 2}; /* of parts that are not used */
-    input->budget->limit = limit;
+    if (!diff_restrict(input, limit, err)) {
+        input_discard(input);
+        return false;
+    }
     file->trace = layer_trace_load_input(input, err);
     if (file->trace)
         file->report = layers_report_build(file->trace, &options, err);

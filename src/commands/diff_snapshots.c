@@ -73,11 +73,14 @@ static bool read_side(struct comparison *comparison, struct input *input, unsign
     struct capture_options options = job->settings->capture;
     struct capture capture;
     options.device = job->settings->devices[side];
-    input->budget->limit = job->settings->capture.max_memory - comparison->budget.used;
+    size_t limit = job->settings->capture.max_memory - comparison->budget.used;
+    if (!diff_restrict(input, limit, err)) {
+        input_discard(input);
+        return false;
+    }
     if (!capture_open_input(&capture, input, &options, &progress, err))
         return false;
-    comparison->budget.limit =
-        comparison->budget.used + (input->budget->limit - capture.snapshot->budget->used);
+    comparison->budget.limit = comparison->budget.used + (limit - capture.snapshot->budget->used);
     bool ok = reduce(comparison, &capture, side, err);
     capture_close(&capture);
     comparison->budget.limit = job->settings->capture.max_memory;
