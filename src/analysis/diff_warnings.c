@@ -80,11 +80,12 @@ static bool say_before(struct diff *diff, const struct diff_options *options, st
 static bool say_phases(struct diff *diff, struct error *err)
 {
     const struct diff_side *a = &diff->sides[0], *b = &diff->sides[1];
-    if (a->phase == b->phase || a->phase == PHASE_UNKNOWN || b->phase == PHASE_UNKNOWN)
+    if (!a->is_peak || !b->is_peak || a->phase == b->phase || a->phase == PHASE_UNKNOWN ||
+        b->phase == PHASE_UNKNOWN)
         return true;
     return diff_say(&diff->warnings, err,
-                    "The moments lie in different phases: in A %s, in B %s. --at-a and --at-b "
-                    "choose others.",
+                    "The peaks lie in different phases: in A %s, in B %s. --at-a and --at-b "
+                    "choose other moments.",
                     phase_name(a->phase), phase_name(b->phase));
 }
 

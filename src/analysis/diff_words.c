@@ -8,6 +8,7 @@
 
 #define NEARLY_ALL 0.9 /* of the difference */
 #define MOST       0.5
+#define HOW_SIZE   (2 * UNITS_TEXT_SIZE + 64)
 #define LEAST_PART 0.005 /* of what is live: less is no news */
 
 bool diff_say(struct diff_words *words, struct error *err, const char *format, ...)
@@ -98,24 +99,26 @@ static bool headline(const struct writer *writer, struct error *err)
                            writer->options->unit, err);
 }
 
-/* "12 allocations became 48 of the same size", or nothing where neither number nor size tells. */
-static struct size how(const struct diff_row *row)
+/* "in 12 allocations, each 4.00 times as large", "12 allocations of the same size became 48" */
+static void how(const struct diff_row *row, char text[HOW_SIZE])
 {
-    struct size size = {""};
+    const char *plural = row->count[0] == 1 ? "" : "s";
     double each_a = row->count[0] ? (double)row->bytes[0] / (double)row->count[0] : 0;
     double each_b = row->count[1] ? (double)row->bytes[1] / (double)row->count[1] : 0;
-    if (row->count[0] == 0 || row->count[1] == 0 || each_a <= 0)
-        return size;
-    if (row->count[0] == row->count[1] && each_b / each_a < 1e6)
-        snprintf(size.text, sizeof(size.text), ", each %.*f times as large",
-                 each_b < 10 * each_a ? 2 : 0, each_b / each_a);
-    else if (each_b > each_a * 0.999 && each_b < each_a * 1.001)
-        snprintf(size.text, sizeof(size.text), ", of the same size each");
-    return size;
+    double times = each_a > 0 ? each_b / each_a : 0;
+    struct size a = number(row->count[0]), b = number(row->count[1]);
+    if (row->count[0] != row->count[1])
+        snprintf(text, HOW_SIZE, "%s allocation%s%s became %s", a.text, plural,
+                 times > 0.999 && times < 1.001 ? " of the same size" : "", b.text);
+    else if (times >= 0.01 && times < 1e6)
+        snprintf(text, HOW_SIZE, "in %s allocation%s, %s%.2f times as large", a.text, plural,
+                 row->count[0] == 1 ? "" : "each ", times);
+    else
+        snprintf(text, HOW_SIZE, "in %s allocation%s", a.text, plural);
 }
 
-/* "LEAD is at model.py:88 forward (activation): 1.00 GiB became 4.10 GiB, 12 allocations became
- * 48, of the same size each." */
+/* "LEAD is at model.py:88 forward (activation): 1.00 GiB became 4.10 GiB, 12 allocations of the
+ * same size became 48." */
 static bool describe(const struct writer *writer, const struct diff_line *line, const char *lead,
                      struct error *err)
 {
@@ -136,10 +139,11 @@ static bool describe(const struct writer *writer, const struct diff_line *line, 
                         size_of(writer, row->bytes[side]).text, number(row->count[side]).text,
                         row->count[side] == 1 ? "" : "s");
     }
-    return diff_say(summary, err, "%s%s%s %s%s%s: %s became %s, %s allocation%s became %s%s.", lead,
-                    open, first, bracket, second, closed, size_of(writer, row->bytes[0]).text,
-                    size_of(writer, row->bytes[1]).text, number(row->count[0]).text,
-                    row->count[0] == 1 ? "" : "s", number(row->count[1]).text, how(row).text);
+    char detail[HOW_SIZE];
+    how(row, detail);
+    return diff_say(summary, err, "%s%s%s %s%s%s: %s became %s, %s.", lead, open, first, bracket,
+                    second, closed, size_of(writer, row->bytes[0]).text,
+                    size_of(writer, row->bytes[1]).text, detail);
 }
 
 /* The largest change in the direction of the whole; NULL where there is none. */
