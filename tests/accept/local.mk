@@ -5,3 +5,4 @@ dist_check_SCRIPTS += tests/accept/categories.py tests/accept/chain.py tests/acc
 EXTRA_DIST += tests/accept/browser.py tests/accept/captures.py tests/accept/reference.py
 EXTRA_DIST += tests/accept/inert.py tests/accept/inert_json.py tests/accept/programs.py \
 	tests/accept/specimens.py
+dist_check_SCRIPTS += tests/accept/excerpts.py
