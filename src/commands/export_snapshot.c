@@ -46,10 +46,17 @@ static void tell_left_out(const char *path, const struct snapshot *snapshot)
 
 static void tell_doubts(const char *path, const struct snapshot_doubts *doubts)
 {
-    char size[UNITS_TEXT_SIZE];
+    char size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
     if (doubts->stray_blocks)
-        complain("%s: %" PRIu64 " live allocations lie in no segment: they are in one of size 0",
-                 path_name(path), doubts->stray_blocks);
+        complain("%s: live, but in no segment: %s allocation%s, now in a segment of size 0",
+                 path_name(path), units_count(count, doubts->stray_blocks),
+                 doubts->stray_blocks == 1 ? "" : "s");
+    if (doubts->lost_blocks)
+        complain("%s: left out, for the trace allocates their addresses again while they are live: "
+                 "%s allocation%s, %s",
+                 path_name(path), units_count(count, doubts->lost_blocks),
+                 doubts->lost_blocks == 1 ? "" : "s",
+                 units_bytes(size, (int64_t)doubts->lost_bytes, UNIT_AUTO));
     if (doubts->reserved_gap)
         complain("%s: the file contradicts itself: reserved memory is off by %s", path_name(path),
                  units_bytes(size, doubts->reserved_gap, UNIT_AUTO));

@@ -137,32 +137,70 @@ static bool visit_segment(void *self, const struct layout_segment *segment, stru
     return rebuild->visitor->segment(rebuild->visitor->self, &row, err);
 }
 
-static bool visit_strays(struct rebuild *rebuild, uint64_t *strays, struct error *err)
+/* Whether the address of a live allocation is still to be had, which takes it. */
+static bool take_address(struct addrmap *taken, const struct live *live, bool *is_free,
+                         struct error *err)
 {
-    const struct timeline *timeline = rebuild->excerpt->timeline;
-    rebuild->count = 0;
-    for (size_t i = 0; i < rebuild->live_count; i++) {
+    struct addrmap_slot *slot;
+    if (!addrmap_put(taken, live->addr, &slot, err))
+        return false;
+    *is_free = slot->tag == 0;
+    slot->tag = 1;
+    return true;
+}
+
+static bool is_pending(const struct excerpt *excerpt, const struct live *live)
+{
+    const struct timeline *timeline = excerpt->timeline;
+    if (live->in_trace)
+        return timeline->lifetimes[live->index].free_requested < excerpt->end;
+    const struct carried *carried = &timeline->carried[live->index];
+    return !carried->in_allocated || carried->free_requested < excerpt->end;
+}
+
+/* The latest first: it is what the address holds. */
+static bool add_strays(struct rebuild *rebuild, struct addrmap *taken,
+                       struct excerpt_doubts *doubts, struct error *err)
+{
+    bool is_free;
+    for (size_t i = 0; i < rebuild->live_count; i++)
+        if (rebuild->placed[i] && !take_address(taken, &rebuild->live[i], &is_free, err))
+            return false;
+    for (size_t i = rebuild->live_count; i-- > 0;) {
         const struct live *live = &rebuild->live[i];
         if (rebuild->placed[i])
             continue;
-        bool pending =
-            live->in_trace
-                ? timeline->lifetimes[live->index].free_requested < rebuild->excerpt->end
-                : !timeline->carried[live->index].in_allocated ||
-                      timeline->carried[live->index].free_requested < rebuild->excerpt->end;
+        if (!take_address(taken, live, &is_free, err))
+            return false;
+        if (!is_free) {
+            doubts->lost_blocks++;
+            doubts->lost_bytes += live->size;
+            continue;
+        }
         struct block_row block = {.address = live->addr,
                                   .size = live->size,
                                   .requested_size = live->size,
-                                  .state =
-                                      pending ? BLOCK_ACTIVE_PENDING_FREE : BLOCK_ACTIVE_ALLOCATED,
+                                  .state = is_pending(rebuild->excerpt, live)
+                                               ? BLOCK_ACTIVE_PENDING_FREE
+                                               : BLOCK_ACTIVE_ALLOCATED,
                                   .stack = live->stack};
         if (!add_block(rebuild, &block, err))
             return false;
     }
-    *strays = rebuild->count;
-    if (rebuild->count == 0)
-        return true;
-    struct segment_row row = {.device = timeline->device,
+    return true;
+}
+
+static bool visit_strays(struct rebuild *rebuild, struct excerpt_doubts *doubts, struct error *err)
+{
+    struct addrmap taken;
+    rebuild->count = 0;
+    addrmap_init(&taken, rebuild->budget);
+    bool ok = add_strays(rebuild, &taken, doubts, err);
+    addrmap_release(&taken);
+    doubts->stray_blocks = rebuild->count;
+    if (!ok || rebuild->count == 0)
+        return ok;
+    struct segment_row row = {.device = rebuild->excerpt->timeline->device,
                               .address = rebuild->blocks[0].address,
                               .segment_type = rebuild->type[0]};
     sum_blocks(rebuild, &row);
@@ -180,7 +218,7 @@ static bool rebuild_segments(struct rebuild *rebuild, struct excerpt_doubts *dou
     if (!find_stacks(rebuild, err) ||
         !layout_at(timeline, item, rebuild->live, rebuild->live_count, true, &visitor,
                    &layout_doubts, err) ||
-        !visit_strays(rebuild, &doubts->stray_blocks, err))
+        !visit_strays(rebuild, doubts, err))
         return false;
     timeline_moment(timeline, item, &moment);
     doubts->reserved_gap = (int64_t)(rebuild->reserved_bytes - (uint64_t)moment.reserved_bytes);

@@ -25,6 +25,9 @@ struct excerpt_visitor {
 /* What does not add up. */
 struct excerpt_doubts {
     uint64_t stray_blocks; /* live, but in no segment: put into a last one that has size 0 */
+    /* Live, but their addresses were allocated again: a snapshot has one block an address, which is
+     * that of the latest. Left out. */
+    uint64_t lost_blocks, lost_bytes;
     int64_t reserved_gap;  /* bytes in segments, minus the curve's value */
 };
 

@@ -106,6 +106,8 @@ static bool put_segments(struct dump *dump, string_id small, string_id large,
         if (!excerpt_segments(&dump->excerpts[i], small, large, &visitor, &of_device, err))
             return false;
         doubts->stray_blocks += of_device.stray_blocks;
+        doubts->lost_blocks += of_device.lost_blocks;
+        doubts->lost_bytes += of_device.lost_bytes;
         if (llabs(of_device.reserved_gap) > llabs(doubts->reserved_gap))
             doubts->reserved_gap = of_device.reserved_gap;
     }

@@ -6,8 +6,9 @@
 
 #include "model/excerpt.h"
 
+/* Of all devices: excerpt_doubts. */
 struct snapshot_doubts {
-    uint64_t stray_blocks;
+    uint64_t stray_blocks, lost_blocks, lost_bytes;
     int64_t reserved_gap; /* of the device where it is largest, either way */
 };
 

@@ -123,6 +123,18 @@ printf '{"segments": [], "device_traces": [], "host\\u001b": 1}' >unknown.json
 run export --as snapshot unknown.json -o unknown.pickle
 exits 0
 err 'memsnap: unknown.json: left out, for memsnap does not know it: snapshot.host\x1b'
+cat >twice.json <<'END'
+{"segments": [], "device_traces": [[{"action": "alloc", "addr": 4096, "size": 8, "stream": 0},
+{"action": "alloc", "addr": 4096, "size": 16, "stream": 0},
+{"action": "alloc", "addr": 8192, "size": 4, "stream": 0},
+{"action": "alloc", "addr": 1, "size": 1, "stream": 0}]]}
+END
+run export --as snapshot --range :3 twice.json -o twice.pickle
+exits 0
+err_has 'memsnap: twice.json: live, but in no segment: 2 allocations, now in a segment of size 0'
+err_has 'allocates their addresses again while they are live: 1 allocation, 8 B'
+run export --table blocks twice.pickle
+out_has '0,8192,4096,16,16,active_allocated'
 run export --as snapshot --range 99999999: $sample -o none.pickle
 exits 2
 err_has 'no event lies in the range: device 0 has the events 0 to '
