@@ -60,16 +60,9 @@ static enum status run(int argc, char **argv)
         .capture = {.max_memory = budget_default_limit(), .device = ALL_DEVICES}};
     struct error err;
     struct inputs inputs;
-    for (int option; (option = options_next(&command_export, argc, argv)) != OPTIONS_END;) {
-        if (option == OPTIONS_BAD)
-            return STATUS_USAGE;
-        if (option == OPTION_HELP) {
-            options_help(&command_export);
-            return STATUS_OK;
-        }
-        if (!export_option(option, &options, &err))
-            return complain_usage("export: %s", err.text);
-    }
+    enum status status;
+    if (!options_read(&command_export, argc, argv, export_option, &options, &status))
+        return status;
     if (argc - optind > 1)
         return complain_usage("export: one FILE at a time");
     if (!export_options_complete(&options, &err))
@@ -78,7 +71,7 @@ static enum status run(int argc, char **argv)
     if (!rules_file_read(options.rules, &rules, &err))
         return fail(&err);
     options.capture.rules = rules;
-    enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
+    status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
         status = export(&options, &inputs);
         inputs_release(&inputs);

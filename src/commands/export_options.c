@@ -74,8 +74,9 @@ static bool take_format(const char *text, struct export_options *options, struct
                      text);
 }
 
-bool export_option(int option, struct export_options *options, struct error *err)
+bool export_option(int option, void *to, struct error *err)
 {
+    struct export_options *options = to;
     uint64_t number;
     switch (option) {
     case OPTION_TABLE:

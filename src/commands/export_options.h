@@ -19,7 +19,8 @@ struct export_options {
 
 extern const struct option_spec export_option_specs[];
 
-bool export_option(int option, struct export_options *options, struct error *err);
+/* An option_taker for a struct export_options. */
+bool export_option(int option, void *to, struct error *err);
 /* What the options leave open, once all are taken in; false where they do not go together. */
 bool export_options_complete(struct export_options *options, struct error *err);
 
