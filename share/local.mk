@@ -18,10 +18,12 @@ dist_plots_DATA = \
 	share/plots/frame.gp \
 	share/plots/layers.gp \
 	share/plots/page.gp \
+	share/plots/pareto.gp \
 	share/plots/segments.gp \
 	share/plots/text-categories.gp \
 	share/plots/text-compare.gp \
 	share/plots/text-layers.gp \
+	share/plots/text-pareto.gp \
 	share/plots/text-time.gp \
 	share/plots/text.gp \
 	share/plots/timeline.gp

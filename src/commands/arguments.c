@@ -4,6 +4,8 @@
 
 #include "base/units.h"
 
+#define MOST_DEPTH 1000000000
+
 static bool parse_number(const char *text, uint64_t most, uint64_t *number)
 {
     uint64_t parsed = 0;
@@ -45,5 +47,24 @@ bool argument_when(const char *text, struct when *when, struct error *err)
         return error_set(err, plain.status, "%.200s; nor peak, nor end", plain.text);
     }
     *when = parsed;
+    return true;
+}
+
+bool argument_granularity(const char *text, struct cuts *cuts, struct error *err)
+{
+    struct cuts parsed = {.kind = CUT_PATTERN, .pattern = text};
+    uint64_t depth;
+    if (!*text)
+        return error_set(err, STATUS_USAGE, "--granularity takes leaf, a depth or a pattern");
+    if (strcmp(text, "leaf") == 0) {
+        parsed = (struct cuts){.kind = CUT_LEAVES};
+    } else if (text[strspn(text, "0123456789")] == '\0') {
+        if (!argument_number("granularity", text, MOST_DEPTH, &depth, err))
+            return false;
+        if (depth == 0)
+            return error_set(err, STATUS_USAGE, "--granularity 0 would leave nothing to cut");
+        parsed = (struct cuts){.kind = CUT_DEPTH, .depth = (size_t)depth};
+    }
+    *cuts = parsed;
     return true;
 }

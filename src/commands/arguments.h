@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "model/window.h"
+#include "solve/cuts.h"
 
 /* A whole number up to `most`; `option` is the name without the dashes. */
 bool argument_number(const char *option, const char *text, uint64_t most, uint64_t *number,
@@ -18,6 +19,9 @@ struct when {
     enum { WHEN_PEAK, WHEN_END, WHEN_POINT } kind;
     struct point point; /* of WHEN_POINT */
 };
+
+/* A --granularity: "leaf", a depth, or a pattern, which it refers to. */
+bool argument_granularity(const char *text, struct cuts *cuts, struct error *err);
 
 bool argument_when(const char *text, struct when *when, struct error *err);
 

@@ -67,6 +67,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot_draw_categories.c \
 	src/commands/plot_draw_compare.c \
 	src/commands/plot_draw_layers.c \
+	src/commands/plot_draw_pareto.c \
 	src/commands/plot_draw_flame.c \
 	src/commands/plot_draw_segments.c \
 	src/commands/plot_draw_sites.c \

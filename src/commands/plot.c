@@ -194,6 +194,7 @@ const struct command command_plot = {
             {"x", "event time share", NULL},
             {"at", WORDS_MOMENT, NULL},
             {"color", "category site size", NULL},
+            {"granularity", "leaf", NULL},
             {NULL, NULL, NULL},
         },
     .help_more = plot_kinds_help,

@@ -7,6 +7,7 @@
 #include "render/plot_compare.h"
 #include "render/plot_flame.h"
 #include "render/plot_layers.h"
+#include "render/plot_pareto.h"
 #include "render/plot_segments.h"
 #include "render/plot_sites.h"
 #include "render/plot_timeline.h"
@@ -57,6 +58,15 @@ const struct plot_kind plot_kinds[] = {
         .templates = {"layers.gp"},
         .in_text = {"text-layers.gp"},
         .draw = plot_draw_layers,
+    },
+    {
+        .name = "pareto",
+        .summary = "memory against compute: what checkpoints can do (memsnap suggest)",
+        .input = PLOT_OF_MODEL,
+        .files = {PLOT_PARETO_FILES},
+        .templates = {"page.gp", "pareto.gp"},
+        .in_text = {"text-pareto.gp"},
+        .draw = plot_draw_pareto,
     },
     {
         .name = "compare",

@@ -82,6 +82,7 @@ bool plot_draw_categories(struct plot_job *job, struct error *err);
 bool plot_draw_segments(struct plot_job *job, struct error *err);
 bool plot_draw_sites(struct plot_job *job, struct error *err);
 bool plot_draw_compare(struct plot_job *job, struct error *err);
+bool plot_draw_pareto(struct plot_job *job, struct error *err);
 bool plot_draw_layers(struct plot_job *job, struct error *err);
 bool plot_draw_flame(struct plot_job *job, struct error *err);
 

@@ -26,6 +26,7 @@ enum {
     OPTION_COLOR,
     OPTION_SIZE,
     OPTION_TITLE,
+    OPTION_GRANULARITY,
     OPTION_RANGE,
     OPTION_DEVICE,
     OPTION_RULES,
@@ -50,6 +51,7 @@ const struct option_spec plot_option_specs[] = {
      "event's number, or a time, as in analyze"},
     {OPTION_BANDS, "bands", "N", "at most so many bands; the rest is summed in grey"},
     {OPTION_COLOR, "color", "WHAT", "of bands: category, site or size"},
+    {OPTION_GRANULARITY, "granularity", "WHERE", "pareto: where to cut, as in suggest"},
     {OPTION_SIZE, "size", "WxH", "in pixels (1600x900)"},
     {OPTION_TITLE, "title", "TEXT", "instead of the name of FILE"},
     {OPTION_RANGE, "range", "A:B", "only the events from A up to B, as in analyze"},
@@ -138,6 +140,8 @@ bool plot_option(int option, struct plot_options *options, struct error *err)
         options->snapshot_option = "at";
         options->at_peak = strcmp(optarg, "peak") == 0;
         return at_parse(optarg, &options->report, err);
+    case OPTION_GRANULARITY:
+        return argument_granularity(optarg, &options->cuts, err);
     case OPTION_RANGE:
         options->snapshot_option = "range";
         return window_parse(optarg, &options->capture.window, err);
@@ -201,6 +205,8 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
     if (options->script)
         return error_set(err, STATUS_USAGE,
                          "--script is for pictures that gnuplot draws, not for a page");
+    if (inputs > 1 || options->share)
+        return error_set(err, STATUS_USAGE, "a page is of one FILE, without --x share");
     if (options->kind && options->kind != &plot_kinds[0])
         return error_set(err, STATUS_USAGE, "a page is of kind %s, which shows categories too",
                          plot_kinds[0].name);

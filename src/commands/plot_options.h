@@ -7,6 +7,7 @@
 #include "commands/capture.h"
 #include "commands/command.h"
 #include "render/plot_timeline.h"
+#include "solve/cuts.h"
 
 struct plot_kind; /* plot_kinds.h */
 
@@ -26,6 +27,7 @@ struct plot_options {
     const char *out;         /* the picture, or NULL */
     const char *script;      /* folder for script and data, or NULL; one of the three is given */
     const char *rules;
+    struct cuts cuts; /* of pareto */
     const char *snapshot_option; /* a given one that is for allocator snapshots only, or NULL */
 };
 

@@ -14,8 +14,6 @@
 #include "render/suggest.h"
 #include "solve/layer_times.h"
 
-#define KNEES 3
-
 /* One trace and the question about it. */
 struct run {
     const struct suggest_options *options;
@@ -130,7 +128,7 @@ static bool answer_budgets(struct run *run, struct error *err)
     return ok;
 }
 
-static bool print_front(struct run *run, const struct suggest_front *front)
+static bool print_front(struct run *run, const struct front_advice *front)
 {
     struct suggest_subject subject = subject_of(run);
     switch (run->options->format) {
@@ -146,18 +144,11 @@ static bool print_front(struct run *run, const struct suggest_front *front)
 
 static bool answer_front(struct run *run, struct error *err)
 {
-    struct front front;
-    struct comparison_point comparison[COMPARISON_POINTS];
-    if (!front_create(&front, &run->problem->chain, run->budget, err))
+    struct front_advice front;
+    if (!advise_front(run->problem, ADVICE_KNEES, &front, run->budget, err))
         return false;
-    bool *knees = calloc(front.count, sizeof(*knees));
-    bool ok = printed(knees, err) && advise_comparison(run->problem, comparison, run->budget, err);
-    if (ok) {
-        front_knees(&front, knees, KNEES);
-        ok = printed(print_front(run, &(struct suggest_front){&front, comparison, knees}), err);
-    }
-    free(knees);
-    front_release(&front, run->budget);
+    bool ok = printed(print_front(run, &front), err);
+    front_advice_release(&front, run->budget);
     return ok;
 }
 
@@ -203,7 +194,8 @@ static bool answer_trace(struct run *run, struct input *input, struct error *err
 static bool answer_snapshot(struct run *run, struct input *input, struct error *err)
 {
     struct suggest_snapshot snapshot;
-    if (!suggest_snapshot_open(&snapshot, input, run->options, most_layers(run->options), err))
+    if (!suggest_snapshot_open(&snapshot, input, &run->options->capture, &run->options->cuts,
+                               most_layers(run->options), err))
         return false;
     run->snapshot = &snapshot;
     run->trace = &snapshot.problem.trace;

@@ -119,26 +119,6 @@ static bool add_budgets(struct suggest_options *options, struct error *err)
     return true;
 }
 
-static bool take_granularity(struct suggest_options *options, struct error *err)
-{
-    size_t digits = strspn(optarg, "0123456789");
-    if (strcmp(optarg, "leaf") == 0) {
-        options->cuts.kind = CUT_LEAVES;
-    } else if (digits > 0 && !optarg[digits]) {
-        options->cuts.kind = CUT_DEPTH;
-        if (!take_count("granularity", MOST_COUNT, &options->cuts.depth, err))
-            return false;
-        return options->cuts.depth > 0 ||
-               error_set(err, STATUS_USAGE, "--granularity 0 would leave nothing to cut");
-    } else if (*optarg) {
-        options->cuts.kind = CUT_PATTERN;
-        options->cuts.pattern = optarg;
-    } else {
-        return error_set(err, STATUS_USAGE, "--granularity takes leaf, a depth or a pattern");
-    }
-    return true;
-}
-
 static bool take_model(struct suggest_options *options, struct error *err)
 {
     options->model_given = true;
@@ -217,7 +197,7 @@ bool suggest_option(int option, void *to, struct error *err)
     case OPTION_MODEL:
         return take_model(options, err);
     case OPTION_GRANULARITY:
-        return take_granularity(options, err);
+        return argument_granularity(optarg, &options->cuts, err);
     case OPTION_DEVICE:
         return take_device(options, err);
     case OPTION_RANGE:

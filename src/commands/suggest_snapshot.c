@@ -40,12 +40,12 @@ static bool explain_absence(const struct suggest_snapshot *snapshot, size_t even
     }
 }
 
-static bool read_chain(struct suggest_snapshot *snapshot, const struct suggest_options *options,
-                       size_t most, struct error *err)
+static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cuts, size_t most,
+                       struct error *err)
 {
     struct capture *capture = &snapshot->capture;
     const struct timeline *timeline = capture_highest(capture);
-    const struct chain_options chain_options = options_of(&options->cuts, most);
+    const struct chain_options chain_options = options_of(cuts, most);
     if (!timeline)
         return error_set(err, STATUS_BAD_INPUT, "the snapshot is of no device at all");
     snapshot->device = timeline->device;
@@ -58,12 +58,13 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct suggest_o
 }
 
 bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *input,
-                           const struct suggest_options *options, size_t most, struct error *err)
+                           const struct capture_options *options, const struct cuts *cuts,
+                           size_t most, struct error *err)
 {
     struct suggest_snapshot opened = {0};
-    if (!capture_open_input(&opened.capture, input, &options->capture, NULL, err))
+    if (!capture_open_input(&opened.capture, input, options, NULL, err))
         return false;
-    if (!read_chain(&opened, options, most, err)) {
+    if (!read_chain(&opened, cuts, most, err)) {
         suggest_snapshot_close(&opened);
         return false;
     }

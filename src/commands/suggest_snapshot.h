@@ -3,7 +3,6 @@
 #define MEMSNAP_COMMANDS_SUGGEST_SNAPSHOT_H
 
 #include "commands/capture.h"
-#include "commands/suggest_options.h"
 #include "solve/problem_forward.h"
 
 struct suggest_snapshot {
@@ -17,7 +16,8 @@ struct suggest_snapshot {
  * checkpointed, since no backward pass needs anything; STATUS_BAD_INPUT where stacks are missing.
  */
 bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *input,
-                           const struct suggest_options *options, size_t most, struct error *err);
+                           const struct capture_options *options, const struct cuts *cuts,
+                           size_t most, struct error *err);
 void suggest_snapshot_close(struct suggest_snapshot *snapshot);
 
 #endif

@@ -110,6 +110,10 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_colours.c \
 	src/render/plot_compare.c \
 	src/render/plot_compare.h \
+	src/render/plot_pareto.c \
+	src/render/plot_pareto.h \
+	src/render/plot_spread.c \
+	src/render/plot_spread.h \
 	src/render/plot_layers.c \
 	src/render/plot_layers.h \
 	src/render/plot_flame.c \

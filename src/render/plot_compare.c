@@ -1,18 +1,17 @@
 #include "render/plot_compare.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "render/escape.h"
 #include "render/fit.h"
-#include "render/plot_legend.h"
+#include "render/plot_spread.h"
 #include "render/plot_time.h"
 
 #define NAME_BYTES   2000 /* what is longer is no name */
 #define NAME_LETTERS 30   /* of it in the legend */
 #define LABEL_LINE   17   /* pixels */
-#define LABEL_WIDTH  230  /* about */
+#define LABEL_WIDTH  460  /* about */
 #define PEAK_TEXT    (2 * UNITS_TEXT_SIZE + 16)
 
 static const unsigned colours[PLOT_COMPARED] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
@@ -22,12 +21,6 @@ static const unsigned colours[PLOT_COMPARED] = {0x0072B2, 0xD55E00, 0x009E73, 0x
 struct scale {
     double x_unit, x_last, y_unit, y_top;
     const char *y_name;
-};
-
-/* Where a curve's peak is, and where its label stands. */
-struct label {
-    size_t curve;
-    double x, y, at;
 };
 
 /* Bytes at the beginning that all paths share, up to a slash. */
@@ -103,33 +96,19 @@ static void write_curves(const struct plot_compare *plot, const struct scale *sc
     }
 }
 
-static int by_height(const void *a, const void *b)
-{
-    const struct label *x = a, *y = b;
-    return x->y != y->y ? (x->y < y->y ? -1 : 1) : (x->curve > y->curve) - (x->curve < y->curve);
-}
-
-/* From the lowest to the highest, each above those that it would cover. */
 static void place_labels(const struct plot_compare *plot, const struct scale *scale,
-                         struct label *labels)
+                         struct plot_label *labels)
 {
-    double line = LABEL_LINE * scale->y_top / plot->look->height;
-    double width = LABEL_WIDTH * scale->x_last / plot->look->width;
     for (size_t k = 0; k < plot->count; k++) {
         const struct plot_curve *curve = &plot->curves[k];
         double x = (place(plot, scale, curve, curve->edges[curve->peak_column]) +
                     place(plot, scale, curve, curve->edges[curve->peak_column + 1])) /
                    2;
-        labels[k] = (struct label){k, x, (double)curve->peak_bytes / scale->y_unit, 0};
+        labels[k] =
+            (struct plot_label){.of = k, .x = x, .y = (double)curve->peak_bytes / scale->y_unit};
     }
-    qsort(labels, plot->count, sizeof(*labels), by_height);
-    for (size_t i = 0; i < plot->count; i++) {
-        labels[i].at = labels[i].y + line;
-        for (size_t k = 0; k < i; k++)
-            if (labels[k].x > labels[i].x - 2 * width && labels[k].x < labels[i].x + 2 * width &&
-                labels[k].at + line > labels[i].at)
-                labels[i].at = labels[k].at + line;
-    }
+    plot_spread(labels, plot->count, LABEL_LINE * scale->y_top / plot->look->height,
+                LABEL_WIDTH * scale->x_last / plot->look->width);
 }
 
 /* "11.57 GiB", and how much more or less than the first. */
@@ -149,14 +128,14 @@ static void peak_text(const struct plot_compare *plot, size_t k, char out[PEAK_T
 
 static void write_peaks(const struct plot_compare *plot, const struct scale *scale, FILE *out)
 {
-    struct label labels[PLOT_COMPARED];
+    struct plot_label labels[PLOT_COMPARED];
     place_labels(plot, scale, labels);
     fputs("# where\tpeak\theight of its label\ttext\tcolour\n", out);
     for (size_t i = 0; i < plot->count; i++) {
         char text[PEAK_TEXT];
-        peak_text(plot, labels[i].curve, text);
+        peak_text(plot, labels[i].of, text);
         fprintf(out, "%.9g\t%.7g\t%.7g\t%s\t%u\n", labels[i].x, labels[i].y, labels[i].at, text,
-                colours[labels[i].curve]);
+                colours[labels[i].of]);
     }
 }
 

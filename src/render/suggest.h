@@ -16,29 +16,22 @@ struct suggest_subject {
     uint32_t device; /* with `forward` */
 };
 
-/* A front, what to compare it with, and its corners. */
-struct suggest_front {
-    const struct front *front;
-    const struct comparison_point *comparison; /* COMPARISON_POINTS */
-    const bool *knees;                         /* one a point */
-};
-
 /* False: out of memory. */
 bool suggest_fairscale_text(const struct page *page, const struct suggest_subject *subject,
                             const struct fairscale_advice *advice);
 bool suggest_plans_text(const struct page *page, const struct suggest_subject *subject,
                         const struct budget_plan *plans, size_t count);
 bool suggest_front_text(const struct page *page, const struct suggest_subject *subject,
-                        const struct suggest_front *front);
+                        const struct front_advice *front);
 
 bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
                             const struct fairscale_advice *advice);
 bool suggest_plans_json(FILE *out, const struct suggest_subject *subject,
                         const struct budget_plan *plans, size_t count);
 bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
-                        const struct suggest_front *front);
+                        const struct front_advice *front);
 void suggest_front_csv(FILE *out, const struct suggest_subject *subject,
-                       const struct suggest_front *front);
+                       const struct front_advice *front);
 
 /* The Python that applies a placement to `model`. */
 bool suggest_python(const struct page *page, const struct problem *problem,

@@ -9,7 +9,7 @@ struct front_line {
     const char *remark;
 };
 
-static const char *comparison_remark(const char *name)
+const char *suggest_comparison_remark(const char *name)
 {
     if (name[0] == 'n')
         return "no checkpoints";
@@ -26,33 +26,33 @@ static void add_line(struct table *table, const struct page *page, const struct 
     table_add(table, line->remark);
 }
 
-static bool is_none(const struct suggest_front *front, size_t i)
+static bool is_none(const struct front_advice *front, size_t i)
 {
-    const struct front_point *point = &front->front->points[i];
+    const struct front_point *point = &front->front.points[i];
     return point->peak_bytes == front->comparison[0].outcome.peak_bytes && point->extra_time == 0;
 }
 
-static const char *point_remark(const struct suggest_front *front, size_t i)
+static const char *point_remark(const struct front_advice *front, size_t i)
 {
     if (is_none(front, i))
-        return comparison_remark("none");
+        return suggest_comparison_remark("none");
     return front->knees[i] ? "<- knee" : i == 0 ? "least memory" : "";
 }
 
 /* Points of the front between two rows of the table are left out when there are many. */
-static bool is_shown(const struct suggest_front *front, size_t i)
+static bool is_shown(const struct front_advice *front, size_t i)
 {
-    size_t count = front->front->count;
+    size_t count = front->front.count;
     return front->knees[i] || i == 0 || i + 1 == count || count <= SHOWN_POINTS ||
            i * SHOWN_POINTS / count != (i - 1) * SHOWN_POINTS / count;
 }
 
 /* The points of comparison between two peaks, the least first. */
 static void add_comparisons(struct table *table, const struct page *page,
-                            const struct suggest_subject *subject,
-                            const struct suggest_front *front, int64_t from, int64_t to)
+                            const struct suggest_subject *subject, const struct front_advice *front,
+                            int64_t from, int64_t to)
 {
-    bool told[COMPARISON_POINTS] = {is_none(front, front->front->count - 1)};
+    bool told[COMPARISON_POINTS] = {is_none(front, front->front.count - 1)};
     for (;;) {
         size_t least = COMPARISON_POINTS;
         for (size_t k = 0; k < COMPARISON_POINTS; k++) {
@@ -65,14 +65,14 @@ static void add_comparisons(struct table *table, const struct page *page,
             return;
         const struct comparison_point *point = &front->comparison[least];
         struct front_line line = {point->outcome.peak_bytes, point->outcome.extra_time,
-                                  comparison_remark(point->name)};
+                                  suggest_comparison_remark(point->name)};
         add_line(table, page, subject->problem, &line);
         told[least] = true;
     }
 }
 
 bool suggest_front_text(const struct page *page, const struct suggest_subject *subject,
-                        const struct suggest_front *front)
+                        const struct front_advice *front)
 {
     static const struct table_column columns[] = {
         {.title = "peak", .kind = COLUMN_NUMBER},
@@ -80,8 +80,8 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
         {.title = "extra compute", .kind = COLUMN_NUMBER},
         {.title = "", .kind = COLUMN_PROSE, .least = 18},
     };
-    const struct front_point *points = front->front->points;
-    size_t count = front->front->count;
+    const struct front_point *points = front->front.points;
+    size_t count = front->front.count;
     struct table table;
     int64_t told = INT64_MIN;
     suggest_title(page, "Memory against compute, with one level of checkpoints");
@@ -103,7 +103,7 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
     fputc('\n', page->out);
     suggest_say(page,
                 "A point's plan: memsnap suggest --budget SIZE. The front has %zu points; "
-                "--format csv and json have them all.",
+                "--format csv and json have them all, and memsnap plot --kind pareto draws them.",
                 count);
     fputc('\n', page->out);
     return ok && suggest_basis_text(page, subject);
@@ -116,12 +116,12 @@ static double share(const struct problem *problem, int64_t time)
 }
 
 void suggest_front_csv(FILE *out, const struct suggest_subject *subject,
-                       const struct suggest_front *front)
+                       const struct front_advice *front)
 {
     fputs("peak_bytes,extra_time_share,kind\n", out);
-    for (size_t i = 0; i < front->front->count; i++)
-        fprintf(out, "%lld,%.6f,%s\n", (long long)front->front->points[i].peak_bytes,
-                share(subject->problem, front->front->points[i].extra_time),
+    for (size_t i = 0; i < front->front.count; i++)
+        fprintf(out, "%lld,%.6f,%s\n", (long long)front->front.points[i].peak_bytes,
+                share(subject->problem, front->front.points[i].extra_time),
                 front->knees[i] ? "knee" : "front");
     for (size_t k = 0; k < COMPARISON_POINTS; k++)
         fprintf(out, "%lld,%.6f,%s\n", (long long)front->comparison[k].outcome.peak_bytes,

@@ -163,7 +163,7 @@ bool suggest_plans_json(FILE *out, const struct suggest_subject *subject,
 }
 
 bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
-                        const struct suggest_front *front)
+                        const struct front_advice *front)
 {
     const struct problem *problem = subject->problem;
     struct json_writer json;
@@ -173,10 +173,10 @@ bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
     emit_word(&json, "model", "peak");
     emit_integer(&json, "no_checkpoint_peak_bytes", peak_without(&problem->chain));
     emit_open(&json, "points", '[');
-    for (size_t i = 0; i < front->front->count; i++) {
+    for (size_t i = 0; i < front->front.count; i++) {
         emit_open(&json, NULL, '{');
-        emit_integer(&json, "peak_bytes", front->front->points[i].peak_bytes);
-        emit_real(&json, "extra_time_share", share(problem, front->front->points[i].extra_time));
+        emit_integer(&json, "peak_bytes", front->front.points[i].peak_bytes);
+        emit_real(&json, "extra_time_share", share(problem, front->front.points[i].extra_time));
         emit_flag(&json, "knee", front->knees[i]);
         emit_close(&json, '}');
     }

@@ -12,6 +12,9 @@ void suggest_add_span(struct buffer *out, const struct problem *problem, size_t 
 /* "12.3%" of the time of a step. */
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time);
 
+/* What a point of comparison of this name is. */
+const char *suggest_comparison_remark(const char *name);
+
 /* "18 blocks" and where they come from; what the figures rest on and leave out. */
 bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject);
 

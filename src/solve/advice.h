@@ -78,6 +78,20 @@ struct comparison_point {
 bool advise_comparison(const struct problem *problem, struct comparison_point *points,
                        struct budget *budget, struct error *err);
 
+/* A front, what to compare it with, and its corners. */
+struct front_advice {
+    struct front front;
+    struct comparison_point comparison[COMPARISON_POINTS];
+    bool *knees; /* one a point, malloc'ed */
+};
+
+#define ADVICE_KNEES 3 /* as many as are worth telling */
+
+/* With at most so many knees. The problem stays. */
+bool advise_front(const struct problem *problem, size_t knees, struct front_advice *advice,
+                  struct budget *budget, struct error *err);
+void front_advice_release(struct front_advice *advice, struct budget *budget);
+
 /* Forward and backward, each once. */
 int64_t problem_step_time(const struct problem *problem);
 

@@ -3,6 +3,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/advice_budget.c \
 	src/solve/advice_compare.c \
 	src/solve/advice_fairscale.c \
+	src/solve/advice_front.c \
 	src/solve/backend.c \
 	src/solve/backend.h \
 	src/solve/chain.c \

@@ -19,6 +19,7 @@ cli_tests = \
 	tests/cli/plot.sh \
 	tests/cli/plot-compare.sh \
 	tests/cli/plot-layers.sh \
+	tests/cli/plot-pareto.sh \
 	tests/cli/plot-terminal.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \
@@ -113,6 +114,7 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-categories.txt \
 	tests/cli/golden/plot-compare.txt \
 	tests/cli/golden/plot-layers.txt \
+	tests/cli/golden/plot-pareto.txt \
 	tests/cli/golden/plot-flame.txt \
 	tests/cli/golden/plot-timeline.txt \
 	tests/cli/golden/range.txt \
