@@ -11,6 +11,7 @@
 #include "commands/rules_file.h"
 #include "commands/sandbox.h"
 #include "commands/watch.h"
+#include "decode/sniff.h"
 #include "render/flame.h"
 
 static enum status fail(const struct error *err)
@@ -57,6 +58,24 @@ static bool render(const struct flame_command *options, const char *path,
     return ok;
 }
 
+/* What is of no known kind is taken for a snapshot, whose loader says best what else it may be. */
+static bool open_snapshot(const struct flame_command *options, int fd,
+                          const struct load_progress *progress, struct capture *capture,
+                          struct error *err)
+{
+    struct input input;
+    if (!input_from_fd(&input, fd, options->capture.max_memory, err))
+        return false;
+    enum file_kind kind = sniff_kind(&input.source);
+    if (kind == KIND_LAYER_TRACE || kind == KIND_OPERATOR_CURVES) {
+        input_discard(&input);
+        return error_set(err, STATUS_USAGE,
+                         "this is %s, which has no call stacks: only allocator snapshots have",
+                         kind_name(kind));
+    }
+    return capture_open_input(capture, &input, &options->capture, progress, err);
+}
+
 static bool flame_file(const struct flame_command *options, struct inputs *inputs, FILE *out,
                        struct error *err)
 {
@@ -65,8 +84,8 @@ static bool flame_file(const struct flame_command *options, struct inputs *input
     int fd;
     watch_begin(&watch, 1, out);
     struct load_progress progress = {.update = watch_update, .self = &watch};
-    bool ok = inputs_take(inputs, 0, &fd, err) &&
-              capture_open(&capture, fd, &options->capture, &progress, err);
+    bool ok =
+        inputs_take(inputs, 0, &fd, err) && open_snapshot(options, fd, &progress, &capture, err);
     watch_end(&watch);
     if (ok) {
         ok = render(options, inputs->paths[0], &capture, out, err);

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* fputs_unlocked */
+#define _GNU_SOURCE /* fwrite_unlocked */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct texts {
     const char **of_frame;
     size_t capacity;
     struct arena arena;
-    struct buffer label, escaped;
+    struct buffer label, escaped, line;
 };
 
 static bool texts_init(struct texts *texts, const struct flame *flame, struct error *err)
@@ -32,6 +32,7 @@ static void texts_release(struct texts *texts)
     arena_release(&texts->arena);
     buffer_release(&texts->label);
     buffer_release(&texts->escaped);
+    buffer_release(&texts->line);
 }
 
 /* NULL: no memory for it. */
@@ -54,29 +55,31 @@ static const char *text_of(struct texts *texts, uint32_t frame, struct error *er
     return kept;
 }
 
+/* The line of a node begins with its parent's, which is kept. */
 static bool put_graph(FILE *out, struct texts *texts, const char *root, struct error *err)
 {
     const struct flame *flame = texts->flame;
+    size_t ends[FLAME_DEPTH + 1]; /* by depth: where a node's part of the line ends */
     struct flame_walk walk;
+    buffer_puts(&texts->line, root);
+    ends[0] = texts->line.size;
     flame_walk_begin(&walk, flame);
-    while (flame_walk_next(&walk)) {
-        uint64_t weight = flame->nodes[walk.path[walk.depth - 1]].self;
-        if (weight == 0)
-            continue;
-        fputs_unlocked(root, out);
-        for (size_t i = 0; i < walk.depth; i++) {
-            const char *text = text_of(texts, flame->nodes[walk.path[i]].frame, err);
-            if (!text)
-                return false;
-            if (i > 0)
-                putc_unlocked(';', out);
-            fputs_unlocked(text, out);
+    while (flame_walk_next(&walk) && !texts->line.failed && !ferror_unlocked(out)) {
+        const struct flame_node *node = &flame->nodes[walk.path[walk.depth - 1]];
+        const char *text = text_of(texts, node->frame, err);
+        if (!text)
+            return false;
+        texts->line.size = ends[walk.depth - 1];
+        if (walk.depth > 1)
+            buffer_putc(&texts->line, ';');
+        buffer_puts(&texts->line, text);
+        ends[walk.depth] = texts->line.size;
+        if (node->self > 0) {
+            fwrite_unlocked(texts->line.bytes, 1, texts->line.size, out);
+            fprintf(out, " %" PRIu64 "\n", node->self);
         }
-        fprintf(out, " %" PRIu64 "\n", weight);
-        if (ferror_unlocked(out)) /* nobody reads on: the rest may be long */
-            return true;
     }
-    return true;
+    return !texts->line.failed || error_set(err, STATUS_LIMIT, "out of memory");
 }
 
 bool flame_folded(FILE *out, const struct flame_graphs *graphs, struct error *err)

@@ -19,6 +19,10 @@ err_has 'there is no device 7 in it, only: 0'
 run flame --weight bytes-time samples/history-off.pickle
 exits 0
 no_out
+run flame samples/decoder.layers.json.gz -o out
+exits 2
+err 'memsnap: samples/decoder.layers.json.gz: this is a layer trace, which has no call stacks: only allocator snapshots have'
+check 'leaves no file' test ! -e out
 echo junk >junk
 run flame junk -o out
 exits 3
