@@ -7,14 +7,15 @@
 /* The still picture: an area a category, and the reserved curve, as SVG without a style of its
  * own. */
 
-#define WIDTH  1200 /* of the drawing */
-#define LEFT   80
-#define RIGHT  980 /* of the graph; the legend stands beside it */
-#define TOP    20
-#define BOTTOM 460
-#define HEIGHT 500
-#define LINE   20
-#define ROWS   20 /* of the legend */
+#define WIDTH      1200 /* of the drawing */
+#define LEFT       80
+#define RIGHT      980 /* of the graph; the legend stands beside it */
+#define TOP        20
+#define BOTTOM     460
+#define HEIGHT     500
+#define LINE       20
+#define ROWS       20 /* of the legend */
+#define MOST_TICKS 6
 
 struct drawing {
     FILE *out;
@@ -128,8 +129,11 @@ static void put_axes(const struct drawing *d)
 {
     char text[UNITS_TEXT_SIZE];
     const struct sampling *still = d->page->still;
-    for (int i = 0; i <= 4; i++) {
-        double bytes = d->top * i / 4, y = place_y(d, bytes);
+    double step = 1;
+    while (d->top / step > MOST_TICKS)
+        step *= 2;
+    for (double bytes = 0; bytes <= d->top; bytes += step) {
+        double y = place_y(d, bytes);
         fprintf(d->out,
                 "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text><line x1=\"%d\" x2=\"%d\" "
                 "y1=\"%.1f\" y2=\"%.1f\" stroke=\"#BBBBBB\" stroke-dasharray=\"2 4\"/>\n",

@@ -416,6 +416,30 @@ def script_problems():
             yield f"{path.name}: {done.stderr.decode(errors='replace')}"
 
 
+def full_problems(folder):
+    """More text than a page holds: it stays small, and says what it left out."""
+    source, target = folder / "full.json", folder / "full.html"
+    events = [{"action": "alloc", "addr": 4096 * (i + 1), "size": 4096 + i, "stream": 0, "time_us": i,
+               "frames": [{"name": f"f{i}_{k}" + "\u202e" * 150, "filename": f"{i}" * 60 + ".py", "line": k}
+                          for k in range(3)]} for i in range(30000)]
+    source.write_text(json.dumps({"segments": [], "device_traces": [events]}), encoding="ascii")
+    plot(source, target)
+    text = target.read_text(encoding="utf-8")
+    data = json.loads(Parts(text).data)
+    if len(text) > MOST_BYTES:
+        yield f"{len(text)} bytes"
+    yield from stack_problems(data)
+    whole = numbers("B", data["stacks"]["whole"])
+    size = numbers("d", data["bands"]["size"])
+    stack = numbers("I", data["bands"]["stack"])
+    kept = {bool(whole[stack[b]]) for b in range(data["bands"]["count"])}
+    if kept != {True, False}:
+        yield f"stacks are left out: {kept}"
+    largest = max(range(len(size)), key=lambda b: size[b] * (data["columns"] - b))
+    if not whole[stack[largest]]:
+        yield "the largest band has lost its stack"
+
+
 def main():
     tally = captures.Tally()
     tally.check("syntax", script_problems())
@@ -430,6 +454,7 @@ def main():
                 continue
             tally.check(f"page of {source.name}", page_problems(source, target))
             made.append(target)
+        tally.check("a full page", full_problems(folder))
         if not path:
             print("note: no Chromium: what the page does is not tested, only what is in it")
             tally.check("evil names", evil_problems(None, folder))

@@ -128,7 +128,7 @@ class Chart {
             context.globalAlpha = 1;
             context.fillStyle = theme.css.soft;
             const text = (bytes / 1024 ** unit).toFixed(Math.min(digits, 3));
-            context.fillText(`${text} ${UNITS[unit]}`, MARGIN.left - 6, y);
+            context.fillText(bytes === 0 ? "0" : `${text} ${UNITS[unit]}`, MARGIN.left - 6, y);
         }
     }
 

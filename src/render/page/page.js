@@ -74,6 +74,7 @@ class Page {
         tip.replaceChildren(element("b", "", labelOf(this.data, band)),
             ...lines.map((text) => element("div", "", text)));
         const box = byId("picture").getBoundingClientRect();
+        tip.style.left = tip.style.top = "0"; /* where its size does not depend on its place */
         const left = this.pointer.x + 16 + tip.offsetWidth > box.width ? this.pointer.x - tip.offsetWidth - 12
             : this.pointer.x + 16;
         const top = Math.min(this.pointer.y + 16, box.height - tip.offsetHeight - 4);
@@ -86,7 +87,7 @@ class Page {
         const {data} = this, {born, freed, begin, end} = data.bands;
         const at = (item, column) => {
             const phase = phaseAt(data, Math.min(column, data.columns - 1));
-            return `event ${eventText(data, item)}` +
+            return `at event ${eventText(data, item)}` +
                 (data.time ? `, ${timeText(data.time[column])}` : "") + (phase ? `, ${phase}` : "");
         };
         return [

@@ -8,4 +8,5 @@ tests_unit_render_run_SOURCES = $(unit_common) \
 	tests/unit/render/pickler_test.c \
 	tests/unit/render/records_test.c \
 	tests/unit/render/suggest_loops_test.c \
+	tests/unit/render/svg_titles_test.c \
 	tests/unit/render/suite.c

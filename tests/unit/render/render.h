@@ -7,6 +7,7 @@
 TCase *fit_tests(void);
 TCase *pickler_tests(void);
 TCase *records_tests(void);
+TCase *svg_titles_tests(void);
 TCase *suggest_loops_tests(void);
 TCase *escape_tests(void);
 
