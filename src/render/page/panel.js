@@ -38,6 +38,7 @@ function liveAt(data, groups, column) {
 }
 
 const SITES_SHOWN = 12;
+const FRAMES_OPEN = 4; /* inside the call site */
 
 class Panel {
     /* `actions`: toggle(group, shown), toggleRest(shown), choose(band). */
@@ -134,14 +135,21 @@ class Panel {
             this.stackList(stack[band]));
     }
 
+    /* Innermost first; what lies below the call site is folded where it is much. */
     stackList(stack) {
         const data = this.data, list = element("ol"), frames = framesOf(data, stack);
+        const site = data.stacks.site[stack];
+        const inner = element("ol"), isFolded = site < frames.length && site > FRAMES_OPEN;
+        if (isFolded) {
+            const summary = element("summary", "", `${site} frames inside it`);
+            list.append(element("li", "", element("details", "", summary, inner)));
+        }
         frames.forEach((frame, i) => {
             const line = data.frames.line[frame], file = data.strings[data.frames.file[frame]];
             const where = line ? `${file}:${line}` : file;
-            const item = element("li", i === data.stacks.site[stack] ? "ours" : "",
+            const item = element("li", i === site ? "ours" : "",
                 data.strings[data.frames.name[frame]] || "(no name)", " ", element("span", "file", where));
-            list.append(item);
+            (isFolded && i < site ? inner : list).append(item);
         });
         if (!data.stacks.whole[stack]) {
             list.append(element("li", "file", "\u2026 the rest was left out to keep this page small"));
