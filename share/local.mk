@@ -19,6 +19,8 @@ dist_plots_DATA = \
 	share/plots/layers.gp \
 	share/plots/page.gp \
 	share/plots/pareto.gp \
+	share/plots/phases.gp \
+	share/plots/report.gp \
 	share/plots/segments.gp \
 	share/plots/text-categories.gp \
 	share/plots/text-compare.gp \

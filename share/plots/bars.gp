@@ -8,10 +8,11 @@ set format x '%.10g'
 set grid xtics linecolor rgb '#E6E6E6' dashtype 3
 set xlabel x_label textcolor rgb '#444444'
 unset ytics
+if (!bar_axis) { unset xtics; unset xlabel; unset grid }
 set key at screen 0.985, screen top right top Left reverse samplen 2 spacing 1.35
 plot \
-    'bars.tsv' using (0):1:(0):2:($1 - 0.37):($1 + 0.37):3 \
+    bars_file using (0):1:(0):2:($1 - 0.37):($1 + 0.37):3 \
         with boxxyerror linecolor rgb variable notitle, \
-    'bars.tsv' using (0):1:4 with labels right offset -0.8, 0 notitle, \
-    'bars.tsv' using 2:1:5 with labels left offset 0.8, 0 textcolor rgb '#333333' notitle, \
+    bars_file using (0):1:4 with labels right offset -0.8, 0 notitle, \
+    bars_file using 2:1:5 with labels left offset 0.8, 0 textcolor rgb '#333333' notitle, \
     for [i = 1:keys] keyentry with boxes fillstyle solid linecolor rgb key_colour[i] title key_text[i]

@@ -1,7 +1,9 @@
 
-# timeline.gp: an area for everything, and above it a band an allocation.
+# timeline.gp: areas for what has no band, the highest first and each down to 0; before them a band an
+# allocation.
 plot \
-    'curves.tsv' using 1:(0):2 with filledcurves linecolor rgb '#DDDDDD' notitle, \
+    for [i = 1:rests] 'rest.tsv' using 1:(column(i + 1)) \
+        with filledcurves y1=0 linecolor rgb rest_colour[i] notitle, \
     'bands.tsv' using 1:2:3 with filledcurves closed linecolor rgb variable notitle, \
     'curves.tsv' using 1:2 with lines linewidth 0.7 linecolor rgb '#333333' title 'active', \
     'curves.tsv' using 1:3 with lines linewidth 1.6 linecolor rgb '#000000' title 'reserved (segments)', \

@@ -15,17 +15,18 @@ static void note(struct category_curves *curves, uint8_t category, uint64_t size
 }
 
 static void note_all(struct category_curves *curves, const struct timeline *timeline,
-                     const struct categories *categories, const struct sampling *sampling)
+                     const uint8_t *of_lifetime, const uint8_t *of_carried,
+                     const struct sampling *sampling)
 {
     for (size_t i = 0; i < timeline->carried_count; i++) {
         const struct carried *carried = &timeline->carried[i];
         if (carried->in_active)
-            note(curves, categories->of_carried[i], carried->size, 0,
+            note(curves, of_carried[i], carried->size, 0,
                  sampling_column(sampling, carried->free_completed));
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        note(curves, categories->of_lifetime[i], trace_size(timeline->trace, lifetime->alloc),
+        note(curves, of_lifetime[i], trace_size(timeline->trace, lifetime->alloc),
              sampling_column(sampling, lifetime->alloc),
              sampling_column(sampling, lifetime->free_completed));
     }
@@ -55,11 +56,27 @@ bool category_curves_make(struct category_curves *curves, const struct timeline 
                           const struct categories *categories, const struct sampling *sampling,
                           struct error *err)
 {
+    return group_curves_make(curves, timeline, categories->of_lifetime, categories->of_carried,
+                             sampling, err);
+}
+
+void group_curves_take(struct category_curves *curves, size_t group, uint64_t size, size_t begin,
+                       size_t end)
+{
+    double *row = curves->bytes + group * curves->columns;
+    for (size_t c = begin; c < end; c++)
+        row[c] = row[c] > (double)size ? row[c] - (double)size : 0;
+}
+
+bool group_curves_make(struct category_curves *curves, const struct timeline *timeline,
+                       const uint8_t *of_lifetime, const uint8_t *of_carried,
+                       const struct sampling *sampling, struct error *err)
+{
     struct category_curves made = {.columns = sampling->count};
     made.bytes = calloc(CATEGORY_LIMIT * made.columns, sizeof(*made.bytes));
     if (!made.bytes)
         return error_set(err, STATUS_LIMIT, "out of memory");
-    note_all(&made, timeline, categories, sampling);
+    note_all(&made, timeline, of_lifetime, of_carried, sampling);
     sum_up(&made, sampling);
     *curves = made;
     return true;

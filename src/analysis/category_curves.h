@@ -11,6 +11,14 @@ struct category_curves {
                       not explain of the active curve */
 };
 
+/* The same by groups of whatever kind: ids below CATEGORY_LIMIT other than CATEGORY_COUNT, for each
+ * of timeline->lifetimes and ->carried. */
+bool group_curves_make(struct category_curves *curves, const struct timeline *timeline,
+                       const uint8_t *of_lifetime, const uint8_t *of_carried,
+                       const struct sampling *sampling, struct error *err);
+/* Takes something out of its group. */
+void group_curves_take(struct category_curves *curves, size_t group, uint64_t size, size_t begin,
+                       size_t end);
 bool category_curves_make(struct category_curves *curves, const struct timeline *timeline,
                           const struct categories *categories, const struct sampling *sampling,
                           struct error *err);

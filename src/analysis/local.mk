@@ -161,6 +161,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/site_label.c \
 	src/analysis/site_pattern.c \
 	src/analysis/site_pattern.h \
+	src/analysis/site_ranks.c \
+	src/analysis/site_ranks.h \
 	src/analysis/size_tally.c \
 	src/analysis/size_tally.h \
 	src/analysis/step_marks.c \

@@ -8,22 +8,25 @@ struct gather {
     const struct live *live;         /* at a moment */
 };
 
-static bool add_span(struct gather *gather, const struct layout_segment *segment,
-                     const struct layout_span *span, bool is_whole, struct error *err)
+static bool add_span(struct segment_map *map, struct map_span span, struct error *err)
 {
-    struct segment_map *map = gather->map;
-    struct map_segment *to = &map->segments[map->segment_count - 1];
+    map->segments[map->segment_count - 1].size += span.size;
+    map->spans[map->span_count++] = span;
+    return (!__builtin_add_overflow(map->bytes, span.size, &map->bytes) &&
+            map->bytes <= INT64_MAX) ||
+           error_set(err, STATUS_BAD_INPUT, "the sizes of its blocks sum beyond 63 bits");
+}
+
+static struct map_span span_of(const struct gather *gather, const struct layout_segment *segment,
+                               const struct layout_span *span, bool is_whole)
+{
     struct map_span kept = {.size = span->size, .stack = STACK_NONE, .state = (uint8_t)span->state};
     if (span->state == SPAN_HOLE)
         kept.is_releasable = pool_releasable(segment, span, is_whole) > span->size / 2;
     else
         kept.stack = gather->snapshot ? gather->snapshot->blocks[span->owner].stack
                                       : gather->live[span->owner].stack;
-    map->spans[map->span_count++] = kept;
-    to->size += span->size;
-    return (!__builtin_add_overflow(map->bytes, span->size, &map->bytes) &&
-            map->bytes <= INT64_MAX) ||
-           error_set(err, STATUS_BAD_INPUT, "the sizes of its blocks sum beyond 63 bits");
+    return kept;
 }
 
 static bool take(void *self, const struct layout_segment *segment, struct error *err)
@@ -35,8 +38,8 @@ static bool take(void *self, const struct layout_segment *segment, struct error 
     if (!pool_rows_add(&map->pools, segment, &pool, err) ||
         !vec_grow((void **)&map->segments, &map->segment_capacity, map->segment_count + 1,
                   sizeof(*map->segments), map->budget, err) ||
-        !vec_grow((void **)&map->spans, &map->span_capacity, map->span_count + segment->span_count,
-                  sizeof(*map->spans), map->budget, err))
+        !vec_grow((void **)&map->spans, &map->span_capacity,
+                  map->span_count + segment->span_count + 1, sizeof(*map->spans), map->budget, err))
         return false;
     map->segments[map->segment_count++] = (struct map_segment){.address = segment->address,
                                                                .first_span = map->span_count,
@@ -44,9 +47,18 @@ static bool take(void *self, const struct layout_segment *segment, struct error 
                                                                .pool = (uint32_t)pool,
                                                                .is_empty = is_whole};
     for (size_t i = 0; i < segment->span_count; i++)
-        if (!add_span(gather, segment, &segment->spans[i], is_whole, err))
+        if (!add_span(map, span_of(gather, segment, &segment->spans[i], is_whole), err))
             return false;
-    return true;
+    struct map_segment *made = &map->segments[map->segment_count - 1];
+    if (made->size >= segment->size)
+        return true;
+    made->span_count++;
+    map->untold_bytes += segment->size - made->size;
+    return add_span(map,
+                    (struct map_span){.size = segment->size - made->size,
+                                      .stack = STACK_NONE,
+                                      .state = SPAN_UNTOLD},
+                    err);
 }
 
 static bool take_moment(struct gather *gather, const struct timeline *timeline, int64_t item,

@@ -5,11 +5,14 @@
 
 #include "analysis/pools.h"
 
+/* Of what no block tells in a segment that the file says is larger: after enum span_state. */
+#define SPAN_UNTOLD (SPAN_PENDING + 1)
+
 /* A block or a hole. */
 struct map_span {
     uint64_t size;
     stack_id stack;     /* that allocated it; STACK_NONE for a hole, or where unknown */
-    uint8_t state;      /* enum span_state */
+    uint8_t state;      /* enum span_state, or SPAN_UNTOLD */
     bool is_releasable; /* a hole that could go back to the device, at least most of it */
 };
 
@@ -25,7 +28,8 @@ struct segment_map {
     struct map_segment *segments;
     struct map_span *spans;
     size_t segment_count, span_count, segment_capacity, span_capacity;
-    uint64_t bytes;       /* of all */
+    uint64_t bytes; /* of all */
+    uint64_t untold_bytes;
     uint64_t empty_bytes; /* of segments with nothing in them */
     uint64_t empty_segments;
     size_t largest_segment, largest_span; /* the largest hole; NO_HOLE */

@@ -64,11 +64,15 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot.c \
 	src/commands/plot_candidates.c \
 	src/commands/plot_candidates.h \
+	src/commands/plot_bands.c \
+	src/commands/plot_bands.h \
 	src/commands/plot_draw_categories.c \
 	src/commands/plot_draw_compare.c \
 	src/commands/plot_draw_layers.c \
 	src/commands/plot_draw_pareto.c \
 	src/commands/plot_draw_flame.c \
+	src/commands/plot_draw_phases.c \
+	src/commands/plot_draw_report.c \
 	src/commands/plot_draw_segments.c \
 	src/commands/plot_draw_sites.c \
 	src/commands/plot_draw_timeline.c \

@@ -182,6 +182,7 @@ const struct command command_plot = {
                 "  memsnap plot snapshot.pickle --out report.html  zoom, search, click\n"
                 "  memsnap plot before.pickle after.pickle --out both.svg\n"
                 "  memsnap plot --kind categories --x time snapshot.pickle --out report.png\n"
+                "  memsnap plot --kind report snapshot.pickle --out report.pdf\n"
                 "  memsnap plot --kind segments snapshot.pickle --out holes.svg\n"
                 "  memsnap plot --kind sites --at end snapshot.pickle --out left.svg\n"
                 "  memsnap plot --color site --range +2s:+3s big.pickle --out part.pdf\n"

@@ -8,6 +8,8 @@
 #include "render/plot_flame.h"
 #include "render/plot_layers.h"
 #include "render/plot_pareto.h"
+#include "render/plot_phases.h"
+#include "render/plot_report.h"
 #include "render/plot_segments.h"
 #include "render/plot_sites.h"
 #include "render/plot_timeline.h"
@@ -49,6 +51,21 @@ const struct plot_kind plot_kinds[] = {
         .files = {PLOT_FLAME_FILES},
         .templates = {"page.gp", "flame.gp"},
         .draw = plot_draw_flame,
+    },
+    {
+        .name = "phases",
+        .summary = "the peak of each forward, backward, optimizer step, and what it leaves",
+        .files = {PLOT_PHASES_FILES},
+        .templates = {"page.gp", "phases.gp"},
+        .draw = plot_draw_phases,
+    },
+    {
+        .name = "report",
+        .summary = "all on one page: what to do, memory over time, who holds it, what is where",
+        .files = {PLOT_REPORT_FILES},
+        .templates = {PLOT_REPORT_TEMPLATES},
+        .height = PLOT_REPORT_HEIGHT,
+        .draw = plot_draw_report,
     },
     {
         .name = "layers",

@@ -44,7 +44,8 @@ struct plot_kind {
     const char
         *files[PLOT_FILES_MOST + 1]; /* the script, "plot.gp", is the first; ends with NULL */
     const char *templates[PLOT_TEMPLATES_MOST + 1]; /* ends with NULL */
-    const char *in_text[PLOT_TEMPLATES_MOST + 1];   /* for PLOT_DUMB; none: not to be drawn so */
+    unsigned height; /* pixels, where nobody asks for a size; 0: as usual */
+    const char *in_text[PLOT_TEMPLATES_MOST + 1]; /* for PLOT_DUMB; none: not to be drawn so */
     /* In the sandbox: takes the inputs, and writes all files. */
     bool (*draw)(struct plot_job *job, struct error *err);
 };
@@ -79,6 +80,8 @@ void plot_job_templates(const struct plot_job *job);
 
 bool plot_draw_timeline(struct plot_job *job, struct error *err);
 bool plot_draw_categories(struct plot_job *job, struct error *err);
+bool plot_draw_phases(struct plot_job *job, struct error *err);
+bool plot_draw_report(struct plot_job *job, struct error *err);
 bool plot_draw_segments(struct plot_job *job, struct error *err);
 bool plot_draw_sites(struct plot_job *job, struct error *err);
 bool plot_draw_compare(struct plot_job *job, struct error *err);

@@ -47,9 +47,10 @@ const struct option_spec plot_option_specs[] = {
     {OPTION_X, "x", "AXIS", "event (each takes the same room), time, or share\n"
      "(compare only: from the beginning to the end of each)"},
     {OPTION_AT, "at", "WHEN",
-     "segments, sites: the moment to show: peak, end, an\n"
-     "event's number, or a time, as in analyze"},
-    {OPTION_BANDS, "bands", "N", "at most so many bands; the rest is summed in grey"},
+     "the moment that segments and sites show, and others\n"
+     "mark: peak, end, an event's number, or a time, as in\n"
+     "analyze"},
+    {OPTION_BANDS, "bands", "N", "at most so many bands; the rest is summed"},
     {OPTION_COLOR, "color", "WHAT", "of bands: category, site or size"},
     {OPTION_GRANULARITY, "granularity", "WHERE", "pareto: where to cut, as in suggest"},
     {OPTION_SIZE, "size", "WxH", "in pixels (1600x900)"},
@@ -189,7 +190,8 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
                          "terminal's size");
     if (options->look.width == 0 && !options->term) {
         options->look.width = DEFAULT_WIDTH;
-        options->look.height = DEFAULT_HEIGHT;
+        options->look.height =
+            options->kind && options->kind->height ? options->kind->height : DEFAULT_HEIGHT;
     }
     if (!options->out)
         return true;

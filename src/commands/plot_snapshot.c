@@ -66,6 +66,13 @@ bool plot_snapshot_time(const struct plot_snapshot *snapshot, const struct plot_
                         struct plot_margins margins, struct sampling *sampling,
                         struct plot_time *time, struct error *err)
 {
+    const struct report_options *at = &options->report;
+    bool has_mark = at->at_given || options->at_peak;
+    int64_t mark = snapshot->timeline->active.peak_event;
+    if (at->at_given && at->at_end)
+        mark = (int64_t)snapshot->timeline->trace->count - 1;
+    else if (at->at_given && !timeline_item_at(snapshot->timeline, at->at, &mark, err))
+        return false;
     if (!sampling_make(sampling, snapshot->timeline, options->axis, PLOT_COLUMNS, err))
         return false;
     *time = (struct plot_time){.look = &options->look,
@@ -74,6 +81,8 @@ bool plot_snapshot_time(const struct plot_snapshot *snapshot, const struct plot_
                                .timeline = snapshot->timeline,
                                .sampling = sampling,
                                .phases = snapshot->rows,
-                               .categories = snapshot->categories};
+                               .categories = snapshot->categories,
+                               .has_mark = has_mark,
+                               .mark = mark};
     return true;
 }

@@ -120,6 +120,13 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_flame.h \
 	src/render/plot_legend.c \
 	src/render/plot_legend.h \
+	src/render/plot_phases.c \
+	src/render/plot_phases.h \
+	src/render/plot_report.c \
+	src/render/plot_report.h \
+	src/render/plot_report_parts.h \
+	src/render/plot_report_words.c \
+	src/render/plot_rest.c \
 	src/render/plot_segment_boxes.c \
 	src/render/plot_segment_lines.c \
 	src/render/plot_segments.c \

@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "render/escape.h"
 
-#define PLOT_WORD_CHARACTER 6.4 /* pixels of a letter in a sentence, about */
+#define PLOT_WORD_CHARACTER 6.0 /* pixels of a letter in a sentence, about */
 
 const char *const plot_formats[] = {"svg", "png", "pdf", "html", NULL};
 
@@ -17,10 +17,11 @@ void plot_put_text(FILE *script, const char *name, const char *text, size_t most
     buffer_release(&escaped);
 }
 
-void plot_put_words(FILE *script, const struct plot_look *look, const char *subtitle,
-                    const char *note)
+void plot_put_words(FILE *script, const struct plot_look *look, struct plot_margins margins,
+                    const char *subtitle, const char *note)
 {
-    size_t most = (size_t)(look->width / PLOT_WORD_CHARACTER), cut = strlen(subtitle);
+    unsigned pixels = margins.words ? margins.words : look->width;
+    size_t most = (size_t)(pixels / PLOT_WORD_CHARACTER), cut = strlen(subtitle);
     struct buffer first = BUFFER_INIT, second = BUFFER_INIT;
     if (cut > most)
         for (cut = most; cut > most / 2 && subtitle[cut] != ' ';)
@@ -83,6 +84,8 @@ void plot_put_margins(FILE *script, const struct plot_look *look, struct plot_ma
             1 - margins.right / width, 1 - margins.top / height, margins.bottom / height);
     fprintf(script, "title_y = %.6f\nsubtitle_y = %.6f\nnote_y = %.6f\n",
             1 - margins.title / height, 1 - margins.subtitle / height, 1 - margins.note / height);
+    fprintf(script, "title_x = %.6f\ntitle_font = ',%u'\n", margins.title_left / width,
+            margins.font);
 }
 
 double plot_unit(double bytes, const char **name)

@@ -35,22 +35,26 @@ struct plot_look {
 
 /* The beginning of a script: terminal, output and plot_title. */
 void plot_begin(FILE *script, const struct plot_look *look);
-/* plot_subtitle and plot_note: what goes beyond the picture's width in the one goes before the
- * other. Raw bytes. */
-void plot_put_words(FILE *script, const struct plot_look *look, const char *subtitle,
-                    const char *note);
 /* NAME = 'TEXT', which may be raw bytes. */
 void plot_put_text(FILE *script, const char *name, const char *text, size_t most);
 /* Where a graph is in the picture: pixels from its sides, and the title, the line below it and the
  * one below that, from the top. */
 struct plot_margins {
     unsigned left, right, top, bottom;
-    unsigned title, subtitle, note;
+    unsigned title, subtitle, note, title_left;
+    unsigned font;  /* the title's size */
+    unsigned words; /* pixels that lines may be long; 0: as wide as the picture */
+    bool is_panel;  /* one of several graphs: only what it needs */
 };
-#define PLOT_TITLES 28, 55, 76
+#define PLOT_TITLES 28, 55, 76, 32, 16, 0, false
 
-/* left, right, top, bottom, title_y, subtitle_y, note_y: the same as shares of the picture. */
+/* left, right, top, bottom, title_y, subtitle_y, note_y, title_x, title_font: the same as shares of
+ * the picture. */
 void plot_put_margins(FILE *script, const struct plot_look *look, struct plot_margins margins);
+/* plot_subtitle and plot_note: what goes beyond the picture's width in the one goes before the
+ * other. Raw bytes. */
+void plot_put_words(FILE *script, const struct plot_look *look, struct plot_margins margins,
+                    const char *subtitle, const char *note);
 
 /* The largest unit in which `bytes` are 1 or more, in bytes; `*name` is "MiB". */
 double plot_unit(double bytes, const char **name);

@@ -1,3 +1,6 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "render/plot_timeline_parts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -23,18 +26,29 @@ static size_t size_class(uint64_t size)
     return i;
 }
 
-static void colour_sizes(const struct plot_timeline *plot, unsigned *colours,
-                         struct plot_legend *legend)
+bool plot_groups_allocate(struct plot_groups *groups, const struct timeline *timeline,
+                          struct error *err)
 {
-    bool used[COUNT(sizes)] = {false};
-    for (size_t b = 0; b < plot->bands->count; b++) {
-        size_t i = size_class(plot->bands->items[b].size);
-        colours[b] = sizes[i].colour;
-        used[i] = true;
-    }
-    for (size_t i = COUNT(sizes); i-- > 0;)
-        if (used[i])
-            plot_legend_add(legend, sizes[i].colour, sizes[i].name, "");
+    groups->owned_lifetime = calloc(timeline->lifetime_count + 1, 1);
+    groups->owned_carried = calloc(timeline->carried_count + 1, 1);
+    groups->of_lifetime = groups->owned_lifetime;
+    groups->of_carried = groups->owned_carried;
+    return (groups->owned_lifetime && groups->owned_carried) ||
+           error_set(err, STATUS_LIMIT, "out of memory");
+}
+
+void plot_groups_release(struct plot_groups *groups)
+{
+    free(groups->owned_lifetime);
+    free(groups->owned_carried);
+    for (size_t i = 0; i < CATEGORY_LIMIT; i++)
+        free(groups->name[i]);
+    *groups = (struct plot_groups){0};
+}
+
+uint8_t plot_group_of(const struct plot_groups *groups, const struct band *band)
+{
+    return band->in_trace ? groups->of_lifetime[band->index] : groups->of_carried[band->index];
 }
 
 uint8_t plot_band_category(const struct plot_timeline *plot, const struct band *band)
@@ -43,39 +57,57 @@ uint8_t plot_band_category(const struct plot_timeline *plot, const struct band *
                           : plot->time.categories->of_carried[band->index];
 }
 
-static void colour_categories(const struct plot_timeline *plot, unsigned *colours,
-                              struct plot_legend *legend)
+/* Groups are in the order of their numbers. */
+static bool make_sizes(struct plot_groups *groups, const struct timeline *timeline,
+                       struct error *err)
 {
-    uint8_t order[CATEGORY_LIMIT];
-    bool used[CATEGORY_LIMIT] = {false};
-    for (size_t b = 0; b < plot->bands->count; b++) {
-        uint8_t category = plot_band_category(plot, &plot->bands->items[b]);
-        colours[b] = plot_category_colour(category);
-        used[category] = true;
+    if (!plot_groups_allocate(groups, timeline, err))
+        return false;
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        groups->owned_lifetime[i] =
+            (uint8_t)size_class(trace_size(timeline->trace, timeline->lifetimes[i].alloc));
+    for (size_t i = 0; i < timeline->carried_count; i++)
+        groups->owned_carried[i] = (uint8_t)size_class(timeline->carried[i].size);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        groups->colour[i] = sizes[i].colour;
+        groups->name[i] = strdup(sizes[i].name);
+        if (!groups->name[i])
+            return error_set(err, STATUS_LIMIT, "out of memory");
     }
-    plot_category_order(order);
-    for (size_t i = CATEGORY_LIMIT; i-- > 0;) {
-        char name[80];
-        plot_category_name(name, order[i]);
-        if (used[order[i]])
-            plot_legend_add(legend, plot_category_colour(order[i]), name, "");
-    }
+    return true;
 }
 
-bool plot_bands_colour(const struct plot_timeline *plot, unsigned *colours,
-                       struct plot_legend *legend, struct error *err)
+static bool make_categories(struct plot_groups *groups, const struct categories *categories,
+                            struct error *err)
 {
-    if (plot->colour == COLOUR_SITE) {
-        if (!plot_bands_colour_sites(plot, colours, legend, err))
-            return false;
-    } else if (plot->colour == COLOUR_SIZE) {
-        colour_sizes(plot, colours, legend);
-    } else {
-        colour_categories(plot, colours, legend);
+    groups->of_lifetime = categories->of_lifetime;
+    groups->of_carried = categories->of_carried;
+    plot_category_order(groups->order);
+    for (size_t i = 0; i < CATEGORY_LIMIT; i++) {
+        char name[80];
+        plot_category_name(name, groups->order[i]);
+        groups->colour[groups->order[i]] = plot_category_colour(groups->order[i]);
+        groups->name[groups->order[i]] = strdup(name);
+        if (!groups->name[groups->order[i]])
+            return error_set(err, STATUS_LIMIT, "out of memory");
     }
-    for (size_t b = 0; b < plot->bands->count; b++)
-        colours[b] = plot_shade(colours[b], b);
-    if (plot->bands->left_out > 0)
-        plot_legend_add(legend, PLOT_REST, "smaller allocations", "");
     return true;
+}
+
+bool plot_groups_make(struct plot_groups *groups, const struct plot_timeline *plot,
+                      struct error *err)
+{
+    *groups = (struct plot_groups){0};
+    for (size_t i = 0; i < CATEGORY_LIMIT; i++)
+        groups->order[i] = (uint8_t)i;
+    bool ok = plot->colour == COLOUR_SITE   ? plot_groups_of_sites(groups, plot, err)
+              : plot->colour == COLOUR_SIZE ? make_sizes(groups, plot->time.timeline, err)
+                                            : make_categories(groups, plot->time.categories, err);
+    if (ok && !groups->name[CATEGORY_COUNT]) {
+        groups->colour[CATEGORY_COUNT] = PLOT_REST;
+        groups->name[CATEGORY_COUNT] = strdup("unexplained");
+    }
+    if (!ok)
+        plot_groups_release(groups);
+    return ok;
 }

@@ -34,20 +34,22 @@ static double axis_end(const struct plot_bars *bars, double pixels)
     return most;
 }
 
-void plot_bars_write(FILE *script, FILE *out, const struct plot_bars *bars,
+void plot_bars_write(FILE *script, FILE *out, const char *name, const struct plot_bars *bars,
                      const struct plot_look *look, struct plot_margins margins)
 {
-    const char *name;
+    const char *unit_name;
     double most = 1;
     for (size_t i = 0; i < bars->count; i++)
         most = bars->items[i].bytes > most ? bars->items[i].bytes : most;
-    double unit = plot_unit(most, &name);
+    double unit = plot_unit(most, &unit_name);
     size_t high = (bars->count ? bars->count : 1) * PLOT_BAR_MOST;
     if (margins.top + high + margins.bottom < look->height)
         margins.bottom = look->height - margins.top - (unsigned)high;
     plot_put_margins(script, look, margins);
-    fprintf(script, "bars = %zu\nx_top = %.7g\nx_label = '%s'\n", bars->count ? bars->count : 1,
-            axis_end(bars, look->width - margins.left - margins.right) / unit, name);
+    fprintf(script, "bar_axis = %d\n", !margins.is_panel);
+    fprintf(script, "bars_file = '%s'\nbars = %zu\nx_top = %.7g\nx_label = '%s'\n", name,
+            bars->count ? bars->count : 1,
+            axis_end(bars, look->width - margins.left - margins.right) / unit, unit_name);
     fputs("# place\tsize\tcolour\tname\tfigures\n", out);
     if (bars->count == 0) /* gnuplot wants something to draw */
         fputs("1\t0\t0\t(nothing is live)\t0 B\n", out);

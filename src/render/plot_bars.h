@@ -28,9 +28,10 @@ size_t plot_bars_room(const struct plot_look *look, struct plot_margins margins)
 size_t plot_bars_letters(struct plot_margins margins);
 void plot_bars_release(struct plot_bars *bars);
 
-/* Settings: the margins, bars, x_top, x_label; and the data. Few bars do not take all the room, and
+/* Settings: the margins, bars, x_top, x_label; and the data, into a
+ * file of that name. Few bars do not take all the room, and
  * the longest leaves some for its text. */
-void plot_bars_write(FILE *script, FILE *out, const struct plot_bars *bars,
+void plot_bars_write(FILE *script, FILE *out, const char *name, const struct plot_bars *bars,
                      const struct plot_look *look, struct plot_margins margins);
 
 #endif

@@ -59,5 +59,5 @@ unsigned plot_text_colour(unsigned colour)
 {
     unsigned light =
         299 * (colour >> 16 & 0xFF) + 587 * (colour >> 8 & 0xFF) + 114 * (colour & 0xFF);
-    return light < 128 * 1000 ? 0xFFFFFF : 0;
+    return light < 145 * 1000 ? 0xFFFFFF : 0;
 }

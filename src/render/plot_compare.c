@@ -172,7 +172,7 @@ bool plot_compare_write(const struct plot_compare *plot, FILE *const files[], st
     plot_put_margins(script, plot->look, margins);
     snprintf(words, sizeof(words), "%s: a solid line; reserved: a dashed one; the number: the peak",
              plot->in_use);
-    plot_put_words(script, plot->look, words, "more and less: than the first file's");
+    plot_put_words(script, plot->look, margins, words, "more and less: than the first file's");
     struct scale scale = make_scale(plot, script);
     fprintf(script,
             "files = %zu\narray name[%zu]\narray peak[%zu]\narray size[%zu]\narray colour[%zu]\n",

@@ -264,7 +264,7 @@ static bool put_titles(FILE *script, const struct plot_flame *plot, const struct
     say_left_out(&note, layout, flame->total);
     bool ok = !note.failed;
     if (ok)
-        plot_put_words(script, plot->look, text, note.size > 0 ? note.bytes : "");
+        plot_put_words(script, plot->look, margins, text, note.size > 0 ? note.bytes : "");
     buffer_release(&note);
     return ok || error_set(err, STATUS_LIMIT, "out of memory");
 }

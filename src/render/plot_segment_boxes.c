@@ -15,7 +15,8 @@ enum {
     COLOUR_ALLOCATED = 0x0072B2,
     COLOUR_PENDING = 0xD55E00,
     COLOUR_HOLE = 0xBDBDBD,
-    COLOUR_RELEASABLE = 0xEBEBEB
+    COLOUR_RELEASABLE = 0xEBEBEB,
+    COLOUR_UNTOLD = 0xF6E7C1
 };
 
 static unsigned span_colour(const struct map_span *span)
@@ -24,6 +25,8 @@ static unsigned span_colour(const struct map_span *span)
         return COLOUR_ALLOCATED;
     if (span->state == SPAN_PENDING)
         return COLOUR_PENDING;
+    if (span->state == SPAN_UNTOLD)
+        return COLOUR_UNTOLD;
     return span->is_releasable ? COLOUR_RELEASABLE : COLOUR_HOLE;
 }
 
@@ -116,7 +119,7 @@ void plot_segment_boxes(const struct plot_segments *plot, const struct segment_l
             for (size_t i = 0; i < segment->span_count; i++) {
                 const struct map_span *span = &map->spans[segment->first_span + i];
                 mixture.colour = span_colour(span);
-                if (span->state != SPAN_HOLE)
+                if (span->state == SPAN_ALLOCATED || span->state == SPAN_PENDING)
                     mixture.colour = plot_shade(mixture.colour, i);
                 segment_pieces(lines, group, at, span->size, put_piece, &mixture);
                 if (segment->first_span + i == map->largest_span)

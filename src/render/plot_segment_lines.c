@@ -3,6 +3,7 @@
 #include "render/plot_segments_parts.h"
 
 #define HEADING      22 /* pixels above the first line of a pool: its name */
+#define POOL_PIXELS  60 /* for each that is told apart */
 #define LEAST_PITCH  11
 #define MOST_PITCH   50
 #define LEAST_LINES  8
@@ -23,17 +24,19 @@ static void add_to_group(struct segment_group *group, const struct pool_row *row
         sum->largest_hole_bytes = row->largest_hole_bytes;
 }
 
+/* Low pictures have room for few pools of their own. */
 static void make_groups(struct segment_lines *lines, const struct segment_map *map)
 {
+    size_t most = (size_t)(lines->height / POOL_PIXELS);
+    most = most < 2 ? 2 : most > SEGMENTS_POOLS_MOST ? SEGMENTS_POOLS_MOST : most;
     for (size_t i = 0; i < map->pools.count; i++) {
-        size_t group = i < SEGMENTS_POOLS_MOST ? i : SEGMENTS_POOLS_MOST - 1;
+        size_t group = i < most ? i : most - 1;
         add_to_group(&lines->groups[group], &map->pools.items[i]);
         lines->count = group + 1;
     }
     for (size_t i = 0; i < map->segment_count; i++) {
         size_t pool = map->segments[i].pool;
-        struct segment_group *group =
-            &lines->groups[pool < SEGMENTS_POOLS_MOST ? pool : SEGMENTS_POOLS_MOST - 1];
+        struct segment_group *group = &lines->groups[pool < most ? pool : most - 1];
         if (group->count == 0)
             group->first = i;
         group->count++;

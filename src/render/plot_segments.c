@@ -79,7 +79,11 @@ static void put_titles(FILE *script, const struct plot_segments *plot)
              size_text(whole, total->releasable_bytes));
     struct buffer words = BUFFER_INIT;
     plot_segment_hole_words(plot, &words);
-    plot_put_words(script, plot->look, text, words.size && !words.failed ? words.bytes : "");
+    const char *hole = words.size && !words.failed ? words.bytes : "";
+    if (plot->margins.is_panel)
+        plot_put_words(script, plot->look, plot->margins, hole, "");
+    else
+        plot_put_words(script, plot->look, plot->margins, text, hole);
     buffer_release(&words);
 }
 
@@ -96,10 +100,11 @@ static void put_pools(FILE *out, const struct segment_lines *lines)
             snprintf(name, sizeof(name), "%zu other pools", group->pools);
         else
             pool_text(name, &sum->key);
-        fprintf(out, "%.5g\tpool %s: %s in %s segment%s, %s in use, largest hole %s\n",
-                group->top - 11, name, size_text(reserved, sum->reserved_bytes),
-                units_count(count, sum->segments), sum->segments == 1 ? "" : "s",
-                size_text(active, sum->active_bytes), size_text(hole, sum->largest_hole_bytes));
+        fprintf(out, "%.5g\t%s%s: %s in %s segment%s, %s in use, largest hole %s\n",
+                group->top - 11, group->pools > 1 ? "" : "pool ", name,
+                size_text(reserved, sum->reserved_bytes), units_count(count, sum->segments),
+                sum->segments == 1 ? "" : "s", size_text(active, sum->active_bytes),
+                size_text(hole, sum->largest_hole_bytes));
     }
 }
 
@@ -116,8 +121,9 @@ bool plot_segments_write(const struct plot_segments *plot, FILE *const files[], 
     double unit = plot_unit((double)lines.row_bytes, &unit_name);
     put_titles(script, plot);
     plot_put_margins(script, plot->look, margins);
-    fprintf(script, "row_size = %.8g\ngraph_height = %.6g\nkey_below = %.6f\n",
-            (double)lines.row_bytes / unit, lines.height, 54.0 / plot->look->height);
+    fprintf(script, "untold = %d\nrow_size = %.8g\ngraph_height = %.6g\nkey_below = %.6f\n",
+            plot->map->untold_bytes > 0, (double)lines.row_bytes / unit, lines.height,
+            54.0 / plot->look->height);
     fprintf(script,
             "x_label = '%s; a line is %s, its segments end to end, the largest first; a black "
             "line ends a segment'\n",

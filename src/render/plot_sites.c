@@ -191,15 +191,14 @@ static void put_titles(FILE *script, const struct plot_subject *subject,
     for (size_t i = 0; i < report->category_count; i++)
         allocations += report->categories[i].count;
     char text[512];
-    snprintf(text, sizeof(text),
-             "device %u: who holds the %s live %s, in %s allocation%s (requested sizes; ×: how "
-             "many)",
+    snprintf(text, sizeof(text), "device %u: who holds the %s live %s, in %s allocation%s (×)",
              report->timeline->device, units_bytes(bytes, report->at.active_bytes, UNIT_AUTO),
              plot_moment(moment, subject), units_count(count, allocations),
              allocations == 1 ? "" : "s");
     struct buffer words = BUFFER_INIT;
     plot_unknown_words(&words, report->timeline, &report->all, report->at_item);
-    plot_put_words(script, look, text, words.size && !words.failed ? words.bytes : "");
+    plot_put_words(script, look, plot_sites_margins(look), text,
+                   words.size && !words.failed ? words.bytes : "");
     buffer_release(&words);
 }
 
@@ -213,7 +212,7 @@ bool plot_sites_write(const struct plot_subject *subject, const struct plot_look
         return false;
     put_titles(files[SITES_SCRIPT], subject, look);
     put_legend(files[SITES_SCRIPT], subject, look);
-    plot_bars_write(files[SITES_SCRIPT], files[SITES_BARS], &bars, look, margins);
+    plot_bars_write(files[SITES_SCRIPT], files[SITES_BARS], "bars.tsv", &bars, look, margins);
     plot_bars_release(&bars);
     return true;
 }

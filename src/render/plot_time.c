@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "render/moments.h"
 #include "render/plot_words.h"
 
 #define PHASES_MOST 1000
@@ -90,7 +91,9 @@ static void put_peak(FILE *script, const struct plot_time *plot, const struct pl
     const struct curve *active = &plot->timeline->active;
     size_t column = 0;
     units_bytes(size, active->peak_bytes, UNIT_AUTO);
-    if (active->peak_event < 0) {
+    if (plot->timeline->trace->count == 0) {
+        fprintf(script, "peak_text = '%s in the snapshot'\n", size);
+    } else if (active->peak_event < 0) {
         fprintf(script, "peak_text = 'peak %s, before the first event'\n", size);
     } else {
         column = sampling_column_showing(plot->sampling, (uint32_t)active->peak_event);
@@ -103,13 +106,35 @@ static void put_peak(FILE *script, const struct plot_time *plot, const struct pl
             (double)active->peak_bytes / scale->y_unit);
 }
 
+/* A line where the user asked for, and what was active then. */
+static void put_mark(FILE *script, const struct plot_time *plot, const struct plot_scale *scale)
+{
+    char size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+    struct moment moment;
+    if (!plot->has_mark)
+        return;
+    size_t column = 0;
+    timeline_moment(plot->timeline, plot->mark, &moment);
+    if (plot->mark >= 0)
+        column = sampling_column_showing(plot->sampling, (uint32_t)plot->mark);
+    const double *edges = plot->sampling->edges;
+    fprintf(script, "mark_x = %.9g\n", (edges[column] + edges[column + 1]) / 2 / scale->x_unit);
+    units_bytes(size, moment.active_bytes, UNIT_AUTO);
+    if (plot->mark < 0)
+        fprintf(script, "mark_text = '%s before the first event'\n", size);
+    else
+        fprintf(script, "mark_text = '%s at event %s'\n", size,
+                event_number(count, plot->timeline->trace, plot->mark));
+}
+
 static void put_words(FILE *script, const struct plot_time *plot, const char *subtitle)
 {
     struct buffer words = BUFFER_INIT;
     plot_unknown_words(&words, plot->timeline, plot->categories, plot->timeline->active.peak_event);
     if (words.size && !words.failed)
         buffer_puts(&words, " (at the peak)");
-    plot_put_words(script, plot->look, subtitle, words.size && !words.failed ? words.bytes : "");
+    plot_put_words(script, plot->look, plot->margins, subtitle,
+                   words.size && !words.failed ? words.bytes : "");
     buffer_release(&words);
 }
 
@@ -117,10 +142,13 @@ void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot
                    const char *subtitle)
 {
     plot_put_margins(script, plot->look, plot->margins);
+    const char *label =
+        plot->timeline->trace->count > 0 ? scale->x_label : "no events were recorded";
     fprintf(script, "x_first = %.9g\nx_last = %.9g\ny_top = %.9g\nx_label = '%s'\n", scale->x_first,
-            scale->x_last, scale->y_top, scale->x_label);
+            scale->x_last, scale->y_top, label);
     fprintf(script, "y_label = 'active memory (requested sizes), %s'\n", scale->y_name);
     put_peak(script, plot, scale);
+    put_mark(script, plot, scale);
     put_words(script, plot, subtitle);
 }
 

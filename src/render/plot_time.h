@@ -23,6 +23,8 @@ struct plot_time {
     const struct sampling *sampling;
     const struct phase_rows *phases;
     const struct categories *categories;
+    bool has_mark; /* after trace item `mark` (-1: before the first) */
+    int64_t mark;
 };
 
 /* Axes: a value in bytes, events or microseconds divided by its unit is what the data files have.

@@ -11,27 +11,29 @@ static void subtitle(const struct plot_timeline *plot, struct buffer *out)
 {
     char bands[UNITS_TEXT_SIZE], rest[UNITS_TEXT_SIZE], events[UNITS_TEXT_SIZE];
     const struct timeline *timeline = plot->time.timeline;
-    buffer_printf(out, "device %u, %s events; %s allocations with a band each", timeline->device,
-                  units_count(events, timeline->trace->count),
+    static const char *const by[] = {"category", "call site", "size"};
+    buffer_printf(out, "device %u, %s events, coloured by %s; %s allocations with a band each",
+                  timeline->device, units_count(events, timeline->trace->count), by[plot->colour],
                   units_count(bands, plot->bands->count));
     if (plot->bands->left_out)
-        buffer_printf(out, ", %s smaller or shorter ones in grey",
+        buffer_printf(out, ", the %s smaller or shorter ones summed above them",
                       units_count(rest, plot->bands->left_out));
-    buffer_printf(out, "; colour: %s", plot_colours[plot->colour]);
 }
 
-static bool write(const struct plot_timeline *plot, FILE *const files[], unsigned *colours,
-                  struct error *err)
+static bool write_parts(const struct plot_timeline *plot, const struct plot_groups *groups,
+                        unsigned *colours, FILE *const files[], struct error *err)
 {
     struct plot_scale scale = plot_time_scale(&plot->time);
     struct plot_legend legend = {0};
-    FILE *script = files[TIMELINE_SCRIPT];
-    if (!plot_bands_colour(plot, colours, &legend, err))
-        return false;
     struct buffer text = BUFFER_INIT;
+    FILE *script = files[TIMELINE_SCRIPT];
+    for (size_t b = 0; b < plot->bands->count; b++)
+        colours[b] = plot_shade(groups->colour[plot_group_of(groups, &plot->bands->items[b])], b);
     subtitle(plot, &text);
     plot_time_put(script, &plot->time, &scale, text.failed ? "" : text.bytes);
     buffer_release(&text);
+    if (!plot_rest_write(plot, &scale, groups, &legend, script, files[TIMELINE_REST], err))
+        return false;
     plot_legend_put(script, &legend, plot_time_height(&plot->time));
     plot_time_curves(files[TIMELINE_CURVES], &plot->time, &scale);
     plot_time_phases(files[TIMELINE_PHASES], &plot->time, &scale);
@@ -42,9 +44,13 @@ static bool write(const struct plot_timeline *plot, FILE *const files[], unsigne
 
 bool plot_timeline_write(const struct plot_timeline *plot, FILE *const files[], struct error *err)
 {
+    struct plot_groups groups;
+    if (!plot_groups_make(&groups, plot, err))
+        return false;
     unsigned *colours = calloc(plot->bands->count + 1, sizeof(*colours));
-    bool ok =
-        colours ? write(plot, files, colours, err) : error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = colours ? write_parts(plot, &groups, colours, files, err)
+                      : error_set(err, STATUS_LIMIT, "out of memory");
     free(colours);
+    plot_groups_release(&groups);
     return ok;
 }

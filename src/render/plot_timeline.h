@@ -27,8 +27,10 @@ enum {
     TIMELINE_PHASES,
     TIMELINE_BANDS,
     TIMELINE_LABELS,
+    TIMELINE_REST,
 };
-#define PLOT_TIMELINE_FILES "plot.gp", "curves.tsv", "phases.tsv", "bands.tsv", "labels.tsv"
+#define PLOT_TIMELINE_FILES                                                                        \
+    "plot.gp", "curves.tsv", "phases.tsv", "bands.tsv", "labels.tsv", "rest.tsv"
 
 /* Writes the settings to the script, and the data files. */
 bool plot_timeline_write(const struct plot_timeline *plot, FILE *const files[], struct error *err);

@@ -37,7 +37,7 @@ run plot samples/train-loop.pickle.gz --script s --bands 3 --size 800x500 --rang
 exits 0
 no_out
 no_err
-cat s/plot.gp s/bands.tsv s/phases.tsv s/labels.tsv >.run/out
+cat s/plot.gp s/bands.tsv s/rest.tsv s/phases.tsv s/labels.tsv >.run/out
 golden plot-timeline.txt
 rm -r s
 run plot samples/train-loop.pickle.gz --script s --kind categories --range 0:20 --title 'A title'
@@ -49,12 +49,18 @@ run plot samples/train-loop.pickle.gz --script s --x time --color site
 exits 0
 check 'labels call sites' grep -q 'MiB model.py:' s/labels.tsv
 check 'has a legend of call sites' grep -q "key_text.*'model.py:.* forward'" s/plot.gp
+check 'and of what has no band' grep -q 'train.py:.* main' s/plot.gp
+run plot samples/leak.pickle.gz --at 100 --script s
+exits 0
+check 'marks the moment' grep -q "^mark_text = '[0-9.]* MiB at event 100'" s/plot.gp
+run plot samples/leak.pickle.gz --at 10000000 --script s
+exits 2
 run plot samples/two-devices.pickle.gz --script s --device 1 --color size
 exits 0
 check 'tells the device' grep -q 'device 1, ' s/plot.gp
 run plot samples/history-off.pickle --script s
 exits 0
-check 'tells of the peak' grep -q 'before the first event' s/plot.gp
+check 'tells that there are no events' grep -q "^x_label = 'no events were recorded'" s/plot.gp
 run plot samples/history-off.pickle --x time --script s
 exits 2
 run plot samples/leak.pickle.gz --device 7 --script new
@@ -84,6 +90,10 @@ check 'tells the moment' grep -q 'device 0 at event 0 of' s/plot.gp
 run plot samples/train-loop.pickle.gz --kind segments --range 0:100 --at 50 --script s
 exits 2
 one_err_line
+echo '{"segments": [{"device": 0, "address": 4096, "total_size": 2097152, "stream": 0, "segment_type": "small", "blocks": [{"address": 4096, "size": 1048576, "requested_size": 7, "state": "active_allocated"}]}], "device_traces": []}' >untold.json
+run plot untold.json --kind segments --script s
+check 'shows what no block tells' grep -q '	16181185$' s/segments.tsv
+check 'and says so' grep -q '^untold = 1' s/plot.gp
 # What is drawn of all blocks adds up to what is reserved.
 run plot samples/train-loop.pickle.gz --kind segments --script s
 drawn=$(awk -F '\t' '!/^#/ { sum += $2 - $1 } END { printf "%.0f", sum }' s/segments.tsv)
@@ -123,6 +133,26 @@ exits 0
 check 'tells what lies too deep' grep -q 'rows below the last (more with --size): 6.84 KiB, 100.0% of it' s/plot.gp
 run plot samples/ring-overflow.pickle.gz --kind sites --script s
 exits 0
+# The peak of each phase, and what it leaves.
+run plot samples/leak.pickle.gz --kind phases --script s --size 4000x900
+exits 0
+cat s/phase-bars.tsv s/phase-steps.tsv >.run/out
+golden plot-phases.txt
+check 'tells what grows' grep -q '^plot_note = .5 steps; what is live at their ends grows by [0-9.]* MiB a step' s/plot.gp
+run plot samples/history-off.pickle --kind phases --script s
+exits 0
+check 'tells that there are none' grep -q 'no forward, backward or optimizer step was found' s/plot.gp
+
+# All on one page.
+run plot samples/oom-fragmented.pickle.gz --kind report --script s
+exits 0
+grep '^word_text' s/plot.gp >.run/out
+golden plot-report.txt
+check 'has every graph' test "$(grep -c '^plot_title' s/plot.gp)" -eq 5
+run plot samples/leak.pickle.gz --kind report --at end --script s
+exits 0
+check 'tells the moment' grep -q "plot_title = 'What it is for, at the end'" s/plot.gp
+
 for bad in '--at never' '--at 99999999'; do
     # shellcheck disable=SC2086 # a list of words
     run plot $bad --kind sites samples/train-loop.pickle.gz --script s
@@ -226,7 +256,7 @@ well_formed() {
     ! grep -qi '<script\|javascript\|xlink:href="http' "$1"
 }
 
-for kind in timeline categories segments sites flame; do
+for kind in timeline categories segments sites phases report flame; do
     for format in svg png pdf; do
         run plot --kind $kind samples/leak.pickle.gz --out "report.$format"
         exits 0
@@ -246,7 +276,7 @@ for kind in timeline categories segments sites flame; do
     check 'is a picture without events' well_formed report.svg
 done
 for file in empty deep; do
-    for kind in timeline categories segments sites flame; do
+    for kind in timeline categories segments sites phases report flame; do
         run plot --kind $kind $file.json --out report.svg
         exits 0
         no_err

@@ -1,0 +1,8 @@
+
+# report.gp: begins a page of several graphs, with words at its top. Each graph follows with settings
+# of its own.
+set multiplot
+do for [i = 1:words] {
+    set label 100 + i word_text[i] at screen word_x[i], screen word_y[i] left \
+        font word_font[i] textcolor rgb word_colour[i]
+}

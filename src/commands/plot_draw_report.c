@@ -1,0 +1,68 @@
+#include "analysis/segment_map.h"
+#include "commands/plot_bands.h"
+#include "commands/plot_snapshot.h"
+#include "render/plot_report.h"
+
+/* What the page refers to. */
+struct parts {
+    struct sampling sampling;
+    struct bands bands;
+    struct band_shapes shapes;
+    struct segment_map map;
+};
+
+static bool write_report(const struct plot_job *job, const struct plot_snapshot *snapshot,
+                         struct parts *parts, struct plot_timeline *timeline, struct error *err)
+{
+    const struct report_options *at = &job->options->report;
+    bool is_dump = !at->at_given || at->at_end;
+    const struct plot_look *look = &job->options->look;
+    struct plot_subject subject = plot_snapshot_subject(snapshot, at);
+    if (!segment_map_make(&parts->map, snapshot->timeline,
+                          is_dump ? MAP_DUMP : snapshot->report->at_item, err))
+        return false;
+    struct plot_segments segments = {.look = look,
+                                     .margins = plot_report_segments(look),
+                                     .subject = subject,
+                                     .sites = snapshot->capture.sites,
+                                     .map = &parts->map,
+                                     .is_dump = is_dump};
+    struct plot_report report = {.look = look,
+                                 .subject = subject,
+                                 .timeline = timeline,
+                                 .segments = parts->map.segment_count > 0 ? &segments : NULL};
+    return plot_report_write(&report, job->templates, job->files, err);
+}
+
+static bool draw(const struct plot_job *job, const struct plot_snapshot *snapshot,
+                 struct error *err)
+{
+    struct parts parts = {0};
+    struct plot_timeline timeline = {.colour = job->options->colour,
+                                     .sites = snapshot->capture.sites,
+                                     .bands = &parts.bands,
+                                     .shapes = &parts.shapes};
+    bool ok =
+        plot_snapshot_time(snapshot, job->options,
+                           plot_report_timeline(&job->options->look, snapshot->report),
+                           &parts.sampling, &timeline.time, err) &&
+        plot_bands_make(&parts.bands, &parts.shapes, &timeline.time, job->options->bands, err) &&
+        write_report(job, snapshot, &parts, &timeline, err);
+    segment_map_release(&parts.map);
+    band_shapes_release(&parts.shapes);
+    bands_release(&parts.bands);
+    sampling_release(&parts.sampling);
+    return ok;
+}
+
+bool plot_draw_report(struct plot_job *job, struct error *err)
+{
+    struct plot_snapshot snapshot;
+    if (!plot_snapshot_open(&snapshot, job, err))
+        return false;
+    bool ok = plot_snapshot_report(&snapshot, &job->options->report,
+                                   plot_report_sites(&job->options->look), err) &&
+              draw(job, &snapshot, err);
+    plot_snapshot_close(&snapshot);
+    return ok;
+}

@@ -1,0 +1,177 @@
+#include <string.h>
+
+#include "render/plot_report_parts.h"
+#include "render/plot_sites.h"
+
+/* Pixels; a higher picture has more of the timeline. */
+#define TIMELINE_TITLES 62
+#define TIMELINE_LEGEND 300
+#define BELOW           540 /* the height of what is below the timeline */
+#define CATEGORY_LINES  6
+#define CATEGORY_LINE   24
+#define CATEGORY_NAMES  150
+#define SITE_NAMES      330
+
+/* The lower half of a picture that is too low for all of it is for the other graphs. */
+static unsigned below(const struct plot_look *look)
+{
+    return look->height > 2 * BELOW ? BELOW : look->height / 2;
+}
+
+static struct plot_margins panel(unsigned left, unsigned right, unsigned top, unsigned bottom,
+                                 unsigned title_left, unsigned words)
+{
+    return (struct plot_margins){left,     right,      top, bottom, top - 52, top - 33,
+                                 top - 17, title_left, 13,  words,  true};
+}
+
+struct plot_margins plot_report_timeline(const struct plot_look *look,
+                                         const struct device_report *report)
+{
+    unsigned top = plot_report_words_end(look, report) + TIMELINE_TITLES;
+    if (top > look->height - below(look) - 150)
+        top = look->height - below(look) - 150;
+    return panel(80, TIMELINE_LEGEND, top, below(look) + 50, REPORT_EDGE,
+                 look->width - 2 * REPORT_EDGE);
+}
+
+/* Where the lower half begins. */
+static unsigned lower_top(const struct plot_look *look)
+{
+    return look->height - below(look) + 50;
+}
+
+static struct plot_margins categories_margins(const struct plot_look *look)
+{
+    unsigned top = lower_top(look) - 15;
+    struct plot_margins margins = panel(
+        REPORT_EDGE + CATEGORY_NAMES, look->width - look->width * 47 / 100, top,
+        look->height - top - CATEGORY_LINES * CATEGORY_LINE, REPORT_EDGE, look->width * 45 / 100);
+    margins.title = top - 20;
+    return margins;
+}
+
+struct plot_margins plot_report_segments(const struct plot_look *look)
+{
+    unsigned top = lower_top(look) + CATEGORY_LINES * CATEGORY_LINE + 55;
+    return panel(REPORT_EDGE, look->width - look->width * 47 / 100, top, 78, REPORT_EDGE,
+                 look->width * 45 / 100);
+}
+
+static struct plot_margins sites_margins(const struct plot_look *look)
+{
+    unsigned top = lower_top(look) - 15;
+    struct plot_margins margins = panel(look->width / 2 + SITE_NAMES, REPORT_EDGE, top, 20,
+                                        look->width / 2, look->width / 2 - REPORT_EDGE);
+    margins.title = top - 20;
+    return margins;
+}
+
+size_t plot_report_sites(const struct plot_look *look)
+{
+    return plot_bars_room(look, sites_margins(look));
+}
+
+static void begin_panel(FILE *script, const char *title)
+{
+    fputs("\nreset\n", script);
+    plot_put_text(script, "plot_title", title, PLOT_TEXT);
+}
+
+static bool put_timeline(const struct plot_report *report, char *const templates[],
+                         FILE *const files[], struct error *err)
+{
+    FILE *script = files[REPORT_SCRIPT];
+    FILE *const parts[] = {
+        [TIMELINE_SCRIPT] = script,
+        [TIMELINE_CURVES] = files[REPORT_CURVES],
+        [TIMELINE_PHASES] = files[REPORT_PHASES],
+        [TIMELINE_BANDS] = files[REPORT_BANDS],
+        [TIMELINE_LABELS] = files[REPORT_LABELS],
+        [TIMELINE_REST] = files[REPORT_REST],
+    };
+    plot_put_text(script, "plot_title", "Memory over time", PLOT_TEXT);
+    if (!plot_timeline_write(report->timeline, parts, err))
+        return false;
+    fputs(templates[REPORT_PAGE], script);
+    fputs(templates[REPORT_FRAME], script);
+    fputs(templates[REPORT_TIMELINE], script);
+    return true;
+}
+
+/* Without a legend: the timeline's serves. */
+static void put_bars(const struct plot_report *report, char *const templates[], FILE *const files[],
+                     size_t file, const char *name, struct plot_bars *bars,
+                     struct plot_margins margins)
+{
+    FILE *script = files[REPORT_SCRIPT];
+    plot_put_words(script, report->look, margins, "", "");
+    fputs("keys = 0\narray key_colour[1]\narray key_text[1]\n", script);
+    plot_bars_write(script, files[file], name, bars, report->look, margins);
+    fputs(templates[REPORT_PAGE], script);
+    fputs(templates[REPORT_BARS], script);
+    plot_bars_release(bars);
+}
+
+static bool put_categories(const struct plot_report *report, char *const templates[],
+                           FILE *const files[], struct error *err)
+{
+    struct plot_margins margins = categories_margins(report->look);
+    struct plot_bars bars;
+    char title[PLOT_MOMENT_SIZE + 40], moment[PLOT_MOMENT_SIZE];
+    if (!plot_category_bars(&report->subject, CATEGORY_LINES, plot_bars_letters(margins), &bars,
+                            err))
+        return false;
+    snprintf(title, sizeof(title), "What it is for, %s", plot_moment(moment, &report->subject));
+    begin_panel(files[REPORT_SCRIPT], title);
+    put_bars(report, templates, files, REPORT_CATEGORIES, "category-bars.tsv", &bars, margins);
+    return true;
+}
+
+static bool put_sites(const struct plot_report *report, char *const templates[],
+                      FILE *const files[], struct error *err)
+{
+    struct plot_margins margins = sites_margins(report->look);
+    struct plot_bars bars;
+    if (!plot_sites_bars(&report->subject, plot_bars_room(report->look, margins), SITE_NAMES / 7,
+                         &bars, err))
+        return false;
+    begin_panel(files[REPORT_SCRIPT], "Who holds it then: call sites");
+    put_bars(report, templates, files, REPORT_SITES, "bars.tsv", &bars, margins);
+    return true;
+}
+
+static bool put_segments(const struct plot_report *report, char *const templates[],
+                         FILE *const files[], struct error *err)
+{
+    FILE *script = files[REPORT_SCRIPT];
+    FILE *const parts[] = {
+        [SEGMENTS_SCRIPT] = script,
+        [SEGMENTS_BOXES] = files[REPORT_BOXES],
+        [SEGMENTS_ENDS] = files[REPORT_ENDS],
+        [SEGMENTS_LABELS] = files[REPORT_BLOCKS],
+        [SEGMENTS_POOLS] = files[REPORT_POOLS],
+        [SEGMENTS_HOLE] = files[REPORT_HOLE],
+    };
+    begin_panel(script, "What is where in reserved memory");
+    if (!plot_segments_write(report->segments, parts, err))
+        return false;
+    fputs(templates[REPORT_PAGE], script);
+    fputs(templates[REPORT_SEGMENTS], script);
+    return true;
+}
+
+bool plot_report_write(const struct plot_report *report, char *const templates[],
+                       FILE *const files[], struct error *err)
+{
+    FILE *script = files[REPORT_SCRIPT];
+    plot_begin(script, report->look);
+    plot_report_words(script, report->look, report->subject.report);
+    fputs(templates[REPORT_HEAD], script);
+    bool ok = put_timeline(report, templates, files, err) &&
+              put_categories(report, templates, files, err) &&
+              (!report->segments || put_segments(report, templates, files, err)) &&
+              put_sites(report, templates, files, err);
+    fputs("\nunset multiplot\n", script);
+    return ok;
+}
