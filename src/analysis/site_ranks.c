@@ -112,25 +112,34 @@ static bool rank(const struct tally *tally, size_t most, struct site_ranks *rank
     return true;
 }
 
+/* Looks at every stack that counts: that names operators, so only now it is known how many names
+ * there are. */
+static bool count_sites(struct tally *tally, struct error *err)
+{
+    const struct symbols *symbols = site_table_symbols(tally->sites);
+    struct site site;
+    for (size_t s = 0; s < tally->stack_count; s++)
+        if (tally->of_stack[s] > 0 && !site_of(tally->sites, (stack_id)s, &site, err))
+            return false;
+    tally->frames = symbols_frame_count(symbols);
+    tally->site_count = tally->frames + symbols_string_count(symbols) + 2;
+    tally->of_site = calloc(tally->site_count, sizeof(*tally->of_site));
+    tally->example = calloc(tally->site_count, sizeof(*tally->example));
+    return (tally->of_site && tally->example) || error_set(err, STATUS_LIMIT, "out of memory");
+}
+
 bool site_ranks_make(struct site_ranks *ranks, const struct timeline *timeline,
                      const struct sampling *sampling, struct site_table *sites, size_t most,
                      struct error *err)
 {
-    const struct symbols *symbols = site_table_symbols(sites);
     struct tally tally = {.sites = sites,
-                          .frames = symbols_frame_count(symbols),
-                          .stack_count = symbols_stack_count(symbols) + 1};
-    tally.site_count = tally.frames + symbols_string_count(symbols) + 1;
+                          .stack_count = symbols_stack_count(site_table_symbols(sites)) + 1};
     tally.of_stack = calloc(tally.stack_count, sizeof(*tally.of_stack));
-    tally.of_site = calloc(tally.site_count, sizeof(*tally.of_site));
-    tally.example = calloc(tally.site_count, sizeof(*tally.example));
     struct site_ranks made = {.of_stack = calloc(tally.stack_count, 1)};
-    bool ok = tally.of_stack && tally.of_site && tally.example && made.of_stack;
-    if (!ok)
-        error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = (tally.of_stack && made.of_stack) || error_set(err, STATUS_LIMIT, "out of memory");
     if (ok) {
         add_all(&tally, timeline, sampling);
-        ok = sum_sites(&tally, err) &&
+        ok = count_sites(&tally, err) && sum_sites(&tally, err) &&
              rank(&tally, most < SITE_RANKS_MOST ? most : SITE_RANKS_MOST, &made, err);
     }
     free(tally.of_stack);

@@ -2,6 +2,7 @@
 #include "analysis/bands.h"
 
 #include "analysis/category_curves.h"
+#include "analysis/site_ranks.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 
@@ -146,6 +147,47 @@ START_TEST(categories_sum_to_the_curve)
 }
 END_TEST
 
+START_TEST(the_rest_is_what_has_no_band)
+{
+    static const uint8_t groups[] = {3, 5, 3};
+    struct category_curves curves;
+    for (uint64_t i = 0; i < 3; i++)
+        capture_event(&capture, "alloc", 1 + i, 10 * (i + 1), "");
+    sample(AXIS_EVENT, 10);
+    ck_assert(group_curves_make(&curves, capture.timeline, groups, groups, &sampling, &err));
+    ck_assert_double_eq(category_curve(&curves, 3)[2], 40);
+    group_curves_take(&curves, 3, 30, 2, 3);
+    ck_assert_double_eq(category_curve(&curves, 3)[2], 10);
+    ck_assert_double_eq(category_curve(&curves, 5)[2], 20);
+    group_curves_take(&curves, 5, 21, 0, 3); /* more than there is */
+    ck_assert_double_eq(category_curve(&curves, 5)[2], 0);
+    category_curves_release(&curves);
+}
+END_TEST
+
+START_TEST(call_sites_rank_by_all_of_their_allocations)
+{
+    struct site_ranks ranks;
+    capture_event(&capture, "alloc", 1, 50, PY("f", "a.py", 1) "," SCRIPT);
+    capture_event(&capture, "alloc", 2, 40, PY("g", "b.py", 2) "," SCRIPT);
+    capture_event(&capture, "alloc", 3, 40, PY("g", "b.py", 2) "," PY("h", "c.py", 3));
+    capture_event(&capture, "alloc", 4, 1, CPP("at::_ops::mm::call(x)"));
+    capture_event(&capture, "alloc", 5, 2, "");
+    sample(AXIS_EVENT, 10);
+    ck_assert(site_ranks_make(&ranks, capture.timeline, &sampling, capture.sites, 3, &err));
+    ck_assert_uint_eq(ranks.count, 3);
+    ck_assert(ranks.has_others);
+    const stack_id *stack = capture.timeline->trace->stack;
+    ck_assert_uint_eq(ranks.of_stack[stack[0]], 1);
+    ck_assert_uint_eq(ranks.of_stack[stack[1]], 0);
+    ck_assert_uint_eq(ranks.of_stack[stack[2]], 0);
+    ck_assert_uint_eq(ranks.of_stack[stack[3]], 2);
+    ck_assert_uint_eq(ranks.of_stack[STACK_NONE], 3); /* none */
+    ck_assert_uint_eq(ranks.example[2], stack[3]);
+    site_ranks_release(&ranks);
+}
+END_TEST
+
 TCase *bands_tests(void)
 {
     TCase *tests = tcase_create("bands");
@@ -156,5 +198,7 @@ TCase *bands_tests(void)
     tcase_add_test(tests, area_decides_and_age_orders);
     tcase_add_test(tests, bands_fall_when_one_below_goes);
     tcase_add_test(tests, categories_sum_to_the_curve);
+    tcase_add_test(tests, the_rest_is_what_has_no_band);
+    tcase_add_test(tests, call_sites_rank_by_all_of_their_allocations);
     return tests;
 }

@@ -21,6 +21,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, report_tests());
     suite_add_tcase(suite, report_notices_tests());
     suite_add_tcase(suite, bands_tests());
+    suite_add_tcase(suite, segment_map_tests());
     suite_add_tcase(suite, flame_tests());
     suite_add_tcase(suite, diff_tests());
     suite_add_tcase(suite, check_tests());
