@@ -97,7 +97,8 @@ static void put_words(FILE *script, const struct plot_pareto *plot)
              units_count(pieces, problem->chain.layers),
              problem->timed ? "100%: a step's forward and backward"
                             : "no times in the trace: a byte of activation counts as time");
-    plot_put_words(script, plot->look, words, "a point's plan: memsnap suggest --budget SIZE FILE");
+    plot_put_words(script, plot->look, (struct plot_margins){0}, words,
+                   "a point's plan: memsnap suggest --budget SIZE FILE");
 }
 
 static void put_axes(FILE *script, double x_last, double y_top, const char *unit)
