@@ -36,7 +36,9 @@ static const char *point_remark(const struct front_advice *front, size_t i)
 {
     if (is_none(front, i))
         return suggest_comparison_remark("none");
-    return front->knees[i] ? "<- knee" : i == 0 ? "least memory" : "";
+    if (front->knees[i])
+        return "<- knee";
+    return i > 0 ? "" : front->nested.count > 0 ? "least with one level" : "least memory";
 }
 
 /* Points of the front between two rows of the table are left out when there are many. */
@@ -71,6 +73,18 @@ static void add_comparisons(struct table *table, const struct page *page,
     }
 }
 
+/* A share that is enough for the least point, for sizes in the table are rounded. */
+static void nested_text(const struct page *page, const struct problem *problem,
+                        const struct front_advice *front)
+{
+    int64_t least = front->nested.points[0].peak_bytes, without = peak_without(&problem->chain);
+    int share = without > 0 ? (int)((double)least / (double)without * 100) + 1 : 100;
+    suggest_say(page,
+                "Nested: checkpoints within checkpoints, for what one level cannot reach; some of "
+                "many. memsnap suggest --budget %d%% is the first of them.",
+                share);
+}
+
 bool suggest_front_text(const struct page *page, const struct suggest_subject *subject,
                         const struct front_advice *front)
 {
@@ -84,8 +98,14 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
     size_t count = front->front.count;
     struct table table;
     int64_t told = INT64_MIN;
-    suggest_title(page, "Memory against compute, with one level of checkpoints");
+    suggest_title(page, "Memory against compute%s",
+                  front->nested.count > 0 ? "" : ", with one level of checkpoints");
     table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; i < front->nested.count; i++) {
+        const struct rotor_point *point = &front->nested.points[i];
+        struct front_line line = {point->peak_bytes, point->extra_time, "nested"};
+        add_line(&table, page, subject->problem, &line);
+    }
     for (size_t i = 0; i < count; i++) {
         if (!is_shown(front, i))
             continue;
@@ -105,6 +125,8 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
                 "A point's plan: memsnap suggest --budget SIZE. The front has %zu points; "
                 "--format csv and json have them all, and memsnap plot --kind pareto draws them.",
                 count);
+    if (front->nested.count > 0)
+        nested_text(page, subject->problem, front);
     fputc('\n', page->out);
     return ok && suggest_basis_text(page, subject);
 }
@@ -123,6 +145,9 @@ void suggest_front_csv(FILE *out, const struct suggest_subject *subject,
         fprintf(out, "%lld,%.6f,%s\n", (long long)front->front.points[i].peak_bytes,
                 share(subject->problem, front->front.points[i].extra_time),
                 front->knees[i] ? "knee" : "front");
+    for (size_t i = 0; i < front->nested.count; i++)
+        fprintf(out, "%lld,%.6f,nested\n", (long long)front->nested.points[i].peak_bytes,
+                share(subject->problem, front->nested.points[i].extra_time));
     for (size_t k = 0; k < COMPARISON_POINTS; k++)
         fprintf(out, "%lld,%.6f,%s\n", (long long)front->comparison[k].outcome.peak_bytes,
                 share(subject->problem, front->comparison[k].outcome.extra_time),

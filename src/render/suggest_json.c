@@ -181,6 +181,16 @@ bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
         emit_close(&json, '}');
     }
     emit_close(&json, ']');
+    emit_open(&json, "nested", '[');
+    for (size_t i = 0; i < front->nested.count; i++) {
+        const struct rotor_point *point = &front->nested.points[i];
+        emit_open(&json, NULL, '{');
+        emit_integer(&json, "peak_bytes", point->peak_bytes);
+        emit_real(&json, "extra_time_share", share(problem, point->extra_time));
+        emit_count(&json, "segments", point->checkpoints);
+        emit_close(&json, '}');
+    }
+    emit_close(&json, ']');
     emit_open(&json, "comparison", '[');
     for (size_t k = 0; k < COMPARISON_POINTS; k++) {
         emit_open(&json, NULL, '{');

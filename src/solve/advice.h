@@ -82,7 +82,8 @@ bool advise_comparison(const struct problem *problem, struct comparison_point *p
 struct front_advice {
     struct front front;
     struct comparison_point comparison[COMPARISON_POINTS];
-    bool *knees; /* one a point, malloc'ed */
+    bool *knees;               /* one a point, malloc'ed */
+    struct rotor_front nested; /* checkpoints within checkpoints, below the front */
 };
 
 #define ADVICE_KNEES 3 /* as many as are worth telling */

@@ -10,7 +10,9 @@ bool advise_front(const struct problem *problem, size_t knees, struct front_advi
         return false;
     made.knees = calloc(made.front.count, sizeof(*made.knees));
     bool ok = (made.knees || error_set(err, STATUS_LIMIT, "out of memory")) &&
-              advise_comparison(problem, made.comparison, budget, err);
+              advise_comparison(problem, made.comparison, budget, err) &&
+              rotor_front_find(&problem->chain, made.front.points[0].peak_bytes, &made.nested,
+                               budget, err);
     if (ok) {
         front_knees(&made.front, made.knees, knees);
         *advice = made;

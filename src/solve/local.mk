@@ -61,6 +61,9 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem_sizes.c \
 	src/solve/problem_sizes.h \
 	src/solve/rotor.c \
+	src/solve/rotor_batch.c \
+	src/solve/rotor_batch.h \
+	src/solve/rotor_front.c \
 	src/solve/rotor.h \
 	src/solve/rotor_problem.c \
 	src/solve/rotor_problem.h \

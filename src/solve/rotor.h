@@ -45,6 +45,23 @@ bool rotor_least(const struct chain *chain, const struct rotor_options *options,
                  struct rotor_plan *plan, struct rotor_report *report, struct budget *budget,
                  struct error *err);
 
+#define ROTOR_FRONT_POINTS 12
+
+struct rotor_point {
+    int64_t peak_bytes, extra_time; /* exact, by replay */
+    size_t checkpoints;
+};
+
+struct rotor_front {
+    struct rotor_point points[ROTOR_FRONT_POINTS]; /* memory ascending, extra time descending */
+    size_t count;
+};
+
+/* Some of what there is to choose from with less than `below` bytes. On the CPU, in a fraction of a
+ * second: no points where the chain is too long for that, or the table beyond the budget. */
+bool rotor_front_find(const struct chain *chain, int64_t below, struct rotor_front *front,
+                      struct budget *budget, struct error *err);
+
 void rotor_plan_release(struct rotor_plan *plan, struct budget *budget);
 
 #endif

@@ -126,6 +126,56 @@ START_TEST(the_least_plan_is_the_least)
 }
 END_TEST
 
+/* Points take less memory than one level can, none is better than another, and none is faster than
+ * the best plan with all of the memory. */
+START_TEST(the_nested_front_goes_on_below)
+{
+    struct chance chance = {35};
+    size_t points = 0;
+    for (int round = 0; round < 100; round++) {
+        struct chain chain =
+            random_chain(&chance, (size_t)chance_in(&chance, 1, 40), 9, 50, &budget);
+        struct rotor_front nested;
+        struct front front;
+        struct error err;
+        ck_assert(front_create(&front, &chain, &budget, &err));
+        int64_t below = front.points[0].peak_bytes;
+        ck_assert(rotor_front_find(&chain, below, &nested, &budget, &err));
+        for (size_t i = 0; i < nested.count; i++) {
+            struct rotor_point point = nested.points[i];
+            int64_t next = i + 1 < nested.count ? nested.points[i + 1].peak_bytes : below;
+            ck_assert_int_lt(point.peak_bytes, next);
+            if (i > 0)
+                ck_assert_int_lt(point.extra_time, nested.points[i - 1].extra_time);
+            struct rotor_plan plan = solve_one(&chain, below, 2000);
+            ck_assert(plan.feasible);
+            ck_assert_int_le(plan.extra_time, point.extra_time);
+            ck_assert_uint_gt(point.checkpoints, 0);
+            points++;
+            rotor_plan_release(&plan, &budget);
+        }
+        front_release(&front, &budget);
+        chain_release(&chain, &budget);
+    }
+    ck_assert_uint_gt(points, 100);
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
+START_TEST(a_front_beyond_the_budget_is_empty)
+{
+    struct chance chance = {36};
+    struct chain chain = random_chain(&chance, 100, 1 << 20, 50, &budget);
+    struct budget little = {.limit = 1000};
+    struct rotor_front nested = {.count = 1};
+    struct error err;
+    ck_assert(rotor_front_find(&chain, 1 << 22, &nested, &little, &err));
+    ck_assert_uint_eq(nested.count, 0);
+    ck_assert_uint_eq(little.used, 0);
+    chain_release(&chain, &budget);
+}
+END_TEST
+
 START_TEST(several_budgets_are_answered_as_each_alone)
 {
     struct chance chance = {34};
@@ -187,6 +237,8 @@ TCase *rotor_tests(void)
     tcase_add_test(tests, plans_are_the_best_of_all_persistent_schedules);
     tcase_add_test(tests, plans_in_coarse_slots_keep_to_the_budget);
     tcase_add_test(tests, the_least_plan_is_the_least);
+    tcase_add_test(tests, the_nested_front_goes_on_below);
+    tcase_add_test(tests, a_front_beyond_the_budget_is_empty);
     tcase_add_test(tests, several_budgets_are_answered_as_each_alone);
     tcase_add_test(tests, a_device_that_fails_is_replaced_by_the_cpu);
     return tests;

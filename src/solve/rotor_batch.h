@@ -1,0 +1,31 @@
+/* Problems of one chain that are solved together, a budget each: what solve/rotor.h is made of. */
+#ifndef MEMSNAP_SOLVE_ROTOR_BATCH_H
+#define MEMSNAP_SOLVE_ROTOR_BATCH_H
+
+#include "solve/rotor.h"
+#include "solve/rotor_problem.h"
+
+/* Filled with the chain, how many problems, and the budget that memory is counted in. */
+struct rotor_batch {
+    const struct chain *chain;
+    size_t count;
+    struct budget *budget;
+
+    struct rotor_problem *scaled;
+    struct cost_problem *problems;
+    struct cost_table *tables;
+    size_t bytes;
+};
+
+/* A problem a budget (bytes), each divided into about `slots`; 0: as many as take a second. */
+bool rotor_batch_prepare(struct rotor_batch *batch, const int64_t *budgets, size_t slots,
+                         struct error *err);
+/* The tables, by the back end of the options or, where that fails, by the CPU. */
+bool rotor_batch_fill(struct rotor_batch *batch, const struct rotor_options *options,
+                      struct rotor_report *report, struct error *err);
+/* *plan becomes the schedule of problem k with m slots, replayed; what it was is released. */
+bool rotor_batch_plan(const struct rotor_batch *batch, size_t k, int32_t m, struct rotor_plan *plan,
+                      struct error *err);
+void rotor_batch_release(struct rotor_batch *batch); /* also what was never prepared */
+
+#endif
