@@ -144,25 +144,49 @@ void explanation_release(struct explanation *explanation)
     *explanation = (struct explanation){0};
 }
 
-static void count_one(struct size_evidence *evidence, const struct explained *item, uint64_t size)
+static int compare_evidence(const void *a, const void *b)
 {
-    if (item->size != size)
-        return;
-    evidence->all++;
-    evidence->never_freed += item->freed == EVENT_NEVER;
-    evidence->by_category[item->category]++;
+    const struct size_evidence *x = a, *y = b;
+    return (x->size > y->size) - (x->size < y->size);
 }
 
-void explain_size(const struct device_report *report, uint64_t size, struct size_evidence *evidence)
+struct size_evidence *explain_size(struct size_evidence *evidence, size_t sizes, uint64_t size)
 {
-    struct explained item;
-    *evidence = (struct size_evidence){0};
+    struct size_evidence key = {.size = size};
+    return bsearch(&key, evidence, sizes, sizeof(key), compare_evidence);
+}
+
+static void count_one(struct size_evidence *evidence, size_t sizes, const struct explained *item)
+{
+    struct size_evidence *of = explain_size(evidence, sizes, item->size);
+    if (!of)
+        return;
+    of->all++;
+    of->never_freed += item->freed == EVENT_NEVER;
+    of->by_category[item->category]++;
+}
+
+struct size_evidence *explain_sizes(const struct device_report *report,
+                                    const struct explained *items, size_t count, size_t *sizes)
+{
+    struct size_evidence *evidence = calloc(count + 1, sizeof(*evidence));
+    size_t distinct = 0;
+    if (!evidence)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        evidence[i].size = items[i].size;
+    qsort(evidence, count, sizeof(*evidence), compare_evidence);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || evidence[i].size != evidence[distinct - 1].size)
+            evidence[distinct++].size = evidence[i].size;
     for (size_t i = 0; i < report->timeline->carried_count; i++) {
-        item = of_carried(report, i);
-        count_one(evidence, &item, size);
+        struct explained item = of_carried(report, i);
+        count_one(evidence, distinct, &item);
     }
     for (size_t i = 0; i < report->timeline->lifetime_count; i++) {
-        item = of_lifetime(report, i);
-        count_one(evidence, &item, size);
+        struct explained item = of_lifetime(report, i);
+        count_one(evidence, distinct, &item);
     }
+    *sizes = distinct;
+    return evidence;
 }

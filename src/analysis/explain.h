@@ -35,11 +35,16 @@ void explanation_release(struct explanation *explanation);
 
 /* What is known of all allocations of one size. */
 struct size_evidence {
+    uint64_t size;
     uint64_t by_category[CATEGORY_LIMIT];
     uint64_t never_freed, all;
 };
 
-void explain_size(const struct device_report *report, uint64_t size,
-                  struct size_evidence *evidence);
+/* Of the sizes of items[0..count), each once, ascending, from one pass over all allocations. Fills
+ * *sizes with how many they are. malloc'ed; NULL: out of memory. */
+struct size_evidence *explain_sizes(const struct device_report *report,
+                                    const struct explained *items, size_t count, size_t *sizes);
+/* NULL: not among them. */
+struct size_evidence *explain_size(struct size_evidence *evidence, size_t sizes, uint64_t size);
 
 #endif

@@ -133,8 +133,8 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
         report_steps_make(report, sites, err) && find(report, &set, options, err) &&
         annotations_open(timeline, report->at_item, &report->annotations, err) &&
         annotations_open(timeline, timeline->active.peak_event, &report->peak_annotations, err) &&
-        notices_make(timeline, set.unexplained_bytes, options->unit, &report->notices,
-                     &report->notice_count, err);
+        notices_make(timeline, set.unexplained_bytes, options->device_bytes, options->unit,
+                     &report->notices, &report->notice_count, err);
     free(live);
     if (!ok) {
         device_report_destroy(report);

@@ -61,6 +61,7 @@ enum notice_kind {
     NOTICE_UNKNOWN_ACTION,
     NOTICE_CONTRADICTION,      /* parts do not add up: says by how many bytes */
     NOTICE_MORE_THAN_RESERVED, /* active above reserved: the file was edited or is damaged */
+    NOTICE_DEVICE_TOO_SMALL,   /* reserved above what the user says the device has */
 };
 
 struct notice {
@@ -81,10 +82,10 @@ struct device_report {
     const struct timeline *timeline; /* not owned */
     int64_t at_item; /* the moment described by sites, categories and largest: trace item or -1 */
     struct moment at;
-    struct moment peak;                                 /* the active peak */
+    struct moment peak;                             /* the active peak */
     struct category_row categories[CATEGORY_LIMIT]; /* largest first; sums to at.active_bytes */
     size_t category_count;
-    struct categories all; /* of every allocation */
+    struct categories all;         /* of every allocation */
     struct baseline_row *baseline; /* what was there before the first event, largest first */
     size_t baseline_count;
     struct phases phases;

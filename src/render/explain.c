@@ -1,6 +1,7 @@
 #include "render/explain.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "render/escape.h"
@@ -92,12 +93,10 @@ static bool freed(const struct page *page, const struct device_report *report,
 }
 
 /* "657 of this size: 438 optimizer_state, 219 parameter; 219 never freed" */
-static bool sizes(const struct page *page, const struct device_report *report, uint64_t size)
+static bool sizes(const struct page *page, struct size_evidence evidence)
 {
-    struct size_evidence evidence;
     struct buffer text = BUFFER_INIT;
     char count[UNITS_TEXT_SIZE];
-    explain_size(report, size, &evidence);
     buffer_printf(&text, "%s of this size", units_count(count, evidence.all));
     for (int told = 0; told < SIZES_TOLD; told++) {
         int best = 0;
@@ -180,11 +179,14 @@ bool explain_text(const struct page *page, const struct device_report *report,
                   const struct explanation *explanation, size_t most)
 {
     size_t shown = most > 0 && most < explanation->count ? most : explanation->count;
-    bool ok = summary(page, report, query, explanation, shown);
+    size_t size_count;
+    struct size_evidence *evidence = explain_sizes(report, explanation->items, shown, &size_count);
+    bool ok = evidence && summary(page, report, query, explanation, shown);
     for (size_t i = 0; ok && i < shown; i++) {
         const struct explained *item = &explanation->items[i];
         ok = head(page, item) && made(page, report, sites, item) && freed(page, report, item) &&
-             sizes(page, report, item->size) && why(page, item);
+             sizes(page, *explain_size(evidence, size_count, item->size)) && why(page, item);
     }
+    free(evidence);
     return ok;
 }

@@ -23,6 +23,9 @@ for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-s
     report "$sample.txt" --top 3 "$sample.pickle.gz"
 done
 report oom-gpu-memory.txt --top 1 --gpu-memory 3GiB oom-other-process.pickle.gz
+run analyze --gpu-memory 10MiB oom-shortage.pickle.gz
+exits 0
+out_has 'warning: --gpu-memory says 10.00 MiB, but'
 report oom-range.txt --top 1 --range 100:167 --at 101 oom-fragmented.pickle.gz
 report oom-cut.txt --top 1 --range 0:166 --at 100 oom-fragmented.pickle.gz
 report history-off.txt history-off.pickle
