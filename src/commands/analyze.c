@@ -177,23 +177,16 @@ static enum status run(int argc, char **argv)
     struct analyze_options options = {.capture.device = ALL_DEVICES, .ranks = DEFAULT_RANKS};
     struct error err;
     struct inputs inputs;
-    for (int option; (option = options_next(&command_analyze, argc, argv)) != OPTIONS_END;) {
-        if (option == OPTIONS_BAD)
-            return STATUS_USAGE;
-        if (option == OPTION_HELP) {
-            options_help(&command_analyze);
-            return STATUS_OK;
-        }
-        if (!analyze_option(option, &options, &err))
-            return complain_usage("analyze: %s", err.text);
-    }
+    enum status status;
+    if (!options_read(&command_analyze, argc, argv, analyze_option, &options, &status))
+        return status;
     if (!analyze_options_complete(&options, &err))
         return complain_usage("analyze: %s", err.text);
     struct own_rules *rules;
     if (!rules_file_read(options.rules, &rules, &err))
         return fail(&err);
     options.capture.rules = rules;
-    enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
+    status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
         divide_memory(&options, inputs.count);
         status = analyze(&options, &inputs);

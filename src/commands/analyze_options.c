@@ -55,8 +55,9 @@ static void note_kind(int option, struct analyze_options *options)
             *noted = spec->name;
 }
 
-bool analyze_option(int option, struct analyze_options *options, struct error *err)
+bool analyze_option(int option, void *to, struct error *err)
 {
+    struct analyze_options *options = to;
     note_kind(option, options);
     uint64_t number = 0;
     switch (option) {

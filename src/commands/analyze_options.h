@@ -31,7 +31,7 @@ struct analyze_options {
 extern const struct option_spec analyze_option_specs[];
 
 /* Takes in one option, with its argument in optarg. */
-bool analyze_option(int option, struct analyze_options *options, struct error *err);
+bool analyze_option(int option, void *to, struct error *err);
 /* What the options leave open, once all are taken in; false where they do not go together. */
 bool analyze_options_complete(struct analyze_options *options, struct error *err);
 

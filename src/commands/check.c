@@ -253,21 +253,13 @@ static enum status run(int argc, char **argv)
 {
     struct check_options options = {.capture.device = ALL_DEVICES};
     struct error err;
-    int option;
-    bool ok = true;
-    while (ok && (option = options_next(&command_check, argc, argv)) != OPTIONS_END) {
-        if (option == OPTIONS_BAD || option == OPTION_HELP) {
-            if (option == OPTION_HELP)
-                options_help(&command_check);
-            check_options_release(&options);
-            return option == OPTION_HELP ? STATUS_OK : STATUS_USAGE;
-        }
-        ok = check_option(option, &options, &err);
+    enum status status;
+    if (options_read(&command_check, argc, argv, check_option, &options, &status)) {
+        bool ok = check_options_complete(&options, &err);
+        if (!ok)
+            complain("check: %s", err.text);
+        status = ok ? run_options(&options, argv + optind, argc - optind) : err.status;
     }
-    ok = ok && check_options_complete(&options, &err);
-    if (!ok)
-        complain("check: %s", err.text);
-    enum status status = ok ? run_options(&options, argv + optind, argc - optind) : err.status;
     check_options_release(&options);
     return status;
 }

@@ -99,8 +99,9 @@ static void note_snapshot_option(int option, struct check_options *options)
                 options->snapshot_option = spec->name;
 }
 
-bool check_option(int option, struct check_options *options, struct error *err)
+bool check_option(int option, void *to, struct error *err)
 {
+    struct check_options *options = to;
     uint64_t number = 0;
     note_snapshot_option(option, options);
     if (option >= OPTION_RULE && option < OPTION_RULE + CHECK_KINDS)

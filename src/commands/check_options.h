@@ -25,7 +25,7 @@ struct check_options {
 extern const struct option_spec check_option_specs[];
 
 /* Takes in one option, with its argument in optarg. */
-bool check_option(int option, struct check_options *options, struct error *err);
+bool check_option(int option, void *to, struct error *err);
 /* Reads the policy, and finds out whether all goes together. */
 bool check_options_complete(struct check_options *options, struct error *err);
 void check_options_release(struct check_options *options);

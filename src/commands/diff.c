@@ -132,16 +132,9 @@ static enum status run(int argc, char **argv)
     struct diff_settings settings = diff_settings_default();
     struct error err;
     struct inputs inputs;
-    for (int option; (option = options_next(&command_diff, argc, argv)) != OPTIONS_END;) {
-        if (option == OPTIONS_BAD)
-            return STATUS_USAGE;
-        if (option == OPTION_HELP) {
-            options_help(&command_diff);
-            return STATUS_OK;
-        }
-        if (!diff_option(option, &settings, &err))
-            return complain_usage("diff: %s", err.text);
-    }
+    enum status status;
+    if (!options_read(&command_diff, argc, argv, diff_option, &settings, &status))
+        return status;
     if (!diff_options_complete(&settings, &err))
         return complain_usage("diff: %s", err.text);
     if (argc - optind != 2)
@@ -150,7 +143,7 @@ static enum status run(int argc, char **argv)
     if (!rules_file_read(settings.rules, &rules, &err))
         return fail(&err);
     settings.capture.rules = rules;
-    enum status status = inputs_choose(&inputs, argv + optind, 2);
+    status = inputs_choose(&inputs, argv + optind, 2);
     if (status == STATUS_OK) {
         status = diff(&settings, &inputs);
         inputs_release(&inputs);

@@ -154,8 +154,9 @@ static void note_kind(int option, struct diff_settings *settings)
             settings->snapshot_option = spec->name;
 }
 
-bool diff_option(int option, struct diff_settings *settings, struct error *err)
+bool diff_option(int option, void *to, struct error *err)
 {
+    struct diff_settings *settings = to;
     static const char *const formats[] = {"text", "json", "csv", NULL};
     static const char *const tables[] = {"site", "category", "phase", NULL};
     uint64_t number;

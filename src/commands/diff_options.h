@@ -32,7 +32,7 @@ extern const struct option_spec diff_option_specs[];
 /* What holds where no option says otherwise. */
 struct diff_settings diff_settings_default(void);
 /* Takes in one option, with its argument in optarg. */
-bool diff_option(int option, struct diff_settings *settings, struct error *err);
+bool diff_option(int option, void *to, struct error *err);
 /* What the options leave open, once all are taken in; false where they do not go together. */
 bool diff_options_complete(struct diff_settings *settings, struct error *err);
 

@@ -117,16 +117,9 @@ static enum status run(int argc, char **argv)
     struct flame_command options = {.capture.device = ALL_DEVICES};
     struct error err;
     struct inputs inputs;
-    for (int option; (option = options_next(&command_flame, argc, argv)) != OPTIONS_END;) {
-        if (option == OPTIONS_BAD)
-            return STATUS_USAGE;
-        if (option == OPTION_HELP) {
-            options_help(&command_flame);
-            return STATUS_OK;
-        }
-        if (!flame_option(option, &options, &err))
-            return complain_usage("flame: %s", err.text);
-    }
+    enum status status;
+    if (!options_read(&command_flame, argc, argv, flame_option, &options, &status))
+        return status;
     if (!flame_options_complete(&options, &err))
         return complain_usage("flame: %s", err.text);
     if (argc - optind > 1)
@@ -137,7 +130,7 @@ static enum status run(int argc, char **argv)
     options.capture.rules = rules;
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();
-    enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
+    status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
         status = flame(&options, &inputs);
         inputs_release(&inputs);

@@ -80,8 +80,9 @@ static bool take_choice(int option, struct flame_command *options, struct error 
     }
 }
 
-bool flame_option(int option, struct flame_command *options, struct error *err)
+bool flame_option(int option, void *to, struct error *err)
 {
+    struct flame_command *options = to;
     uint64_t number = 0;
     struct when when;
     switch (option) {

@@ -17,7 +17,7 @@ struct flame_command {
 extern const struct option_spec flame_option_specs[];
 
 /* Takes in one option, with its argument in optarg. */
-bool flame_option(int option, struct flame_command *options, struct error *err);
+bool flame_option(int option, void *to, struct error *err);
 /* Once all are taken in: false where they do not go together. */
 bool flame_options_complete(const struct flame_command *options, struct error *err);
 

@@ -141,7 +141,8 @@ bool options_read(const struct command *command, int argc, char **argv, option_t
             return false;
         }
         if (!take(option, options, &err)) {
-            complain_usage("%s: %s", command->name, err.text);
+            complain("%s: %s", command->name, err.text);
+            *status = err.status;
             return false;
         }
     }

@@ -137,16 +137,9 @@ static enum status run(int argc, char **argv)
     struct plot_options options = {.capture.device = ALL_DEVICES};
     struct error err;
     struct inputs inputs;
-    for (int option; (option = options_next(&command_plot, argc, argv)) != OPTIONS_END;) {
-        if (option == OPTIONS_BAD)
-            return STATUS_USAGE;
-        if (option == OPTION_HELP) {
-            options_help(&command_plot);
-            return STATUS_OK;
-        }
-        if (!plot_option(option, &options, &err))
-            return complain_usage("plot: %s", err.text);
-    }
+    enum status status;
+    if (!options_read(&command_plot, argc, argv, plot_option, &options, &status))
+        return status;
     const struct plot_kind *several = options.kind ? options.kind : plot_kind_for_several();
     if (argc - optind > 1 && several->input != PLOT_OF_SEVERAL)
         return complain_usage("plot: one FILE at a time");
@@ -156,7 +149,7 @@ static enum status run(int argc, char **argv)
     options.capture.rules = rules;
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();
-    enum status status = inputs_choose(&inputs, argv + optind, argc - optind);
+    status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
         if (plot_options_complete(&options, inputs.paths[0], inputs.count, &err))
             status = plot(&options, &inputs);

@@ -44,7 +44,8 @@ const struct option_spec plot_option_specs[] = {
      "put gnuplot's script and its data there: change it,\n"
      "and draw it anew with gnuplot plot.gp"},
     {OPTION_KIND, "kind", "KIND", "what to draw, see below (default: as FILE has it)"},
-    {OPTION_X, "x", "AXIS", "event (each takes the same room), time, or share\n"
+    {OPTION_X, "x", "AXIS",
+     "event (each takes the same room), time, or share\n"
      "(compare only: from the beginning to the end of each)"},
     {OPTION_AT, "at", "WHEN",
      "the moment that segments and sites show, and others\n"
@@ -123,8 +124,9 @@ static bool take_look(int option, struct plot_options *options, struct error *er
     }
 }
 
-bool plot_option(int option, struct plot_options *options, struct error *err)
+bool plot_option(int option, void *to, struct error *err)
 {
+    struct plot_options *options = to;
     uint64_t number = 0;
     switch (option) {
     case 'o':

@@ -33,7 +33,7 @@ struct plot_options {
 
 extern const struct option_spec plot_option_specs[];
 
-bool plot_option(int option, struct plot_options *options, struct error *err);
+bool plot_option(int option, void *to, struct error *err);
 /* After the last; `input` is the first of so many. */
 bool plot_options_complete(struct plot_options *options, const char *input, size_t inputs,
                            struct error *err);
