@@ -184,7 +184,7 @@ def problems_of(path, out, viz):
     if viz:
         yield from viewer_reads(viz, part, whole)
     rng = random.Random(path.name)
-    for _ in range(4):
+    for _ in range(2):
         first = rng.randrange(min(lengths))
         last = rng.randrange(first, min(lengths)) + 1
         yield from range_is_kept(path, whole, first, last, out)

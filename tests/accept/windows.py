@@ -33,7 +33,7 @@ def main():
         events = [d["trace"]["events"] for d in captures.report(capture)["devices"]]
         if not events or min(events) == 0:
             continue
-        for _ in range(8):
+        for _ in range(4):
             tally.check(capture.name, problems_of(capture, min(events), rng))
     tally.end()
 
