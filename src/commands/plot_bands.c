@@ -4,6 +4,8 @@ bool plot_bands_make(struct bands *bands, struct band_shapes *shapes, const stru
                      size_t wanted, struct error *err)
 {
     double tolerance = plot_time_half_pixel(time);
+    if (wanted > PLOT_BANDS)
+        wanted = PLOT_BANDS;
     for (bool fits = false; !fits;) {
         bands_release(bands);
         if (!bands_choose(bands, time->timeline, time->sampling, wanted, err))

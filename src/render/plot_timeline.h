@@ -5,7 +5,8 @@
 #include "analysis/bands.h"
 #include "render/plot_time.h"
 
-#define PLOT_RUNS 60000 /* of bands; four points each: keeps an SVG below 4 MB */
+#define PLOT_RUNS  60000 /* of bands; four points each: keeps an SVG below 4 MB, */
+#define PLOT_BANDS 15000 /* and below 8 with their titles */
 
 enum plot_colour { COLOUR_CATEGORY, COLOUR_SITE, COLOUR_SIZE };
 

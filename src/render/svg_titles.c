@@ -7,6 +7,9 @@
 #include "render/escape.h"
 
 #define NEAR 0.05 /* pixels that rounding may make of a point */
+#define TITLES_BYTES                                                                               \
+    ((size_t)3 << 20) /* of all shapes: later ones have none, so that names in the                 \
+                         input cannot make a picture that no browser opens */
 
 /* Notes are lines: the picture's title; then colour, points, x, y, x, y and the title of a shape.
  */
@@ -16,6 +19,7 @@ struct notes {
     size_t room;
     struct svg_shape shape;
     char *title; /* in `line`; NULL: no shape is left */
+    size_t told; /* bytes of titles */
 };
 
 /* Text as it stands in XML, line feeds as references to them. */
@@ -130,8 +134,12 @@ static void copy_line(const char *line, const char *title, struct notes *notes, 
     } else if (strcmp(line, "<title>Gnuplot</title>") == 0) {
         fprintf(out, "<title>%s</title>\n", title);
     } else if (notes->title && read_polygon(line, &shape) && is_same(&shape, &notes->shape)) {
-        fprintf(out, "%.*s pointer-events=\"all\"><title>%s</title></polygon>\n",
-                (int)(strlen(line) - 2), line, notes->title);
+        notes->told += strlen(notes->title);
+        if (notes->told <= TITLES_BYTES)
+            fprintf(out, "%.*s pointer-events=\"all\"><title>%s</title></polygon>\n",
+                    (int)(strlen(line) - 2), line, notes->title);
+        else
+            fprintf(out, "%s\n", line);
         next_note(notes);
     } else {
         fprintf(out, "%s\n", line);

@@ -116,6 +116,25 @@ START_TEST(test_cut_short)
 }
 END_TEST
 
+START_TEST(test_long_ones_are_left_out)
+{
+    const size_t size = (size_t)2 << 20;
+    char *text = malloc(size + 1);
+    memset(text, 'x', size);
+    text[size] = '\0';
+    FILE *notes = begin();
+    note(notes, RED, 4, 1, 20, text);
+    note(notes, GREEN, 4, 2, 40, text);
+    char *svg = added(notes, FIRST "\n" SECOND "\n</svg>\n");
+    char *title = strstr(svg, "<title>xxx");
+    ck_assert_ptr_nonnull(title);
+    ck_assert_ptr_null(strstr(title + 1, "<title>"));
+    ck_assert_ptr_nonnull(strstr(svg, SECOND "\n</svg>\n"));
+    free(svg);
+    free(text);
+}
+END_TEST
+
 TCase *svg_titles_tests(void)
 {
     TCase *tests = tcase_create("svg_titles");
@@ -124,5 +143,6 @@ TCase *svg_titles_tests(void)
     tcase_add_test(tests, test_skips_what_is_not_noted);
     tcase_add_test(tests, test_takes_out_those_of_gnuplot);
     tcase_add_test(tests, test_cut_short);
+    tcase_add_test(tests, test_long_ones_are_left_out);
     return tests;
 }
