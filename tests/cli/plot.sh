@@ -164,7 +164,7 @@ done
 mkdir -p own .config/memsnap/plots
 cp "$MEMSNAP_PLOTS"/*.gp own
 echo '# mine by variable' >>own/timeline.gp
-cp "$MEMSNAP_PLOTS"/frame.gp "$MEMSNAP_PLOTS"/page.gp .config/memsnap/plots
+cp "$MEMSNAP_PLOTS"/*.gp .config/memsnap/plots
 echo '# mine by configuration' >.config/memsnap/plots/timeline.gp
 MEMSNAP_PLOTS=$here/own run plot samples/leak.pickle.gz --script s
 check 'uses the variable' grep -q 'mine by variable' s/plot.gp
