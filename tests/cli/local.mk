@@ -115,6 +115,10 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-compare.txt \
 	tests/cli/golden/plot-layers.txt \
 	tests/cli/golden/plot-pareto.txt \
+	tests/cli/golden/plot-phases.txt \
+	tests/cli/golden/plot-report.txt \
+	tests/cli/golden/plot-segments.txt \
+	tests/cli/golden/plot-sites.txt \
 	tests/cli/golden/plot-flame.txt \
 	tests/cli/golden/plot-timeline.txt \
 	tests/cli/golden/range.txt \
