@@ -300,8 +300,5 @@ bool analyze_json(FILE *out, const struct analysis *analysis)
     if (analysis->verbose)
         put_unknown_keys(&json, analysis->snapshot);
     emit_close(&json, '}');
-    fputc('\n', out);
-    bool ok = !json.failed;
-    json_writer_release(&json);
-    return ok;
+    return json_writer_finish(&json);
 }

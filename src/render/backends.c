@@ -90,8 +90,5 @@ bool backends_json(FILE *out, const struct backend_row *rows, size_t count)
         put_row(&json, &rows[i]);
     emit_close(&json, ']');
     emit_close(&json, '}');
-    fputc('\n', out);
-    bool ok = !json.failed;
-    json_writer_release(&json);
-    return ok;
+    return json_writer_finish(&json);
 }

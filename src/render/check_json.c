@@ -100,8 +100,5 @@ bool check_json(FILE *out, const struct check_report *report)
         file_json(&json, &report->files[i]);
     emit_close(&json, ']');
     emit_close(&json, '}');
-    fputc('\n', out);
-    bool ok = !json.failed;
-    json_writer_release(&json);
-    return ok;
+    return json_writer_finish(&json);
 }

@@ -193,8 +193,5 @@ bool diff_json(FILE *out, const struct diff_report *report)
         emit_close(&json, ']');
     }
     emit_close(&json, '}');
-    fputc('\n', out);
-    bool ok = !json.failed;
-    json_writer_release(&json);
-    return ok;
+    return json_writer_finish(&json);
 }

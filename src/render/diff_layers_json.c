@@ -69,8 +69,5 @@ bool layers_diff_json(FILE *out, const struct layers_diff_report *report)
                  (const uint64_t[]){a->trace->forward_count, b->trace->forward_count});
     diff_json_words(&json, "warnings", &report->diff->warnings, NULL);
     emit_close(&json, '}');
-    fputc('\n', out);
-    bool ok = !json.failed;
-    json_writer_release(&json);
-    return ok;
+    return json_writer_finish(&json);
 }

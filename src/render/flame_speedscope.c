@@ -130,9 +130,7 @@ bool flame_speedscope(FILE *out, const struct flame_graphs *graphs, struct error
     }
     emit_close(&json, ']');
     emit_close(&json, '}');
-    fputc('\n', out);
-    bool ok = !json.failed && !text.failed;
-    json_writer_release(&json);
+    bool ok = json_writer_finish(&json) && !text.failed;
     buffer_release(&text);
     return ok || error_set(err, STATUS_LIMIT, "out of memory");
 }

@@ -17,6 +17,14 @@ void json_writer_release(struct json_writer *json)
     buffer_release(&json->scratch);
 }
 
+bool json_writer_finish(struct json_writer *json)
+{
+    bool ok = !json->failed;
+    fputc('\n', json->out);
+    json_writer_release(json);
+    return ok;
+}
+
 /* How much of a string of `size` bytes to escape at a time: no character is cut. */
 static size_t piece_size(const char *bytes, size_t size)
 {

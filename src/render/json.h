@@ -20,6 +20,8 @@ struct json_writer {
 
 void json_writer_init(struct json_writer *json, FILE *out);
 void json_writer_release(struct json_writer *json);
+/* Ends the line and releases the writer; false where the text is not whole. */
+bool json_writer_finish(struct json_writer *json);
 
 /* `key` is NULL inside an array. Keys are our own and need no escaping. */
 void emit_open(struct json_writer *json, const char *key, char bracket); /* '{' or '[' */

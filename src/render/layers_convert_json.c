@@ -49,8 +49,5 @@ bool layers_write_json(FILE *out, const struct layer_trace *trace)
         put_row(&json, trace, &trace->rows[i]);
     emit_close(&json, ']');
     emit_close(&json, '}');
-    fputc('\n', out);
-    bool ok = !json.failed;
-    json_writer_release(&json);
-    return ok;
+    return json_writer_finish(&json);
 }

@@ -176,8 +176,5 @@ bool layers_json(FILE *out, const struct layers_analysis *analysis)
     if (analysis->verbose)
         put_unknown_keys(&json, report->trace);
     emit_close(&json, '}');
-    fputc('\n', out);
-    bool ok = !json.failed;
-    json_writer_release(&json);
-    return ok;
+    return json_writer_finish(&json);
 }

@@ -87,8 +87,5 @@ bool curves_json(FILE *out, const struct curves_analysis *analysis)
     put_spans(&json, report);
     put_growths(&json, analysis);
     emit_close(&json, '}');
-    fputc('\n', out);
-    bool ok = !json.failed;
-    json_writer_release(&json);
-    return ok;
+    return json_writer_finish(&json);
 }

@@ -46,14 +46,6 @@ static void emit_segments(struct json_writer *json, const struct problem *proble
     emit_close(json, ']');
 }
 
-static bool finish(struct json_writer *json)
-{
-    fputc('\n', json->out);
-    bool ok = !json->failed;
-    json_writer_release(json);
-    return ok;
-}
-
 bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
                             const struct fairscale_advice *advice)
 {
@@ -88,7 +80,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     emit_basis(&json, subject);
     emit_word(&json, "backend", "cpu");
     emit_close(&json, '}');
-    return finish(&json);
+    return json_writer_finish(&json);
 }
 
 static void emit_schedule(struct json_writer *json, const struct problem *problem,
@@ -159,7 +151,7 @@ bool suggest_plans_json(FILE *out, const struct suggest_subject *subject,
     emit_integer(&json, "no_checkpoint_peak_bytes", peak_without(&problem->chain));
     emit_basis(&json, subject);
     emit_close(&json, '}');
-    return finish(&json);
+    return json_writer_finish(&json);
 }
 
 bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
@@ -205,5 +197,5 @@ bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
     emit_basis(&json, subject);
     emit_word(&json, "backend", "cpu");
     emit_close(&json, '}');
-    return finish(&json);
+    return json_writer_finish(&json);
 }
