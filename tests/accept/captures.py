@@ -8,6 +8,9 @@ import sys
 TOP = pathlib.Path(os.environ.get("srcdir", "."))
 MEMSNAP = os.environ.get("MEMSNAP", "./memsnap")
 SKIPPED = 77
+# MEMSNAP_SHARE=N: of what a test makes up or combines, an Nth; and no capture above LARGE.
+SHARE = int(os.environ.get("MEMSNAP_SHARE", "1"))
+LARGE = 1_000_000
 
 
 def is_snapshot(path):
@@ -27,13 +30,17 @@ def layer_traces():
     return [path for path in all_samples() + corpus("*.layers.json") if ".layers." in path.name]
 
 
-def corpus(pattern="*.pickle"):
+def some(things):
+    return list(things)[::SHARE]
+
+
+def corpus(pattern="*.pickle", large=SHARE == 1):
     """Real captures, where they are at hand; says so where they are not."""
     folder = pathlib.Path(os.environ.get("MEMSNAP_CORPUS", TOP / ".." / "shared" / "corpus"))
     if not folder.is_dir():
         print(f"note: no folder of real captures at {folder} (MEMSNAP_CORPUS): only samples tested")
         return []
-    return sorted(folder.glob(pattern))
+    return sorted(path for path in folder.glob(pattern) if large or path.stat().st_size < LARGE)
 
 
 def run(*arguments, **options):

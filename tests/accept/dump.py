@@ -5,7 +5,7 @@ Random structures pickled by both of Python's picklers at every protocol, random
 opcodes, CPython's own test vectors, and captures: over 20,000 pickles, in which every opcode there is
 occurs often, are compared, sharing and numbering included, with what inert.py and inert_json.py make
 of them by Python's own unpickler.
-MEMSNAP_DUMP_SHARE=10 tests a tenth of them.
+MEMSNAP_SHARE=10 tests a tenth of them.
 """
 import collections
 import gzip
@@ -25,8 +25,8 @@ import captures
 import inert_json
 import programs
 import specimens
+from captures import SHARE
 
-SHARE = int(os.environ.get("MEMSNAP_DUMP_SHARE", "1"))
 BATCH = 500
 FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # many small files
 CASES = 20_000

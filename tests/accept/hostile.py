@@ -68,7 +68,7 @@ def suggest_problems(damaged):
 def main():
     cuts, flips = map(int, os.environ.get("MEMSNAP_HOSTILE", "60:200").split(":"))
     tally = captures.Tally()
-    for capture in captures.all_samples() + captures.corpus() + captures.corpus("*.layers.json"):
+    for capture in captures.all_samples() + captures.corpus(large=True) + captures.corpus("*.layers.json"):
         data = capture.read_bytes()
         gzipped = data[:2] == b"\x1f\x8b"
         for kind, damaged in (("cut", list(cut(data, cuts))),

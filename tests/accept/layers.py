@@ -276,7 +276,7 @@ def main():
     tally = captures.Tally()
     classes = fairscale_classes()
     sources = [(path.name, read(path, classes)) for path in captures.layer_traces()]
-    sources += [(f"random{seed}", random_rows(random.Random(seed))) for seed in range(RANDOM_TRACES)]
+    sources += [(f"random{seed}", random_rows(random.Random(seed))) for seed in captures.some(range(RANDOM_TRACES))]
     with tempfile.TemporaryDirectory() as folder:
         for name, rows in sources:
             rng = random.Random(name)

@@ -8,11 +8,11 @@ if [ -z "${PYTHON3-}" ]; then
 fi
 corpus=${MEMSNAP_CORPUS-}
 
-# adds_up: checks each line of .run/out.
+# Each line of the file `reports`, all at once: Python takes longer to start than a report to check.
 cat >adds_up.py <<'END'
-import json, sys
-for line in open(".run/out", encoding="utf-8"):
-    report = json.loads(line)
+import json
+
+def check(report):
     assert report["schema"] == "memsnap.analyze/1", report["schema"]
     assert report["input"]["format"] == "allocator-snapshot"
     for device in report["devices"]:
@@ -48,6 +48,14 @@ for line in open(".run/out", encoding="utf-8"):
         assert state["active_bytes"] - state["requested_bytes"] == state["rounding_bytes"]
         assert state["active_bytes"] + state["inactive_bytes"] <= state["reserved_bytes"] or \
             report["warnings"]
+
+for number, line in enumerate(open("reports", encoding="utf-8")):
+    report = json.loads(line)
+    try:
+        check(report)
+    except Exception:
+        print(f"report {number}, of {report['input']['path']}")
+        raise
 END
 
 # json ARGUMENT...
@@ -55,7 +63,7 @@ json() {
     run analyze --format json "$@"
     exits 0
     no_err
-    check 'is valid and adds up' "$PYTHON3" adds_up.py
+    cat .run/out >>reports
 }
 
 for sample in samples/*.gz samples/*.pickle; do
@@ -114,5 +122,7 @@ if [ -d "$corpus" ]; then
 else
     echo 'without the real captures, which are not at hand'
 fi
+last='memsnap analyze --format json'
+check 'is valid and adds up' "$PYTHON3" adds_up.py
 
 finish
