@@ -49,20 +49,11 @@ static bool search_all(struct search *search, bool *occurs, struct error *err)
     const struct timeline *timeline = search->report->timeline;
     bool ok = true;
     for (size_t i = 0; ok && !*occurs && i < timeline->lifetime_count; i++) {
-        uint32_t item = timeline->lifetimes[i].alloc;
-        struct live live = {.in_trace = true,
-                            .index = (uint32_t)i,
-                            .addr = timeline->trace->addr[item],
-                            .size = trace_size(timeline->trace, item),
-                            .stack = timeline->trace->stack[item]};
+        struct live live = live_of_lifetime(timeline, i);
         ok = matches(search, &live, occurs, err);
     }
     for (size_t i = 0; ok && !*occurs && i < timeline->carried_count; i++) {
-        const struct carried *carried = &timeline->carried[i];
-        struct live live = {.index = (uint32_t)i,
-                            .addr = carried->addr,
-                            .size = carried->size,
-                            .stack = carried->stack};
+        struct live live = live_of_carried(timeline, i);
         ok = matches(search, &live, occurs, err);
     }
     return ok;

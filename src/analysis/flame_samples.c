@@ -158,15 +158,10 @@ static bool weigh(const struct maker *maker, uint64_t size, int64_t from, uint32
 static bool add_lifetimes(struct maker *maker, struct error *err)
 {
     const struct timeline *timeline = maker->set.timeline;
-    const struct trace *trace = timeline->trace;
     flame_sum weight;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        struct live live = {.in_trace = true,
-                            .index = (uint32_t)i,
-                            .addr = trace->addr[lifetime->alloc],
-                            .size = trace_size(trace, lifetime->alloc),
-                            .stack = trace->stack[lifetime->alloc]};
+        struct live live = live_of_lifetime(timeline, i);
         if (!weigh(maker, live.size, lifetime->alloc, lifetime->free_completed, &weight, err) ||
             !add(maker, &live, weight, err))
             return false;
@@ -180,10 +175,7 @@ static bool add_carried(struct maker *maker, struct error *err)
     flame_sum weight;
     for (size_t i = 0; i < timeline->carried_count; i++) {
         const struct carried *carried = &timeline->carried[i];
-        struct live live = {.index = (uint32_t)i,
-                            .addr = carried->addr,
-                            .size = carried->size,
-                            .stack = carried->stack};
+        struct live live = live_of_carried(timeline, i);
         if (carried->in_active &&
             (!weigh(maker, live.size, -1, carried->free_completed, &weight, err) ||
              !add(maker, &live, weight, err)))

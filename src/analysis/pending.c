@@ -91,14 +91,13 @@ static bool add(struct collector *collector, struct live live, uint32_t requeste
 static bool collect(struct collector *collector, struct error *err)
 {
     const struct timeline *timeline = collector->timeline;
-    const struct trace *trace = timeline->trace;
     for (size_t i = 0; i < timeline->carried_count; i++) {
         const struct carried *carried = &timeline->carried[i];
         bool before = carried->in_active && !carried->in_allocated;
         if (carried->free_requested == EVENT_NEVER && !before)
             continue;
         int64_t us = waited(collector, carried->free_requested, carried->free_completed);
-        struct live live = {false, (uint32_t)i, carried->addr, carried->size, carried->stack};
+        struct live live = live_of_carried(timeline, i);
         if (us > PENDING_LEAST_US &&
             !add(collector, live, carried->free_requested, carried->free_completed, us, err))
             return false;
@@ -108,8 +107,7 @@ static bool collect(struct collector *collector, struct error *err)
         if (lifetime->free_requested == EVENT_NEVER)
             continue;
         int64_t us = waited(collector, lifetime->free_requested, lifetime->free_completed);
-        struct live live = {true, (uint32_t)i, trace->addr[lifetime->alloc],
-                            trace_size(trace, lifetime->alloc), trace->stack[lifetime->alloc]};
+        struct live live = live_of_lifetime(timeline, i);
         if (us > PENDING_LEAST_US &&
             !add(collector, live, lifetime->free_requested, lifetime->free_completed, us, err))
             return false;

@@ -70,19 +70,15 @@ static void resolve_all(struct pins *pins, const struct addrmap *map,
 {
     for (size_t i = 0; i < timeline->carried_count; i++) {
         const struct carried *carried = &timeline->carried[i];
+        struct live live = live_of_carried(timeline, i);
         if (carried->in_active && carried->free_completed == EVENT_NEVER)
-            resolve(
-                pins, map,
-                &(struct live){false, (uint32_t)i, carried->addr, carried->size, carried->stack});
+            resolve(pins, map, &live);
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        const struct lifetime *lifetime = &timeline->lifetimes[i];
-        if (lifetime->free_completed != EVENT_NEVER)
+        if (timeline->lifetimes[i].free_completed != EVENT_NEVER)
             continue;
-        const struct trace *trace = timeline->trace;
-        resolve(pins, map,
-                &(struct live){true, (uint32_t)i, trace->addr[lifetime->alloc],
-                               trace_size(trace, lifetime->alloc), trace->stack[lifetime->alloc]});
+        struct live live = live_of_lifetime(timeline, i);
+        resolve(pins, map, &live);
     }
 }
 

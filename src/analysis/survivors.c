@@ -52,10 +52,7 @@ static bool collect_carried(struct survivors *survivors, const struct timeline *
 {
     for (size_t i = 0; i < timeline->carried_count; i++) {
         const struct carried *carried = &timeline->carried[i];
-        struct live live = {.index = (uint32_t)i,
-                            .addr = carried->addr,
-                            .size = carried->size,
-                            .stack = carried->stack};
+        struct live live = live_of_carried(timeline, i);
         struct survival life = {.limit = (uint16_t)ends_before(ends, carried->free_completed),
                                 .before = (int64_t)carried->free_completed > ends->before};
         if (carried->in_active && !add_survivor(survivors, live, life, err))
@@ -67,7 +64,6 @@ static bool collect_carried(struct survivors *survivors, const struct timeline *
 static bool collect_lifetimes(struct survivors *survivors, const struct timeline *timeline,
                               const struct step_ends *ends, struct error *err)
 {
-    const struct trace *trace = timeline->trace;
     size_t next = 0; /* the first end at or after the allocation */
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
@@ -79,11 +75,7 @@ static bool collect_lifetimes(struct survivors *survivors, const struct timeline
                       (int64_t)lifetime->free_completed > ends->before;
         if (lifetime->free_completed <= ends->items[next] && !before)
             continue; /* nearly all */
-        struct live live = {.in_trace = true,
-                            .index = (uint32_t)i,
-                            .addr = trace->addr[lifetime->alloc],
-                            .size = trace_size(trace, lifetime->alloc),
-                            .stack = trace->stack[lifetime->alloc]};
+        struct live live = live_of_lifetime(timeline, i);
         struct survival life = {.first = (uint16_t)next,
                                 .limit = (uint16_t)ends_before(ends, lifetime->free_completed),
                                 .before = before};

@@ -108,6 +108,27 @@ struct live {
     stack_id stack;
 };
 
+static inline struct live live_of_lifetime(const struct timeline *timeline, size_t index)
+{
+    const struct trace *trace = timeline->trace;
+    uint32_t item = timeline->lifetimes[index].alloc;
+    return (struct live){.in_trace = true,
+                         .index = (uint32_t)index,
+                         .addr = trace->addr[item],
+                         .size = trace_size(trace, item),
+                         .stack = trace->stack[item]};
+}
+
+static inline struct live live_of_carried(const struct timeline *timeline, size_t index)
+{
+    const struct carried *carried = &timeline->carried[index];
+    return (struct live){.in_trace = false,
+                         .index = (uint32_t)index,
+                         .addr = carried->addr,
+                         .size = carried->size,
+                         .stack = carried->stack};
+}
+
 /* Everything live (active curve) after `item`; `*list` is malloc'ed. `*unexplained_bytes` is the
  * curve's value minus the sum of the list: 0 unless the trace contradicts itself. */
 bool timeline_live(const struct timeline *timeline, int64_t item, struct live **list, size_t *count,

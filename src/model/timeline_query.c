@@ -150,18 +150,13 @@ bool timeline_item_at(const struct timeline *timeline, struct point point, int64
 /* Writes what is live to `list`, or only counts where that is NULL. */
 static size_t list_live(const struct timeline *timeline, int64_t item, struct live *list)
 {
-    const struct trace *trace = timeline->trace;
     size_t count = 0;
     for (size_t i = 0; i < timeline->carried_count; i++) {
         const struct carried *carried = &timeline->carried[i];
         if (!carried->in_active || (int64_t)carried->free_completed <= item)
             continue;
         if (list)
-            list[count] = (struct live){.in_trace = false,
-                                        .index = (uint32_t)i,
-                                        .addr = carried->addr,
-                                        .size = carried->size,
-                                        .stack = carried->stack};
+            list[count] = live_of_carried(timeline, i);
         count++;
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
@@ -171,11 +166,7 @@ static size_t list_live(const struct timeline *timeline, int64_t item, struct li
         if ((int64_t)lifetime->free_completed <= item)
             continue;
         if (list)
-            list[count] = (struct live){.in_trace = true,
-                                        .index = (uint32_t)i,
-                                        .addr = trace->addr[lifetime->alloc],
-                                        .size = trace_size(trace, lifetime->alloc),
-                                        .stack = trace->stack[lifetime->alloc]};
+            list[count] = live_of_lifetime(timeline, i);
         count++;
     }
     return count;

@@ -147,7 +147,7 @@ static bool put_carried(struct walk *walk, size_t index, struct error *err)
     const struct snapshot *snapshot = timeline->snapshot;
     const struct carried *carried = &timeline->carried[index];
     struct allocation allocation = {
-        .live = {false, (uint32_t)index, carried->addr, carried->size, carried->stack},
+        .live = live_of_carried(timeline, index),
         .origin = origins[carried->origin],
         .counts_in = !carried->in_allocated ? "active"
                      : carried->in_active   ? "both"
@@ -178,8 +178,7 @@ static bool put_lifetime(struct walk *walk, size_t index, struct error *err)
     const struct lifetime *lifetime = &timeline->lifetimes[index];
     uint32_t item = lifetime->alloc;
     struct allocation allocation = {
-        .live = {true, (uint32_t)index, trace->addr[item], trace_size(trace, item),
-                 trace->stack[item]},
+        .live = live_of_lifetime(timeline, index),
         .origin = "trace",
         .counts_in = "both",
         .has_birth_event = true,
