@@ -111,12 +111,6 @@ static enum status summarize(const struct run *run, size_t *reported)
     return status;
 }
 
-static enum status fail(const struct error *err)
-{
-    complain("%s", err->text);
-    return err->status;
-}
-
 /* Reports the files to an output that is open, and closes it. */
 static enum status report_files(struct run *run, struct output *output)
 {
@@ -124,7 +118,7 @@ static enum status report_files(struct run *run, struct output *output)
     size_t reported;
     if (!do_files(run, output, &err)) {
         output_discard(output);
-        return fail(&err);
+        return complain_failure(&err);
     }
     enum status status = summarize(run, &reported);
     if (reported == 0) {
@@ -133,8 +127,8 @@ static enum status report_files(struct run *run, struct output *output)
     }
     if (run->inputs->count > 1 && !run->options->json && !run->options->explain &&
         !compare(run, &err))
-        status = fail(&err);
-    return output_commit(output, &err) ? status : fail(&err);
+        status = complain_failure(&err);
+    return output_commit(output, &err) ? status : complain_failure(&err);
 }
 
 static enum status analyze(const struct analyze_options *options, struct inputs *inputs)
@@ -149,10 +143,10 @@ static enum status analyze(const struct analyze_options *options, struct inputs 
     }
     enum status status;
     if (!output_open(&output, options->output, &err)) {
-        status = fail(&err);
+        status = complain_failure(&err);
     } else if (!inputs_open(inputs, &err)) {
         output_discard(&output);
-        status = fail(&err);
+        status = complain_failure(&err);
     } else {
         run.page = page_for(output.stream, options->unit);
         status = report_files(&run, &output);
@@ -184,7 +178,7 @@ static enum status run(int argc, char **argv)
         return complain_usage("analyze: %s", err.text);
     struct own_rules *rules;
     if (!rules_file_read(options.rules, &rules, &err))
-        return fail(&err);
+        return complain_failure(&err);
     options.capture.rules = rules;
     status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {

@@ -140,12 +140,6 @@ static bool is_for_ci(enum check_format format)
     return format == CHECK_JUNIT || format == CHECK_GITHUB;
 }
 
-static enum status fail(const struct error *err)
-{
-    complain("%s", err->text);
-    return err->status;
-}
-
 /* Checks the files and reports to an output that is open, and closes it. */
 static enum status report_files(struct run *run, struct output *output)
 {
@@ -166,7 +160,7 @@ static enum status report_files(struct run *run, struct output *output)
         output_discard(output);
         return status;
     }
-    return output_commit(output, &err) ? status : fail(&err);
+    return output_commit(output, &err) ? status : complain_failure(&err);
 }
 
 static enum status check_into(struct run *run)
@@ -174,11 +168,11 @@ static enum status check_into(struct run *run)
     struct output output;
     struct error err;
     if (!output_open(&output, run->options->output, &err))
-        return fail(&err);
+        return complain_failure(&err);
     if (!inputs_open(run->inputs, &err) ||
         (run->options->baseline && !inputs_open(&run->baseline_input, &err))) {
         output_discard(&output);
-        return fail(&err);
+        return complain_failure(&err);
     }
     sandbox_enter(output.temporary ? output.path : NULL);
     return report_files(run, &output);
@@ -234,7 +228,7 @@ static enum status run_options(struct check_options *options, char **paths, int 
     struct inputs inputs;
     struct own_rules *rules;
     if (!rules_file_read(options->own_rules, &rules, &err))
-        return fail(&err);
+        return complain_failure(&err);
     options->capture.rules = rules;
     enum status status = STATUS_OK;
     if (!check_rules_resolve(&options->rules, &err))

@@ -40,6 +40,12 @@ enum status complain_usage(const char *format, ...)
     return STATUS_USAGE;
 }
 
+enum status complain_failure(const struct error *err)
+{
+    complain("%s", err->text);
+    return err->status;
+}
+
 const char *path_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;

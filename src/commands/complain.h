@@ -10,6 +10,9 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, returning STATUS_USAGE. */
 enum status complain_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* "memsnap: " and the error, which names what failed. Returns its status. */
+enum status complain_failure(const struct error *err);
+
 /* "memsnap: FILE: byte 1234: expected ..." Returns the error's status. */
 enum status complain_error(const char *path, const struct error *err);
 

@@ -69,28 +69,22 @@ static bool convert_file(const struct convert_options *options, struct inputs *i
     return ok;
 }
 
-static enum status fail(const struct error *err)
-{
-    complain("%s", err->text);
-    return err->status;
-}
-
 static enum status convert(const struct convert_options *options, struct inputs *inputs)
 {
     struct output output;
     struct error err;
     if (!output_open(&output, options->output, &err))
-        return fail(&err);
+        return complain_failure(&err);
     if (!inputs_open(inputs, &err)) {
         output_discard(&output);
-        return fail(&err);
+        return complain_failure(&err);
     }
     sandbox_enter(output.temporary ? output.path : NULL);
     if (!convert_file(options, inputs, output.stream, &err)) {
         output_discard(&output);
         return complain_error(inputs->paths[0], &err);
     }
-    return output_commit(&output, &err) ? STATUS_OK : fail(&err);
+    return output_commit(&output, &err) ? STATUS_OK : complain_failure(&err);
 }
 
 static bool take_target(const char *text, enum target *target, struct error *err)

@@ -93,21 +93,15 @@ static bool compare(const struct diff_job *job, struct inputs *inputs, unsigned 
     return false;
 }
 
-static enum status fail(const struct error *err)
-{
-    complain("%s", err->text);
-    return err->status;
-}
-
 static enum status diff(const struct diff_settings *settings, struct inputs *inputs)
 {
     struct output output;
     struct error err;
     if (!output_open(&output, settings->output, &err))
-        return fail(&err);
+        return complain_failure(&err);
     if (!inputs_open(inputs, &err)) {
         output_discard(&output);
-        return fail(&err);
+        return complain_failure(&err);
     }
     struct page page = page_for(output.stream, settings->unit);
     struct watch watch;
@@ -120,10 +114,11 @@ static enum status diff(const struct diff_settings *settings, struct inputs *inp
     watch_end(&watch);
     if (!ok) {
         output_discard(&output);
-        return blame == DIFF_NEITHER ? fail(&err) : complain_error(inputs->paths[blame], &err);
+        return blame == DIFF_NEITHER ? complain_failure(&err)
+                                     : complain_error(inputs->paths[blame], &err);
     }
     if (!output_commit(&output, &err))
-        return fail(&err);
+        return complain_failure(&err);
     return exceeded ? STATUS_CHECK_FAILED : STATUS_OK;
 }
 
@@ -141,7 +136,7 @@ static enum status run(int argc, char **argv)
         return complain_usage("diff: name two files, the one before and the one after");
     struct own_rules *rules;
     if (!rules_file_read(settings.rules, &rules, &err))
-        return fail(&err);
+        return complain_failure(&err);
     settings.capture.rules = rules;
     status = inputs_choose(&inputs, argv + optind, 2);
     if (status == STATUS_OK) {

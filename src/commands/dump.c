@@ -99,29 +99,23 @@ static enum status dump_files(const struct dump_options *options, struct inputs 
     return status;
 }
 
-static enum status fail(const struct error *err)
-{
-    complain("%s", err->text);
-    return err->status;
-}
-
 static enum status dump(const struct dump_options *options, struct inputs *inputs)
 {
     struct output output;
     struct error err;
     size_t dumped;
     if (!output_open(&output, options->output, &err))
-        return fail(&err);
+        return complain_failure(&err);
     if (!inputs_open(inputs, &err)) {
         output_discard(&output);
-        return fail(&err);
+        return complain_failure(&err);
     }
     sandbox_enter(output.temporary ? output.path : NULL);
     enum status status = dump_files(options, inputs, output.stream, &dumped);
     if (dumped == 0)
         output_discard(&output);
     else if (!output_commit(&output, &err))
-        status = fail(&err);
+        status = complain_failure(&err);
     return status;
 }
 

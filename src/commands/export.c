@@ -36,22 +36,22 @@ static bool export_file(const struct export_options *options, struct inputs *inp
     return ok;
 }
 
-static enum status fail(const struct error *err)
+static enum status export_into(const struct export_options *options, struct inputs *inputs)
 {
-    complain("%s", err->text);
-    return err->status;
-}
-
-static enum status export(const struct export_options *options, struct inputs *inputs) {
-    struct output output; struct error err;
-    if (!output_open(&output, options->output, &err)) return fail(&err);
-    if (!inputs_open(inputs, &err)){output_discard(&output); return fail(&err);}
-sandbox_enter(output.temporary ? output.path : NULL);
-if (!export_file(options, inputs, &output, &err)) {
-    output_discard(&output);
-    return complain_error(inputs->paths[0], &err);
-}
-return output_commit(&output, &err) ? STATUS_OK : fail(&err);
+    struct output output;
+    struct error err;
+    if (!output_open(&output, options->output, &err))
+        return complain_failure(&err);
+    if (!inputs_open(inputs, &err)) {
+        output_discard(&output);
+        return complain_failure(&err);
+    }
+    sandbox_enter(output.temporary ? output.path : NULL);
+    if (!export_file(options, inputs, &output, &err)) {
+        output_discard(&output);
+        return complain_error(inputs->paths[0], &err);
+    }
+    return output_commit(&output, &err) ? STATUS_OK : complain_failure(&err);
 }
 
 static enum status run(int argc, char **argv)
@@ -69,11 +69,11 @@ static enum status run(int argc, char **argv)
         return complain_usage("export: %s", err.text);
     struct own_rules *rules;
     if (!rules_file_read(options.rules, &rules, &err))
-        return fail(&err);
+        return complain_failure(&err);
     options.capture.rules = rules;
     status = inputs_choose(&inputs, argv + optind, argc - optind);
     if (status == STATUS_OK) {
-        status = export(&options, &inputs);
+        status = export_into(&options, &inputs);
         inputs_release(&inputs);
     }
     own_rules_destroy(rules);

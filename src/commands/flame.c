@@ -14,12 +14,6 @@
 #include "decode/sniff.h"
 #include "render/flame.h"
 
-static enum status fail(const struct error *err)
-{
-    complain("%s", err->text);
-    return err->status;
-}
-
 /* What a reader of the picture could not know. */
 static void remark(const char *path, const struct flame *flame)
 {
@@ -99,17 +93,17 @@ static enum status flame(const struct flame_command *options, struct inputs *inp
     struct output output;
     struct error err;
     if (!output_open(&output, options->output, &err))
-        return fail(&err);
+        return complain_failure(&err);
     if (!inputs_open(inputs, &err)) {
         output_discard(&output);
-        return fail(&err);
+        return complain_failure(&err);
     }
     sandbox_enter(output.temporary ? output.path : NULL);
     if (!flame_file(options, inputs, output.stream, &err)) {
         output_discard(&output);
         return complain_error(inputs->paths[0], &err);
     }
-    return output_commit(&output, &err) ? STATUS_OK : fail(&err);
+    return output_commit(&output, &err) ? STATUS_OK : complain_failure(&err);
 }
 
 static enum status run(int argc, char **argv)
@@ -126,7 +120,7 @@ static enum status run(int argc, char **argv)
         return complain_usage("flame: one FILE at a time");
     struct own_rules *rules;
     if (!rules_file_read(options.rules, &rules, &err))
-        return fail(&err);
+        return complain_failure(&err);
     options.capture.rules = rules;
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();

@@ -25,12 +25,6 @@ struct reading {
     FILE *notes; /* of an SVG; else NULL */
 };
 
-static enum status fail(const struct error *err)
-{
-    complain("%s", err->text);
-    return err->status;
-}
-
 /* In a process of its own, in the sandbox: all files are open. */
 static enum status read_input(void *self)
 {
@@ -53,8 +47,9 @@ static enum status read_input(void *self)
     watch_end(&watch);
     if (!drawn)
         return complain_error(reading->inputs->paths[job.input], &err);
-    return plot_folder_close(&plot_chosen(reading->candidates)->folder, &err) ? STATUS_OK
-                                                                              : fail(&err);
+    return plot_folder_close(&plot_chosen(reading->candidates)->folder, &err)
+               ? STATUS_OK
+               : complain_failure(&err);
 }
 
 /* gnuplot sees nothing but script and data. */
@@ -65,7 +60,7 @@ static enum status draw(const struct plot_options *options, const struct plot_fo
     struct error err;
     char *gnuplot = plot_find_gnuplot(&err);
     if (!gnuplot)
-        return fail(&err);
+        return complain_failure(&err);
     bool ok;
     if (options->term) {
         ok = plot_show(gnuplot, folder->path, options->look.format, &err);
@@ -78,7 +73,7 @@ static enum status draw(const struct plot_options *options, const struct plot_fo
             output_discard(&output);
     }
     free(gnuplot);
-    return ok ? STATUS_OK : fail(&err);
+    return ok ? STATUS_OK : complain_failure(&err);
 }
 
 static enum status plot_in(struct reading *reading)
@@ -95,7 +90,7 @@ static enum status plot_in(struct reading *reading)
     if (options->out || options->term)
         status = draw(options, folder, reading->notes);
     if (options->script && !plot_folder_keep(folder, &err))
-        return fail(&err);
+        return complain_failure(&err);
     return status;
 }
 
@@ -109,10 +104,10 @@ static enum status plot(struct plot_options *options, struct inputs *inputs)
     bool needed = (options->out || options->term) && !options->script;
     char *gnuplot = needed || options->term ? plot_find_gnuplot(&err) : NULL;
     if (needed && !gnuplot)
-        return fail(&err);
+        return complain_failure(&err);
     if (options->out && options->look.format == PLOT_SVG && !(notes = plot_svg_scratch(&err))) {
         free(gnuplot);
-        return fail(&err);
+        return complain_failure(&err);
     }
     enum status status;
     plot_signals_hold();
@@ -121,7 +116,7 @@ static enum status plot(struct plot_options *options, struct inputs *inputs)
     free(gnuplot);
     if (!inputs_open(inputs, &err) ||
         !plot_candidates_make(&candidates, options, inputs->count, &err)) {
-        status = fail(&err);
+        status = complain_failure(&err);
     } else {
         status = plot_in(&(struct reading){options, inputs, &candidates, notes});
         plot_candidates_release(&candidates);
@@ -145,7 +140,7 @@ static enum status run(int argc, char **argv)
         return complain_usage("plot: one FILE at a time");
     struct own_rules *rules;
     if (!rules_file_read(options.rules, &rules, &err))
-        return fail(&err);
+        return complain_failure(&err);
     options.capture.rules = rules;
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();

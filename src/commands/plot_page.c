@@ -59,22 +59,16 @@ static bool read_input(struct plot_job *job, struct error *err)
     return ok;
 }
 
-static enum status fail(const struct error *err)
-{
-    complain("%s", err->text);
-    return err->status;
-}
-
 enum status plot_page(const struct plot_options *options, struct inputs *inputs)
 {
     struct output output;
     struct watch watch;
     struct error err;
     if (!output_open(&output, options->out, &err))
-        return fail(&err);
+        return complain_failure(&err);
     if (!inputs_open(inputs, &err)) {
         output_discard(&output);
-        return fail(&err);
+        return complain_failure(&err);
     }
     sandbox_enter(output.temporary ? output.path : NULL);
     watch_begin(&watch, 1, output.stream);
@@ -87,5 +81,5 @@ enum status plot_page(const struct plot_options *options, struct inputs *inputs)
         output_discard(&output);
         return complain_error(inputs->paths[0], &err);
     }
-    return output_commit(&output, &err) ? STATUS_OK : fail(&err);
+    return output_commit(&output, &err) ? STATUS_OK : complain_failure(&err);
 }

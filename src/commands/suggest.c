@@ -228,12 +228,6 @@ static bool answer_file(const struct suggest_options *options, const struct buff
     return ok;
 }
 
-static enum status fail(const struct error *err)
-{
-    complain("%s", err->text);
-    return err->status;
-}
-
 /* Drivers of devices are a matter of another process, for none works in the sandbox. */
 static void start_devices(const struct suggest_options *options)
 {
@@ -250,10 +244,10 @@ static enum status answer_into(const struct suggest_options *options,
     struct error err;
     bool fits = false;
     if (!output_open(&output, options->output, &err))
-        return fail(&err);
+        return complain_failure(&err);
     if (!inputs_open(inputs, &err)) {
         output_discard(&output);
-        return fail(&err);
+        return complain_failure(&err);
     }
     struct page page = page_for(output.stream, options->unit);
     sandbox_enter(output.temporary ? output.path : NULL);
@@ -262,7 +256,7 @@ static enum status answer_into(const struct suggest_options *options,
         return complain_error(inputs->paths[0], &err);
     }
     if (!output_commit(&output, &err))
-        return fail(&err);
+        return complain_failure(&err);
     return fits ? STATUS_OK : STATUS_CHECK_FAILED;
 }
 
@@ -273,7 +267,7 @@ static enum status suggest(const struct suggest_options *options, struct inputs 
     start_devices(options);
     bool ok = !options->times ||
               small_file_open(options->times, LAYER_TIMES_MOST, "layer times", &times_text, &err);
-    enum status status = ok ? answer_into(options, &times_text, inputs) : fail(&err);
+    enum status status = ok ? answer_into(options, &times_text, inputs) : complain_failure(&err);
     buffer_release(&times_text);
     return status;
 }
