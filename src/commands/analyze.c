@@ -5,11 +5,8 @@
 #include "commands/analyze_kind.h"
 #include "commands/complain.h"
 #include "commands/crew.h"
-#include "commands/inputs.h"
+#include "commands/files.h"
 #include "commands/options.h"
-#include "commands/output.h"
-#include "commands/rules_file.h"
-#include "commands/sandbox.h"
 #include "commands/watch.h"
 
 struct result {
@@ -71,7 +68,6 @@ static bool do_files(struct run *run, const struct output *output, struct error 
         .self = run,
     };
     watch_begin(&run->watch, run->inputs->count, output->stream);
-    sandbox_enter(output->temporary ? output->path : NULL);
     bool ok = crew_run(&work, err);
     watch_end(&run->watch);
     return ok;
@@ -131,32 +127,6 @@ static enum status report_files(struct run *run, struct output *output)
     return output_commit(output, &err) ? status : complain_failure(&err);
 }
 
-static enum status analyze(const struct analyze_options *options, struct inputs *inputs)
-{
-    struct run run = {.options = options, .inputs = inputs};
-    struct output output;
-    struct error err;
-    run.results = calloc(inputs->count, sizeof(*run.results));
-    if (!run.results) {
-        complain("out of memory");
-        return STATUS_LIMIT;
-    }
-    enum status status;
-    if (!output_open(&output, options->output, &err)) {
-        status = complain_failure(&err);
-    } else if (!inputs_open(inputs, &err)) {
-        output_discard(&output);
-        status = complain_failure(&err);
-    } else {
-        run.page = page_for(output.stream, options->unit);
-        status = report_files(&run, &output);
-    }
-    for (size_t i = 0; i < inputs->count; i++)
-        free(run.results[i].figures.rows);
-    free(run.results);
-    return status;
-}
-
 /* Files read at once share what one may take unless told otherwise. */
 static void divide_memory(struct analyze_options *options, size_t files)
 {
@@ -166,28 +136,39 @@ static void divide_memory(struct analyze_options *options, size_t files)
         options->capture.max_memory = budget_default_limit() / options->jobs;
 }
 
+static enum status analyze(void *self, struct inputs *inputs)
+{
+    struct analyze_options *options = self;
+    struct run run = {.options = options, .inputs = inputs};
+    struct output output;
+    divide_memory(options, inputs->count);
+    run.results = calloc(inputs->count, sizeof(*run.results));
+    if (!run.results) {
+        complain("out of memory");
+        return STATUS_LIMIT;
+    }
+    enum status status = files_open(&output, options->output, inputs);
+    if (status == STATUS_OK) {
+        run.page = page_for(output.stream, options->unit);
+        status = report_files(&run, &output);
+    }
+    for (size_t i = 0; i < inputs->count; i++)
+        free(run.results[i].figures.rows);
+    free(run.results);
+    return status;
+}
+
 static enum status run(int argc, char **argv)
 {
     struct analyze_options options = {.capture.device = ALL_DEVICES, .ranks = DEFAULT_RANKS};
     struct error err;
-    struct inputs inputs;
     enum status status;
     if (!options_read(&command_analyze, argc, argv, analyze_option, &options, &status))
         return status;
     if (!analyze_options_complete(&options, &err))
         return complain_usage("analyze: %s", err.text);
-    struct own_rules *rules;
-    if (!rules_file_read(options.rules, &rules, &err))
-        return complain_failure(&err);
-    options.capture.rules = rules;
-    status = inputs_choose(&inputs, argv + optind, argc - optind);
-    if (status == STATUS_OK) {
-        divide_memory(&options, inputs.count);
-        status = analyze(&options, &inputs);
-        inputs_release(&inputs);
-    }
-    own_rules_destroy(rules);
-    return status;
+    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
+                                analyze, &options);
 }
 
 const struct command command_analyze = {

@@ -5,10 +5,8 @@
 #include "commands/arguments.h"
 #include "commands/command.h"
 #include "commands/complain.h"
-#include "commands/inputs.h"
+#include "commands/files.h"
 #include "commands/options.h"
-#include "commands/output.h"
-#include "commands/sandbox.h"
 #include "model/layer_trace.h"
 #include "render/layers_convert.h"
 
@@ -69,22 +67,16 @@ static bool convert_file(const struct convert_options *options, struct inputs *i
     return ok;
 }
 
-static enum status convert(const struct convert_options *options, struct inputs *inputs)
+static enum status convert(void *self, struct inputs *inputs)
 {
+    const struct convert_options *options = self;
     struct output output;
     struct error err;
-    if (!output_open(&output, options->output, &err))
-        return complain_failure(&err);
-    if (!inputs_open(inputs, &err)) {
-        output_discard(&output);
-        return complain_failure(&err);
-    }
-    sandbox_enter(output.temporary ? output.path : NULL);
-    if (!convert_file(options, inputs, output.stream, &err)) {
-        output_discard(&output);
-        return complain_error(inputs->paths[0], &err);
-    }
-    return output_commit(&output, &err) ? STATUS_OK : complain_failure(&err);
+    enum status status = files_open(&output, options->output, inputs);
+    if (status != STATUS_OK)
+        return status;
+    bool ok = convert_file(options, inputs, output.stream, &err);
+    return files_close(&output, ok, inputs->paths[0], &err);
 }
 
 static bool take_target(const char *text, enum target *target, struct error *err)
@@ -114,7 +106,6 @@ static bool take_option(int option, void *to, struct error *err)
 static enum status run(int argc, char **argv)
 {
     struct convert_options options = {.max_memory = budget_default_limit()};
-    struct inputs inputs;
     enum status status;
     if (!options_read(&command_convert, argc, argv, take_option, &options, &status))
         return status;
@@ -123,12 +114,7 @@ static enum status run(int argc, char **argv)
     bool to_stdout = !options.output || strcmp(options.output, "-") == 0;
     if (choose_target(&options) == TARGET_MSGPACK && to_stdout && isatty(STDOUT_FILENO))
         return complain_usage("convert: msgpack is not for a terminal; name a file with -o");
-    status = inputs_choose(&inputs, argv + optind, 1);
-    if (status == STATUS_OK) {
-        status = convert(&options, &inputs);
-        inputs_release(&inputs);
-    }
-    return status;
+    return files_run(argv + optind, 1, convert, &options);
 }
 
 static const struct option_spec options[] = {

@@ -2,11 +2,8 @@
 
 #include "commands/complain.h"
 #include "commands/diff_job.h"
-#include "commands/inputs.h"
+#include "commands/files.h"
 #include "commands/options.h"
-#include "commands/output.h"
-#include "commands/rules_file.h"
-#include "commands/sandbox.h"
 #include "commands/watch.h"
 
 static bool open_sources(const struct diff_settings *settings, struct inputs *inputs,
@@ -93,40 +90,30 @@ static bool compare(const struct diff_job *job, struct inputs *inputs, unsigned 
     return false;
 }
 
-static enum status diff(const struct diff_settings *settings, struct inputs *inputs)
+static enum status diff(void *self, struct inputs *inputs)
 {
+    const struct diff_settings *settings = self;
     struct output output;
     struct error err;
-    if (!output_open(&output, settings->output, &err))
-        return complain_failure(&err);
-    if (!inputs_open(inputs, &err)) {
-        output_discard(&output);
-        return complain_failure(&err);
-    }
+    enum status status = files_open(&output, settings->output, inputs);
+    if (status != STATUS_OK)
+        return status;
     struct page page = page_for(output.stream, settings->unit);
     struct watch watch;
     bool exceeded = false;
     unsigned blame = DIFF_NEITHER;
     const struct diff_job job = {settings, &page, inputs->paths, &watch, &exceeded};
     watch_begin(&watch, inputs->count, output.stream);
-    sandbox_enter(output.temporary ? output.path : NULL);
     bool ok = compare(&job, inputs, &blame, &err);
     watch_end(&watch);
-    if (!ok) {
-        output_discard(&output);
-        return blame == DIFF_NEITHER ? complain_failure(&err)
-                                     : complain_error(inputs->paths[blame], &err);
-    }
-    if (!output_commit(&output, &err))
-        return complain_failure(&err);
-    return exceeded ? STATUS_CHECK_FAILED : STATUS_OK;
+    status = files_close(&output, ok, blame == DIFF_NEITHER ? NULL : inputs->paths[blame], &err);
+    return status == STATUS_OK && exceeded ? STATUS_CHECK_FAILED : status;
 }
 
 static enum status run(int argc, char **argv)
 {
     struct diff_settings settings = diff_settings_default();
     struct error err;
-    struct inputs inputs;
     enum status status;
     if (!options_read(&command_diff, argc, argv, diff_option, &settings, &status))
         return status;
@@ -134,17 +121,8 @@ static enum status run(int argc, char **argv)
         return complain_usage("diff: %s", err.text);
     if (argc - optind != 2)
         return complain_usage("diff: name two files, the one before and the one after");
-    struct own_rules *rules;
-    if (!rules_file_read(settings.rules, &rules, &err))
-        return complain_failure(&err);
-    settings.capture.rules = rules;
-    status = inputs_choose(&inputs, argv + optind, 2);
-    if (status == STATUS_OK) {
-        status = diff(&settings, &inputs);
-        inputs_release(&inputs);
-    }
-    own_rules_destroy(rules);
-    return status;
+    return files_run_with_rules(settings.rules, &settings.capture, argv + optind, 2, diff,
+                                &settings);
 }
 
 const struct command command_diff = {

@@ -5,10 +5,8 @@
 #include "commands/arguments.h"
 #include "commands/command.h"
 #include "commands/complain.h"
-#include "commands/inputs.h"
+#include "commands/files.h"
 #include "commands/options.h"
-#include "commands/output.h"
-#include "commands/sandbox.h"
 #include "decode/pickle_value.h"
 #include "decode/sniff.h"
 #include "render/dump_json.h"
@@ -99,19 +97,16 @@ static enum status dump_files(const struct dump_options *options, struct inputs 
     return status;
 }
 
-static enum status dump(const struct dump_options *options, struct inputs *inputs)
+static enum status dump(void *self, struct inputs *inputs)
 {
+    const struct dump_options *options = self;
     struct output output;
     struct error err;
     size_t dumped;
-    if (!output_open(&output, options->output, &err))
-        return complain_failure(&err);
-    if (!inputs_open(inputs, &err)) {
-        output_discard(&output);
-        return complain_failure(&err);
-    }
-    sandbox_enter(output.temporary ? output.path : NULL);
-    enum status status = dump_files(options, inputs, output.stream, &dumped);
+    enum status status = files_open(&output, options->output, inputs);
+    if (status != STATUS_OK)
+        return status;
+    status = dump_files(options, inputs, output.stream, &dumped);
     if (dumped == 0)
         output_discard(&output);
     else if (!output_commit(&output, &err))
@@ -137,16 +132,10 @@ static bool take_option(int option, void *to, struct error *err)
 static enum status run(int argc, char **argv)
 {
     struct dump_options options = {.max_memory = budget_default_limit()};
-    struct inputs inputs;
     enum status status;
     if (!options_read(&command_dump, argc, argv, take_option, &options, &status))
         return status;
-    status = inputs_choose(&inputs, argv + optind, argc - optind);
-    if (status == STATUS_OK) {
-        status = dump(&options, &inputs);
-        inputs_release(&inputs);
-    }
-    return status;
+    return files_run(argv + optind, argc - optind, dump, &options);
 }
 
 static const struct option_spec options[] = {

@@ -2,11 +2,8 @@
 
 #include "commands/complain.h"
 #include "commands/export_tables.h"
-#include "commands/inputs.h"
+#include "commands/files.h"
 #include "commands/options.h"
-#include "commands/output.h"
-#include "commands/rules_file.h"
-#include "commands/sandbox.h"
 #include "commands/watch.h"
 
 typedef bool exporter(const struct export_job *job, int fd, struct error *err);
@@ -36,22 +33,16 @@ static bool export_file(const struct export_options *options, struct inputs *inp
     return ok;
 }
 
-static enum status export_into(const struct export_options *options, struct inputs *inputs)
+static enum status export_into(void *self, struct inputs *inputs)
 {
+    const struct export_options *options = self;
     struct output output;
     struct error err;
-    if (!output_open(&output, options->output, &err))
-        return complain_failure(&err);
-    if (!inputs_open(inputs, &err)) {
-        output_discard(&output);
-        return complain_failure(&err);
-    }
-    sandbox_enter(output.temporary ? output.path : NULL);
-    if (!export_file(options, inputs, &output, &err)) {
-        output_discard(&output);
-        return complain_error(inputs->paths[0], &err);
-    }
-    return output_commit(&output, &err) ? STATUS_OK : complain_failure(&err);
+    enum status status = files_open(&output, options->output, inputs);
+    if (status != STATUS_OK)
+        return status;
+    bool ok = export_file(options, inputs, &output, &err);
+    return files_close(&output, ok, inputs->paths[0], &err);
 }
 
 static enum status run(int argc, char **argv)
@@ -59,7 +50,6 @@ static enum status run(int argc, char **argv)
     struct export_options options = {
         .capture = {.max_memory = budget_default_limit(), .device = ALL_DEVICES}};
     struct error err;
-    struct inputs inputs;
     enum status status;
     if (!options_read(&command_export, argc, argv, export_option, &options, &status))
         return status;
@@ -67,17 +57,8 @@ static enum status run(int argc, char **argv)
         return complain_usage("export: one FILE at a time");
     if (!export_options_complete(&options, &err))
         return complain_usage("export: %s", err.text);
-    struct own_rules *rules;
-    if (!rules_file_read(options.rules, &rules, &err))
-        return complain_failure(&err);
-    options.capture.rules = rules;
-    status = inputs_choose(&inputs, argv + optind, argc - optind);
-    if (status == STATUS_OK) {
-        status = export_into(&options, &inputs);
-        inputs_release(&inputs);
-    }
-    own_rules_destroy(rules);
-    return status;
+    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
+                                export_into, &options);
 }
 
 const struct command command_export = {

@@ -4,12 +4,9 @@
 
 #include "base/budget.h"
 #include "commands/complain.h"
+#include "commands/files.h"
 #include "commands/flame_options.h"
-#include "commands/inputs.h"
 #include "commands/options.h"
-#include "commands/output.h"
-#include "commands/rules_file.h"
-#include "commands/sandbox.h"
 #include "commands/watch.h"
 #include "decode/sniff.h"
 #include "render/flame.h"
@@ -88,29 +85,22 @@ static bool flame_file(const struct flame_command *options, struct inputs *input
     return ok;
 }
 
-static enum status flame(const struct flame_command *options, struct inputs *inputs)
+static enum status flame(void *self, struct inputs *inputs)
 {
+    const struct flame_command *options = self;
     struct output output;
     struct error err;
-    if (!output_open(&output, options->output, &err))
-        return complain_failure(&err);
-    if (!inputs_open(inputs, &err)) {
-        output_discard(&output);
-        return complain_failure(&err);
-    }
-    sandbox_enter(output.temporary ? output.path : NULL);
-    if (!flame_file(options, inputs, output.stream, &err)) {
-        output_discard(&output);
-        return complain_error(inputs->paths[0], &err);
-    }
-    return output_commit(&output, &err) ? STATUS_OK : complain_failure(&err);
+    enum status status = files_open(&output, options->output, inputs);
+    if (status != STATUS_OK)
+        return status;
+    bool ok = flame_file(options, inputs, output.stream, &err);
+    return files_close(&output, ok, inputs->paths[0], &err);
 }
 
 static enum status run(int argc, char **argv)
 {
     struct flame_command options = {.capture.device = ALL_DEVICES};
     struct error err;
-    struct inputs inputs;
     enum status status;
     if (!options_read(&command_flame, argc, argv, flame_option, &options, &status))
         return status;
@@ -118,19 +108,10 @@ static enum status run(int argc, char **argv)
         return complain_usage("flame: %s", err.text);
     if (argc - optind > 1)
         return complain_usage("flame: one FILE at a time");
-    struct own_rules *rules;
-    if (!rules_file_read(options.rules, &rules, &err))
-        return complain_failure(&err);
-    options.capture.rules = rules;
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();
-    status = inputs_choose(&inputs, argv + optind, argc - optind);
-    if (status == STATUS_OK) {
-        status = flame(&options, &inputs);
-        inputs_release(&inputs);
-    }
-    own_rules_destroy(rules);
-    return status;
+    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
+                                flame, &options);
 }
 
 const struct command command_flame = {

@@ -51,6 +51,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/export_snapshot.c \
 	src/commands/export_stream.c \
 	src/commands/export_tables.h \
+	src/commands/files.c \
+	src/commands/files.h \
 	src/commands/flame.c \
 	src/commands/flame_options.c \
 	src/commands/flame_options.h \

@@ -3,16 +3,14 @@
 
 #include "base/budget.h"
 #include "commands/complain.h"
-#include "commands/inputs.h"
+#include "commands/files.h"
 #include "commands/options.h"
-#include "commands/output.h"
 #include "commands/plot_candidates.h"
 #include "commands/plot_page.h"
 #include "commands/plot_process.h"
 #include "commands/plot_show.h"
 #include "commands/plot_svg.h"
 #include "commands/plot_term.h"
-#include "commands/rules_file.h"
 #include "commands/sandbox.h"
 #include "commands/watch.h"
 #include "render/svg_titles.h"
@@ -94,11 +92,14 @@ static enum status plot_in(struct reading *reading)
     return status;
 }
 
-static enum status plot(struct plot_options *options, struct inputs *inputs)
+static enum status plot(void *self, struct inputs *inputs)
 {
+    struct plot_options *options = self;
     struct plot_candidates candidates;
     struct error err;
     FILE *notes = NULL;
+    if (!plot_options_complete(options, inputs->paths[0], inputs->count, &err))
+        return complain_usage("plot: %s", err.text);
     if (options->look.format == PLOT_HTML)
         return plot_page(options, inputs);
     bool needed = (options->out || options->term) && !options->script;
@@ -130,30 +131,16 @@ static enum status plot(struct plot_options *options, struct inputs *inputs)
 static enum status run(int argc, char **argv)
 {
     struct plot_options options = {.capture.device = ALL_DEVICES};
-    struct error err;
-    struct inputs inputs;
     enum status status;
     if (!options_read(&command_plot, argc, argv, plot_option, &options, &status))
         return status;
     const struct plot_kind *several = options.kind ? options.kind : plot_kind_for_several();
     if (argc - optind > 1 && several->input != PLOT_OF_SEVERAL)
         return complain_usage("plot: one FILE at a time");
-    struct own_rules *rules;
-    if (!rules_file_read(options.rules, &rules, &err))
-        return complain_failure(&err);
-    options.capture.rules = rules;
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();
-    status = inputs_choose(&inputs, argv + optind, argc - optind);
-    if (status == STATUS_OK) {
-        if (plot_options_complete(&options, inputs.paths[0], inputs.count, &err))
-            status = plot(&options, &inputs);
-        else
-            status = complain_usage("plot: %s", err.text);
-        inputs_release(&inputs);
-    }
-    own_rules_destroy(rules);
-    return status;
+    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
+                                plot, &options);
 }
 
 const struct command command_plot = {

@@ -1,9 +1,7 @@
 #include "commands/plot_page.h"
 
-#include "commands/complain.h"
-#include "commands/output.h"
+#include "commands/files.h"
 #include "commands/plot_snapshot.h"
-#include "commands/sandbox.h"
 #include "commands/watch.h"
 #include "render/html.h"
 
@@ -64,22 +62,14 @@ enum status plot_page(const struct plot_options *options, struct inputs *inputs)
     struct output output;
     struct watch watch;
     struct error err;
-    if (!output_open(&output, options->out, &err))
-        return complain_failure(&err);
-    if (!inputs_open(inputs, &err)) {
-        output_discard(&output);
-        return complain_failure(&err);
-    }
-    sandbox_enter(output.temporary ? output.path : NULL);
+    enum status status = files_open(&output, options->out, inputs);
+    if (status != STATUS_OK)
+        return status;
     watch_begin(&watch, 1, output.stream);
     struct load_progress progress = {.update = watch_update, .self = &watch};
     struct plot_job job = {
         .options = options, .inputs = inputs, .progress = &progress, .files = &output.stream};
     bool ok = read_input(&job, &err);
     watch_end(&watch);
-    if (!ok) {
-        output_discard(&output);
-        return complain_error(inputs->paths[0], &err);
-    }
-    return output_commit(&output, &err) ? STATUS_OK : complain_failure(&err);
+    return files_close(&output, ok, inputs->paths[0], &err);
 }

@@ -3,10 +3,8 @@
 
 #include "commands/complain.h"
 #include "commands/device_process.h"
-#include "commands/inputs.h"
+#include "commands/files.h"
 #include "commands/options.h"
-#include "commands/output.h"
-#include "commands/sandbox.h"
 #include "commands/small_file.h"
 #include "commands/suggest_options.h"
 #include "commands/suggest_snapshot.h"
@@ -243,25 +241,18 @@ static enum status answer_into(const struct suggest_options *options,
     struct output output;
     struct error err;
     bool fits = false;
-    if (!output_open(&output, options->output, &err))
-        return complain_failure(&err);
-    if (!inputs_open(inputs, &err)) {
-        output_discard(&output);
-        return complain_failure(&err);
-    }
+    enum status status = files_open(&output, options->output, inputs);
+    if (status != STATUS_OK)
+        return status;
     struct page page = page_for(output.stream, options->unit);
-    sandbox_enter(output.temporary ? output.path : NULL);
-    if (!answer_file(options, times_text, inputs, &page, &fits, &err)) {
-        output_discard(&output);
-        return complain_error(inputs->paths[0], &err);
-    }
-    if (!output_commit(&output, &err))
-        return complain_failure(&err);
-    return fits ? STATUS_OK : STATUS_CHECK_FAILED;
+    bool ok = answer_file(options, times_text, inputs, &page, &fits, &err);
+    status = files_close(&output, ok, inputs->paths[0], &err);
+    return status == STATUS_OK && !fits ? STATUS_CHECK_FAILED : status;
 }
 
-static enum status suggest(const struct suggest_options *options, struct inputs *inputs)
+static enum status suggest(void *self, struct inputs *inputs)
 {
+    const struct suggest_options *options = self;
     struct buffer times_text = BUFFER_INIT;
     struct error err;
     start_devices(options);
@@ -277,7 +268,6 @@ static enum status run(int argc, char **argv)
     struct suggest_options options = {
         .plan.any_model = true, .verify = -1, .any_backend = true, .capture.device = ALL_DEVICES};
     struct error err;
-    struct inputs inputs;
     options.capture.max_memory = budget_default_limit();
     enum status status;
     if (!options_read(&command_suggest, argc, argv, suggest_option, &options, &status))
@@ -286,12 +276,7 @@ static enum status run(int argc, char **argv)
         return complain_usage("suggest: %s", err.text);
     if (argc - optind > 1)
         return complain_usage("suggest: one trace at a time");
-    status = inputs_choose(&inputs, argv + optind, argc - optind);
-    if (status == STATUS_OK) {
-        status = suggest(&options, &inputs);
-        inputs_release(&inputs);
-    }
-    return status;
+    return files_run(argv + optind, argc - optind, suggest, &options);
 }
 
 const struct command command_suggest = {
