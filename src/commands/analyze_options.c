@@ -62,10 +62,7 @@ bool analyze_option(int option, void *to, struct error *err)
     uint64_t number = 0;
     switch (option) {
     case OPTION_DEVICE:
-        if (!argument_number("device", optarg, UINT32_MAX, &number, err))
-            return false;
-        options->capture.device = (int64_t)number;
-        return true;
+        return argument_device(optarg, &options->capture.device, err);
     case OPTION_TOP:
         if (!argument_number("top", optarg, SIZE_MAX / 2, &number, err))
             return false;
@@ -94,10 +91,7 @@ bool analyze_option(int option, void *to, struct error *err)
         options->rules = optarg;
         return true;
     case OPTION_UNITS:
-        if (!units_parse(optarg, &options->unit))
-            return error_set(err, STATUS_USAGE,
-                             "unknown unit '%.60s'; there are auto, bytes, KiB, MiB, GiB", optarg);
-        return true;
+        return argument_unit(optarg, &options->unit, err);
     case OPTION_FORMAT:
         return parse_format(optarg, &options->json, err);
     case OPTION_MAX_MEMORY:

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/units.h"
-
 #define MOST_DEPTH 1000000000
 
 static bool parse_number(const char *text, uint64_t most, uint64_t *number)
@@ -24,6 +22,22 @@ bool argument_number(const char *option, const char *text, uint64_t most, uint64
 {
     return parse_number(text, most, number) ||
            error_set(err, STATUS_USAGE, "--%s takes a whole number, not '%.60s'", option, text);
+}
+
+bool argument_device(const char *text, int64_t *device, struct error *err)
+{
+    uint64_t number;
+    if (!argument_number("device", text, UINT32_MAX, &number, err))
+        return false;
+    *device = (int64_t)number;
+    return true;
+}
+
+bool argument_unit(const char *text, enum unit *unit, struct error *err)
+{
+    return units_parse(text, unit) ||
+           error_set(err, STATUS_USAGE,
+                     "unknown unit '%.60s'; there are auto, bytes, KiB, MiB, GiB", text);
 }
 
 bool argument_memory(const char *text, size_t *bytes, struct error *err)

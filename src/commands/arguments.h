@@ -5,12 +5,17 @@
 
 #include <stddef.h>
 
+#include "base/units.h"
 #include "model/window.h"
 #include "solve/cuts.h"
 
 /* A whole number up to `most`; `option` is the name without the dashes. */
 bool argument_number(const char *option, const char *text, uint64_t most, uint64_t *number,
                      struct error *err);
+/* A --device: a device's number. */
+bool argument_device(const char *text, int64_t *device, struct error *err);
+/* A --units. */
+bool argument_unit(const char *text, enum unit *unit, struct error *err);
 /* A --max-memory: bytes, more than 0. */
 bool argument_memory(const char *text, size_t *bytes, struct error *err);
 

@@ -119,10 +119,7 @@ bool check_option(int option, void *to, struct error *err)
     case OPTION_RANGE:
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_DEVICE:
-        if (!argument_number("device", optarg, UINT32_MAX, &number, err))
-            return false;
-        options->capture.device = (int64_t)number;
-        return true;
+        return argument_device(optarg, &options->capture.device, err);
     case OPTION_RULES:
         options->own_rules = optarg;
         return true;
@@ -132,9 +129,7 @@ bool check_option(int option, void *to, struct error *err)
         options->source_root = optarg;
         return true;
     case OPTION_UNITS:
-        return units_parse(optarg, &options->unit) ||
-               error_set(err, STATUS_USAGE,
-                         "unknown unit '%.60s'; there are auto, bytes, KiB, MiB, GiB", optarg);
+        return argument_unit(optarg, &options->unit, err);
     case OPTION_MAX_MEMORY:
         return argument_memory(optarg, &options->capture.max_memory, err);
     case OPTION_JOBS:

@@ -84,20 +84,20 @@ static bool take_word(const char *const *words, const char *what, unsigned *inde
 static bool take_devices(struct diff_settings *settings, struct error *err)
 {
     char first[32];
-    uint64_t a, b;
+    int64_t a, b;
     const char *colon = strchr(optarg, ':');
     size_t size = colon ? (size_t)(colon - optarg) : strlen(optarg);
     if (size >= sizeof(first))
         size = sizeof(first) - 1;
     memcpy(first, optarg, size);
     first[size] = '\0';
-    if (!argument_number("device", first, UINT32_MAX, &a, err))
+    if (!argument_device(first, &a, err))
         return false;
     b = a;
-    if (colon && !argument_number("device", colon + 1, UINT32_MAX, &b, err))
+    if (colon && !argument_device(colon + 1, &b, err))
         return false;
-    settings->devices[0] = (int64_t)a;
-    settings->devices[1] = (int64_t)b;
+    settings->devices[0] = a;
+    settings->devices[1] = b;
     return true;
 }
 
@@ -189,9 +189,7 @@ bool diff_option(int option, void *to, struct error *err)
     case OPTION_RANGE:
         return window_parse(optarg, &settings->capture.window, err);
     case OPTION_UNITS:
-        return units_parse(optarg, &settings->unit) ||
-               error_set(err, STATUS_USAGE,
-                         "unknown unit '%.60s'; there are auto, bytes, KiB, MiB, GiB", optarg);
+        return argument_unit(optarg, &settings->unit, err);
     case OPTION_FORMAT:
         if (!take_word(formats, "format", &index, err))
             return false;

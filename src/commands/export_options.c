@@ -77,7 +77,6 @@ static bool take_format(const char *text, struct export_options *options, struct
 bool export_option(int option, void *to, struct error *err)
 {
     struct export_options *options = to;
-    uint64_t number;
     switch (option) {
     case OPTION_TABLE:
         return take_table(optarg, options, err);
@@ -97,11 +96,8 @@ bool export_option(int option, void *to, struct error *err)
         options->range_given = true;
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_DEVICE:
-        if (!argument_number("device", optarg, UINT32_MAX, &number, err))
-            return false;
-        options->capture.device = (int64_t)number;
         options->device_given = true;
-        return true;
+        return argument_device(optarg, &options->capture.device, err);
     case OPTION_RULES:
         options->rules = optarg;
         return true;

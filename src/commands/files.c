@@ -42,8 +42,7 @@ enum status files_open(struct output *output, const char *path, struct inputs *i
     return STATUS_OK;
 }
 
-enum status files_close(struct output *output, bool ok, const char *blamed,
-                        const struct error *err)
+enum status files_close(struct output *output, bool ok, const char *blamed, const struct error *err)
 {
     struct error late;
     if (!ok) {

@@ -83,7 +83,6 @@ static bool take_choice(int option, struct flame_command *options, struct error 
 bool flame_option(int option, void *to, struct error *err)
 {
     struct flame_command *options = to;
-    uint64_t number = 0;
     struct when when;
     switch (option) {
     case OPTION_AT:
@@ -96,10 +95,7 @@ bool flame_option(int option, void *to, struct error *err)
     case OPTION_RANGE:
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_DEVICE:
-        if (!argument_number("device", optarg, UINT32_MAX, &number, err))
-            return false;
-        options->capture.device = (int64_t)number;
-        return true;
+        return argument_device(optarg, &options->capture.device, err);
     case OPTION_RULES:
         options->rules = optarg;
         return true;

@@ -139,8 +139,8 @@ static enum status run(int argc, char **argv)
         return complain_usage("plot: one FILE at a time");
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();
-    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
-                                plot, &options);
+    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind, plot,
+                                &options);
 }
 
 const struct command command_plot = {

@@ -156,11 +156,8 @@ bool plot_option(int option, void *to, struct error *err)
         options->snapshot_option = "bands";
         return true;
     case OPTION_DEVICE:
-        if (!argument_number("device", optarg, UINT32_MAX, &number, err))
-            return false;
-        options->capture.device = (int64_t)number;
         options->snapshot_option = "device";
-        return true;
+        return argument_device(optarg, &options->capture.device, err);
     case OPTION_MAX_MEMORY:
         return argument_memory(optarg, &options->capture.max_memory, err);
     default:

@@ -206,9 +206,7 @@ bool suggest_option(int option, void *to, struct error *err)
     case OPTION_FORMAT:
         return take_format(options, err);
     case OPTION_UNITS:
-        return units_parse(optarg, &options->unit) ||
-               error_set(err, STATUS_USAGE,
-                         "unknown unit '%.60s'; there are auto, bytes, KiB, MiB, GiB", optarg);
+        return argument_unit(optarg, &options->unit, err);
     case OPTION_SLOTS:
         return take_count("slots", MOST_SLOTS, &options->plan.rotor.slots, err);
     case OPTION_BACKEND:
