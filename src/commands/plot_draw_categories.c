@@ -1,13 +1,13 @@
 #include "commands/plot_snapshot.h"
 #include "render/plot_categories.h"
 
-static bool draw(const struct plot_job *job, const struct plot_snapshot *snapshot,
-                 struct error *err)
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
 {
     struct sampling sampling = {0};
     struct category_curves curves = {0};
     struct plot_categories plot = {.curves = &curves};
     bool ok =
+        plot_snapshot_categories(snapshot, err) &&
         plot_snapshot_time(snapshot, job->options, plot_time_margins, &sampling, &plot.time, err) &&
         category_curves_make(&curves, snapshot->timeline, snapshot->categories, &sampling, err);
     if (ok) {
@@ -22,10 +22,5 @@ static bool draw(const struct plot_job *job, const struct plot_snapshot *snapsho
 
 bool plot_draw_categories(struct plot_job *job, struct error *err)
 {
-    struct plot_snapshot snapshot;
-    if (!plot_snapshot_open(&snapshot, job, err))
-        return false;
-    bool ok = plot_snapshot_categories(&snapshot, err) && draw(job, &snapshot, err);
-    plot_snapshot_close(&snapshot);
-    return ok;
+    return plot_snapshot_draw(job, draw, err);
 }

@@ -1,12 +1,13 @@
 #include "commands/plot_snapshot.h"
 #include "render/plot_flame.h"
 
-static bool write_picture(const struct plot_job *job, const struct plot_snapshot *snapshot,
-                          struct error *err)
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
 {
     const struct report_options *at = &job->options->report;
     const struct flame_options options = {
         .with_categories = true, .at_given = at->at_given, .at_end = at->at_end, .at = at->at};
+    if (!plot_snapshot_report(snapshot, at, 1, err))
+        return false;
     struct flame *flame = flame_build(snapshot->timeline, snapshot->capture.sites, &options, err);
     if (!flame)
         return false;
@@ -22,11 +23,5 @@ static bool write_picture(const struct plot_job *job, const struct plot_snapshot
 
 bool plot_draw_flame(struct plot_job *job, struct error *err)
 {
-    struct plot_snapshot snapshot;
-    if (!plot_snapshot_open(&snapshot, job, err))
-        return false;
-    bool ok = plot_snapshot_report(&snapshot, &job->options->report, 1, err) &&
-              write_picture(job, &snapshot, err);
-    plot_snapshot_close(&snapshot);
-    return ok;
+    return plot_snapshot_draw(job, draw, err);
 }

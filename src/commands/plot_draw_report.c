@@ -34,17 +34,17 @@ static bool write_report(const struct plot_job *job, const struct plot_snapshot 
     return plot_report_write(&report, job->templates, job->files, err);
 }
 
-static bool draw(const struct plot_job *job, const struct plot_snapshot *snapshot,
-                 struct error *err)
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
 {
     struct parts parts = {0};
     struct plot_timeline timeline = {.colour = job->options->colour,
                                      .sites = snapshot->capture.sites,
                                      .bands = &parts.bands,
                                      .shapes = &parts.shapes};
+    const struct plot_look *look = &job->options->look;
     bool ok =
-        plot_snapshot_time(snapshot, job->options,
-                           plot_report_timeline(&job->options->look, snapshot->report),
+        plot_snapshot_report(snapshot, &job->options->report, plot_report_sites(look), err) &&
+        plot_snapshot_time(snapshot, job->options, plot_report_timeline(look, snapshot->report),
                            &parts.sampling, &timeline.time, err) &&
         plot_bands_make(&parts.bands, &parts.shapes, &timeline.time, job->options->bands, err) &&
         write_report(job, snapshot, &parts, &timeline, err);
@@ -57,12 +57,5 @@ static bool draw(const struct plot_job *job, const struct plot_snapshot *snapsho
 
 bool plot_draw_report(struct plot_job *job, struct error *err)
 {
-    struct plot_snapshot snapshot;
-    if (!plot_snapshot_open(&snapshot, job, err))
-        return false;
-    bool ok = plot_snapshot_report(&snapshot, &job->options->report,
-                                   plot_report_sites(&job->options->look), err) &&
-              draw(job, &snapshot, err);
-    plot_snapshot_close(&snapshot);
-    return ok;
+    return plot_snapshot_draw(job, draw, err);
 }

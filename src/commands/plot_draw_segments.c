@@ -34,10 +34,5 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
 
 bool plot_draw_segments(struct plot_job *job, struct error *err)
 {
-    struct plot_snapshot snapshot;
-    if (!plot_snapshot_open(&snapshot, job, err))
-        return false;
-    bool ok = draw(job, &snapshot, err);
-    plot_snapshot_close(&snapshot);
-    return ok;
+    return plot_snapshot_draw(job, draw, err);
 }

@@ -2,8 +2,7 @@
 #include "commands/plot_snapshot.h"
 #include "render/plot_timeline.h"
 
-static bool draw(const struct plot_job *job, const struct plot_snapshot *snapshot,
-                 struct error *err)
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
 {
     struct sampling sampling = {0};
     struct bands bands = {0};
@@ -14,6 +13,7 @@ static bool draw(const struct plot_job *job, const struct plot_snapshot *snapsho
                                  .shapes = &shapes,
                                  .notes = job->notes};
     bool ok =
+        plot_snapshot_categories(snapshot, err) &&
         plot_snapshot_time(snapshot, job->options, plot_time_margins, &sampling, &plot.time, err) &&
         plot_bands_make(&bands, &shapes, &plot.time, job->options->bands, err);
     if (ok) {
@@ -29,10 +29,5 @@ static bool draw(const struct plot_job *job, const struct plot_snapshot *snapsho
 
 bool plot_draw_timeline(struct plot_job *job, struct error *err)
 {
-    struct plot_snapshot snapshot;
-    if (!plot_snapshot_open(&snapshot, job, err))
-        return false;
-    bool ok = plot_snapshot_categories(&snapshot, err) && draw(job, &snapshot, err);
-    plot_snapshot_close(&snapshot);
-    return ok;
+    return plot_snapshot_draw(job, draw, err);
 }

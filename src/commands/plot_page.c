@@ -23,10 +23,11 @@ static bool make(struct parts *parts, const struct plot_options *options,
            category_curves_make(&parts->curves, timeline, snapshot->categories, &parts->still, err);
 }
 
-static bool draw(const struct plot_job *job, const struct plot_snapshot *snapshot,
-                 struct error *err)
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
 {
     const struct plot_options *options = job->options;
+    if (!plot_snapshot_categories(snapshot, err))
+        return false;
     struct parts parts = {0};
     struct html_page page = {.title = options->look.title,
                              .by_time = options->axis == AXIS_TIME,
@@ -47,16 +48,6 @@ static bool draw(const struct plot_job *job, const struct plot_snapshot *snapsho
     return ok;
 }
 
-static bool read_input(struct plot_job *job, struct error *err)
-{
-    struct plot_snapshot snapshot;
-    if (!plot_snapshot_open(&snapshot, job, err))
-        return false;
-    bool ok = plot_snapshot_categories(&snapshot, err) && draw(job, &snapshot, err);
-    plot_snapshot_close(&snapshot);
-    return ok;
-}
-
 enum status plot_page(const struct plot_options *options, struct inputs *inputs)
 {
     struct output output;
@@ -69,7 +60,7 @@ enum status plot_page(const struct plot_options *options, struct inputs *inputs)
     struct load_progress progress = {.update = watch_update, .self = &watch};
     struct plot_job job = {
         .options = options, .inputs = inputs, .progress = &progress, .files = &output.stream};
-    bool ok = read_input(&job, &err);
+    bool ok = plot_snapshot_draw(&job, draw, &err);
     watch_end(&watch);
     return files_close(&output, ok, inputs->paths[0], &err);
 }

@@ -1,6 +1,16 @@
 #include "commands/plot_snapshot.h"
 
-bool plot_snapshot_open(struct plot_snapshot *snapshot, struct plot_job *job, struct error *err)
+static void close_snapshot(struct plot_snapshot *snapshot)
+{
+    device_report_destroy(snapshot->report);
+    categories_release(&snapshot->own_categories);
+    phase_rows_release(&snapshot->own_rows);
+    phases_release(&snapshot->own_phases);
+    capture_close(&snapshot->capture);
+    *snapshot = (struct plot_snapshot){0};
+}
+
+static bool open_snapshot(struct plot_snapshot *snapshot, struct plot_job *job, struct error *err)
 {
     struct plot_snapshot opened = {0};
     struct input input;
@@ -10,21 +20,21 @@ bool plot_snapshot_open(struct plot_snapshot *snapshot, struct plot_job *job, st
         return false;
     opened.timeline = capture_highest(&opened.capture);
     if (!opened.timeline) {
-        plot_snapshot_close(&opened);
+        close_snapshot(&opened);
         return error_set(err, STATUS_BAD_INPUT, "nothing to plot: there is no device in it");
     }
     *snapshot = opened;
     return true;
 }
 
-void plot_snapshot_close(struct plot_snapshot *snapshot)
+bool plot_snapshot_draw(struct plot_job *job, plot_snapshot_drawing *draw, struct error *err)
 {
-    device_report_destroy(snapshot->report);
-    categories_release(&snapshot->own_categories);
-    phase_rows_release(&snapshot->own_rows);
-    phases_release(&snapshot->own_phases);
-    capture_close(&snapshot->capture);
-    *snapshot = (struct plot_snapshot){0};
+    struct plot_snapshot snapshot;
+    if (!open_snapshot(&snapshot, job, err))
+        return false;
+    bool ok = draw(job, &snapshot, err);
+    close_snapshot(&snapshot);
+    return ok;
 }
 
 bool plot_snapshot_categories(struct plot_snapshot *snapshot, struct error *err)

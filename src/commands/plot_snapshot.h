@@ -20,9 +20,10 @@ struct plot_snapshot {
     struct categories own_categories;
 };
 
-/* Reads the input of the job. */
-bool plot_snapshot_open(struct plot_snapshot *snapshot, struct plot_job *job, struct error *err);
-void plot_snapshot_close(struct plot_snapshot *snapshot);
+/* Reads the input of the job, and has it drawn. */
+typedef bool plot_snapshot_drawing(const struct plot_job *job, struct plot_snapshot *snapshot,
+                                   struct error *err);
+bool plot_snapshot_draw(struct plot_job *job, plot_snapshot_drawing *draw, struct error *err);
 
 /* Phases and categories: */
 bool plot_snapshot_categories(struct plot_snapshot *snapshot, struct error *err);
