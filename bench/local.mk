@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	bench/SOLVER.md \
 	bench/categories \
 	bench/cpp_pickle.py \
+	bench/drawing \
 	bench/inputs.py \
 	bench/labelled.py \
 	bench/results.py \

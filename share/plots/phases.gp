@@ -16,11 +16,11 @@ half = bar_width / 2
 plot \
     'phase-bars.tsv' using 1:(0):($1 - half):($1 + half):(0):2:4 with boxxyerror linecolor rgb variable notitle, \
     'phase-bars.tsv' using 1:(0):($1 - half):($1 + half):(0):3:5 with boxxyerror linecolor rgb variable notitle, \
-    'phase-bars.tsv' using 1:2:7 with labels center offset 0, 1.7 font ',10' notitle, \
-    'phase-bars.tsv' using 1:2:8 with labels center offset 0, 0.7 font ',9' textcolor rgb '#666666' notitle, \
-    'phase-bars.tsv' using 1:(0):6 with labels center offset 0, -0.8 font ',10' notitle, \
+    'phase-bars.tsv' using (strcol(7) eq ' ' ? NaN : $1):2:7 with labels center offset 0, 1.7 font ',10' notitle, \
+    'phase-bars.tsv' using (strcol(8) eq ' ' ? NaN : $1):2:8 with labels center offset 0, 0.7 font ',9' textcolor rgb '#666666' notitle, \
+    'phase-bars.tsv' using (strcol(6) eq ' ' ? NaN : $1):(0):6 with labels center offset 0, -0.8 font ',10' notitle, \
     'phase-steps.tsv' using 1:(strip_low):1:2:(strip_low):(strip_high):3 \
         with boxxyerror linecolor rgb variable notitle, \
-    'phase-steps.tsv' using (($1 + $2) / 2):((strip_low + strip_high) / 2):4 \
+    'phase-steps.tsv' using (strcol(4) eq ' ' ? NaN : ($1 + $2) / 2):((strip_low + strip_high) / 2):4 \
         with labels center font ',10' notitle, \
     for [i = 1:keys] keyentry with boxes fillstyle solid linecolor rgb key_colour[i] title key_text[i]

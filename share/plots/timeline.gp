@@ -10,6 +10,6 @@ plot \
     'labels.tsv' using 1:2:3:4 with labels left font ',9' textcolor rgb variable notitle, \
     'phases.tsv' using 1:(strip_low):1:2:(strip_low):(strip_high):3 \
         with boxxyerror linecolor rgb variable fillstyle solid noborder notitle, \
-    'phases.tsv' using (($1 + $2) / 2):((strip_low + strip_high) / 2):4 \
+    'phases.tsv' using (strcol(4) eq ' ' ? NaN : ($1 + $2) / 2):((strip_low + strip_high) / 2):4 \
         with labels center font ',10' notitle, \
     for [i = 1:keys] keyentry with boxes fillstyle solid linecolor rgb key_colour[i] title key_text[i]

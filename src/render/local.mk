@@ -152,6 +152,10 @@ libmemsnap_a_SOURCES += \
 	src/render/snapshot_pickle.h \
 	src/render/snapshot_settings.c \
 	src/render/snapshot_settings.h \
+	src/render/svg_polygon.c \
+	src/render/svg_polygon.h \
+	src/render/svg_slivers.c \
+	src/render/svg_slivers.h \
 	src/render/svg_titles.c \
 	src/render/svg_titles.h \
 	src/render/suggest.h \

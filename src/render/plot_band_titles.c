@@ -1,6 +1,9 @@
 #include "base/units.h"
 #include "render/plot_timeline_parts.h"
+#include "render/svg_slivers.h"
 #include "render/svg_titles.h"
+
+#define TITLES_MOST 3000 /* as many as a browser reads in a fifth of a second */
 
 /* ", forward" where the phase of an item is known. */
 static void add_phase(const struct plot_time *plot, uint32_t item, struct buffer *out)
@@ -94,13 +97,39 @@ static struct svg_shape shape_of(const struct plot_timeline *plot, const struct 
     };
 }
 
+/* Square pixels; 0 for what is too thin to be pointed at. */
+static double room_of(const struct plot_timeline *plot, const struct plot_scale *scale,
+                      const struct band *band)
+{
+    double width = (plot_time_x(&plot->time, scale, band->end) -
+                    plot_time_x(&plot->time, scale, band->begin)) /
+                   scale->pixel_x;
+    double height = (double)band->size / scale->y_unit / scale->pixel_y / PLOT_TIME_STRIP;
+    return width >= SVG_SLIVER && height >= SVG_SLIVER ? width * height : 0;
+}
+
+/* The least room that a band must have, so that TITLES_MOST are not exceeded. */
+static double least_room(const struct plot_timeline *plot, const struct plot_scale *scale)
+{
+    for (double least = SVG_SLIVER * SVG_SLIVER;; least *= 1.2) {
+        size_t count = 0;
+        for (size_t b = 0; b < plot->bands->count; b++)
+            count += room_of(plot, scale, &plot->bands->items[b]) >= least;
+        if (count <= TITLES_MOST)
+            return least;
+    }
+}
+
 bool plot_band_titles_write(FILE *notes, const struct plot_timeline *plot,
                             const struct plot_scale *scale, const unsigned *colours,
                             struct error *err)
 {
     struct buffer text = BUFFER_INIT;
+    double least = least_room(plot, scale);
     bool ok = true;
     for (size_t b = 0; ok && b < plot->bands->count; b++) {
+        if (room_of(plot, scale, &plot->bands->items[b]) < least)
+            continue;
         struct svg_shape shape = shape_of(plot, scale, b, colours[b]);
         buffer_clear(&text);
         ok = describe(plot, &plot->bands->items[b], &text, err) &&

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "render/escape.h"
+#include "render/svg_slivers.h"
 
 #define NEAR 0.05 /* pixels that rounding may make of a point */
 #define TITLES_BYTES                                                                               \
@@ -20,6 +21,13 @@ struct notes {
     struct svg_shape shape;
     char *title; /* in `line`; NULL: no shape is left */
     size_t told; /* bytes of titles */
+};
+
+struct copying {
+    struct notes *notes;
+    FILE *out;
+    struct svg_slivers slivers;
+    struct buffer path;
 };
 
 /* Text as it stands in XML, line feeds as references to them. */
@@ -78,41 +86,16 @@ static void next_note(struct notes *notes)
         notes->title++;
 }
 
-/* A polygon as gnuplot writes it: points are "x,y" with a space or line feed behind each. */
-static bool read_polygon(const char *line, struct svg_shape *shape)
+static bool is_near(const struct svg_point *point, double x, double y)
 {
-    unsigned red, green, blue;
-    int begin = 0;
-    if (sscanf(line, " <polygon fill = 'rgb(%u, %u, %u)' points = '%n", &red, &green, &blue,
-               &begin) != 3 ||
-        begin == 0)
-        return false;
-    const char *at = line + begin;
-    shape->colour = red << 16 | green << 8 | blue;
-    for (shape->points = 0;; shape->points++) {
-        double x, y;
-        char *end;
-        x = strtod(at, &end);
-        if (end == at || *end != ',')
-            break;
-        at = end + 1;
-        y = strtod(at, &end);
-        if (end == at)
-            break;
-        at = end + strspn(end, " \n");
-        size_t i = shape->points > 0;
-        shape->x[i] = x;
-        shape->y[i] = y;
-    }
-    return strcmp(at, "'/>") == 0 && shape->points > 1;
+    return fabs((double)point->x / 100 - x) < NEAR && fabs((double)point->y / 100 - y) < NEAR;
 }
 
-static bool is_same(const struct svg_shape *a, const struct svg_shape *b)
+static bool is_same(const struct svg_polygon *drawn, const struct svg_shape *noted)
 {
-    bool same = a->colour == b->colour && a->points == b->points;
-    for (int i = 0; i < 2; i++)
-        same = same && fabs(a->x[i] - b->x[i]) < NEAR && fabs(a->y[i] - b->y[i]) < NEAR;
-    return same;
+    return drawn->colour == noted->colour && drawn->count == noted->points &&
+           is_near(&drawn->points[0], noted->x[0], noted->y[0]) &&
+           is_near(&drawn->points[drawn->count - 1], noted->x[1], noted->y[1]);
 }
 
 /* The rest of the line behind gnuplot's title for a group, which says "gnuplot_plot_3". */
@@ -124,26 +107,40 @@ static const char *behind_group_title(const char *line)
     return behind ? behind + sizeof(end) - 1 : NULL;
 }
 
-static void copy_line(const char *line, const char *title, struct notes *notes, FILE *out)
+static void copy_line(const char *line, const char *title, FILE *out)
 {
-    struct svg_shape shape = {0};
     const char *rest = behind_group_title(line);
-    if (rest) {
+    if (rest)
         /* what has no title lets through to what has one: labels and curves lie above bands */
         fprintf(out, "%.*s pointer-events=\"none\">%s\n", (int)strcspn(line, ">"), line, rest);
-    } else if (strcmp(line, "<title>Gnuplot</title>") == 0) {
+    else if (strcmp(line, "<title>Gnuplot</title>") == 0)
         fprintf(out, "<title>%s</title>\n", title);
-    } else if (notes->title && read_polygon(line, &shape) && is_same(&shape, &notes->shape)) {
-        notes->told += strlen(notes->title);
-        if (notes->told <= TITLES_BYTES)
-            fprintf(out, "%.*s pointer-events=\"all\"><title>%s</title></polygon>\n",
-                    (int)(strlen(line) - 2), line, notes->title);
-        else
-            fprintf(out, "%s\n", line);
-        next_note(notes);
-    } else {
+    else
         fprintf(out, "%s\n", line);
+}
+
+static bool copy_polygon(struct copying *copying, const struct svg_polygon *polygon)
+{
+    struct notes *notes = copying->notes;
+    const char *title = notes->title && is_same(polygon, &notes->shape) ? notes->title : NULL;
+    if (!title && svg_is_sliver(polygon)) {
+        svg_slivers_add(&copying->slivers, polygon, copying->out);
+        return !copying->slivers.failed;
     }
+    notes->told += title ? strlen(title) : 0;
+    buffer_clear(&copying->path);
+    svg_polygon_path(polygon, &copying->path);
+    if (copying->path.failed)
+        return false;
+    fprintf(copying->out, "\t\t<path fill=\"#%06x\" d=\"%s\"", polygon->colour,
+            copying->path.bytes);
+    if (title && notes->told <= TITLES_BYTES)
+        fprintf(copying->out, " pointer-events=\"all\"><title>%s</title></path>\n", title);
+    else
+        fputs("/>\n", copying->out);
+    if (title)
+        next_note(notes);
+    return true;
 }
 
 /* Adds the lines that a polygon goes on for: gnuplot breaks long ones. */
@@ -159,37 +156,50 @@ static void read_on(FILE *svg, struct buffer *line)
     free(more);
 }
 
-static bool copy_lines(FILE *svg, const char *title, struct notes *notes, FILE *out)
+/* Polygons that follow one another are a picture's bands, boxes or bars. */
+static bool copy_lines(FILE *svg, const char *title, struct copying *copying)
 {
     char *line = NULL;
     size_t room = 0;
-    struct buffer polygon = BUFFER_INIT;
-    while (!polygon.failed && next_line(svg, &line, &room)) {
+    struct buffer whole = BUFFER_INIT;
+    struct svg_polygon polygon = {0};
+    bool ok = true;
+    while (ok && next_line(svg, &line, &room)) {
         const char *shown = line;
-        if (strncmp(line + strspn(line, "\t "), "<polygon ", 9) == 0) {
-            buffer_clear(&polygon);
-            buffer_puts(&polygon, line);
-            read_on(svg, &polygon);
-            shown = polygon.bytes;
+        bool is_polygon = strncmp(line + strspn(line, "\t "), "<polygon ", 9) == 0;
+        if (is_polygon) {
+            buffer_clear(&whole);
+            buffer_puts(&whole, line);
+            read_on(svg, &whole);
+            shown = whole.bytes;
+            ok = !whole.failed;
         }
-        if (!polygon.failed)
-            copy_line(shown, title, notes, out);
+        if (ok && is_polygon && svg_polygon_read(&polygon, shown)) {
+            ok = copy_polygon(copying, &polygon);
+        } else if (ok && !polygon.failed) {
+            svg_slivers_flush(&copying->slivers, copying->out);
+            copy_line(shown, title, copying->out);
+        }
+        ok = ok && !polygon.failed;
     }
-    bool ok = !polygon.failed;
-    buffer_release(&polygon);
+    svg_slivers_flush(&copying->slivers, copying->out);
+    svg_polygon_release(&polygon);
+    buffer_release(&whole);
     free(line);
-    return ok;
+    return ok && !copying->slivers.failed;
 }
 
 bool svg_titles_add(FILE *svg, FILE *notes_file, FILE *out, struct error *err)
 {
     struct notes notes = {.file = notes_file};
+    struct copying copying = {.notes = &notes, .out = out};
     char *title = NULL;
     size_t room = 0;
     bool has_title = next_line(notes_file, &title, &room);
     next_note(&notes);
-    bool ok = copy_lines(svg, has_title ? title : "memsnap plot", &notes, out) ||
+    bool ok = copy_lines(svg, has_title ? title : "memsnap plot", &copying) ||
               error_set(err, STATUS_LIMIT, "out of memory");
+    buffer_release(&copying.path);
     free(title);
     free(notes.line);
     return ok && (!ferror(svg) || error_set(err, STATUS_IO, "cannot read what gnuplot drew"));

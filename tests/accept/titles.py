@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What a browser tells of the bands of an SVG: every band has a title, and it is that band's own, by
-its height, its ends and its colour; and, where there is a Chromium, it is what lies under a pointer."""
+"""What a browser tells of the bands of an SVG: every band that a pointer can find has a title, and it is
+that band's own, by its height, its ends and its colour; and, where there is a Chromium, it is what lies
+under a pointer. And what bounds the time that a browser takes to draw: bytes, shapes and points."""
 import pathlib
 import re
 import shutil
@@ -18,6 +19,9 @@ UNITS = {"B": 1, "bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 COLOURS = {"unknown": 0x6E6E6E, "parameter": 0x0072B2, "optimizer state": 0x009E73, "gradient": 0xD55E00,
            "input": 0x882255, "activation": 0xF0C63C, "autograd detail": 0x56B4E9, "temporary": 0xCC79A7,
            "communication": 0x332288, "workspace": 0x999933}
+MOVE = re.compile(r"([Mhvlz])(-?[0-9.]*) ?(-?[0-9.]*)")
+TITLES_MOST = 3000
+BYTES_MOST, SHAPES_MOST, POINTS_MOST = 8 << 20, 12000, 260000
 NOT_TOLD = {"before the trace", "not in the trace"}
 
 
@@ -32,6 +36,39 @@ def is_shade(colour, of):
     parts = [((colour >> s) & 255, (of >> s) & 255) for s in (16, 8, 0)]
     return any(all(abs(255 - (255 - base) * keep // 256 - part) <= 1 for part, base in parts)
                for keep in (256, 236, 216))
+
+
+def points_of(path):
+    """The corners of a path, which may be several shapes."""
+    x = y = 0
+    for kind, first, second in MOVE.findall(path):
+        if kind == "M":
+            x, y = float(first), float(second)
+        elif kind == "h":
+            x += float(first)
+        elif kind == "v":
+            y += float(first)
+        elif kind == "l":
+            x, y = x + float(first), y + float(second)
+        if kind != "z":
+            yield x, y
+
+
+def cost_problems(tree, target):
+    paths = [p.get("d") for p in tree.iter(SVG + "path")]
+    shapes = len(paths) + sum(1 for kind in ("polygon", "text", "use") for _ in tree.iter(SVG + kind))
+    points = sum(len(re.findall(r"[MLHVhvlml]", path)) for path in paths)
+    dashes = 0  # of strokes: each is drawn by itself
+    for path in tree.iter(SVG + "path"):
+        pattern = [float(part) for part in (path.get("stroke-dasharray") or "").split(",") if part]
+        if pattern:
+            ends = [float(n) for n in re.findall(r"-?[0-9.]+", path.get("d"))]
+            length = sum(abs(ends[i] - ends[i - 2]) for i in range(2, len(ends)) if i // 2 % 2)
+            dashes += 2 * length / sum(pattern)
+    for what, found, most in (("bytes", target.stat().st_size, BYTES_MOST), ("shapes", shapes, SHAPES_MOST),
+                              ("points", points, POINTS_MOST), ("dashes", dashes, POINTS_MOST)):
+        if found > most:
+            yield f"{found:.0f} {what}"
 
 
 def size_of(text):
@@ -67,6 +104,19 @@ def band_problems(points, colour, title, scale, by_category):
             yield f"{line}, but it is drawn at {x:.1f}, not {place:.1f}"
 
 
+def visible(bands, values, side):
+    """How many of the bands are at least `side` pixels wide and high."""
+    across = (values["right"] - values["left"]) * WIDTH / (values["x_last"] - values["x_first"])
+    up = (values["top"] - values["bottom"]) * HEIGHT / (values["y_top"] * 1.05)
+    count = 0
+    for shape in bands.read_text().split("\n\n"):
+        points = [tuple(map(float, line.split("\t")[:2])) for line in shape.splitlines() if line[:1] not in "#"]
+        if points:
+            wide = max(x for x, _ in points) - points[0][0]
+            count += wide * across >= side and (points[-1][1] - points[0][1]) * up >= side
+    return count
+
+
 def svg_problems(folder, source, target, arguments=()):
     script = folder / (target.stem + "-script")
     done = subprocess.run([captures.MEMSNAP, "plot", *arguments, str(source), "--out", str(target),
@@ -74,36 +124,45 @@ def svg_problems(folder, source, target, arguments=()):
     if done.returncode != 0 or done.stderr:
         yield f"status {done.returncode}: {done.stderr.decode(errors='replace')}"
         return
-    shapes = (script / "bands.tsv").read_text().count("\n\n")
     values, unit = settings((script / "plot.gp").read_text())
     columns = len((script / "curves.tsv").read_text().splitlines()) // 2
     scale = values, unit, (values["right"] - values["left"]) * WIDTH / max(columns, 1)
     tree = xml.etree.ElementTree.parse(target)
-    titled = [p for p in tree.iter(SVG + "polygon") if p.find(SVG + "title") is not None]
-    if len(titled) != shapes:
-        yield f"{len(titled)} titles of {shapes} bands"
-    for polygon in titled:
-        points = [tuple(map(float, p.split(","))) for p in polygon.get("points").split()]
-        red, green, blue = map(int, re.findall(r"\d+", polygon.get("fill")))
-        title = polygon.find(SVG + "title").text
-        for problem in band_problems(points, red << 16 | green << 8 | blue, title, scale,
+    titled = [p for p in tree.iter(SVG + "path") if p.find(SVG + "title") is not None]
+    yield from cost_problems(tree, target)
+    least, most = (visible(script / "bands.tsv", values, side) for side in (0.76, 0.74))
+    if not min(least, TITLES_MOST // 2) <= len(titled) <= min(most, TITLES_MOST):
+        yield f"{len(titled)} titles of {least} to {most} bands"
+    for shape in titled:
+        points = list(points_of(shape.get("d")))
+        title = shape.find(SVG + "title").text
+        for problem in band_problems(points, int(shape.get("fill")[1:], 16), title, scale,
                                      "--color" not in arguments):
             yield f"{title!r}: {problem}"
 
 
-# Polygons with a title, by their titles' texts: does a place within each belong to it, and can it be
+# Shapes with a title, by their titles' texts: does a place within each belong to it, and can it be
 # seen there? Titles are told for what is under the pointer, or for what holds that.
 HOVER = """(() => {
   const wrong = [];
   let tried = 0;
-  for (const polygon of document.querySelectorAll('polygon > title')) {
-    const shape = polygon.parentNode, points = [...shape.points];
+  for (const title of document.querySelectorAll('path > title')) {
+    const shape = title.parentNode;
+    const points = [];
+    let x = 0, y = 0;
+    for (const [, kind, one, two] of shape.getAttribute('d').matchAll(/([Mhvl])(-?[0-9.]*) ?(-?[0-9.]*)/g)) {
+      if (kind === 'M') [x, y] = [+one, +two];
+      if (kind === 'h' || kind === 'l') x += +one;
+      if (kind === 'v') y += +one;
+      if (kind === 'l') y += +two;
+      points.push({x, y});
+    }
     const a = points[0], b = points[1], top = points[points.length - 1];
     if (b.x - a.x < 4 || a.y - top.y < 4) continue;
     const place = new DOMPoint((a.x + b.x) / 2, (a.y + top.y) / 2).matrixTransform(shape.getScreenCTM());
     const hit = document.elementFromPoint(place.x, place.y);
     tried++;
-    if (hit !== shape) wrong.push(polygon.textContent + ': ' + (hit ? hit.outerHTML.slice(0, 100) : hit));
+    if (hit !== shape) wrong.push(title.textContent + ': ' + (hit ? hit.outerHTML.slice(0, 100) : hit));
   }
   return [tried, wrong.slice(0, 5), document.querySelectorAll('script').length];
 })()"""

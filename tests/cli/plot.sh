@@ -286,16 +286,29 @@ run plot "$name" --out "$name.svg"
 check 'shows the call site' grep -q 'b.*touch owned.*py:7' "$name.svg"
 run plot samples/leak.pickle.gz --script s --out report.svg
 exits 0
-# without_titles FILE: what gnuplot drew, but for the titles and how its groups take the pointer.
-without_titles() {
-    sed -e 's/ pointer-events="[a-z]*"//' -e 's#><title>.*</title></polygon>#/>#' -e 's# *><title>gnuplot_plot_[0-9a-z]*</title>#>#' \
-        -e 's/^\(.*<g id="gnuplot_plot_[^ ]*\) *>/\1>/' -e '/^<title>/d' "$1"
+# without_shapes FILE: what gnuplot drew, but for bands and boxes, titles and how its groups take the pointer.
+without_shapes() {
+    awk '/<polygon/ { within = 1 } !within && !/<path fill=/ { print } within && />/ { within = 0 }' "$1" |
+        sed -e 's/ pointer-events="[a-z]*"//' -e 's# *><title>gnuplot_plot_[0-9a-z]*</title>#>#' \
+            -e 's/^\(.*<g id="gnuplot_plot_[^ ]*\) *>/\1>/' -e '/^<title>/d'
 }
 (cd s && gnuplot plot.gp 2>.gnuplot)
-without_titles s/timeline.svg >drawn
-without_titles report.svg >told
+without_shapes s/timeline.svg >drawn
+without_shapes report.svg >told
 check 'is drawn anew from the script' cmp drawn told
-check 'tells of every band' test "$(grep -c '</title></polygon>' report.svg)" -eq "$(grep -c '^$' s/bands.tsv)"
+check 'writes shapes the short way' lacks "<polygon fill = 'rgb" report.svg
+# shapes FILE: the colours of all, of several shapes in one path as often as there are.
+shapes() {
+    sed -n "s/.*<polygon fill = '\(rgb([^)]*)\)'.*/\1/p" "$1" | tr -dc '0-9,\n' |
+        awk -F , '{ printf "#%02x%02x%02x\n", $1, $2, $3 }'
+    sed -n 's/.*<path fill="\(#[0-9a-f]*\)" d="\([^"]*\)".*/\1 \2/p' "$1" |
+        awk '{ colour = $1; for (n = gsub(/M/, "M"); n > 0; n--) print colour }'
+}
+shapes s/timeline.svg | sort >drawn
+shapes report.svg | sort >told
+check 'draws all shapes' cmp drawn told
+check 'there are some' test "$(wc -l <told)" -gt "$(grep -c '^$' s/bands.tsv)"
+check 'tells of bands' test "$(grep -c '</title></path>' report.svg)" -gt 100
 check 'tells nothing of gnuplot' lacks '<title>gnuplot' report.svg
 run plot samples/leak.pickle.gz --out no/such/folder.svg
 exits 5
