@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
+
 enum category live_category(const struct live_set *set, const struct live *live)
 {
     return (enum category)(live->in_trace ? set->categories->of_lifetime[live->index]
@@ -24,16 +26,10 @@ static uint32_t extra_of(const struct live_set *set, const struct live *live)
     if (carried->origin != ORIGIN_EDGE)
         return UINT32_MAX;
     const struct window_edge *edge = &timeline->trace->edge;
-    size_t low = 0, high = edge->held_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (edge->held[middle].event < carried->edge_event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < edge->held_count && edge->held[low].event == carried->edge_event;
-    return found ? edge->held[low].extra : UINT32_MAX;
+    const struct edge_allocation *held = edge->held;
+    size_t count = held ? edge->held_count : 0;
+    size_t at = count ? bisect_less_64(&held->event, sizeof(*held), count, carried->edge_event) : 0;
+    return at < count && held[at].event == carried->edge_event ? held[at].extra : UINT32_MAX;
 }
 
 stack_id live_forward_stack(const struct live_set *set, const struct live *live)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/births.h"
+#include "base/bisect.h"
 
 static int compare_sizes(const void *a, const void *b)
 {
@@ -38,15 +39,7 @@ static bool find_stays(struct pattern *pattern, struct error *err)
 /* The run of an item, by bisection: there is no guide yet. */
 static size_t run_of(const struct phases *phases, uint32_t item)
 {
-    size_t low = 0, high = phases->count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (phases->runs[middle].first <= item)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return bisect_last(&phases->runs->first, sizeof(*phases->runs), phases->count, item);
 }
 
 /* How many optimizer steps, by annotation, begin at or before each run. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
+
 #define WEIGHT_MOST ((uint64_t)1 << 30)
 #define BYTES_MOST  ((int64_t)1 << 62)
 
@@ -19,15 +21,7 @@ static uint64_t size_of(const struct timeline *timeline, const struct live *live
 /* How many of the ends come before `item`. */
 static size_t ends_before(const struct step_ends *ends, uint32_t item)
 {
-    size_t low = 0, high = ends->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ends->items[middle] < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return bisect_less(ends->items, sizeof(*ends->items), ends->count, item);
 }
 
 static bool add_survivor(struct survivors *survivors, struct live live, struct survival life,

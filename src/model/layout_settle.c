@@ -1,3 +1,4 @@
+#include "base/bisect.h"
 #include "model/layout_blocks.h"
 
 /* How long something was there: after item `from`, until item `to`. */
@@ -27,15 +28,9 @@ struct unsure {
 
 static struct entry *find(const struct unsure *unsure, uint64_t addr)
 {
-    size_t low = 0, high = unsure->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (unsure->items[middle].to < addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < unsure->count ? &unsure->items[low] : NULL;
+    struct entry *items = unsure->items;
+    size_t at = items ? bisect_less_64(&items->to, sizeof(*items), unsure->count, addr) : 0;
+    return at < unsure->count ? &items[at] : NULL;
 }
 
 /* Something began at `addr` and was there during `presence`. */

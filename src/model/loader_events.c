@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "base/bisect.h"
 #include "model/loader_state.h"
 
 #define PROGRESS_EVENTS 16384 /* a power of two: some 3 MB of a usual snapshot */
@@ -143,15 +144,9 @@ static const struct run *find_run(const struct loader *loader, uint64_t sequence
 {
     if (sequence >= loader->sequence)
         return NULL;
-    size_t low = 0, high = loader->run_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (loader->runs[middle].sequence <= sequence)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &loader->runs[low];
+    const struct run *runs = loader->runs;
+    size_t begun = bisect_less_64(&runs->sequence, sizeof(*runs), loader->run_count, sequence + 1);
+    return &runs[begun - (begun > 0)];
 }
 
 bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct error *err)

@@ -1,3 +1,4 @@
+#include "base/bisect.h"
 #include "base/units.h"
 #include "render/plot_timeline_parts.h"
 #include "render/svg_slivers.h"
@@ -8,18 +9,12 @@
 /* ", forward" where the phase of an item is known. */
 static void add_phase(const struct plot_time *plot, uint32_t item, struct buffer *out)
 {
-    size_t low = 0, high = plot->phases->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (plot->phases->items[middle].first <= item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    const struct phase_row *rows = plot->phases->items;
+    size_t begun = rows ? bisect_until(&rows->first, sizeof(*rows), plot->phases->count, item) : 0;
+    if (begun == 0)
         return;
     buffer_puts(out, ", ");
-    for (const char *c = phase_name(plot->phases->items[low - 1].phase); *c; c++)
+    for (const char *c = phase_name(rows[begun - 1].phase); *c; c++)
         buffer_putc(out, *c == '_' ? ' ' : *c);
 }
 
