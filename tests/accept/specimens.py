@@ -255,7 +255,7 @@ class Maker:
             lambda: self.rng.choice((Coded1, Coded2, Coded4))(**fields),
             lambda: Point(self.value(depth - 1), values), lambda: Record(values, fields)))()
 
-    def library(self, depth):
+    def from_stdlib(self, depth):
         values = self.values(depth)
         return self.rng.choice((
             lambda: collections.OrderedDict(enumerate(values)),
@@ -299,7 +299,7 @@ class Maker:
         if self.persistent and kind < 0.1:
             return Persistent(self.text() if self.chance(0.5) else self.value(0))
         made = (self.container(depth) if kind < 0.55 else self.instance(depth) if kind < 0.75 else
-                self.library(depth) if kind < 0.87 else self.subclass(depth) if kind < 0.94 else
+                self.from_stdlib(depth) if kind < 0.87 else self.subclass(depth) if kind < 0.94 else
                 self.recursive(depth))
         self.made.append(made)
         return made
