@@ -1,9 +1,11 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "render/analyze_parts.h"
 #include "render/diff_parts.h"
 
-#define SITE_LEAST 20 /* columns for a call site */
+#define SITE_LEAST      20 /* columns for a call site */
+#define OPERATOR_COLUMN 5
 
 const char *diff_signed(const struct page *page, char out[UNITS_TEXT_SIZE], int64_t bytes)
 {
@@ -64,8 +66,38 @@ static const char *only_line_differs(const char *was, const char *now)
     return rest_a && rest_b && strcmp(rest_a, rest_b) == 0 ? a + 1 : NULL;
 }
 
+static int by_looks(const void *a, const void *b)
+{
+    const struct diff_line *x = *(const struct diff_line *const *)a;
+    const struct diff_line *y = *(const struct diff_line *const *)b;
+    int order = strcmp(x->label.brief, y->label.brief);
+    return order ? order : (x->category > y->category) - (x->category < y->category);
+}
+
+/* Marks the lines that only their operators tell from others: malloc'ed, NULL where memory is out.
+ */
+static bool *find_alike(const struct diff *diff)
+{
+    size_t count = diff->line_count;
+    bool *alike = calloc(count + 1, sizeof(*alike));
+    const struct diff_line **lines = calloc(count + 1, sizeof(*lines));
+    for (size_t i = 0; lines && i < count; i++)
+        lines[i] = &diff->lines[i];
+    if (alike && lines) {
+        qsort(lines, count, sizeof(*lines), by_looks);
+        for (size_t i = 1; i < count; i++)
+            if (by_looks(&lines[i - 1], &lines[i]) == 0)
+                alike[lines[i - 1] - diff->lines] = alike[lines[i] - diff->lines] = true;
+    } else {
+        free(alike);
+        alike = NULL;
+    }
+    free(lines);
+    return alike;
+}
+
 /* "model.py:42 forward (line 39 in A)", "model.py:42 forward (1 place, then 3)" */
-static void add_label(struct table *table, const struct diff_line *line)
+static void add_label(struct table *table, const struct diff_line *line, struct text op)
 {
     struct buffer text = BUFFER_INIT;
     buffer_puts(&text, line->label.brief);
@@ -80,22 +112,30 @@ static void add_label(struct table *table, const struct diff_line *line)
         else
             buffer_printf(&text, " (%s in A)", line->was.brief);
     }
+    if (op.size > 0) {
+        buffer_puts(&text, " [");
+        buffer_add(&text, op.bytes, op.size);
+        buffer_putc(&text, ']');
+    }
     table_add_input(table, text.failed ? line->label.brief : text.bytes,
                     text.failed ? strlen(line->label.brief) : text.size);
     buffer_release(&text);
 }
 
-static void add_line(struct table *table, const struct page *page, const struct diff *diff,
-                     const struct diff_line *line)
+/* With `alike` the operators stand behind the call sites that need them, and no others. */
+static void add_lines(struct table *table, const struct page *page, const struct diff *diff,
+                      const bool *alike)
 {
-    const char *category = line->is_remainder ? "" : category_name(line->category);
-    diff_add_amounts(table, page, line->row.bytes, line->row.count);
-    add_label(table, line);
-    if (line->is_remainder)
-        table_add(table, "");
-    else
-        site_operator(table, diff->symbols, &line->site);
-    table_add_input(table, category, strlen(category));
+    static const struct text none = {"", 0};
+    for (size_t i = 0; i < diff->line_count; i++) {
+        const struct diff_line *line = &diff->lines[i];
+        const char *category = line->is_remainder ? "" : category_name(line->category);
+        struct text op = line->is_remainder ? none : site_operator_text(diff->symbols, &line->site);
+        diff_add_amounts(table, page, line->row.bytes, line->row.count);
+        add_label(table, line, alike && alike[i] ? op : none);
+        table_add_input(table, op.bytes, alike ? 0 : op.size);
+        table_add_input(table, category, strlen(category));
+    }
 }
 
 bool diff_sites_text(const struct page *page, const struct diff_report *report,
@@ -106,15 +146,20 @@ bool diff_sites_text(const struct page *page, const struct diff_report *report,
         {.title = "A", .optional = 2},
         {.title = "B", .optional = 1},
         {.title = "count", .optional = 3},
-        {"call site", COLUMN_TEXT, CUT_SITE, SITE_LEAST, 0},
-        {"operator", COLUMN_TEXT, .optional = 4},
+        {"call site", COLUMN_TEXT, CUT_OPERATOR, SITE_LEAST, 0},
+        [OPERATOR_COLUMN] = {"operator", COLUMN_TEXT, .optional = 4},
         {.title = "category", .kind = COLUMN_LABEL}};
     struct table table;
+    bool *alike = find_alike(diff);
     table_init(&table, columns, 7);
-    for (size_t i = 0; i < diff->line_count; i++)
-        add_line(&table, page, diff, &diff->lines[i]);
+    add_lines(&table, page, diff, NULL);
+    if (alike && table_hides(&table, page, SECTION_INDENT, OPERATOR_COLUMN)) {
+        table_release(&table);
+        table_init(&table, columns, 7);
+        add_lines(&table, page, diff, alike);
+    }
     table_begin(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
+    bool ok = alike && !table_failed(&table);
     for (size_t i = 0; ok && i < diff->line_count; i++) {
         const struct diff_line *line = &diff->lines[i];
         const struct stack_example example = {line->row.stack, &line->site, 0};
@@ -123,5 +168,6 @@ bool diff_sites_text(const struct page *page, const struct diff_report *report,
             ok = site_stack(page, diff->sites, report->stacks, &example);
     }
     table_release(&table);
+    free(alike);
     return ok;
 }

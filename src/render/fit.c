@@ -9,7 +9,8 @@
 #define MARK_COLUMNS   2
 #define REMARK         " (..)" /* for one that is cut */
 #define REMARK_COLUMNS 5
-#define LEAST_FUNCTION 8 /* columns of a function's name that a file's name leaves it */
+#define LEAST_FUNCTION 8  /* columns of a function's name that a file's name leaves it */
+#define LEAST_SITE     12 /* columns of a site that its operator leaves it */
 
 struct piece {
     const char *bytes;
@@ -106,6 +107,27 @@ static size_t fit_site(struct buffer *out, struct piece label, size_t columns)
     return used + fit_end(out, function, columns - used);
 }
 
+/* " [mm]" at the end of a label; else 0. */
+static size_t operator_size(const char *bytes, size_t size)
+{
+    size_t at = size;
+    if (size == 0 || bytes[size - 1] != ']')
+        return 0;
+    while (at > 0 && bytes[at - 1] != '[')
+        at--;
+    return at > 1 && bytes[at - 2] == ' ' ? size - at + 2 : 0;
+}
+
+static size_t fit_operator(struct buffer *out, struct piece label, size_t columns)
+{
+    size_t size = operator_size(label.bytes, label.size);
+    struct piece name = piece_of(label.bytes + label.size - size, size);
+    if (name.columns + LEAST_SITE > columns)
+        return fit_site(out, label, columns);
+    size_t used = text_fit(out, label.bytes, label.size - size, columns - name.columns, CUT_SITE);
+    return used + add_head(out, name, name.columns);
+}
+
 size_t text_fit(struct buffer *out, const char *bytes, size_t size, size_t columns, enum cut cut)
 {
     struct piece piece = piece_of(bytes, size);
@@ -113,5 +135,7 @@ size_t text_fit(struct buffer *out, const char *bytes, size_t size, size_t colum
         return fit_end(out, piece, columns);
     if (cut == CUT_START)
         return fit_start(out, piece, columns);
+    if (cut == CUT_OPERATOR)
+        return fit_operator(out, piece, columns);
     return cut == CUT_SITE ? fit_site(out, piece, columns) : fit_middle(out, piece, columns);
 }

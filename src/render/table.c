@@ -217,12 +217,23 @@ static void hide_empty(struct table *table)
     }
 }
 
-void table_begin(struct table *table, const struct page *page, size_t indent)
+static void choose_columns(struct table *table, const struct page *page, size_t indent)
 {
     hide_empty(table);
     do {
         measure(table, page);
     } while (total_width(table, indent, true) > page->width && hide_one(table));
+}
+
+bool table_hides(struct table *table, const struct page *page, size_t indent, size_t column)
+{
+    choose_columns(table, page, indent);
+    return table->hidden[column];
+}
+
+void table_begin(struct table *table, const struct page *page, size_t indent)
+{
+    choose_columns(table, page, indent);
     shrink(table, total_width(table, indent, false), page->width);
     if (table->columns[0].title)
         print_titles(table, page, indent);

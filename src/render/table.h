@@ -40,6 +40,9 @@ void table_release(struct table *table);
 void table_add(struct table *table, const char *text);                     /* our own words */
 void table_add_input(struct table *table, const char *bytes, size_t size); /* escaped here */
 
+/* Whether a column is left out on a page, for want of room or because all of it is empty. */
+bool table_hides(struct table *table, const struct page *page, size_t indent, size_t column);
+
 /* Fixes the column widths for a page and prints the titles, if there are any. */
 void table_begin(struct table *table, const struct page *page, size_t indent);
 void table_row(const struct table *table, const struct page *page, size_t indent, size_t row);

@@ -32,6 +32,13 @@ static const struct fit_case {
     {CUT_SITE, 8, "model.py:434 f", "..:434 f"},
     {CUT_SITE, 8, "model.py:123456 forward", "..123456"},
     {CUT_SITE, 12, "my file.py:7 forward", "..:7 forward"},
+    /* with their operators */
+    {CUT_OPERATOR, 24, "model.py:53 forward [mm]", "model.py:53 forward [mm]"},
+    {CUT_OPERATOR, 24, "model.py:53 forward [silu]", "..l.py:53 forward [silu]"},
+    {CUT_OPERATOR, 25, "model.py:9 f (line 8 in A) [mm]", "model.py:9 f (..) [mm]"},
+    {CUT_OPERATOR, 20, "model.py:53 forward [native_dropout]", "model.py:53 forward"},
+    {CUT_OPERATOR, 20, "model.py:53 forward (backward)", "model.py:53 forwar.."},
+    {CUT_OPERATOR, 20, "operator new[]", "operator new[]"},
 };
 
 START_TEST(text_is_cut_where_it_says_least)
@@ -54,12 +61,14 @@ START_TEST(it_always_fits)
         "aaaaaaaaaaaaaaaa.py:123 ffffffffffffffffff (x)",
         " ",
         "  (",
+        "a.py:1 ffffffffffffffffffff [\u5b57\u5b57]",
+        " [] [] []",
         "( ( ( (",
         ":::: ::::: (((( ))))",
         "\u6f22 \u5b57:7 \u6f22\u5b57\u6f22\u5b57\u6f22\u5b57 (\u5b57)"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         for (size_t columns = 4; columns < 60; columns++) {
-            for (enum cut cut = CUT_END; cut <= CUT_SITE; cut++) {
+            for (enum cut cut = CUT_END; cut <= CUT_OPERATOR; cut++) {
                 struct buffer out = BUFFER_INIT;
                 size_t used = text_fit(&out, texts[i], strlen(texts[i]), columns, cut);
                 ck_assert_uint_le(used, columns);
