@@ -28,6 +28,15 @@ run() {
     "$MEMSNAP" "$@" >.run/out 2>.run/err || status=$?
 }
 
+# on_terminal COLUMNS ANSWER PROGRAM ARGUMENT...: the same of a program on a terminal, which answers
+# so where it is asked what it is; needs Python.
+on_terminal() {
+    last="on_terminal $*"
+    status=0
+    : >.run/err
+    "$PYTHON3" "$cli/on_terminal.py" "$@" || status=$?
+}
+
 # check WHAT COMMAND...: the command must succeed.
 check() {
     ran=$((ran + 1))
@@ -89,6 +98,25 @@ golden() {
         cp .run/out "$cli/golden/$1"
     fi
     check "is golden/$1" diff -u "$cli/golden/$1" .run/out
+}
+
+# plots_hostile ARGUMENT...: what wants to be more than text is text in pictures. Leaves evil.svg,
+# and in .run/out what a terminal shows. Whatever runs makes a file `owned`.
+plots_hostile() {
+    for format in svg png pdf; do
+        run plot "$@" --out "evil.$format"
+        exits 0
+        no_out
+        no_err
+    done
+    check 'has no script' lacks '<script' evil.svg
+    [ -z "${PYTHON3-}" ] ||
+        check 'is well-formed' "$PYTHON3" -c 'import xml.dom.minidom as x; x.parse("evil.svg")'
+    check 'runs nothing' test ! -e owned
+    run plot "$@" --term dumb
+    exits 0
+    check 'steers no terminal' sh -c '! tr -d "\n" <.run/out | LC_ALL=C grep -q "[[:cntrl:]]"'
+    check 'runs nothing' test ! -e owned
 }
 
 finish() {

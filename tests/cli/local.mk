@@ -27,7 +27,7 @@ cli_tests = \
 	tests/cli/terminal.sh \
 	tests/cli/usage.sh
 dist_check_SCRIPTS += $(cli_tests)
-EXTRA_DIST += tests/cli/lib.sh
+EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py
 EXTRA_DIST += \
 	tests/cli/golden/at-end.txt \
 	tests/cli/golden/at-event.txt \

@@ -113,75 +113,40 @@ check 'draws characters then' clean .run/out
 out_has 'peak '
 
 [ -n "${PYTHON3-}" ] || finish
-cat >on_terminal.py <<'END'
-"""on_terminal.py ANSWER PROGRAM ARGUMENT...: runs the program on a terminal that answers DA1 so."""
-import fcntl, os, pty, struct, sys, termios
-answer = sys.argv[1].encode().decode("unicode_escape").encode()
-child, terminal = pty.fork()
-if child == 0:
-    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 90, 900, 600))
-    os.execv(sys.argv[2], sys.argv[2:])
-seen = b""
-while True:
-    try:
-        data = os.read(terminal, 65536)
-    except OSError:
-        break
-    if not data:
-        break
-    seen += data
-    if b"\x1b[c" in seen:
-        seen = seen.replace(b"\x1b[c", b"(asked)")
-        os.write(terminal, answer)
-with open(".run/out", "wb") as out:
-    out.write(seen.replace(b"\r\n", b"\n"))
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-END
-
-# on_terminal ANSWER ARGUMENT...
-on_terminal() {
-    answer=$1
-    shift
-    last="$* on a terminal that answers $answer"
-    status=0
-    : >.run/err
-    "$PYTHON3" on_terminal.py "$answer" "$@" || status=$?
-}
-
-on_terminal '\x1b[?62;4;22c' "$MEMSNAP" plot samples/train-loop.pickle.gz
+on_terminal 90 '\x1b[?62;4;22c' "$MEMSNAP" plot samples/train-loop.pickle.gz
 exits 0
 out_has '(asked)'
 if $has_sixel; then
     out_has "${escape}Pq"
     out_has '"1;1;900;560'
 fi
-on_terminal '\x1b[?62;14;22c' "$MEMSNAP" plot samples/train-loop.pickle.gz
+on_terminal 90 '\x1b[?62;14;22c' "$MEMSNAP" plot samples/train-loop.pickle.gz
 exits 0
 out_has '(asked)'
 out_has_not "$escape"
 check 'takes the width of the terminal' test "$(widest)" -gt 70 -a "$(widest)" -le 97
-on_terminal '' "$MEMSNAP" plot samples/train-loop.pickle.gz # never answers
+on_terminal 90 '' "$MEMSNAP" plot samples/train-loop.pickle.gz # never answers
 exits 0
 out_has '****'
-on_terminal '\x1b[?4' "$MEMSNAP" plot samples/train-loop.pickle.gz # never ends
+on_terminal 90 '\x1b[?4' "$MEMSNAP" plot samples/train-loop.pickle.gz # never ends
 exits 0
 out_has '****'
 # shellcheck disable=SC2016 # for the shell on the terminal
-on_terminal '' /bin/sh -c 'stty -g >before; "$MEMSNAP" plot samples/leak.pickle.gz; stty -g >after'
+on_terminal 90 '' /bin/sh -c 'stty -g >before; "$MEMSNAP" plot samples/leak.pickle.gz; stty -g >after'
 check 'leaves the terminal as it was' cmp before after
 for quiet in '--term dumb' '--out a.svg' '--script s'; do
     # shellcheck disable=SC2086 # a list of words
-    on_terminal '\x1b[?62;4c' "$MEMSNAP" plot samples/leak.pickle.gz $quiet
+    on_terminal 90 '\x1b[?62;4c' "$MEMSNAP" plot samples/leak.pickle.gz $quiet
     exits 0
     out_has_not '(asked)'
 done
 # shellcheck disable=SC2016 # for the shell on the terminal
-on_terminal '\x1b[?62;4c' /bin/sh -c '"$MEMSNAP" plot samples/leak.pickle.gz --term auto >drawn'
+on_terminal 90 '\x1b[?62;4c' /bin/sh -c '"$MEMSNAP" plot samples/leak.pickle.gz --term auto >drawn'
 exits 0
 out_has_not '(asked)'
 check 'is characters in a file' clean drawn
 TERM=dumb
-on_terminal '\x1b[?62;4c' "$MEMSNAP" plot samples/leak.pickle.gz
+on_terminal 90 '\x1b[?62;4c' "$MEMSNAP" plot samples/leak.pickle.gz
 out_has_not '(asked)'
 
 finish
