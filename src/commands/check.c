@@ -87,8 +87,7 @@ static enum status check_files(struct run *run, FILE *out)
         watch_hide(&run->watch, false);
         status = complain_error(run->options->baseline, &err);
     } else if (!crew_run(&work, &err)) {
-        complain("%s", err.text);
-        status = err.status;
+        status = complain_failure(&err);
     }
     watch_end(&run->watch);
     return status;

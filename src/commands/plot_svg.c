@@ -35,10 +35,8 @@ static enum status add_titles(void *self)
     sandbox_enter(NULL);
     rewind(adding->picture);
     rewind(adding->notes);
-    if (!svg_titles_add(adding->picture, adding->notes, adding->out, &err)) {
-        complain("%s", err.text);
-        return err.status;
-    }
+    if (!svg_titles_add(adding->picture, adding->notes, adding->out, &err))
+        return complain_failure(&err);
     if (fflush(adding->out) == 0)
         return STATUS_OK;
     complain("cannot write the picture: %s", strerror(errno));
