@@ -5,12 +5,12 @@
 
 #include "render/escape.h"
 
-#define MARK           ".."
-#define MARK_COLUMNS   2
-#define REMARK         " (..)" /* for one that is cut */
-#define REMARK_COLUMNS 5
-#define LEAST_FUNCTION 8  /* columns of a function's name that a file's name leaves it */
-#define LEAST_SITE     12 /* columns of a site that its operator leaves it */
+#define MARK             ".."
+#define MARK_COLUMNS     2
+#define REMARK           " (..)" /* for one that is cut */
+#define REMARK_COLUMNS   5
+#define LEAST_FUNCTION   8 /* columns of a function's name that a file's name leaves it */
+#define OPERATOR_COLUMNS 6 /* of " [m..]" */
 
 struct piece {
     const char *bytes;
@@ -118,14 +118,22 @@ static size_t operator_size(const char *bytes, size_t size)
     return at > 1 && bytes[at - 2] == ' ' ? size - at + 2 : 0;
 }
 
+/* Each has half of the columns, but for what the operator does not need. */
 static size_t fit_operator(struct buffer *out, struct piece label, size_t columns)
 {
-    size_t size = operator_size(label.bytes, label.size);
+    size_t size = operator_size(label.bytes, label.size), half = columns / 2;
+    if (size == 0 || half < OPERATOR_COLUMNS)
+        return text_fit(out, label.bytes, label.size - size, columns, CUT_SITE);
     struct piece name = piece_of(label.bytes + label.size - size, size);
-    if (name.columns + LEAST_SITE > columns)
-        return fit_site(out, label, columns);
-    size_t used = text_fit(out, label.bytes, label.size - size, columns - name.columns, CUT_SITE);
-    return used + add_head(out, name, name.columns);
+    if (name.columns <= half) {
+        size_t used =
+            text_fit(out, label.bytes, label.size - size, columns - name.columns, CUT_SITE);
+        return used + add_head(out, name, name.columns);
+    }
+    size_t used = text_fit(out, label.bytes, label.size - size, columns - half, CUT_SITE);
+    used += fit_end(out, piece_of(name.bytes, name.size - 1), half - 1);
+    buffer_putc(out, ']');
+    return used + 1;
 }
 
 size_t text_fit(struct buffer *out, const char *bytes, size_t size, size_t columns, enum cut cut)

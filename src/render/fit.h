@@ -10,7 +10,8 @@ enum cut {
     CUT_MIDDLE,   /* the end says more than the beginning, but not all */
     CUT_SITE,     /* "model.py:39 forward (backward)": the remark goes first, then the end of the
                      function, then the beginning of the file; never the line's number */
-    CUT_OPERATOR, /* "model.py:39 forward [mm]": what is in brackets stays, the rest as a site */
+    CUT_OPERATOR, /* "model.py:39 forward [mm]": what is in brackets is not cut while it takes at
+                     most half; the rest as a site */
 };
 
 /* Adds text cut to at most `columns`, of which there are at least 4. Returns the columns used. */

@@ -36,7 +36,9 @@ static const struct fit_case {
     {CUT_OPERATOR, 24, "model.py:53 forward [mm]", "model.py:53 forward [mm]"},
     {CUT_OPERATOR, 24, "model.py:53 forward [silu]", "..l.py:53 forward [silu]"},
     {CUT_OPERATOR, 25, "model.py:9 f (line 8 in A) [mm]", "model.py:9 f (..) [mm]"},
-    {CUT_OPERATOR, 20, "model.py:53 forward [native_dropout]", "model.py:53 forward"},
+    {CUT_OPERATOR, 20, "model.py:53 forward [native_dropout]", "..el.py:53 [nativ..]"},
+    {CUT_OPERATOR, 26, "model.py:53 forward [a b c d e f g h i]", "..:53 forward [a b c d ..]"},
+    {CUT_OPERATOR, 10, "model.py:53 forward [mm]", "..el.py:53"},
     {CUT_OPERATOR, 20, "model.py:53 forward (backward)", "model.py:53 forwar.."},
     {CUT_OPERATOR, 20, "operator new[]", "operator new[]"},
 };
