@@ -12,7 +12,7 @@ unset xtics
 set key at screen right + 0.012, screen top left top Left reverse samplen 2 spacing 1.35
 strip_low = y_top * 1.012
 strip_high = y_top * 1.05
-half = bar_width / 2
+half = bar_width / 2.0
 plot \
     'phase-bars.tsv' using 1:(0):($1 - half):($1 + half):(0):2:4 with boxxyerror linecolor rgb variable notitle, \
     'phase-bars.tsv' using 1:(0):($1 - half):($1 + half):(0):3:5 with boxxyerror linecolor rgb variable notitle, \

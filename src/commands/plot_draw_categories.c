@@ -5,14 +5,14 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
 {
     struct sampling sampling = {0};
     struct category_curves curves = {0};
-    struct plot_categories plot = {.curves = &curves};
+    struct plot_categories plot = {.curves = &curves, .notes = job->notes};
     bool ok =
         plot_snapshot_categories(snapshot, err) &&
         plot_snapshot_time(snapshot, job->options, plot_time_margins, &sampling, &plot.time, err) &&
         category_curves_make(&curves, snapshot->timeline, snapshot->categories, &sampling, err);
     if (ok) {
         plot_begin(job->files[CATEGORIES_SCRIPT], &job->options->look);
-        plot_categories_write(&plot, job->files);
+        ok = plot_categories_write(&plot, job->files, err);
         plot_job_templates(job);
     }
     category_curves_release(&curves);

@@ -13,7 +13,8 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
         return false;
     struct plot_flame plot = {.subject = plot_snapshot_subject(snapshot, at),
                               .flame = flame,
-                              .look = &job->options->look};
+                              .look = &job->options->look,
+                              .notes = job->notes};
     plot_begin(job->files[FLAME_SCRIPT], plot.look);
     bool ok = plot_flame_write(&plot, job->files, err);
     plot_job_templates(job);

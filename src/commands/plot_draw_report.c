@@ -26,6 +26,7 @@ static bool write_report(const struct plot_job *job, const struct plot_snapshot 
                                      .subject = subject,
                                      .sites = snapshot->capture.sites,
                                      .map = &parts->map,
+                                     .notes = job->notes,
                                      .is_dump = is_dump};
     struct plot_report report = {.look = look,
                                  .subject = subject,
@@ -40,7 +41,8 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
     struct plot_timeline timeline = {.colour = job->options->colour,
                                      .sites = snapshot->capture.sites,
                                      .bands = &parts.bands,
-                                     .shapes = &parts.shapes};
+                                     .shapes = &parts.shapes,
+                                     .notes = job->notes};
     const struct plot_look *look = &job->options->look;
     bool ok =
         plot_snapshot_report(snapshot, &job->options->report, plot_report_sites(look), err) &&

@@ -117,6 +117,8 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_layers.c \
 	src/render/plot_layers.h \
 	src/render/plot_flame.c \
+	src/render/plot_flame_frames.c \
+	src/render/plot_flame_parts.h \
 	src/render/plot_flame.h \
 	src/render/plot_legend.c \
 	src/render/plot_legend.h \
@@ -129,6 +131,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot_rest.c \
 	src/render/plot_segment_boxes.c \
 	src/render/plot_segment_lines.c \
+	src/render/plot_segment_titles.c \
 	src/render/plot_segments.c \
 	src/render/plot_segments.h \
 	src/render/plot_segments_parts.h \

@@ -4,8 +4,6 @@
 #include "render/svg_slivers.h"
 #include "render/svg_titles.h"
 
-#define TITLES_MOST 3000 /* as many as a browser reads in a fifth of a second */
-
 /* ", forward" where the phase of an item is known. */
 static void add_phase(const struct plot_time *plot, uint32_t item, struct buffer *out)
 {
@@ -66,6 +64,7 @@ static bool describe(const struct plot_timeline *plot, const struct band *band, 
     units_bytes(size, band->size < INT64_MAX ? (int64_t)band->size : INT64_MAX, UNIT_AUTO);
     if (!plot_band_site(plot, band, out, err))
         return false;
+    svg_title_begin(out);
     buffer_printf(out, "\n%s, %s", size, category);
     add_moment(&plot->time, "allocated", born, "before the trace", out);
     add_moment(&plot->time, "freed", freed, "not in the trace", out);
@@ -103,14 +102,14 @@ static double room_of(const struct plot_timeline *plot, const struct plot_scale 
     return width >= SVG_SLIVER && height >= SVG_SLIVER ? width * height : 0;
 }
 
-/* The least room that a band must have, so that TITLES_MOST are not exceeded. */
+/* The least room that a band must have, so that SVG_TITLES_MOST are not exceeded. */
 static double least_room(const struct plot_timeline *plot, const struct plot_scale *scale)
 {
     for (double least = SVG_SLIVER * SVG_SLIVER;; least *= 1.2) {
         size_t count = 0;
         for (size_t b = 0; b < plot->bands->count; b++)
             count += room_of(plot, scale, &plot->bands->items[b]) >= least;
-        if (count <= TITLES_MOST)
+        if (count <= SVG_TITLES_MOST)
             return least;
     }
 }

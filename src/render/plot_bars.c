@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/svg_titles.h"
+
 size_t plot_bars_room(const struct plot_look *look, struct plot_margins margins)
 {
     return (look->height - margins.top - margins.bottom) / PLOT_BAR_PIXELS;
@@ -15,8 +17,10 @@ size_t plot_bars_letters(struct plot_margins margins)
 
 void plot_bars_release(struct plot_bars *bars)
 {
-    for (size_t i = 0; i < bars->count; i++)
+    for (size_t i = 0; i < bars->count; i++) {
         free(bars->items[i].label);
+        buffer_release(&bars->items[i].title);
+    }
     free(bars->items);
     *bars = (struct plot_bars){0};
 }
@@ -34,8 +38,26 @@ static double axis_end(const struct plot_bars *bars, double pixels)
     return most;
 }
 
-void plot_bars_write(FILE *script, FILE *out, const char *name, const struct plot_bars *bars,
-                     const struct plot_look *look, struct plot_margins margins)
+/* Where bars.gp puts them; the axis ends at x_top bytes. */
+static bool note_titles(FILE *notes, const struct plot_bars *bars, const struct plot_look *look,
+                        struct plot_margins margins, double x_top, struct error *err)
+{
+    double width = look->width - margins.left - margins.right;
+    double row = (look->height - margins.top - margins.bottom) / (double)bars->count;
+    bool ok = true;
+    for (size_t i = 0; ok && i < bars->count; i++) {
+        const struct plot_bar *bar = &bars->items[i];
+        double middle = margins.top + ((double)i + 0.5) * row;
+        struct svg_box box = {bar->colour, margins.left, margins.left + bar->bytes / x_top * width,
+                              middle - PLOT_BAR_HALF * row, middle + PLOT_BAR_HALF * row};
+        ok = svg_titles_note_box(notes, &box, &bar->title, err);
+    }
+    return ok;
+}
+
+bool plot_bars_write(FILE *script, FILE *out, const char *name, const struct plot_bars *bars,
+                     const struct plot_look *look, struct plot_margins margins, FILE *notes,
+                     struct error *err)
 {
     const char *unit_name;
     double most = 1;
@@ -45,15 +67,16 @@ void plot_bars_write(FILE *script, FILE *out, const char *name, const struct plo
     size_t high = (bars->count ? bars->count : 1) * PLOT_BAR_MOST;
     if (margins.top + high + margins.bottom < look->height)
         margins.bottom = look->height - margins.top - (unsigned)high;
+    double x_top = axis_end(bars, look->width - margins.left - margins.right);
     plot_put_margins(script, look, margins);
     fprintf(script, "bar_axis = %d\n", !margins.is_panel);
     fprintf(script, "bars_file = '%s'\nbars = %zu\nx_top = %.7g\nx_label = '%s'\n", name,
-            bars->count ? bars->count : 1,
-            axis_end(bars, look->width - margins.left - margins.right) / unit, unit_name);
+            bars->count ? bars->count : 1, x_top / unit, unit_name);
     fputs("# place\tsize\tcolour\tname\tfigures\n", out);
     if (bars->count == 0) /* gnuplot wants something to draw */
         fputs("1\t0\t0\t(nothing is live)\t0 B\n", out);
     for (size_t i = 0; i < bars->count; i++)
         fprintf(out, "%zu\t%.7g\t%u\t%s\t%s\n", i + 1, bars->items[i].bytes / unit,
                 bars->items[i].colour, bars->items[i].label, bars->items[i].text);
+    return !notes || note_titles(notes, bars, look, margins, x_top, err);
 }

@@ -4,10 +4,12 @@
 
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "render/plot.h"
 
-#define PLOT_BAR_PIXELS 25 /* from one bar to the next */
-#define PLOT_BAR_MOST   36 /* of these pixels, where there are few */
+#define PLOT_BAR_PIXELS 25   /* from one bar to the next */
+#define PLOT_BAR_MOST   36   /* of these pixels, where there are few */
+#define PLOT_BAR_HALF   0.37 /* of that: how far a bar reaches from its middle in bars.gp */
 #define PLOT_BAR_TEXT   80
 
 struct plot_bar {
@@ -15,6 +17,7 @@ struct plot_bar {
     unsigned colour;
     double bytes;
     char text[PLOT_BAR_TEXT]; /* figures */
+    struct buffer title;      /* to be told of it, raw bytes */
 };
 
 struct plot_bars {
@@ -28,10 +31,11 @@ size_t plot_bars_room(const struct plot_look *look, struct plot_margins margins)
 size_t plot_bars_letters(struct plot_margins margins);
 void plot_bars_release(struct plot_bars *bars);
 
-/* Settings: the margins, bars, x_top, x_label; and the data, into a
- * file of that name. Few bars do not take all the room, and
- * the longest leaves some for its text. */
-void plot_bars_write(FILE *script, FILE *out, const char *name, const struct plot_bars *bars,
-                     const struct plot_look *look, struct plot_margins margins);
+/* Settings: the margins, bars, x_top, x_label; and the data, into a file of that name. Few bars do
+ * not take all the room, and the longest leaves some for its text. `notes`: for titles
+ * (svg_titles.h), or NULL. */
+bool plot_bars_write(FILE *script, FILE *out, const char *name, const struct plot_bars *bars,
+                     const struct plot_look *look, struct plot_margins margins, FILE *notes,
+                     struct error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "render/plot_legend.h"
+#include "render/svg_titles.h"
 
 #define TEXT_CATEGORIES 7
 
@@ -107,7 +108,35 @@ static void write_areas(const struct plot_categories *plot, const struct plot_sc
         }
 }
 
-void plot_categories_write(const struct plot_categories *plot, FILE *const files[])
+/* "activation", "at most 9.52 GiB", "8.75 GiB at the peak"; areas are drawn from the highest down.
+ */
+static bool note_titles(const struct plot_categories *plot, const uint8_t *shown, size_t count,
+                        struct error *err)
+{
+    const struct plot_margins *margins = &plot->time.margins;
+    const struct plot_look *look = plot->time.look;
+    struct buffer title = BUFFER_INIT;
+    bool ok = true;
+    for (size_t i = count; ok && i-- > 0;) {
+        char name[80], size[UNITS_TEXT_SIZE];
+        struct svg_shape area = {.colour = plot_category_colour(shown[i]),
+                                 .x = {margins->left, look->width - margins->right},
+                                 .y = {margins->top, look->height - margins->bottom}};
+        double most = most_of(plot->curves, shown[i]);
+        plot_category_name(name, shown[i]);
+        buffer_clear(&title);
+        buffer_printf(&title, "%s\nat most %s", name,
+                      units_bytes(size, most < 9e18 ? (int64_t)most : INT64_MAX, UNIT_AUTO));
+        buffer_printf(&title, "\n%s at the peak", peak_size(plot, shown[i], size));
+        ok = title.failed ? error_set(err, STATUS_LIMIT, "out of memory")
+                          : svg_titles_note(plot->notes, &area, &title, err);
+    }
+    buffer_release(&title);
+    return ok;
+}
+
+bool plot_categories_write(const struct plot_categories *plot, FILE *const files[],
+                           struct error *err)
 {
     uint8_t shown[CATEGORY_LIMIT];
     size_t count = choose(plot, shown);
@@ -124,4 +153,5 @@ void plot_categories_write(const struct plot_categories *plot, FILE *const files
     plot_time_curves(files[CATEGORIES_CURVES], &plot->time, &scale);
     plot_time_phases(files[CATEGORIES_PHASES], &plot->time, &scale);
     write_areas(plot, &scale, shown, count, files[CATEGORIES_AREAS]);
+    return !plot->notes || note_titles(plot, shown, count, err);
 }

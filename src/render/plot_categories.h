@@ -9,6 +9,7 @@
 struct plot_categories {
     struct plot_time time;
     const struct category_curves *curves;
+    FILE *notes; /* for titles (svg_titles.h), or NULL */
 };
 
 enum {
@@ -20,6 +21,7 @@ enum {
 #define PLOT_CATEGORIES_FILES "plot.gp", "curves.tsv", "phases.tsv", "categories.tsv"
 
 /* Writes the settings to the script, and the data files. */
-void plot_categories_write(const struct plot_categories *plot, FILE *const files[]);
+bool plot_categories_write(const struct plot_categories *plot, FILE *const files[],
+                           struct error *err);
 
 #endif

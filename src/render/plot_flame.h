@@ -12,6 +12,7 @@ struct plot_flame {
     struct plot_subject subject;
     const struct flame *flame; /* of the same moment, with categories */
     const struct plot_look *look;
+    FILE *notes; /* for titles (svg_titles.h), or NULL */
 };
 
 enum { FLAME_SCRIPT, FLAME_FRAMES, FLAME_LABELS };

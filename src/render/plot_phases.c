@@ -6,11 +6,14 @@
 #include "render/moments.h"
 #include "render/page.h"
 #include "render/plot_legend.h"
+#include "render/svg_titles.h"
 
 const struct plot_margins plot_phases_margins = {80, 230, 100, 60, PLOT_TITLES};
 
-#define BARS_MOST   700 /* beyond that neighbours are joined */
-#define NAME_PIXELS 76  /* of a bar's width, for its name and figures below and above it */
+#define HEADROOM    1.14 /* above the highest bar: its figures */
+#define STRIP       1.05 /* how far the axis of phases.gp goes beyond that: the steps */
+#define BARS_MOST   700  /* beyond that neighbours are joined */
+#define NAME_PIXELS 76   /* of a bar's width, for its name and figures below and above it */
 #define STEPS_MOST  2000
 #define STEP_PIXELS 46
 
@@ -192,8 +195,50 @@ static void put_titles(FILE *script, const struct plot_subject *subject,
     buffer_release(&words);
 }
 
-static void write_all(const struct plot_subject *subject, const struct plot_look *look,
-                      const struct bar *bars, size_t count, FILE *const files[])
+/* "step 3, backward", "peak 16.85 GiB", "at its end 1.10 GiB (-15.75 GiB)" */
+static void describe(const struct bar *bar, struct buffer *out)
+{
+    char name[32], bytes[UNITS_TEXT_SIZE], delta[UNITS_TEXT_SIZE];
+    phase_words(name, bar->phase);
+    buffer_clear(out);
+    if (bar->step >= 0)
+        buffer_printf(out, "step %lld, ", (long long)bar->step);
+    buffer_puts(out, name);
+    if (bar->count > 1)
+        buffer_printf(out, ", the highest of %zu phases", bar->count);
+    buffer_printf(out, "\npeak %s", units_bytes(bytes, bar->peak, UNIT_AUTO));
+    buffer_printf(out, "\n%s at its end (%s)", units_bytes(bytes, bar->end, UNIT_AUTO),
+                  change(delta, bar->end - bar->begin));
+}
+
+/* Where phases.gp puts the bars: first all up to their peaks, then all up to their ends. The axis
+ * ends at `top` bytes, and a bar is `wide` of its place. */
+static bool note_titles(FILE *notes, const struct plot_look *look, const struct bar *bars,
+                        size_t count, double top, double wide, struct error *err)
+{
+    const struct plot_margins margins = plot_phases_margins;
+    double place = (double)(look->width - margins.left - margins.right) / (double)count;
+    double foot = look->height - margins.bottom, high = foot - margins.top;
+    struct buffer title = BUFFER_INIT;
+    bool ok = true;
+    for (size_t i = 0; ok && i < 2 * count; i++) {
+        const struct bar *bar = &bars[i % count];
+        bool at_end = i >= count;
+        double middle = margins.left + ((double)(i % count) + 0.5) * place;
+        struct svg_box box = {at_end ? colours[bar->phase].end : colours[bar->phase].peak,
+                              middle - wide * place / 2, middle + wide * place / 2,
+                              foot - (double)(at_end ? bar->end : bar->peak) / top * high, foot};
+        describe(bar, &title);
+        ok = title.failed ? error_set(err, STATUS_LIMIT, "out of memory")
+                          : svg_titles_note_box(notes, &box, &title, err);
+    }
+    buffer_release(&title);
+    return ok;
+}
+
+static bool write_all(const struct plot_subject *subject, const struct plot_look *look,
+                      const struct bar *bars, size_t count, FILE *const files[], FILE *notes,
+                      struct error *err)
 {
     const struct plot_margins margins = plot_phases_margins;
     FILE *script = files[PHASES_SCRIPT];
@@ -201,26 +246,27 @@ static void write_all(const struct plot_subject *subject, const struct plot_look
     double most = 1, pixels = (double)(look->width - margins.left - margins.right) / (double)count;
     for (size_t i = 0; i < count; i++)
         most = (double)bars[i].peak > most ? (double)bars[i].peak : most;
-    double unit = plot_unit(most, &unit_name);
+    double unit = plot_unit(most, &unit_name), wide = pixels >= 4 ? 0.86 : 1.0;
     put_titles(script, subject, look, bars, count);
     plot_put_margins(script, look, margins);
     fprintf(script,
             "bars = %zu\ny_top = %.7g\ny_label = 'active memory (requested sizes), %s'\n"
-            "bar_width = %.3g\n",
-            count, most / unit * 1.14, unit_name, pixels >= 4 ? 0.86 : 1.0);
+            "bar_width = %.2f\n",
+            count, most / unit * HEADROOM, unit_name, wide);
     put_legend(script, bars, count, look->height - margins.top - margins.bottom);
     write_bars(files[PHASES_BARS], bars, count, unit, pixels >= NAME_PIXELS);
     write_steps(files[PHASES_STEPS], bars, count, pixels);
+    return !notes || note_titles(notes, look, bars, count, most * HEADROOM * STRIP, wide, err);
 }
 
 bool plot_phases_write(const struct plot_subject *subject, const struct plot_look *look,
-                       FILE *const files[], struct error *err)
+                       FILE *const files[], FILE *notes, struct error *err)
 {
     struct bar *bars = calloc(BARS_MOST + 1, sizeof(*bars));
     if (!bars)
         return error_set(err, STATUS_LIMIT, "out of memory");
     size_t count = make_bars(subject->report, bars, BARS_MOST);
-    write_all(subject, look, bars, count, files);
+    bool ok = write_all(subject, look, bars, count, files, notes, err);
     free(bars);
-    return true;
+    return ok;
 }

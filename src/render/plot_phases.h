@@ -11,8 +11,9 @@ enum { PHASES_SCRIPT, PHASES_BARS, PHASES_STEPS };
 
 extern const struct plot_margins plot_phases_margins;
 
-/* Writes the settings to the script, and the data files. */
+/* Writes the settings to the script, and the data files. `notes`: for titles (svg_titles.h), or
+ * NULL. */
 bool plot_phases_write(const struct plot_subject *subject, const struct plot_look *look,
-                       FILE *const files[], struct error *err);
+                       FILE *const files[], FILE *notes, struct error *err);
 
 #endif

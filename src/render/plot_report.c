@@ -100,17 +100,19 @@ static bool put_timeline(const struct plot_report *report, char *const templates
 }
 
 /* Without a legend: the timeline's serves. */
-static void put_bars(const struct plot_report *report, char *const templates[], FILE *const files[],
+static bool put_bars(const struct plot_report *report, char *const templates[], FILE *const files[],
                      size_t file, const char *name, struct plot_bars *bars,
-                     struct plot_margins margins)
+                     struct plot_margins margins, struct error *err)
 {
     FILE *script = files[REPORT_SCRIPT];
     plot_put_words(script, report->look, margins, "", "");
     fputs("keys = 0\narray key_colour[1]\narray key_text[1]\n", script);
-    plot_bars_write(script, files[file], name, bars, report->look, margins);
+    bool ok = plot_bars_write(script, files[file], name, bars, report->look, margins,
+                              report->timeline->notes, err);
     fputs(templates[REPORT_PAGE], script);
     fputs(templates[REPORT_BARS], script);
     plot_bars_release(bars);
+    return ok;
 }
 
 static bool put_categories(const struct plot_report *report, char *const templates[],
@@ -124,8 +126,8 @@ static bool put_categories(const struct plot_report *report, char *const templat
         return false;
     snprintf(title, sizeof(title), "What it is for, %s", plot_moment(moment, &report->subject));
     begin_panel(files[REPORT_SCRIPT], title);
-    put_bars(report, templates, files, REPORT_CATEGORIES, "category-bars.tsv", &bars, margins);
-    return true;
+    return put_bars(report, templates, files, REPORT_CATEGORIES, "category-bars.tsv", &bars,
+                    margins, err);
 }
 
 static bool put_sites(const struct plot_report *report, char *const templates[],
@@ -137,8 +139,7 @@ static bool put_sites(const struct plot_report *report, char *const templates[],
                          &bars, err))
         return false;
     begin_panel(files[REPORT_SCRIPT], "Who holds it then: call sites");
-    put_bars(report, templates, files, REPORT_SITES, "bars.tsv", &bars, margins);
-    return true;
+    return put_bars(report, templates, files, REPORT_SITES, "bars.tsv", &bars, margins, err);
 }
 
 static bool put_segments(const struct plot_report *report, char *const templates[],

@@ -30,6 +30,18 @@ static unsigned span_colour(const struct map_span *span)
     return span->is_releasable ? COLOUR_RELEASABLE : COLOUR_HOLE;
 }
 
+unsigned segment_span_colour(const struct map_span *span, size_t i)
+{
+    bool is_block = span->state == SPAN_ALLOCATED || span->state == SPAN_PENDING;
+    return is_block ? plot_shade(span_colour(span), i) : span_colour(span);
+}
+
+double segment_piece_least(const struct segment_map *map, const struct segment_lines *lines)
+{
+    double pixel = (double)lines->row_bytes / lines->width;
+    return pixel * (map->span_count > SPANS_EXACT ? COARSE : FINE);
+}
+
 /* Small pieces that follow one another: one box of their colours' mixture. */
 struct mixture {
     FILE *out;
@@ -42,7 +54,7 @@ struct mixture {
 
 static void put_box(FILE *out, const struct segment_piece *piece, double unit, unsigned colour)
 {
-    fprintf(out, "%.8g\t%.8g\t%.5g\t%.5g\t%u\n", piece->from / unit, piece->to / unit, piece->top,
+    fprintf(out, "%.8g\t%.8g\t%.7g\t%.7g\t%u\n", piece->from / unit, piece->to / unit, piece->top,
             piece->bottom, colour);
 }
 
@@ -104,9 +116,8 @@ void plot_segment_boxes(const struct plot_segments *plot, const struct segment_l
     const char *name;
     double unit = plot_unit((double)lines->row_bytes, &name);
     double pixel = (double)lines->row_bytes / lines->width;
-    struct mixture mixture = {.out = files[SEGMENTS_BOXES],
-                              .unit = unit,
-                              .limit = pixel * (map->span_count > SPANS_EXACT ? COARSE : FINE)};
+    struct mixture mixture = {
+        .out = files[SEGMENTS_BOXES], .unit = unit, .limit = segment_piece_least(map, lines)};
     struct mixture hole = {.out = files[SEGMENTS_HOLE], .unit = unit};
     fputs("# from\tto\ttop\tbottom\tcolour\n", files[SEGMENTS_BOXES]);
     fputs("# from\tto\ttop\tbottom\t0\n", files[SEGMENTS_HOLE]);
@@ -118,9 +129,7 @@ void plot_segment_boxes(const struct plot_segments *plot, const struct segment_l
             const struct map_segment *segment = &map->segments[group->first + s];
             for (size_t i = 0; i < segment->span_count; i++) {
                 const struct map_span *span = &map->spans[segment->first_span + i];
-                mixture.colour = span_colour(span);
-                if (span->state == SPAN_ALLOCATED || span->state == SPAN_PENDING)
-                    mixture.colour = plot_shade(mixture.colour, i);
+                mixture.colour = segment_span_colour(span, i);
                 segment_pieces(lines, group, at, span->size, put_piece, &mixture);
                 if (segment->first_span + i == map->largest_span)
                     segment_pieces(lines, group, at, span->size, put_hole, &hole);

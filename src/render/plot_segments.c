@@ -130,5 +130,6 @@ bool plot_segments_write(const struct plot_segments *plot, FILE *const files[], 
             unit_name, size_text(length, lines.row_bytes));
     put_pools(files[SEGMENTS_POOLS], &lines);
     plot_segment_boxes(plot, &lines, files);
-    return plot_segment_labels(plot, &lines, files[SEGMENTS_LABELS], err);
+    return plot_segment_labels(plot, &lines, files[SEGMENTS_LABELS], err) &&
+           (!plot->notes || plot_segment_titles(plot, &lines, err));
 }

@@ -30,6 +30,7 @@ struct plot_segments {
     struct site_table *sites;
     const struct segment_map *map;
     bool is_dump; /* the moment is the snapshot itself */
+    FILE *notes;  /* for titles (svg_titles.h), or NULL */
 };
 
 /* Writes the settings to the script, and the data files. */

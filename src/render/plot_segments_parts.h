@@ -38,6 +38,15 @@ typedef void segment_put(void *self, const struct segment_piece *piece);
 void segment_pieces(const struct segment_lines *lines, const struct segment_group *group,
                     uint64_t start, uint64_t size, segment_put *put, void *self);
 
+/* Of the box of the segment's span number `i`. */
+unsigned segment_span_colour(const struct map_span *span, size_t i);
+/* Bytes: smaller pieces share a box with their neighbours. */
+double segment_piece_least(const struct segment_map *map, const struct segment_lines *lines);
+
+/* What to tell of each box (svg_titles.h). */
+bool plot_segment_titles(const struct plot_segments *plot, const struct segment_lines *lines,
+                         struct error *err);
+
 /* The data files of blocks and holes. */
 void plot_segment_boxes(const struct plot_segments *plot, const struct segment_lines *lines,
                         FILE *const files[]);

@@ -6,6 +6,7 @@
 #include "render/analyze_parts.h"
 #include "render/escape.h"
 #include "render/plot_legend.h"
+#include "render/svg_titles.h"
 
 struct plot_margins plot_sites_margins(const struct plot_look *look)
 {
@@ -29,36 +30,53 @@ static void put_figures(char out[PLOT_BAR_TEXT], int64_t bytes, uint64_t count, 
         snprintf(out, PLOT_BAR_TEXT, "%.24s · %.10s", size, share);
 }
 
-static bool add(struct plot_bars *bars, unsigned colour, int64_t bytes, uint64_t count,
-                int64_t whole, const struct buffer *label, size_t letters, struct error *err)
+/* `told`: what stands first in its title, raw bytes. */
+static struct plot_bar *add(struct plot_bars *bars, unsigned colour, int64_t bytes, uint64_t count,
+                            int64_t whole, const struct buffer *label, size_t letters,
+                            const char *told, struct error *err)
 {
     struct buffer escaped = BUFFER_INIT;
     escape_plot(&escaped, label->bytes, label->size, letters);
-    if (label->failed || escaped.failed || !escaped.bytes) {
+    struct plot_bar bar = {.label = escaped.bytes, .colour = colour, .bytes = (double)bytes};
+    put_figures(bar.text, bytes, count, whole);
+    buffer_puts(&bar.title, told);
+    svg_title_begin(&bar.title);
+    buffer_printf(&bar.title, "\n%s", bar.text);
+    if (label->failed || escaped.failed || !escaped.bytes || bar.title.failed) {
         buffer_release(&escaped);
-        return out_of_memory(err);
+        buffer_release(&bar.title);
+        out_of_memory(err);
+        return NULL;
     }
-    struct plot_bar *bar = &bars->items[bars->count++];
-    *bar = (struct plot_bar){.label = escaped.bytes, .colour = colour, .bytes = (double)bytes};
-    put_figures(bar->text, bytes, count, whole);
-    return true;
+    bars->items[bars->count] = bar;
+    return &bars->items[bars->count++];
 }
 
 static bool add_site(struct plot_bars *bars, const struct plot_subject *subject,
                      const struct site_row *row, size_t letters, struct error *err)
 {
-    struct buffer label = BUFFER_INIT;
+    struct buffer label = BUFFER_INIT, told = BUFFER_INIT;
     buffer_puts(&label, row->label.brief);
+    buffer_puts(&told, row->label.full);
     struct text op = site_operator_text(subject->symbols, &row->site);
     if (op.size > 0 && !row->is_remainder) {
         buffer_puts(&label, " · ");
         buffer_add(&label, op.bytes, op.size);
+        buffer_puts(&told, " · ");
+        buffer_add(&told, op.bytes, op.size);
     }
     unsigned colour = row->is_remainder ? PLOT_REST : plot_category_colour(row->category);
-    bool ok = add(bars, colour, row->bytes, row->count, subject->report->at.active_bytes, &label,
-                  letters, err);
+    struct plot_bar *bar =
+        add(bars, colour, row->bytes, row->count, subject->report->at.active_bytes, &label, letters,
+            told.failed ? "" : told.bytes, err);
     buffer_release(&label);
-    return ok;
+    buffer_release(&told);
+    if (bar && !row->is_remainder) {
+        char name[80];
+        plot_category_name(name, row->category);
+        buffer_printf(&bar->title, "\n%s", name);
+    }
+    return bar && (!bar->title.failed || out_of_memory(err));
 }
 
 static bool add_others(struct plot_bars *bars, const struct plot_subject *subject,
@@ -69,7 +87,7 @@ static bool add_others(struct plot_bars *bars, const struct plot_subject *subjec
         return true;
     buffer_puts(&label, "(all other call sites)");
     bool ok = add(bars, PLOT_REST, others->bytes, others->count, subject->report->at.active_bytes,
-                  &label, letters, err);
+                  &label, letters, label.failed ? "" : label.bytes, err);
     buffer_release(&label);
     return ok;
 }
@@ -152,7 +170,7 @@ bool plot_category_bars(const struct plot_subject *subject, size_t most, size_t 
         plot_category_name(name, row->category);
         buffer_puts(&label, name);
         ok = add(&made, plot_category_colour(row->category), row->bytes, row->count,
-                 report->at.active_bytes, &label, letters, err);
+                 report->at.active_bytes, &label, letters, name, err);
         buffer_release(&label);
     }
     if (ok)
@@ -203,7 +221,7 @@ static void put_titles(FILE *script, const struct plot_subject *subject,
 }
 
 bool plot_sites_write(const struct plot_subject *subject, const struct plot_look *look,
-                      FILE *const files[], struct error *err)
+                      FILE *const files[], FILE *notes, struct error *err)
 {
     const struct plot_margins margins = plot_sites_margins(look);
     struct plot_bars bars = {0};
@@ -212,7 +230,8 @@ bool plot_sites_write(const struct plot_subject *subject, const struct plot_look
         return false;
     put_titles(files[SITES_SCRIPT], subject, look);
     put_legend(files[SITES_SCRIPT], subject, look);
-    plot_bars_write(files[SITES_SCRIPT], files[SITES_BARS], "bars.tsv", &bars, look, margins);
+    bool ok = plot_bars_write(files[SITES_SCRIPT], files[SITES_BARS], "bars.tsv", &bars, look,
+                              margins, notes, err);
     plot_bars_release(&bars);
-    return true;
+    return ok;
 }

@@ -19,8 +19,9 @@ bool plot_sites_bars(const struct plot_subject *subject, size_t most, size_t let
 bool plot_category_bars(const struct plot_subject *subject, size_t most, size_t letters,
                         struct plot_bars *bars, struct error *err);
 
-/* Writes the settings to the script, and the data file. */
+/* Writes the settings to the script, and the data file. `notes`: for titles (svg_titles.h), or
+ * NULL. */
 bool plot_sites_write(const struct plot_subject *subject, const struct plot_look *look,
-                      FILE *const files[], struct error *err);
+                      FILE *const files[], FILE *notes, struct error *err);
 
 #endif

@@ -55,6 +55,13 @@ bool svg_titles_begin(FILE *notes, const char *title, struct error *err)
     return ok;
 }
 
+void svg_title_begin(struct buffer *title)
+{
+    for (size_t i = 0; i < title->size; i++)
+        if (title->bytes[i] == '\n')
+            title->bytes[i] = ' ';
+}
+
 bool svg_titles_note(FILE *notes, const struct svg_shape *shape, const struct buffer *title,
                      struct error *err)
 {
@@ -63,6 +70,18 @@ bool svg_titles_note(FILE *notes, const struct svg_shape *shape, const struct bu
     bool ok = put_title(notes, title->bytes, title->size, err);
     fputc('\n', notes);
     return ok;
+}
+
+bool svg_titles_note_box(FILE *notes, const struct svg_box *box, const struct buffer *title,
+                         struct error *err)
+{
+    if (!(box->right - box->left >= SVG_SLIVER && box->bottom - box->top >= SVG_SLIVER))
+        return true;
+    struct svg_shape shape = {.colour = box->colour,
+                              .points = 4,
+                              .x = {box->left, box->left},
+                              .y = {box->bottom, box->top}};
+    return svg_titles_note(notes, &shape, title, err);
 }
 
 /* False at the end. */
@@ -91,8 +110,17 @@ static bool is_near(const struct svg_point *point, double x, double y)
     return fabs((double)point->x / 100 - x) < NEAR && fabs((double)point->y / 100 - y) < NEAR;
 }
 
+static bool is_in(const struct svg_point *point, const struct svg_shape *box)
+{
+    double x = (double)point->x / 100, y = (double)point->y / 100;
+    return x > box->x[0] - NEAR && x < box->x[1] + NEAR && y > box->y[0] - NEAR &&
+           y < box->y[1] + NEAR;
+}
+
 static bool is_same(const struct svg_polygon *drawn, const struct svg_shape *noted)
 {
+    if (drawn->colour == noted->colour && noted->points == 0)
+        return is_in(&drawn->points[0], noted) && is_in(&drawn->points[drawn->count - 1], noted);
     return drawn->colour == noted->colour && drawn->count == noted->points &&
            is_near(&drawn->points[0], noted->x[0], noted->y[0]) &&
            is_near(&drawn->points[drawn->count - 1], noted->x[1], noted->y[1]);
@@ -122,6 +150,8 @@ static void copy_line(const char *line, const char *title, FILE *out)
 static bool copy_polygon(struct copying *copying, const struct svg_polygon *polygon)
 {
     struct notes *notes = copying->notes;
+    while (notes->title && notes->shape.points == 0 && !is_same(polygon, &notes->shape))
+        next_note(notes);
     const char *title = notes->title && is_same(polygon, &notes->shape) ? notes->title : NULL;
     if (!title && svg_is_sliver(polygon)) {
         svg_slivers_add(&copying->slivers, polygon, copying->out);
@@ -138,7 +168,7 @@ static bool copy_polygon(struct copying *copying, const struct svg_polygon *poly
         fprintf(copying->out, " pointer-events=\"all\"><title>%s</title></path>\n", title);
     else
         fputs("/>\n", copying->out);
-    if (title)
+    if (title && notes->shape.points > 0)
         next_note(notes);
     return true;
 }

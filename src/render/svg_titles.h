@@ -15,16 +15,33 @@
 
 struct svg_shape {
     unsigned colour;
-    size_t points;
-    double x[2],
-        y[2]; /* the first point and the last, in pixels of the picture from its top left */
+    size_t points; /* 0: all shapes of the colour that follow one another, and begin and end in a
+                      box */
+    double x[2], y[2]; /* the first point and the last, in pixels of the picture from its top left;
+                          or the box's sides, left before right and top before bottom */
 };
 
 /* Begins the notes of a picture with this title, raw bytes. */
 bool svg_titles_begin(FILE *notes, const char *title, struct error *err);
+/* Makes one line of what a title begins with: names from the input have line feeds as they like. */
+void svg_title_begin(struct buffer *title);
 /* Lines of a title: raw bytes, whose line feeds are kept. */
 bool svg_titles_note(FILE *notes, const struct svg_shape *shape, const struct buffer *title,
                      struct error *err);
+
+/* Shapes of a picture that have a title, at most: as many as a browser reads in a fifth of a
+ * second. */
+#define SVG_TITLES_MOST 3000
+
+/* A box, in pixels of the picture from its top left. */
+struct svg_box {
+    unsigned colour;
+    double left, right, top, bottom;
+};
+
+/* The same for a box; one that is too thin to be pointed at is left out. */
+bool svg_titles_note_box(FILE *notes, const struct svg_box *box, const struct buffer *title,
+                         struct error *err);
 
 /* Copies the SVG, with the titles of the notes and without gnuplot's own; both are read from where
  * they stand. Without notes there is no title but the picture's. */

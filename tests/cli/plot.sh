@@ -235,6 +235,13 @@ check 'ends no string' lacks 'touch owned`' s/plot.gp
 check 'ends no string' lacks "f'" s/labels.tsv
 check 'has fields of its own only' test "$(awk -F '\t' '!/^#/ && NF != 4' s/labels.tsv | wc -l)" -eq 0
 
+# The same, and it is never freed.
+awk '/"name"/ { sub(/},$/, ""); frames = $0 }
+    END {
+        block = "\"size\": 104857600, \"requested_size\": 104857600, \"state\": \"active_allocated\""
+        printf "{\"segments\": [{\"device\": 0, \"address\": 4096, \"total_size\": 104857600, \"stream\": 0, \"segment_type\": \"large\", \"blocks\": [{\"address\": 4096, %s, \"frames\": [%s}]}], ", block, frames
+        printf "\"device_traces\": [[{\"action\": \"alloc\", \"addr\": 4096, \"size\": 104857600, \"stream\": 0, \"time_us\": 1000, \"frames\": [%s}]]}", frames
+    }' evil.json >held.json
 echo '{"segments": [{"device": 0, "address": 4096, "total_size": 2097152, "stream": 0, "segment_type": "small", "blocks": []}], "device_traces": []}' >empty.json
 awk 'BEGIN {
     printf "{\"segments\": ["
@@ -270,6 +277,17 @@ for kind in timeline categories segments sites phases report flame; do
     exits 0
     no_err
     check 'is well-formed' well_formed "$name.svg"
+    check 'runs nothing' test ! -e owned
+    run plot --kind $kind held.json --out held.svg
+    exits 0
+    no_err
+    check 'is well-formed' well_formed held.svg
+    check 'tells of its shapes' grep -q '</title></path>' held.svg
+    case $kind in
+    categories | phases) ;;
+    *) check 'tells the call site in one line' \
+        grep -q '<title>b.*touch owned.*py:7 f&#39;;system.*&#60;b&#62;&#38;.*&#10;100.00 MiB' held.svg ;;
+    esac
     check 'runs nothing' test ! -e owned
     run plot --kind $kind samples/history-off.pickle --out report.svg
     exits 0

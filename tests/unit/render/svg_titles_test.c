@@ -194,6 +194,32 @@ START_TEST(test_slivers_become_one)
 }
 END_TEST
 
+/* An area may come in parts; one in another colour, or elsewhere, is none of it. */
+START_TEST(test_areas)
+{
+    static const struct svg_shape red = {RED, 0, {0, 60}, {0, 100}},
+                                  green = {GREEN, 0, {0, 60}, {0, 100}};
+    struct error err;
+    struct buffer text = BUFFER_INIT;
+    FILE *notes = begin();
+    buffer_puts(&text, "red");
+    ck_assert(svg_titles_note(notes, &red, &text, &err));
+    buffer_clear(&text);
+    buffer_puts(&text, "green");
+    ck_assert(svg_titles_note(notes, &green, &text, &err));
+    buffer_release(&text);
+    char *svg = added(notes, FIRST
+                      "\n" FIRST "\n" SECOND "\n"
+                      "<polygon fill = 'rgb(0, 255, 0)' points = '70,90 90,90 90,10 70,10 '/>\n");
+    ck_assert_str_eq(svg,
+                     FIRST_PATH " pointer-events=\"all\"><title>red</title></path>\n" FIRST_PATH
+                                " pointer-events=\"all\"><title>red</title></path>\n" SECOND_PATH
+                                " pointer-events=\"all\"><title>green</title></path>\n"
+                                "\t\t<path fill=\"#00ff00\" d=\"M70 90h20v-80h-20z\"/>\n");
+    free(svg);
+}
+END_TEST
+
 /* Many colours, and a path that grows without end: none is lost. */
 START_TEST(test_many_slivers)
 {
@@ -229,6 +255,7 @@ TCase *svg_titles_tests(void)
     tcase_add_test(tests, test_long_ones_are_left_out);
     tcase_add_test(tests, test_paths);
     tcase_add_test(tests, test_slivers_become_one);
+    tcase_add_test(tests, test_areas);
     tcase_add_test(tests, test_many_slivers);
     return tests;
 }
