@@ -79,7 +79,7 @@ enum cost_layout {
 };
 
 #define COST_STRIP 4
-#define COST_BLOCK 8
+#define COST_BLOCK 16
 #define COST_ROOM  16 /* a row has room for a multiple of these */
 
 /* Cells of i > j, of m > M and of rows and columns beyond L hold nothing in particular. */

@@ -9,48 +9,36 @@
  *   min over i of (H(i,s-1,last) - r(i)) + min over j of (H(s,j,last - x[s]) - c(j))
  *     >= max over (i,j) of (H(i,j,first - 1) + P(i) - r(i) - c(j))
  *
- * which takes two additions and minima a split and row or column, side by side for a vector of
- * splits. r + c follow H(i,j,first - 1) + P(i), which is nearly such a sum.
+ * The first minimum, `left`, serves all tiles that a row strip has in a pass, and the second one,
+ * `right`, the rows above, so that a split takes an addition and a comparison, side by side for
+ * a vector of splits. The closer r + c follow H(i,j,first - 1) + P(i), which is nearly such a sum,
+ * the more is ruled out: r is set anew for every row strip, and c now and then on the way up.
  *
  * Left out of the maximum are cells that cannot change at all: infinite up to the last slot
  * (last < least(i,j)), or at P(i) already, the least that H can be.
  *
  * OVERFLOW. r and c are in 0..COST_INFINITE, so both sides fit an int32 as H + P(i) does. */
 
+#define SHAPE_ROWS 4 /* row strips with the same c */
+
 typedef int32_t QUAD __attribute__((vector_size(16), may_alias, aligned(4)));
 
 struct LIMITS {
-    int32_t start[COST_STRIP][COST_STRIP]; /* H(i,j) at the last slot before */
-    int32_t rows[COST_STRIP], columns[COST_STRIP];
-    int32_t most; /* INT32_MIN: nothing can change */
+    QUAD start[COST_STRIP]; /* H(i,j) at the last slot before, + P(i) */
+    int32_t most;           /* INT32_MIN: nothing can change */
 };
 
-#define CHOOSE(mask, a, b) (((a) & (mask)) | ((b) & ~(mask)))
-
-/* H(i,j) at the last slot before the block. */
+/* As it is at the block's beginning. */
 TARGET static inline void PASTE(VARIANT, _start)(const struct tile *tile, size_t block,
                                                  struct LIMITS *limits)
 {
     bool first = tile_slot(tile, block) == 0;
-    for (size_t r = 0; r < COST_STRIP; r++) {
+    UNROLLED for (size_t r = 0; r < COST_STRIP; r++)
+    {
         QUAD start = (QUAD){0} + COST_INFINITE;
         if (!first)
             start = *(const QUAD *)tile_tops_before(tile, block, r, tile->first_j);
-        *(QUAD *)limits->start[r] = start;
-    }
-}
-
-/* r and c, such that they follow the start. */
-TARGET static inline void PASTE(VARIANT, _shape)(const struct tile *tile, struct LIMITS *limits)
-{
-    const int32_t *before = tile->chain->before + tile->first_i, *start = limits->start[0];
-    int32_t least = start[0];
-    for (size_t c = 1; c < COST_STRIP; c++)
-        least = start[c] < least ? start[c] : least;
-    *(QUAD *)limits->columns = *(const QUAD *)start - least;
-    for (size_t r = 0; r < COST_STRIP; r++) {
-        int32_t row = limits->start[r][0] + before[r] - limits->columns[0];
-        limits->rows[r] = row < 0 ? 0 : row > COST_INFINITE ? COST_INFINITE : row;
+        limits->start[r] = start + tile->chain->before[tile->first_i + r];
     }
 }
 
@@ -60,70 +48,122 @@ TARGET static inline void PASTE(VARIANT, _most)(const struct tile *tile, int32_t
 {
     const int32_t *before = tile->chain->before + tile->first_i;
     const int32_t *least = tile->least + tile->first_i * COST_STRIP;
-    QUAD columns = *(const QUAD *)limits->columns, most = (QUAD){0} + INT32_MIN;
-    for (size_t r = 0; r < COST_STRIP; r++) {
-        QUAD start = *(const QUAD *)limits->start[r];
-        QUAD open = (start > before[r]) & (*(const QUAD *)(least + r * COST_STRIP) <= last);
-        QUAD over = start + (before[r] - limits->rows[r]) - columns;
-        over = CHOOSE(open, over, (QUAD){0} + INT32_MIN);
-        most = CHOOSE(most > over, most, over);
+    QUAD columns = *(const QUAD *)tile->shape_columns, most = (QUAD){0} + INT32_MIN;
+    UNROLLED for (size_t r = 0; r < COST_STRIP; r++)
+    {
+        QUAD start = limits->start[r];
+        QUAD open = (start > 2 * before[r]) & (*(const QUAD *)(least + r * COST_STRIP) <= last);
+        QUAD over = start - tile->shape_rows[r] - columns;
+        over = CHOOSE_BITS(open, over, (QUAD){0} + INT32_MIN);
+        most = CHOOSE_BITS(most > over, most, over);
     }
     int32_t left = most[0] > most[1] ? most[0] : most[1];
     int32_t right = most[2] > most[3] ? most[2] : most[3];
     limits->most = left > right ? left : right;
 }
 
-/* A bit for each of the splits s.. of a group that may change something before the end of the
- * block; limits as vectors. */
-TARGET static inline unsigned PASTE(VARIANT, _may_change)(const struct tile *tile, size_t block,
-                                                          size_t s, const VECTOR *rows,
-                                                          const VECTOR *columns, VECTOR most)
+/* The least of four arrays, `apart` from each other, less what `shape` has for each. */
+TARGET static inline void PASTE(VARIANT, _reduce)(const int32_t *from, size_t apart,
+                                                  const int32_t *shape, size_t count, int32_t *to)
 {
-    const int32_t *top = tile_tops(tile, block, 0, s - 1), *end = tile_ends(tile, block, 0, s);
-    unsigned found = 0;
-    for (size_t k = 0; k < TILE_GROUP; k += LANES) {
-        VECTOR left = *(const LOOSE *)(top + k) - rows[0];
-        VECTOR right = *(const LOOSE *)(end + k) - columns[0];
-        for (size_t q = 1; q < COST_STRIP; q++) {
-            VECTOR row = *(const LOOSE *)(top + q * tile->width + k) - rows[q];
-            VECTOR column = *(const LOOSE *)(end + q * tile->rows + k) - columns[q];
-            left = LEAST(left, row);
-            right = LEAST(right, column);
+    for (size_t k = 0; k < count; k += LANES) {
+        VECTOR least = *(const LOOSE *)(from + k) - shape[0];
+        UNROLLED for (size_t q = 1; q < COST_STRIP; q++)
+        {
+            VECTOR other = *(const LOOSE *)(from + q * apart + k) - shape[q];
+            least = LEAST(least, other);
         }
-        found |= MASK(left + right < most) << k;
+        *(LOOSE *)(to + k) = least;
     }
-    return found;
 }
 
-/* Groups are named by their first split, from the tile's first on; the last one begins early
- * enough to be whole, and what it has in common with the one before is not its own. Adds those
- * of `from` (NULL: all) that have a split that may change something to `groups`, and the splits
- * to `splits`; either may be NULL. Returns how many were added. */
-TARGET static inline size_t PASTE(VARIANT, _rule_out)(const struct tile *tile, size_t block,
-                                                      const struct LIMITS *limits,
-                                                      const uint32_t *from, size_t count,
-                                                      uint32_t *groups, uint32_t *splits)
+/* `left` of the splits that have come since the tile before; of all for the first one. */
+TARGET static inline void PASTE(VARIANT, _see_left)(const struct tile *tile,
+                                                    const struct LIMITS *limits)
 {
-    VECTOR rows[COST_STRIP], columns[COST_STRIP], most = (VECTOR){0} + limits->most;
-    size_t first = tile->first_i + COST_STRIP, latest = tile->first_j + 1 - TILE_GROUP, added = 0;
-    for (size_t q = 0; q < COST_STRIP; q++) {
-        rows[q] = (VECTOR){0} + limits->rows[q];
-        columns[q] = (VECTOR){0} + limits->columns[q];
-    }
-    tile->work->bounds += count * (TILE_GROUP * 2 * COST_STRIP);
-    for (size_t k = 0; k < count; k++) {
-        size_t group = from ? from[k] : first + k * TILE_GROUP;
-        size_t s = group < latest ? group : latest;
-        unsigned found =
-            PASTE(VARIANT, _may_change)(tile, block, s, rows, columns, most) >> (group - s);
-        if (groups && found)
-            groups[added++] = (uint32_t)group;
-        if (!splits || !found)
-            continue;
-        for (unsigned q = 0; q < TILE_GROUP; q++) { /* no branch: which ones is hard to guess */
-            splits[added] = (uint32_t)group + q;
-            added += found >> q & 1;
+    size_t from = tile->first_j - COST_STRIP + 1, first = tile->first_i + COST_STRIP;
+    if (tile->is_first) {
+        from = first;
+        for (size_t r = 0; r < COST_STRIP; r++) {
+            int32_t row = limits->start[r][0];
+            tile->shape_rows[r] = row > COST_INFINITE ? COST_INFINITE : row;
         }
     }
-    return added;
+    size_t count = tile->first_j + 1 - from;
+    for (size_t block = 0; block < tile->blocks; block++)
+        PASTE(VARIANT, _reduce)
+        (tile_tops(tile, block, 0, from - 1), tile->width, tile->shape_rows, count,
+         tile_left(tile, block, from));
+    tile->work->bounds += tile->blocks * COST_STRIP * count;
+}
+
+/* `right` of all splits, for a shape that fits the tile. */
+TARGET static inline void PASTE(VARIANT, _see_right)(const struct tile *tile,
+                                                     const struct LIMITS *limits)
+{
+    size_t first = tile->first_i + COST_STRIP, count = tile->first_j + 1 - first;
+    QUAD start = limits->start[0];
+    int32_t least = start[0];
+    for (size_t c = 1; c < COST_STRIP; c++)
+        least = start[c] < least ? start[c] : least;
+    *(QUAD *)tile->shape_columns = start - least;
+    for (size_t block = 0; block < tile->blocks; block++)
+        PASTE(VARIANT, _reduce)
+        (tile_ends(tile, block, 0, first), tile->rows, tile->shape_columns, count,
+         tile_right(tile, block, first));
+    tile->work->bounds += tile->blocks * COST_STRIP * count;
+}
+
+/* For the tiles above: what the rows of this one have at the ends of blocks. */
+TARGET static inline void PASTE(VARIANT, _set_ends)(const struct tile *tile)
+{
+    for (size_t block = 0; block < tile->blocks; block++) {
+        const int32_t *from[COST_STRIP];
+        QUAD least = (QUAD){0} + INT32_MAX;
+        for (size_t r = 0; r < COST_STRIP; r++)
+            from[r] = tile_behind(tile, block, tile->first_i + r, 0) + COST_BLOCK - 1;
+        UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
+        {
+            size_t at = c * tile->step;
+            QUAD ends = {from[0][at], from[1][at], from[2][at], from[3][at]};
+            *(QUAD *)tile_ends(tile, block, c, tile->first_i) = ends;
+            ends -= tile->shape_columns[c];
+            least = CHOOSE_BITS(ends < least, ends, least);
+        }
+        *(QUAD *)tile_right(tile, block, tile->first_i) = least;
+    }
+}
+
+/* Fills `splits` with those that may change the block, and returns how many. Split s needs column
+ * s - 1 of the panel, and row s of the columns. */
+TARGET static inline size_t PASTE(VARIANT, _choose)(const struct tile *tile, size_t block,
+                                                    const struct LIMITS *limits)
+{
+    size_t first = tile->first_i + COST_STRIP, count = tile->first_j + 1 - first, chosen = 0;
+    const int32_t *left = tile_left(tile, block, first), *right = tile_right(tile, block, first);
+    VECTOR most = (VECTOR){0} + limits->most;
+    tile->work->bounds += count;
+    for (size_t k = 0; k < count; k += TILE_GROUP) {
+        unsigned found = 0;
+        for (size_t q = 0; q < TILE_GROUP; q += LANES) {
+            VECTOR sum = *(const LOOSE *)(left + k + q) + *(const LOOSE *)(right + k + q);
+            found |= MASK(sum < most) << q;
+        }
+        found &= 0xffu >> (count - k < TILE_GROUP ? TILE_GROUP - (count - k) : 0);
+        if (!found)
+            continue;
+        const struct tile_places *places = &tile->places[found];
+        int32_t column = (int32_t)(COST_STRIP - 1 + k);
+        for (size_t q = 0; q < TILE_GROUP; q += LANES)
+            *(LOOSE *)(tile->chosen + chosen + q) = *(const LOOSE *)(places->of + q) + column;
+        chosen += places->count;
+    }
+    const size_t *offsets = tile->offsets + block * tile->rows + tile->first_i + 1;
+    const int32_t *rows = tile_column(tile, block, tile->first_i), *columns = tile->columns;
+    for (size_t k = 0; k < chosen; k++) {
+        size_t column = tile->chosen[k];
+        tile->splits[k] = (struct tile_split){rows + column * (COST_STRIP * COST_BLOCK),
+                                              columns + offsets[column]};
+    }
+    return chosen;
 }

@@ -2,8 +2,6 @@
  * rest of the recurrence; part of solve/cpu_loops.h. Rows come from the lowest up, columns from the
  * left: what a row needs of its own is still in registers. */
 
-#define INLINED       TARGET static inline __attribute__((always_inline))
-#define UNROLLED      _Pragma("GCC unroll 4")
 #define CORNER_SPLITS 10 /* of the cells of a tile on the diagonal, and of another */
 #define REST_SPLITS   48
 
@@ -19,6 +17,7 @@ struct SURROUNDINGS {
     int32_t all[COST_STRIP][COST_STRIP], least[COST_STRIP][COST_STRIP];
     int32_t before[COST_STRIP], forward[COST_STRIP];
     int32_t whole; /* from this slot on no cell lacks the memory for either */
+    int32_t sure;  /* and from this one on H(i+1, j, m - xbar[i]) is finite, too */
 };
 
 /* What is the same for all blocks. */
@@ -41,7 +40,7 @@ INLINED void PASTE(VARIANT, _look_up)(const struct tile *tile, struct SURROUNDIN
     }
 }
 
-INLINED void PASTE(VARIANT, _look_around)(const struct tile *tile, size_t block,
+INLINED void PASTE(VARIANT, _look_around)(const struct tile *tile, size_t block, bool corner,
                                           struct SURROUNDINGS *around)
 {
     around->cells = tile_column(tile, block, tile->first_j);
@@ -54,17 +53,33 @@ INLINED void PASTE(VARIANT, _look_around)(const struct tile *tile, size_t block,
         around->beside[r] = tile_behind(tile, block, tile->first_j + r, 0);
         around->rows[r] = tile_row(tile, block, i, 0);
     }
+    around->sure = around->whole;
+    UNROLLED for (size_t r = 0; r < COST_STRIP && !corner; r++)
+    {
+        size_t i = tile->first_i + r;
+        around->sure = tile_larger(around->sure, tile->finite[i + 1] + tile->chain->xbar[i]);
+    }
 }
+
+enum SHORTCUT { /* what need not be asked of a block */
+                PASTE(VARIANT, _none),
+                PASTE(VARIANT, _whole),
+                PASTE(VARIANT, _sure),
+};
 
 /* sum -> H(i,j), of the cell of row r and column c; m: the slots. */
 INLINED VECTOR PASTE(VARIANT, _finish)(const struct SURROUNDINGS *around, size_t r, size_t c,
-                                       size_t slot, bool whole, VECTOR m, VECTOR sum)
+                                       size_t slot, enum SHORTCUT shortcut, VECTOR m, VECTOR sum)
 {
     const VECTOR infinite = (VECTOR){0} + COST_INFINITE;
     VECTOR kept = *(const LOOSE *)(around->kept[r] + c * around->step + slot);
+    if (shortcut == PASTE(VARIANT, _sure)) {
+        kept += around->before[r] - around->forward[r];
+        return LEAST(sum, kept) - around->before[r];
+    }
     VECTOR can_keep = (VECTOR)(kept < infinite);
     sum -= around->before[r];
-    if (!whole) {
+    if (shortcut == PASTE(VARIANT, _none)) {
         can_keep &= (VECTOR)(m >= around->all[r][c]);
         sum = CHOOSE((VECTOR)(m >= around->least[r][c]), sum, infinite);
     }
@@ -76,9 +91,10 @@ INLINED VECTOR PASTE(VARIANT, _finish)(const struct SURROUNDINGS *around, size_t
 /* Row r, into the table and the buffer of columns. `corner`: the tile is on the diagonal, where
  * all splits touch it, and row and column r meet in H(i,i). */
 INLINED void PASTE(VARIANT, _row)(const struct SURROUNDINGS *around, size_t r, bool corner,
-                                  bool whole, int32_t first_slot, const int32_t *sums)
+                                  enum SHORTCUT shortcut, int32_t first_slot, const int32_t *sums)
 {
-    static const int32_t ascending[COST_BLOCK] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const int32_t ascending[COST_BLOCK] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                  8, 9, 10, 11, 12, 13, 14, 15};
     for (size_t slot = 0; slot < COST_BLOCK; slot += LANES) {
         VECTOR row[COST_STRIP], m = *(const LOOSE *)(ascending + slot) + first_slot;
         UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
@@ -104,20 +120,20 @@ INLINED void PASTE(VARIANT, _row)(const struct SURROUNDINGS *around, size_t r, b
                 row[c] = CHOOSE((VECTOR)(m >= around->all[r][c]), (VECTOR){0} + around->before[r],
                                 (VECTOR){0} + COST_INFINITE);
             else
-                row[c] = PASTE(VARIANT, _finish)(around, r, c, slot, whole, m, sum);
+                row[c] = PASTE(VARIANT, _finish)(around, r, c, slot, shortcut, m, sum);
             *(VECTOR *)(around->cells + (c * COST_STRIP + r) * COST_BLOCK + slot) = row[c];
             *(LOOSE *)(around->rows[r] + c * around->step + slot) = row[c];
         }
     }
 }
 
-INLINED void PASTE(VARIANT, _rows)(const struct SURROUNDINGS *around, bool corner, bool whole,
-                                   int32_t slot, const int32_t *sums)
+INLINED void PASTE(VARIANT, _rows)(const struct SURROUNDINGS *around, bool corner,
+                                   enum SHORTCUT shortcut, int32_t slot, const int32_t *sums)
 {
-    PASTE(VARIANT, _row)(around, 3, corner, whole, slot, sums);
-    PASTE(VARIANT, _row)(around, 2, corner, whole, slot, sums);
-    PASTE(VARIANT, _row)(around, 1, corner, whole, slot, sums);
-    PASTE(VARIANT, _row)(around, 0, corner, whole, slot, sums);
+    PASTE(VARIANT, _row)(around, 3, corner, shortcut, slot, sums);
+    PASTE(VARIANT, _row)(around, 2, corner, shortcut, slot, sums);
+    PASTE(VARIANT, _row)(around, 1, corner, shortcut, slot, sums);
+    PASTE(VARIANT, _row)(around, 0, corner, shortcut, slot, sums);
 }
 
 /* What the product left over, from the lowest row up. */
@@ -126,15 +142,24 @@ INLINED void PASTE(VARIANT, _rest)(const struct tile *tile, size_t block, bool c
 {
     int32_t slot = tile_slot(tile, block);
     tile->work->splits += corner ? CORNER_SPLITS * COST_BLOCK : REST_SPLITS * COST_BLOCK;
-    PASTE(VARIANT, _look_around)(tile, block, around);
-    if (slot >= around->whole)
-        PASTE(VARIANT, _rows)(around, corner, true, slot, sums);
+    PASTE(VARIANT, _look_around)(tile, block, corner, around);
+    if (!corner && slot >= around->sure)
+        PASTE(VARIANT, _rows)(around, corner, PASTE(VARIANT, _sure), slot, sums);
+    else if (slot >= around->whole)
+        PASTE(VARIANT, _rows)(around, corner, PASTE(VARIANT, _whole), slot, sums);
     else
-        PASTE(VARIANT, _rows)(around, corner, false, slot, sums);
-    for (size_t r = 0; r < COST_STRIP; r++) {
-        int32_t *tops = tile_tops(tile, block, r, tile->first_j);
-        UNROLLED for (size_t c = 0; c < COST_STRIP; c++) tops[c] =
-            around->cells[(c * COST_STRIP + r) * COST_BLOCK + COST_BLOCK - 1];
+        PASTE(VARIANT, _rows)(around, corner, PASTE(VARIANT, _none), slot, sums);
+    UNROLLED for (size_t r = 0; r < COST_STRIP; r++)
+    {
+        int32_t *tops = tile_tops(tile, block, r, tile->first_j), most = 0;
+        UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
+        {
+            tops[c] = around->cells[(c * COST_STRIP + r) * COST_BLOCK + COST_BLOCK - 1];
+            most = tile_larger(most, tops[c]);
+        }
+        int32_t *finite = &tile->finite[tile->first_i + r], last = slot + COST_BLOCK - 1;
+        if (most<COST_INFINITE && * finite> last)
+            *finite = last;
     }
 }
 
@@ -144,16 +169,17 @@ TARGET static inline void PASTE(VARIANT, _repeat)(const struct tile *tile, size_
 {
     int32_t *cells = tile_column(tile, block, tile->first_j);
     for (size_t r = 0; r < COST_STRIP; r++) {
+        QUAD start = limits->start[r] - tile->chain->before[tile->first_i + r];
         for (size_t c = 0; c < COST_STRIP; c++) {
             int32_t *cell = cells + (c * COST_STRIP + r) * COST_BLOCK;
             int32_t *row = tile_row(tile, block, tile->first_i + r, c);
-            VECTOR same = (VECTOR){0} + limits->start[r][c];
+            VECTOR same = (VECTOR){0} + start[c];
             for (size_t slot = 0; slot < COST_BLOCK; slot += LANES) {
                 *(VECTOR *)(cell + slot) = same;
                 *(LOOSE *)(row + slot) = same;
             }
         }
-        *(QUAD *)tile_tops(tile, block, r, tile->first_j) = *(const QUAD *)limits->start[r];
+        *(QUAD *)tile_tops(tile, block, r, tile->first_j) = start;
     }
 }
 

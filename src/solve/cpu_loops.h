@@ -4,6 +4,7 @@
  *   LANES      int32 in a vector, a divisor of COST_BLOCK
  *   COLUMNS    columns whose sums are held in registers at a time: 2 or 4
  *   LEAST(a,b) the lesser of two vectors, lane by lane
+ *   CHOOSE(mask, a, b)  mask ? a : b, lane by lane
  *   MASK(v)    a bit for each lane of a vector whose lanes are all ones or none */
 
 #define PASTE_(a, b) a##b
@@ -13,6 +14,10 @@
 #define QUAD         PASTE(VARIANT, _quad)
 #define LIMITS       PASTE(VARIANT, _limits)
 #define SURROUNDINGS PASTE(VARIANT, _surroundings)
+#define SHORTCUT     PASTE(VARIANT, _shortcut)
+
+#define INLINED  TARGET static inline __attribute__((always_inline))
+#define UNROLLED _Pragma("GCC unroll 4")
 
 typedef int32_t VECTOR __attribute__((vector_size(4 * LANES), may_alias));
 typedef int32_t LOOSE __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));
@@ -23,53 +28,50 @@ typedef int32_t LOOSE __attribute__((vector_size(4 * LANES), may_alias, aligned(
 
 #include "solve/cpu_finish.h"
 
-/* Fills splits with those that may change the block. */
-TARGET static inline size_t PASTE(VARIANT, _choose)(const struct tile *tile, size_t block,
-                                                    const struct LIMITS *limits, size_t group_count)
+/* Asks for the memory of the tile's cells, so that it is there when they are stored. */
+TARGET static inline void PASTE(VARIANT, _fetch)(const struct tile *tile)
 {
-    size_t first = tile->first_i + COST_STRIP, count = tile->first_j + 1 - first;
-    if (count >= TILE_GROUP)
-        return PASTE(VARIANT, _rule_out)(tile, block, limits, tile->groups, group_count, NULL,
-                                         tile->splits);
-    for (size_t k = 0; k < count; k++)
-        tile->splits[k] = (uint32_t)(first + k);
-    return count;
+    for (size_t block = 0; block < tile->blocks; block++) {
+        const int32_t *cells = tile_column(tile, block, tile->first_j);
+        _Pragma("GCC unroll 16") for (size_t k = 0; k < TILE_CELLS; k += COST_BLOCK)
+            __builtin_prefetch(cells + k, 1);
+    }
 }
 
-/* Groups of splits are ruled out for the span, then splits for each of its blocks. */
-TARGET static void PASTE(VARIANT, _tile)(const struct tile *tile)
+TARGET static inline void PASTE(VARIANT, _block)(const struct tile *tile, size_t block,
+                                                 struct SURROUNDINGS *around)
 {
     _Alignas(64) int32_t sums[TILE_CELLS];
-    size_t count = tile->first_j + 1 - COST_STRIP - tile->first_i, group_count = 0;
-    int32_t last = tile_slot(tile, tile->blocks) - 1;
     struct LIMITS limits;
-    if (tile->first_i == tile->first_j) {
-        PASTE(VARIANT, _corner)(tile);
+    PASTE(VARIANT, _start)(tile, block, &limits);
+    PASTE(VARIANT, _most)(tile, tile_slot(tile, block + 1) - 1, &limits);
+    if (limits.most == INT32_MIN) {
+        PASTE(VARIANT, _repeat)(tile, block, &limits);
         return;
     }
-    PASTE(VARIANT, _start)(tile, 0, &limits);
-    PASTE(VARIANT, _shape)(tile, &limits);
-    PASTE(VARIANT, _most)(tile, last, &limits);
-    bool shapeless = limits.start[0][0] == COST_INFINITE;
-    if (limits.most > INT32_MIN && count >= TILE_GROUP)
-        group_count =
-            PASTE(VARIANT, _rule_out)(tile, tile->blocks - 1, &limits, NULL,
-                                      (count + TILE_GROUP - 1) / TILE_GROUP, tile->groups, NULL);
-    struct SURROUNDINGS around;
-    PASTE(VARIANT, _look_up)(tile, &around);
-    for (size_t block = 0; block < tile->blocks; block++) {
-        PASTE(VARIANT, _start)(tile, block, &limits);
-        if (shapeless)
-            PASTE(VARIANT, _shape)(tile, &limits);
-        PASTE(VARIANT, _most)(tile, tile_slot(tile, block + 1) - 1, &limits);
-        if (limits.most == INT32_MIN) {
-            PASTE(VARIANT, _repeat)(tile, block, &limits);
-            continue;
-        }
-        size_t chosen = PASTE(VARIANT, _choose)(tile, block, &limits, group_count);
-        PASTE(VARIANT, _product)(tile, block, &limits, tile->splits, chosen, sums);
-        PASTE(VARIANT, _rest)(tile, block, false, &around, sums);
+    size_t chosen = PASTE(VARIANT, _choose)(tile, block, &limits);
+    PASTE(VARIANT, _product)(tile, &limits, chosen, sums);
+    PASTE(VARIANT, _rest)(tile, block, false, around, sums);
+}
+
+TARGET static void PASTE(VARIANT, _tile)(const struct tile *tile)
+{
+    PASTE(VARIANT, _fetch)(tile);
+    if (tile->first_i == tile->first_j) {
+        PASTE(VARIANT, _corner)(tile);
+        PASTE(VARIANT, _set_ends)(tile);
+        return;
     }
+    struct LIMITS limits;
+    struct SURROUNDINGS around;
+    PASTE(VARIANT, _start)(tile, 0, &limits);
+    PASTE(VARIANT, _see_left)(tile, &limits);
+    if ((tile->first_j - tile->first_i) / COST_STRIP % SHAPE_ROWS == 1)
+        PASTE(VARIANT, _see_right)(tile, &limits);
+    PASTE(VARIANT, _look_up)(tile, &around);
+    for (size_t block = 0; block < tile->blocks; block++)
+        PASTE(VARIANT, _block)(tile, block, &around);
+    PASTE(VARIANT, _set_ends)(tile);
 }
 
 #undef PASTE
@@ -79,14 +81,16 @@ TARGET static void PASTE(VARIANT, _tile)(const struct tile *tile)
 #undef QUAD
 #undef LIMITS
 #undef SURROUNDINGS
-#undef CHOOSE
+#undef SHORTCUT
 #undef INLINED
 #undef UNROLLED
 #undef CORNER_SPLITS
+#undef SHAPE_ROWS
 #undef REST_SPLITS
 #undef VARIANT
 #undef TARGET
 #undef LANES
 #undef COLUMNS
 #undef LEAST
+#undef CHOOSE
 #undef MASK

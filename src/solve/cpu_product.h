@@ -2,9 +2,9 @@
  * COLUMNS sums at a time, so that each vector loaded is used several times and the loop is bound by
  * arithmetic. */
 
-#define TAKE(r, c) VECTOR sum##r##c = (VECTOR){0} + (limits->start[r][first + c] + before[r])
+#define TAKE(r, c) VECTOR sum##r##c = (VECTOR){0} + limits->start[r][first + c]
 #define GIVE(r, c) *(VECTOR *)(sums + (r * COST_STRIP + first + c) * COST_BLOCK + slot) = sum##r##c
-#define COLUMN(c)  VECTOR column##c = *(const LOOSE *)(column + c * tile->step)
+#define COLUMN(c)  VECTOR column##c = *(const LOOSE *)(column + (first + c) * step)
 #define MEET(r, c)                                                                                 \
     do {                                                                                           \
         VECTOR met = row##r + column##c;                                                           \
@@ -33,41 +33,37 @@
 #endif
 
 /* sums[r][c][slot] = the least of the splits listed and of what H(i,j) was before, P(i) added. */
-TARGET static inline void PASTE(VARIANT, _product)(const struct tile *tile, size_t block,
-                                                   const struct LIMITS *limits,
-                                                   const uint32_t *splits, size_t count,
+TARGET static inline void PASTE(VARIANT, _product)(const struct tile *tile,
+                                                   const struct LIMITS *limits, size_t count,
                                                    int32_t *sums)
 {
-    const int32_t *before = tile->chain->before + tile->first_i;
-    const int32_t *rows = tile_column(tile, block, tile->first_i);
-    const size_t *offsets = tile->offsets + block * tile->rows;
+    const struct tile_split *end = tile->splits + count;
+    size_t step = tile->step;
     tile->work->splits += count * TILE_CELLS;
-    for (size_t slot = 0; slot < COST_BLOCK; slot += LANES)
-        for (size_t first = 0; first < COST_STRIP; first += COLUMNS) {
-            const int32_t *columns = tile->columns + slot + first * tile->step;
-            EACH(TAKE, 0);
-            EACH(TAKE, 1);
-            EACH(TAKE, 2);
-            EACH(TAKE, 3);
-            for (size_t k = 0; k < count; k++) {
-                const int32_t *column = columns + offsets[splits[k]];
-                const int32_t *row =
-                    rows + (splits[k] - 1 - tile->first_i) * (COST_STRIP * COST_BLOCK) + slot;
-                EACH_COLUMN;
-                ROW(0);
-                EACH(MEET, 0);
-                ROW(1);
-                EACH(MEET, 1);
-                ROW(2);
-                EACH(MEET, 2);
-                ROW(3);
-                EACH(MEET, 3);
-            }
-            EACH(GIVE, 0);
-            EACH(GIVE, 1);
-            EACH(GIVE, 2);
-            EACH(GIVE, 3);
+    UNROLLED for (size_t slot = 0; slot < COST_BLOCK; slot += LANES)
+        UNROLLED for (size_t first = 0; first < COST_STRIP; first += COLUMNS)
+    {
+        EACH(TAKE, 0);
+        EACH(TAKE, 1);
+        EACH(TAKE, 2);
+        EACH(TAKE, 3);
+        for (const struct tile_split *split = tile->splits; split < end; split++) {
+            const int32_t *column = split->column + slot, *row = split->row + slot;
+            EACH_COLUMN;
+            ROW(0);
+            EACH(MEET, 0);
+            ROW(1);
+            EACH(MEET, 1);
+            ROW(2);
+            EACH(MEET, 2);
+            ROW(3);
+            EACH(MEET, 3);
         }
+        EACH(GIVE, 0);
+        EACH(GIVE, 1);
+        EACH(GIVE, 2);
+        EACH(GIVE, 3);
+    }
 }
 
 #undef TAKE

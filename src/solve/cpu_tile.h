@@ -3,10 +3,12 @@
 #ifndef MEMSNAP_SOLVE_CPU_TILE_H
 #define MEMSNAP_SOLVE_CPU_TILE_H
 
+#include <stdbool.h>
+
 #include "solve/cost_table.h"
 
 #define TILE_SPAN  2 /* blocks */
-#define TILE_GROUP 8 /* splits that are ruled out together */
+#define TILE_GROUP 8 /* splits that are looked at together */
 #define TILE_CELLS (COST_STRIP * COST_STRIP * COST_BLOCK)
 
 /* The chain, padded with zeros to whole strips. */
@@ -21,6 +23,16 @@ struct cpu_work {
     uint64_t bounds; /* to rule splits out: a pair a row and column of the tile */
 };
 
+/* Where a set of TILE_GROUP bits has ones, in order. */
+struct tile_places {
+    uint32_t of[TILE_GROUP], count;
+};
+
+/* A split of a block: where what it needs begins, in the panel and in `columns`. */
+struct tile_split {
+    const int32_t *row, *column;
+};
+
 struct tile {
     const struct tile_chain *chain;
     size_t first_i, first_j; /* the tile's first row and column */
@@ -33,11 +45,18 @@ struct tile {
     int32_t *columns; /* H(s, j, .) of the columns: [s][column][`step` slots]; slot 0 is COST_BLOCK
                          behind the beginning, what is before it infinite */
     size_t step;
-    size_t rows;               /* of the three arrays that follow */
-    const size_t *offsets;     /* [block][s]: of H(s, first_j, first slot - x[s]) in `columns` */
-    int32_t *ends;             /* [block][column][s]: H(s, j, last slot - x[s]), of rows below */
-    const int32_t *least;      /* [i][column]: least(i,j) */
-    uint32_t *groups, *splits; /* room for those that were not ruled out */
+    size_t rows;            /* of the arrays that follow, with room for TILE_GROUP more */
+    const size_t *offsets;  /* [block][s]: of H(s, first_j, first slot - x[s]) in `columns` */
+    int32_t *ends;          /* [block][column][s]: H(s, j, last slot - x[s]), of rows below */
+    int32_t *left, *right;  /* [block][s]: solve/cpu_bounds.h has what they are, */
+    int32_t *shape_rows;    /* of a row strip in a pass: r */
+    int32_t *shape_columns; /* of a column strip in a span: c */
+    bool is_first;          /* tile beside the diagonal, or else of its row strip in the pass */
+    const int32_t *least;   /* [i][column]: least(i,j) */
+    int32_t *finite;        /* [i]: a slot where H(i, j, .) is finite in all columns; or infinite */
+    uint32_t *chosen;       /* room for the splits that were not ruled out, */
+    struct tile_split *splits;        /* and for where they are */
+    const struct tile_places *places; /* for every set of TILE_GROUP bits */
     struct cpu_work *work;
 };
 
@@ -102,6 +121,16 @@ static inline const int32_t *tile_behind(const struct tile *tile, size_t block, 
 static inline int32_t *tile_ends(const struct tile *tile, size_t block, size_t c, size_t s)
 {
     return tile->ends + (block * COST_STRIP + c) * tile->rows + s;
+}
+
+static inline int32_t *tile_left(const struct tile *tile, size_t block, size_t s)
+{
+    return tile->left + block * tile->rows + s;
+}
+
+static inline int32_t *tile_right(const struct tile *tile, size_t block, size_t s)
+{
+    return tile->right + block * tile->rows + s;
 }
 
 #endif

@@ -4,6 +4,9 @@
 
 typedef int32_t quad_mask __attribute__((vector_size(16), may_alias));
 
+/* mask ? a : b, lane by lane, where masks are all ones or none. */
+#define CHOOSE_BITS(mask, a, b) (((a) & (mask)) | ((b) & ~(mask)))
+
 static bool always(void)
 {
     return true;
@@ -26,6 +29,7 @@ static inline unsigned plain_mask(quad_mask lanes)
 #define LANES       4
 #define COLUMNS     2
 #define LEAST(a, b) (((a) & ((a) < (b))) | ((b) & ~((a) < (b))))
+#define CHOOSE      CHOOSE_BITS
 #define MASK(v)     plain_mask(v)
 #include "solve/cpu_loops.h"
 
@@ -37,7 +41,9 @@ static inline unsigned plain_mask(quad_mask lanes)
 #define LANES       8
 #define COLUMNS     2
 #define LEAST(a, b) ((avx2_vector)_mm256_min_epi32((__m256i)(a), (__m256i)(b)))
-#define MASK(v)     ((unsigned)_mm256_movemask_ps((__m256)(v)))
+#define CHOOSE(mask, a, b)                                                                         \
+    ((avx2_vector)_mm256_blendv_epi8((__m256i)(b), (__m256i)(a), (__m256i)(mask)))
+#define MASK(v) ((unsigned)_mm256_movemask_ps((__m256)(v)))
 #include "solve/cpu_loops.h"
 
 #define VARIANT     avx512
@@ -45,7 +51,9 @@ static inline unsigned plain_mask(quad_mask lanes)
 #define LANES       8
 #define COLUMNS     4
 #define LEAST(a, b) ((avx512_vector)_mm256_min_epi32((__m256i)(a), (__m256i)(b)))
-#define MASK(v)     ((unsigned)_mm256_movemask_ps((__m256)(v)))
+#define CHOOSE(mask, a, b)                                                                         \
+    ((avx512_vector)_mm256_blendv_epi8((__m256i)(b), (__m256i)(a), (__m256i)(mask)))
+#define MASK(v) ((unsigned)_mm256_movemask_ps((__m256)(v)))
 #include "solve/cpu_loops.h"
 
 static bool has_avx2(void)
@@ -65,6 +73,7 @@ static bool has_avx512(void)
 #define LANES       4
 #define COLUMNS     4
 #define LEAST(a, b) ((neon_vector)vminq_s32((int32x4_t)(a), (int32x4_t)(b)))
+#define CHOOSE      CHOOSE_BITS
 #define MASK(v)     plain_mask(v)
 #include "solve/cpu_loops.h"
 #endif

@@ -59,21 +59,6 @@ static void set_offsets(const struct pass *pass)
     }
 }
 
-/* For the tiles above: what the rows of this one have at the ends of blocks. */
-static void set_ends(const struct tile *tile)
-{
-    size_t step = tile->step;
-    for (size_t block = 0; block < tile->blocks; block++)
-        for (size_t r = 0; r < COST_STRIP; r++) {
-            int32_t *ends = tile_ends(tile, block, 0, tile->first_i + r);
-            const int32_t *from = tile_behind(tile, block, tile->first_i + r, 0) + COST_BLOCK - 1;
-            ends[0] = from[0];
-            ends[tile->rows] = from[step];
-            ends[2 * tile->rows] = from[2 * step];
-            ends[3 * tile->rows] = from[3 * step];
-        }
-}
-
 static void do_tile(const struct pass *pass, size_t row, size_t column)
 {
     struct wave *wave = pass->wave;
@@ -96,12 +81,18 @@ static void do_tile(const struct pass *pass, size_t row, size_t column)
         .offsets = buffers->offsets,
         .ends = here->ends,
         .least = here->least,
-        .groups = buffers->groups,
+        .finite = here->finite,
+        .left = buffers->left,
+        .right = here->right,
+        .shape_rows = buffers->shape,
+        .shape_columns = here->shape,
+        .is_first = column == larger_size(row + 1, pass->first),
+        .chosen = buffers->chosen,
         .splits = buffers->splits,
+        .places = buffers->places,
         .work = &buffers->work,
     };
     wave->variant->tile(&tile);
-    set_ends(&tile);
 }
 
 /* The tiles beside these, in the pass before, are the last that they need of it. */
@@ -129,8 +120,14 @@ static void do_pass(struct pass *pass)
 {
     struct wave *wave = pass->wave;
     size_t number = pass->first / wave->pass_strips, done = 0;
-    for (size_t k = 0; k < pass->count; k++)
-        set_least(wave, pass->first + k, pass->buffers->columns[k].least);
+    for (size_t k = 0; k < pass->count; k++) {
+        struct wave_column *column = &pass->buffers->columns[k];
+        set_least(wave, pass->first + k, column->least);
+        for (size_t row = 0; row < pass->buffers->rows; row++)
+            column->finite[row] = COST_INFINITE;
+        for (size_t c = 0; c < COST_STRIP; c++)
+            column->shape[c] = 0;
+    }
     for (pass->block = 0; pass->block < wave->blocks; pass->block += TILE_SPAN) {
         pass->blocks = lesser_size(wave->blocks - pass->block, TILE_SPAN);
         set_offsets(pass);

@@ -42,6 +42,7 @@ struct wave_column {
                        slots below 0 */
     int32_t *least; /* [row][COST_STRIP columns] */
     int32_t *ends;  /* of the present span, as in struct tile */
+    int32_t *right, *finite, *shape; /* as there */
 };
 
 /* What one thread works with. */
@@ -49,7 +50,10 @@ struct wave_buffers {
     struct wave_column columns[WAVE_PASS];
     size_t rows, step;
     size_t *offsets; /* of the present span, as in struct tile */
-    uint32_t *groups, *splits;
+    int32_t *left, *shape;
+    uint32_t *chosen;
+    struct tile_split *splits;
+    struct tile_places *places;
     struct cpu_work work;
     void *memory; /* holds all of them */
     size_t bytes;

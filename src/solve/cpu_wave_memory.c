@@ -31,7 +31,7 @@ static size_t done_bytes(const struct wave *wave)
 
 static size_t tops_bytes(const struct wave *wave)
 {
-    return wave->table->bytes / COST_BLOCK;
+    return wave->table->bytes / COST_BLOCK + TILE_GROUP * sizeof(int32_t);
 }
 
 static void set_numbers(struct wave *wave, const struct cost_problem *problem)
@@ -99,28 +99,60 @@ void wave_release(struct wave *wave, struct budget *budget)
     *wave = (struct wave){0};
 }
 
+static void set_places(struct tile_places *places)
+{
+    for (unsigned set = 0; set < 1u << TILE_GROUP; set++) {
+        struct tile_places *here = &places[set];
+        memset(here, 0, sizeof(*here));
+        for (unsigned bit = 0; bit < TILE_GROUP; bit++)
+            if (set >> bit & 1)
+                here->of[here->count++] = bit;
+    }
+}
+
+/* Int32 beside the cells of a column. */
+static size_t column_numbers(size_t rows)
+{
+    return rows * COST_STRIP + TILE_SPAN * (COST_STRIP + 1) * rows + rows + COST_STRIP;
+}
+
+static void set_column(struct wave_column *column, int32_t *next, size_t cells, size_t rows)
+{
+    column->cells = next;
+    column->least = column->cells + cells;
+    column->ends = column->least + rows * COST_STRIP;
+    column->right = column->ends + TILE_SPAN * COST_STRIP * rows;
+    column->finite = column->right + TILE_SPAN * rows;
+    column->shape = column->finite + rows;
+}
+
 bool wave_buffers_create(struct wave_buffers *buffers, const struct wave *wave,
                          struct budget *budget, struct error *err)
 {
-    size_t rows = wave->strips * COST_STRIP, step = COST_BLOCK + wave->table->stride;
-    size_t quads = rows * COST_STRIP, cells = quads * step, lists = 2 * rows;
-    size_t numbers = wave->pass_strips * (cells + quads + TILE_SPAN * quads) + lists;
-    size_t offsets = TILE_SPAN * rows * sizeof(size_t), bytes = offsets + numbers * sizeof(int32_t);
+    size_t rows = wave->strips * COST_STRIP + TILE_GROUP, step = COST_BLOCK + wave->table->stride;
+    size_t quads = wave->strips * COST_STRIP * COST_STRIP, cells = quads * step;
+    size_t own = (1 + TILE_SPAN) * rows + COST_STRIP, column = cells + column_numbers(rows);
+    size_t bytes = rows * (TILE_SPAN * sizeof(size_t) + sizeof(struct tile_split)) +
+                   (wave->pass_strips * column + own) * sizeof(int32_t) +
+                   (sizeof(struct tile_places) << TILE_GROUP);
     void *memory = allocate(bytes, budget, err);
     if (!memory)
         return false;
     *buffers = (struct wave_buffers){
         .rows = rows, .step = step, .offsets = memory, .memory = memory, .bytes = bytes};
-    int32_t *next = (int32_t *)(buffers->offsets + TILE_SPAN * rows);
-    buffers->groups = (uint32_t *)next;
-    buffers->splits = buffers->groups + rows;
-    next += lists;
-    for (size_t k = 0; k < wave->pass_strips; k++, next += cells + quads + TILE_SPAN * quads) {
-        buffers->columns[k] = (struct wave_column){next, next + cells, next + cells + quads};
+    buffers->splits = (struct tile_split *)(buffers->offsets + TILE_SPAN * rows);
+    int32_t *next = (int32_t *)(buffers->splits + rows);
+    for (size_t k = 0; k < wave->pass_strips; k++, next += column) {
+        set_column(&buffers->columns[k], next, cells, rows);
         for (size_t row = 0; row < quads; row++)
             for (size_t slot = 0; slot < COST_BLOCK; slot++)
                 next[row * step + slot] = COST_INFINITE;
     }
+    buffers->left = next;
+    buffers->shape = next + TILE_SPAN * rows;
+    buffers->chosen = (uint32_t *)buffers->shape + COST_STRIP;
+    buffers->places = (struct tile_places *)(buffers->chosen + rows);
+    set_places(buffers->places);
     return true;
 }
 
