@@ -6,14 +6,16 @@
  *   bench/solver sum K ROUNDS <SIZES        seconds, the measure, the cuts
  *
  * The rival of cost tables is the layout of the published implementation, m outermost, written
- * anew; it and ours take turns. CPU time rather than time on the clock, for the machine may be
- * busy; so two threads show what they cost, not what they save. */
+ * anew, in memory on huge pages as ours is; it and ours take turns. CPU time rather than time on
+ * the clock, for the machine may be busy; so two threads show what they cost, not what they save.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/pages.h"
 #include "solve/backend.h"
 #include "solve/cpu_variant.h"
 #include "solve/sum.h"
@@ -130,8 +132,8 @@ static void run_rival(const struct cost_problem *problem, struct runner *runner)
     size_t n = (size_t)problem->layers, cells = ((size_t)problem->slots + 1) * n * n;
     struct rival rival = {.p = problem,
                           .n = n,
-                          .opt = malloc(cells * sizeof(double)),
-                          .what = malloc(cells * sizeof(int32_t)),
+                          .opt = pages_aligned(cells * sizeof(double)),
+                          .what = pages_aligned(cells * sizeof(int32_t)),
                           .before = calloc(n + 1, sizeof(double))};
     if (!rival.opt || !rival.what || !rival.before)
         abort();

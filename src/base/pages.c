@@ -22,10 +22,15 @@ struct header {
 #define __has_feature(feature) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define GUARDED     true
 #define MAPPED_FROM SIZE_MAX
 #else
+#define GUARDED     false
 #define MAPPED_FROM PAGES_HUGE
 #endif
+
+/* So much beyond whole huge pages takes longer in small ones than a huge page more. */
+#define WORTH_HUGE (PAGES_HUGE / 4)
 
 static struct header *header_of(void *block)
 {
@@ -113,11 +118,13 @@ void pages_free(void *block)
 
 void *pages_aligned(size_t size)
 {
-    bool huge = size >= PAGES_HUGE;
+    size_t huge = size & ~(PAGES_HUGE - 1);
     void *memory;
-    if (posix_memalign(&memory, huge ? PAGES_HUGE : CACHE_LINE, size) != 0)
+    if (!GUARDED && size - huge >= WORTH_HUGE && huge <= SIZE_MAX - PAGES_HUGE)
+        size = huge += PAGES_HUGE;
+    if (posix_memalign(&memory, huge > 0 ? PAGES_HUGE : CACHE_LINE, size) != 0)
         return NULL;
-    if (huge)
-        madvise(memory, size & ~(PAGES_HUGE - 1), MADV_HUGEPAGE); /* only advice: may fail */
+    if (huge > 0)
+        madvise(memory, huge, MADV_HUGEPAGE); /* only advice: may fail */
     return memory;
 }

@@ -17,11 +17,13 @@
  * Left out of the maximum are cells that cannot change at all: infinite up to the last slot
  * (last < least(i,j)), or at P(i) already, the least that H can be.
  *
- * OVERFLOW. r and c are in 0..COST_INFINITE, so both sides fit an int32 as H + P(i) does. */
+ * OVERFLOW. r and c are in 0..COST_INFINITE, so both sides fit an int32 as H + P(i) does. Vectors
+ * may reach beyond what there is, to where anything may lie: they wrap around. */
 
 #define SHAPE_ROWS 4 /* row strips with the same c */
 
 typedef int32_t QUAD __attribute__((vector_size(16), may_alias, aligned(4)));
+typedef uint32_t WRAPPING_QUAD __attribute__((vector_size(16)));
 
 struct LIMITS {
     QUAD start[COST_STRIP]; /* H(i,j) at the last slot before, + P(i) */
@@ -67,11 +69,12 @@ TARGET static inline void PASTE(VARIANT, _reduce)(const int32_t *from, size_t ap
                                                   const int32_t *shape, size_t count, int32_t *to)
 {
     for (size_t k = 0; k < count; k += LANES) {
-        VECTOR least = *(const LOOSE *)(from + k) - shape[0];
+        VECTOR least = (VECTOR)(*(const WRAPPING *)(from + k) - (uint32_t)shape[0]);
         UNROLLED for (size_t q = 1; q < COST_STRIP; q++)
         {
-            VECTOR other = *(const LOOSE *)(from + q * apart + k) - shape[q];
-            least = LEAST(least, other);
+            const WRAPPING *other = (const WRAPPING *)(from + q * apart + k);
+            VECTOR less = (VECTOR)(*other - (uint32_t)shape[q]);
+            least = LEAST(least, less);
         }
         *(LOOSE *)(to + k) = least;
     }
@@ -92,8 +95,8 @@ TARGET static inline void PASTE(VARIANT, _see_left)(const struct tile *tile,
     size_t count = tile->first_j + 1 - from;
     for (size_t block = 0; block < tile->blocks; block++)
         PASTE(VARIANT, _reduce)
-        (tile_tops(tile, block, 0, from - 1), tile->width, tile->shape_rows, count,
-         tile_left(tile, block, from));
+    (tile_tops(tile, block, 0, from - 1), tile->width, tile->shape_rows, count,
+     tile_left(tile, block, from));
     tile->work->bounds += tile->blocks * COST_STRIP * count;
 }
 
@@ -109,8 +112,8 @@ TARGET static inline void PASTE(VARIANT, _see_right)(const struct tile *tile,
     *(QUAD *)tile->shape_columns = start - least;
     for (size_t block = 0; block < tile->blocks; block++)
         PASTE(VARIANT, _reduce)
-        (tile_ends(tile, block, 0, first), tile->rows, tile->shape_columns, count,
-         tile_right(tile, block, first));
+    (tile_ends(tile, block, 0, first), tile->rows, tile->shape_columns, count,
+     tile_right(tile, block, first));
     tile->work->bounds += tile->blocks * COST_STRIP * count;
 }
 
@@ -127,7 +130,7 @@ TARGET static inline void PASTE(VARIANT, _set_ends)(const struct tile *tile)
             size_t at = c * tile->step;
             QUAD ends = {from[0][at], from[1][at], from[2][at], from[3][at]};
             *(QUAD *)tile_ends(tile, block, c, tile->first_i) = ends;
-            ends -= tile->shape_columns[c];
+            ends = (QUAD)((WRAPPING_QUAD)ends - (uint32_t)tile->shape_columns[c]);
             least = CHOOSE_BITS(ends < least, ends, least);
         }
         *(QUAD *)tile_right(tile, block, tile->first_i) = least;
@@ -146,7 +149,8 @@ TARGET static inline size_t PASTE(VARIANT, _choose)(const struct tile *tile, siz
     for (size_t k = 0; k < count; k += TILE_GROUP) {
         unsigned found = 0;
         for (size_t q = 0; q < TILE_GROUP; q += LANES) {
-            VECTOR sum = *(const LOOSE *)(left + k + q) + *(const LOOSE *)(right + k + q);
+            VECTOR sum =
+                (VECTOR)(*(const WRAPPING *)(left + k + q) + *(const WRAPPING *)(right + k + q));
             found |= MASK(sum < most) << q;
         }
         found &= 0xffu >> (count - k < TILE_GROUP ? TILE_GROUP - (count - k) : 0);

@@ -15,7 +15,7 @@ struct SURROUNDINGS {
     int32_t *rows[COST_STRIP], *cells; /* where the block's own go */
     const int32_t *panel;              /* H(first_i, first_i, first slot ..) */
     int32_t all[COST_STRIP][COST_STRIP], least[COST_STRIP][COST_STRIP];
-    int32_t before[COST_STRIP], forward[COST_STRIP];
+    int32_t before[COST_STRIP], gain[COST_STRIP]; /* P(i), and P(i) - uf[i] */
     int32_t whole; /* from this slot on no cell lacks the memory for either */
     int32_t sure;  /* and from this one on H(i+1, j, m - xbar[i]) is finite, too */
 };
@@ -24,20 +24,22 @@ struct SURROUNDINGS {
 INLINED void PASTE(VARIANT, _look_up)(const struct tile *tile, struct SURROUNDINGS *around)
 {
     around->step = tile->step;
-    around->whole = 0;
+    QUAD outputs = *(const QUAD *)(tile->chain->x + tile->first_j + 1), whole = {0};
     UNROLLED for (size_t r = 0; r < COST_STRIP; r++)
     {
         size_t i = tile->first_i + r;
         around->before[r] = tile->chain->before[i];
-        around->forward[r] = tile->chain->forward[i];
-        UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
-        {
-            int32_t all = tile_all(tile, i, c), least = tile->least[i * COST_STRIP + c];
-            around->all[r][c] = all;
-            around->least[r][c] = least;
-            around->whole = tile_larger(around->whole, tile_larger(all, least));
-        }
+        around->gain[r] = tile->chain->before[i] - tile->chain->forward[i];
+        QUAD all = outputs + tile->chain->ftmp[i];
+        int32_t back = tile->chain->x[i + 1] + tile->chain->btmp[i];
+        all = CHOOSE_BITS(all > back, all, (QUAD){0} + back) + tile->chain->xbar[i];
+        QUAD least = *(const QUAD *)(tile->least + i * COST_STRIP);
+        *(QUAD *)around->all[r] = all;
+        *(QUAD *)around->least[r] = least;
+        whole = CHOOSE_BITS(all > whole, all, whole);
+        whole = CHOOSE_BITS(least > whole, least, whole);
     }
+    around->whole = tile_larger(tile_larger(whole[0], whole[1]), tile_larger(whole[2], whole[3]));
 }
 
 INLINED void PASTE(VARIANT, _look_around)(const struct tile *tile, size_t block, bool corner,
@@ -61,29 +63,32 @@ INLINED void PASTE(VARIANT, _look_around)(const struct tile *tile, size_t block,
     }
 }
 
+/* clang-format off */
 enum SHORTCUT { /* what need not be asked of a block */
-                PASTE(VARIANT, _none),
-                PASTE(VARIANT, _whole),
-                PASTE(VARIANT, _sure),
+    PASTE(VARIANT, _none),
+    PASTE(VARIANT, _whole),
+    PASTE(VARIANT, _sure),
 };
+/* clang-format on */
 
 /* sum -> H(i,j), of the cell of row r and column c; m: the slots. */
 INLINED VECTOR PASTE(VARIANT, _finish)(const struct SURROUNDINGS *around, size_t r, size_t c,
-                                       size_t slot, enum SHORTCUT shortcut, VECTOR m, VECTOR sum)
+                                       enum SHORTCUT shortcut, VECTOR m, VECTOR sum, VECTOR kept)
 {
     const VECTOR infinite = (VECTOR){0} + COST_INFINITE;
-    VECTOR kept = *(const LOOSE *)(around->kept[r] + c * around->step + slot);
+    VECTOR before = (VECTOR){0} + around->before[r];
     if (shortcut == PASTE(VARIANT, _sure)) {
-        kept += around->before[r] - around->forward[r];
-        return LEAST(sum, kept) - around->before[r];
+        kept += around->gain[r];
+        return LEAST(sum, kept) - before;
     }
     VECTOR can_keep = (VECTOR)(kept < infinite);
-    sum -= around->before[r];
+    kept += around->gain[r] - before;
+    sum -= before;
     if (shortcut == PASTE(VARIANT, _none)) {
         can_keep &= (VECTOR)(m >= around->all[r][c]);
         sum = CHOOSE((VECTOR)(m >= around->least[r][c]), sum, infinite);
     }
-    kept = CHOOSE(can_keep, kept - around->forward[r], infinite);
+    kept = CHOOSE(can_keep, kept, infinite);
     sum = LEAST(sum, kept);
     return LEAST(sum, infinite);
 }
@@ -95,34 +100,41 @@ INLINED void PASTE(VARIANT, _row)(const struct SURROUNDINGS *around, size_t r, b
 {
     static const int32_t ascending[COST_BLOCK] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                   8, 9, 10, 11, 12, 13, 14, 15};
+    const size_t step = around->step, first = corner ? r : 0;
     for (size_t slot = 0; slot < COST_BLOCK; slot += LANES) {
         VECTOR row[COST_STRIP], m = *(const LOOSE *)(ascending + slot) + first_slot;
-        UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
+        UNROLLED for (size_t c = first; c < COST_STRIP; c++) row[c] =
+            *(const VECTOR *)(sums + (r * COST_STRIP + c) * COST_BLOCK + slot);
+        UNROLLED for (size_t q = r; !corner && q < COST_STRIP - 1; q++)
         {
-            if (corner && c < r)
-                continue;
-            VECTOR sum = *(const VECTOR *)(sums + (r * COST_STRIP + c) * COST_BLOCK + slot);
-            UNROLLED for (size_t q = r; !corner && q < COST_STRIP - 1; q++)
+            const int32_t *below = around->below[q + 1] + slot;
+            VECTOR left =
+                *(const VECTOR *)(around->panel + slot + (q * COST_STRIP + r) * COST_BLOCK);
+            UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
             {
-                VECTOR left =
-                    *(const VECTOR *)(around->panel + slot + (q * COST_STRIP + r) * COST_BLOCK);
-                VECTOR met =
-                    left + *(const LOOSE *)(around->below[q + 1] + c * around->step + slot);
-                sum = LEAST(sum, met);
+                VECTOR met = left + *(const LOOSE *)(below + c * step);
+                row[c] = LEAST(row[c], met);
             }
-            UNROLLED for (size_t q = corner ? r : 0; q < c; q++)
-            {
-                VECTOR met =
-                    row[q] + *(const LOOSE *)(around->beside[q + 1] + c * around->step + slot);
-                sum = LEAST(sum, met);
-            }
+        }
+        UNROLLED for (size_t c = first; c < COST_STRIP; c++)
+        {
             if (corner && c == r)
                 row[c] = CHOOSE((VECTOR)(m >= around->all[r][c]), (VECTOR){0} + around->before[r],
                                 (VECTOR){0} + COST_INFINITE);
             else
-                row[c] = PASTE(VARIANT, _finish)(around, r, c, slot, shortcut, m, sum);
+                row[c] =
+                    PASTE(VARIANT, _finish)(around, r, c, shortcut, m, row[c],
+                                            *(const LOOSE *)(around->kept[r] + c * step + slot));
             *(VECTOR *)(around->cells + (c * COST_STRIP + r) * COST_BLOCK + slot) = row[c];
-            *(LOOSE *)(around->rows[r] + c * around->step + slot) = row[c];
+            *(LOOSE *)(around->rows[r] + c * step + slot) = row[c];
+            if (c == COST_STRIP - 1)
+                break;
+            const int32_t *beside = around->beside[c + 1] + slot;
+            UNROLLED for (size_t d = c + 1; d < COST_STRIP; d++)
+            {
+                VECTOR met = row[c] + *(const LOOSE *)(beside + d * step);
+                row[d] = LEAST(row[d], met);
+            }
         }
     }
 }
@@ -168,15 +180,18 @@ TARGET static inline void PASTE(VARIANT, _repeat)(const struct tile *tile, size_
                                                   const struct LIMITS *limits)
 {
     int32_t *cells = tile_column(tile, block, tile->first_j);
+    const size_t step = tile->step;
     for (size_t r = 0; r < COST_STRIP; r++) {
         QUAD start = limits->start[r] - tile->chain->before[tile->first_i + r];
-        for (size_t c = 0; c < COST_STRIP; c++) {
+        int32_t *row = tile_row(tile, block, tile->first_i + r, 0);
+        UNROLLED for (size_t c = 0; c < COST_STRIP; c++)
+        {
             int32_t *cell = cells + (c * COST_STRIP + r) * COST_BLOCK;
-            int32_t *row = tile_row(tile, block, tile->first_i + r, c);
             VECTOR same = (VECTOR){0} + start[c];
-            for (size_t slot = 0; slot < COST_BLOCK; slot += LANES) {
+            UNROLLED for (size_t slot = 0; slot < COST_BLOCK; slot += LANES)
+            {
                 *(VECTOR *)(cell + slot) = same;
-                *(LOOSE *)(row + slot) = same;
+                *(LOOSE *)(row + c * step + slot) = same;
             }
         }
         *(QUAD *)tile_tops(tile, block, r, tile->first_j) = start;

@@ -7,20 +7,23 @@
  *   CHOOSE(mask, a, b)  mask ? a : b, lane by lane
  *   MASK(v)    a bit for each lane of a vector whose lanes are all ones or none */
 
-#define PASTE_(a, b) a##b
-#define PASTE(a, b)  PASTE_(a, b)
-#define VECTOR       PASTE(VARIANT, _vector)
-#define LOOSE        PASTE(VARIANT, _loose_vector)
-#define QUAD         PASTE(VARIANT, _quad)
-#define LIMITS       PASTE(VARIANT, _limits)
-#define SURROUNDINGS PASTE(VARIANT, _surroundings)
-#define SHORTCUT     PASTE(VARIANT, _shortcut)
+#define PASTE_(a, b)  a##b
+#define PASTE(a, b)   PASTE_(a, b)
+#define VECTOR        PASTE(VARIANT, _vector)
+#define LOOSE         PASTE(VARIANT, _loose_vector)
+#define QUAD          PASTE(VARIANT, _quad)
+#define LIMITS        PASTE(VARIANT, _limits)
+#define SURROUNDINGS  PASTE(VARIANT, _surroundings)
+#define SHORTCUT      PASTE(VARIANT, _shortcut)
+#define WRAPPING      PASTE(VARIANT, _wrapping_vector)
+#define WRAPPING_QUAD PASTE(VARIANT, _wrapping_quad)
 
 #define INLINED  TARGET static inline __attribute__((always_inline))
 #define UNROLLED _Pragma("GCC unroll 4")
 
 typedef int32_t VECTOR __attribute__((vector_size(4 * LANES), may_alias));
 typedef int32_t LOOSE __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));
+typedef uint32_t WRAPPING __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));
 
 #include "solve/cpu_bounds.h"
 
@@ -68,9 +71,15 @@ TARGET static void PASTE(VARIANT, _tile)(const struct tile *tile)
     PASTE(VARIANT, _see_left)(tile, &limits);
     if ((tile->first_j - tile->first_i) / COST_STRIP % SHAPE_ROWS == 1)
         PASTE(VARIANT, _see_right)(tile, &limits);
-    PASTE(VARIANT, _look_up)(tile, &around);
-    for (size_t block = 0; block < tile->blocks; block++)
-        PASTE(VARIANT, _block)(tile, block, &around);
+    PASTE(VARIANT, _most)(tile, tile_slot(tile, tile->blocks) - 1, &limits);
+    if (limits.most == INT32_MIN) {
+        for (size_t block = 0; block < tile->blocks; block++)
+            PASTE(VARIANT, _repeat)(tile, block, &limits);
+    } else {
+        PASTE(VARIANT, _look_up)(tile, &around);
+        for (size_t block = 0; block < tile->blocks; block++)
+            PASTE(VARIANT, _block)(tile, block, &around);
+    }
     PASTE(VARIANT, _set_ends)(tile);
 }
 
@@ -82,6 +91,8 @@ TARGET static void PASTE(VARIANT, _tile)(const struct tile *tile)
 #undef LIMITS
 #undef SURROUNDINGS
 #undef SHORTCUT
+#undef WRAPPING
+#undef WRAPPING_QUAD
 #undef INLINED
 #undef UNROLLED
 #undef CORNER_SPLITS

@@ -65,14 +65,6 @@ static inline int32_t tile_larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* all(i, first_j + c) */
-static inline int32_t tile_all(const struct tile *tile, size_t i, size_t c)
-{
-    const struct tile_chain *chain = tile->chain;
-    int32_t output = chain->x[tile->first_j + c + 1];
-    return chain->xbar[i] + tile_larger(output + chain->ftmp[i], chain->x[i + 1] + chain->btmp[i]);
-}
-
 static inline int32_t tile_slot(const struct tile *tile, size_t block)
 {
     return tile->slot + (int32_t)(block * COST_BLOCK);

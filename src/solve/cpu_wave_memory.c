@@ -110,43 +110,45 @@ static void set_places(struct tile_places *places)
     }
 }
 
-/* Int32 beside the cells of a column. */
+/* Int32 of a column strip beside its cells. */
 static size_t column_numbers(size_t rows)
 {
     return rows * COST_STRIP + TILE_SPAN * (COST_STRIP + 1) * rows + rows + COST_STRIP;
 }
 
-static void set_column(struct wave_column *column, int32_t *next, size_t cells, size_t rows)
+static void set_column(struct wave_column *column, int32_t *cells, int32_t *numbers, size_t rows)
 {
-    column->cells = next;
-    column->least = column->cells + cells;
+    column->cells = cells;
+    column->least = numbers;
     column->ends = column->least + rows * COST_STRIP;
     column->right = column->ends + TILE_SPAN * COST_STRIP * rows;
     column->finite = column->right + TILE_SPAN * rows;
     column->shape = column->finite + rows;
 }
 
+/* Cells come first: what a row has in a block is a cache line. */
 bool wave_buffers_create(struct wave_buffers *buffers, const struct wave *wave,
                          struct budget *budget, struct error *err)
 {
     size_t rows = wave->strips * COST_STRIP + TILE_GROUP, step = COST_BLOCK + wave->table->stride;
     size_t quads = wave->strips * COST_STRIP * COST_STRIP, cells = quads * step;
-    size_t own = (1 + TILE_SPAN) * rows + COST_STRIP, column = cells + column_numbers(rows);
-    size_t bytes = rows * (TILE_SPAN * sizeof(size_t) + sizeof(struct tile_split)) +
-                   (wave->pass_strips * column + own) * sizeof(int32_t) +
+    size_t count = wave->pass_strips, numbers = count * column_numbers(rows);
+    numbers += (1 + TILE_SPAN) * rows + COST_STRIP;
+    size_t bytes = (count * cells + numbers) * sizeof(int32_t) +
+                   rows * (TILE_SPAN * sizeof(size_t) + sizeof(struct tile_split)) +
                    (sizeof(struct tile_places) << TILE_GROUP);
-    void *memory = allocate(bytes, budget, err);
+    int32_t *memory = allocate(bytes, budget, err);
     if (!memory)
         return false;
-    *buffers = (struct wave_buffers){
-        .rows = rows, .step = step, .offsets = memory, .memory = memory, .bytes = bytes};
+    *buffers = (struct wave_buffers){.rows = rows, .step = step, .memory = memory, .bytes = bytes};
+    buffers->offsets = (size_t *)(memory + count * cells);
     buffers->splits = (struct tile_split *)(buffers->offsets + TILE_SPAN * rows);
     int32_t *next = (int32_t *)(buffers->splits + rows);
-    for (size_t k = 0; k < wave->pass_strips; k++, next += column) {
-        set_column(&buffers->columns[k], next, cells, rows);
+    for (size_t k = 0; k < count; k++, next += column_numbers(rows)) {
+        set_column(&buffers->columns[k], memory + k * cells, next, rows);
         for (size_t row = 0; row < quads; row++)
             for (size_t slot = 0; slot < COST_BLOCK; slot++)
-                next[row * step + slot] = COST_INFINITE;
+                buffers->columns[k].cells[row * step + slot] = COST_INFINITE;
     }
     buffers->left = next;
     buffers->shape = next + TILE_SPAN * rows;

@@ -57,26 +57,32 @@ START_TEST(every_back_end_gives_the_table_of_the_reference)
 }
 END_TEST
 
+static void check_problem(const struct cpu_variant *variant, const struct cost_problem *problem,
+                          unsigned threads)
+{
+    struct cost_table table, wanted;
+    struct budget budget = {.limit = 1 << 30};
+    struct backend_options options = {.budget = &budget};
+    struct error err;
+    ck_assert(cost_problem_check(problem, &err));
+    ck_assert(cost_reference_solve(problem, &wanted, 1, &options, &err));
+    ck_assert(cpu_solve_with(variant, problem, &table, 1, threads, NULL, &budget, &err));
+    ck_assert_msg(same(&table, &wanted), "%s, %d layers, %d slots, %u threads", variant->name,
+                  problem->layers, problem->slots, threads);
+    cost_table_release(&table, &budget);
+    cost_table_release(&wanted, &budget);
+    ck_assert_uint_eq(budget.used, 0);
+}
+
 /* Sizes around those of strips, blocks and spans, threads that outnumber the strips, and times up
  * to `time`. */
 static void check_variant(const struct cpu_variant *variant, struct chance *chance, int32_t layers,
                           int32_t slots, int32_t time, unsigned threads)
 {
     static struct random_problem random;
-    struct cost_table table, wanted;
-    struct budget budget = {.limit = 1 << 30};
-    struct backend_options options = {.budget = &budget};
-    struct error err;
     random_problem_fill(&random, chance, layers, slots, chance_in(chance, 0, 1 + slots / 6),
                         chance_in(chance, 0, time));
-    ck_assert(cost_problem_check(&random.problem, &err));
-    ck_assert(cost_reference_solve(&random.problem, &wanted, 1, &options, &err));
-    ck_assert(cpu_solve_with(variant, &random.problem, &table, 1, threads, NULL, &budget, &err));
-    ck_assert_msg(same(&table, &wanted), "%s, %d layers, %d slots, %u threads", variant->name,
-                  layers, slots, threads);
-    cost_table_release(&table, &budget);
-    cost_table_release(&wanted, &budget);
-    ck_assert_uint_eq(budget.used, 0);
+    check_problem(variant, &random.problem, threads);
 }
 
 START_TEST(every_cpu_variant_gives_the_table_of_the_reference)
@@ -96,6 +102,37 @@ START_TEST(every_cpu_variant_gives_the_table_of_the_reference)
             int32_t most = COST_INFINITE / layers / layers - 1;
             check_variant(&cpu_variants[k], &chance, layers, layers * 3, most, 1);
             check_variant(&cpu_variants[k], &chance, layers, layers * 3, 1, 1);
+        }
+    }
+}
+END_TEST
+
+/* Chains whose bounds are as tight, as loose or as far apart as they get: nothing costs anything,
+ * all layers are alike, tensors take no slot or more than there are, one layer has all the time, or
+ * as much as the check lets pass. */
+START_TEST(every_cpu_variant_gives_the_table_of_extreme_chains)
+{
+    static struct random_problem random;
+    static const int32_t sizes[] = {0, 1, 2, 40, 5000, COST_MAX_SLOTS / 2};
+    for (size_t k = 0; k < cpu_variant_count; k++) {
+        struct chance chance = {7};
+        for (size_t round = 0; round < 36 && cpu_variants[k].supported(); round++) {
+            int32_t layers = chance_in(&chance, 20, 75), size = sizes[round % 6];
+            int32_t most = COST_INFINITE / layers / layers - 1;
+            int32_t time = (const int32_t[]){0, 1, most}[round / 12];
+            random_problem_fill(&random, &chance, layers, chance_in(&chance, 100, 200), size, time);
+            for (int32_t i = 0; i < layers && round % 12 >= 6; i++) { /* all alike */
+                random.x[i + 1] = random.x[0];
+                random.xbar[i] = random.x[0] + (size > 0);
+                random.ftmp[i] = random.btmp[i] = random.ftmp[0];
+                random.forward[i] = random.forward[0];
+            }
+            if (round % 4 == 3) {
+                for (int32_t i = 0; i < layers; i++)
+                    random.forward[i] = 0;
+                random.forward[chance_in(&chance, 0, layers - 1)] = most * layers;
+            }
+            check_problem(&cpu_variants[k], &random.problem, 1 + (unsigned)(round % 3));
         }
     }
 }
@@ -150,6 +187,7 @@ TCase *backend_tests(void)
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, every_back_end_gives_the_table_of_the_reference);
     tcase_add_test(tests, every_cpu_variant_gives_the_table_of_the_reference);
+    tcase_add_test(tests, every_cpu_variant_gives_the_table_of_extreme_chains);
     tcase_add_test(tests, the_best_variant_is_supported);
     tcase_add_test(tests, a_batch_beyond_the_budget_leaves_nothing);
     tcase_add_test(tests, names_find_back_ends);
