@@ -60,8 +60,11 @@ static void put_terminal(FILE *script, const struct plot_look *look)
         fprintf(script, "set terminal dumb mono noenhanced size %u,%u\n",
                 look->width / PLOT_CELL_WIDTH, look->height / PLOT_CELL_HEIGHT);
     else
+        /* a pixel is a hundredth of an inch; without the scales text and lines are two thirds and
+         * half as large as in the others */
         fprintf(script,
-                "set terminal pdfcairo size %.2f,%.2f noenhanced font 'Liberation Sans,9'\n",
+                "set terminal pdfcairo size %.2f,%.2f noenhanced font 'Liberation Sans,9' "
+                "fontscale 0.75 linewidth 2\n",
                 look->width / 100.0, look->height / 100.0);
     if (look->format < PLOT_SIXEL)
         fprintf(script, "if (!exists('to_stdout')) set output '%s.%s'\n", look->kind,

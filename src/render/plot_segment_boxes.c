@@ -5,7 +5,8 @@
 #define SPANS_EXACT   12000 /* more of them are drawn a little coarser */
 #define FINE          1.0   /* pixels below which blocks and holes are mixed.. */
 #define COARSE        3.0
-#define END_PIXELS    4 /* segments that are shorter have no line at their ends */
+#define BOXES_MOST    30000 /* about: keeps an SVG below 4 MB, and drawn in half a second */
+#define END_PIXELS    4     /* segments that are shorter have no line at their ends */
 #define LABELS_MOST   400
 #define LETTERS_LEAST 9
 #define LABEL_PITCH   14 /* pixels */
@@ -39,7 +40,9 @@ unsigned segment_span_colour(const struct map_span *span, size_t i)
 double segment_piece_least(const struct segment_map *map, const struct segment_lines *lines)
 {
     double pixel = (double)lines->row_bytes / lines->width;
-    return pixel * (map->span_count > SPANS_EXACT ? COARSE : FINE);
+    double even = (double)map->bytes / BOXES_MOST; /* of all in as many boxes as there may be */
+    double coarse = COARSE * pixel > even ? COARSE * pixel : even;
+    return map->span_count > SPANS_EXACT ? coarse : FINE * pixel;
 }
 
 /* Small pieces that follow one another: one box of their colours' mixture. */

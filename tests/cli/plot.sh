@@ -40,6 +40,10 @@ no_err
 cat s/plot.gp s/bands.tsv s/rest.tsv s/phases.tsv s/labels.tsv >.run/out
 golden plot-timeline.txt
 rm -r s
+# gnuplot makes text of a PDF smaller than it is asked to.
+run plot samples/leak.pickle.gz --out part.pdf --script s
+check 'scales the text of a PDF' grep -q "^set terminal pdfcairo .*,9' fontscale 0.75 linewidth 2$" s/plot.gp
+rm -r s
 run plot samples/train-loop.pickle.gz --script s --kind categories --range 0:20 --title 'A title'
 exits 0
 cat s/plot.gp s/categories.tsv s/curves.tsv s/phases.tsv >.run/out
