@@ -108,6 +108,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/sandbox_layers.h \
 	src/commands/sandbox_seccomp.c \
 	src/commands/suggest.c \
+	src/commands/suggest_answer.c \
+	src/commands/suggest_answer.h \
 	src/commands/suggest_options.c \
 	src/commands/suggest_options.h \
 	src/commands/suggest_snapshot.c \
