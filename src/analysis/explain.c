@@ -40,7 +40,7 @@ static struct explained of_lifetime(const struct device_report *report, size_t i
         .category = report->all.of_lifetime[index],
         .reason = report->all.why_lifetime[index],
         .index = (uint32_t)index,
-        .addr = trace->addr[lifetime->alloc],
+        .addr = trace_addr(trace, lifetime->alloc),
         .size = trace_size(trace, lifetime->alloc),
         .stack = trace->stack[lifetime->alloc],
         .born = lifetime->alloc,

@@ -181,7 +181,7 @@ static void describe(const struct work *work, int64_t item, struct oom_row *row)
     const struct event_extra *extra = &timeline->snapshot->extras[trace_extra(trace, (size_t)item)];
     *row = (struct oom_row){.item = item,
                             .requested_bytes = trace_size(trace, (size_t)item),
-                            .device_free_bytes = trace->addr[item]};
+                            .device_free_bytes = trace_addr(trace, (size_t)item)};
     row->key = (struct pool_key){.is_small = allocator_is_small(row->requested_bytes),
                                  .stream = extra->stream,
                                  .pool = {extra->pool[0], extra->pool[1]}};
@@ -227,7 +227,8 @@ static uint64_t least_device_bytes(const struct timeline *timeline)
         else if (action == ACTION_SEGMENT_FREE || action == ACTION_SEGMENT_UNMAP)
             reserved -= (int64_t)trace_size(trace, i);
         else if (action == ACTION_OOM && reserved > 0 &&
-                 !__builtin_add_overflow((uint64_t)reserved, trace->addr[i], &both) && both > least)
+                 !__builtin_add_overflow((uint64_t)reserved, trace_addr(trace, i), &both) &&
+                 both > least)
             least = both;
     }
     return least;

@@ -63,14 +63,14 @@ static bool find_stacks(struct rebuild *rebuild, struct error *err)
             return false;
     for (size_t i = rebuild->excerpt->end; i < trace->count; i++)
         if (trace->action[i] == ACTION_SEGMENT_ALLOC || trace->action[i] == ACTION_SEGMENT_MAP)
-            forget_stack(rebuild, trace->addr[i]);
+            forget_stack(rebuild, trace_addr(trace, i));
     for (size_t i = 0; i < rebuild->excerpt->end; i++) {
         bool made =
             trace->action[i] == ACTION_SEGMENT_ALLOC || trace->action[i] == ACTION_SEGMENT_MAP;
-        if (made && !note_stack(rebuild, trace->addr[i], trace->stack[i], err))
+        if (made && !note_stack(rebuild, trace_addr(trace, i), trace->stack[i], err))
             return false;
         if (trace->action[i] == ACTION_SEGMENT_FREE || trace->action[i] == ACTION_SEGMENT_UNMAP)
-            forget_stack(rebuild, trace->addr[i]);
+            forget_stack(rebuild, trace_addr(trace, i));
     }
     return true;
 }

@@ -53,8 +53,8 @@ static bool add_events(const struct timeline *timeline, int64_t item, struct ran
         bool is_expandable = action == ACTION_SEGMENT_MAP || action == ACTION_SEGMENT_UNMAP;
         struct range range = {
             .is_mapped = action == ACTION_SEGMENT_FREE || action == ACTION_SEGMENT_UNMAP,
-            .piece = {.start = trace->addr[i],
-                      .end = end_of(trace->addr[i], trace_size(trace, i)),
+            .piece = {.start = trace_addr(trace, i),
+                      .end = end_of(trace_addr(trace, i), trace_size(trace, i)),
                       .is_expandable = is_expandable,
                       .stream = extra->stream,
                       .pool = {extra->pool[0], extra->pool[1]}},

@@ -51,7 +51,7 @@ static void hear_trace(const struct unsure *unsure, const struct timeline *timel
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         if ((int64_t)lifetime->alloc > unsure->item)
             break;
-        hear(unsure, timeline->trace->addr[lifetime->alloc],
+        hear(unsure, trace_addr(timeline->trace, lifetime->alloc),
              (struct presence){lifetime->alloc, lifetime->free_completed});
     }
     for (size_t i = 0; i < timeline->carried_count; i++) {

@@ -2,8 +2,9 @@
 
 #define MAX_TRACE_EVENTS ((size_t)UINT32_MAX - 1)
 
-/* Room for another COLUMN_BLOCK of events, the first of them at this time. */
-static bool begin_block(struct loader *loader, uint32_t device, int64_t time_us, struct error *err)
+/* Room for another COLUMN_BLOCK of events, the first of which is `row`. */
+static bool begin_block(struct loader *loader, uint32_t device, const struct event_row *row,
+                        struct error *err)
 {
     struct trace *t = &loader->snapshot->traces[device];
     struct columns *c = &loader->columns[device];
@@ -12,7 +13,9 @@ static bool begin_block(struct loader *loader, uint32_t device, int64_t time_us,
     if (need > MAX_TRACE_EVENTS)
         return error_set(err, STATUS_LIMIT, "device %u has more than %zu events", device,
                          MAX_TRACE_EVENTS);
-    if (!vec_grow((void **)&t->addr, &c->addr, need, sizeof(*t->addr), budget, err) ||
+    if (!vec_grow((void **)&t->addr.low, &c->addr, need, sizeof(*t->addr.low), budget, err) ||
+        !vec_grow((void **)&t->addr.base, &c->addr_bases, block + 1, sizeof(*t->addr.base), budget,
+                  err) ||
         !vec_grow((void **)&t->size.low, &c->size, need, sizeof(*t->size.low), budget, err) ||
         !vec_grow((void **)&t->time.low, &c->time, need, sizeof(*t->time.low), budget, err) ||
         !vec_grow((void **)&t->time.base, &c->time_bases, block + 1, sizeof(*t->time.base), budget,
@@ -21,8 +24,8 @@ static bool begin_block(struct loader *loader, uint32_t device, int64_t time_us,
         !vec_grow((void **)&t->action, &c->action, need, sizeof(*t->action), budget, err))
         return false;
     if (t->count % COLUMN_BLOCK == 0) {
-        c->time_base = (uint64_t)time_us - COLUMN_WIDE / 2; /* times may go back, too */
-        t->time.base[block] = c->time_base;
+        t->addr.base[block] = c->addr_base = column_address_base(row->addr);
+        t->time.base[block] = c->time_base = column_time_base((uint64_t)row->time_us);
     }
     size_t room = (block + 1) * COLUMN_BLOCK;
     const size_t others[] = {c->addr, c->size, c->time, c->stack, c->action, MAX_TRACE_EVENTS};
@@ -47,6 +50,12 @@ static bool append_odd(struct loader *loader, struct trace *t, struct columns *c
 {
     size_t item = t->count - 1;
     uint64_t time = (uint64_t)row->time_us;
+    if (column_address_low(row->addr, c->addr_base) >= COLUMN_WIDE) {
+        t->addr.low[item] = COLUMN_WIDE;
+        if (!add_wide(loader, &t->addr.wide, &t->addr.wide_count, &c->wide_addrs, item, row->addr,
+                      err))
+            return false;
+    }
     if (row->size >= COLUMN_WIDE) {
         t->size.low[item] = COLUMN_WIDE;
         if (!add_wide(loader, &t->size.wide, &t->size.wide_count, &c->wide_sizes, item, row->size,
@@ -74,9 +83,9 @@ bool loader_append(struct loader *loader, uint32_t device, const struct event_ro
     struct trace *t = &loader->snapshot->traces[device];
     struct columns *c = &loader->columns[device];
     size_t i = t->count;
-    if (i >= c->room && !begin_block(loader, device, row->time_us, err))
+    if (i >= c->room && !begin_block(loader, device, row, err))
         return false;
-    t->addr[i] = row->addr;
+    t->addr.low[i] = (uint32_t)column_address_low(row->addr, c->addr_base);
     t->size.low[i] = (uint32_t)row->size;
     t->time.low[i] = (uint32_t)((uint64_t)row->time_us - c->time_base);
     t->stack[i] = row->stack;

@@ -123,14 +123,16 @@ bool loader_event(void *self, uint32_t device, const struct event_row *row, stru
         return any_event(loader, device, row, err);
     struct trace *t = &loader->snapshot->traces[device];
     const struct columns *c = &loader->columns[device];
+    uint64_t addr = column_address_low(row->addr, c->addr_base);
     uint64_t time = (uint64_t)row->time_us - c->time_base;
     size_t i = t->count;
-    if (i >= c->room || c->cutter || row->size >= COLUMN_WIDE || time >= COLUMN_WIDE ||
-        (loader->sequence + 1) % PROGRESS_EVENTS == 0 || c->last_extra != loader->extras.last ||
+    if (i >= c->room || c->cutter || addr >= COLUMN_WIDE || row->size >= COLUMN_WIDE ||
+        time >= COLUMN_WIDE || (loader->sequence + 1) % PROGRESS_EVENTS == 0 ||
+        c->last_extra != loader->extras.last ||
         !extra_equal(&loader->extras.items[c->last_extra], &row->extra))
         return any_event(loader, device, row, err);
     loader->sequence++;
-    t->addr[i] = row->addr;
+    t->addr.low[i] = (uint32_t)addr;
     t->size.low[i] = (uint32_t)row->size;
     t->time.low[i] = (uint32_t)time;
     t->stack[i] = row->stack;
@@ -169,7 +171,7 @@ bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct e
     uint8_t action = t->action[i];
     struct event_row row = {.action = action < ACTION_OTHER ? (enum action)action : ACTION_OTHER,
                             .action_name = loader->snapshot->action_names[action],
-                            .addr = t->addr[i],
+                            .addr = trace_addr(t, i),
                             .size = trace_size(t, i),
                             .time_us = trace_time(t, i),
                             .stack = t->stack[i],

@@ -10,11 +10,12 @@
 
 /* What grows beside each struct trace. */
 struct columns {
-    size_t addr, size, time, stack, action;                /* capacities */
-    size_t wide_sizes, time_bases, wide_times, extra_runs; /* more of them */
-    size_t room;         /* events that fit, up to the end of the block */
-    uint64_t time_base;  /* of the block */
-    uint32_t last_extra; /* of the last event; UINT32_MAX before the first */
+    size_t addr, size, time, stack, action; /* capacities */
+    size_t addr_bases, wide_addrs, wide_sizes, time_bases, wide_times,
+        extra_runs;                /* of these, too */
+    size_t room;                   /* events that fit, up to the end of the block */
+    uint64_t addr_base, time_base; /* of the block */
+    uint32_t last_extra;           /* of the last event; UINT32_MAX before the first */
 
     bool announced;
     uint64_t events;       /* seen before the run that goes on, kept or not */

@@ -60,7 +60,7 @@ static inline bool on_alloc(struct replay *replay, size_t item, struct error *er
         replay->reserved_at_active_peak = replay->reserved.now;
 
     struct addrmap_slot *slot;
-    if (!addrmap_put(&replay->live, replay->trace->addr[item], &slot, err))
+    if (!addrmap_put(&replay->live, trace_addr(replay->trace, item), &slot, err))
         return false;
     timeline->flaws.reallocated += slot->tag & IN_ACTIVE;
     slot->size = size;
@@ -128,7 +128,7 @@ static inline void leave(struct replay *replay, struct addrmap_slot *slot, unsig
 static inline bool on_request(struct replay *replay, size_t item, struct error *err)
 {
     struct timeline *timeline = replay->timeline;
-    uint64_t addr = replay->trace->addr[item], size = trace_size(replay->trace, item);
+    uint64_t addr = trace_addr(replay->trace, item), size = trace_size(replay->trace, item);
     if (!fall(&replay->allocated, size))
         return replay_overflow(replay, err);
     struct addrmap_slot *slot = addrmap_find(&replay->live, addr);
@@ -145,7 +145,7 @@ static inline bool on_request(struct replay *replay, size_t item, struct error *
 static inline bool on_completion(struct replay *replay, size_t item, struct error *err)
 {
     struct timeline *timeline = replay->timeline;
-    uint64_t addr = replay->trace->addr[item], size = trace_size(replay->trace, item);
+    uint64_t addr = trace_addr(replay->trace, item), size = trace_size(replay->trace, item);
     if (!fall(&replay->active, size))
         return replay_overflow(replay, err);
     struct addrmap_slot *slot = addrmap_find(&replay->live, addr);

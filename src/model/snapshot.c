@@ -67,7 +67,9 @@ void snapshot_destroy(struct snapshot *snapshot)
     struct budget *budget = snapshot->budget;
     for (size_t i = 0; i < snapshot->trace_count; i++) {
         struct trace *t = &snapshot->traces[i];
-        release(t->addr, budget);
+        release(t->addr.low, budget);
+        release(t->addr.base, budget);
+        release(t->addr.wide, budget);
         release(t->size.low, budget);
         release(t->size.wide, budget);
         release(t->time.low, budget);

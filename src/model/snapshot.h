@@ -13,8 +13,9 @@
 #include "model/columns.h"
 #include "model/window.h"
 
-#define ACTION_CODES 256 /* ACTION_OTHER is never stored: unknown actions get codes of their own   \
-                          */
+#define ACTION_CODES                                                                               \
+    256 /* ACTION_OTHER is never stored: unknown actions get codes of their own                    \
+         */
 
 /* The events of one device, oldest first. Arrays have `count` items. */
 struct trace {
@@ -22,14 +23,19 @@ struct trace {
     size_t count;         /* below UINT32_MAX */
     uint64_t first_event; /* index in the file of item 0: not 0 only where a range cut the trace */
     uint64_t file_events; /* how many events the file has for this device */
-    uint64_t *addr;
+    struct based_column addr;  /* trace_addr() */
     struct size_column size;   /* trace_size() */
-    struct time_column time;   /* trace_time() */
+    struct based_column time;  /* trace_time() */
     struct extra_column extra; /* trace_extra() */
     stack_id *stack;
     uint8_t *action; /* enum action below ACTION_OTHER, or a code named by snapshot.action_names */
     struct window_edge edge; /* what a range left out; empty without one */
 };
+
+static inline uint64_t trace_addr(const struct trace *trace, size_t item)
+{
+    return column_address(&trace->addr, item);
+}
 
 static inline uint64_t trace_size(const struct trace *trace, size_t item)
 {

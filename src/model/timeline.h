@@ -114,7 +114,7 @@ static inline struct live live_of_lifetime(const struct timeline *timeline, size
     uint32_t item = timeline->lifetimes[index].alloc;
     return (struct live){.in_trace = true,
                          .index = (uint32_t)index,
-                         .addr = trace->addr[item],
+                         .addr = trace_addr(trace, item),
                          .size = trace_size(trace, item),
                          .stack = trace->stack[item]};
 }

@@ -34,7 +34,7 @@ void allocations_json(struct json_writer *json, const struct device_report *repo
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        put_allocation(json, trace, trace->addr[lifetime->alloc],
+        put_allocation(json, trace, trace_addr(trace, lifetime->alloc),
                        trace_size(trace, lifetime->alloc), file_event(trace, lifetime->alloc),
                        lifetime->free_completed, all->of_lifetime[i], all->why_lifetime[i]);
     }

@@ -81,7 +81,7 @@ static uint64_t band_address(const struct html_numbers *numbers, size_t b)
 {
     const struct timeline *timeline = numbers->page->timeline;
     const struct band *band = band_at(numbers, b);
-    return band->in_trace ? timeline->trace->addr[timeline->lifetimes[band->index].alloc]
+    return band->in_trace ? trace_addr(timeline->trace, timeline->lifetimes[band->index].alloc)
                           : timeline->carried[band->index].addr;
 }
 

@@ -137,7 +137,7 @@ static bool put_event(struct dump *dump, const struct trace *trace, size_t item,
     pickler_word(pickle, WORD_ACTION);
     if (!pickler_string(pickle, dump->snapshot->action_names[action], err))
         return false;
-    put_count(pickle, action == ACTION_OOM ? WORD_DEVICE_FREE : WORD_ADDR, trace->addr[item]);
+    put_count(pickle, action == ACTION_OOM ? WORD_DEVICE_FREE : WORD_ADDR, trace_addr(trace, item));
     put_count(pickle, WORD_SIZE, trace_size(trace, item));
     pickler_word(pickle, WORD_STREAM);
     pickler_integer(pickle, extra->stream);

@@ -122,7 +122,7 @@ enum category capture_category_why(struct capture *capture, uint64_t addr, uint8
             *reason = categories.why_carried[i];
         }
     for (size_t i = 0; i < timeline->lifetime_count; i++)
-        if (timeline->trace->addr[timeline->lifetimes[i].alloc] == addr) {
+        if (trace_addr(timeline->trace, timeline->lifetimes[i].alloc) == addr) {
             found = categories.of_lifetime[i];
             *reason = categories.why_lifetime[i];
         }

@@ -68,7 +68,7 @@ START_TEST(events_become_columns)
     ck_assert_uint_eq(trace->file_events, 3000);
     ck_assert_uint_eq(trace->first_event, 0);
     ck_assert(!trace->edge.present);
-    ck_assert_uint_eq(trace->addr[2999], UINT64_MAX);
+    ck_assert_uint_eq(trace_addr(trace, 2999), UINT64_MAX);
     ck_assert_uint_eq(trace_size(trace, 1234), 1234);
     ck_assert_int_eq(trace_time(trace, 0), -5);
     ck_assert_uint_eq(trace->stack[77], 3);
@@ -81,17 +81,22 @@ START_TEST(events_become_columns)
 }
 END_TEST
 
-/* Sizes and times around what fits in 32 bits, over more than two blocks of events. */
+/* Sizes, times and addresses around what fits in 32 bits, over more than two blocks of events. */
 START_TEST(wide_numbers_are_kept)
 {
     const uint64_t sizes[] = {0, 512, UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
     const int64_t times[] = {5,         INT64_C(4000000000), -INT64_C(3000000000),
                              TIME_NONE, INT64_MAX,           INT64_MIN + 1};
+    const uint64_t near = UINT64_C(0x7f5a00000000), far = UINT64_C(1) << 40; /* half of 2 TiB */
+    const uint64_t addrs[] = {near,       near + 512,       near - 512, near + 1,
+                              near + far, near + far - 512, near - far, near - far - 512,
+                              0,          UINT64_MAX,       512};
     const size_t count = 3 * COLUMN_BLOCK + 7;
     struct event_row row = {.action = ACTION_ALLOC};
     for (size_t i = 0; i < count; i++) {
         row.size = sizes[i % 6];
         row.time_us = times[i / 5 % 6];
+        row.addr = addrs[i % 11];
         row.extra.stream = i % 977 == 0;
         push(0, &row);
     }
@@ -99,6 +104,7 @@ START_TEST(wide_numbers_are_kept)
     const struct trace *trace = &snapshot->traces[0];
     for (size_t i = 0; i < count; i++) {
         if (trace_size(trace, i) != sizes[i % 6] || trace_time(trace, i) != times[i / 5 % 6] ||
+            trace_addr(trace, i) != addrs[i % 11] ||
             snapshot->extras[trace_extra(trace, i)].stream != (i % 977 == 0))
             ck_abort_msg("event %zu has the numbers of another", i);
     }
@@ -221,8 +227,10 @@ START_TEST(an_event_may_come_again)
     const uint64_t want0[] = {0, 1, 3, 0, 9}, want1[] = {2, 3, 1, 9};
     ck_assert_uint_eq(snapshot->traces[0].count, 5);
     ck_assert_uint_eq(snapshot->traces[1].count, 4);
-    ck_assert_mem_eq(snapshot->traces[0].addr, want0, sizeof(want0));
-    ck_assert_mem_eq(snapshot->traces[1].addr, want1, sizeof(want1));
+    for (size_t i = 0; i < 5; i++)
+        ck_assert_uint_eq(trace_addr(&snapshot->traces[0], i), want0[i]);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_uint_eq(trace_addr(&snapshot->traces[1], i), want1[i]);
     ck_assert_int_eq(snapshot->traces[1].action[3], ACTION_OTHER);
     snapshot_destroy(snapshot);
 }

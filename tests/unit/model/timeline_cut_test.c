@@ -144,7 +144,7 @@ static void check_edge(const struct trace *whole, const struct trace *cut)
         MUST(held->event < cut->first_event, seed);
         MUST(i == 0 || held[-1].event < held->event, seed);
         MUST(whole->action[held->event] == ACTION_ALLOC, seed);
-        MUST(whole->addr[held->event] == held->addr, seed);
+        MUST(trace_addr(whole, held->event) == held->addr, seed);
         MUST(trace_size(whole, held->event) == held->size, seed);
         MUST(whole->stack[held->event] == held->stack, seed);
         MUST(trace_time(whole, held->event) == held->time_us, seed);
