@@ -7,6 +7,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle_hot.c \
 	src/decode/pickle_hot.h \
 	src/decode/pickle_hot_frames.c \
+	src/decode/pickle_memo.c \
+	src/decode/pickle_memo.h \
 	src/decode/pickle_object.c \
 	src/decode/pickle_patterns.c \
 	src/decode/pickle_patterns.h \

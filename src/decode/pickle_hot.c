@@ -186,7 +186,7 @@ HOT bool hot_field(struct hot *hot, struct event_builder *event, size_t field, s
 /* One event, at its EMPTY_DICT: fields and memo, nothing handed on yet. */
 HOT bool hot_event(struct hot *hot, struct event_builder *event, size_t *slot)
 {
-    size_t extent = hot->vm->memo_extent;
+    size_t extent = hot->vm->memo.extent;
     pickle_event_begin(event);
     hot->p++;
     if (!hot_memo(hot, VALUE_UNSET, slot) || *hot->p != '(') /* MARK */
@@ -207,20 +207,18 @@ HOT struct event_builder *any_event(struct hot *hot, struct event_builder *built
 {
     struct pickle_vm *vm = hot->vm;
     const uint8_t *begin = hot->p;
-    size_t extent = vm->memo_extent, count = vm->memo_count;
+    size_t extent = vm->memo.extent;
     struct event_builder *event = pattern_event(hot, slot);
     if (event != NULL)
         return event;
     hot->p = begin;
-    vm->memo_extent = extent;
-    vm->memo_count = count;
+    memo_take_back(&vm->memo, extent);
     if (hot_event(hot, built, slot)) {
-        if (patterns_worthwhile(vm) && vm->memo_count == vm->memo_extent)
+        if (patterns_worthwhile(vm) && vm->memo.unset == 0)
             patterns_learn(vm, begin, hot->p, extent, built);
         return built;
     }
-    vm->memo_extent = extent;
-    vm->memo_count = count;
+    memo_take_back(&vm->memo, extent);
     return NULL;
 }
 

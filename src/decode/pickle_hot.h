@@ -24,53 +24,45 @@ struct hot {
  * that takes a copy and returns the position behind what it read, NULL where it gave up. */
 #define HOT static inline __attribute__((always_inline))
 
+/* The index that the memo opcode which may stand at p names; SIZE_MAX without one. */
+HOT size_t hot_memo_index(struct hot *hot)
+{
+    const uint8_t *p = hot->p;
+    switch (*p) {
+    case 0x94: /* MEMOIZE */
+        hot->p += 1;
+        return hot->vm->memo.extent;
+    case 'q': /* BINPUT */
+        hot->p += 2;
+        return p[1];
+    case 'r': /* LONG_BINPUT */
+        hot->p += 5;
+        return load_le32(p + 1);
+    default:
+        return SIZE_MAX;
+    }
+}
+
 /* The memo opcode that may stand at p: gives the value the next index. The usual pickler
  * numbers in order; other indices are left to the machine. `*slot` is SIZE_MAX without one. */
 HOT bool hot_memo(struct hot *hot, value v, size_t *slot)
 {
     struct pickle_vm *vm = hot->vm;
-    *slot = SIZE_MAX;
-    size_t index;
-    switch (*hot->p) {
-    case 0x94: /* MEMOIZE */
-        index = vm->memo_extent;
-        hot->p += 1;
-        break;
-    case 'q': /* BINPUT */
-        index = hot->p[1];
-        hot->p += 2;
-        break;
-    case 'r': /* LONG_BINPUT */
-        index = load_le32(hot->p + 1);
-        hot->p += 5;
-        break;
-    default:
-        return true;
-    }
-    if (index != vm->memo_extent || vm->memo_count != vm->memo_extent)
-        return false;
-    if (vm->memo_extent == vm->memo_capacity &&
-        !vec_grow((void **)&vm->memo, &vm->memo_capacity, index + 1, sizeof *vm->memo, vm->budget,
-                  vm->err))
-        return false;
-    vm->memo[index] = v;
-    vm->memo_extent++;
-    vm->memo_count++;
-    *slot = index;
-    return true;
+    size_t index = hot_memo_index(hot);
+    *slot = index == SIZE_MAX ? SIZE_MAX : memo_slot(&vm->memo);
+    return index == SIZE_MAX ||
+           (index == vm->memo.extent && vm->memo.unset == 0 && memo_append(&vm->memo, v, vm->err));
 }
 
 HOT void fill_slot(struct hot *hot, size_t slot, value v)
 {
     if (slot != SIZE_MAX)
-        hot->vm->memo[slot] = v;
+        memo_fill(&hot->vm->memo, slot, v);
 }
 
 HOT bool memo_value(const struct hot *hot, size_t index, value *v)
 {
-    if (index >= hot->vm->memo_extent)
-        return false;
-    *v = hot->vm->memo[index];
+    *v = memo_at(&hot->vm->memo, index);
     return *v != VALUE_UNSET; /* as the slot of a container still open */
 }
 

@@ -193,14 +193,13 @@ bool pickle_hot_stack(struct pickle_vm *vm, bool *consumed, value *v)
     if ((size_t)(source->end - source->pos) < LOOK_AHEAD)
         source_look_ahead(source, LOOK_AHEAD);
     struct hot hot = {vm, source->pos, source->end};
-    size_t extent = vm->memo_extent, count = vm->memo_count;
+    size_t extent = vm->memo.extent;
     const uint8_t *behind = hot_frame_list(vm, hot.p, hot.end, v);
     *consumed = behind != NULL && behind <= hot.end;
     if (*consumed) {
         source->pos = behind;
     } else {
-        vm->memo_extent = extent;
-        vm->memo_count = count;
+        memo_take_back(&vm->memo, extent);
     }
     return true;
 }

@@ -73,7 +73,7 @@ static bool memo_op(struct learner *l, uint32_t *push)
     if (part->push_count == PATTERN_PUSHES || !same(l, 1))
         return false;
     *push = part->push_count++;
-    part->pushes[*push] = l->vm->memo[l->extent + l->pushed++];
+    part->pushes[*push] = memo_at(&l->vm->memo, l->extent + l->pushed++);
     if (width == 0)
         return true;
     struct pattern_put *put = &part->puts[part->put_count++];
@@ -94,7 +94,7 @@ static bool same_value(struct learner *l, value *v)
     size_t width = reference_width(*l->p);
     if (width > 0) {
         size_t index = load_le32(l->p + 1) & mask_of_index(width);
-        *v = index < l->extent ? l->vm->memo[index] : VALUE_UNSET;
+        *v = index < l->extent ? memo_at(&l->vm->memo, index) : VALUE_UNSET;
         return *v != VALUE_UNSET && same(l, 1 + width);
     }
     size_t prefix = *l->p == 0x8c ? 2 : *l->p == 'X' ? 5 : 0;
@@ -172,7 +172,7 @@ static bool reference(struct learner *l, enum key key)
     size_t index = load_le32(l->p + 1) & mask_of_index(width);
     struct pattern_reference *hole_for = hole_of_key(l->pattern, key);
     enum value_tag wanted = key == KEY_FRAMES ? TAG_STACK : TAG_STRING;
-    if (hole_for == NULL || index >= l->extent || value_tag(l->vm->memo[index]) != wanted)
+    if (hole_for == NULL || index >= l->extent || value_tag(memo_at(&l->vm->memo, index)) != wanted)
         return same_value(l, &v);
     hole_for->mask = mask_of_index(width);
     return l->part == &l->pattern->head && same(l, 1) && hole(l, width, &hole_for->offset);
@@ -288,6 +288,9 @@ void patterns_learn(struct pickle_vm *vm, const uint8_t *begin, const uint8_t *e
         return;
     learned.head.chunks = chunks_of(&learned.head);
     learned.tail.chunks = chunks_of(&learned.tail);
+    bool has_event = learned.head.event_push != learned.tail.event_push; /* one is none */
+    learned.is_plain =
+        learned.has_list && has_event && learned.head.push_count + learned.tail.push_count == 1;
     *pattern = learned;
     if (cache->count < PATTERNS)
         cache->count++;

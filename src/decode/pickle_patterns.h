@@ -35,6 +35,7 @@ struct pattern_part {
 struct pattern {
     struct pattern_part head, tail; /* without a list of frames all is head */
     bool has_list;
+    bool is_plain;       /* the memo gains the event, and its list, and nothing else */
     struct pattern_int { /* in the head: addr, size, stream, time_us */
         uint32_t offset;
         uint64_t mask; /* of its bytes; 0: the event has none, and it is `fixed` */
@@ -92,41 +93,43 @@ HOT struct pattern *pattern_of(struct pickle_vm *vm, const uint8_t *p, const uin
     return &cache->patterns[guess];
 }
 
-/* Steps over the part at p. `*slot` becomes the memo slot of the event where it is in this part. */
-HOT bool pattern_part_take(struct hot *hot, const struct pattern_part *part, size_t *slot)
+/* Steps over the part at p; what it adds to the memo is left out where that is asked for. `*slot`
+ * becomes the memo slot of the event where it is in this part. */
+HOT bool pattern_part_take(struct hot *hot, const struct pattern_part *part, bool leave_out,
+                           size_t *slot)
 {
-    struct pickle_vm *vm = hot->vm;
-    size_t extent = vm->memo_extent;
-    if (part->push_count > vm->memo_capacity - extent)
-        return false;
+    struct memo *memo = &hot->vm->memo;
+    size_t extent = memo->extent;
     for (uint32_t i = 0; i < part->put_count; i++) {
         const struct pattern_put *put = &part->puts[i];
         if ((load_le32(hot->p + put->offset) & put->mask) != extent + put->push)
             return false;
     }
-    for (uint32_t i = 0; i < part->push_count; i++)
-        vm->memo[extent + i] = part->pushes[i];
-    if (part->event_push != PATTERN_NO_PUSH)
-        *slot = extent + part->event_push;
-    vm->memo_extent += part->push_count;
-    vm->memo_count += part->push_count;
+    if (leave_out) {
+        memo->extent += part->push_count;
+    } else {
+        if (part->event_push != PATTERN_NO_PUSH)
+            *slot = memo_slot(memo) + part->event_push;
+        for (uint32_t i = 0; i < part->push_count; i++)
+            if (!memo_append(memo, part->pushes[i], hot->vm->err))
+                return false;
+    }
     hot->p += part->size;
     return true;
 }
 
 /* What the memo has for a reference; false where that is not of the tag's kind. */
-HOT bool pattern_payload(const struct pattern_reference *reference, const struct pickle_vm *vm,
+HOT bool pattern_payload(const struct pattern_reference *reference, struct pickle_vm *vm,
                          const uint8_t *p, enum value_tag tag, uint32_t *payload)
 {
     size_t index = load_le32(p + reference->offset) & reference->mask;
-    if (index >= vm->memo_extent || value_tag(vm->memo[index]) != tag)
-        return false;
-    *payload = value_payload(vm->memo[index]);
-    return true;
+    value v = memo_at(&vm->memo, index); /* VALUE_UNSET is of no such kind */
+    *payload = value_payload(v);
+    return value_tag(v) == tag;
 }
 
 /* The references of the event at p, as pattern_ints(). */
-HOT bool pattern_references(struct pattern *pattern, const struct pickle_vm *vm, const uint8_t *p)
+HOT bool pattern_references(struct pattern *pattern, struct pickle_vm *vm, const uint8_t *p)
 {
     struct event_builder *event = &pattern->event;
     struct event_extra *extra = &event->row.extra;
@@ -164,28 +167,33 @@ HOT bool pattern_ints(struct pattern *pattern, const uint8_t *p)
     return negative == 0;
 }
 
-/* The list of frames at hot->p, if it is the one expected, in the form of most: hot_frame_list() takes
- * all others. */
-HOT bool expected_list(struct hot *hot, value *v)
+/* The list of frames at hot->p, if it is the one expected, in the form of most: hot_frame_list()
+ * takes all others, and what is not in the memo where that may `leave_out` it. */
+HOT bool expected_list(struct hot *hot, bool leave_out, value *v)
 {
     struct pickle_vm *vm = hot->vm;
-    bool memoized = hot->p[1] == 0x94; /* MEMOIZE */
-    const uint8_t *p = hot->p + 1 + memoized;
-    if (*p++ != '(' || p > hot->end || vm->memo_extent == vm->memo_capacity) /* MARK */
+    struct hot at = {vm, hot->p + 1, hot->end};
+    size_t early = hot_memo_index(&at);
+    if (*at.p++ != '(' || at.p > hot->end) /* MARK */
         return false;
-    uint32_t index = spans_guess(&vm->spans, p, (size_t)(hot->end - p));
+    uint32_t index = spans_guess(&vm->spans, at.p, (size_t)(hot->end - at.p));
     if (index == 0)
         return false;
     const struct span *span = &vm->spans.spans[index];
-    p += span->size;
-    if (*p == '(' || *p == 0x94 || *p == 'q' || *p == 'r' || span->stack > VALUE_PAYLOAD_MAX)
-        return false; /* goes on, or is memoized late */
+    at.p += span->size;
+    if (*at.p == '(' || span->stack > VALUE_PAYLOAD_MAX)
+        return false; /* goes on */
     *v = value_make(TAG_STACK, span->stack);
-    vm->memo[vm->memo_extent] = *v;
-    vm->memo_extent += memoized;
-    vm->memo_count += memoized;
+    size_t late = hot_memo_index(&at), put = early & late; /* one of them is SIZE_MAX */
+    if (late != SIZE_MAX && early != SIZE_MAX)
+        return false;
+    if (put == vm->memo.extent && leave_out)
+        vm->memo.extent++;
+    else if (leave_out ||
+             (put != SIZE_MAX && (put != vm->memo.extent || !memo_append(&vm->memo, *v, vm->err))))
+        return false;
     spans_met(&vm->spans, index, vm->patterns.last);
-    hot->p = p;
+    hot->p = at.p;
     return true;
 }
 
@@ -194,22 +202,41 @@ HOT bool expected_list(struct hot *hot, value *v)
 HOT struct event_builder *pattern_event(struct hot *hot, size_t *slot)
 {
     struct pickle_vm *vm = hot->vm;
-    if (vm->patterns.count == 0 || vm->memo_count != vm->memo_extent)
+    struct memo *memo = &vm->memo;
+    if (vm->patterns.count == 0 || memo->unset != 0)
         return NULL;
     struct pattern *pattern = pattern_of(vm, hot->p, hot->end);
+    const uint8_t *begin = hot->p;
+    size_t first = memo->extent;
+    bool is_expected = true;
     *slot = SIZE_MAX;
-    if (pattern == NULL || !pattern_ints(pattern, hot->p) ||
-        !pattern_references(pattern, vm, hot->p) || !pattern_part_take(hot, &pattern->head, slot))
+    if (pattern == NULL || !pattern_ints(pattern, begin) || !pattern_references(pattern, vm, begin))
+        return NULL;
+    bool leave_out = pattern->is_plain && memo_may_leave_out(memo);
+    if (!pattern_part_take(hot, &pattern->head, leave_out, slot))
         return NULL;
     if (pattern->has_list) {
         value stack;
-        if (!expected_list(hot, &stack))
+        is_expected = expected_list(hot, leave_out, &stack);
+        if (!is_expected && leave_out) { /* as hot_frame_list() leaves nothing out */
+            memo_take_back(memo, first);
+            hot->p = begin;
+            leave_out = false;
+            if (!pattern_part_take(hot, &pattern->head, false, slot))
+                return NULL;
+        }
+        if (!is_expected)
             hot->p = hot_frame_list(vm, hot->p, hot->end, &stack);
         if (hot->p == NULL || !pattern_part_fits(&pattern->tail, hot->p, hot->end) ||
-            !pattern_part_take(hot, &pattern->tail, slot))
+            !pattern_part_take(hot, &pattern->tail, leave_out, slot))
             return NULL;
         pattern->event.row.stack = value_payload(stack);
     }
+    if (!leave_out && pattern->is_plain && is_expected && memo->extent == first + 2)
+        memo_met_event(memo, first);
+    else if (leave_out && !memo_leave_out(memo, first, vm->event_count,
+                                          pattern->head.event_push == PATTERN_NO_PUSH, vm->err))
+        return NULL;
     vm->patterns.strangers = 0;
     return &pattern->event;
 }

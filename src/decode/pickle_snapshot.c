@@ -16,6 +16,7 @@ bool pickle_snapshot(struct source *source, struct symbols *symbols, const struc
                            .err = err,
                            .sink = sink,
                            .general_only = general_only,
+                           .memo = memo_empty(sink, source->budget),
                            .protocol = -1};
     value root;
     bool list_only = false;

@@ -5,8 +5,11 @@
 bool decode_pickle_value(struct source *source, struct symbols *symbols, struct values *values,
                          value *root, struct error *err)
 {
-    struct pickle_vm vm = {
-        .source = source, .symbols = symbols, .budget = source->budget, .err = err};
+    struct pickle_vm vm = {.source = source,
+                           .symbols = symbols,
+                           .budget = source->budget,
+                           .err = err,
+                           .memo = memo_empty(NULL, source->budget)};
     values_init(&vm.values, symbols, vm.budget);
     spans_init(&vm.spans, vm.budget);
     bool ok = pickle_run(&vm, root);

@@ -19,7 +19,7 @@ void pickle_vm_release(struct pickle_vm *vm)
     values_release(&vm->values);
     vec_free(vm->stack, vm->stack_capacity, sizeof *vm->stack, vm->budget);
     vec_free(vm->marks, vm->mark_capacity, sizeof *vm->marks, vm->budget);
-    vec_free(vm->memo, vm->memo_capacity, sizeof *vm->memo, vm->budget);
+    memo_release(&vm->memo);
     vec_free(vm->blocks, vm->block_capacity, sizeof *vm->blocks, vm->budget);
     vec_free(vm->frames, vm->frame_capacity, sizeof *vm->frames, vm->budget);
 }
@@ -81,26 +81,27 @@ bool pickle_memo_put(struct pickle_vm *vm, uint64_t index, value v)
     if (index > vm->op_offset + MEMO_SLACK)
         return pickle_fail(vm, "memo index %llu is beyond anything written so far",
                            (unsigned long long)index);
-    if (index >= vm->memo_capacity &&
-        !vec_grow((void **)&vm->memo, &vm->memo_capacity, (size_t)index + 1, sizeof *vm->memo,
-                  vm->budget, vm->err))
-        return false;
-    while (vm->memo_extent <= index)
-        vm->memo[vm->memo_extent++] = VALUE_UNSET;
-    if (vm->memo[index] == VALUE_UNSET)
-        vm->memo_count++;
-    else if (vm->memo[index] != v)
+    struct memo *memo = &vm->memo;
+    while (memo->extent <= index) {
+        if (!memo_append(memo, VALUE_UNSET, vm->err))
+            return false;
+        memo->unset++;
+    }
+    value old = memo_at(memo, index);
+    if (old == VALUE_UNSET)
+        memo->unset--;
+    else if (old != v)
         forget_references(vm);
-    vm->memo[index] = v;
-    return true;
+    return memo_set(memo, index, v, vm->err);
 }
 
 static bool memo_get(struct pickle_vm *vm, uint64_t index)
 {
-    if (index >= vm->memo_extent || vm->memo[index] == VALUE_UNSET)
+    value v = index <= SIZE_MAX ? memo_at(&vm->memo, (size_t)index) : VALUE_UNSET;
+    if (v == VALUE_UNSET)
         return pickle_fail(vm, "memo entry %llu is read but was never written",
                            (unsigned long long)index);
-    return pickle_push(vm, vm->memo[index]);
+    return pickle_push(vm, v);
 }
 
 static bool memo_put_top(struct pickle_vm *vm, uint64_t index)
@@ -272,7 +273,7 @@ static bool memo_op(struct pickle_vm *vm, uint8_t op)
         vm->source->pos += 4;
         return op == 'j' ? memo_get(vm, index) : memo_put_top(vm, index);
     default: /* MEMOIZE: CPython numbers by how many entries there are */
-        return memo_put_top(vm, vm->memo_count);
+        return memo_put_top(vm, vm->memo.extent - vm->memo.unset);
     }
 }
 

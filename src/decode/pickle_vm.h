@@ -11,6 +11,7 @@
 #ifndef MEMSNAP_DECODE_PICKLE_VM_H
 #define MEMSNAP_DECODE_PICKLE_VM_H
 
+#include "decode/pickle_memo.h"
 #include "decode/pickle_spans.h"
 #include "decode/rows.h"
 #include "decode/snapshot.h"
@@ -108,9 +109,7 @@ struct pickle_vm {
     size_t depth, stack_capacity;
     uint32_t *marks; /* stack depths at which a VALUE_MARK lies */
     size_t mark_count, mark_capacity;
-    value *memo; /* items from memo_extent on are undefined */
-    size_t memo_extent, memo_count,
-        memo_capacity;  /* extent: highest index + 1; count: how many are set */
+    struct memo memo;
     uint64_t op_offset; /* of the opcode being run */
     uint64_t buffer_count;
     int protocol;
@@ -285,8 +284,9 @@ bool pickle_device(struct pickle_vm *vm, const char *of, value v, uint32_t *out)
 const char *pickle_article(const char *noun); /* "a" or "an" */
 bool pickle_bad_field(struct pickle_vm *vm, const char *of, const char *key, const char *expected,
                       value v);
-/* A container of `count` items is about to be turned into rows: STATUS_LIMIT where it was before, for
- * what a file refers to a million times must not be read a million times. Small ones may be shared.
+/* A container of `count` items is about to be turned into rows: STATUS_LIMIT where it was before,
+ * for what a file refers to a million times must not be read a million times. Small ones may be
+ * shared.
  */
 #define SHARED_MAX 16
 bool pickle_use(struct pickle_vm *vm, const char *what, value v, size_t count);

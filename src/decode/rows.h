@@ -93,15 +93,19 @@ struct row_sink {
     void *self;
     bool (*event)(void *self, uint32_t device, const struct event_row *row, struct error *err);
     /* the same event object stands in a trace once more; `sequence` counts the events handed out
-     * before its first appearance, repeats included, over all devices. Only pickles share objects. */
+     * before its first appearance, repeats included, over all devices. Only pickles share objects.
+     */
     bool (*event_again)(void *self, uint32_t device, uint64_t sequence, struct error *err);
+    /* the stack of an event that was handed out, by how many were before it. NULL where the sink
+     * does not keep them. */
+    stack_id (*stack)(void *self, uint64_t sequence);
     /* every list in device_traces is announced, empty ones too, before its events */
     bool (*trace)(void *self, uint32_t device, struct error *err);
     bool (*segment)(void *self, const struct segment_row *row, struct error *err);
     bool (*annotation)(void *self, const struct annotation_row *row, struct error *err);
     bool (*setting)(void *self, const struct setting_row *row, struct error *err);
-    /* a key that memsnap does not know: `where` is "snapshot", "segment", "block", "event" or "annotation".
-     * Told once per distinct (where, key). */
+    /* a key that memsnap does not know: `where` is "snapshot", "segment", "block", "event" or
+     * "annotation". Told once per distinct (where, key). */
     bool (*unknown_key)(void *self, const char *where, string_id key, struct error *err);
 };
 

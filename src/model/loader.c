@@ -97,9 +97,11 @@ struct budget *loader_budget(struct loader *loader)
 
 struct row_sink loader_sink(struct loader *loader)
 {
+    /* A window leaves events out, and numbers no longer tell where one stands. */
     return (struct row_sink){.self = loader,
                              .event = loader_event,
                              .event_again = loader_event_again,
+                             .stack = loader->window ? NULL : loader_stack,
                              .trace = loader_trace,
                              .segment = loader_segment,
                              .annotation = loader_annotation,

@@ -151,6 +151,15 @@ static const struct run *find_run(const struct loader *loader, uint64_t sequence
     return &runs[begun - (begun > 0)];
 }
 
+stack_id loader_stack(void *self, uint64_t sequence)
+{
+    const struct loader *loader = self;
+    const struct run *run = find_run(loader, sequence);
+    if (!run)
+        return STACK_NONE;
+    return loader->snapshot->traces[run->device].stack[run->event + (sequence - run->sequence)];
+}
+
 bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct error *err)
 {
     struct loader *loader = self;

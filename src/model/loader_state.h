@@ -52,6 +52,7 @@ struct loader {
 void loader_report_progress(struct loader *loader);
 bool loader_event(void *self, uint32_t device, const struct event_row *row, struct error *err);
 bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct error *err);
+stack_id loader_stack(void *self, uint64_t sequence);
 bool loader_trace(void *self, uint32_t device, struct error *err);
 bool loader_finish_traces(struct loader *loader, struct error *err);
 

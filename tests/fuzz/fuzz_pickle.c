@@ -3,6 +3,7 @@
  * pickler writes: what the fast path has turned into a frame, a stack or an event at once cannot be
  * changed or used as a dict or list afterwards, and an event it has handed on must reach its trace.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "decode/pickle_vm.h"
@@ -31,6 +32,7 @@ static struct end decode(const uint8_t *data, size_t size, bool general_only)
         source_close(&source);
     }
     symbols_destroy(symbols);
+    free(rows.stacks);
     if (budget.used != 0)
         __builtin_trap();
     end.rows = rows.hash;

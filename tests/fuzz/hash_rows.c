@@ -1,5 +1,6 @@
 #include "fuzz/hash_rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -28,6 +29,23 @@ static void add_stack(struct row_hash *into, stack_id id)
     }
 }
 
+static void keep_stack(struct row_hash *into, stack_id id)
+{
+    if (into->event_count == into->capacity) {
+        into->capacity = into->capacity * 2 + 64;
+        into->stacks = realloc(into->stacks, into->capacity * sizeof *into->stacks);
+        if (into->stacks == NULL)
+            abort();
+    }
+    into->stacks[into->event_count++] = id;
+}
+
+static stack_id stack_of(void *self, uint64_t sequence)
+{
+    const struct row_hash *into = self;
+    return into->stacks[sequence];
+}
+
 static bool add_event(void *self, uint32_t device, const struct event_row *row, struct error *err)
 {
     struct row_hash *into = self;
@@ -39,6 +57,7 @@ static bool add_event(void *self, uint32_t device, const struct event_row *row, 
     add(into, row->size);
     add(into, (uint64_t)row->time_us);
     add_stack(into, row->stack);
+    keep_stack(into, row->stack);
     add(into, (uint64_t)row->extra.stream);
     add(into, row->extra.pool[0]);
     add(into, row->extra.pool[1]);
@@ -54,6 +73,7 @@ static bool add_event_again(void *self, uint32_t device, uint64_t sequence, stru
     (void)err;
     add(self, device);
     add(self, sequence);
+    keep_stack(self, stack_of(self, sequence));
     return true;
 }
 
@@ -122,6 +142,7 @@ struct row_sink hash_rows(struct row_hash *into)
     return (struct row_sink){.self = into,
                              .event = add_event,
                              .event_again = add_event_again,
+                             .stack = stack_of,
                              .trace = add_trace,
                              .segment = add_segment,
                              .annotation = add_annotation,

@@ -7,6 +7,8 @@
 struct row_hash {
     const struct symbols *symbols;
     uint64_t hash;
+    stack_id *stacks; /* of the events so far; to be freed */
+    size_t event_count, capacity;
 };
 
 struct row_sink hash_rows(struct row_hash *into);

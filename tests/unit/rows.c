@@ -6,6 +6,7 @@
 struct recorder {
     struct symbols *symbols;
     struct buffer rows;
+    struct buffer stacks; /* stack_id of every event so far */
 };
 
 static void add_text(struct recorder *recorder, string_id id)
@@ -35,6 +36,15 @@ static void add_labelled(struct recorder *recorder, const char *label, string_id
     add_text(recorder, id);
 }
 
+static stack_id stack_of(void *self, uint64_t sequence)
+{
+    const struct recorder *recorder = self;
+    stack_id id;
+    ck_assert_uint_lt(sequence, recorder->stacks.size / sizeof id);
+    memcpy(&id, recorder->stacks.bytes + sequence * sizeof id, sizeof id);
+    return id;
+}
+
 static bool on_event(void *self, uint32_t device, const struct event_row *row, struct error *err)
 {
     struct recorder *recorder = self;
@@ -53,6 +63,7 @@ static bool on_event(void *self, uint32_t device, const struct event_row *row, s
     add_labelled(recorder, " metadata=", row->extra.user_metadata);
     add_labelled(recorder, " category=", row->extra.category);
     add_stack(recorder, row->stack);
+    buffer_add(&recorder->stacks, (const char *)&row->stack, sizeof row->stack);
     if (row->extra.forward_stack != STACK_NONE) {
         buffer_puts(&recorder->rows, " forward");
         add_stack(recorder, row->extra.forward_stack);
@@ -63,9 +74,11 @@ static bool on_event(void *self, uint32_t device, const struct event_row *row, s
 
 static bool on_event_again(void *self, uint32_t device, uint64_t sequence, struct error *err)
 {
+    struct recorder *recorder = self;
+    stack_id id = stack_of(self, sequence);
     (void)err;
-    buffer_printf(&((struct recorder *)self)->rows, "again %" PRIu32 " %" PRIu64 "\n", device,
-                  sequence);
+    buffer_add(&recorder->stacks, (const char *)&id, sizeof id);
+    buffer_printf(&recorder->rows, "again %" PRIu32 " %" PRIu64 "\n", device, sequence);
     return true;
 }
 
@@ -137,12 +150,15 @@ struct rows_outcome rows_decode(rows_decoder *decoder, const void *bytes, size_t
 {
     struct rows_outcome outcome = {.rows = BUFFER_INIT};
     struct budget budget = {.limit = limit};
-    struct recorder recorder = {.symbols = symbols_create(&budget, &outcome.err)};
+    struct recorder recorder = {.symbols = symbols_create(&budget, &outcome.err),
+                                .rows = BUFFER_INIT,
+                                .stacks = BUFFER_INIT};
     struct source source;
     const struct row_sink sink = {
         .self = &recorder,
         .event = on_event,
         .event_again = on_event_again,
+        .stack = stack_of,
         .trace = on_trace,
         .segment = on_segment,
         .annotation = on_annotation,
@@ -157,6 +173,7 @@ struct rows_outcome rows_decode(rows_decoder *decoder, const void *bytes, size_t
     symbols_destroy(recorder.symbols);
     ck_assert_uint_eq(budget.used, 0);
     buffer_puts(&recorder.rows, "");
+    buffer_release(&recorder.stacks);
     outcome.rows = recorder.rows;
     return outcome;
 }

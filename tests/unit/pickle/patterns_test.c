@@ -263,23 +263,11 @@ static bool opcode_by_opcode(struct source *source, struct symbols *symbols,
     return pickle_snapshot(source, symbols, sink, true, decoded, err);
 }
 
-/* Each time other dice, and another style. */
-START_TEST(patterns_change_nothing)
+static void check_both_ways(struct writer *w)
 {
-    struct writer w = {.style = (enum memo_style)(_i % 4),
-                       .random = (uint64_t)(_i + 1) * UINT64_C(0x9e3779b97f4a7c15)};
-    put(&w, BYTES("\x80\x04}(\x8c\x0d"
-                  "device_traces](]("));
-    for (uint64_t i = 0; i < 400; i++) {
-        uint32_t index = event(&w, i);
-        if (index != UINT32_MAX && roll(&w, 50) == 0)
-            get(&w, index); /* the same event again */
-        if (i == 300)
-            overwrite(&w, "time_us", "stream");
-    }
-    put(&w, "eeu.", 4);
-    char *fast = rows_of(&w.out, decode_pickle_snapshot);
-    char *slow = rows_of(&w.out, opcode_by_opcode);
+    put(w, "eeu.", 4);
+    char *fast = rows_of(&w->out, decode_pickle_snapshot);
+    char *slow = rows_of(&w->out, opcode_by_opcode);
     size_t same = 0;
     while (fast[same] != 0 && fast[same] == slow[same])
         same++;
@@ -287,7 +275,98 @@ START_TEST(patterns_change_nothing)
                   slow + same);
     free(fast);
     free(slow);
-    buffer_release(&w.out);
+    buffer_release(&w->out);
+}
+
+static struct writer begin(int seed)
+{
+    struct writer w = {.style = (enum memo_style)(seed % 4),
+                       .random = (uint64_t)(seed + 1) * UINT64_C(0x9e3779b97f4a7c15)};
+    put(&w, BYTES("\x80\x04}(\x8c\x0d"
+                  "device_traces](]("));
+    return w;
+}
+
+/* Each time other dice, and another style. */
+START_TEST(patterns_change_nothing)
+{
+    struct writer w = begin(_i);
+    for (uint64_t i = 0; i < 400; i++) {
+        uint32_t index = event(&w, i);
+        if (index != UINT32_MAX && roll(&w, 50) == 0)
+            get(&w, index); /* the same event again */
+        if (i == 300)
+            overwrite(&w, "time_us", "stream");
+    }
+    check_both_ways(&w);
+}
+END_TEST
+
+#define CALM_EVENTS 3000
+
+/* What the memo has of one event; no list where it referred to another's. */
+struct entries {
+    uint32_t event, list;
+};
+
+/* Nothing but an event and its list goes into the memo, and the lists come in turns. */
+static struct entries calm_event(struct writer *w, uint32_t number, const struct entries *before)
+{
+    struct entries entries = {UINT32_MAX, UINT32_MAX};
+    bool is_late = w->style == MEMO_PUT_LATE;
+    uint32_t other = number > 0 && roll(w, 40) == 0 ? before[roll(w, number)].list : UINT32_MAX;
+    put_byte(w, '}');
+    if (!is_late)
+        entries.event = memoize(w);
+    put_byte(w, '(');
+    field(w, 0, number);
+    field(w, 1, number);
+    field(w, 2, number);
+    text(w, "frames");
+    if (other != UINT32_MAX) {
+        get(w, other);
+    } else {
+        put_byte(w, ']');
+        if (!is_late)
+            entries.list = memoize(w);
+        put_byte(w, '(');
+        for (uint32_t i = 0; i < number % 3 + 1; i++)
+            get(w, w->frames[roll(w, 100) == 0 ? 3 : (number + i) % 4]);
+        put_byte(w, 'e');
+        if (is_late)
+            entries.list = memoize(w);
+    }
+    put_byte(w, 'u');
+    if (is_late)
+        entries.event = memoize(w);
+    return entries;
+}
+
+/* What was left out of the memo is asked for, as a list of frames or as an event that comes again,
+ * and in the end overwritten. */
+START_TEST(what_is_left_out_is_known)
+{
+    struct writer w = begin(_i);
+    struct entries *all = calloc(CALM_EVENTS, sizeof *all);
+    ck_assert_ptr_nonnull(all);
+    if (w.style == MEMO_NONE)
+        w.style = MEMO_NEXT;
+    while (w.frame_count < 4) /* in events of their own */
+        event(&w, 0);
+    w.odd = false;
+    for (uint32_t i = 0; i < CALM_EVENTS; i++) {
+        all[i] = calm_event(&w, i, all);
+        if (roll(&w, 60) == 0)
+            get(&w, all[roll(&w, i + 1)].event);
+        if (i == CALM_EVENTS * 2 / 3 && _i % 3 == 0) {
+            uint32_t target = all[roll(&w, i)].event;
+            get(&w, all[i].event); /* in place of another event */
+            put_byte(&w, 'r');
+            put_number(&w, target, 4);
+        }
+    }
+    free(all);
+    check_both_ways(&w);
 }
 END_TEST
 
@@ -295,5 +374,6 @@ TCase *patterns_tests(void)
 {
     TCase *tests = tcase_create("patterns");
     tcase_add_loop_test(tests, patterns_change_nothing, 0, 80);
+    tcase_add_loop_test(tests, what_is_left_out_is_known, 0, 40);
     return tests;
 }
