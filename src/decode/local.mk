@@ -1,5 +1,6 @@
 libmemsnap_a_SOURCES += \
 	src/decode/bytes.h \
+	src/decode/pickle_binary.c \
 	src/decode/pickle_build.c \
 	src/decode/pickle_event.c \
 	src/decode/pickle_fields.c \
@@ -9,6 +10,7 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle_hot_frames.c \
 	src/decode/pickle_memo.c \
 	src/decode/pickle_memo.h \
+	src/decode/pickle_memo_ops.c \
 	src/decode/pickle_object.c \
 	src/decode/pickle_patterns.c \
 	src/decode/pickle_patterns.h \

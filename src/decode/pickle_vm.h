@@ -159,6 +159,10 @@ bool pickle_fail(struct pickle_vm *vm, const char *format, ...)
 /* Makes `count` bytes available at source->pos, or fails with "truncated". */
 bool pickle_need(struct pickle_vm *vm, size_t count);
 
+/* pickle_binary.c, pickle_memo_ops.c: for opcodes of theirs only. */
+bool pickle_binary_op(struct pickle_vm *vm, uint8_t op);
+bool pickle_memo_op(struct pickle_vm *vm, uint8_t op);
+
 /* pickle_text.c: the line-based opcodes of protocol 0. */
 bool pickle_text_op(struct pickle_vm *vm, uint8_t op);
 /* The line at source->pos without its newline, valid until the next read; consumes both. */
