@@ -22,6 +22,7 @@ dist_plots_DATA = \
 	share/plots/phases.gp \
 	share/plots/report.gp \
 	share/plots/segments.gp \
+	share/plots/text-bars.gp \
 	share/plots/text-categories.gp \
 	share/plots/text-compare.gp \
 	share/plots/text-layers.gp \

@@ -43,6 +43,7 @@ const struct plot_kind plot_kinds[] = {
         .summary = "who holds what is live at the peak, or --at: a bar a call site",
         .files = {PLOT_SITES_FILES},
         .templates = {"page.gp", "bars.gp"},
+        .in_text = {"text-bars.gp"},
         .draw = plot_draw_sites,
     },
     {

@@ -7,12 +7,14 @@
 
 size_t plot_bars_room(const struct plot_look *look, struct plot_margins margins)
 {
-    return (look->height - margins.top - margins.bottom) / PLOT_BAR_PIXELS;
+    unsigned pixels = look->format == PLOT_DUMB ? PLOT_CELL_HEIGHT : PLOT_BAR_PIXELS;
+    return (look->height - margins.top - margins.bottom) / pixels;
 }
 
-size_t plot_bars_letters(struct plot_margins margins)
+size_t plot_bars_letters(const struct plot_look *look, struct plot_margins margins)
 {
-    return (size_t)(margins.left / PLOT_CHARACTER) - 3;
+    double letter = look->format == PLOT_DUMB ? PLOT_CELL_WIDTH : PLOT_CHARACTER;
+    return (size_t)(margins.left / letter) - 3;
 }
 
 void plot_bars_release(struct plot_bars *bars)
@@ -72,6 +74,10 @@ bool plot_bars_write(FILE *script, FILE *out, const char *name, const struct plo
     fprintf(script, "bar_axis = %d\n", !margins.is_panel);
     fprintf(script, "bars_file = '%s'\nbars = %zu\nx_top = %.7g\nx_label = '%s'\n", name,
             bars->count ? bars->count : 1, x_top / unit, unit_name);
+    if (look->format == PLOT_DUMB)
+        fprintf(script, "columns = %u\nlines = %zu\n",
+                (look->width - margins.left - margins.right) / PLOT_CELL_WIDTH,
+                plot_bars_room(look, margins));
     fputs("# place\tsize\tcolour\tname\tfigures\n", out);
     if (bars->count == 0) /* gnuplot wants something to draw */
         fputs("1\t0\t0\t(nothing is live)\t0 B\n", out);

@@ -28,7 +28,7 @@ struct plot_bars {
 /* How many there is room for. */
 size_t plot_bars_room(const struct plot_look *look, struct plot_margins margins);
 /* The margin on the left is for labels of so many letters. */
-size_t plot_bars_letters(struct plot_margins margins);
+size_t plot_bars_letters(const struct plot_look *look, struct plot_margins margins);
 void plot_bars_release(struct plot_bars *bars);
 
 /* Settings: the margins, bars, x_top, x_label; and the data, into a file of that name. Few bars do

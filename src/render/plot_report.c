@@ -121,8 +121,8 @@ static bool put_categories(const struct plot_report *report, char *const templat
     struct plot_margins margins = categories_margins(report->look);
     struct plot_bars bars;
     char title[PLOT_MOMENT_SIZE + 40], moment[PLOT_MOMENT_SIZE];
-    if (!plot_category_bars(&report->subject, CATEGORY_LINES, plot_bars_letters(margins), &bars,
-                            err))
+    if (!plot_category_bars(&report->subject, CATEGORY_LINES,
+                            plot_bars_letters(report->look, margins), &bars, err))
         return false;
     snprintf(title, sizeof(title), "What it is for, %s", plot_moment(moment, &report->subject));
     begin_panel(files[REPORT_SCRIPT], title);

@@ -10,6 +10,8 @@
 
 struct plot_margins plot_sites_margins(const struct plot_look *look)
 {
+    if (look->format == PLOT_DUMB) /* a title of two lines */
+        return (struct plot_margins){look->width * 2 / 5, 0, 3 * PLOT_CELL_HEIGHT, 0, PLOT_TITLES};
     bool is_wide = look->width >= 1430;
     return (struct plot_margins){is_wide ? 430 : look->width * 3 / 10,
                                  is_wide ? 200 : look->width * 14 / 100, 100, 60, PLOT_TITLES};
@@ -213,6 +215,9 @@ static void put_titles(FILE *script, const struct plot_subject *subject,
              report->timeline->device, units_bytes(bytes, report->at.active_bytes, UNIT_AUTO),
              plot_moment(moment, subject), units_count(count, allocations),
              allocations == 1 ? "" : "s");
+    if (look->format == PLOT_DUMB)
+        snprintf(text, sizeof(text), "device %u: %s live %s", report->timeline->device, bytes,
+                 moment);
     struct buffer words = BUFFER_INIT;
     plot_unknown_words(&words, report->timeline, &report->all, report->at_item);
     plot_put_words(script, look, plot_sites_margins(look), text,
@@ -225,8 +230,8 @@ bool plot_sites_write(const struct plot_subject *subject, const struct plot_look
 {
     const struct plot_margins margins = plot_sites_margins(look);
     struct plot_bars bars = {0};
-    if (!plot_sites_bars(subject, plot_bars_room(look, margins), plot_bars_letters(margins), &bars,
-                         err))
+    if (!plot_sites_bars(subject, plot_bars_room(look, margins), plot_bars_letters(look, margins),
+                         &bars, err))
         return false;
     put_titles(files[SITES_SCRIPT], subject, look);
     put_legend(files[SITES_SCRIPT], subject, look);

@@ -40,8 +40,8 @@ static void choose_units(struct plot_scale *scale, const struct sampling *sampli
     scale->x_label = "allocator event";
     if (sampling->axis != AXIS_TIME)
         return;
-    scale->x_unit = plot_time_unit(sampling->edges[sampling->count] - sampling->edges[0],
-                                   &scale->x_label);
+    scale->x_unit =
+        plot_time_unit(sampling->edges[sampling->count] - sampling->edges[0], &scale->x_label);
 }
 
 unsigned plot_time_height(const struct plot_time *plot)

@@ -11,9 +11,9 @@ if ! command -v gnuplot >/dev/null; then
 fi
 escape=$(printf '\033')
 
-# widest: characters of the widest line
+# widest: columns of the widest line
 widest() {
-    LC_ALL=C.UTF-8 awk 'length > most { most = length } END { print most + 0 }' .run/out
+    LC_ALL=C.UTF-8 wc -L <.run/out
 }
 
 # clean FILE: no control characters but newlines
@@ -36,6 +36,23 @@ for kind in timeline categories; do
 done
 out_has 'activation 146'
 out_has ' others '
+for size in '60 10' '80 24' '120 40'; do
+    COLUMNS=${size% *} LINES=${size#* } run plot --kind sites samples/train-loop.pickle.gz --term dumb
+    exits 0
+    no_err
+    out_has 'live at the peak'
+    out_has ' ########'
+    check 'keeps within COLUMNS' test "$(widest)" -le "${size% *}"
+    check 'keeps within LINES' test "$(wc -l <.run/out)" -le "${size#* }"
+    check 'names every bar' test "$(grep -c '[^ ] #' .run/out)" -eq "$(grep -c '# [0-9.]* [KMG]*i*B' .run/out)"
+    check 'has characters only' clean .run/out
+done
+COLUMNS=80 LINES=10 run plot --kind sites samples/train-loop.pickle.gz --term dumb
+out_has '(all other call sites) #'
+run plot --kind segments samples/train-loop.pickle.gz --term dumb
+exits 2
+one_err_line
+no_out
 run plot samples/train-loop.pickle.gz --term auto
 exits 0
 check 'is characters in a pipe' clean .run/out
@@ -72,7 +89,7 @@ cat >evil.json <<'END_JSON'
 END_JSON
 evil=$(printf 'x\033[31m\033]0;owned\007\b\r\302\233m`touch owned`%s' "';system(\"touch owned\")")
 cp evil.json "$evil.json"
-for kind in timeline categories; do
+for kind in timeline categories sites; do
     run plot --kind $kind "$evil.json" --color site --term dumb
     exits 0
     check 'steers no terminal' clean .run/out
