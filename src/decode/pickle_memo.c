@@ -28,56 +28,75 @@ static size_t runs_until(const struct memo *memo, size_t index)
     return low;
 }
 
-/* The run that an index lies in; or NULL, and its slot. */
-static const struct memo_run *run_of(const struct memo *memo, size_t index, size_t *slot)
+/* The value of an entry that lies in a run: left out; or where it stands. */
+static bool left_out(const struct memo *memo, const struct memo_run *run, size_t index, value *v,
+                     size_t *slot)
+{
+    const struct memo_shape *shape = &run->shape;
+    size_t at = (index - run->first) % shape->step, before = (index - run->first) / shape->step;
+    uint64_t event = run->event + before;
+    *slot = run->slot + before * (shape->step - 2u) + at - (at > shape->event_at) -
+            (at > shape->list_at);
+    if (at == shape->event_at)
+        *v = value_make(TAG_EVENT, (uint32_t)event);
+    else if (at == shape->list_at)
+        *v = value_make(TAG_STACK, memo->sink->stack(memo->sink->self, event));
+    else
+        return false;
+    return true;
+}
+
+/* The same for any entry below the extent. */
+static bool find(const struct memo *memo, size_t index, value *v, size_t *slot)
 {
     size_t count = runs_until(memo, index);
     *slot = index;
     if (count == 0)
-        return NULL;
+        return false;
     const struct memo_run *run = &memo->runs[count - 1];
-    *slot = index - run->left_out - (run->end - run->first);
-    return index < run->end ? run : NULL;
-}
-
-static value left_out(const struct memo *memo, const struct memo_run *run, size_t index)
-{
-    const struct row_sink *sink = memo->sink;
-    uint64_t event = run->event + (index - run->first) / 2;
-    bool is_list = ((index - run->first) % 2 == 0) == run->is_list_first;
-    return value_make(is_list ? TAG_STACK : TAG_EVENT,
-                      is_list ? sink->stack(sink->self, event) : (uint32_t)event);
+    if (index < run->end)
+        return left_out(memo, run, index, v, slot);
+    size_t events = (run->end - run->first) / run->shape.step;
+    *slot = run->slot + events * (run->shape.step - 2u) + (index - run->end);
+    return false;
 }
 
 value memo_look_up(struct memo *memo, size_t index)
 {
-    size_t slot;
+    struct memo_recent *recent = &memo->recent[index % MEMO_RECENT];
+    if (recent->index == index && recent->v != VALUE_UNSET)
+        return recent->v;
     if (index >= memo->extent)
         return VALUE_UNSET;
     memo->known = memo->extent;
     if (memo->run_count > 0 && memo->runs[0].first < memo->extent)
         memo->known = memo->runs[0].first;
-    const struct memo_run *run = run_of(memo, index, &slot);
-    return run ? left_out(memo, run, index) : memo->items[slot];
+    size_t slot;
+    value v;
+    if (!find(memo, index, &v, &slot))
+        v = memo->items[slot];
+    if (memo->run_count > 0 && index < memo->runs[memo->run_count - 1].end)
+        *recent = (struct memo_recent){index, v};
+    return v;
 }
 
-/* Writes down what was left out, from the last run to the first, and leaves out no more. */
+/* Writes down what was left out, from the last entry to the first, for none stands behind its
+ * index; and leaves out no more. */
 static bool write_out(struct memo *memo, struct error *err)
 {
-    value *items;
-    size_t end = memo->extent;
-    if (!vec_grow((void **)&memo->items, &memo->capacity, end, sizeof *items, memo->budget, err))
+    size_t slot, index = memo->extent;
+    value v;
+    if (!vec_grow((void **)&memo->items, &memo->capacity, index, sizeof *memo->items, memo->budget,
+                  err))
         return false;
-    items = memo->items;
-    for (size_t i = memo->run_count; i-- > 0;) {
-        const struct memo_run *run = &memo->runs[i];
-        size_t slot = run->first - run->left_out; /* of what stands behind the run */
-        memmove(items + run->end, items + slot, (end - run->end) * sizeof *items);
-        for (size_t index = run->first; index < run->end; index++)
-            items[index] = left_out(memo, run, index);
-        end = run->first;
+    while (memo->run_count > 0) {
+        const struct memo_run *last = &memo->runs[memo->run_count - 1];
+        while (index-- > last->first)
+            memo->items[index] = find(memo, index, &v, &slot) ? v : memo->items[slot];
+        index = last->first;
+        memo->run_count--;
     }
-    memo->run_count = memo->left_out = 0;
+    memo->left_out = memo->left_out_in_runs = 0;
     memo->sink = NULL;
     return true;
 }
@@ -85,27 +104,28 @@ static bool write_out(struct memo *memo, struct error *err)
 bool memo_set(struct memo *memo, size_t index, value v, struct error *err)
 {
     size_t slot;
-    if (run_of(memo, index, &slot)) {
+    value old;
+    if (find(memo, index, &old, &slot)) {
         slot = index;
         if (!write_out(memo, err))
             return false;
     }
     memo->items[slot] = v;
+    memset(memo->recent, 0, sizeof memo->recent);
     return true;
 }
 
-bool memo_begin_run(struct memo *memo, size_t first, uint64_t event, bool is_list_first,
+bool memo_begin_run(struct memo *memo, size_t first, uint64_t event, struct memo_shape shape,
                     struct error *err)
 {
     if (!vec_grow((void **)&memo->runs, &memo->run_capacity, memo->run_count + 1,
                   sizeof *memo->runs, memo->budget, err))
         return false;
     memo->runs[memo->run_count++] = (struct memo_run){.first = first,
-                                                      .end = first + 2,
-                                                      .left_out = memo->left_out,
+                                                      .end = first,
+                                                      .slot = first - memo->left_out_in_runs,
                                                       .event = event,
-                                                      .is_list_first = is_list_first};
-    memo->streak_end = first + 2;
-    memo->left_out += 2;
+                                                      .next_event = event,
+                                                      .shape = shape};
     return true;
 }

@@ -1,35 +1,54 @@
 /* The memo of a pickle: what PUT and MEMOIZE number, and GET reads.
  *
- * A large trace memoizes two values an event, the event and its list of frames, and
- * hardly ever asks for them again; written down they would take a third of the
- * memory of an analysis. But the sink knows both. So where one such event follows the
- * other their entries are left out, and only a run of them is noted. */
+ * A large trace memoizes every event and its list of frames, and hardly ever asks for
+ * one of them again; written down they would take a third of the memory of an analysis.
+ * But the sink knows both. So where one such event follows the other these two entries
+ * are left out, and only a run of them is noted; what else the events memoize is
+ * written down. */
 #ifndef MEMSNAP_DECODE_PICKLE_MEMO_H
 #define MEMSNAP_DECODE_PICKLE_MEMO_H
 
 #include "decode/rows.h"
 #include "decode/value.h"
 
-#define MEMO_STREAK 2 /* such events in a row before any is left out */
+/* Such events in a row before any is left out; more before the first time, for what lies below the
+ * first run is found fastest: by then a loop has come round, and most of what events refer to is
+ * known. */
+#define MEMO_STREAK       2
+#define MEMO_FIRST_STREAK 256
 
-/* Entries left out: [first, end), two an event. */
+#define MEMO_RECENT 64 /* entries looked up lately */
+
+/* Which entries an event of a run has: `step`, of which number `event_at` is the event itself, and
+ * `list_at` its list of frames. */
+struct memo_shape {
+    uint8_t step, event_at, list_at;
+};
+
+/* Events one after the other that were left out, but for entries that are neither. */
 struct memo_run {
-    size_t first, end;
-    size_t left_out;    /* before this run */
-    uint64_t event;     /* events handed out before the first one here */
-    bool is_list_first; /* an event's list of frames comes before the event */
+    size_t first, end; /* indices */
+    size_t slot;       /* where the first one behind `first` stands that was not left out */
+    uint64_t event,
+        next_event; /* events handed out before the first one here, and after the last */
+    struct memo_shape shape;
 };
 
 struct memo {
     value *items; /* by index, but that nothing stands for what was left out before */
     size_t capacity;
-    size_t extent; /* highest index + 1 */
-    size_t unset;  /* how many below are VALUE_UNSET */
-    size_t known;  /* below are neither runs nor the extent: for memo_at() */
-    size_t left_out;
+    size_t extent;                     /* highest index + 1 */
+    size_t unset;                      /* how many below are VALUE_UNSET */
+    size_t known;                      /* below are neither runs nor the extent: for memo_at() */
+    size_t left_out, left_out_in_runs; /* with, and without an event that is being read */
 
     struct memo_run *runs; /* ascending */
     size_t run_count, run_capacity;
+    struct memo_recent {
+        size_t index;
+        value v;           /* VALUE_UNSET: none */
+    } recent[MEMO_RECENT]; /* of what the runs have behind them: it is not taken back */
+
     size_t streak;     /* of such events */
     size_t streak_end; /* the index behind the last of them */
 
@@ -47,7 +66,7 @@ void memo_release(struct memo *memo);
 
 /* For the inline functions below. */
 bool memo_grow(struct memo *memo, struct error *err);
-bool memo_begin_run(struct memo *memo, size_t first, uint64_t event, bool is_list_first,
+bool memo_begin_run(struct memo *memo, size_t first, uint64_t event, struct memo_shape shape,
                     struct error *err);
 value memo_look_up(struct memo *memo, size_t index);
 
@@ -86,39 +105,51 @@ bool memo_set(struct memo *memo, size_t index, value v, struct error *err);
 static inline void memo_take_back(struct memo *memo, size_t extent)
 {
     memo->extent = extent;
+    memo->left_out = memo->left_out_in_runs;
     if (memo->known > extent)
         memo->known = extent;
 }
 
-/* Whether the two entries of an event that comes now may be left out. */
+/* Whether entries of an event that comes now may be left out. */
 static inline bool memo_may_leave_out(const struct memo *memo)
 {
-    return memo->sink && memo->streak >= MEMO_STREAK && memo->streak_end == memo->extent;
+    size_t needed = memo->run_count > 0 ? MEMO_STREAK : MEMO_FIRST_STREAK;
+    return memo->sink && memo->streak >= needed && memo->streak_end == memo->extent;
 }
 
-/* Tells that an event has taken the indices `first` and `first` + 1, the last ones, written down,
- * and could have left them out. */
+/* The next index has a value that is left out, as memo_may_leave_out() allowed: memo_leave_out() or
+ * memo_take_back() follows. */
+static inline void memo_skip(struct memo *memo)
+{
+    memo->extent++;
+    memo->left_out++;
+}
+
+/* Tells that the entries from `first` on are those of an event, written down, two of which could
+ * have been left out. */
 static inline void memo_met_event(struct memo *memo, size_t first)
 {
     memo->streak = memo->streak_end == first ? memo->streak + 1 : 1;
-    memo->streak_end = first + 2;
+    memo->streak_end = memo->extent;
 }
 
-/* The same where they were left out, as memo_may_leave_out() allowed. `event` is how many events
- * were handed out before. */
+/* Tells that they are those of an event, two of which were. `event` is how many events were handed
+ * out before. */
 static inline bool memo_leave_out(struct memo *memo, size_t first, uint64_t event,
-                                  bool is_list_first, struct error *err)
+                                  struct memo_shape shape, struct error *err)
 {
-    if (memo->run_count > 0) {
-        struct memo_run *last = &memo->runs[memo->run_count - 1];
-        if (last->end == first && last->is_list_first == is_list_first &&
-            last->event + (first - last->first) / 2 == event) {
-            last->end = memo->streak_end = first + 2;
-            memo->left_out += 2;
-            return true;
-        }
+    struct memo_run *last;
+    if (memo->run_count == 0 || (last = &memo->runs[memo->run_count - 1])->end != first ||
+        last->next_event != event || last->shape.step != shape.step ||
+        last->shape.event_at != shape.event_at || last->shape.list_at != shape.list_at) {
+        if (!memo_begin_run(memo, first, event, shape, err))
+            return false;
+        last = &memo->runs[memo->run_count - 1];
     }
-    return memo_begin_run(memo, first, event, is_list_first, err);
+    last->end = memo->streak_end = memo->extent;
+    last->next_event++;
+    memo->left_out_in_runs = memo->left_out;
+    return true;
 }
 
 #endif

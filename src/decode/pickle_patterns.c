@@ -252,6 +252,20 @@ static uint32_t chunks_of(const struct pattern_part *part)
     return part->size / (uint32_t)sizeof(chunk) + 1;
 }
 
+/* As if the list was memoized: before the tail, as it is where it is. Of what a part adds the event
+ * is the first, or it is written down. */
+static struct memo_shape shape_of(const struct pattern *pattern)
+{
+    const struct pattern_part *head = &pattern->head, *tail = &pattern->tail;
+    bool in_head = head->event_push != PATTERN_NO_PUSH;
+    if (!pattern->has_list || (in_head ? head->event_push : tail->event_push) != 0)
+        return (struct memo_shape){0};
+    uint32_t list = head->push_count;
+    return (struct memo_shape){.step = (uint8_t)(head->push_count + 1 + tail->push_count),
+                               .event_at = (uint8_t)(in_head ? 0 : list + 1),
+                               .list_at = (uint8_t)list};
+}
+
 /* A pattern to learn into: the oldest, where there are as many as there may be. */
 static struct pattern *make_room(struct pattern_cache *cache, struct budget *budget)
 {
@@ -288,9 +302,7 @@ void patterns_learn(struct pickle_vm *vm, const uint8_t *begin, const uint8_t *e
         return;
     learned.head.chunks = chunks_of(&learned.head);
     learned.tail.chunks = chunks_of(&learned.tail);
-    bool has_event = learned.head.event_push != learned.tail.event_push; /* one is none */
-    learned.is_plain =
-        learned.has_list && has_event && learned.head.push_count + learned.tail.push_count == 1;
+    learned.shape = shape_of(&learned);
     *pattern = learned;
     if (cache->count < PATTERNS)
         cache->count++;

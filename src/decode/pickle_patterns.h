@@ -35,8 +35,8 @@ struct pattern_part {
 struct pattern {
     struct pattern_part head, tail; /* without a list of frames all is head */
     bool has_list;
-    bool is_plain;       /* the memo gains the event, and its list, and nothing else */
-    struct pattern_int { /* in the head: addr, size, stream, time_us */
+    struct memo_shape shape; /* of what the memo gains, with the list; step 0: not the event */
+    struct pattern_int {     /* in the head: addr, size, stream, time_us */
         uint32_t offset;
         uint64_t mask; /* of its bytes; 0: the event has none, and it is `fixed` */
         uint64_t sign; /* the bit that makes it negative: such an event does not fit */
@@ -93,8 +93,8 @@ HOT struct pattern *pattern_of(struct pickle_vm *vm, const uint8_t *p, const uin
     return &cache->patterns[guess];
 }
 
-/* Steps over the part at p; what it adds to the memo is left out where that is asked for. `*slot`
- * becomes the memo slot of the event where it is in this part. */
+/* Steps over the part at p. `*slot` becomes the memo slot of the event where it is in this part,
+ * and is not to be left out. */
 HOT bool pattern_part_take(struct hot *hot, const struct pattern_part *part, bool leave_out,
                            size_t *slot)
 {
@@ -105,15 +105,16 @@ HOT bool pattern_part_take(struct hot *hot, const struct pattern_part *part, boo
         if ((load_le32(hot->p + put->offset) & put->mask) != extent + put->push)
             return false;
     }
-    if (leave_out) {
-        memo->extent += part->push_count;
-    } else {
-        if (part->event_push != PATTERN_NO_PUSH)
-            *slot = memo_slot(memo) + part->event_push;
-        for (uint32_t i = 0; i < part->push_count; i++)
-            if (!memo_append(memo, part->pushes[i], hot->vm->err))
-                return false;
+    uint32_t i = 0;
+    if (leave_out && part->event_push == 0) { /* as a rule the first, or the only one */
+        memo_skip(memo);
+        i = 1;
+    } else if (part->event_push != PATTERN_NO_PUSH) {
+        *slot = memo_slot(memo) + part->event_push;
     }
+    for (; i < part->push_count; i++)
+        if (!memo_append(memo, part->pushes[i], hot->vm->err))
+            return false;
     hot->p += part->size;
     return true;
 }
@@ -188,7 +189,7 @@ HOT bool expected_list(struct hot *hot, bool leave_out, value *v)
     if (late != SIZE_MAX && early != SIZE_MAX)
         return false;
     if (put == vm->memo.extent && leave_out)
-        vm->memo.extent++;
+        memo_skip(&vm->memo);
     else if (leave_out ||
              (put != SIZE_MAX && (put != vm->memo.extent || !memo_append(&vm->memo, *v, vm->err))))
         return false;
@@ -212,7 +213,7 @@ HOT struct event_builder *pattern_event(struct hot *hot, size_t *slot)
     *slot = SIZE_MAX;
     if (pattern == NULL || !pattern_ints(pattern, begin) || !pattern_references(pattern, vm, begin))
         return NULL;
-    bool leave_out = pattern->is_plain && memo_may_leave_out(memo);
+    bool leave_out = pattern->shape.step > 0 && memo_may_leave_out(memo);
     if (!pattern_part_take(hot, &pattern->head, leave_out, slot))
         return NULL;
     if (pattern->has_list) {
@@ -232,11 +233,12 @@ HOT struct event_builder *pattern_event(struct hot *hot, size_t *slot)
             return NULL;
         pattern->event.row.stack = value_payload(stack);
     }
-    if (!leave_out && pattern->is_plain && is_expected && memo->extent == first + 2)
+    if (leave_out) {
+        if (!memo_leave_out(memo, first, vm->event_count, pattern->shape, vm->err))
+            return NULL;
+    } else if (is_expected && memo->extent - first == pattern->shape.step) {
         memo_met_event(memo, first);
-    else if (leave_out && !memo_leave_out(memo, first, vm->event_count,
-                                          pattern->head.event_push == PATTERN_NO_PUSH, vm->err))
-        return NULL;
+    }
     vm->patterns.strangers = 0;
     return &pattern->event;
 }

@@ -304,15 +304,32 @@ END_TEST
 
 #define CALM_EVENTS 3000
 
-/* What the memo has of one event; no list where it referred to another's. */
+/* What the memo has of one event; no list or pair where it referred to another's. */
 struct entries {
-    uint32_t event, list;
+    uint32_t event, list, pair;
 };
 
-/* Nothing but an event and its list goes into the memo, and the lists come in turns. */
-static struct entries calm_event(struct writer *w, uint32_t number, const struct entries *before)
+/* A pool_id is memoized as well. */
+static void pool(struct writer *w, uint32_t number, const struct entries *before,
+                 struct entries *entries)
 {
-    struct entries entries = {UINT32_MAX, UINT32_MAX};
+    uint32_t other = number > 0 && roll(w, 30) == 0 ? before[roll(w, number)].pair : UINT32_MAX;
+    text(w, "pool_id");
+    if (other != UINT32_MAX) {
+        get(w, other);
+        return;
+    }
+    integer(w, number / 50 % 3);
+    integer(w, 1);
+    put_byte(w, 0x86);
+    entries->pair = memoize(w);
+}
+
+/* Nothing but an event, its list and its pool goes into the memo, and the lists come in turns. */
+static struct entries calm_event(struct writer *w, uint32_t number, const struct entries *before,
+                                 int pools)
+{
+    struct entries entries = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
     bool is_late = w->style == MEMO_PUT_LATE;
     uint32_t other = number > 0 && roll(w, 40) == 0 ? before[roll(w, number)].list : UINT32_MAX;
     put_byte(w, '}');
@@ -322,6 +339,8 @@ static struct entries calm_event(struct writer *w, uint32_t number, const struct
     field(w, 0, number);
     field(w, 1, number);
     field(w, 2, number);
+    if (pools == 1)
+        pool(w, number, before, &entries);
     text(w, "frames");
     if (other != UINT32_MAX) {
         get(w, other);
@@ -336,6 +355,8 @@ static struct entries calm_event(struct writer *w, uint32_t number, const struct
         if (is_late)
             entries.list = memoize(w);
     }
+    if (pools == 2)
+        pool(w, number, before, &entries);
     put_byte(w, 'u');
     if (is_late)
         entries.event = memoize(w);
@@ -355,7 +376,7 @@ START_TEST(what_is_left_out_is_known)
         event(&w, 0);
     w.odd = false;
     for (uint32_t i = 0; i < CALM_EVENTS; i++) {
-        all[i] = calm_event(&w, i, all);
+        all[i] = calm_event(&w, i, all, _i / 4 % 3);
         if (roll(&w, 60) == 0)
             get(&w, all[roll(&w, i + 1)].event);
         if (i == CALM_EVENTS * 2 / 3 && _i % 3 == 0) {
@@ -374,6 +395,6 @@ TCase *patterns_tests(void)
 {
     TCase *tests = tcase_create("patterns");
     tcase_add_loop_test(tests, patterns_change_nothing, 0, 80);
-    tcase_add_loop_test(tests, what_is_left_out_is_known, 0, 40);
+    tcase_add_loop_test(tests, what_is_left_out_is_known, 0, 96);
     return tests;
 }
