@@ -1,6 +1,6 @@
 #include "decode/pickle_memo.h"
 
-#include <string.h>
+#include "base/bisect.h"
 
 void memo_release(struct memo *memo)
 {
@@ -12,20 +12,6 @@ bool memo_grow(struct memo *memo, struct error *err)
 {
     return vec_grow((void **)&memo->items, &memo->capacity, memo_slot(memo) + 1,
                     sizeof *memo->items, memo->budget, err);
-}
-
-/* How many runs begin at or before an index. */
-static size_t runs_until(const struct memo *memo, size_t index)
-{
-    size_t low = 0, high = memo->run_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (memo->runs[middle].first <= index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* The value of an entry that lies in a run: left out; or where it stands. */
@@ -49,11 +35,12 @@ static bool left_out(const struct memo *memo, const struct memo_run *run, size_t
 /* The same for any entry below the extent. */
 static bool find(const struct memo *memo, size_t index, value *v, size_t *slot)
 {
-    size_t count = runs_until(memo, index);
+    const struct memo_run *runs = memo->runs;
     *slot = index;
-    if (count == 0)
+    if (memo->run_count == 0 || index < runs[0].first)
         return false;
-    const struct memo_run *run = &memo->runs[count - 1];
+    const struct memo_run *run =
+        runs + bisect_less_64(&runs->first, sizeof *runs, memo->run_count, index + 1) - 1;
     if (index < run->end)
         return left_out(memo, run, index, v, slot);
     size_t events = (run->end - run->first) / run->shape.step;
@@ -111,7 +98,9 @@ bool memo_set(struct memo *memo, size_t index, value v, struct error *err)
             return false;
     }
     memo->items[slot] = v;
-    memset(memo->recent, 0, sizeof memo->recent);
+    struct memo_recent *recent = &memo->recent[index % MEMO_RECENT];
+    if (recent->index == index)
+        recent->v = VALUE_UNSET;
     return true;
 }
 

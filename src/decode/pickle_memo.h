@@ -27,8 +27,8 @@ struct memo_shape {
 
 /* Events one after the other that were left out, but for entries that are neither. */
 struct memo_run {
-    size_t first, end; /* indices */
-    size_t slot;       /* where the first one behind `first` stands that was not left out */
+    uint64_t first, end; /* indices */
+    size_t slot;         /* where the first one behind `first` stands that was not left out */
     uint64_t event,
         next_event; /* events handed out before the first one here, and after the last */
     struct memo_shape shape;
