@@ -91,27 +91,22 @@ static struct svg_shape shape_of(const struct plot_timeline *plot, const struct 
     };
 }
 
-/* Square pixels; 0 for what is too thin to be pointed at. */
-static double room_of(const struct plot_timeline *plot, const struct plot_scale *scale,
-                      const struct band *band)
+struct rooms {
+    const struct plot_timeline *plot;
+    const struct plot_scale *scale;
+};
+
+/* Of a band, in square pixels; 0 for what is too thin to be pointed at. */
+static double room_of(const void *self, size_t b)
 {
-    double width = (plot_time_x(&plot->time, scale, band->end) -
-                    plot_time_x(&plot->time, scale, band->begin)) /
+    const struct rooms *rooms = self;
+    const struct plot_time *time = &rooms->plot->time;
+    const struct plot_scale *scale = rooms->scale;
+    const struct band *band = &rooms->plot->bands->items[b];
+    double width = (plot_time_x(time, scale, band->end) - plot_time_x(time, scale, band->begin)) /
                    scale->pixel_x;
     double height = (double)band->size / scale->y_unit / scale->pixel_y / PLOT_TIME_STRIP;
     return width >= SVG_SLIVER && height >= SVG_SLIVER ? width * height : 0;
-}
-
-/* The least room that a band must have, so that SVG_TITLES_MOST are not exceeded. */
-static double least_room(const struct plot_timeline *plot, const struct plot_scale *scale)
-{
-    for (double least = SVG_SLIVER * SVG_SLIVER;; least *= 1.2) {
-        size_t count = 0;
-        for (size_t b = 0; b < plot->bands->count; b++)
-            count += room_of(plot, scale, &plot->bands->items[b]) >= least;
-        if (count <= SVG_TITLES_MOST)
-            return least;
-    }
 }
 
 bool plot_band_titles_write(FILE *notes, const struct plot_timeline *plot,
@@ -119,10 +114,11 @@ bool plot_band_titles_write(FILE *notes, const struct plot_timeline *plot,
                             struct error *err)
 {
     struct buffer text = BUFFER_INIT;
-    double least = least_room(plot, scale);
+    const struct rooms rooms = {plot, scale};
+    double least = svg_titles_least(SVG_SLIVER * SVG_SLIVER, plot->bands->count, room_of, &rooms);
     bool ok = true;
     for (size_t b = 0; ok && b < plot->bands->count; b++) {
-        if (room_of(plot, scale, &plot->bands->items[b]) < least)
+        if (room_of(&rooms, b) < least)
             continue;
         struct svg_shape shape = shape_of(plot, scale, b, colours[b]);
         buffer_clear(&text);

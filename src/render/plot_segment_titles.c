@@ -70,16 +70,10 @@ static bool describe(const struct plot_segments *plot, const struct map_segment 
     return !out->failed || error_set(err, STATUS_LIMIT, "out of memory");
 }
 
-/* Bytes that a piece must have, so that SVG_TITLES_MOST are not exceeded. */
-static double least_bytes(const struct segment_map *map, const struct segment_lines *lines)
+static double span_bytes(const void *self, size_t i)
 {
-    for (double least = segment_piece_least(map, lines);; least *= 1.2) {
-        size_t count = 0;
-        for (size_t i = 0; i < map->span_count; i++)
-            count += (double)map->spans[i].size >= least;
-        if (count <= SVG_TITLES_MOST)
-            return least;
-    }
+    const struct segment_map *map = self;
+    return (double)map->spans[i].size;
 }
 
 static bool note_segment(const struct plot_segments *plot, const struct segment_lines *lines,
@@ -108,7 +102,8 @@ bool plot_segment_titles(const struct plot_segments *plot, const struct segment_
                             .top = plot->margins.top,
                             .pixel = (double)lines->row_bytes / lines->width,
                             .stretch = (double)(unsigned)lines->height / lines->height,
-                            .least = least_bytes(plot->map, lines),
+                            .least = svg_titles_least(segment_piece_least(plot->map, lines),
+                                                      plot->map->span_count, span_bytes, plot->map),
                             .title = &title,
                             .err = err,
                             .ok = true};

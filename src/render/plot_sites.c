@@ -211,13 +211,15 @@ static void put_titles(FILE *script, const struct plot_subject *subject,
     for (size_t i = 0; i < report->category_count; i++)
         allocations += report->categories[i].count;
     char text[512];
-    snprintf(text, sizeof(text), "device %u: who holds the %s live %s, in %s allocation%s (×)",
-             report->timeline->device, units_bytes(bytes, report->at.active_bytes, UNIT_AUTO),
-             plot_moment(moment, subject), units_count(count, allocations),
-             allocations == 1 ? "" : "s");
+    units_bytes(bytes, report->at.active_bytes, UNIT_AUTO);
+    plot_moment(moment, subject);
     if (look->format == PLOT_DUMB)
         snprintf(text, sizeof(text), "device %u: %s live %s", report->timeline->device, bytes,
                  moment);
+    else
+        snprintf(text, sizeof(text), "device %u: who holds the %s live %s, in %s allocation%s (×)",
+                 report->timeline->device, bytes, moment, units_count(count, allocations),
+                 allocations == 1 ? "" : "s");
     struct buffer words = BUFFER_INIT;
     plot_unknown_words(&words, report->timeline, &report->all, report->at_item);
     plot_put_words(script, look, plot_sites_margins(look), text,

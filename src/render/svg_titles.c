@@ -55,6 +55,17 @@ bool svg_titles_begin(FILE *notes, const char *title, struct error *err)
     return ok;
 }
 
+double svg_titles_least(double least, size_t count, svg_size_of *size_of, const void *self)
+{
+    for (;; least *= 1.2) {
+        size_t titles = 0;
+        for (size_t i = 0; i < count; i++)
+            titles += size_of(self, i) >= least;
+        if (titles <= SVG_TITLES_MOST)
+            return least;
+    }
+}
+
 void svg_title_begin(struct buffer *title)
 {
     for (size_t i = 0; i < title->size; i++)

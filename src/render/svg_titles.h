@@ -33,6 +33,10 @@ bool svg_titles_note(FILE *notes, const struct svg_shape *shape, const struct bu
  * second. */
 #define SVG_TITLES_MOST 3000
 
+/* How large a shape must be to have one, from `least` on, by the sizes of all `count`. */
+typedef double svg_size_of(const void *self, size_t i);
+double svg_titles_least(double least, size_t count, svg_size_of *size_of, const void *self);
+
 /* A box, in pixels of the picture from its top left. */
 struct svg_box {
     unsigned colour;
