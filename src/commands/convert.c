@@ -48,9 +48,9 @@ static void tell_left_out(const char *path, const struct layer_trace *trace)
     buffer_release(&names);
 }
 
-static bool convert_file(const struct convert_options *options, struct inputs *inputs, FILE *out,
-                         struct error *err)
+static bool convert_file(const void *self, struct inputs *inputs, FILE *out, struct error *err)
 {
+    const struct convert_options *options = self;
     int fd;
     if (!inputs_take(inputs, 0, &fd, err))
         return false;
@@ -70,13 +70,7 @@ static bool convert_file(const struct convert_options *options, struct inputs *i
 static enum status convert(void *self, struct inputs *inputs)
 {
     const struct convert_options *options = self;
-    struct output output;
-    struct error err;
-    enum status status = files_open(&output, options->output, inputs);
-    if (status != STATUS_OK)
-        return status;
-    bool ok = convert_file(options, inputs, output.stream, &err);
-    return files_close(&output, ok, inputs->paths[0], &err);
+    return files_write(options->output, inputs, convert_file, self);
 }
 
 static bool take_target(const char *text, enum target *target, struct error *err)

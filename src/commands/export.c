@@ -18,16 +18,16 @@ static exporter *choose(const struct export_options *options)
     return export_capture;
 }
 
-static bool export_file(const struct export_options *options, struct inputs *inputs,
-                        struct output *output, struct error *err)
+static bool export_file(const void *self, struct inputs *inputs, FILE *out, struct error *err)
 {
+    const struct export_options *options = self;
     struct watch watch;
     const struct load_progress progress = {watch_update, &watch};
-    const struct export_job job = {options, inputs->paths[0], output->stream, &progress};
+    const struct export_job job = {options, inputs->paths[0], out, &progress};
     int fd;
     if (!inputs_take(inputs, 0, &fd, err))
         return false;
-    watch_begin(&watch, 1, output->stream);
+    watch_begin(&watch, 1, out);
     bool ok = choose(options)(&job, fd, err);
     watch_end(&watch);
     return ok;
@@ -36,13 +36,7 @@ static bool export_file(const struct export_options *options, struct inputs *inp
 static enum status export_into(void *self, struct inputs *inputs)
 {
     const struct export_options *options = self;
-    struct output output;
-    struct error err;
-    enum status status = files_open(&output, options->output, inputs);
-    if (status != STATUS_OK)
-        return status;
-    bool ok = export_file(options, inputs, &output, &err);
-    return files_close(&output, ok, inputs->paths[0], &err);
+    return files_write(options->output, inputs, export_file, self);
 }
 
 static enum status run(int argc, char **argv)

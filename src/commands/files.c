@@ -51,3 +51,15 @@ enum status files_close(struct output *output, bool ok, const char *blamed, cons
     }
     return output_commit(output, &late) ? STATUS_OK : complain_failure(&late);
 }
+
+enum status files_write(const char *path, struct inputs *inputs, files_writer *write,
+                        const void *self)
+{
+    struct output output;
+    struct error err;
+    enum status status = files_open(&output, path, inputs);
+    if (status != STATUS_OK)
+        return status;
+    bool ok = write(self, inputs, output.stream, &err);
+    return files_close(&output, ok, inputs->paths[0], &err);
+}

@@ -25,4 +25,10 @@ enum status files_open(struct output *output, const char *path, struct inputs *i
 enum status files_close(struct output *output, bool ok, const char *blamed,
                         const struct error *err);
 
+typedef bool files_writer(const void *self, struct inputs *inputs, FILE *out, struct error *err);
+
+/* Both around what `write` makes of the first input, whose fault a failure is. */
+enum status files_write(const char *path, struct inputs *inputs, files_writer *write,
+                        const void *self);
+
 #endif

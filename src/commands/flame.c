@@ -67,9 +67,9 @@ static bool open_snapshot(const struct flame_command *options, int fd,
     return capture_open_input(capture, &input, &options->capture, progress, err);
 }
 
-static bool flame_file(const struct flame_command *options, struct inputs *inputs, FILE *out,
-                       struct error *err)
+static bool flame_file(const void *self, struct inputs *inputs, FILE *out, struct error *err)
 {
+    const struct flame_command *options = self;
     struct watch watch;
     struct capture capture;
     int fd;
@@ -88,13 +88,7 @@ static bool flame_file(const struct flame_command *options, struct inputs *input
 static enum status flame(void *self, struct inputs *inputs)
 {
     const struct flame_command *options = self;
-    struct output output;
-    struct error err;
-    enum status status = files_open(&output, options->output, inputs);
-    if (status != STATUS_OK)
-        return status;
-    bool ok = flame_file(options, inputs, output.stream, &err);
-    return files_close(&output, ok, inputs->paths[0], &err);
+    return files_write(options->output, inputs, flame_file, self);
 }
 
 static enum status run(int argc, char **argv)

@@ -48,19 +48,18 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
     return ok;
 }
 
+static bool write_page(const void *self, struct inputs *inputs, FILE *out, struct error *err)
+{
+    struct watch watch;
+    watch_begin(&watch, 1, out);
+    struct load_progress progress = {.update = watch_update, .self = &watch};
+    struct plot_job job = {.options = self, .inputs = inputs, .progress = &progress, .files = &out};
+    bool ok = plot_snapshot_draw(&job, draw, err);
+    watch_end(&watch);
+    return ok;
+}
+
 enum status plot_page(const struct plot_options *options, struct inputs *inputs)
 {
-    struct output output;
-    struct watch watch;
-    struct error err;
-    enum status status = files_open(&output, options->out, inputs);
-    if (status != STATUS_OK)
-        return status;
-    watch_begin(&watch, 1, output.stream);
-    struct load_progress progress = {.update = watch_update, .self = &watch};
-    struct plot_job job = {
-        .options = options, .inputs = inputs, .progress = &progress, .files = &output.stream};
-    bool ok = plot_snapshot_draw(&job, draw, &err);
-    watch_end(&watch);
-    return files_close(&output, ok, inputs->paths[0], &err);
+    return files_write(options->out, inputs, write_page, options);
 }
