@@ -100,7 +100,8 @@ static bool add_budget(const char *text, struct suggest_options *options, struct
     } else if (units_parse_bytes(text, &bytes) && bytes > 0) {
         budget.bytes = (int64_t)bytes;
     } else {
-        return error_set(err, STATUS_USAGE, "'%.60s' is no budget; try 8GiB or 60%%", text);
+        return error_set(err, STATUS_USAGE, "'%.60s' is no budget; try 8GiB or 60%%%s", text,
+                         strchr(text, ',') ? "; --budgets takes several" : "");
     }
     options->budgets[options->budget_count++] = budget;
     return true;
