@@ -39,12 +39,13 @@ struct backend {
     double (*seconds)(const struct cost_problem *problems, size_t count, unsigned threads);
 
     /* Fills one table a problem, in any layout, for the caller to release with
-     * cost_table_release() and the same budget. Problems were checked (cost_problem_check). A batch
+     * cost_table_release() and the same budget. Tables come as cost_table_create() takes them:
+     * zeros, or with memory to be used again. Problems were checked (cost_problem_check). A batch
      * shares the start-up of a device and fills it better, and has the same result as each alone.
      *
-     * On false no table is left: STATUS_LIMIT where memory, the caller's or the device's, does
-     * not suffice; STATUS_IO for everything else that goes wrong with a device, named in the
-     * error, for the caller to fall back to the CPU. */
+     * On false no table is filled, though one may still have the memory it came with: STATUS_LIMIT
+     * where memory, the caller's or the device's, does not suffice; STATUS_IO for everything else
+     * that goes wrong with a device, named in the error, for the caller to fall back to the CPU. */
     bool (*solve)(const struct cost_problem *problems, struct cost_table *tables, size_t count,
                   const struct backend_options *options, struct error *err);
 };

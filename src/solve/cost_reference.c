@@ -65,7 +65,7 @@ bool cost_reference_solve(const struct cost_problem *problems, struct cost_table
                           size_t count, const struct backend_options *options, struct error *err)
 {
     for (size_t k = 0; k < count; k++) {
-        if (!cost_table_create(&tables[k], &problems[k], COST_ROWS, options->budget, err)) {
+        if (!cost_table_create(&tables[k], &problems[k], COST_ROWS, 0, options->budget, err)) {
             while (k-- > 0)
                 cost_table_release(&tables[k], options->budget);
             return false;

@@ -66,25 +66,40 @@ size_t cost_table_bytes(const struct cost_problem *problem, enum cost_layout lay
     return bytes;
 }
 
-bool cost_table_create(struct cost_table *table, const struct cost_problem *problem,
-                       enum cost_layout layout, struct budget *budget, struct error *err)
+/* Memory of `room` bytes, of what is there already if that suffices. */
+static bool make_room(struct cost_table *table, size_t room, struct budget *budget,
+                      struct error *err)
 {
-    size_t bytes = cost_table_bytes(problem, layout);
-    if (bytes == 0)
-        return error_set(err, STATUS_LIMIT, "the cost table is too large");
-    if (!budget_take(budget, bytes, err))
+    if (table->cells && table->room >= room)
+        return true;
+    cost_table_release(table, budget);
+    if (!budget_take(budget, room, err))
         return false;
-    void *cells = pages_aligned(bytes);
-    if (!cells) {
-        budget_give(budget, bytes);
+    table->cells = pages_aligned(room);
+    if (!table->cells) {
+        budget_give(budget, room);
         return error_set(err, STATUS_LIMIT, "out of memory");
     }
-    *table = (struct cost_table){.layout = layout,
-                                 .layers = problem->layers,
-                                 .slots = problem->slots,
-                                 .stride = row_room(problem),
-                                 .bytes = bytes,
-                                 .cells = cells};
+    table->room = room;
+    return true;
+}
+
+bool cost_table_create(struct cost_table *table, const struct cost_problem *problem,
+                       enum cost_layout layout, size_t beside, struct budget *budget,
+                       struct error *err)
+{
+    size_t bytes = cost_table_bytes(problem, layout), room;
+    if (bytes == 0 || __builtin_add_overflow(bytes, beside, &room)) {
+        cost_table_release(table, budget);
+        return error_set(err, STATUS_LIMIT, "the cost table is too large");
+    }
+    if (!make_room(table, room, budget, err))
+        return false;
+    table->layout = layout;
+    table->layers = problem->layers;
+    table->slots = problem->slots;
+    table->stride = row_room(problem);
+    table->bytes = bytes;
     return true;
 }
 
@@ -93,6 +108,6 @@ void cost_table_release(struct cost_table *table, struct budget *budget)
     if (!table->cells)
         return;
     free(table->cells);
-    budget_give(budget, table->bytes);
+    budget_give(budget, table->room);
     *table = (struct cost_table){0};
 }

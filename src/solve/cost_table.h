@@ -87,16 +87,21 @@ struct cost_table {
     enum cost_layout layout;
     int32_t layers, slots;
     size_t stride;  /* cells a row has room for: M+1 rounded up to a multiple of COST_ROOM */
-    size_t bytes;   /* of cells, as taken from the budget */
-    int32_t *cells; /* 64-byte aligned */
+    size_t bytes;   /* of cells */
+    int32_t *cells; /* 64-byte aligned; after them, at a cache line, what was asked for beside */
+    size_t room;    /* bytes of all that, as taken from the budget */
 };
 
 /* Bytes of a table's cells; 0 when that is beyond what size_t holds. */
 size_t cost_table_bytes(const struct cost_problem *problem, enum cost_layout layout);
 
-/* Cells are not initialised. STATUS_LIMIT when the budget or the machine has not as much. */
+/* With `beside` bytes more, for whoever fills the table to work in. Nothing is initialised. *table is
+ * zeros, or a table of the same budget that nobody needs: its memory is used again where that
+ * suffices, for much of it was never touched when it is new, and every page costs time then.
+ * On false no table is left: STATUS_LIMIT when the budget or the machine has not as much. */
 bool cost_table_create(struct cost_table *table, const struct cost_problem *problem,
-                       enum cost_layout layout, struct budget *budget, struct error *err);
+                       enum cost_layout layout, size_t beside, struct budget *budget,
+                       struct error *err);
 void cost_table_release(struct cost_table *table, struct budget *budget); /* also of zeros */
 
 /* Where (i, j, m) is, for 0 <= i <= j < L, 0 <= m < stride. */

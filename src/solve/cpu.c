@@ -62,43 +62,37 @@ static void run_workers(struct worker *workers, unsigned count)
 }
 
 static bool solve_wave(struct wave *wave, unsigned threads, struct cpu_work *done,
-                       struct budget *budget, struct error *err)
+                       struct error *err)
 {
     struct worker *workers = calloc(threads, sizeof(*workers));
-    unsigned ready = 0;
     if (!workers)
         return error_set(err, STATUS_LIMIT, "out of memory");
-    for (; ready < threads; ready++) {
-        workers[ready].wave = wave;
-        if (!wave_buffers_create(&workers[ready].buffers, wave, budget, err))
-            break;
+    for (unsigned k = 0; k < threads; k++) {
+        workers[k].wave = wave;
+        wave_buffers_begin(&workers[k].buffers, wave, k);
     }
-    if (ready > 0)
-        run_workers(workers, ready);
-    for (unsigned k = 0; k < ready; k++) {
+    run_workers(workers, threads);
+    for (unsigned k = 0; k < threads; k++) {
         done->splits += workers[k].buffers.work.splits;
         done->bounds += workers[k].buffers.work.bounds;
-        wave_buffers_release(&workers[k].buffers, budget);
     }
     free(workers);
-    return ready > 0;
+    return true;
 }
 
 static bool solve_one(const struct cpu_variant *variant, const struct cost_problem *problem,
                       struct cost_table *table, unsigned threads, struct cpu_work *done,
                       struct budget *budget, struct error *err)
 {
-    struct wave wave;
-    if (!cost_table_create(table, problem, COST_PANELS, budget, err))
-        return false;
     size_t strips = ((size_t)problem->layers + COST_STRIP - 1) / COST_STRIP;
     threads = threads > 0 ? threads : threads_for(problem, 0);
     threads = threads < strips ? threads : (unsigned)strips;
-    bool ok = wave_create(&wave, problem, table, variant, threads, budget, err);
-    if (ok) {
-        ok = solve_wave(&wave, threads, done, budget, err);
-        wave_release(&wave, budget);
-    }
+    struct wave_shape shape = wave_shape(problem, threads);
+    struct wave wave;
+    if (!cost_table_create(table, problem, COST_PANELS, wave_bytes(&shape, threads), budget, err))
+        return false;
+    wave_begin(&wave, &shape, problem, table, variant);
+    bool ok = solve_wave(&wave, threads, done, err);
     if (!ok)
         cost_table_release(table, budget);
     return ok;

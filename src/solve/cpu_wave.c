@@ -72,7 +72,7 @@ static void do_tile(const struct pass *pass, size_t row, size_t column)
         .first_j = column * COST_STRIP,
         .slot = slot,
         .blocks = pass->blocks,
-        .width = (wave->strips - row) * COST_STRIP,
+        .width = (wave->shape.strips - row) * COST_STRIP,
         .panel = wave->table->cells + cell,
         .tops = wave->tops + cell / COST_BLOCK,
         .columns = here->cells,
@@ -98,7 +98,7 @@ static void do_tile(const struct pass *pass, size_t row, size_t column)
 /* The tiles beside these, in the pass before, are the last that they need of it. */
 static void wait_for(struct pass *pass, size_t row)
 {
-    size_t number = pass->first / pass->wave->pass_strips;
+    size_t number = pass->first / pass->wave->shape.pass_strips;
     size_t needed = pass->block / TILE_SPAN * pass->first + (pass->first - row);
     for (unsigned spins = 0; pass->known < needed; spins++) {
         pass->known = atomic_load_explicit(&pass->wave->done[number - 1], memory_order_acquire);
@@ -119,7 +119,7 @@ static void do_row(struct pass *pass, size_t row)
 static void do_pass(struct pass *pass)
 {
     struct wave *wave = pass->wave;
-    size_t number = pass->first / wave->pass_strips, done = 0;
+    size_t number = pass->first / wave->shape.pass_strips, done = 0;
     for (size_t k = 0; k < pass->count; k++) {
         struct wave_column *column = &pass->buffers->columns[k];
         set_least(wave, pass->first + k, column->least);
@@ -128,8 +128,8 @@ static void do_pass(struct pass *pass)
         for (size_t c = 0; c < COST_STRIP; c++)
             column->shape[c] = 0;
     }
-    for (pass->block = 0; pass->block < wave->blocks; pass->block += TILE_SPAN) {
-        pass->blocks = lesser_size(wave->blocks - pass->block, TILE_SPAN);
+    for (pass->block = 0; pass->block < wave->shape.blocks; pass->block += TILE_SPAN) {
+        pass->blocks = lesser_size(wave->shape.blocks - pass->block, TILE_SPAN);
         set_offsets(pass);
         for (size_t row = pass->first + pass->count; row-- > 0;) {
             do_row(pass, row);
@@ -141,12 +141,14 @@ static void do_pass(struct pass *pass)
 void wave_run(struct wave *wave, struct wave_buffers *buffers)
 {
     size_t number;
-    while ((number = atomic_fetch_add(&wave->next, 1)) * wave->pass_strips < wave->strips) {
-        size_t first = number * wave->pass_strips;
+    while ((number = atomic_fetch_add(&wave->next, 1)) * wave->shape.pass_strips <
+           wave->shape.strips) {
+        size_t first = number * wave->shape.pass_strips;
         struct pass pass = {.wave = wave,
                             .buffers = buffers,
                             .first = first,
-                            .count = lesser_size(wave->strips - first, wave->pass_strips)};
+                            .count =
+                                lesser_size(wave->shape.strips - first, wave->shape.pass_strips)};
         do_pass(&pass);
     }
 }

@@ -23,17 +23,22 @@
 
 #define WAVE_PASS 4 /* column strips at most */
 
+/* How large all is. */
+struct wave_shape {
+    size_t strips, blocks;
+    size_t pass_strips; /* column strips of a pass */
+};
+
 /* What all threads share. Arrays are padded with zeros to whole strips. */
 struct wave {
     const struct cpu_variant *variant;
     struct cost_table *table;
-    size_t strips, blocks;
+    struct wave_shape shape;
     struct tile_chain chain;
-    int32_t *numbers;    /* holds its arrays */
     int32_t *tops;       /* the last slot of each block: [row strip][block][row][column] */
-    size_t pass_strips;  /* column strips of a pass */
     atomic_size_t next;  /* pass to be taken */
     atomic_size_t *done; /* row strips of each pass, one span after another */
+    char *buffers;       /* memory for those of each thread */
 };
 
 /* A column strip of the pass a thread is at. */
@@ -55,19 +60,18 @@ struct wave_buffers {
     struct tile_split *splits;
     struct tile_places *places;
     struct cpu_work work;
-    void *memory; /* holds all of them */
-    size_t bytes;
 };
 
 /* For so many threads. */
-bool wave_create(struct wave *wave, const struct cost_problem *problem, struct cost_table *table,
-                 const struct cpu_variant *variant, unsigned threads, struct budget *budget,
-                 struct error *err);
-void wave_release(struct wave *wave, struct budget *budget);
+struct wave_shape wave_shape(const struct cost_problem *problem, unsigned threads);
+/* What a wave and so many threads need beside the table's cells. */
+size_t wave_bytes(const struct wave_shape *shape, unsigned threads);
 
-bool wave_buffers_create(struct wave_buffers *buffers, const struct wave *wave,
-                         struct budget *budget, struct error *err);
-void wave_buffers_release(struct wave_buffers *buffers, struct budget *budget);
+/* Into the memory beside the cells, which is the table's and stays so. */
+void wave_begin(struct wave *wave, const struct wave_shape *shape,
+                const struct cost_problem *problem, struct cost_table *table,
+                const struct cpu_variant *variant);
+void wave_buffers_begin(struct wave_buffers *buffers, const struct wave *wave, unsigned thread);
 
 /* Takes passes until there are no more. Several threads may, each with its own buffers. */
 void wave_run(struct wave *wave, struct wave_buffers *buffers);

@@ -1,102 +1,136 @@
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
 #include "solve/cpu_wave.h"
 
 #define ARRAYS          6
-#define PASSES_A_THREAD 4 /* at least, for threads to have enough to do beside each other */
+#define PASSES_A_THREAD 4  /* at least, for threads to have enough to do beside each other */
+#define LINE            64 /* bytes of a cache line */
 
-static void *allocate(size_t bytes, struct budget *budget, struct error *err)
+static size_t whole_lines(size_t bytes)
 {
-    if (!budget_take(budget, bytes, err))
-        return NULL;
-    void *memory = pages_aligned(bytes);
-    if (!memory) {
-        budget_give(budget, bytes);
-        error_set(err, STATUS_LIMIT, "out of memory");
-    }
-    return memory;
+    return (bytes + LINE - 1) / LINE * LINE;
 }
 
-static size_t number_bytes(const struct wave *wave)
+/* The next `bytes` of the memory. */
+static void *take(char **memory, size_t bytes)
 {
-    return (wave->strips * COST_STRIP * ARRAYS + 1) * sizeof(int32_t);
+    void *taken = *memory;
+    *memory += whole_lines(bytes);
+    return taken;
 }
 
-static size_t done_bytes(const struct wave *wave)
+struct wave_shape wave_shape(const struct cost_problem *problem, unsigned threads)
 {
-    return wave->strips * sizeof(atomic_size_t);
+    struct wave_shape shape = {.pass_strips = 1};
+    shape.strips = ((size_t)problem->layers + COST_STRIP - 1) / COST_STRIP;
+    shape.blocks = (size_t)problem->slots / COST_BLOCK + 1;
+    if (threads == 1)
+        shape.pass_strips = WAVE_PASS;
+    else if (shape.strips > threads * PASSES_A_THREAD)
+        shape.pass_strips = shape.strips / (threads * PASSES_A_THREAD);
+    if (shape.pass_strips > WAVE_PASS)
+        shape.pass_strips = WAVE_PASS;
+    return shape;
 }
 
-static size_t tops_bytes(const struct wave *wave)
+static size_t rows_of(const struct wave_shape *shape)
 {
-    return wave->table->bytes / COST_BLOCK + TILE_GROUP * sizeof(int32_t);
+    return shape->strips * COST_STRIP;
 }
 
-static void set_numbers(struct wave *wave, const struct cost_problem *problem)
+static size_t number_bytes(const struct wave_shape *shape)
 {
-    size_t n = (size_t)problem->layers, room = wave->strips * COST_STRIP;
-    int32_t *next = wave->numbers + room + 1, before = 0;
+    return (rows_of(shape) * ARRAYS + 1) * sizeof(int32_t);
+}
+
+static size_t done_bytes(const struct wave_shape *shape)
+{
+    return shape->strips * sizeof(atomic_size_t);
+}
+
+static size_t tops_bytes(const struct wave_shape *shape)
+{
+    size_t quads = shape->strips * (shape->strips + 1) / 2 * shape->blocks;
+    return (quads * COST_STRIP * COST_STRIP + TILE_GROUP) * sizeof(int32_t);
+}
+
+/* Slots of a row of a column, those below 0 included. */
+static size_t step_of(const struct wave_shape *shape)
+{
+    return (shape->blocks + 1) * COST_BLOCK;
+}
+
+static size_t cells_bytes(const struct wave_shape *shape)
+{
+    return rows_of(shape) * COST_STRIP * step_of(shape) * sizeof(int32_t);
+}
+
+/* Of arrays that a row has an item in. */
+static size_t items_of(const struct wave_shape *shape)
+{
+    return rows_of(shape) + TILE_GROUP;
+}
+
+static size_t column_bytes(const struct wave_shape *shape)
+{
+    size_t items = items_of(shape) * sizeof(int32_t);
+    return whole_lines(cells_bytes(shape)) + whole_lines(items * COST_STRIP) +
+           whole_lines(items * COST_STRIP * TILE_SPAN) + whole_lines(items * TILE_SPAN) +
+           whole_lines(items) + whole_lines(COST_STRIP * sizeof(int32_t));
+}
+
+static size_t buffer_bytes(const struct wave_shape *shape)
+{
+    size_t items = items_of(shape);
+    return shape->pass_strips * column_bytes(shape) +
+           whole_lines(items * TILE_SPAN * sizeof(size_t)) +
+           whole_lines(items * TILE_SPAN * sizeof(int32_t)) +
+           whole_lines(COST_STRIP * sizeof(int32_t)) + whole_lines(items * sizeof(uint32_t)) +
+           whole_lines(items * sizeof(struct tile_split)) +
+           whole_lines(sizeof(struct tile_places) << TILE_GROUP);
+}
+
+size_t wave_bytes(const struct wave_shape *shape, unsigned threads)
+{
+    return whole_lines(number_bytes(shape)) + whole_lines(done_bytes(shape)) +
+           whole_lines(tops_bytes(shape)) + threads * buffer_bytes(shape);
+}
+
+static void set_chain(struct tile_chain *chain, const struct cost_problem *problem, size_t room,
+                      int32_t *numbers)
+{
+    size_t n = (size_t)problem->layers;
+    int32_t *next = numbers + room + 1, before = 0;
     const int32_t *from[] = {problem->xbar, problem->ftmp, problem->btmp, problem->forward};
-    int32_t **to[] = {&wave->chain.xbar, &wave->chain.ftmp, &wave->chain.btmp,
-                      &wave->chain.forward};
-    memset(wave->numbers, 0, number_bytes(wave));
-    wave->chain.x = wave->numbers;
-    memcpy(wave->chain.x, problem->x, (n + 1) * sizeof(int32_t));
+    int32_t **to[] = {&chain->xbar, &chain->ftmp, &chain->btmp, &chain->forward};
+    chain->x = numbers;
+    memcpy(chain->x, problem->x, (n + 1) * sizeof(int32_t));
     for (size_t k = 0; k < sizeof(to) / sizeof(to[0]); k++, next += room) {
         *to[k] = next;
         memcpy(next, from[k], n * sizeof(int32_t));
     }
-    wave->chain.before = next;
+    chain->before = next;
     for (size_t i = 0; i < room; i++) {
-        wave->chain.before[i] = before;
-        before += wave->chain.forward[i];
+        chain->before[i] = before;
+        before += chain->forward[i];
     }
 }
 
-bool wave_create(struct wave *wave, const struct cost_problem *problem, struct cost_table *table,
-                 const struct cpu_variant *variant, unsigned threads, struct budget *budget,
-                 struct error *err)
+void wave_begin(struct wave *wave, const struct wave_shape *shape,
+                const struct cost_problem *problem, struct cost_table *table,
+                const struct cpu_variant *variant)
 {
-    *wave = (struct wave){.variant = variant, .table = table, .pass_strips = 1};
-    wave->strips = ((size_t)problem->layers + COST_STRIP - 1) / COST_STRIP;
-    if (threads == 1)
-        wave->pass_strips = WAVE_PASS;
-    else if (wave->strips > threads * PASSES_A_THREAD)
-        wave->pass_strips = wave->strips / (threads * PASSES_A_THREAD);
-    if (wave->pass_strips > WAVE_PASS)
-        wave->pass_strips = WAVE_PASS;
-    wave->blocks = table->stride / COST_BLOCK;
-    wave->numbers = allocate(number_bytes(wave), budget, err);
-    if (!wave->numbers)
-        return false;
-    wave->done = allocate(done_bytes(wave), budget, err);
-    if (wave->done)
-        wave->tops = allocate(tops_bytes(wave), budget, err);
-    if (!wave->tops) {
-        wave_release(wave, budget);
-        return false;
-    }
-    set_numbers(wave, problem);
+    char *memory = (char *)table->cells + table->bytes;
+    *wave = (struct wave){.variant = variant, .table = table, .shape = *shape};
+    int32_t *numbers = take(&memory, number_bytes(shape));
+    memset(numbers, 0, number_bytes(shape));
+    set_chain(&wave->chain, problem, rows_of(shape), numbers);
+    wave->done = take(&memory, done_bytes(shape));
+    wave->tops = take(&memory, tops_bytes(shape));
+    wave->buffers = memory;
     atomic_init(&wave->next, 0);
-    for (size_t k = 0; k < wave->strips; k++)
+    for (size_t k = 0; k < shape->strips; k++)
         atomic_init(&wave->done[k], 0);
-    return true;
-}
-
-void wave_release(struct wave *wave, struct budget *budget)
-{
-    if (wave->numbers)
-        budget_give(budget, number_bytes(wave));
-    if (wave->done)
-        budget_give(budget, done_bytes(wave));
-    if (wave->tops)
-        budget_give(budget, tops_bytes(wave));
-    free(wave->tops);
-    free(wave->numbers);
-    free(wave->done);
-    *wave = (struct wave){0};
 }
 
 static void set_places(struct tile_places *places)
@@ -110,57 +144,33 @@ static void set_places(struct tile_places *places)
     }
 }
 
-/* Int32 of a column strip beside its cells. */
-static size_t column_numbers(size_t rows)
+static void set_column(struct wave_column *column, const struct wave_shape *shape, char **memory)
 {
-    return rows * COST_STRIP + TILE_SPAN * (COST_STRIP + 1) * rows + rows + COST_STRIP;
+    size_t items = items_of(shape) * sizeof(int32_t), step = step_of(shape);
+    column->cells = take(memory, cells_bytes(shape));
+    column->least = take(memory, items * COST_STRIP);
+    column->ends = take(memory, items * COST_STRIP * TILE_SPAN);
+    column->right = take(memory, items * TILE_SPAN);
+    column->finite = take(memory, items);
+    column->shape = take(memory, COST_STRIP * sizeof(int32_t));
+    for (size_t row = 0; row < rows_of(shape) * COST_STRIP; row++)
+        for (size_t slot = 0; slot < COST_BLOCK; slot++)
+            column->cells[row * step + slot] = COST_INFINITE;
 }
 
-static void set_column(struct wave_column *column, int32_t *cells, int32_t *numbers, size_t rows)
+void wave_buffers_begin(struct wave_buffers *buffers, const struct wave *wave, unsigned thread)
 {
-    column->cells = cells;
-    column->least = numbers;
-    column->ends = column->least + rows * COST_STRIP;
-    column->right = column->ends + TILE_SPAN * COST_STRIP * rows;
-    column->finite = column->right + TILE_SPAN * rows;
-    column->shape = column->finite + rows;
-}
-
-/* Cells come first: what a row has in a block is a cache line. */
-bool wave_buffers_create(struct wave_buffers *buffers, const struct wave *wave,
-                         struct budget *budget, struct error *err)
-{
-    size_t rows = wave->strips * COST_STRIP + TILE_GROUP, step = COST_BLOCK + wave->table->stride;
-    size_t quads = wave->strips * COST_STRIP * COST_STRIP, cells = quads * step;
-    size_t count = wave->pass_strips, numbers = count * column_numbers(rows);
-    numbers += (1 + TILE_SPAN) * rows + COST_STRIP;
-    size_t bytes = (count * cells + numbers) * sizeof(int32_t) +
-                   rows * (TILE_SPAN * sizeof(size_t) + sizeof(struct tile_split)) +
-                   (sizeof(struct tile_places) << TILE_GROUP);
-    int32_t *memory = allocate(bytes, budget, err);
-    if (!memory)
-        return false;
-    *buffers = (struct wave_buffers){.rows = rows, .step = step, .memory = memory, .bytes = bytes};
-    buffers->offsets = (size_t *)(memory + count * cells);
-    buffers->splits = (struct tile_split *)(buffers->offsets + TILE_SPAN * rows);
-    int32_t *next = (int32_t *)(buffers->splits + rows);
-    for (size_t k = 0; k < count; k++, next += column_numbers(rows)) {
-        set_column(&buffers->columns[k], memory + k * cells, next, rows);
-        for (size_t row = 0; row < quads; row++)
-            for (size_t slot = 0; slot < COST_BLOCK; slot++)
-                buffers->columns[k].cells[row * step + slot] = COST_INFINITE;
-    }
-    buffers->left = next;
-    buffers->shape = next + TILE_SPAN * rows;
-    buffers->chosen = (uint32_t *)buffers->shape + COST_STRIP;
-    buffers->places = (struct tile_places *)(buffers->chosen + rows);
+    const struct wave_shape *shape = &wave->shape;
+    char *memory = wave->buffers + thread * buffer_bytes(shape);
+    size_t items = items_of(shape);
+    *buffers = (struct wave_buffers){.rows = items, .step = step_of(shape)};
+    for (size_t k = 0; k < shape->pass_strips; k++)
+        set_column(&buffers->columns[k], shape, &memory);
+    buffers->offsets = take(&memory, items * TILE_SPAN * sizeof(size_t));
+    buffers->left = take(&memory, items * TILE_SPAN * sizeof(int32_t));
+    buffers->shape = take(&memory, COST_STRIP * sizeof(int32_t));
+    buffers->chosen = take(&memory, items * sizeof(uint32_t));
+    buffers->splits = take(&memory, items * sizeof(struct tile_split));
+    buffers->places = take(&memory, sizeof(struct tile_places) << TILE_GROUP);
     set_places(buffers->places);
-    return true;
-}
-
-void wave_buffers_release(struct wave_buffers *buffers, struct budget *budget)
-{
-    free(buffers->memory);
-    budget_give(budget, buffers->bytes);
-    *buffers = (struct wave_buffers){0};
 }

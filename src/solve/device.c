@@ -78,7 +78,7 @@ static bool create_all(struct cost_table *tables, const struct cost_problem *pro
                        struct budget *budget, struct error *err)
 {
     for (size_t k = 0; k < count; k++)
-        if (!cost_table_create(&tables[k], &problems[k], COST_ROWS, budget, err)) {
+        if (!cost_table_create(&tables[k], &problems[k], COST_ROWS, 0, budget, err)) {
             release_all(tables, k, budget);
             return false;
         }

@@ -92,7 +92,7 @@ static bool receive(struct cost_table *tables, const struct cost_problem *proble
 {
     size_t k;
     for (k = 0; k < count; k++) {
-        if (!cost_table_create(&tables[k], &problems[k], COST_ROWS, budget, err)) {
+        if (!cost_table_create(&tables[k], &problems[k], COST_ROWS, 0, budget, err)) {
             struct error ignored;
             lose(&ignored);
             break;

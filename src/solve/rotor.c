@@ -34,9 +34,10 @@ bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count
     struct rotor_batch batch = {.chain = chain, .count = count, .budget = budget};
     size_t made = 0;
     bool ok = rotor_batch_prepare(&batch, budgets, options->slots, err) &&
-              rotor_batch_fill(&batch, options, report, err);
+              rotor_batch_begin(&batch, options, report, err);
     while (ok && made < count) {
-        ok = choose(&batch, made, budgets[made], &plans[made], err);
+        ok = rotor_batch_fill(&batch, made, err) &&
+             choose(&batch, made, budgets[made], &plans[made], err);
         made += ok;
     }
     while (!ok && made > 0)

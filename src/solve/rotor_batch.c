@@ -43,8 +43,8 @@ void rotor_batch_release(struct rotor_batch *batch)
     free(batch->scaled);
 }
 
-bool rotor_batch_fill(struct rotor_batch *batch, const struct rotor_options *options,
-                      struct rotor_report *report, struct error *err)
+bool rotor_batch_begin(struct rotor_batch *batch, const struct rotor_options *options,
+                       struct rotor_report *report, struct error *err)
 {
     struct backend_options run = {.threads = options->threads, .budget = batch->budget};
     const struct backend *backend = options->backend;
@@ -54,13 +54,26 @@ bool rotor_batch_fill(struct rotor_batch *batch, const struct rotor_options *opt
     if (!backend)
         backend = backend_choose(batch->problems, batch->count, options->threads);
     *report = (struct rotor_report){.backend = backend};
-    if (backend->solve(batch->problems, batch->tables, batch->count, &run, err))
+    batch->threads = options->threads;
+    batch->on_device = backend != &backend_cpu &&
+                       backend->solve(batch->problems, batch->tables, batch->count, &run, err);
+    if (backend != &backend_cpu && !batch->on_device) {
+        *report = (struct rotor_report){.backend = &backend_cpu};
+        error_set(&report->device_error, err->status, "%s: %.200s", backend->name, err->text);
+    }
+    return true;
+}
+
+bool rotor_batch_fill(struct rotor_batch *batch, size_t k, struct error *err)
+{
+    struct backend_options run = {.threads = batch->threads, .budget = batch->budget};
+    if (batch->on_device)
         return true;
-    if (backend == &backend_cpu)
-        return false;
-    *report = (struct rotor_report){.backend = &backend_cpu};
-    error_set(&report->device_error, err->status, "%s: %.200s", backend->name, err->text);
-    return backend_cpu.solve(batch->problems, batch->tables, batch->count, &run, err);
+    if (k > 0) {
+        batch->tables[k] = batch->tables[k - 1];
+        batch->tables[k - 1] = (struct cost_table){0};
+    }
+    return backend_cpu.solve(&batch->problems[k], &batch->tables[k], 1, &run, err);
 }
 
 bool rotor_batch_prepare(struct rotor_batch *batch, const int64_t *budgets, size_t slots,

@@ -15,14 +15,19 @@ struct rotor_batch {
     struct cost_problem *problems;
     struct cost_table *tables;
     size_t bytes;
+    bool on_device; /* that has filled all tables */
+    unsigned threads;
 };
 
 /* A problem a budget (bytes), each divided into about `slots`; 0: as many as take a second. */
 bool rotor_batch_prepare(struct rotor_batch *batch, const int64_t *budgets, size_t slots,
                          struct error *err);
-/* The tables, by the back end of the options or, where that fails, by the CPU. */
-bool rotor_batch_fill(struct rotor_batch *batch, const struct rotor_options *options,
-                      struct rotor_report *report, struct error *err);
+/* Has a device fill all tables at once, where the options or the sizes are for that; else, or where
+ * it fails, leaves them to the CPU. */
+bool rotor_batch_begin(struct rotor_batch *batch, const struct rotor_options *options,
+                       struct rotor_report *report, struct error *err);
+/* Table k, filled: one after the other, for the CPU does so in the memory of the one before. */
+bool rotor_batch_fill(struct rotor_batch *batch, size_t k, struct error *err);
 /* *plan becomes the schedule of problem k with m slots, replayed; what it was is released. */
 bool rotor_batch_plan(const struct rotor_batch *batch, size_t k, int32_t m, struct rotor_plan *plan,
                       struct error *err);

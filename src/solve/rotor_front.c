@@ -6,20 +6,28 @@
 #define FRONT_SLOTS     500
 #define FRONT_LEAST     100
 
-/* The least plan that a budget of `bytes` shows; plan untouched where none does. */
+/* The least plan that a budget of `bytes` shows; plan untouched where none does. `table`: zeros or
+ * that of the time before. */
 static bool least_within(const struct chain *chain, int64_t bytes,
-                         const struct rotor_options *options, struct rotor_plan *plan,
-                         struct rotor_report *report, struct budget *budget, struct error *err)
+                         const struct rotor_options *options, struct cost_table *table,
+                         struct rotor_plan *plan, struct rotor_report *report,
+                         struct budget *budget, struct error *err)
 {
     struct rotor_batch batch = {.chain = chain, .count = 1, .budget = budget};
-    bool ok = rotor_batch_prepare(&batch, &bytes, options->slots, err) &&
-              rotor_batch_fill(&batch, options, report, err);
+    bool ok = rotor_batch_prepare(&batch, &bytes, options->slots, err);
+    if (ok) {
+        batch.tables[0] = *table;
+        ok = rotor_batch_begin(&batch, options, report, err) && rotor_batch_fill(&batch, 0, err);
+        *table = batch.tables[0];
+    }
     if (ok) {
         int32_t m = 0, last = (int32_t)chain->layers - 1, most = batch.problems[0].slots;
         while (m <= most && cost_at(&batch.tables[0], 0, last, m) >= COST_INFINITE)
             m++;
         ok = m > most || rotor_batch_plan(&batch, 0, m, plan, err);
     }
+    if (batch.tables)
+        batch.tables[0] = (struct cost_table){0};
     rotor_batch_release(&batch);
     return ok;
 }
@@ -30,15 +38,14 @@ bool rotor_least(const struct chain *chain, const struct rotor_options *options,
 {
     int64_t bytes = 0;
     struct rotor_plan best = {0};
+    struct cost_table table = {0};
+    bool ok = true;
     for (size_t i = 0; i < chain->layers; i++)
         bytes += chain->xbar[i] + chain->x[i + 1] + chain->ftmp[i] + chain->btmp[i];
     for (int round = 0; round < MOST_REFINEMENT; round++) {
         struct rotor_plan found = {0};
-        if (!least_within(chain, bytes, options, &found, report, budget, err)) {
-            rotor_plan_release(&best, budget);
-            return false;
-        }
-        if (!found.feasible || (best.feasible && found.peak_bytes >= best.peak_bytes)) {
+        ok = least_within(chain, bytes, options, &table, &found, report, budget, err);
+        if (!ok || !found.feasible || (best.feasible && found.peak_bytes >= best.peak_bytes)) {
             rotor_plan_release(&found, budget);
             break;
         }
@@ -48,8 +55,12 @@ bool rotor_least(const struct chain *chain, const struct rotor_options *options,
         if (best.exact)
             break;
     }
-    *plan = best;
-    return true;
+    cost_table_release(&table, budget);
+    if (ok)
+        *plan = best;
+    else
+        rotor_plan_release(&best, budget);
+    return ok;
 }
 
 /* How many slots a front may have; 0: too few to be worth it. */
@@ -123,8 +134,8 @@ bool rotor_front_find(const struct chain *chain, int64_t below, struct rotor_fro
     if (options.slots == 0)
         return true;
     bool ok = rotor_batch_prepare(&batch, &below, options.slots, err) &&
-              rotor_batch_fill(&batch, &options, &report, err) &&
-              add_points(&batch, below, front, err);
+              rotor_batch_begin(&batch, &options, &report, err) &&
+              rotor_batch_fill(&batch, 0, err) && add_points(&batch, below, front, err);
     rotor_batch_release(&batch);
     if (ok || err->status != STATUS_LIMIT)
         return ok;

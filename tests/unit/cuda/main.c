@@ -16,7 +16,7 @@ static bool solve(size_t count, int32_t slots, struct error *err)
 {
     static struct random_problem random;
     struct chance chance = {21};
-    struct cost_table tables[4];
+    struct cost_table tables[4] = {0};
     struct budget budget = {.limit = 1 << 28};
     struct backend_options options = {.budget = &budget};
     random_problem_fill(&random, &chance, DEVICE_TILE, slots, 5, 5);
@@ -82,7 +82,7 @@ START_TEST(tables_too_large_for_the_caller_are_not_asked_for)
 {
     static struct random_problem random;
     struct chance chance = {22};
-    struct cost_table table;
+    struct cost_table table = {0};
     struct error err = {0};
     random_problem_fill(&random, &chance, DEVICE_TILE, 4000, 5, 5);
     size_t bytes = cost_table_bytes(&random.problem, COST_ROWS);

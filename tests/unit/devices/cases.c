@@ -52,7 +52,7 @@ static void check_same(const struct cost_table *found, const struct cost_table *
 /* Returns how many of the tables have both finite and infinite entries for the whole chain. */
 static unsigned check_batch(const struct cost_problem *problems, size_t count)
 {
-    struct cost_table tables[LARGEST_BATCH], wanted[LARGEST_BATCH];
+    struct cost_table tables[LARGEST_BATCH] = {0}, wanted[LARGEST_BATCH] = {0};
     struct budget budget = {.limit = 1 << 30};
     struct backend_options options = {.threads = 1, .budget = &budget};
     struct error err;
@@ -124,7 +124,7 @@ START_TEST(a_batch_beyond_the_budget_leaves_nothing)
     size_t table = cost_table_bytes(&random_problems[0].problem, COST_ROWS);
     struct cost_problem problems[] = {random_problems[0].problem, random_problems[0].problem};
     for (size_t limit = 0; limit <= 2 * table; limit += table / 2) {
-        struct cost_table tables[2];
+        struct cost_table tables[2] = {0};
         struct budget budget = {.limit = limit};
         struct backend_options options = {.budget = &budget};
         struct error err = {0};
@@ -141,7 +141,7 @@ static void solve_in_sandbox(void)
 {
     struct chance chance = {15};
     struct cost_problem problems[2];
-    struct cost_table tables[2], wanted[2];
+    struct cost_table tables[2] = {0}, wanted[2] = {0};
     struct budget budget = {.limit = 1 << 28};
     struct backend_options options = {.budget = &budget};
     struct backend_place place;

@@ -23,7 +23,7 @@ static void check_batch(const struct backend *backend, struct chance *chance, si
 {
     static struct random_problem random[LARGEST_BATCH];
     struct cost_problem problems[LARGEST_BATCH];
-    struct cost_table tables[LARGEST_BATCH], wanted[LARGEST_BATCH];
+    struct cost_table tables[LARGEST_BATCH] = {0}, wanted[LARGEST_BATCH] = {0};
     struct budget budget = {.limit = 1 << 30};
     struct backend_options options = {.threads = threads, .budget = &budget};
     struct error err;
@@ -60,7 +60,7 @@ END_TEST
 static void check_problem(const struct cpu_variant *variant, const struct cost_problem *problem,
                           unsigned threads)
 {
-    struct cost_table table, wanted;
+    struct cost_table table = {0}, wanted = {0};
     struct budget budget = {.limit = 1 << 30};
     struct backend_options options = {.budget = &budget};
     struct error err;
@@ -153,7 +153,7 @@ START_TEST(a_batch_beyond_the_budget_leaves_nothing)
     struct cost_problem problems[] = {random.problem, random.problem};
     for (size_t b = 0; backends[b]; b++) {
         struct backend_place place;
-        struct cost_table tables[2];
+        struct cost_table tables[2] = {0};
         struct budget budget = {.limit = cost_table_bytes(&random.problem, COST_ROWS) * 3 / 2};
         struct backend_options options = {.budget = &budget};
         struct error err = {0};

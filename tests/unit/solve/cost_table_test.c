@@ -18,9 +18,9 @@ static void reset_budget(void)
 static void check_layout(enum cost_layout layout, int32_t layers, int32_t slots)
 {
     struct cost_problem problem = {.layers = layers, .slots = slots};
-    struct cost_table table;
+    struct cost_table table = {0};
     struct error err;
-    ck_assert(cost_table_create(&table, &problem, layout, &budget, &err));
+    ck_assert(cost_table_create(&table, &problem, layout, 0, &budget, &err));
     size_t cells = table.bytes / sizeof(int32_t);
     ck_assert_uint_eq(table.bytes, cost_table_bytes(&problem, layout));
     ck_assert_uint_eq(budget.used, table.bytes);
@@ -48,13 +48,37 @@ START_TEST(every_cell_has_a_place_of_its_own)
 }
 END_TEST
 
+START_TEST(memory_is_used_again_where_it_suffices)
+{
+    struct cost_problem large = {.layers = 20, .slots = 60}, small = {.layers = 20, .slots = 50};
+    struct cost_table table = {0};
+    struct error err;
+    reset_budget();
+    ck_assert(cost_table_create(&table, &large, COST_PANELS, 100, &budget, &err));
+    ck_assert_uint_eq(table.room, cost_table_bytes(&large, COST_PANELS) + 100);
+    int32_t *cells = table.cells;
+    size_t room = table.room;
+    ck_assert(cost_table_create(&table, &small, COST_ROWS, 0, &budget, &err));
+    ck_assert_ptr_eq(table.cells, cells);
+    ck_assert_uint_eq(table.bytes, cost_table_bytes(&small, COST_ROWS));
+    ck_assert_int_eq(table.slots, 50);
+    ck_assert_uint_eq(budget.used, room);
+    ck_assert(cost_table_create(&table, &large, COST_PANELS, 101, &budget, &err));
+    ck_assert_uint_eq(budget.used, room + 1);
+    budget.limit = room + 1;
+    ck_assert(!cost_table_create(&table, &large, COST_PANELS, 102, &budget, &err));
+    ck_assert_ptr_null(table.cells);
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
 START_TEST(a_table_beyond_the_budget_is_refused)
 {
     struct cost_problem problem = {.layers = COST_MAX_LAYERS, .slots = COST_MAX_SLOTS};
-    struct cost_table table;
+    struct cost_table table = {0};
     struct error err;
     reset_budget();
-    ck_assert(!cost_table_create(&table, &problem, COST_ROWS, &budget, &err));
+    ck_assert(!cost_table_create(&table, &problem, COST_ROWS, 0, &budget, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
     ck_assert_uint_eq(budget.used, 0);
 }
@@ -96,7 +120,7 @@ END_TEST
 static void check_against_brute(struct chance *chance, int32_t layers)
 {
     struct random_problem random;
-    struct cost_table table;
+    struct cost_table table = {0};
     struct error err;
     random_problem_fill(&random, chance, layers, chance_in(chance, 3, 20), chance_in(chance, 0, 5),
                         chance_in(chance, 0, 9));
@@ -125,6 +149,7 @@ TCase *cost_table_tests(void)
     TCase *tests = tcase_create("cost table");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, every_cell_has_a_place_of_its_own);
+    tcase_add_test(tests, memory_is_used_again_where_it_suffices);
     tcase_add_test(tests, a_table_beyond_the_budget_is_refused);
     tcase_add_test(tests, problems_beyond_the_contract_are_refused);
     tcase_add_test(tests, the_reference_finds_what_trying_all_schedules_finds);
