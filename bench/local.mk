@@ -9,10 +9,13 @@ EXTRA_DIST += \
 	bench/RESULTS.md \
 	bench/SOLVER.md \
 	bench/categories \
+	bench/chain.h \
 	bench/cpp_pickle.py \
 	bench/drawing \
 	bench/inputs.py \
 	bench/labelled.py \
+	bench/published.c \
+	bench/published/Python.h \
 	bench/results.py \
 	bench/run \
 	bench/solve

@@ -2,7 +2,7 @@
  *
  *   bench/solver rotor L M ROUNDS [RIVAL_ROUNDS]
  *       L, M, what, threads, least and median seconds of CPU time, additions and minima done in
- *       splits and in bounds, and those of all splits (millions)
+ *       splits and in bounds, those of all splits (millions), and the cost with all memory
  *   bench/solver sum K ROUNDS <SIZES        seconds, the measure, the cuts
  *
  * The rival of cost tables is the layout of the published implementation, m outermost, written
@@ -13,52 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/pages.h"
+#include "chain.h"
 #include "solve/backend.h"
 #include "solve/cpu_variant.h"
 #include "solve/sum.h"
 
 #define MOST_ROUNDS   64
 #define MOST_VARIANTS 4
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-/* A chain like that of a convolutional network: sizes that shrink in stages, some temporaries. */
-static void fill(struct cost_problem *problem, int32_t layers, int32_t slots)
-{
-    size_t n = (size_t)layers;
-    int32_t *numbers = calloc(5 * n + 1, sizeof(*numbers));
-    if (!numbers)
-        abort();
-    int32_t *x = numbers, *xbar = x + n + 1, *ftmp = xbar + n, *btmp = ftmp + n;
-    int32_t *forward = btmp + n;
-    uint32_t chance = 12345;
-    for (size_t i = 0; i <= n; i++) {
-        chance = chance * 1664525 + 1013904223;
-        x[i] = 1 + (int32_t)(chance >> 16) % (1 + slots / 40);
-    }
-    for (size_t i = 0; i < n; i++) {
-        chance = chance * 1664525 + 1013904223;
-        xbar[i] = x[i + 1] + (int32_t)(chance >> 16) % (1 + slots / 40);
-        ftmp[i] = (int32_t)(chance >> 24) % 2;
-        btmp[i] = x[i];
-        forward[i] = 1 + (int32_t)(chance >> 20) % 100;
-    }
-    *problem = (struct cost_problem){.layers = layers,
-                                     .slots = slots,
-                                     .x = x,
-                                     .xbar = xbar,
-                                     .ftmp = ftmp,
-                                     .btmp = btmp,
-                                     .forward = forward};
-}
 
 /* opt[m][i][j], in double, with the sum of forward times, as the algorithm is published; the
  * decisions are kept beside it. */
@@ -127,39 +90,56 @@ struct runner {
     struct cpu_work work;
 };
 
-static void run_rival(const struct cost_problem *problem, struct runner *runner)
+/* Memory is kept from one round to the next, as memsnap keeps it from one budget to the next: what
+ * the system takes to hand out pages is in the first round of each alone. */
+struct kept {
+    struct rival rival;
+    struct cost_table table;
+    struct budget budget;
+};
+
+static void prepare_rival(const struct cost_problem *problem, struct rival *rival)
 {
     size_t n = (size_t)problem->layers, cells = ((size_t)problem->slots + 1) * n * n;
-    struct rival rival = {.p = problem,
-                          .n = n,
-                          .opt = pages_aligned(cells * sizeof(double)),
-                          .what = pages_aligned(cells * sizeof(int32_t)),
-                          .before = calloc(n + 1, sizeof(double))};
-    if (!rival.opt || !rival.what || !rival.before)
+    *rival = (struct rival){.p = problem,
+                            .n = n,
+                            .opt = pages_aligned(cells * sizeof(double)),
+                            .what = pages_aligned(cells * sizeof(int32_t)),
+                            .before = calloc(n + 1, sizeof(double))};
+    if (!rival->opt || !rival->what || !rival->before)
         abort();
     for (size_t i = 0; i < n; i++)
-        rival.before[i + 1] = rival.before[i] + problem->forward[i];
-    double start = now();
-    rival_run(&rival);
-    runner->seconds[runner->done++] = now() - start;
-    runner->answer = *at(&rival, problem->slots, 0, n - 1);
-    free(rival.opt);
-    free(rival.what);
-    free(rival.before);
+        rival->before[i + 1] = rival->before[i] + problem->forward[i];
 }
 
-static void run_ours(const struct cost_problem *problem, struct runner *runner)
+static void run_rival(const struct cost_problem *problem, struct runner *runner, struct kept *kept)
 {
-    struct cost_table table;
-    struct budget budget = {.limit = SIZE_MAX};
+    struct rival *rival = &kept->rival;
+    if (!rival->opt)
+        prepare_rival(problem, rival);
+    double start = bench_seconds();
+    rival_run(rival);
+    runner->seconds[runner->done++] = bench_seconds() - start;
+    runner->answer = *at(rival, problem->slots, 0, rival->n - 1);
+}
+
+static void run_ours(const struct cost_problem *problem, struct runner *runner, struct kept *kept)
+{
     struct error err;
-    double start = now();
-    if (!cpu_solve_with(runner->variant, problem, &table, 1, runner->threads, &runner->work,
-                        &budget, &err))
+    double start = bench_seconds();
+    if (!cpu_solve_with(runner->variant, problem, &kept->table, 1, runner->threads, &runner->work,
+                        &kept->budget, &err))
         abort();
-    runner->seconds[runner->done++] = now() - start;
-    runner->answer = cost_at(&table, 0, problem->layers - 1, problem->slots);
-    cost_table_release(&table, &budget);
+    runner->seconds[runner->done++] = bench_seconds() - start;
+    runner->answer = cost_at(&kept->table, 0, problem->layers - 1, problem->slots);
+}
+
+static void release(struct kept *kept)
+{
+    cost_table_release(&kept->table, &kept->budget);
+    free(kept->rival.opt);
+    free(kept->rival.what);
+    free(kept->rival.before);
 }
 
 static int ascending(const void *a, const void *b)
@@ -176,10 +156,10 @@ static void print_runner(const struct cost_problem *problem, struct runner *runn
     if (!runner->variant)
         splits = full;
     qsort(runner->seconds, (size_t)runner->done, sizeof(double), ascending);
-    printf("%d\t%d\t%s\t%u\t%.6f\t%.6f\t%.1f\t%.1f\t%.1f\n", problem->layers, problem->slots,
+    printf("%d\t%d\t%s\t%u\t%.6f\t%.6f\t%.1f\t%.1f\t%.1f\t%.0f\n", problem->layers, problem->slots,
            runner->variant ? runner->variant->name : "m outermost", runner->threads,
            runner->seconds[0], runner->seconds[runner->done / 2], splits / 1e6, bounds / 1e6,
-           full / 1e6);
+           full / 1e6, runner->answer);
 }
 
 static bool same_answer(const struct runner *a, const struct runner *b)
@@ -191,10 +171,11 @@ static int run_rotor(int argc, char **argv)
 {
     struct cost_problem problem;
     struct runner runners[1 + 2 * MOST_VARIANTS] = {0};
+    struct kept kept = {.budget = {.limit = SIZE_MAX}};
     size_t count = 0;
     if (argc < 5)
         return 2;
-    fill(&problem, atoi(argv[2]), atoi(argv[3]));
+    bench_chain(&problem, atoi(argv[2]), atoi(argv[3]));
     int rounds = atoi(argv[4]) < MOST_ROUNDS ? atoi(argv[4]) : MOST_ROUNDS;
     if (argc > 5)
         runners[count++] = (struct runner){.threads = 1, .rounds = atoi(argv[5])};
@@ -205,7 +186,8 @@ static int run_rotor(int argc, char **argv)
     for (int round = 0; round < rounds; round++)
         for (size_t k = 0; k < count; k++)
             if (round < runners[k].rounds)
-                (runners[k].variant ? run_ours : run_rival)(&problem, &runners[k]);
+                (runners[k].variant ? run_ours : run_rival)(&problem, &runners[k], &kept);
+    release(&kept);
     for (size_t k = 0; k < count; k++) {
         print_runner(&problem, &runners[k]);
         if (!same_answer(&runners[k], &runners[0])) {
@@ -234,10 +216,10 @@ static int run_sum(int argc, char **argv)
     }
     for (int round = atoi(argv[3]); round > 0; round--) {
         sum_release(&answer, &budget);
-        double start = now();
+        double start = bench_seconds();
         if (!sum_place(sizes, count, (size_t)atoll(argv[2]), &answer, &budget, &err))
             abort();
-        double seconds = now() - start;
+        double seconds = bench_seconds() - start;
         best = seconds < best ? seconds : best;
     }
     printf("%.9f\t%" PRId64 "\t", best, answer.max_memory);
