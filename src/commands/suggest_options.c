@@ -90,6 +90,9 @@ static bool add_budget(const char *text, struct suggest_options *options, struct
     struct suggest_budget budget = {0};
     char *end;
     uint64_t bytes;
+    if (strchr(text, ','))
+        return error_set(err, STATUS_USAGE, "--budget takes one, --budgets several, like '%.60s'",
+                         text);
     if (options->budget_count == SUGGEST_MOST_BUDGETS)
         return error_set(err, STATUS_USAGE, "more than %d budgets", SUGGEST_MOST_BUDGETS);
     size_t size = strlen(text);
@@ -100,8 +103,7 @@ static bool add_budget(const char *text, struct suggest_options *options, struct
     } else if (units_parse_bytes(text, &bytes) && bytes > 0) {
         budget.bytes = (int64_t)bytes;
     } else {
-        return error_set(err, STATUS_USAGE, "'%.60s' is no budget; try 8GiB or 60%%%s", text,
-                         strchr(text, ',') ? "; --budgets takes several" : "");
+        return error_set(err, STATUS_USAGE, "'%.60s' is no budget; try 8GiB or 60%%", text);
     }
     options->budgets[options->budget_count++] = budget;
     return true;

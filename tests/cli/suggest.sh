@@ -153,7 +153,7 @@ usage() {
 usage "--checkpoints takes a whole number up to 1000000000, not '-1'" --checkpoints -1
 usage "'much' is no budget; try 8GiB or 60%" --budget much
 usage "'0' is no budget; try 8GiB or 60%" --budget 0
-usage "'1GiB,60%' is no budget; try 8GiB or 60%; --budgets takes several" --budget 1GiB,60%
+usage "--budget takes one, --budgets several, like '1GiB,60%'" --budget 1GiB,60%
 usage "'120%' is no share from 0% to 100%" --budget 120%
 usage "'' is no budget; try 8GiB or 60%" --budgets 1GiB,
 usage "unknown model 'best'; there are sum, peak, rotor" --model best
