@@ -96,15 +96,15 @@ static bool look_at_layout(const struct work *work, const struct live_set *live,
 
 static void sum_categories(const struct live_set *live, struct oom_row *row)
 {
-    int64_t bytes[CATEGORY_COUNT + 1] = {0};
-    uint64_t counts[CATEGORY_COUNT + 1] = {0};
+    int64_t bytes[CATEGORY_LIMIT] = {0};
+    uint64_t counts[CATEGORY_LIMIT] = {0};
     for (size_t i = 0; i < live->count; i++) {
         enum category category = live_category(live, &live->items[i]);
         bytes[category] += (int64_t)live->items[i].size;
         counts[category]++;
     }
     bytes[CATEGORY_COUNT] = live->unexplained_bytes;
-    for (int i = 0; i <= CATEGORY_COUNT; i++) {
+    for (int i = 0; i < CATEGORY_LIMIT; i++) {
         if (counts[i] == 0 && bytes[i] == 0)
             continue;
         size_t at = row->category_count++;

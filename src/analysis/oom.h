@@ -62,7 +62,7 @@ struct oom_row {
         enum category category;
         int64_t bytes;
         uint64_t count;
-    } categories[CATEGORY_COUNT + 1]; /* live then, largest first; sums to at.active_bytes */
+    } categories[CATEGORY_LIMIT]; /* live then, largest first; sums to at.active_bytes */
     size_t category_count;
     struct oom_site *sites; /* the largest */
     size_t site_count;

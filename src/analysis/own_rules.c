@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define RULES_MOST   1000
 #define LINE_MOST    4096
 #define NAME_MOST    64
@@ -42,12 +44,25 @@ static bool bad_rule(const struct place *place, const char *what, struct error *
     return error_set(err, STATUS_USAGE, "%.80s:%zu: %s", place->path, place->line, what);
 }
 
+/* Names are shown everywhere, so they are words: none of a terminal's commands. */
+static bool is_shown(struct text name)
+{
+    uint32_t code;
+    for (size_t at = 0, length; at < name.size; at += length) {
+        length = utf8_decode(name.bytes + at, name.size - at, UTF8_REFUSE_SURROGATES, &code);
+        if (length == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0))
+            return false;
+    }
+    return true;
+}
+
 static bool name_category(struct text name, const struct place *place, uint8_t *category,
                           struct error *err)
 {
     char text[NAME_MOST + 1];
-    if (name.size == 0 || name.size > NAME_MOST || memchr(name.bytes, '\0', name.size))
-        return bad_rule(place, "expected a category of 1 to 64 bytes before the colon", err);
+    if (name.size == 0 || name.size > NAME_MOST || !is_shown(name))
+        return bad_rule(place, "expected a category of 1 to 64 visible bytes before the colon",
+                        err);
     memcpy(text, name.bytes, name.size);
     text[name.size] = '\0';
     if (!category_define(text, category))

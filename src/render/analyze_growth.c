@@ -70,7 +70,7 @@ static void add_growing(struct table *table, const struct page *page, const stru
     table_add(table, text);
     table_add_input(table, row->label.brief, strlen(row->label.brief));
     site_operator(table, symbols, &row->site);
-    table_add(table, category_name(row->category));
+    table_add_input(table, category_name(row->category), strlen(category_name(row->category)));
 }
 
 static bool growing_table(const struct page *page, const struct analysis *analysis,

@@ -44,7 +44,7 @@ static void add_row(struct table *table, const struct page *page, const struct s
     table_add(table, row->stream_known ? text : "-");
     table_add_input(table, row->label.brief, strlen(row->label.brief));
     site_operator(table, symbols, &row->site);
-    table_add(table, category_name(row->category));
+    table_add_input(table, category_name(row->category), strlen(category_name(row->category)));
 }
 
 bool device_pending(const struct page *page, const struct analysis *analysis,

@@ -58,6 +58,13 @@ out_has_not attention
 check 'reads ~/.config' cmp .run/home "$cli/golden/rules.txt"
 rm -r .config
 
+# What ran out of memory has them too.
+printf 'one: a\ntwo: b\nmine: .\n' >all
+run analyze --rules all --format json oom.pickle.gz
+exits 0
+lists=$(grep -o '"categories":\[{"name":"mine","bytes":706539212,' .run/out | wc -l)
+check 'at the peak and then' test "$lists" -eq 2
+
 # bad PLACE RULE
 bad() {
     printf '%s\n' "$2" >bad
@@ -68,7 +75,8 @@ bad() {
     no_out
 }
 bad "bad:1: expected 'category: regex'" 'no colon'
-bad 'bad:1: expected a category of 1 to 64 bytes before the colon' ' : x'
+bad 'bad:1: expected a category of 1 to 64 visible bytes before the colon' ' : x'
+bad 'bad:1: expected a category of 1 to 64 visible bytes before the colon' "$(printf '\033[31mred: x')"
 bad 'bad:1: expected a regular expression after the colon' 'activation:  '
 bad 'bad:2: expected a POSIX extended regular expression: ' "$(printf '# x\nactivation: (')"
 bad 'bad:54: expected fewer categories' "$(i=0; while [ $i -lt 60 ]; do echo "c$i: x"; i=$((i + 1)); done)"
