@@ -5,7 +5,8 @@
 #include "base/buffer.h"
 #include "render/escape.h"
 
-#define PLOT_WORD_CHARACTER 6.0 /* pixels of a letter in a sentence, about */
+#define WORDS_FONT      13.4 /* pixels: that of subtitles, largest in a PNG */
+#define WORDS_FROM_EDGE 10   /* pixels, at least */
 
 const char *const plot_formats[] = {"svg", "png", "pdf", "html", NULL};
 
@@ -17,25 +18,65 @@ void plot_put_text(FILE *script, const char *name, const char *text, size_t most
     buffer_release(&escaped);
 }
 
+/* In hundredths of the size of Liberation Sans, whose letters are as wide as Arial's. */
+static unsigned letter_width(char letter)
+{
+    if ((letter & 0xc0) == 0x80)
+        return 0; /* of the letter before */
+    if (strchr("ijl'|", letter))
+        return 22;
+    if (strchr(" !,./:;I[]ft", letter))
+        return 28;
+    if (strchr("()-r", letter))
+        return 33;
+    if (strchr("Jcksvxyz", letter))
+        return 50;
+    return strchr("%MWm", letter) ? 89 : letter >= 'A' && letter <= 'Z' ? 70 : 56;
+}
+
+/* How many bytes of a text fit: all, or up to the last space that does. */
+static size_t fitting(const struct plot_look *look, const char *text, double pixels)
+{
+    size_t words = 0, at = 0;
+    double width = 0;
+    for (; text[at]; at++) {
+        words = text[at] == ' ' ? at : words;
+        width += look->format == PLOT_DUMB ? ((text[at] & 0xc0) != 0x80) * PLOT_CELL_WIDTH
+                                           : letter_width(text[at]) * WORDS_FONT / 100;
+        if (width > pixels)
+            return words > 0 || text[at] == ' ' ? words : at;
+    }
+    return at;
+}
+
+static void put_beginning(FILE *script, const char *name, const char *text, size_t size,
+                          const char *behind)
+{
+    struct buffer beginning = BUFFER_INIT;
+    buffer_add(&beginning, text, size);
+    buffer_puts(&beginning, behind);
+    plot_put_text(script, name, beginning.failed || !beginning.size ? "" : beginning.bytes,
+                  SIZE_MAX);
+    buffer_release(&beginning);
+}
+
 void plot_put_words(FILE *script, const struct plot_look *look, struct plot_margins margins,
                     const char *subtitle, const char *note)
 {
-    unsigned pixels = margins.words ? margins.words : look->width;
-    size_t most = (size_t)(pixels / PLOT_WORD_CHARACTER), cut = strlen(subtitle);
-    struct buffer first = BUFFER_INIT, second = BUFFER_INIT;
-    if (cut > most)
-        for (cut = most; cut > most / 2 && subtitle[cut] != ' ';)
-            cut--;
-    buffer_add(&first, subtitle, cut);
-    buffer_puts(&second, subtitle[cut] == ' ' ? subtitle + cut + 1 : subtitle + cut);
-    if (second.size > 0 && *note)
-        buffer_puts(&second, "; ");
-    buffer_puts(&second, note);
-    bool ok = !first.failed && !second.failed;
-    plot_put_text(script, "plot_subtitle", ok && first.size ? first.bytes : "", most);
-    plot_put_text(script, "plot_note", ok && second.size ? second.bytes : "", most);
-    buffer_release(&first);
-    buffer_release(&second);
+    unsigned around = margins.title_left + WORDS_FROM_EDGE;
+    double pixels = margins.words ? margins.words : look->width - (double)around;
+    struct buffer rest = BUFFER_INIT;
+    size_t cut = fitting(look, subtitle, pixels);
+    const char *behind = subtitle + cut;
+    buffer_puts(&rest, *behind == ' ' ? behind + 1 : behind);
+    if (rest.size > 0 && *note)
+        buffer_puts(&rest, "; ");
+    buffer_puts(&rest, note);
+    const char *second = rest.size && !rest.failed ? rest.bytes : "";
+    put_beginning(script, "plot_subtitle", subtitle, cut, "");
+    size_t shown = fitting(look, second, pixels);
+    put_beginning(script, "plot_note", second, shown, second[shown] ? "\xe2\x80\xa6" : "");
+    buffer_release(&rest);
 }
 
 static void put_terminal(FILE *script, const struct plot_look *look)

@@ -87,7 +87,7 @@ static void write_labels(const struct plot_pareto *plot, const struct named_poin
     }
 }
 
-static void put_words(FILE *script, const struct plot_pareto *plot)
+static void put_words(FILE *script, const struct plot_pareto *plot, struct plot_margins margins)
 {
     char words[260], pieces[UNITS_TEXT_SIZE];
     const struct problem *problem = plot->problem;
@@ -97,7 +97,7 @@ static void put_words(FILE *script, const struct plot_pareto *plot)
              units_count(pieces, problem->chain.layers),
              problem->timed ? "100%: a step's forward and backward"
                             : "no times in the trace: a byte of activation counts as time");
-    plot_put_words(script, plot->look, (struct plot_margins){0}, words,
+    plot_put_words(script, plot->look, margins, words,
                    "a point's plan: memsnap suggest --budget SIZE FILE");
 }
 
@@ -129,7 +129,7 @@ void plot_pareto_write(const struct plot_pareto *plot, FILE *const files[])
         x_last = last > 0 ? 1.05 * last : 1; /* its labels stand below */
     double y_top = most / unit * 1.2;
     plot_put_margins(files[PARETO_SCRIPT], plot->look, margins);
-    put_words(files[PARETO_SCRIPT], plot);
+    put_words(files[PARETO_SCRIPT], plot, margins);
     put_axes(files[PARETO_SCRIPT], x_last, y_top, name);
     fputs("# more compute, %\tmemory\n", files[PARETO_FRONT]);
     for (size_t i = front->count; i-- > 0;)
