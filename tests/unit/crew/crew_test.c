@@ -106,7 +106,6 @@ Suite *unit_suite(void)
 {
     Suite *suite = suite_create("crew");
     TCase *tests = tcase_create("crew");
-    tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, output_is_in_order_however_many_work, 0, 5);
     tcase_add_loop_test(tests, large_output_waits_for_its_turn, 0, 4);
     tcase_add_test(tests, few_pieces);

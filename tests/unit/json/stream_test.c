@@ -125,7 +125,6 @@ END_TEST
 TCase *json_stream_tests(void)
 {
     TCase *tests = tcase_create("stream");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, tokens_across_the_buffer);
     tcase_add_test(tests, every_truncation_is_refused);
     tcase_add_test(tests, what_is_skipped_takes_no_memory);

@@ -209,7 +209,6 @@ END_TEST
 TCase *layout_tests(void)
 {
     TCase *tests = tcase_create("layout");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, layouts_are_those_the_allocator_had);
     tcase_add_test(tests, layouts_of_contradictions_are_still_layouts);
     return tests;

@@ -167,7 +167,6 @@ END_TEST
 TCase *loader_limit_tests(void)
 {
     TCase *tests = tcase_create("loader limits");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, too_many_devices);
     tcase_add_test(tests, a_trace_comes_once);
     tcase_add_test(tests, too_many_unknown_actions);

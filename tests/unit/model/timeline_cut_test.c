@@ -260,7 +260,6 @@ END_TEST
 TCase *timeline_cut_tests(void)
 {
     TCase *tests = tcase_create("timeline of a range");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, valid_ranges_equal_the_whole);
     tcase_add_test(tests, wild_ranges_equal_the_whole);
     tcase_add_test(tests, a_moment_between_events);

@@ -160,7 +160,6 @@ END_TEST
 TCase *timeline_random_tests(void)
 {
     TCase *tests = tcase_create("timeline of random traces");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, wild_traces_follow_the_definitions);
     tcase_add_test(tests, valid_traces_add_up);
     return tests;

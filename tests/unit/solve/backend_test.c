@@ -184,7 +184,6 @@ END_TEST
 TCase *backend_tests(void)
 {
     TCase *tests = tcase_create("backend");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, every_back_end_gives_the_table_of_the_reference);
     tcase_add_test(tests, every_cpu_variant_gives_the_table_of_the_reference);
     tcase_add_test(tests, every_cpu_variant_gives_the_table_of_extreme_chains);

@@ -147,7 +147,6 @@ END_TEST
 TCase *cost_table_tests(void)
 {
     TCase *tests = tcase_create("cost table");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, every_cell_has_a_place_of_its_own);
     tcase_add_test(tests, memory_is_used_again_where_it_suffices);
     tcase_add_test(tests, a_table_beyond_the_budget_is_refused);

@@ -216,7 +216,6 @@ END_TEST
 TCase *peak_tests(void)
 {
     TCase *tests = tcase_create("peak");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, placements_are_the_best_of_all);
     tcase_add_test(tests, long_chains_keep_their_promises);
     tcase_add_test(tests, knees_are_inner_points);

@@ -233,7 +233,6 @@ END_TEST
 TCase *rotor_tests(void)
 {
     TCase *tests = tcase_create("rotor");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, plans_are_the_best_of_all_persistent_schedules);
     tcase_add_test(tests, plans_in_coarse_slots_keep_to_the_budget);
     tcase_add_test(tests, the_least_plan_is_the_least);
