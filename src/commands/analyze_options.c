@@ -64,10 +64,9 @@ bool analyze_option(int option, void *to, struct error *err)
     case OPTION_DEVICE:
         return argument_device(optarg, &options->capture.device, err);
     case OPTION_TOP:
-        if (!argument_number("top", optarg, SIZE_MAX / 2, &number, err))
+        if (!argument_count("top", optarg, SIZE_MAX / 2, &options->largest, err))
             return false;
-        options->report.top = (size_t)number;
-        options->largest = (size_t)number;
+        options->report.top = options->largest;
         options->top_given = true;
         return true;
     case OPTION_AT:
@@ -102,10 +101,7 @@ bool analyze_option(int option, void *to, struct error *err)
             return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 24GiB or 80GiB", optarg);
         return true;
     case OPTION_JOBS:
-        if (!argument_number("jobs", optarg, MOST_JOBS, &number, err))
-            return false;
-        options->jobs = (size_t)number;
-        return true;
+        return argument_count("jobs", optarg, MOST_JOBS, &options->jobs, err);
     case OPTION_RANKS:
         if (!argument_number("ranks", optarg, MOST_RANKS, &number, err))
             return false;

@@ -1,5 +1,6 @@
 #include "commands/arguments.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define MOST_DEPTH 1000000000
@@ -20,8 +21,23 @@ static bool parse_number(const char *text, uint64_t most, uint64_t *number)
 bool argument_number(const char *option, const char *text, uint64_t most, uint64_t *number,
                      struct error *err)
 {
-    return parse_number(text, most, number) ||
-           error_set(err, STATUS_USAGE, "--%s takes a whole number, not '%.60s'", option, text);
+    if (parse_number(text, most, number))
+        return true;
+    if (*text && text[strspn(text, "0123456789")] == '\0')
+        return error_set(err, STATUS_USAGE,
+                         "--%s takes a whole number up to %" PRIu64 ", not '%.60s'", option, most,
+                         text);
+    return error_set(err, STATUS_USAGE, "--%s takes a whole number, not '%.60s'", option, text);
+}
+
+bool argument_count(const char *option, const char *text, size_t most, size_t *count,
+                    struct error *err)
+{
+    uint64_t number;
+    if (!argument_number(option, text, most, &number, err))
+        return false;
+    *count = (size_t)number;
+    return true;
 }
 
 bool argument_device(const char *text, int64_t *device, struct error *err)

@@ -12,6 +12,8 @@
 /* A whole number up to `most`; `option` is the name without the dashes. */
 bool argument_number(const char *option, const char *text, uint64_t most, uint64_t *number,
                      struct error *err);
+bool argument_count(const char *option, const char *text, size_t most, size_t *count,
+                    struct error *err);
 /* A --device: a device's number. */
 bool argument_device(const char *text, int64_t *device, struct error *err);
 /* A --units. */

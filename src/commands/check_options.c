@@ -102,7 +102,6 @@ static void note_snapshot_option(int option, struct check_options *options)
 bool check_option(int option, void *to, struct error *err)
 {
     struct check_options *options = to;
-    uint64_t number = 0;
     note_snapshot_option(option, options);
     if (option >= OPTION_RULE && option < OPTION_RULE + CHECK_KINDS)
         return check_rules_add(&options->rules, (enum check_kind)(option - OPTION_RULE), optarg,
@@ -133,10 +132,7 @@ bool check_option(int option, void *to, struct error *err)
     case OPTION_MAX_MEMORY:
         return argument_memory(optarg, &options->capture.max_memory, err);
     case OPTION_JOBS:
-        if (!argument_number("jobs", optarg, MOST_JOBS, &number, err))
-            return false;
-        options->jobs = (size_t)number;
-        return true;
+        return argument_count("jobs", optarg, MOST_JOBS, &options->jobs, err);
     default:
         options->output = optarg;
         return true;

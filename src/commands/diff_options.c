@@ -159,7 +159,6 @@ bool diff_option(int option, void *to, struct error *err)
     struct diff_settings *settings = to;
     static const char *const formats[] = {"text", "json", "csv", NULL};
     static const char *const tables[] = {"site", "category", "phase", NULL};
-    uint64_t number;
     unsigned index = 0;
     note_kind(option, settings);
     switch (option) {
@@ -175,11 +174,8 @@ bool diff_option(int option, void *to, struct error *err)
         settings->by = (enum diff_by)(DIFF_BY_SITE + index);
         return true;
     case OPTION_TOP:
-        if (!argument_number("top", optarg, SIZE_MAX / 2, &number, err))
-            return false;
-        settings->top = (size_t)number;
         settings->top_given = true;
-        return true;
+        return argument_count("top", optarg, SIZE_MAX / 2, &settings->top, err);
     case OPTION_STACKS:
         return take_stacks(settings, err);
     case OPTION_FAIL_OVER:

@@ -1,6 +1,5 @@
 #include "commands/suggest_options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +32,6 @@ enum {
 #define MOST_SLOTS   100000
 #define MOST_THREADS 1024
 #define MOST_COUNT   1000000000
-#define MOST_DEVICE  1023
 
 const struct option_spec suggest_option_specs[] = {
     {OPTION_CHECKPOINTS, "checkpoints", "K",
@@ -72,18 +70,6 @@ const struct option_spec suggest_option_specs[] = {
     {OPTION_HELP, "help", NULL, "show this help"},
     {0, NULL, NULL, NULL},
 };
-
-static bool take_count(const char *name, size_t most, size_t *count, struct error *err)
-{
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(optarg, &end, 10);
-    if (*optarg < '0' || *optarg > '9' || *end || errno || value > most)
-        return error_set(err, STATUS_USAGE, "--%s takes a whole number up to %zu, not '%.60s'",
-                         name, most, optarg);
-    *count = (size_t)value;
-    return true;
-}
 
 static bool add_budget(const char *text, struct suggest_options *options, struct error *err)
 {
@@ -164,18 +150,14 @@ static bool take_backend(struct suggest_options *options, struct error *err)
 
 static bool take_device(struct suggest_options *options, struct error *err)
 {
-    size_t device;
-    if (!take_count("device", MOST_DEVICE, &device, err))
-        return false;
-    options->capture.device = (int64_t)device;
     options->snapshot_option = "device";
-    return true;
+    return argument_device(optarg, &options->capture.device, err);
 }
 
 static bool take_threads(struct suggest_options *options, struct error *err)
 {
     size_t threads;
-    if (!take_count("threads", MOST_THREADS, &threads, err))
+    if (!argument_count("threads", optarg, MOST_THREADS, &threads, err))
         return false;
     options->plan.rotor.threads = (unsigned)threads;
     return true;
@@ -187,9 +169,9 @@ bool suggest_option(int option, void *to, struct error *err)
     switch (option) {
     case OPTION_CHECKPOINTS:
         options->question = SUGGEST_CHECKPOINTS;
-        return take_count("checkpoints", MOST_COUNT, &options->checkpoints, err);
+        return argument_count("checkpoints", optarg, MOST_COUNT, &options->checkpoints, err);
     case OPTION_SKIP_LAYERS:
-        return take_count("skip-layers", MOST_COUNT, &options->skipped_layers, err);
+        return argument_count("skip-layers", optarg, MOST_COUNT, &options->skipped_layers, err);
     case OPTION_BUDGET:
         return add_budget(optarg, options, err);
     case OPTION_BUDGETS:
@@ -211,7 +193,7 @@ bool suggest_option(int option, void *to, struct error *err)
     case OPTION_UNITS:
         return argument_unit(optarg, &options->unit, err);
     case OPTION_SLOTS:
-        return take_count("slots", MOST_SLOTS, &options->plan.rotor.slots, err);
+        return argument_count("slots", optarg, MOST_SLOTS, &options->plan.rotor.slots, err);
     case OPTION_BACKEND:
         return take_backend(options, err);
     case OPTION_THREADS:

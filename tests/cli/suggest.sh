@@ -150,7 +150,8 @@ usage() {
     err "memsnap: suggest: $message"
 }
 
-usage "--checkpoints takes a whole number up to 1000000000, not '-1'" --checkpoints -1
+usage "--checkpoints takes a whole number, not '-1'" --checkpoints -1
+usage "--threads takes a whole number up to 1024, not '1025'" --threads 1025
 usage "'much' is no budget; try 8GiB or 60%" --budget much
 usage "'0' is no budget; try 8GiB or 60%" --budget 0
 usage "--budget takes one, --budgets several, like '1GiB,60%'" --budget 1GiB,60%

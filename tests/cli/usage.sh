@@ -85,14 +85,14 @@ usage "--stacks may be --stacks=all, but not 'some'" --stacks=some
 usage "--stacks may be --stacks=all, but not ''" --stacks=
 usage 'option --verbose takes no argument' --verbose=yes
 usage "--jobs takes a whole number, not 'many'" --jobs many
-usage "--jobs takes a whole number, not '1025'" --jobs 1025
+usage "--jobs takes a whole number up to 1024, not '1025'" --jobs 1025
 usage "unknown format 'xml'; there are text and json" --format xml
 usage "unknown unit 'MB'; there are auto, bytes, KiB, MiB, GiB" --units MB
 usage "--top takes a whole number, not '-1'" --top -1
 usage "--top takes a whole number, not ''" --top ''
-usage "--top takes a whole number, not '99999999999999999999'" --top 99999999999999999999
+usage "--top takes a whole number up to 9223372036854775807, not '99999999999999999999'" --top 99999999999999999999
 usage "--device takes a whole number, not 'cuda:0'" --device cuda:0
-usage "--device takes a whole number, not '4294967296'" --device 4294967296
+usage "--device takes a whole number up to 4294967295, not '4294967296'" --device 4294967296
 usage "'lots' is no size; try 512MiB or 8GiB" --max-memory lots
 usage "'0' is no size; try 512MiB or 8GiB" --max-memory 0
 usage "'huge' is no size; try 24GiB or 80GiB" --gpu-memory huge
