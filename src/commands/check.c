@@ -166,7 +166,9 @@ static enum status check_into(struct run *run)
 {
     struct output output;
     struct error err;
-    if (!output_open(&output, run->options->output, &err))
+    const char *path = run->options->output;
+    if (!inputs_spare(run->inputs, path, &err) || !inputs_spare(&run->baseline_input, path, &err) ||
+        !output_open(&output, path, &err))
         return complain_failure(&err);
     if (!inputs_open(run->inputs, &err) ||
         (run->options->baseline && !inputs_open(&run->baseline_input, &err))) {

@@ -32,7 +32,7 @@ enum status files_run_with_rules(const char *rules, struct capture_options *capt
 enum status files_open(struct output *output, const char *path, struct inputs *inputs)
 {
     struct error err;
-    if (!output_open(output, path, &err))
+    if (!inputs_spare(inputs, path, &err) || !output_open(output, path, &err))
         return complain_failure(&err);
     if (!inputs_open(inputs, &err)) {
         output_discard(output);

@@ -146,6 +146,21 @@ int input_open(const char *path, struct error *err)
     return fd;
 }
 
+bool inputs_spare(const struct inputs *inputs, const char *output, struct error *err)
+{
+    struct stat there, input;
+    if (!output || is_stdin(output) || stat(output, &there) != 0 || !S_ISREG(there.st_mode))
+        return true;
+    for (size_t i = 0; i < inputs->count; i++) {
+        const char *path = inputs->paths[i];
+        bool known = (is_stdin(path) ? fstat(STDIN_FILENO, &input) : stat(path, &input)) == 0;
+        if (known && input.st_dev == there.st_dev && input.st_ino == there.st_ino)
+            return error_set(err, STATUS_USAGE, "%.150s is what is to be read; name another output",
+                             output);
+    }
+    return true;
+}
+
 /* As many as the system grants: the usual first limit is for programs that use select(). */
 static void raise_descriptor_limit(void)
 {

@@ -25,6 +25,9 @@ struct inputs {
 enum status inputs_choose(struct inputs *inputs, char **argv, int count);
 void inputs_release(struct inputs *inputs);
 
+/* Refuses an output (as output_open() takes it) that would replace one of them: STATUS_USAGE. */
+bool inputs_spare(const struct inputs *inputs, const char *output, struct error *err);
+
 /* Opens all, so that nothing needs to be opened later. What cannot be opened is no failure, and is
  * told in its place; more files than the system lets a program have open are one, and standard
  * input named twice. */

@@ -100,6 +100,8 @@ static enum status plot(void *self, struct inputs *inputs)
     FILE *notes = NULL;
     if (!plot_options_complete(options, inputs->paths[0], inputs->count, &err))
         return complain_usage("plot: %s", err.text);
+    if (!inputs_spare(inputs, options->out, &err))
+        return complain_failure(&err);
     if (options->look.format == PLOT_HTML)
         return plot_page(options, inputs);
     bool needed = (options->out || options->term) && !options->script;

@@ -53,6 +53,28 @@ run analyze -o out "$sample"
 exits 5
 one_err_line
 
+# What is read is not replaced, whatever names it.
+cp samples/leak.pickle.gz own
+ln -s ../own out/to-own
+for command in 'analyze -o own own' 'analyze -o out/to-own own' 'analyze -o own - ' \
+    'export -o own --format csv own' 'flame -o own own' "diff -o own $sample own" \
+    'dump -o own own' 'check --no-oom -o own own' "check --baseline own --max-increase 0 -o own $sample" \
+    'suggest -o own own'; do
+    # shellcheck disable=SC2086
+    run $command <own
+    exits 2
+    no_out
+    one_err_line
+    err_has 'is what is to be read; name another output'
+    check 'keeps it' cmp samples/leak.pickle.gz own
+done
+cp own own.svg
+run plot --out own.svg own.svg
+exits 2
+err_has 'own.svg is what is to be read; name another output'
+check 'keeps it' cmp own own.svg
+rm own own.svg out/to-own
+
 # A link stays a link.
 echo old >out/target
 ln -s target out/link
