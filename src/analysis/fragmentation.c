@@ -1,5 +1,7 @@
 #include "analysis/fragmentation.h"
 
+#define NOTABLE 10 /* a tenth of what is reserved */
+
 /* What is gathered while segments pass by. */
 struct gather {
     struct cut_up *cut_up;
@@ -37,6 +39,27 @@ static bool make_dump(const struct live_set *set, enum unit unit, struct fragmen
     return ok;
 }
 
+/* Whether the trace ends there, at the dump. */
+static bool is_end(const struct timeline *timeline, const struct moment *moment)
+{
+    const struct trace *trace = timeline->trace;
+    return moment->item == (int64_t)trace->count - 1 && trace_has_end(trace);
+}
+
+static bool visit_moment(const struct live_set *set, const struct moment *moment,
+                         const struct layout_visitor *visitor, struct fragmentation *made,
+                         struct error *err)
+{
+    const struct timeline *timeline = set->timeline;
+    if (is_end(timeline, moment) && timeline->flaws.active_minus_dump_bytes == 0)
+        return layout_of_dump(timeline->snapshot, timeline->device, visitor, err);
+    if (!layout_at(timeline, moment->item, set->items, set->count, false, visitor,
+                   &made->moment_doubts, err))
+        return false;
+    made->no_moment = layout_doubts_text(&made->moment_doubts, moment->reserved_bytes);
+    return true;
+}
+
 static bool make_moment(const struct live_set *set, const struct moment *moment, enum unit unit,
                         struct fragmentation *made, struct error *err)
 {
@@ -45,13 +68,17 @@ static bool make_moment(const struct live_set *set, const struct moment *moment,
     const struct layout_visitor visitor = {&gather, take};
     if (timeline->trace->count == 0)
         return true;
-    if (!layout_at(timeline, moment->item, set->items, set->count, false, &visitor,
-                   &made->moment_doubts, err))
+    if (!visit_moment(set, moment, &visitor, made, err))
         return false;
-    made->no_moment = layout_doubts_text(&made->moment_doubts, moment->reserved_bytes);
     made->has_moment = !made->no_moment;
     finish(&gather, unit);
     return true;
+}
+
+bool cut_up_is_notable(const struct cut_up *cut_up)
+{
+    const struct pool_row *total = &cut_up->pools.total;
+    return total->inactive_split_bytes > total->reserved_bytes / NOTABLE;
 }
 
 bool fragmentation_make(const struct live_set *set, const struct moment *moment, enum unit unit,
@@ -67,6 +94,15 @@ bool fragmentation_make(const struct live_set *set, const struct moment *moment,
     }
     *fragmentation = made;
     return true;
+}
+
+const struct cut_up *fragmentation_then(const struct fragmentation *fragmentation,
+                                        const struct timeline *timeline,
+                                        const struct moment *moment)
+{
+    if (fragmentation->has_moment)
+        return &fragmentation->moment;
+    return is_end(timeline, moment) ? &fragmentation->dump : NULL;
 }
 
 void fragmentation_release(struct fragmentation *fragmentation)

@@ -17,7 +17,7 @@ struct fragmentation {
     struct cut_up dump;     /* exact: the totals are those of timeline->state */
     struct pin_rows pinned; /* at the dump */
     /* At the moment the report describes, where that follows from the trace; holes may be smaller
-     * by unsure_bytes in all. */
+     * by unsure_bytes in all. At the end it is the dump, if that is what the trace leads to. */
     bool has_moment;
     struct cut_up moment;
     struct layout_doubts moment_doubts;
@@ -27,6 +27,12 @@ struct fragmentation {
 /* `set` holds what was live at the moment, and tells of sites and categories. */
 bool fragmentation_make(const struct live_set *set, const struct moment *moment, enum unit unit,
                         struct fragmentation *fragmentation, struct error *err);
+/* Whether more than a tenth of what is reserved is stuck: unused, beside blocks in use. */
+bool cut_up_is_notable(const struct cut_up *cut_up);
+/* How memory is cut up at that moment; NULL where neither the trace nor the dump tells. */
+const struct cut_up *fragmentation_then(const struct fragmentation *fragmentation,
+                                        const struct timeline *timeline,
+                                        const struct moment *moment);
 void fragmentation_release(struct fragmentation *fragmentation);
 
 #endif

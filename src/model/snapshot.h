@@ -32,6 +32,12 @@ struct trace {
     struct window_edge edge; /* what a range left out; empty without one */
 };
 
+/* Whether it goes on up to the dump: false where a range left out its last events. */
+static inline bool trace_has_end(const struct trace *trace)
+{
+    return trace->first_event + trace->count == trace->file_events;
+}
+
 static inline uint64_t trace_addr(const struct trace *trace, size_t item)
 {
     return column_address(&trace->addr, item);

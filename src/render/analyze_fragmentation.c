@@ -6,10 +6,9 @@
 #include "render/table.h"
 
 /* Shares of reserved memory below which nobody needs to be told. */
-#define NOTABLE_STUCK 10 /* 1/10 */
-#define NOTABLE       20
-#define ROWS_TOLD     6
-#define PINS_TOLD     5
+#define NOTABLE   20
+#define ROWS_TOLD 6
+#define PINS_TOLD 5
 
 const char *pool_text(char out[POOL_TEXT_SIZE], const struct pool_key *key)
 {
@@ -52,6 +51,21 @@ static void title(const struct page *page, const struct analysis *analysis,
         when = analysis->at_end ? "at the end" : "at this moment";
     snprintf(text, sizeof(text), "Fragmentation %s: %s%s of the %s reserved, %s", when,
              fragmentation->has_moment && fragmentation->moment_doubts.unsure_bytes ? "up to " : "",
+             page_bytes(page, lost, stuck), page_bytes(page, have, whole),
+             page_share(share, stuck, whole));
+    section(page, text);
+}
+
+/* Holes are fewest where memory is fullest: those of the end are worth a line in a report on the
+ * peak. */
+static void end_title(const struct page *page, const struct fragmentation *fragmentation)
+{
+    const struct pool_row *total = &fragmentation->dump.pools.total;
+    int64_t stuck = (int64_t)total->inactive_split_bytes, whole = (int64_t)total->reserved_bytes;
+    char text[4 * UNITS_TEXT_SIZE + 128], lost[UNITS_TEXT_SIZE], have[UNITS_TEXT_SIZE],
+        share[UNITS_TEXT_SIZE];
+    snprintf(text, sizeof(text),
+             "Fragmentation at the end: %s of the %s reserved, %s (--at end for the remedies)",
              page_bytes(page, lost, stuck), page_bytes(page, have, whole),
              page_share(share, stuck, whole));
     section(page, text);
@@ -183,13 +197,15 @@ bool device_fragmentation(const struct page *page, const struct analysis *analys
 {
     const struct fragmentation *fragmentation = &report->fragmentation;
     const struct cut_up *cut_up = shown(fragmentation);
-    const struct pool_row *total = &cut_up->pools.total;
     bool ok = true;
-    if (total->inactive_split_bytes > total->reserved_bytes / NOTABLE_STUCK) {
+    if (cut_up_is_notable(cut_up)) {
         title(page, analysis, fragmentation);
         ok = pools(page, &cut_up->pools);
         legend(page);
         ok = ok && settings(page, cut_up);
+    } else if (!analysis->at_given && trace_has_end(report->timeline->trace) &&
+               cut_up_is_notable(&fragmentation->dump)) {
+        end_title(page, fragmentation);
     }
     if (fragmentation->pinned.pinned_bytes >
         fragmentation->dump.pools.total.reserved_bytes / NOTABLE)

@@ -82,6 +82,19 @@ static void put_moment(struct json_writer *json, const struct fragmentation *fra
         emit_count(json, "unsure_bytes", fragmentation->moment_doubts.unsure_bytes);
     put_pools(json, &fragmentation->moment.pools);
     put_settings(json, fragmentation->moment.advice);
+    emit_flag(json, "notable", cut_up_is_notable(&fragmentation->moment));
+    emit_close(json, '}');
+}
+
+/* Of the end of the trace; pools and settings then are those of the dump. */
+static void put_end(struct json_writer *json, const struct device_report *report)
+{
+    const struct cut_up *end = &report->fragmentation.dump;
+    if (!trace_has_end(report->timeline->trace))
+        return;
+    emit_open(json, "at_end", '{');
+    put_pool_figures(json, &end->pools.total);
+    emit_flag(json, "notable", cut_up_is_notable(end));
     emit_close(json, '}');
 }
 
@@ -102,5 +115,6 @@ void fragmentation_json(struct json_writer *json, const struct device_report *re
     emit_integer(json, "at_reserved_peak_bytes",
                  reserved->peak_bytes - reserved->active_at_peak_bytes);
     put_moment(json, fragmentation);
+    put_end(json, report);
     emit_close(json, '}');
 }

@@ -22,6 +22,22 @@ done
 for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-shortage pinned; do
     report "$sample.txt" --top 3 "$sample.pickle.gz"
 done
+# Holes of the end are told of in a report on the peak, where they matter then only.
+run analyze --top 1 pinned.pickle.gz
+out_has 'Fragmentation at the end: 572.00 MiB of the 1.14 GiB reserved, 49.0% (--at end'
+out_has_not 'Fragmentation at the peak'
+run analyze --top 1 --at end pinned.pickle.gz
+out_has 'Fragmentation at the end: 572.00 MiB of the 1.14 GiB reserved, 49.0%'
+out_has 'up to 568.00 MiB of reserved memory'
+out_has_not '(--at end'
+run analyze --top 1 --at 0 pinned.pickle.gz
+out_has_not 'Fragmentation at the end'
+run analyze --top 1 --range 0:135 pinned.pickle.gz
+out_has_not 'Fragmentation at the end'
+run analyze --top 1 oom-shortage.pickle.gz
+out_has_not 'Fragmentation at the end'
+run analyze --format json pinned.pickle.gz
+out_has '"inactive_split_bytes":599785472,"releasable_bytes":0,"largest_hole_bytes":89653248,"notable":true}},"ooms"'
 report oom-gpu-memory.txt --top 1 --gpu-memory 3GiB oom-other-process.pickle.gz
 run analyze --gpu-memory 10MiB oom-shortage.pickle.gz
 exits 0
