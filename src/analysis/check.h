@@ -50,6 +50,8 @@ struct check_question {
     const struct check_rules *rules;
     const struct check_baseline *baseline; /* NULL: none */
     struct site_table *sites;
+    bool moment_given; /* the user chose `at`: no word of fragmentation at the end */
+    enum unit unit;    /* of sizes in warnings */
 };
 
 /* Adds the rows of a device. Reports have all call sites (top = 0); `peak` is at the active peak,

@@ -93,39 +93,52 @@ static bool judge_reserved(struct judge *judge)
            add_with_finding(judge, &row, judge->peak, FINDING_FRAGMENTATION);
 }
 
-/* How memory is cut up at the moment; NULL where that is not known. */
-static const struct cut_up *cut_up_at(const struct device_report *report)
+/* Holes are fewest where memory is fullest, and a limit that holds then may not hold at the end. */
+static bool warn_of_end(struct judge *judge, const struct check_row *row)
 {
-    const struct fragmentation *fragmentation = &report->fragmentation;
-    const struct trace *trace = report->timeline->trace;
-    bool is_dump = report->at_item == (int64_t)trace->count - 1 &&
-                   trace->first_event + trace->count == trace->file_events;
-    if (fragmentation->has_moment)
-        return &fragmentation->moment;
-    return is_dump ? &fragmentation->dump : NULL;
+    const struct device_report *report = judge->at;
+    const struct pool_row *end = &report->fragmentation.dump.pools.total;
+    int64_t stuck = (int64_t)end->inactive_split_bytes, whole = (int64_t)end->reserved_bytes;
+    char size[UNITS_TEXT_SIZE];
+    if (judge->question->moment_given || exceeds(judge, row) ||
+        !trace_has_end(report->timeline->trace) ||
+        stuck <= check_limit_bytes(&judge->rule->limit, whole))
+        return true;
+    return check_add_warning(
+        judge->result, judge->err,
+        "device %u: max-fragmentation was judged at the peak; at the end %s lie in holes, %.1f%% "
+        "of "
+        "what is reserved: --at end judges that, and --at peak silences this warning",
+        report->timeline->device, units_bytes(size, stuck, judge->question->unit),
+        100.0 * (double)stuck / (double)whole);
+}
+
+/* Whose blocks keep segments with holes; the bytes are those they keep. */
+static bool blame_pins(struct judge *judge, struct check_row *row)
+{
+    const struct pin_rows *pinned = &judge->at->fragmentation.pinned;
+    struct site site;
+    if (pinned->count == 0 || row->value == 0)
+        return true;
+    const struct pin_row *pin = &pinned->items[0];
+    return site_of(judge->question->sites, pin->stack, &site, judge->err) &&
+           check_blame_site(judge->question->sites, pin->stack, &site, pin->label,
+                            (int64_t)pin->pinned_bytes, &row->blame, judge->err);
 }
 
 static bool judge_fragmentation(struct judge *judge)
 {
     const struct fragmentation *fragmentation = &judge->at->fragmentation;
-    const struct cut_up *cut_up = cut_up_at(judge->at);
+    const struct timeline *timeline = judge->at->timeline;
+    const struct cut_up *cut_up = fragmentation_then(fragmentation, timeline, &judge->at->at);
     if (!cut_up || cut_up->pools.total.reserved_bytes == 0)
         return not_judged(judge, cut_up                     ? "nothing is reserved then"
                                  : fragmentation->no_moment ? fragmentation->no_moment
                                                             : "the trace does not tell");
     struct check_row row = row_of(judge, (int64_t)cut_up->pools.total.inactive_split_bytes);
     row.whole = (int64_t)cut_up->pools.total.reserved_bytes;
-    /* Whose blocks keep segments; the bytes are those they keep. */
-    const struct pin_rows *pinned = &fragmentation->pinned;
-    bool ok = true;
-    if (pinned->count > 0) {
-        const struct pin_row *pin = &pinned->items[0];
-        struct site site;
-        ok = site_of(judge->question->sites, pin->stack, &site, judge->err) &&
-             check_blame_site(judge->question->sites, pin->stack, &site, pin->label,
-                              (int64_t)pin->pinned_bytes, &row.blame, judge->err);
-    }
-    return ok && add_with_finding(judge, &row, judge->at, FINDING_FRAGMENTATION);
+    return warn_of_end(judge, &row) && blame_pins(judge, &row) &&
+           add_with_finding(judge, &row, judge->at, FINDING_FRAGMENTATION);
 }
 
 /* What grows a step at the line of code of one row, over all rows. */

@@ -13,8 +13,11 @@ struct taker {
 
 static struct check_question question_of(const struct check_job *job, struct site_table *sites)
 {
-    return (struct check_question){
-        .rules = &job->options->rules, .baseline = job->baseline, .sites = sites};
+    return (struct check_question){.rules = &job->options->rules,
+                                   .baseline = job->baseline,
+                                   .sites = sites,
+                                   .moment_given = job->options->at_named,
+                                   .unit = job->options->report.unit};
 }
 
 static bool take_reports(const struct taker *taker, const struct capture *capture,

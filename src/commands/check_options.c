@@ -114,6 +114,7 @@ bool check_option(int option, void *to, struct error *err)
         options->baseline = optarg;
         return true;
     case OPTION_AT:
+        options->at_named = true;
         return at_parse(optarg, &options->report, err);
     case OPTION_RANGE:
         return window_parse(optarg, &options->capture.window, err);

@@ -78,6 +78,29 @@ edge max-increase '' --baseline fsdp.layers.pickle decoder.layers.json.gz
 edge max-peak '' decoder.operators.pickle.gz
 edge max-reserved '' decoder.operators.pickle.gz
 
+# fragmentation is judged at the peak; that it is worse at the end is a warning, unless --at is given
+worse='at the end 572.00 MiB lie in holes, 49.0% of what is reserved'
+run check --format json --max-fragmentation 48.9% pinned.pickle.gz
+exits 0
+out_has '"value":0,'
+out_has '"site":""' # nobody is to blame for nothing
+out_has "$worse"
+run check --format github --max-fragmentation 48.9% pinned.pickle.gz
+exits 0
+check 'one warning' test "$(grep -c '^::warning .*at the end 572.00 MiB lie in holes' .run/out)" -eq 1
+run check --format json --max-fragmentation 50% pinned.pickle.gz
+exits 0
+out_has_not 'at the end'
+run check --format json --max-fragmentation 48.9% --at peak pinned.pickle.gz
+exits 0
+out_has_not 'at the end'
+run check --format json --max-fragmentation 48.9% --at end pinned.pickle.gz
+exits 1
+out_has_not 'at the end'
+out_has '"site":"serve.py:55 remember"'
+run check --format json --max-fragmentation 10% --range 0:135 --max-peak 1GiB pinned.pickle.gz
+out_has_not 'at the end'
+
 # a share fails exactly where its bytes do: 128 of 1000 are 12.8%, and no rounding hides one byte
 cat >share.json <<'END'
 {"device_traces": [], "segments": [{"device": 0, "address": 4096, "total_size": 1000,

@@ -87,7 +87,8 @@ static void judge(const struct check_rules *rules, const struct device_report *r
     struct error err = {0};
     check_baseline_init(&baseline, (size_t)32 << 20);
     if (check_baseline_add(&baseline, report, sites, &err)) {
-        const struct check_question question = {rules, &baseline, sites};
+        const struct check_question question = {
+            .rules = rules, .baseline = &baseline, .sites = sites};
         bool ok = check_device(&question, report, report, &result, &err) &&
                   check_finish(rules, &result, &err);
         for (size_t i = 0; i < result.count; i++) {

@@ -49,7 +49,8 @@ static void load(void)
 
 static bool judge(const struct check_baseline *baseline)
 {
-    const struct check_question question = {&rules, baseline, capture.sites};
+    const struct check_question question = {
+        .rules = &rules, .baseline = baseline, .sites = capture.sites};
     struct device_report *report = capture_report(&capture, 0);
     check_result_release(&result);
     bool ok = check_rules_resolve(&rules, &err) &&
