@@ -103,7 +103,8 @@ static bool about_fragmentation(struct findings_maker *maker)
                                         .save_bytes = save,
                                         .at_most = true,
                                         .of_reserved = true},
-                       next, "%s lie in holes between blocks that are in use.",
+                       next, "%s%s lie in holes between blocks that are in use.",
+                       fragmentation->has_moment ? "" : "In the snapshot ",
                        finding_size(maker, holes).text);
 }
 

@@ -156,17 +156,19 @@ static bool settings(const struct page *page, const struct cut_up *cut_up)
     return ok;
 }
 
-static void pinned_title(const struct page *page, const struct pin_rows *rows)
+static void pinned_title(const struct page *page, const struct trace *trace,
+                         const struct pin_rows *rows)
 {
     char text[3 * UNITS_TEXT_SIZE + 128], size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
     bool many = rows->segments != 1;
-    snprintf(text, sizeof(text), "Pinned at the end: %s in %s segment%s, %skept by one small block",
+    snprintf(text, sizeof(text), "Pinned %s: %s in %s segment%s, %skept by one small block",
+             trace_has_end(trace) ? "at the end" : "in the snapshot",
              page_bytes(page, size, (int64_t)rows->pinned_bytes),
              units_count(count, rows->segments), many ? "s" : "", many ? "each " : "");
     section(page, text);
 }
 
-static bool pins(const struct page *page, const struct pin_rows *rows)
+static bool pins(const struct page *page, const struct trace *trace, const struct pin_rows *rows)
 {
     static const struct table_column columns[] = {
         {.title = "pinned"},
@@ -176,7 +178,7 @@ static bool pins(const struct page *page, const struct pin_rows *rows)
         {.title = "category", .kind = COLUMN_LABEL, .optional = 1}};
     char text[UNITS_TEXT_SIZE];
     struct table table;
-    pinned_title(page, rows);
+    pinned_title(page, trace, rows);
     table_init(&table, columns, 5);
     for (size_t i = 0; i < rows->count && i < PINS_TOLD; i++) {
         const struct pin_row *row = &rows->items[i];
@@ -209,6 +211,6 @@ bool device_fragmentation(const struct page *page, const struct analysis *analys
     }
     if (fragmentation->pinned.pinned_bytes >
         fragmentation->dump.pools.total.reserved_bytes / NOTABLE)
-        ok = ok && pins(page, &fragmentation->pinned);
+        ok = ok && pins(page, report->timeline->trace, &fragmentation->pinned);
     return ok;
 }

@@ -25,7 +25,7 @@ static void title(const struct page *page, const struct analysis *analysis,
     else if (!analysis->at_given)
         moment = "at the peak";
     else if (analysis->at_end)
-        moment = "at the end";
+        moment = trace_has_end(report->timeline->trace) ? "at the end" : "at the end of the range";
     else
         moment_place(place, report->timeline->trace, report->at_item);
     snprintf(text, sizeof(text), "Live %s%s: %s in %s allocation%s",

@@ -87,10 +87,11 @@ bool device_baseline(const struct page *page, const struct device_report *report
                                                   {.title = "confidence", .kind = COLUMN_LABEL},
                                                   {.title = "why", .kind = COLUMN_PROSE}};
     char title[UNITS_TEXT_SIZE + 64], text[UNITS_TEXT_SIZE];
+    bool in_range = report->timeline->trace->first_event > 0;
     size_t count = report->baseline_count;
     if (count == 0 || !device_has_history(report))
         return true;
-    snprintf(title, sizeof(title), "From before the first event: %s",
+    snprintf(title, sizeof(title), "From before the %s: %s", in_range ? "range" : "first event",
              page_bytes(page, text, report->timeline->active.baseline_bytes));
     section_title(page, title);
     struct table table;

@@ -107,27 +107,46 @@ static void add_history(struct table *table, const struct page *page,
                         const struct analysis *analysis, const struct device_report *report)
 {
     const struct timeline *timeline = report->timeline;
+    bool has_end = trace_has_end(timeline->trace);
     if (analysis->at_given && !analysis->at_end)
         add_moment(table, page, "asked for", report->at.active_bytes, timeline, report->at_item,
                    &report->annotations);
     add_moment(table, page, "peak", timeline->active.peak_bytes, timeline,
                timeline->active.peak_event, &report->peak_annotations);
     add_figure(table, page, "baseline", timeline->active.baseline_bytes,
-               "allocated before the first event");
-    add_figure(table, page, "end", timeline->active.end_bytes, "after the last event");
+               timeline->trace->first_event > 0 ? "allocated before the range"
+                                                : "allocated before the first event");
+    add_figure(table, page, "end", timeline->active.end_bytes, "after the last event%s",
+               has_end ? "" : " of the range");
 }
 
-static void add_dump(struct table *table, const struct page *page, const struct timeline *timeline)
+/* "; most 478.00 MiB", or nothing where the end has the most. */
+static const char *reserved_most(char out[UNITS_TEXT_SIZE], const struct page *page,
+                                 const struct reserved_curve *reserved)
+{
+    char size[UNITS_TEXT_SIZE];
+    out[0] = '\0';
+    if (reserved->peak_event >= 0 && reserved->peak_bytes != reserved->end_bytes)
+        snprintf(out, UNITS_TEXT_SIZE, "; most %.30s",
+                 page_bytes(page, size, reserved->peak_bytes));
+    return out;
+}
+
+/* Where a range ends before the file does, the dump is of another moment: of what
+ * it tells, only what was reserved follows for the end of the range. */
+static void add_reserved(struct table *table, const struct page *page,
+                         const struct timeline *timeline)
 {
     const struct memory_state *state = &timeline->state;
-    char count[UNITS_TEXT_SIZE], hole[UNITS_TEXT_SIZE], peak[UNITS_TEXT_SIZE] = "";
-    char at[UNITS_TEXT_SIZE];
-    if (timeline->reserved.peak_event >= 0 &&
-        timeline->reserved.peak_bytes != timeline->reserved.end_bytes)
-        snprintf(peak, sizeof(peak), "; most %.30s",
-                 page_bytes(page, at, timeline->reserved.peak_bytes));
+    char count[UNITS_TEXT_SIZE], hole[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
+    reserved_most(most, page, &timeline->reserved);
+    if (!trace_has_end(timeline->trace)) {
+        add_figure(table, page, "reserved", timeline->reserved.end_bytes,
+                   "at the end of the range%s", most);
+        return;
+    }
     add_figure(table, page, "reserved", (int64_t)state->reserved_bytes, "in %s segment%s%s",
-               units_count(count, state->segments), state->segments == 1 ? "" : "s", peak);
+               units_count(count, state->segments), state->segments == 1 ? "" : "s", most);
     if (state->inactive_bytes)
         add_figure(table, page, "inactive", (int64_t)state->inactive_bytes,
                    "reserved but unused at the end, largest hole %s",
@@ -183,7 +202,7 @@ bool device_summary(const struct page *page, const struct analysis *analysis,
     table_init(&table, columns, 3);
     if (history)
         add_history(&table, page, analysis, report);
-    add_dump(&table, page, report->timeline);
+    add_reserved(&table, page, report->timeline);
     table_print(&table, page, SECTION_INDENT);
     bool ok = !table_failed(&table);
     table_release(&table);

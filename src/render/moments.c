@@ -39,7 +39,8 @@ const char *moment_place(char out[MOMENT_TEXT_SIZE], const struct trace *trace, 
 {
     char number[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE], delay[UNITS_TEXT_SIZE];
     if (item < 0) {
-        snprintf(out, MOMENT_TEXT_SIZE, "before the first event");
+        snprintf(out, MOMENT_TEXT_SIZE, "before the %s",
+                 trace->first_event > 0 ? "range" : "first event");
         return out;
     }
     snprintf(out, MOMENT_TEXT_SIZE, "event %s of %s%s", event_number(number, trace, item),

@@ -16,7 +16,7 @@ const char *event_delay(char out[UNITS_TEXT_SIZE], const struct trace *trace, in
 /* "281.1 ms" from the first event kept to the last, or nothing where events carry no time. */
 const char *trace_span(char out[UNITS_TEXT_SIZE], const struct trace *trace);
 
-/* "event 3,485 of 22,332, +87.6 ms", "before the first event". */
+/* "event 3,485 of 22,332, +87.6 ms", "before the first event", "before the range". */
 const char *moment_place(char out[MOMENT_TEXT_SIZE], const struct trace *trace, int64_t item);
 
 #endif

@@ -34,6 +34,22 @@ run analyze --top 1 --at 0 pinned.pickle.gz
 out_has_not 'Fragmentation at the end'
 run analyze --top 1 --range 0:135 pinned.pickle.gz
 out_has_not 'Fragmentation at the end'
+out_has 'Pinned in the snapshot: 572.00 MiB in 8 segments'
+
+# The end of a range is that of nothing else.
+run analyze --top 1 --range 500:900 leak.pickle.gz
+out_has '  baseline   93.25 MiB  allocated before the range'
+out_has '  end       129.24 MiB  after the last event of the range'
+out_has '  reserved  222.00 MiB  at the end of the range'
+out_has_not 'in 59 segments'
+out_has_not 'inactive'
+out_has 'In the snapshot 25.13 MiB lie in holes'
+run analyze --top 1 --range 500:900 --at end leak.pickle.gz
+out_has 'Live at the end of the range: 129.24 MiB'
+run analyze --top 1 --range 500: leak.pickle.gz
+out_has 'after the last event'
+out_has 'reserved but unused at the end,'
+out_has_not 'of the range'
 run analyze --top 1 oom-shortage.pickle.gz
 out_has_not 'Fragmentation at the end'
 run analyze --format json pinned.pickle.gz
