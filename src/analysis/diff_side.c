@@ -262,7 +262,7 @@ static bool reduce(struct reduction *reduction, const struct timeline *timeline,
     sum_up(reduction);
     return make_parts(reduction, err) && make_sites(reduction, err) &&
            take_settings(reduction, timeline->snapshot, err) &&
-           notices_make(timeline, set->unexplained_bytes, 0, options->unit, &side->notices,
+           notices_make(timeline, set->unexplained_bytes, options->unit, &side->notices,
                         &side->notice_count, err);
 }
 

@@ -29,6 +29,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/check_parts.h \
 	src/analysis/check_rules.c \
 	src/analysis/check_rules.h \
+	src/analysis/device_memory.c \
+	src/analysis/device_memory.h \
 	src/analysis/diff.c \
 	src/analysis/diff.h \
 	src/analysis/diff_align.c \

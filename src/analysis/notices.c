@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 
-#define NOTICES_MOST 9
+#define NOTICES_MOST 7
 #define RECORD       "`torch.cuda.memory._record_memory_history("
 
 struct notice_list {
@@ -169,21 +169,8 @@ static void above_reserved(struct notice_list *list, const struct timeline *time
             units_bytes(held, active, list->unit), units_bytes(have, reserved, list->unit));
 }
 
-static void above_device(struct notice_list *list, const struct timeline *timeline,
-                         uint64_t device_bytes)
-{
-    int64_t reserved = timeline->reserved.peak_bytes;
-    char has[UNITS_TEXT_SIZE], held[UNITS_TEXT_SIZE];
-    if (device_bytes > 0 && reserved > 0 && (uint64_t)reserved > device_bytes)
-        add(list, NOTICE_DEVICE_TOO_SMALL,
-            "--gpu-memory says %s, but %s were reserved: the device has more, and what is said of "
-            "it by that size is wrong",
-            units_bytes(has, (int64_t)device_bytes, list->unit),
-            units_bytes(held, reserved, list->unit));
-}
-
-bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, uint64_t device_bytes,
-                  enum unit unit, struct notice **notices, size_t *count, struct error *err)
+bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, enum unit unit,
+                  struct notice **notices, size_t *count, struct error *err)
 {
     struct notice_list list = {.items = calloc(NOTICES_MOST, sizeof(struct notice)), .unit = unit};
     if (!list.items)
@@ -194,7 +181,6 @@ bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, ui
     unknown_actions(&list, timeline);
     contradictions(&list, timeline, unexplained_bytes);
     above_reserved(&list, timeline);
-    above_device(&list, timeline, device_bytes);
     *notices = list.items;
     *count = list.count;
     return true;

@@ -4,8 +4,8 @@
 
 #include "analysis/report.h"
 
-/* Sizes are told in `unit`; device_bytes as in struct report_options. `*notices` is malloc'ed. */
-bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, uint64_t device_bytes,
-                  enum unit unit, struct notice **notices, size_t *count, struct error *err);
+/* Sizes are told in `unit`. `*notices` is malloc'ed. */
+bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, enum unit unit,
+                  struct notice **notices, size_t *count, struct error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/device_memory.h"
 #include "analysis/report_sites.h"
 
 static bool out_of_memory(struct error *err)
@@ -212,28 +213,6 @@ static bool explain(const struct work *work, struct oom_row *row, struct error *
     return true;
 }
 
-/* The most that was ever reserved and free together: what the device has at least. */
-static uint64_t least_device_bytes(const struct timeline *timeline)
-{
-    const struct trace *trace = timeline->trace;
-    int64_t reserved = timeline->reserved.start_bytes;
-    uint64_t least =
-        timeline->reserved.peak_bytes > 0 ? (uint64_t)timeline->reserved.peak_bytes : 0;
-    for (size_t i = 0; i < trace->count; i++) {
-        uint64_t both;
-        uint8_t action = trace->action[i];
-        if (action == ACTION_SEGMENT_ALLOC || action == ACTION_SEGMENT_MAP)
-            reserved += (int64_t)trace_size(trace, i);
-        else if (action == ACTION_SEGMENT_FREE || action == ACTION_SEGMENT_UNMAP)
-            reserved -= (int64_t)trace_size(trace, i);
-        else if (action == ACTION_OOM && reserved > 0 &&
-                 !__builtin_add_overflow((uint64_t)reserved, trace_addr(trace, i), &both) &&
-                 both > least)
-            least = both;
-    }
-    return least;
-}
-
 /* At least one, so that the last is always explained. */
 static size_t most_shown(const struct timeline *timeline)
 {
@@ -255,7 +234,7 @@ bool ooms_make(const struct live_set *set, const struct oom_question *question, 
         return true;
     }
     work.rules = allocator_rules_of(timeline->snapshot);
-    work.least_bytes = least_device_bytes(timeline);
+    work.least_bytes = device_memory_least(timeline);
     size_t shown = most_shown(timeline), at = trace->count;
     made.items = calloc(shown, sizeof(*made.items));
     bool ok = made.items || out_of_memory(err);

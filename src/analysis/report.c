@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/annotations.h"
+#include "analysis/device_memory.h"
 #include "analysis/notices.h"
 #include "analysis/report_rows.h"
 #include "analysis/report_steps.h"
@@ -129,12 +130,13 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
     struct live_set set = {.timeline = timeline, .sites = sites};
     struct live *live = NULL;
     bool ok =
+        device_memory_check(timeline, options->device_bytes, err) &&
         choose_moment(report, options, err) && sum_up(report, &set, &live, options, err) &&
         report_steps_make(report, sites, err) && find(report, &set, options, err) &&
         annotations_open(timeline, report->at_item, &report->annotations, err) &&
         annotations_open(timeline, timeline->active.peak_event, &report->peak_annotations, err) &&
-        notices_make(timeline, set.unexplained_bytes, options->device_bytes, options->unit,
-                     &report->notices, &report->notice_count, err);
+        notices_make(timeline, set.unexplained_bytes, options->unit, &report->notices,
+                     &report->notice_count, err);
     free(live);
     if (!ok) {
         device_report_destroy(report);

@@ -61,7 +61,6 @@ enum notice_kind {
     NOTICE_UNKNOWN_ACTION,
     NOTICE_CONTRADICTION,      /* parts do not add up: says by how many bytes */
     NOTICE_MORE_THAN_RESERVED, /* active above reserved: the file was edited or is damaged */
-    NOTICE_DEVICE_TOO_SMALL,   /* reserved above what the user says the device has */
 };
 
 struct notice {
@@ -75,7 +74,7 @@ struct report_options {
     struct point at;       /* when at_given and not at_end */
     size_t top;            /* rows of call sites and of largest allocations; 0: all */
     enum unit unit;        /* of sizes in sentences */
-    uint64_t device_bytes; /* memory of the device; 0: not known */
+    uint64_t device_bytes; /* memory of the device, as the user says; 0: not known */
 };
 
 struct device_report {

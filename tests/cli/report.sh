@@ -55,9 +55,29 @@ out_has_not 'Fragmentation at the end'
 run analyze --format json pinned.pickle.gz
 out_has '"inactive_split_bytes":599785472,"releasable_bytes":0,"largest_hole_bytes":89653248,"notable":true}},"ooms"'
 report oom-gpu-memory.txt --top 1 --gpu-memory 3GiB oom-other-process.pickle.gz
-run analyze --gpu-memory 10MiB oom-shortage.pickle.gz
+
+# A device with less than was seen of it is none.
+refused() {
+    run analyze --gpu-memory "$2" "$1"
+    exits 2
+    no_out
+    one_err_line
+    err_has "--gpu-memory $3"
+}
+refused oom-other-process.pickle.gz 24 \
+    '24 B is less than the 2.03 GiB that device 0 is seen to have; did you mean 24GiB?'
+refused oom-other-process.pickle.gz 24564 \
+    '23.99 KiB is less than the 2.03 GiB that device 0 is seen to have; did you mean 24564MiB?'
+refused oom-other-process.pickle.gz 3MiB '3.00 MiB is less than the 2.03 GiB that device 0 is'
+refused oom-other-process.pickle.gz 2GiB '2.00 GiB is less than the 2.03 GiB that device 0 is seen'
+check 'guesses nothing' lacks 'did you mean' .run/err
+# its most: reserved and free together when memory ran out
+refused oom-shortage.pickle.gz 2147483647 '2,147,483,647 B is less than the 2,147,483,648 B that'
+refused history-off.pickle 271MiB '271.00 MiB is less than the 272.00 MiB that device 0'
+run analyze --top 1 --gpu-memory 2GiB oom-shortage.pickle.gz
 exits 0
-out_has 'warning: --gpu-memory says 10.00 MiB, but'
+no_err
+
 report oom-range.txt --top 1 --range 100:167 --at 101 oom-fragmented.pickle.gz
 report oom-cut.txt --top 1 --range 0:166 --at 100 oom-fragmented.pickle.gz
 report history-off.txt history-off.pickle
