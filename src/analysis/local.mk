@@ -112,9 +112,13 @@ libmemsnap_a_SOURCES += \
 	src/analysis/notices.h \
 	src/analysis/oom.c \
 	src/analysis/oom.h \
+	src/analysis/oom_elsewhere.c \
+	src/analysis/oom_elsewhere.h \
 	src/analysis/oom_verdict.c \
 	src/analysis/oom_words.c \
 	src/analysis/oom_words.h \
+	src/analysis/oom_words_elsewhere.c \
+	src/analysis/oom_words_parts.h \
 	src/analysis/operator_curves.c \
 	src/analysis/operator_curves.h \
 	src/analysis/operators.c \

@@ -53,20 +53,6 @@ static bool take_segment(void *self, const struct layout_segment *segment, struc
     return pool_rows_add(&view->pools, segment, NULL, err) && pins_add(&view->pins, segment, err);
 }
 
-/* The other pool with the most free memory. */
-static void find_elsewhere(struct oom_row *row, const struct pool_rows *pools)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < pools->count; i++) {
-        const struct pool_row *pool = &pools->items[i];
-        uint64_t free_bytes = pool->inactive_split_bytes + pool->releasable_bytes;
-        if (free_bytes > most && !pool_key_equal(&pool->key, &row->key)) {
-            most = free_bytes;
-            row->layout.elsewhere = pool->key;
-        }
-    }
-}
-
 static bool look_at_layout(const struct work *work, const struct live_set *live,
                            struct oom_row *row, const char **doubt, struct error *err)
 {
@@ -80,7 +66,7 @@ static bool look_at_layout(const struct work *work, const struct live_set *live,
         layout_at(timeline, row->item, live->items, live->count, true, &visitor, &doubts, err);
     if (ok) {
         *doubt = layout_doubts_text(&doubts, row->at.reserved_bytes);
-        find_elsewhere(row, &view.pools);
+        oom_find_elsewhere(&view.pools, &row->key, &row->layout.elsewhere);
         row->layout.unsure_bytes = doubts.unsure_bytes;
         row->layout.is_known = !*doubt;
     }

@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_ANALYSIS_OOM_H
 #define MEMSNAP_ANALYSIS_OOM_H
 
+#include "analysis/oom_elsewhere.h"
 #include "analysis/pinned.h"
 #include "analysis/pools.h"
 #include "base/units.h"
@@ -34,8 +35,8 @@ struct oom_layout {
     uint64_t largest_bytes;   /* the largest of those that could serve the request */
     uint64_t elsewhere_bytes; /* those of other pools and streams.. */
     uint64_t elsewhere_largest_bytes;
-    struct pool_key elsewhere; /* ..and the one that has most of them */
-    uint64_t unsure_bytes;     /* of the holes: may belong to blocks */
+    struct oom_elsewhere elsewhere; /* ..and where most of them are */
+    uint64_t unsure_bytes;          /* of the holes: may belong to blocks */
 };
 
 struct oom_site {

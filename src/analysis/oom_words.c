@@ -4,21 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/oom_words_parts.h"
 #include "base/utf8.h"
 
 #define LABEL_MOST 120 /* bytes */
 
-struct words {
-    char *out;
-    size_t size;
-    enum unit unit;
-};
-
-static void say(const struct words *words, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* Adds to what is there. */
-static void say(const struct words *words, const char *format, ...)
+void oom_say(const struct words *words, const char *format, ...)
 {
     size_t used = strlen(words->out);
     va_list arguments;
@@ -27,55 +19,29 @@ static void say(const struct words *words, const char *format, ...)
     va_end(arguments);
 }
 
-struct size_text {
-    char text[UNITS_TEXT_SIZE];
-};
-
-static struct size_text size_of(const struct words *words, uint64_t bytes)
+struct size_text oom_size(const struct words *words, uint64_t bytes)
 {
     struct size_text size;
     units_bytes(size.text, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, words->unit);
     return size;
 }
 
-#define SIZE(bytes) (size_of(words, bytes).text)
-
 static uint64_t positive(int64_t bytes)
 {
     return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-static bool is_private(const struct pool_key *key)
-{
-    return key->pool[0] != 0 || key->pool[1] != 0;
-}
-
-/* "the default pool of stream 7", "private pool (0, 3) of a CUDA graph, for requests up to 1 MiB"
- */
-static void say_pool(const struct words *words, const struct pool_key *key,
-                     const struct pool_key *own)
-{
-    if (is_private(key))
-        say(words, "private pool (%llu, %llu) of a CUDA graph", (unsigned long long)key->pool[0],
-            (unsigned long long)key->pool[1]);
-    else
-        say(words, "the default pool");
-    if (key->stream != own->stream)
-        say(words, " of stream %lld", (long long)key->stream);
-    if (key->is_small != own->is_small)
-        say(words, ", for requests %s 1 MiB", key->is_small ? "up to" : "above");
-}
-
 static void say_other_process(const struct words *words, const struct oom_row *row)
 {
     if (row->device_is_least)
-        say(words, "at least %s of the device's memory (%s or more) are held",
-            SIZE(row->other_bytes), SIZE(row->device_bytes));
+        oom_say(words, "at least %s of the device's memory (%s or more) are held",
+                SIZE(row->other_bytes), SIZE(row->device_bytes));
     else
-        say(words, "%s of the device's %s are held", SIZE(row->other_bytes),
-            SIZE(row->device_bytes));
-    say(words, " by other processes, or by this one outside of PyTorch's allocator (CUDA context, "
-               "NCCL, other libraries)");
+        oom_say(words, "%s of the device's %s are held", SIZE(row->other_bytes),
+                SIZE(row->device_bytes));
+    oom_say(words,
+            " by other processes, or by this one outside of PyTorch's allocator (CUDA context, "
+            "NCCL, other libraries)");
 }
 
 static void say_sentence(const struct words *words, const struct oom_row *row, const char *doubt)
@@ -83,46 +49,44 @@ static void say_sentence(const struct words *words, const struct oom_row *row, c
     const struct oom_layout *layout = &row->layout;
     switch (row->verdict) {
     case OOM_PROCESS_LIMIT:
-        say(words,
+        oom_say(
+            words,
             "the device had %s free, enough for the segment of %s that it takes: a limit on this "
             "process refused it",
             SIZE(row->device_free_bytes), SIZE(row->segment_bytes));
         break;
     case OOM_FRAGMENTATION:
-        say(words,
+        oom_say(
+            words,
             "fragmentation: %s free on the device and %s unused in the pool's segments are enough, "
             "but the largest hole is %s",
             SIZE(row->device_free_bytes), SIZE(layout->pool_bytes), SIZE(layout->largest_bytes));
         break;
     case OOM_OTHER_POOL:
-        say(words, "free, but not for this request: of %s unused in other pools most lies in ",
-            SIZE(layout->elsewhere_bytes));
-        say_pool(words, &layout->elsewhere, &row->key);
-        if (layout->largest_bytes > 0)
-            say(words, "; the largest hole of its own pool is %s", SIZE(layout->largest_bytes));
-        else
-            say(words, "; its own pool has no hole");
+        oom_say_elsewhere(words, layout);
         break;
     case OOM_OTHER_PROCESS:
         say_other_process(words, row);
         break;
     case OOM_SHORTAGE:
-        say(words, "a true shortage: %s are in use, and %s free on the device",
-            SIZE(positive(row->at.active_bytes)), SIZE(row->device_free_bytes));
+        oom_say(words, "a true shortage: %s are in use, and %s free on the device",
+                SIZE(positive(row->at.active_bytes)), SIZE(row->device_free_bytes));
         if (layout->inactive_bytes > 0)
-            say(words, " with %s unused in segments", SIZE(layout->inactive_bytes));
-        say(words, " are too little for %s", SIZE(row->requested_bytes));
+            oom_say(words, " with %s unused in segments", SIZE(layout->inactive_bytes));
+        oom_say(words, " are too little for %s", SIZE(row->requested_bytes));
         break;
     case OOM_UNKNOWN:
         if (doubt)
-            say(words,
+            oom_say(
+                words,
                 "up to %s were reserved but unused, which may have been enough, but how they were "
                 "cut up is not known: %s",
                 SIZE(oom_most_unused(row)), doubt);
         else
-            say(words,
-                "a hole of %s in its own pool would have served the request, and the capture does "
-                "not tell why it did not",
+            oom_say(
+                words,
+                "a hole of %s in the pool of this request would have served it, and the capture "
+                "does not tell why it did not",
                 SIZE(layout->largest_bytes));
         break;
     }
@@ -140,32 +104,11 @@ static void say_pins(const struct words *words, const struct oom_row *row, const
         return;
     const struct pin_row *pin = &row->pinned.items[0];
     bool many = pin->segments != 1;
-    say(words, "%s%llu block%s %s%.*s, %s%s, keep%s %s of segments from going back to the device",
+    oom_say(
+        words, "%s%llu block%s %s%.*s, %s%s, keep%s %s of segments from going back to the device",
         lead, (unsigned long long)pin->segments, many ? "s" : "", is_place(pin->label) ? "of " : "",
         utf8_clip(pin->label, LABEL_MOST), pin->label, SIZE(pin->block_bytes),
         many ? " in all" : "", many ? "" : "s", SIZE(pin->pinned_bytes));
-}
-
-static void say_elsewhere(const struct words *words, const struct oom_row *row,
-                          const struct allocator_rules *rules)
-{
-    const struct pool_key *there = &row->layout.elsewhere;
-    if (is_private(&row->key) && !is_private(there))
-        say(words, "call torch.cuda.empty_cache() before the capture: while a CUDA graph is "
-                   "captured nothing is given back");
-    else if (is_private(there))
-        say(words,
-            "let the CUDA graphs share one pool (torch.cuda.graph(..., pool=...)), or delete "
-            "graphs that are done: until then their memory serves nothing else");
-    else if (there->stream != row->key.stream)
-        say(words, "allocate on one stream what need not be on two: a block serves only the stream "
-                   "it was made on");
-    else if (rules->expandable_segments)
-        say(words, "expandable_segments is on already, but a page goes back to the device only "
-                   "when no block is left in it: free the long-lived blocks of that pool earlier");
-    else
-        say(words, "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, so that unused pages of "
-                   "one pool go back to the device");
 }
 
 /* What helps against most of what was in use. */
@@ -202,19 +145,20 @@ static void say_largest(const struct words *words, const struct oom_row *row)
     const struct oom_site *site = &row->sites[0];
     const char *helps = remedy(category), *separator = "";
     if (!helps && !is_place(site->label)) {
-        say(words, "record the history from the start of the run, with stacks, to see what holds "
-                   "so much");
+        oom_say(words,
+                "record the history from the start of the run, with stacks, to see what holds "
+                "so much");
         return;
     }
     if (helps) {
-        say(words, "most is %s (%s), and what helps is %s", category_name(category),
-            SIZE(positive(row->categories[0].bytes)), helps);
+        oom_say(words, "most is %s (%s), and what helps is %s", category_name(category),
+                SIZE(positive(row->categories[0].bytes)), helps);
         separator = "; ";
     }
     if (is_place(site->label))
-        say(words, "%sthe largest call site is %.*s (%s, %s)", separator,
-            utf8_clip(site->label, LABEL_MOST), site->label, category_name(site->category),
-            SIZE(positive(site->bytes)));
+        oom_say(words, "%sthe largest call site is %.*s (%s, %s)", separator,
+                utf8_clip(site->label, LABEL_MOST), site->label, category_name(site->category),
+                SIZE(positive(site->bytes)));
 }
 
 static void say_next(const struct words *words, const struct oom_row *row,
@@ -222,33 +166,34 @@ static void say_next(const struct words *words, const struct oom_row *row,
 {
     switch (row->verdict) {
     case OOM_PROCESS_LIMIT:
-        say(words, "look for torch.cuda.set_per_process_memory_fraction() or "
-                   "per_process_memory_fraction, and raise it");
+        oom_say(words, "look for torch.cuda.set_per_process_memory_fraction() or "
+                       "per_process_memory_fraction, and raise it");
         break;
     case OOM_FRAGMENTATION:
         if (!rules->expandable_segments) {
-            say(words, "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA "
-                       "call");
+            oom_say(words,
+                    "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA "
+                    "call");
             say_pins(words, row, "; ");
         } else {
-            say(words, "expandable_segments is on already: free what is long-lived earlier, or "
-                       "allocate it first");
+            oom_say(words, "expandable_segments is on already: free what is long-lived earlier, or "
+                           "allocate it first");
         }
         break;
     case OOM_OTHER_POOL:
-        say_elsewhere(words, row, rules);
+        oom_say_elsewhere_next(words, &row->layout.elsewhere, rules);
         say_pins(words, row, "; ");
         break;
     case OOM_OTHER_PROCESS:
-        say(words, "look with nvidia-smi for what else runs on the device, and end or move it");
+        oom_say(words, "look with nvidia-smi for what else runs on the device, and end or move it");
         break;
     case OOM_SHORTAGE:
         say_largest(words, row);
         break;
     case OOM_UNKNOWN:
-        say(words, row->layout.after_range
-                       ? "analyze the whole capture, without --range"
-                       : "record again, and dump as soon as the error is raised");
+        oom_say(words, row->layout.after_range
+                           ? "analyze the whole capture, without --range"
+                           : "record again, and dump as soon as the error is raised");
         break;
     }
 }

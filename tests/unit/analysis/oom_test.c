@@ -93,27 +93,108 @@ START_TEST(what_pins_is_named)
 }
 END_TEST
 
-START_TEST(free_elsewhere)
+/* What pools have unused, in MiB: the next of `pools`. */
+static struct pool_row pools[8];
+static size_t pool_count;
+
+static void pool(uint64_t id, int64_t stream, bool is_small, uint64_t split, uint64_t whole)
 {
-    row.layout.inactive_bytes = 60 * MIB;
-    row.layout.elsewhere_bytes = 50 * MIB;
-    row.layout.elsewhere = (struct pool_key){.stream = 7};
-    judge(NULL, OOM_OTHER_POOL,
-          "the default pool of stream 7; the largest hole of its own pool is "
-          "10.00 MiB",
-          "allocate on one stream");
-    row.layout.elsewhere = (struct pool_key){.pool = {0, 3}};
-    judge(NULL, OOM_OTHER_POOL, "private pool (0, 3) of a CUDA graph", "share one pool");
-    row.key.pool[1] = 4;
-    row.layout.elsewhere = (struct pool_key){.stream = 0};
-    judge(NULL, OOM_OTHER_POOL, "the default pool", "empty_cache() before the capture");
-    row.key.pool[1] = 0;
-    row.layout.elsewhere = (struct pool_key){.is_small = true};
-    judge(NULL, OOM_OTHER_POOL, "the default pool, for requests up to 1 MiB",
-          "expandable_segments:True");
+    pools[pool_count++] =
+        (struct pool_row){.key = {.pool = {0, id}, .stream = stream, .is_small = is_small},
+                          .inactive_split_bytes = split * MIB,
+                          .releasable_bytes = whole * MIB};
+}
+
+/* Of the pools since the last time, with 10 MiB of holes in the request's own. */
+static void judge_elsewhere(const char *sentence, const char *next)
+{
+    struct pool_rows rows = {.items = pools, .count = pool_count};
+    row.layout.elsewhere_bytes = 0;
+    for (size_t i = 0; i < pool_count; i++)
+        if (!pool_key_equal(&pools[i].key, &row.key))
+            row.layout.elsewhere_bytes += pools[i].inactive_split_bytes + pools[i].releasable_bytes;
+    row.layout.inactive_bytes = row.layout.elsewhere_bytes + row.layout.pool_bytes;
+    oom_find_elsewhere(&rows, &row.key, &row.layout.elsewhere);
+    judge(NULL, OOM_OTHER_POOL, sentence, next);
+    pool_count = 0;
+}
+
+START_TEST(free_on_another_stream)
+{
+    pool(0, 7, false, 20, 30);
+    pool(0, 0, false, 10, 0);
+    pool(0, 7, true, 0, 2);
+    pool(0, 8, false, 0, 0);
+    judge_elsewhere("52.00 MiB lie unused in the default pool of stream 7; the largest hole in the "
+                    "pool of this request is 10.00 MiB",
+                    "allocate on one stream");
+    pool(0, 7, false, 20, 0);
+    pool(0, 9, false, 30, 0);
+    pool(0, 7, true, 1, 0);
+    judge_elsewhere("51.00 MiB lie unused in the pools of 2 other streams, of which stream 9 has "
+                    "most, 30.00 MiB; ",
+                    "allocate on one stream");
+}
+END_TEST
+
+START_TEST(free_in_private_pools)
+{
+    pool(3, 5, false, 0, 50);
+    judge_elsewhere("50.00 MiB lie unused in private pool (0, 3) of a CUDA graph; ",
+                    "share one pool");
+    pool(1, 0, false, 0, 20);
+    pool(2, 5, true, 0, 2);
+    pool(3, 5, false, 20, 0);
+    pool(2, 5, false, 10, 8);
+    judge_elsewhere("request: 60.00 MiB lie unused in 3 private pools of CUDA graphs, 20.00 MiB "
+                    "each; the largest hole in the pool of this request is 10.00 MiB",
+                    "share one pool");
+    pool(1, 0, false, 0, 20);
+    pool(2, 0, false, 0, 21);
+    row.layout.largest_bytes = row.layout.pool_bytes = 0;
+    judge_elsewhere("41.00 MiB lie unused in 2 private pools of CUDA graphs, of which (0, 2) has "
+                    "most, 21.00 MiB; the pool of this request has no hole",
+                    "share one pool");
+}
+END_TEST
+
+START_TEST(free_in_pools_of_several_kinds)
+{
+    /* that of the stream is the largest, but most of all lies in the others */
+    pool(0, 7, false, 0, 30);
+    pool(1, 0, false, 0, 20);
+    pool(2, 0, false, 0, 20);
+    pool(0, 0, true, 1, 0);
+    judge_elsewhere("of 71.00 MiB unused in other pools 40.00 MiB lie in 2 private pools of CUDA "
+                    "graphs, 20.00 MiB each; ",
+                    "share one pool");
+    pool(0, 0, true, 30, 1);
+    pool(0, 7, false, 0, 30);
+    judge_elsewhere("31.00 MiB lie in the default pool, for requests up to 1 MiB; ",
+                    "expandable_segments:True");
+    pool(0, 0, true, 50, 0);
     rules.expandable_segments = true;
-    judge(NULL, OOM_OTHER_POOL, "the default pool, for requests up to 1 MiB", "is on already");
+    judge_elsewhere("50.00 MiB lie unused in the default pool, for requests up to 1 MiB",
+                    "is on already");
     ck_assert_ptr_null(strstr(row.next, "set PYTORCH"));
+}
+END_TEST
+
+START_TEST(free_but_not_for_a_graph)
+{
+    row.key = (struct pool_key){.pool = {0, 4}, .stream = 5};
+    pool(4, 5, false, 10, 0);
+    pool(0, 0, false, 20, 20);
+    pool(0, 0, true, 10, 0);
+    judge_elsewhere("50.00 MiB lie unused in the default pool of stream 0; ",
+                    "empty_cache() before the capture");
+    pool(0, 0, false, 0, 25);
+    pool(0, 5, false, 25, 0);
+    judge_elsewhere("50.00 MiB lie unused in the default pools of 2 streams, 25.00 MiB each; ",
+                    "empty_cache() before the capture");
+    pool(4, 6, false, 50, 0);
+    judge_elsewhere("50.00 MiB lie unused in private pool (0, 4) of a CUDA graph of stream 6; ",
+                    "allocate on one stream");
 }
 END_TEST
 
@@ -162,7 +243,7 @@ END_TEST
 START_TEST(a_hole_that_would_have_served)
 {
     row.layout.pool_bytes = row.layout.inactive_bytes = row.layout.largest_bytes = 40 * MIB;
-    judge(NULL, OOM_UNKNOWN, "a hole of 40.00 MiB in its own pool would have served", "");
+    judge(NULL, OOM_UNKNOWN, "a hole of 40.00 MiB in the pool of this request would", "");
     row.layout.unsure_bytes = 1; /* it may have been smaller */
     judge(NULL, OOM_FRAGMENTATION, "", "");
 }
@@ -187,7 +268,10 @@ TCase *oom_tests(void)
     tcase_add_test(tests, a_shortage_names_what_holds_most);
     tcase_add_test(tests, enough_in_pieces);
     tcase_add_test(tests, what_pins_is_named);
-    tcase_add_test(tests, free_elsewhere);
+    tcase_add_test(tests, free_on_another_stream);
+    tcase_add_test(tests, free_in_private_pools);
+    tcase_add_test(tests, free_in_pools_of_several_kinds);
+    tcase_add_test(tests, free_but_not_for_a_graph);
     tcase_add_test(tests, held_by_others);
     tcase_add_test(tests, not_allowed);
     tcase_add_test(tests, not_known);
