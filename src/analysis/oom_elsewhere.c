@@ -11,7 +11,7 @@ static bool is_same_pool(const struct pool_key *a, const struct pool_key *b)
 static enum oom_elsewhere_kind kind_of(const struct pool_key *key, const struct pool_key *own)
 {
     if (!is_same_pool(key, own))
-        return key->pool[0] || key->pool[1] ? ELSEWHERE_GRAPHS : ELSEWHERE_DEFAULT;
+        return pool_key_is_private(key) ? ELSEWHERE_GRAPHS : ELSEWHERE_DEFAULT;
     if (key->stream != own->stream)
         return ELSEWHERE_STREAMS;
     return key->is_small != own->is_small ? ELSEWHERE_SIZES : ELSEWHERE_KINDS;

@@ -3,7 +3,7 @@
 /* "private pool (0, 3) of a CUDA graph", "the default pool" */
 static void say_pool(const struct words *words, const struct pool_key *key)
 {
-    if (key->pool[0] != 0 || key->pool[1] != 0)
+    if (pool_key_is_private(key))
         oom_say(words, "private pool (%llu, %llu) of a CUDA graph",
                 (unsigned long long)key->pool[0], (unsigned long long)key->pool[1]);
     else

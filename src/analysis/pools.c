@@ -55,7 +55,7 @@ static bool find_row(struct pool_rows *rows, const struct pool_key *key, struct 
     return true;
 }
 
-/* What of a hole empty_cache() gives back though the segment around it is in use. */
+/* What of a hole goes back though the segment around it is in use. */
 static uint64_t whole_pages(const struct layout_segment *segment, const struct layout_span *hole)
 {
     uint64_t page = allocator_page(segment->is_small);
@@ -109,6 +109,7 @@ static void add_up(struct pool_row *sum, const struct pool_row *row)
     sum->requested_bytes += row->requested_bytes;
     sum->inactive_split_bytes += row->inactive_split_bytes;
     sum->releasable_bytes += row->releasable_bytes;
+    sum->after_graphs_bytes += row->after_graphs_bytes;
     sum->fixed_reserved_bytes += row->fixed_reserved_bytes;
     sum->fixed_active_bytes += row->fixed_active_bytes;
     if (row->largest_hole_bytes > sum->largest_hole_bytes)
@@ -128,6 +129,8 @@ bool pool_rows_add(struct pool_rows *rows, const struct layout_segment *segment,
     struct pool_row one = {.segments = 1, .reserved_bytes = segment->size};
     for (size_t i = 0; i < segment->span_count; i++)
         count_span(&one, segment, &segment->spans[i], is_whole);
+    if (pool_key_is_private(&key))
+        one.after_graphs_bytes = one.releasable_bytes;
     if (!segment->is_expandable && one.active_bytes > 0) {
         one.fixed_reserved_bytes = segment->size;
         one.fixed_active_bytes = one.active_bytes;

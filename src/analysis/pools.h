@@ -24,6 +24,8 @@ struct pool_row {
     uint64_t allocated_bytes, active_bytes, requested_bytes; /* requested: of what is active */
     uint64_t inactive_split_bytes; /* holes beside something active: stay */
     uint64_t releasable_bytes; /* segments, and pages of expandable ones, without anything active */
+    /* Of these, what lies in private pools: it goes back only when no CUDA graph uses them. */
+    uint64_t after_graphs_bytes;
     uint64_t largest_hole_bytes;
     /* Of reserved and of active: in segments that cannot expand and are not releasable. */
     uint64_t fixed_reserved_bytes, fixed_active_bytes;
@@ -46,13 +48,21 @@ bool pool_rows_add(struct pool_rows *rows, const struct layout_segment *segment,
 void pool_rows_finish(struct pool_rows *rows);
 void pool_rows_release(struct pool_rows *rows); /* fine for what was never made */
 
-/* What of a hole empty_cache() gives back; `is_whole`: nothing is active in the segment. */
+/* What of a hole can go back to the device as a whole segment or page: at empty_cache(), and before
+ * a request fails, but in a private pool only once its CUDA graphs are gone. `is_whole`: nothing is
+ * active in the segment. */
 uint64_t pool_releasable(const struct layout_segment *segment, const struct layout_span *hole,
                          bool is_whole);
 bool pool_segment_is_whole(const struct layout_segment *segment);
 
 struct pool_key pool_key_of(const struct layout_segment *segment);
 bool pool_key_equal(const struct pool_key *a, const struct pool_key *b);
+
+/* Of CUDA graphs, not the default pool. */
+static inline bool pool_key_is_private(const struct pool_key *key)
+{
+    return key->pool[0] != 0 || key->pool[1] != 0;
+}
 
 /* Reserved bytes that are neither active nor in a hole: 0 unless the file contradicts itself. */
 static inline int64_t pool_row_unexplained(const struct pool_row *row)

@@ -21,11 +21,14 @@ static struct map_span span_of(const struct gather *gather, const struct layout_
                                const struct layout_span *span, bool is_whole)
 {
     struct map_span kept = {.size = span->size, .stack = STACK_NONE, .state = (uint8_t)span->state};
-    if (span->state == SPAN_HOLE)
+    const struct pool_key key = pool_key_of(segment);
+    if (span->state == SPAN_HOLE) {
         kept.is_releasable = pool_releasable(segment, span, is_whole) > span->size / 2;
-    else
+        kept.after_graph = kept.is_releasable && pool_key_is_private(&key);
+    } else {
         kept.stack = gather->snapshot ? gather->snapshot->blocks[span->owner].stack
                                       : gather->live[span->owner].stack;
+    }
     return kept;
 }
 

@@ -13,7 +13,8 @@ struct map_span {
     uint64_t size;
     stack_id stack;     /* that allocated it; STACK_NONE for a hole, or where unknown */
     uint8_t state;      /* enum span_state, or SPAN_UNTOLD */
-    bool is_releasable; /* a hole that could go back to the device, at least most of it */
+    bool is_releasable; /* a hole that could go back to the device, at least most of it.. */
+    bool after_graph;   /* ..but only once the CUDA graph of its pool is gone */
 };
 
 struct map_segment {

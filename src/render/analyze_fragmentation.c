@@ -107,12 +107,15 @@ static bool pools(const struct page *page, const struct pool_rows *rows)
     return ok;
 }
 
-static void legend(const struct page *page)
+static void legend(const struct page *page, const struct pool_rows *rows)
 {
+    static const char words[] = "stuck: unused, beside blocks in use; releasable: "
+                                "torch.cuda.empty_cache() gives it back";
+    static const char graphs[] = ", that of graph pools only once their graphs are gone";
+    char text[sizeof(words) + sizeof(graphs)];
+    snprintf(text, sizeof(text), "%s%s", words, rows->total.after_graphs_bytes > 0 ? graphs : "");
     fprintf(page->out, "%*s%s", SECTION_INDENT, "", page_style(page, STYLE_FAINT));
-    page_paragraph(page, SECTION_INDENT, SECTION_INDENT,
-                   "stuck: unused, beside blocks in use; releasable: torch.cuda.empty_cache() "
-                   "gives it back");
+    page_paragraph(page, SECTION_INDENT, SECTION_INDENT, text);
     fputs(page_plain(page), page->out);
 }
 
@@ -203,7 +206,7 @@ bool device_fragmentation(const struct page *page, const struct analysis *analys
     if (cut_up_is_notable(cut_up)) {
         title(page, analysis, fragmentation);
         ok = pools(page, &cut_up->pools);
-        legend(page);
+        legend(page, &cut_up->pools);
         ok = ok && settings(page, cut_up);
     } else if (!analysis->at_given && trace_has_end(report->timeline->trace) &&
                cut_up_is_notable(&fragmentation->dump)) {

@@ -9,6 +9,7 @@ static void put_pool_figures(struct json_writer *json, const struct pool_row *ro
     emit_integer(json, "rounding_bytes", (int64_t)(row->active_bytes - row->requested_bytes));
     emit_count(json, "inactive_split_bytes", row->inactive_split_bytes);
     emit_count(json, "releasable_bytes", row->releasable_bytes);
+    emit_count(json, "releasable_after_graphs_bytes", row->after_graphs_bytes);
     emit_count(json, "largest_hole_bytes", row->largest_hole_bytes);
     if (pool_row_unexplained(row) != 0)
         emit_integer(json, "unexplained_bytes", pool_row_unexplained(row));

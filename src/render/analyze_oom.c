@@ -51,7 +51,7 @@ static bool headline(const struct page *page, const struct device_report *report
         buffer_puts(&text, " by ");
         escape_text(&text, row->asker, strlen(row->asker));
     }
-    if (row->key.stream != 0 || row->key.pool[0] != 0 || row->key.pool[1] != 0)
+    if (row->key.stream != 0 || pool_key_is_private(&row->key))
         buffer_printf(&text, " (%s)", pool_text(pool, &row->key));
     fputs(page_style(page, STYLE_WARNING), page->out);
     bool ok = put(page, SECTION_INDENT, &text);

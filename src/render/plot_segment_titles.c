@@ -38,8 +38,9 @@ static const char *state_words(const struct map_span *span)
     case SPAN_UNTOLD:
         return "no block tells of it";
     default:
-        return span->is_releasable ? "free, and could go back to the device"
-                                   : "free, between blocks";
+        return !span->is_releasable ? "free, between blocks"
+               : span->after_graph  ? "free, but kept for the CUDA graph of its pool"
+                                    : "free, and could go back to the device";
     }
 }
 

@@ -53,37 +53,47 @@ void plot_segment_hole_words(const struct plot_segments *plot, struct buffer *ou
     else
         buffer_printf(out, "; a larger request needs a new segment, though %s lie free",
                       size_text(all, holes));
-    if (row->key.pool[0] || row->key.pool[1])
+    if (pool_key_is_private(&row->key))
         buffer_puts(out, "; only its CUDA graph can use it");
     else if (row->key.stream != 0)
         buffer_puts(out, "; only its stream can use it");
+}
+
+/* "; 1.50 GiB of that between blocks, 20.00 MiB could go back to the device, 1,008.00 MiB only once
+ * their CUDA graphs are gone" */
+static void put_free_words(const struct pool_row *total, struct buffer *out)
+{
+    char split[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE], graphs[UNITS_TEXT_SIZE];
+    buffer_printf(out, "; %s of that between blocks, %s could go back to the device",
+                  size_text(split, total->inactive_split_bytes),
+                  size_text(whole, total->releasable_bytes - total->after_graphs_bytes));
+    if (total->after_graphs_bytes > 0)
+        buffer_printf(out, ", %s only once their CUDA graphs are gone",
+                      size_text(graphs, total->after_graphs_bytes));
 }
 
 static void put_titles(FILE *script, const struct plot_segments *plot)
 {
     const struct pool_row *total = &plot->map->pools.total;
     char moment[PLOT_MOMENT_SIZE], reserved[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE],
-        active[UNITS_TEXT_SIZE], split[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE],
-        share[UNITS_TEXT_SIZE];
+        active[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
     uint64_t holes = total->inactive_split_bytes + total->releasable_bytes;
-    char text[640];
-    snprintf(text, sizeof(text),
-             "device %u %s: %s reserved in %s segment%s, %s in use, %s free; %s of that between "
-             "blocks, %s could go back to the device",
-             plot->subject.report->timeline->device,
-             plot->is_dump ? "in the snapshot" : plot_moment(moment, &plot->subject),
-             size_text(reserved, total->reserved_bytes), units_count(count, total->segments),
-             total->segments == 1 ? "" : "s", size_text(active, total->active_bytes),
-             page_share(share, (int64_t)holes, (int64_t)total->reserved_bytes),
-             size_text(split, total->inactive_split_bytes),
-             size_text(whole, total->releasable_bytes));
-    struct buffer words = BUFFER_INIT;
+    struct buffer text = BUFFER_INIT, words = BUFFER_INIT;
+    buffer_printf(&text, "device %u %s: %s reserved in %s segment%s, %s in use, %s free",
+                  plot->subject.report->timeline->device,
+                  plot->is_dump ? "in the snapshot" : plot_moment(moment, &plot->subject),
+                  size_text(reserved, total->reserved_bytes), units_count(count, total->segments),
+                  total->segments == 1 ? "" : "s", size_text(active, total->active_bytes),
+                  page_share(share, (int64_t)holes, (int64_t)total->reserved_bytes));
+    put_free_words(total, &text);
     plot_segment_hole_words(plot, &words);
     const char *hole = words.size && !words.failed ? words.bytes : "";
+    const char *all = text.failed ? "" : text.bytes;
     if (plot->margins.is_panel)
         plot_put_words(script, plot->look, plot->margins, hole, "");
     else
-        plot_put_words(script, plot->look, plot->margins, text, hole);
+        plot_put_words(script, plot->look, plot->margins, all, hole);
+    buffer_release(&text);
     buffer_release(&words);
 }
 

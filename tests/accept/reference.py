@@ -76,6 +76,7 @@ def fragmentation(segments):
                 continue
             free = size if not active else pages(segment, address, size) if expandable else 0
             pool["releasable_bytes"] += free
+            pool["releasable_after_graphs_bytes"] += free if key[1] != (0, 0) else 0
             pool["inactive_split_bytes"] += size - free
             pool["largest_hole_bytes"] = max(pool["largest_hole_bytes"], size)
         if len(active) == 1 and not expandable and active[0][1] * 4 <= segment["total_size"]:
@@ -83,7 +84,7 @@ def fragmentation(segments):
                           block_bytes=active[0][1])
     order = sorted(pools, key=lambda key: (-pools[key]["reserved_bytes"], key[0] == "small", key[1], key[2]))
     names = ("segments", "reserved_bytes", "allocated_bytes", "active_bytes", "rounding_bytes",
-             "inactive_split_bytes", "releasable_bytes", "largest_hole_bytes")
+             "inactive_split_bytes", "releasable_bytes", "releasable_after_graphs_bytes", "largest_hole_bytes")
     return {"pools": [{"segment_type": key[0], "pool_id": list(key[1]), "stream": key[2]} |
                       {name: pools[key][name] for name in names} for key in order],
             "pinned_total": dict(pinned)}

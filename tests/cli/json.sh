@@ -32,6 +32,9 @@ def check(report):
             assert sum(pool[name] for pool in fragmentation["pools"]) == state[name], name
         assert sum(pool["inactive_split_bytes"] + pool["releasable_bytes"]
                    for pool in fragmentation["pools"]) == state["inactive_bytes"]
+        for pool in fragmentation["pools"]:
+            graphs = pool["releasable_bytes"] if pool["pool_id"] != [0, 0] else 0
+            assert pool["releasable_after_graphs_bytes"] == graphs
         assert sum(row["pinned_bytes"] for row in fragmentation["pinned"]) <= \
             fragmentation["pinned_total"]["pinned_bytes"] <= state["inactive_bytes"]
         moment = fragmentation.get("at_moment")

@@ -78,6 +78,7 @@ EXTRA_DIST += \
 	tests/cli/golden/flame-speedscope.txt \
 	tests/cli/golden/flame-time.txt \
 	tests/cli/golden/flame.txt \
+	tests/cli/golden/graph-pool.txt \
 	tests/cli/golden/help-analyze.txt \
 	tests/cli/golden/help-check.txt \
 	tests/cli/golden/help-convert.txt \

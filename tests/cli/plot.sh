@@ -86,6 +86,10 @@ check 'names streams' grep -q 'pool large, stream' s/segment-pools.tsv
 run plot samples/oom-graphs.pickle.gz --kind segments --script s
 check 'names pools of graphs' grep -q 'graph pool' s/segment-pools.tsv
 check 'says who can use it' grep -q "CUDA graph can use it\|is of another pool" s/plot.gp
+check 'says what graphs keep' grep -q "; 0 B of that between blocks, 0 B could go back to the device, 1,008.00 MiB only once their CUDA graphs are gone'$" s/plot.gp
+run plot samples/oom-graphs.pickle.gz --kind segments --out graphs.svg
+check 'says so of a hole' grep -q '96.00 MiB, free, but kept for the CUDA graph of its pool' graphs.svg
+check 'promises none of it' lacks 'free, and could go back' graphs.svg
 run plot samples/pending-frees.pickle.gz --kind segments --at peak --script s
 check 'shows frees that wait' grep -q '	13983232$\|	1[0-9]*$' s/segments.tsv
 run plot samples/train-loop.pickle.gz --kind segments --at +1us --script s

@@ -78,6 +78,15 @@ run analyze --top 1 --gpu-memory 2GiB oom-shortage.pickle.gz
 exits 0
 no_err
 
+# What the pool of a CUDA graph keeps, empty_cache() does not give back.
+run analyze oom-fragmented.pickle.gz
+out_has_not 'graphs are gone'
+segment() {
+    printf '{"device": 0, "address": %s, "total_size": 41943040, "stream": 0, "segment_type": "large", "segment_pool_id": [0, %s], "blocks": [{"address": %s, "size": 41943040, "requested_size": 0, "state": "inactive"}]}' "$1" "$2" "$1"
+}
+printf '{"segments": [%s, %s, {"device": 0, "address": 4294967296, "total_size": 41943040, "stream": 0, "segment_type": "large", "blocks": [{"address": 4294967296, "size": 2097152, "requested_size": 2097152, "state": "active_allocated"}, {"address": 4297064448, "size": 39845888, "requested_size": 0, "state": "inactive"}]}], "device_traces": []}\n' "$(segment 268435456 0)" "$(segment 536870912 3)" >graph-pool.json
+report graph-pool.txt graph-pool.json
+
 report oom-range.txt --top 1 --range 100:167 --at 101 oom-fragmented.pickle.gz
 report oom-cut.txt --top 1 --range 0:166 --at 100 oom-fragmented.pickle.gz
 report history-off.txt history-off.pickle

@@ -98,7 +98,13 @@ START_TEST(pools_are_told_apart)
     ck_assert_uint_eq(row->requested_bytes, 4 * MIB - 100);
     ck_assert_uint_eq(row->inactive_split_bytes, 16 * MIB);
     ck_assert_uint_eq(row->releasable_bytes, 20 * MIB);
+    ck_assert_uint_eq(row->after_graphs_bytes, 0);
     ck_assert_uint_eq(row->largest_hole_bytes, 20 * MIB);
+    row = &pools->items[2]; /* of a CUDA graph, which keeps it */
+    ck_assert(pool_key_is_private(&row->key));
+    ck_assert_uint_eq(row->releasable_bytes, 20 * MIB);
+    ck_assert_uint_eq(row->after_graphs_bytes, 20 * MIB);
+    ck_assert_uint_eq(pools->total.after_graphs_bytes, 20 * MIB);
     row = &pools->items[3];
     ck_assert(row->key.is_small);
     ck_assert_uint_eq(row->active_bytes, 5 * 1024);

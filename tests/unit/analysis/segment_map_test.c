@@ -60,6 +60,7 @@ START_TEST(pools_and_segments_come_by_size)
     ck_assert_uint_eq(map.largest_segment, 1);
     ck_assert_uint_eq(map.spans[map.largest_span].size, 20 * MIB);
     ck_assert(map.spans[map.largest_span].is_releasable);
+    ck_assert(!map.spans[map.largest_span].after_graph);
 }
 END_TEST
 
@@ -74,6 +75,18 @@ START_TEST(what_no_block_tells_is_kept_apart)
     ck_assert_uint_eq(map.spans[map.largest_span].size, 1024);
     ck_assert(!map.spans[map.largest_span].is_releasable);
     ck_assert_uint_eq(map.bytes, 2 * MIB);
+}
+END_TEST
+
+START_TEST(what_a_graph_keeps_is_told)
+{
+    load("{\"segments\":[{\"device\":0,\"address\":20971520,\"total_size\":20971520,\"stream\":0,"
+         "\"segment_pool_id\":[0,3],\"segment_type\":\"large\",\"blocks\":[{\"address\":20971520,"
+         "\"size\":20971520,\"requested_size\":0,\"state\":\"inactive\"}]}],"
+         "\"device_traces\":[[]]}");
+    ck_assert(segment_map_make(&map, timeline, MAP_DUMP, &err));
+    ck_assert(map.spans[map.largest_span].is_releasable);
+    ck_assert(map.spans[map.largest_span].after_graph);
 }
 END_TEST
 
@@ -107,6 +120,7 @@ TCase *segment_map_tests(void)
     tcase_add_checked_fixture(tests, NULL, teardown);
     tcase_add_test(tests, pools_and_segments_come_by_size);
     tcase_add_test(tests, what_no_block_tells_is_kept_apart);
+    tcase_add_test(tests, what_a_graph_keeps_is_told);
     tcase_add_test(tests, a_moment_has_the_blocks_of_then);
     return tests;
 }
