@@ -35,7 +35,7 @@ static void add_row(struct table *table, const struct page *page,
     char text[UNITS_TEXT_SIZE];
     struct buffer span = BUFFER_INIT;
     suggest_add_span(&span, subject->problem, first, end);
-    table_add(table, span.failed || span.size == 0 ? "" : span.bytes);
+    table_add(table, span.failed ? "" : span.bytes);
     buffer_release(&span);
     table_add(table, units_count(text, end - first));
     table_add(table, page_bytes(page, text, element->activation_bytes));

@@ -52,16 +52,23 @@ static size_t same_loop(struct text a, struct text b)
     return memcmp(a.bytes, b.bytes, x) == 0 ? x : 0;
 }
 
+void suggest_add_name(struct buffer *out, struct text name)
+{
+    if (name.size == 0)
+        buffer_puts(out, "(the model)");
+    escape_text(out, name.bytes, name.size);
+}
+
 void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end)
 {
     struct text from = problem->modules[problem->pieces[first].first_module];
     struct text to = problem->modules[problem->pieces[end - 1].end_module - 1];
-    escape_text(out, from.bytes, from.size);
+    suggest_add_name(out, from);
     if (problem->pieces[first].first_module + 1 == problem->pieces[end - 1].end_module)
         return;
     size_t same = same_loop(from, to);
     buffer_puts(out, " .. ");
-    escape_text(out, to.bytes + same, to.size - same);
+    suggest_add_name(out, (struct text){to.bytes + same, to.size - same});
 }
 
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time)

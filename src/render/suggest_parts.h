@@ -6,6 +6,9 @@
 
 #define SUGGEST_INDENT 2
 
+/* Escaped; the root, whose name is empty, as "(the model)". Adds something in any case. */
+void suggest_add_name(struct buffer *out, struct text name);
+
 /* "layer1.0", or "layer1.0 .. layer2.3": escaped. */
 void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end);
 

@@ -204,6 +204,20 @@ static bool put_refusal(FILE *out, struct text name)
     return ok;
 }
 
+/* The model itself is part of a segment: it cannot be a part of its own, and wrapping it would
+ * wrap all that it holds. */
+static bool has_root(const struct problem *problem, const struct placement *placement)
+{
+    for (size_t k = 0; k < placement->count; k++) {
+        struct wrapped segment = placement->segments[k];
+        size_t m = problem->pieces[segment.first].first_module;
+        for (; m < problem->pieces[segment.end - 1].end_module; m++)
+            if (problem->modules[m].size == 0)
+                return true;
+    }
+    return false;
+}
+
 bool suggest_python(const struct page *page, const struct problem *problem,
                     const struct placement *placement)
 {
@@ -211,6 +225,15 @@ bool suggest_python(const struct page *page, const struct problem *problem,
         return true;
     struct text again;
     bool failed;
+    if (has_root(problem, placement)) {
+        fputs(
+            "# The model itself is in this plan, and it holds all other modules, so wrapping "
+            "modules\n"
+            "# cannot make it: call torch.utils.checkpoint in the model's forward, or cut between\n"
+            "# its modules only.\n",
+            page->out);
+        return true;
+    }
     if (runs_again(problem, placement, &again, &failed) || failed)
         return !failed && put_refusal(page->out, again);
     if (whole_modules(problem, placement))

@@ -1,4 +1,3 @@
-#include "render/escape.h"
 #include "render/suggest_parts.h"
 #include "render/table.h"
 
@@ -9,7 +8,7 @@ static bool modules_text(const struct page *page, const struct suggest_subject *
     for (size_t k = 0; k < advice->answer.count; k++) {
         struct text name = layer_name(subject->trace, advice->modules[advice->answer.cuts[k]]);
         buffer_puts(&names, k > 0 ? ", " : "Parts begin at ");
-        escape_text(&names, name.bytes, name.size);
+        suggest_add_name(&names, name);
     }
     if (advice->answer.count > 0 && !names.failed) {
         fprintf(page->out, "%*s", SUGGEST_INDENT, "");

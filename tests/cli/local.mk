@@ -23,6 +23,7 @@ cli_tests = \
 	tests/cli/plot-terminal.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \
+	tests/cli/suggest-words.sh \
 	tests/cli/suggest.sh \
 	tests/cli/terminal.sh \
 	tests/cli/usage.sh
