@@ -147,6 +147,20 @@ static void describe_pass(struct build *build)
     chain->unfinished = pass->unfinished;
 }
 
+static void describe_peak(struct build *build)
+{
+    struct forward_chain *chain = build->chain;
+    const struct curve *active = &build->timeline->active;
+    chain->peak_bytes = active->peak_bytes;
+    if (active->peak_event < 0)
+        return;
+    uint32_t item = (uint32_t)active->peak_event, run = phases_run_of(&build->phases, item);
+    size_t step = steps_of(&build->steps, item);
+    chain->peak_phase = run == NO_RUN ? PHASE_UNKNOWN : (enum phase)build->phases.runs[run].phase;
+    chain->has_peak_step = step != NO_STEP;
+    chain->peak_step = chain->has_peak_step ? build->steps.items[step].number : 0;
+}
+
 /* How the chain relates to category activation at the peak. */
 static bool relate_to_peak(struct build *build, struct error *err)
 {
@@ -197,6 +211,7 @@ static bool look(struct build *build, struct error *err)
         return true;
     }
     describe_pass(build);
+    describe_peak(build);
     return make_elements(build, err) && measure(build, err) && relate_to_peak(build, err);
 }
 

@@ -96,6 +96,12 @@ struct forward_chain {
     bool at_peak;    /* the step with the highest value of the active curve */
     bool unfinished; /* out of memory before any backward pass: what comes behind is missing */
 
+    /* the highest value of the active curve, and where in the trace that is */
+    int64_t peak_bytes;
+    enum phase peak_phase;
+    bool has_peak_step;
+    int64_t peak_step;
+
     bool timed;
     int64_t backward_ns;
 

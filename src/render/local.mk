@@ -164,6 +164,7 @@ libmemsnap_a_SOURCES += \
 	src/render/suggest.h \
 	src/render/suggest_forward.c \
 	src/render/suggest_front.c \
+	src/render/suggest_head.c \
 	src/render/suggest_json.c \
 	src/render/suggest_loops.c \
 	src/render/suggest_parts.c \

@@ -93,10 +93,7 @@ static void pass_text(const struct page *page, const struct suggest_subject *sub
                     "They are made of %zu neighbouring ones: more would take too long. A coarser "
                     "--granularity puts the cuts where you want them.",
                     chain->joined);
-    if (chain->unfinished)
-        suggest_say(page, "The pass ran out of memory before its backward: the layers behind are "
-                          "missing, and so is what a backward takes.");
-    else if (!chain->at_peak)
+    if (!chain->unfinished && !chain->at_peak)
         suggest_say(page, "The peak of the trace is in no step with a whole forward and backward "
                           "pass, so this is the pass that keeps the most elsewhere.");
     if (chain->checkpointed > 0)
@@ -189,6 +186,10 @@ void suggest_emit_forward(struct json_writer *json, const struct suggest_subject
         emit_integer(json, "step", chain->step);
     emit_flag(json, "at_peak", chain->at_peak);
     emit_flag(json, "unfinished", chain->unfinished);
+    emit_integer(json, "trace_peak_bytes", chain->peak_bytes);
+    emit_word(json, "trace_peak_phase", phase_name(chain->peak_phase));
+    if (chain->has_peak_step)
+        emit_integer(json, "trace_peak_step", chain->peak_step);
     emit_count(json, "first_event", chain->first_event);
     emit_count(json, "backward_event", chain->first_event + (chain->backward - chain->first));
     emit_count(json, "end_event", chain->first_event + (chain->end - chain->first));

@@ -98,6 +98,7 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
     size_t count = front->front.count;
     struct table table;
     int64_t told = INT64_MIN;
+    suggest_head_text(page, subject);
     suggest_title(page, "Memory against compute%s",
                   front->nested.count > 0 ? "" : ", with one level of checkpoints");
     table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));

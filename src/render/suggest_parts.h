@@ -18,6 +18,18 @@ const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *probl
 /* What a point of comparison of this name is. */
 const char *suggest_comparison_remark(const char *name);
 
+/* What has to be known before the answer, if anything: the layers are not those of the peak, or
+ * not all, or the peak is no matter of activations. */
+void suggest_head_text(const struct page *page, const struct suggest_subject *subject);
+
+/* The layers are all of those at the peak, as far as is known, so what fits for them fits. */
+bool suggest_is_whole(const struct suggest_subject *subject);
+
+#define SUGGEST_WHOSE 64
+
+/* "step 1 ", for a verdict on layers that are not whole; else "". */
+const char *suggest_whose(char out[SUGGEST_WHOSE], const struct suggest_subject *subject);
+
 /* "18 blocks" and where they come from; what the figures rest on and leave out. */
 bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject);
 

@@ -32,6 +32,7 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
     suggest_extra(best_extra, problem, advice->best_outcome.extra_time);
     suggest_extra(extra, problem, advice->outcome.extra_time);
 
+    suggest_head_text(page, subject);
     suggest_title(page, "FairScale's placement of %zu checkpoint%s among %zu module%s: %s",
                   advice->checkpoints, advice->checkpoints == 1 ? "" : "s", advice->module_count,
                   advice->module_count == 1 ? "" : "s", sum);
@@ -96,19 +97,22 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
                       const struct budget_plan *plan)
 {
     char budget[UNITS_TEXT_SIZE], peak[UNITS_TEXT_SIZE], extra[UNITS_TEXT_SIZE];
-    char exact[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE];
+    char exact[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE], whose[SUGGEST_WHOSE];
     if (!plan->feasible) {
         infeasible_text(page, subject, plan);
         return true;
     }
     page_bytes(page, budget, plan->budget_bytes);
     suggest_extra(extra, subject->problem, plan->extra_time);
-    suggest_title(page, "Budget %s: peaks at %s, with %s more compute", budget,
-                  page_bytes(page, peak, plan->peak_bytes), extra);
+    suggest_title(page, "Budget %s: %speaks at %s, with %s more compute", budget,
+                  suggest_whose(whose, subject), page_bytes(page, peak, plan->peak_bytes), extra);
     suggest_say(page, "%s bytes exactly; without checkpoints %s.",
                 units_count(exact, (uint64_t)plan->peak_bytes),
                 page_bytes(page, without, peak_without(&subject->problem->chain)));
-    if (plan->segments.count == 0)
+    if (plan->segments.count == 0 && !suggest_is_whole(subject))
+        suggest_say(page,
+                    "No checkpoints are needed for that much; the step at the peak may take more.");
+    else if (plan->segments.count == 0)
         suggest_say(page, "That fits as it is: no checkpoints are needed.");
     else
         method_text(page, plan);
@@ -118,6 +122,7 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
 bool suggest_plans_text(const struct page *page, const struct suggest_subject *subject,
                         const struct budget_plan *plans, size_t count)
 {
+    suggest_head_text(page, subject);
     for (size_t k = 0; k < count; k++) {
         if (!plan_text(page, subject, &plans[k]))
             return false;

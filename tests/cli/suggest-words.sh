@@ -31,4 +31,57 @@ exits 0
 out_has '  (the model)  '
 out_has_not 'plan = ['
 
+# The layers may be of another step than the peak: that comes first, and no budget simply fits.
+oom=samples/oom.pickle.gz
+first='These are the layers of step 1, which keeps 229.50 MiB. The peak, in step 2,'
+for question in --pareto --budget=300MiB --checkpoints=2; do
+    run suggest "$question" "$oom"
+    exits 0
+    check 'begins with whose layers they are' test "$(head -n 1 .run/out)" = "$first"
+    out_has 'holds 541.15 MiB of activations: give budgets as shares (60%), not as sizes.'
+done
+run suggest --budget 300MiB "$oom"
+out_has 'Budget 300.00 MiB: step 1 peaks at 275.30 MiB'
+out_has_not 'That fits as it is'
+run suggest --budget 300MiB --format json "$oom"
+out_has '"step":1,"at_peak":false,"unfinished":false,"trace_peak_bytes":706539212,"trace_peak_phase":"backward","trace_peak_step":2,'
+
+# Or of a pass that came to no end.
+alloc() {
+    printf '{"action":"alloc","addr":%s,"size":%s,"stream":0,"frames":[{"name":"%s","filename":"%s","line":%s}]},' "$@"
+}
+{
+    printf '{"segments":[],"device_traces":[['
+    for i in 1 2 3 4; do
+        alloc "$i" 1048576 forward model.py "$i"
+    done
+    printf '{"action":"oom","addr":0,"size":99,"stream":0,"device_free":1,"frames":[]}]]}'
+} >unfinished.json
+run suggest --budget 100MiB unfinished.json
+exits 0
+check 'begins with what is missing' grep -qx 'The pass ran out of memory before its backward: the layers behind are missing,' .run/out
+out_has_not 'That fits as it is'
+
+# Or the peak is something else's.
+{
+    printf '{"segments":[],"device_traces":[['
+    for i in 1 2 3; do
+        alloc "$i" 1048576 forward model.py "$i"
+    done
+    alloc 4 512 backward /torch/_tensor.py 9
+    for i in 3 2 1; do
+        printf '{"action":"free_completed","addr":%s,"size":1048576,"stream":0},' "$i"
+    done
+    alloc 5 1073741824 step /torch/optim/adam.py 9
+    printf '{"action":"free_completed","addr":5,"size":1073741824,"stream":0}]]}'
+} >optimizer.json
+run suggest optimizer.json
+exits 0
+out_has 'Checkpoints do not lower this peak: of its 1.00 GiB, in the optimizer step of'
+out_has 'step 0, 0 B are activations.'
+run suggest "$oom"
+out_has_not 'do not lower'
+run suggest samples/train-loop.pickle.gz
+check 'begins with the answer' test "$(head -n 1 .run/out)" = 'Memory against compute'
+
 finish
