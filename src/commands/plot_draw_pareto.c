@@ -7,7 +7,7 @@ static bool draw(const struct plot_job *job, const struct problem *problem, stru
 {
     struct front_advice advice;
     const struct plot_look *look = &job->options->look;
-    if (!advise_front(problem, ADVICE_KNEES, &advice, budget, err))
+    if (!advise_front(problem, ADVICE_KNEES, 0, &advice, budget, err))
         return false;
     plot_begin(job->files[PARETO_SCRIPT], look);
     plot_pareto_write(&(struct plot_pareto){look, problem, &advice}, job->files);

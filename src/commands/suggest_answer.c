@@ -121,7 +121,8 @@ static bool print_front(struct suggest_run *run, const struct front_advice *fron
 static bool answer_front(struct suggest_run *run, struct error *err)
 {
     struct front_advice front;
-    if (!advise_front(run->problem, ADVICE_KNEES, &front, run->budget, err))
+    if (!advise_front(run->problem, ADVICE_KNEES, run->options->plan.rotor.threads, &front,
+                      run->budget, err))
         return false;
     bool ok = printed(print_front(run, &front), err);
     front_advice_release(&front, run->budget);

@@ -88,9 +88,9 @@ struct front_advice {
 
 #define ADVICE_KNEES 3 /* as many as are worth telling */
 
-/* With at most so many knees. The problem stays. */
-bool advise_front(const struct problem *problem, size_t knees, struct front_advice *advice,
-                  struct budget *budget, struct error *err);
+/* With at most so many knees, and threads as in rotor_options. The problem stays. */
+bool advise_front(const struct problem *problem, size_t knees, unsigned threads,
+                  struct front_advice *advice, struct budget *budget, struct error *err);
 void front_advice_release(struct front_advice *advice, struct budget *budget);
 
 /* Forward and backward, each once. */

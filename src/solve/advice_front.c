@@ -2,8 +2,8 @@
 
 #include "solve/advice.h"
 
-bool advise_front(const struct problem *problem, size_t knees, struct front_advice *advice,
-                  struct budget *budget, struct error *err)
+bool advise_front(const struct problem *problem, size_t knees, unsigned threads,
+                  struct front_advice *advice, struct budget *budget, struct error *err)
 {
     struct front_advice made = {0};
     if (!front_create(&made.front, &problem->chain, budget, err))
@@ -11,8 +11,8 @@ bool advise_front(const struct problem *problem, size_t knees, struct front_advi
     made.knees = calloc(made.front.count, sizeof(*made.knees));
     bool ok = (made.knees || error_set(err, STATUS_LIMIT, "out of memory")) &&
               advise_comparison(problem, made.comparison, budget, err) &&
-              rotor_front_find(&problem->chain, made.front.points[0].peak_bytes, &made.nested,
-                               budget, err);
+              rotor_front_find(&problem->chain, made.front.points[0].peak_bytes, threads,
+                               &made.nested, budget, err);
     if (ok) {
         front_knees(&made.front, made.knees, knees);
         *advice = made;

@@ -57,10 +57,11 @@ struct rotor_front {
     size_t count;
 };
 
-/* Some of what there is to choose from with less than `below` bytes. On the CPU, in a fraction of a
- * second: no points where the chain is too long for that, or the table beyond the budget. */
-bool rotor_front_find(const struct chain *chain, int64_t below, struct rotor_front *front,
-                      struct budget *budget, struct error *err);
+/* Some of what there is to choose from with less than `below` bytes. On the CPU, with `threads` as
+ * in rotor_options, in a fraction of a second: no points where the chain is too long for that, or
+ * the table beyond the budget. */
+bool rotor_front_find(const struct chain *chain, int64_t below, unsigned threads,
+                      struct rotor_front *front, struct budget *budget, struct error *err);
 
 void rotor_plan_release(struct rotor_plan *plan, struct budget *budget);
 

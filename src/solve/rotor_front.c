@@ -124,11 +124,12 @@ static bool add_points(const struct rotor_batch *batch, int64_t below, struct ro
     return true;
 }
 
-bool rotor_front_find(const struct chain *chain, int64_t below, struct rotor_front *front,
-                      struct budget *budget, struct error *err)
+bool rotor_front_find(const struct chain *chain, int64_t below, unsigned threads,
+                      struct rotor_front *front, struct budget *budget, struct error *err)
 {
     struct rotor_batch batch = {.chain = chain, .count = 1, .budget = budget};
-    struct rotor_options options = {.backend = &backend_cpu, .slots = front_slots(chain)};
+    struct rotor_options options = {
+        .backend = &backend_cpu, .threads = threads, .slots = front_slots(chain)};
     struct rotor_report report;
     *front = (struct rotor_front){0};
     if (options.slots == 0)

@@ -1,6 +1,7 @@
 #include "solve/rotor.h"
 
 #include "solve/front.h"
+#include "solve/peak.h"
 #include "unit/solve/brute.h"
 #include "unit/solve/chains.h"
 #include "unit/solve/problems.h"
@@ -140,7 +141,7 @@ START_TEST(the_nested_front_goes_on_below)
         struct error err;
         ck_assert(front_create(&front, &chain, &budget, &err));
         int64_t below = front.points[0].peak_bytes;
-        ck_assert(rotor_front_find(&chain, below, &nested, &budget, &err));
+        ck_assert(rotor_front_find(&chain, below, 1, &nested, &budget, &err));
         for (size_t i = 0; i < nested.count; i++) {
             struct rotor_point point = nested.points[i];
             int64_t next = i + 1 < nested.count ? nested.points[i + 1].peak_bytes : below;
@@ -169,9 +170,37 @@ START_TEST(a_front_beyond_the_budget_is_empty)
     struct budget little = {.limit = 1000};
     struct rotor_front nested = {.count = 1};
     struct error err;
-    ck_assert(rotor_front_find(&chain, 1 << 22, &nested, &little, &err));
+    ck_assert(rotor_front_find(&chain, 1 << 22, 0, &nested, &little, &err));
     ck_assert_uint_eq(nested.count, 0);
     ck_assert_uint_eq(little.used, 0);
+    chain_release(&chain, &budget);
+}
+END_TEST
+
+/* The least limit of memory with which a nested front is found. */
+static size_t front_takes(const struct chain *chain, int64_t below, unsigned threads)
+{
+    size_t low = 0, high = (size_t)1 << 30;
+    while (high - low > 1) {
+        struct budget little = {.limit = low + (high - low) / 2};
+        struct rotor_front nested;
+        struct error err;
+        ck_assert(rotor_front_find(chain, below, threads, &nested, &little, &err));
+        if (nested.count > 0)
+            high = little.limit;
+        else
+            low = little.limit;
+    }
+    return high;
+}
+
+/* A thread has memory of its own, so that tells how many there are. */
+START_TEST(a_front_is_found_with_as_many_threads_as_asked_for)
+{
+    struct chance chance = {37};
+    struct chain chain = random_chain(&chance, 60, 1 << 20, 50, &budget);
+    int64_t below = peak_without(&chain);
+    ck_assert_uint_lt(front_takes(&chain, below, 1), front_takes(&chain, below, 4));
     chain_release(&chain, &budget);
 }
 END_TEST
@@ -238,6 +267,7 @@ TCase *rotor_tests(void)
     tcase_add_test(tests, the_least_plan_is_the_least);
     tcase_add_test(tests, the_nested_front_goes_on_below);
     tcase_add_test(tests, a_front_beyond_the_budget_is_empty);
+    tcase_add_test(tests, a_front_is_found_with_as_many_threads_as_asked_for);
     tcase_add_test(tests, several_budgets_are_answered_as_each_alone);
     tcase_add_test(tests, a_device_that_fails_is_replaced_by_the_cpu);
     return tests;
