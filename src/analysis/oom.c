@@ -40,8 +40,10 @@ static bool take_segment(void *self, const struct layout_segment *segment, struc
     bool is_own = pool_key_equal(&key, &view->row->key);
     for (size_t i = 0; i < segment->span_count; i++) {
         uint64_t size = segment->spans[i].size;
-        if (segment->spans[i].state != SPAN_HOLE)
+        if (segment->spans[i].state != SPAN_HOLE) {
+            layout->block_bytes += size;
             continue;
+        }
         layout->inactive_bytes += size;
         *(is_own ? &layout->pool_bytes : &layout->elsewhere_bytes) += size;
         if (!is_own && size > layout->elsewhere_largest_bytes)

@@ -30,7 +30,8 @@ const char *oom_verdict_text(enum oom_verdict verdict);
 struct oom_layout {
     bool is_known;            /* false: all others are zero.. */
     bool after_range;         /* ..for --range leaves out what tells */
-    uint64_t inactive_bytes;  /* all holes */
+    uint64_t block_bytes;     /* of what was active: blocks, as rounded */
+    uint64_t inactive_bytes;  /* all holes: reserved but for the blocks */
     uint64_t pool_bytes;      /* those of the request's own pool */
     uint64_t largest_bytes;   /* the largest of those that could serve the request */
     uint64_t elsewhere_bytes; /* those of other pools and streams.. */

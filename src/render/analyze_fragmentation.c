@@ -86,7 +86,7 @@ static bool pools(const struct page *page, const struct pool_rows *rows)
 {
     static const struct table_column columns[] = {{.title = "stuck"},
                                                   {.title = "reserved"},
-                                                  {.title = "active", .optional = 2},
+                                                  {.title = "in blocks", .optional = 2},
                                                   {.title = "releasable", .optional = 1},
                                                   {.title = "largest hole", .optional = 3},
                                                   {"pool", COLUMN_TEXT, CUT_END, 26, 0}};

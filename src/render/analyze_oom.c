@@ -60,8 +60,20 @@ static bool headline(const struct page *page, const struct device_report *report
     return ok;
 }
 
-/* "reserved 734.00 MiB: active 673.81 MiB, unused 52.60 MiB, largest hole 13.55 MiB; 34.00 MiB
- * free.." */
+/* " (681.40 MiB as rounded)", where that is another number: with what is unused it makes up what is
+ * reserved. */
+static void add_rounded(const struct page *page, const struct oom_row *row, struct buffer *text)
+{
+    const struct oom_layout *layout = &row->layout;
+    char active[UNITS_TEXT_SIZE], rounded[UNITS_TEXT_SIZE];
+    page_bytes(page, active, row->at.active_bytes);
+    size_text(page, rounded, layout->block_bytes);
+    if (layout->is_known && strcmp(active, rounded) != 0)
+        buffer_printf(text, " (%s%s as rounded)", rounded, layout->unsure_bytes ? " or more" : "");
+}
+
+/* "34.00 MiB free on the device, 734.00 MiB reserved: 673.81 MiB active (681.40 MiB as rounded),
+ * 52.60 MiB unused (largest hole for it 13.55 MiB)" */
 static bool figures(const struct page *page, const struct oom_row *row)
 {
     char size[UNITS_TEXT_SIZE];
@@ -69,6 +81,7 @@ static bool figures(const struct page *page, const struct oom_row *row)
     buffer_printf(&text, "%s free on the device, ", size_text(page, size, row->device_free_bytes));
     buffer_printf(&text, "%s reserved: ", page_bytes(page, size, row->at.reserved_bytes));
     buffer_printf(&text, "%s active", page_bytes(page, size, row->at.active_bytes));
+    add_rounded(page, row, &text);
     if (row->layout.inactive_bytes > 0)
         buffer_printf(&text, ", %s unused", size_text(page, size, row->layout.inactive_bytes));
     if (row->layout.largest_bytes > 0)

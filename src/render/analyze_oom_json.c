@@ -1,9 +1,11 @@
 #include "render/analyze_memory.h"
 
-static void put_layout(struct json_writer *json, const struct oom_layout *layout)
+static void put_layout(struct json_writer *json, const struct oom_row *row)
 {
+    const struct oom_layout *layout = &row->layout;
     if (!layout->is_known)
         return;
+    emit_integer(json, "rounding_bytes", (int64_t)layout->block_bytes - row->at.active_bytes);
     emit_count(json, "inactive_bytes", layout->inactive_bytes);
     emit_count(json, "pool_inactive_bytes", layout->pool_bytes);
     emit_count(json, "largest_hole_bytes", layout->largest_bytes);
@@ -86,7 +88,7 @@ static void put_oom(struct json_writer *json, const struct timeline *timeline,
     emit_integer(json, "reserved_bytes", row->at.reserved_bytes);
     emit_integer(json, "allocated_bytes", row->at.allocated_bytes);
     emit_integer(json, "active_bytes", row->at.active_bytes);
-    put_layout(json, &row->layout);
+    put_layout(json, row);
     put_device(json, row);
     emit_word(json, "verdict", oom_verdict_name(row->verdict));
     emit_word(json, "sentence", row->sentence);

@@ -47,7 +47,7 @@ def check(report):
             assert sum(row["bytes"] for row in oom["categories"]) == oom["active_bytes"]
             assert oom["largest_hole_bytes"] <= oom["pool_inactive_bytes"]
             assert oom["pool_inactive_bytes"] + oom["elsewhere_bytes"] == oom["inactive_bytes"]
-            assert oom["inactive_bytes"] <= oom["reserved_bytes"] - oom["active_bytes"]
+            assert oom["active_bytes"] + oom["rounding_bytes"] + oom["inactive_bytes"] == oom["reserved_bytes"]
         assert state["active_bytes"] - state["requested_bytes"] == state["rounding_bytes"]
         assert state["active_bytes"] + state["inactive_bytes"] <= state["reserved_bytes"] or \
             report["warnings"]

@@ -19,6 +19,10 @@ for sample in train-loop leak loss-graph kept-gradients cache pending-frees oom 
     expandable ring-overflow; do
     report "$sample.txt" "$sample.pickle.gz"
 done
+# What is active is requested; as rounded, and with what is unused, it is what is reserved.
+run analyze --units bytes oom.pickle.gz
+out_has '769,654,784 B reserved: 706,539,212 B'
+out_has 'active (714,497,536 B as rounded), 55,157,248 B unused'
 for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-shortage pinned; do
     report "$sample.txt" --top 3 "$sample.pickle.gz"
 done
@@ -53,7 +57,7 @@ out_has_not 'of the range'
 run analyze --top 1 oom-shortage.pickle.gz
 out_has_not 'Fragmentation at the end'
 run analyze --format json pinned.pickle.gz
-out_has '"inactive_split_bytes":599785472,"releasable_bytes":0,"largest_hole_bytes":89653248,"notable":true}},"ooms"'
+out_has '"inactive_split_bytes":599785472,"releasable_bytes":0,"releasable_after_graphs_bytes":0,"largest_hole_bytes":89653248,"notable":true}},"ooms"'
 report oom-gpu-memory.txt --top 1 --gpu-memory 3GiB oom-other-process.pickle.gz
 
 # A device with less than was seen of it is none.
