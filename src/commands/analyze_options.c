@@ -127,8 +127,8 @@ const struct option_spec analyze_option_specs[] = {
      "@MICROSECONDS; either may be left out"},
     {OPTION_DEVICE, "device", "N", "only this device"},
     {OPTION_GPU_MEMORY, "gpu-memory", "SIZE",
-     "what the device has, as nvidia-smi says: tells whether\n"
-     "others held what was wanting when memory ran out"},
+     "what the device has, as nvidia-smi says: tells how\n"
+     "much of it others held when memory ran out"},
     {OPTION_TOP, "top", "N", "rows of call sites and of allocations; 0: all"},
     {OPTION_STACKS, "stacks", "[=all]",
      "below each call site its stack: the operator and the\n"

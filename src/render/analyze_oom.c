@@ -114,19 +114,39 @@ static bool live(const struct page *page, const struct oom_row *row)
 }
 
 /* Says so where the verdict hangs on what the capture does not hold. */
-static bool unknown_device(const struct page *page, const struct oom_row *row)
+static void add_unknown_device(const struct page *page, const struct oom_row *row,
+                               struct buffer *text)
 {
     char size[UNITS_TEXT_SIZE];
-    struct buffer text = BUFFER_INIT;
-    if (row->device_bytes != 0 || row->verdict != OOM_SHORTAGE || row->at.reserved_bytes < 0)
-        return true;
+    if (row->verdict != OOM_SHORTAGE || row->at.reserved_bytes < 0)
+        return;
     uint64_t both = row->device_free_bytes + (uint64_t)row->at.reserved_bytes;
-    buffer_printf(
-        &text,
-        "reserved and free are %s; what the device has beyond that is not PyTorch's: give "
-        "its size as --gpu-memory to have it counted",
-        size_text(page, size, both));
-    bool ok = put(page, OOM_INDENT, &text);
+    buffer_printf(text,
+                  "reserved and free are %s; what the device has beyond that is not PyTorch's: "
+                  "give its size as --gpu-memory to have it counted",
+                  size_text(page, size, both));
+}
+
+/* What is neither free nor PyTorch's, beside a verdict that does not tell. */
+static bool others(const struct page *page, const struct oom_row *row)
+{
+    char held[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE];
+    struct buffer text = BUFFER_INIT;
+    size_text(page, held, row->other_bytes);
+    size_text(page, whole, row->device_bytes);
+    if (row->device_bytes == 0)
+        add_unknown_device(page, row, &text);
+    else if (row->other_bytes == 0)
+        buffer_printf(&text, "others hold nothing of the device's %s", whole);
+    else if (row->verdict != OOM_OTHER_PROCESS)
+        buffer_printf(&text,
+                      row->device_is_least ? "at least %s of the device's memory (%s or more) are "
+                                             "held by others"
+                                           : "%s of the device's %s are held by others",
+                      held, whole);
+    if (text.size > 0 && row->other_bytes > 0)
+        buffer_puts(&text, ": other processes, CUDA contexts, allocators other than PyTorch's");
+    bool ok = !text.failed && (text.size == 0 || put(page, OOM_INDENT, &text));
     buffer_release(&text);
     return ok;
 }
@@ -158,7 +178,7 @@ bool device_ooms(const struct page *page, const struct device_report *report)
     const struct oom_row *row = &ooms->items[ooms->count - 1];
     bool is_told = row->at.active_bytes == report->at.active_bytes;
     return headline(page, report, row) && figures(page, row) &&
-           put_words(page, "", row->sentence) && unknown_device(page, row) &&
+           put_words(page, "", row->sentence) && others(page, row) &&
            put_words(page, "next: ", row->next) && (is_told || live(page, row)) &&
            earlier(page, report);
 }

@@ -82,6 +82,27 @@ run analyze --top 1 --gpu-memory 2GiB oom-shortage.pickle.gz
 exits 0
 no_err
 
+# With it every verdict tells what others held, and that is all that it adds.
+COLUMNS=200
+export COLUMNS
+run analyze oom.pickle.gz
+cp .run/out plain.txt
+run analyze --gpu-memory 24GiB oom.pickle.gz
+exits 0
+diff plain.txt .run/out >added.txt
+echo "23.25 GiB of the device's 24.00 GiB are held by others: other processes, CUDA contexts, allocators other than PyTorch's" >wanted.txt
+sed -n 's/^[<>] *//p' added.txt >told.txt
+check 'adds what others held' diff -u wanted.txt told.txt
+for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-shortage; do
+    run analyze --gpu-memory 24GiB --top 1 "$sample.pickle.gz"
+    exits 0
+    out_has "of the device's 24.00 GiB are held by other"
+done
+run analyze --gpu-memory 768MiB oom.pickle.gz
+out_has "others hold nothing of the device's 768.00 MiB"
+out_has_not 'allocators other than'
+unset COLUMNS
+
 # What the pool of a CUDA graph keeps, empty_cache() does not give back.
 run analyze oom-fragmented.pickle.gz
 out_has_not 'graphs are gone'
