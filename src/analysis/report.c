@@ -51,12 +51,16 @@ static void sum_categories(struct device_report *report, const struct live_set *
     for (int i = 0; i < CATEGORY_LIMIT; i++)
         rows[i] = (struct category_row){.category = (enum category)i};
     for (size_t i = 0; i < set->count; i++) {
-        enum category category = live_category(set, &set->items[i]);
+        const struct live *live = &set->items[i];
+        enum category category = live_category(set, live);
         struct category_row *row = &rows[category];
         if (category != CATEGORY_UNKNOWN &&
-            reason_confidence(live_reason(set, &set->items[i])) == CONFIDENCE_LOW)
-            row->low_bytes += (int64_t)set->items[i].size;
-        row->bytes += (int64_t)set->items[i].size;
+            reason_confidence(live_reason(set, live)) == CONFIDENCE_LOW) {
+            row->low_bytes += (int64_t)live->size;
+            if (!live->in_trace || live->stack == STACK_NONE)
+                row->unseen_bytes += (int64_t)live->size;
+        }
+        row->bytes += (int64_t)live->size;
         row->count++;
     }
     rows[CATEGORY_COUNT].bytes = set->unexplained_bytes;

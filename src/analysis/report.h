@@ -20,7 +20,9 @@ struct category_row {
     enum category category;
     int64_t bytes;
     uint64_t count;
-    int64_t low_bytes; /* of those, what has the category with low confidence */
+    int64_t low_bytes; /* of those, what has the category with low confidence.. */
+    /* ..and of these, what a better recording would know of: no stack, or older than the trace */
+    int64_t unseen_bytes;
 };
 
 /* Live allocations of one call site, operator and category. */

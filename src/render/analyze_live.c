@@ -57,19 +57,32 @@ static const char *bar(char out[BAR_COLUMNS + 1], int64_t part, int64_t whole)
     return out;
 }
 
-/* Where much of it is. */
+/* Where much of it is. More of the recording helps only where it did not see something. */
 static void little_confidence(const struct page *page, const struct device_report *report)
 {
-    int64_t low = 0;
-    char bytes[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE], text[256];
-    for (size_t i = 0; i < report->category_count; i++)
+    const char *more = report->timeline->trace->first_event > 0
+                           ? "the whole trace, without --range, may know more"
+                           : "a recording with stacks from the start would know";
+    int64_t low = 0, unseen = 0;
+    char bytes[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE], text[320];
+    for (size_t i = 0; i < report->category_count; i++) {
         low += report->categories[i].low_bytes;
+        unseen += report->categories[i].unseen_bytes;
+    }
     if (low <= 0 || low < report->at.active_bytes / LITTLE_CONFIDENCE_PART)
         return;
-    snprintf(text, sizeof(text),
-             "Of these, %s (%s) are inferred with little confidence; --explain tells why, and a "
-             "recording with stacks from the start would know.",
-             page_bytes(page, bytes, low), page_share(share, low, report->at.active_bytes));
+    int used =
+        snprintf(text, sizeof(text),
+                 "Of these, %s (%s) are inferred with little confidence; --explain tells why, ",
+                 page_bytes(page, bytes, low), page_share(share, low, report->at.active_bytes));
+    size_t room = sizeof(text) - (size_t)used;
+    if (unseen == low)
+        snprintf(text + used, room, "and %s.", more);
+    else if (unseen == 0)
+        snprintf(text + used, room, "and --rules can name them.");
+    else
+        snprintf(text + used, room, "of %s %s, and --rules can name the others.",
+                 page_bytes(page, bytes, unseen), more);
     fprintf(page->out, "%*s", SECTION_INDENT, "");
     page_paragraph(page, SECTION_INDENT, SECTION_INDENT, text);
 }

@@ -116,6 +116,18 @@ report oom-range.txt --top 1 --range 100:167 --at 101 oom-fragmented.pickle.gz
 report oom-cut.txt --top 1 --range 0:166 --at 100 oom-fragmented.pickle.gz
 report history-off.txt history-off.pickle
 report at-end.txt --at end leak.pickle.gz
+# Of what was recorded with its stack, no other recording would know more.
+little() {
+    words=$1
+    shift
+    COLUMNS=200 "$MEMSNAP" analyze --top 1 "$@" >.run/out
+    out_has "are inferred with little confidence; --explain tells why, $words"
+}
+little 'and --rules can name them.' --at end leak.pickle.gz
+little 'and a recording with stacks from the start would know.' --at end --device 0 two-devices.pickle.gz
+little 'of 9.17 MiB the whole trace, without --range, may know more, and --rules can name the others.' \
+    --at end --range 1000: leak.pickle.gz
+little 'and the whole trace, without --range, may know more.' --range 4000: leak.pickle.gz
 report at-event.txt --at 1000 --top 3 train-loop.pickle.gz
 report at-time.txt --at +20ms --top 3 train-loop.pickle.gz
 report range.txt --range 1000:2000 --top 3 train-loop.pickle.gz
