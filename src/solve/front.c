@@ -1,12 +1,44 @@
 #include "solve/front.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "solve/peak.h"
 #include "solve/segment_cost.h"
 
-#define MOST_SLOTS  1000
-#define LEAST_SLOTS 100
-#define STEPS       1.5e9 /* cells times segments: about a second */
+#define MOST_SLOTS 4000
+#define FEW_SLOTS  250       /* what is tried first, to see how many more there may be */
+#define MANY       2048      /* layers: FRONT_LEAST_SLOTS are tried first with more */
+#define MOST_STEPS 2e8       /* states times segments: about a second */
+#define NOTHING    INT64_MAX /* memory of a slot that nothing was found for */
+
+/* What layers i.. may take: a point of their own front. */
+struct front_state {
+    int64_t memory, time;
+    size_t slot; /* time, rounded up */
+};
+
+/* The states of layers i..: memory descending, time and slot ascending. */
+struct states {
+    const struct front_state *items;
+    size_t count;
+};
+
+/* The best of every slot, while the states of layers i.. are looked for. In a slot time and memory
+ * are weighed against each other as the whole chain has them, for a little more of either adds up
+ * from layer to layer. What takes the least memory of all is kept besides. */
+struct search {
+    struct front *front;
+    struct candidate {
+        struct front_state state;
+        double weight;
+    } * best; /* [slots+1] */
+    struct front_state least;
+    size_t slots;
+    int64_t slot_time;
+    double bytes_per_time;
+    uint64_t steps; /* done */
+};
 
 static int64_t gcd(int64_t a, int64_t b)
 {
@@ -18,163 +50,238 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-static size_t affordable_slots(size_t layers)
+static struct states states_of(const struct front *front, size_t i)
 {
-    double n = (double)layers, slots = STEPS / (n * n / 2 + 1);
-    return slots > MOST_SLOTS ? MOST_SLOTS : slots < LEAST_SLOTS ? LEAST_SLOTS : (size_t)slots;
+    size_t from = front->starts[i + 1];
+    return (struct states){front->states + from, front->starts[i] - from};
 }
 
-/* Slots of the greatest common divisor of all times, if those are few enough. */
-static void choose_slots(struct front *front)
+static size_t slots_up(const struct search *search, int64_t time)
 {
-    const struct chain *chain = front->chain;
-    int64_t whole = chain_forward_time(chain), unit = 0, done = 0;
+    return (size_t)((time + search->slot_time - 1) / search->slot_time);
+}
+
+/* At most so many; true where they are the greatest common divisor of all times. */
+static bool choose_slots(struct search *search, size_t most)
+{
+    const struct chain *chain = search->front->chain;
+    int64_t whole = chain_forward_time(chain), unit = 0, slots = (int64_t)most;
     for (size_t i = 0; i < chain->layers; i++)
         unit = gcd(chain->forward[i], unit);
-    size_t most = affordable_slots(chain->layers);
-    front->exact = whole == 0 || whole / unit <= (int64_t)most;
-    front->slots = whole == 0 ? 0 : front->exact ? (size_t)(whole / unit) : most;
-    for (size_t i = 0; i <= chain->layers; i++) {
-        double share = whole == 0 ? 0 : (double)done / (double)whole;
-        front->prefix[i] = (uint32_t)(share * (double)front->slots + 0.5);
-        done += i < chain->layers ? chain->forward[i] : 0;
+    bool exact = whole == 0 || whole / unit <= slots;
+    search->slot_time = whole == 0 ? 1 : exact ? unit : (whole + slots - 1) / slots;
+    search->slots = slots_up(search, whole);
+    return exact;
+}
+
+static inline void offer(struct search *search, size_t slot, int64_t memory, int64_t time)
+{
+    struct candidate *best = &search->best[slot];
+    double weight = (double)memory + search->bytes_per_time * (double)time;
+    bool better = time == best->state.time ? memory < best->state.memory : weight < best->weight;
+    if (better) {
+        best->state.memory = memory;
+        best->state.time = time;
+        best->state.slot = slot;
+        best->weight = weight;
     }
-}
-
-static double *row(const struct front *front, size_t i)
-{
-    return front->table + i * (front->slots + 1);
-}
-
-static inline double most(double a, double b)
-{
-    return a > b ? a : b;
+    if (memory < search->least.memory ||
+        (memory == search->least.memory && time < search->least.time)) {
+        search->least.memory = memory;
+        search->least.time = time;
+        search->least.slot = slot;
+    }
 }
 
 /* A segment that takes `peak` and `time`, then `stored` beside what follows. */
-static void try_segment(double *values, const double *after, size_t slots, size_t time, double peak,
-                        double stored)
+static void try_segment(struct search *search, struct states after, int64_t time, int64_t peak,
+                        int64_t stored)
 {
-    double *from = values + time;
-    for (size_t t = 0; t + time <= slots; t++) {
-        double value = most(peak, stored + after[t]);
-        from[t] = value < from[t] ? value : from[t];
+    size_t slots = slots_up(search, time);
+    for (size_t k = 0; k < after.count; k++) {
+        const struct front_state *state = &after.items[k];
+        int64_t together = time + state->time;
+        size_t slot = state->slot + slots; /* or one less, for both were rounded up */
+        slot -= ((int64_t)slot - 1) * search->slot_time >= together;
+        offer(search, slot, larger(peak, stored + state->memory), together);
+        search->steps++;
+        if (stored + state->memory <= peak)
+            break; /* less memory behind it, in more time, is of no use */
     }
 }
 
-static void fill_row(const struct front *front, size_t i)
+/* Segments are tried up to the first that takes no less memory than something that takes no longer:
+ * longer ones take more of both. */
+static void try_layer(struct search *search, size_t i)
 {
+    const struct front *front = search->front;
     const struct chain *chain = front->chain;
-    double *values = row(front, i), *next = row(front, i + 1);
-    double peak = (double)kept_layer_peak(chain, i), kept = (double)chain->xbar[i];
-    for (size_t t = 0; t <= front->slots; t++)
-        values[t] = most(peak, kept + next[t]);
-    int64_t bound = (int64_t)values[0];
+    struct states next = states_of(front, i + 1);
+    for (size_t k = 0; k < next.count; k++)
+        offer(search, next.items[k].slot,
+              larger(kept_layer_peak(chain, i), chain->xbar[i] + next.items[k].memory),
+              next.items[k].time);
     struct segment_cost cost = {0};
+    int64_t least = NOTHING;
+    size_t seen = 0;
     for (size_t s = i + 1; s <= chain->layers; s++) {
         segment_cost_add(&cost, chain, i, s - 1);
-        if (segment_cost_least(&cost) >= bound)
+        for (; (int64_t)seen * search->slot_time <= cost.forward; seen++)
+            least =
+                search->best[seen].state.memory < least ? search->best[seen].state.memory : least;
+        if (segment_cost_least(&cost) >= least)
             break;
-        try_segment(values, row(front, s), front->slots, front->prefix[s] - front->prefix[i],
-                    (double)segment_cost_peak(&cost, chain, s), (double)chain->x[s]);
+        try_segment(search, states_of(front, s), cost.forward, segment_cost_peak(&cost, chain, s),
+                    chain->x[s]);
     }
 }
 
-static void fill(const struct front *front)
+static bool add_state(struct front *front, struct front_state state, struct budget *budget,
+                      struct error *err)
 {
-    size_t n = front->chain->layers;
-    for (size_t t = 0; t <= front->slots; t++)
-        row(front, n)[t] = 0;
-    for (size_t i = n; i-- > 0;)
-        fill_row(front, i);
-}
-
-static bool allocate(struct front *front, struct budget *budget, struct error *err)
-{
-    size_t rows = front->chain->layers + 1, slots = affordable_slots(front->chain->layers) + 1;
-    size_t bytes = rows * slots * sizeof(double) + rows * sizeof(uint32_t);
-    if (front->chain->layers > FRONT_MOST_LAYERS)
-        return error_set(err, STATUS_LIMIT, "%zu layers are more than %d", front->chain->layers,
-                         FRONT_MOST_LAYERS);
-    if (!budget_take(budget, bytes, err))
+    if (!vec_grow((void **)&front->states, &front->state_capacity, front->state_count + 1,
+                  sizeof(*front->states), budget, err))
         return false;
-    front->table = malloc(bytes);
-    if (!front->table) {
-        budget_give(budget, bytes);
-        return error_set(err, STATUS_LIMIT, "out of memory");
-    }
-    front->table_bytes = bytes;
-    front->prefix = (uint32_t *)(front->table + rows * slots);
+    front->states[front->state_count++] = state;
     return true;
 }
 
-/* One step of a placement: where the part that begins at layer i ends; kept if that is i+1 and
- * `*kept`. `*t` becomes what is left of it. */
-static size_t step(const struct front *front, size_t i, size_t *t, bool *kept)
+/* What takes longer than something else and no less memory leads nowhere. */
+static bool keep_best(struct search *search, size_t i, struct budget *budget, struct error *err)
+{
+    struct front *front = search->front;
+    struct front_state least = search->least;
+    int64_t memory = NOTHING;
+    for (size_t slot = 0; slot <= least.slot; slot++) {
+        const struct front_state *best = &search->best[slot].state;
+        if (best->memory >= memory || best->time >= least.time)
+            continue;
+        memory = best->memory;
+        if (!add_state(front, *best, budget, err))
+            return false;
+    }
+    if (!add_state(front, least, budget, err))
+        return false;
+    front->starts[i] = front->state_count;
+    return true;
+}
+
+static void clear(struct search *search)
+{
+    const struct front_state nothing = {.memory = NOTHING, .time = -1};
+    for (size_t slot = 0; slot <= search->slots; slot++)
+        search->best[slot] = (struct candidate){nothing, INFINITY};
+    search->least = nothing;
+}
+
+/* From the last layer to the first. */
+static bool find_states(struct search *search, struct budget *budget, struct error *err)
+{
+    struct front *front = search->front;
+    size_t n = front->chain->layers;
+    search->steps = 0;
+    front->state_count = front->starts[n + 1] = 0;
+    clear(search);
+    offer(search, 0, 0, 0);
+    bool ok = keep_best(search, n, budget, err);
+    for (size_t i = n; ok && i-- > 0;) {
+        clear(search);
+        try_layer(search, i);
+        ok = keep_best(search, i, budget, err);
+    }
+    return ok;
+}
+
+/* As many slots as a second allows, by the steps that few took. */
+static size_t slots_for(const struct search *search, size_t few)
+{
+    double most = (double)few * MOST_STEPS / ((double)search->steps + 1);
+    return most > MOST_SLOTS ? MOST_SLOTS : (size_t)most;
+}
+
+static bool fill(struct front *front, struct budget *budget, struct error *err)
+{
+    size_t bytes = (MOST_SLOTS + 1) * sizeof(struct candidate);
+    size_t few = front->chain->layers > MANY ? FRONT_LEAST_SLOTS : FEW_SLOTS, most;
+    int64_t whole = chain_forward_time(front->chain);
+    struct search search = {.front = front};
+    if (!budget_take(budget, bytes, err))
+        return false;
+    search.best = malloc(bytes);
+    bool ok = search.best || error_set(err, STATUS_LIMIT, "out of memory");
+    if (whole > 0)
+        search.bytes_per_time = (double)peak_without(front->chain) / (double)whole;
+    bool all = ok && choose_slots(&search, few);
+    ok = ok && find_states(&search, budget, err);
+    if (ok && !all && (most = slots_for(&search, few)) >= 2 * few) {
+        choose_slots(&search, most);
+        ok = find_states(&search, budget, err);
+    }
+    free(search.best);
+    budget_give(budget, bytes);
+    return ok;
+}
+
+/* The state of layers i.. that takes exactly so long; NULL where there is none. */
+static const struct front_state *state_at(const struct front *front, size_t i, int64_t time)
+{
+    struct states states = states_of(front, i);
+    size_t low = 0, high = states.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (states.items[middle].time < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < states.count && states.items[low].time == time ? &states.items[low] : NULL;
+}
+
+/* One step of a placement: where the part that begins at layer i and takes `*time` ends; kept if
+ * that is i+1 and `*kept`. `*time` becomes that of what follows. */
+static size_t step(const struct front *front, size_t i, int64_t *time, bool *kept)
 {
     const struct chain *chain = front->chain;
-    double wanted = row(front, i)[*t];
-    double alone = (double)kept_layer_peak(chain, i), stays = (double)chain->xbar[i];
-    *kept = most(alone, stays + row(front, i + 1)[*t]) <= wanted;
+    const struct front_state *wanted = state_at(front, i, *time);
+    const struct front_state *after = state_at(front, i + 1, *time);
+    *kept = after &&
+            larger(kept_layer_peak(chain, i), chain->xbar[i] + after->memory) == wanted->memory;
     struct segment_cost cost = {0};
     for (size_t s = i + 1; s <= chain->layers && !*kept; s++) {
         segment_cost_add(&cost, chain, i, s - 1);
-        size_t time = front->prefix[s] - front->prefix[i];
-        if (time > *t)
-            break;
-        double peak = (double)segment_cost_peak(&cost, chain, s);
-        if (most(peak, (double)chain->x[s] + row(front, s)[*t - time]) <= wanted) {
-            *t -= time;
+        after = state_at(front, s, *time - cost.forward);
+        if (after && larger(segment_cost_peak(&cost, chain, s), chain->x[s] + after->memory) ==
+                         wanted->memory) {
+            *time -= cost.forward;
             return s;
         }
     }
     return i + 1;
 }
 
-static int64_t exact_time(const struct front *front, size_t slot)
-{
-    int64_t time = 0;
-    for (size_t i = 0, t = slot; i < front->chain->layers;) {
-        bool kept;
-        size_t end = step(front, i, &t, &kept);
-        for (; i < end; i++)
-            time += kept ? 0 : front->chain->forward[i];
-    }
-    return time;
-}
-
 bool front_place(const struct front *front, const struct front_point *point,
                  struct placement *placement, struct budget *budget, struct error *err)
 {
-    for (size_t i = 0, end, t = point->slot; i < front->chain->layers; i = end) {
+    int64_t time = point->extra_time;
+    for (size_t i = 0, end; i < front->chain->layers; i = end) {
         bool kept;
-        end = step(front, i, &t, &kept);
+        end = step(front, i, &time, &kept);
         if (!kept && !placement_add(placement, i, end, budget, err))
             return false;
     }
     return true;
 }
 
-/* From no extra time on; a point that takes as long as one with less memory goes. */
+/* The states of all layers, the least memory first. */
 static bool collect(struct front *front, struct budget *budget, struct error *err)
 {
-    const double *values = row(front, 0);
-    for (size_t t = 0; t <= front->slots; t++) {
-        if (t > 0 && values[t] >= values[t - 1])
-            continue;
-        struct front_point point = {(int64_t)values[t], exact_time(front, t), t};
-        while (front->count > 0 && front->points[front->count - 1].extra_time >= point.extra_time)
-            front->count--;
-        if (!vec_grow((void **)&front->points, &front->capacity, front->count + 1,
-                      sizeof(*front->points), budget, err))
-            return false;
-        front->points[front->count++] = point;
-    }
-    for (size_t a = 0, b = front->count - 1; a < b; a++, b--) {
-        struct front_point point = front->points[a];
-        front->points[a] = front->points[b];
-        front->points[b] = point;
-    }
+    struct states all = states_of(front, 0);
+    if (!vec_grow((void **)&front->points, &front->capacity, all.count, sizeof(*front->points),
+                  budget, err))
+        return false;
+    for (size_t k = all.count; k-- > 0;)
+        front->points[front->count++] =
+            (struct front_point){all.items[k].memory, all.items[k].time};
     return true;
 }
 
@@ -182,11 +289,13 @@ bool front_create(struct front *front, const struct chain *chain, struct budget 
                   struct error *err)
 {
     struct front made = {.chain = chain};
-    if (!allocate(&made, budget, err))
+    if (chain->layers > FRONT_MOST_LAYERS)
+        return error_set(err, STATUS_LIMIT, "%zu layers are more than %d", chain->layers,
+                         FRONT_MOST_LAYERS);
+    if (!vec_grow((void **)&made.starts, &made.start_capacity, chain->layers + 2,
+                  sizeof(*made.starts), budget, err))
         return false;
-    choose_slots(&made);
-    fill(&made);
-    if (!collect(&made, budget, err)) {
+    if (!fill(&made, budget, err) || !collect(&made, budget, err)) {
         front_release(&made, budget);
         return false;
     }
@@ -197,8 +306,8 @@ bool front_create(struct front *front, const struct chain *chain, struct budget 
 void front_release(struct front *front, struct budget *budget)
 {
     vec_free(front->points, front->capacity, sizeof(*front->points), budget);
-    free(front->table);
-    budget_give(budget, front->table_bytes);
+    vec_free(front->states, front->state_capacity, sizeof(*front->states), budget);
+    vec_free(front->starts, front->start_capacity, sizeof(*front->starts), budget);
     *front = (struct front){0};
 }
 

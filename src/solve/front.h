@@ -3,22 +3,24 @@
  *   Q(i,t) = min( max(all(i), xbar[i] + Q(i+1,t)),
  *                 min over s of max(C(i,s), x[s] + Q(s, t - F(i,s))) )
  *
- * is the least memory of layers i.. with at most t slots of time spent on running forward again;
- * F(i,s) is the time of [i,s). Memory is exact. Time is counted in slots only while the search
- * runs: a prefix of the chain is rounded to the nearest slot, so a segment is off by one slot at
- * most; points carry their exact times. */
+ * is the least memory of layers i.. with the time t spent on running forward again; F(i,s) is the
+ * time of [i,s). Memory is exact, and so is the time of whatever is found. But of all that takes
+ * about as long, within one slot of time, only what takes the least memory is followed further: a
+ * point may miss the best for its memory by some slots, unless the times' common unit is a slot. */
 #ifndef MEMSNAP_SOLVE_FRONT_H
 #define MEMSNAP_SOLVE_FRONT_H
 
 #include "solve/placement.h"
 
 #define FRONT_MOST_LAYERS 4096
+#define FRONT_LEAST_SLOTS 100 /* of the time of a forward pass */
 
 struct front_point {
     int64_t peak_bytes;
     int64_t extra_time;
-    size_t slot; /* to ask front_place() for */
 };
+
+struct front_state;
 
 struct front {
     struct front_point *points; /* memory ascending, extra time descending; the last is 0 */
@@ -26,15 +28,14 @@ struct front {
 
     /* what placements are found from */
     const struct chain *chain; /* not owned */
-    size_t slots;              /* t = 0..slots */
-    bool exact;                /* no time was rounded */
-    uint32_t *prefix;          /* [n+1] time before layer i, in slots */
-    double *table;             /* [n+1][slots+1]: integers */
-    size_t table_bytes;
+    struct front_state *states;
+    size_t state_count, state_capacity;
+    size_t *starts; /* [n+2] the states of layers i.. lie from starts[i+1] to starts[i] */
+    size_t start_capacity;
 };
 
 /* The chain stays. STATUS_LIMIT beyond FRONT_MOST_LAYERS or the budget. At most a second or two:
- * the more layers, the fewer slots. */
+ * the more there is to try, the fewer slots. */
 bool front_create(struct front *front, const struct chain *chain, struct budget *budget,
                   struct error *err);
 void front_release(struct front *front, struct budget *budget);

@@ -7,13 +7,11 @@
 
 #define MOST_STEPS 2e10 /* extensions of a segment by a layer: about a minute */
 
-/* V with r = 0, 1, ... segments: row r is values[r*(n+1)..]. With any count of segments there is
- * one row, that refers to itself. */
+/* V with r = 0, 1, ... segments: row r is values[r*(n+1)..]. */
 struct rows {
     const struct chain *chain;
     int64_t *values;
     size_t capacity, count;
-    bool any;
 };
 
 static int64_t *row(const struct rows *rows, size_t r)
@@ -52,7 +50,7 @@ static void fill(const struct rows *rows, size_t r)
 {
     size_t n = rows->chain->layers, end;
     int64_t *values = row(rows, r);
-    const int64_t *after = rows->any ? values : r > 0 ? row(rows, r - 1) : NULL;
+    const int64_t *after = r > 0 ? row(rows, r - 1) : NULL;
     values[n] = 0;
     for (size_t i = n; i-- > 0;) {
         values[i] = kept_value(rows->chain, values, i);
@@ -81,11 +79,6 @@ static bool same_as_before(const struct rows *rows)
 static bool fill_rows(struct rows *rows, size_t most, struct budget *budget, struct error *err)
 {
     double n = (double)rows->chain->layers, steps = 0;
-    if (rows->any) {
-        if (n * n / 2 > MOST_STEPS)
-            return error_set(err, STATUS_LIMIT, "%.0f layers are too many", n);
-        return add_row(rows, budget, err);
-    }
     do {
         if ((steps += n * n / 2) > MOST_STEPS)
             return error_set(err, STATUS_LIMIT, "%zu checkpoints among %.0f layers are too many",
@@ -109,9 +102,7 @@ static bool walk(const struct rows *rows, struct placement *placement, struct bu
             i++;
             continue;
         }
-        if (!rows->any)
-            r--;
-        segment_value(chain, row(rows, r), i, values[i] + 1, values[i], &end);
+        segment_value(chain, row(rows, --r), i, values[i] + 1, values[i], &end);
         if (!placement_add(placement, i, end, budget, err))
             return false;
         i = end;
@@ -122,7 +113,7 @@ static bool walk(const struct rows *rows, struct placement *placement, struct bu
 bool peak_place(const struct chain *chain, size_t most, struct placement *placement,
                 int64_t *peak_bytes, struct budget *budget, struct error *err)
 {
-    struct rows rows = {.chain = chain, .any = most == PEAK_ANY_COUNT};
+    struct rows rows = {.chain = chain};
     bool ok = fill_rows(&rows, most, budget, err) && walk(&rows, placement, budget, err);
     if (ok)
         *peak_bytes = row(&rows, rows.count - 1)[0];

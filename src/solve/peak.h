@@ -12,8 +12,6 @@
 
 #include "solve/placement.h"
 
-#define PEAK_ANY_COUNT SIZE_MAX
-
 /* At most `most` segments, the least peak. O(n^2) a segment, until more do not help; STATUS_LIMIT
  * where that would take minutes. `placement` is added to. */
 bool peak_place(const struct chain *chain, size_t most, struct placement *placement,
