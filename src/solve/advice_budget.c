@@ -43,10 +43,11 @@ static bool plan_all_peak(const struct planner *planner, struct budget_plan *pla
 }
 
 static void take_rotor(struct budget_plan *plan, struct rotor_plan *found,
-                       const struct backend *backend)
+                       const struct backend *backend, struct budget *budget)
 {
+    budget_plan_release(plan, budget);
     plan->model = PLAN_ROTOR;
-    plan->feasible = found->feasible;
+    plan->feasible = true;
     plan->peak_bytes = found->peak_bytes;
     plan->extra_time = found->extra_time;
     plan->schedule = found->schedule;
@@ -54,51 +55,79 @@ static void take_rotor(struct budget_plan *plan, struct rotor_plan *found,
     plan->slot_bytes = found->slot_bytes;
     plan->exact = found->exact;
     plan->backend = backend;
+    *found = (struct rotor_plan){0};
 }
 
-/* The least budget is the same for all, and only looked for where one is too small. */
+/* The least plan is the same for all, and only looked for where a budget is too small. It may fit
+ * one that rotor_solve(), in slots of other sizes, found nothing for. */
 static bool find_least(const struct planner *planner, struct budget_plan *plans, size_t count,
                        struct error *err)
 {
     struct rotor_plan least = {0};
     struct rotor_report report;
-    for (size_t k = 0; k < count; k++) {
-        if (plans[k].feasible)
+    bool ok = true, known = false;
+    for (size_t k = 0; ok && k < count; k++) {
+        struct budget_plan *plan = &plans[k];
+        if (plan->feasible)
             continue;
-        if (!least.feasible && !rotor_least(&planner->problem->chain, &planner->options->rotor,
-                                            &least, &report, planner->budget, err))
-            return false;
-        plans[k].least_budget_bytes = least.peak_bytes;
+        ok = known || rotor_least(&planner->problem->chain, &planner->options->rotor, &least,
+                                  &report, planner->budget, err);
+        known = true;
+        if (!ok || !least.feasible)
+            continue;
+        if (least.peak_bytes < plan->least_budget_bytes)
+            plan->least_budget_bytes = least.peak_bytes;
+        if (least.peak_bytes <= plan->budget_bytes) {
+            take_rotor(plan, &least, report.backend, planner->budget);
+            known = false;
+        }
     }
     rotor_plan_release(&least, planner->budget);
-    return true;
+    return ok;
 }
 
-/* Those of the plans that are not feasible yet, as one batch. */
-static bool plan_rest(const struct planner *planner, struct budget_plan *plans, size_t count,
-                      struct error *device_error, struct error *err)
+/* Whether rotor is to plan for a budget that one level was planned for. */
+static bool is_asked(const struct planner *planner, const struct budget_plan *plan)
 {
-    size_t missing = 0, at = 0;
+    return !plan->feasible || !planner->options->any_model;
+}
+
+/* One level is a schedule like others, and exact where slots are not: it stays if it is faster. */
+static void take_better(struct budget_plan *plan, struct rotor_plan *found,
+                        const struct backend *backend, struct budget *budget)
+{
+    if (!plan->feasible)
+        plan->model = PLAN_ROTOR;
+    if (found->feasible && (!plan->feasible || found->extra_time <= plan->extra_time))
+        take_rotor(plan, found, backend, budget);
+    rotor_plan_release(found, budget);
+}
+
+/* As one batch. */
+static bool plan_all_rotor(const struct planner *planner, struct budget_plan *plans, size_t count,
+                           struct error *device_error, struct error *err)
+{
+    size_t asked = 0, at = 0;
     for (size_t k = 0; k < count; k++)
-        missing += !plans[k].feasible;
-    if (missing == 0)
+        asked += is_asked(planner, &plans[k]);
+    if (asked == 0)
         return true;
-    size_t bytes = missing * (sizeof(struct rotor_plan) + sizeof(int64_t));
+    size_t bytes = asked * (sizeof(struct rotor_plan) + sizeof(int64_t));
     if (!budget_take(planner->budget, bytes, err))
         return false;
     struct rotor_plan *found = calloc(1, bytes);
-    int64_t *budgets = (int64_t *)(found + missing);
+    int64_t *budgets = (int64_t *)(found + asked);
     struct rotor_report report;
     bool ok = found || error_set(err, STATUS_LIMIT, "out of memory");
     for (size_t k = 0; ok && k < count; k++)
-        if (!plans[k].feasible)
+        if (is_asked(planner, &plans[k]))
             budgets[at++] = plans[k].budget_bytes;
-    ok = ok && rotor_solve(&planner->problem->chain, budgets, missing, &planner->options->rotor,
+    ok = ok && rotor_solve(&planner->problem->chain, budgets, asked, &planner->options->rotor,
                            found, &report, planner->budget, err);
     at = 0;
     for (size_t k = 0; ok && k < count; k++)
-        if (!plans[k].feasible)
-            take_rotor(&plans[k], &found[at++], report.backend);
+        if (is_asked(planner, &plans[k]))
+            take_better(&plans[k], &found[at++], report.backend, planner->budget);
     if (ok)
         *device_error = report.device_error;
     free(found);
@@ -127,13 +156,12 @@ bool advise_budgets(const struct problem *problem, const int64_t *budgets, size_
                     struct error *device_error, struct budget *budget, struct error *err)
 {
     struct planner planner = {problem, options, budget};
-    bool peak = options->any_model || options->model == PLAN_PEAK;
     bool rotor = options->any_model || options->model == PLAN_ROTOR;
     device_error->status = STATUS_OK;
     for (size_t k = 0; k < count; k++)
         plans[k] = (struct budget_plan){.budget_bytes = budgets[k]};
-    bool ok = (!peak || plan_all_peak(&planner, plans, count, err)) &&
-              (!rotor || plan_rest(&planner, plans, count, device_error, err));
+    bool ok = plan_all_peak(&planner, plans, count, err) &&
+              (!rotor || plan_all_rotor(&planner, plans, count, device_error, err));
     for (size_t k = 0; ok && options->verify && k < count; k++)
         ok = verify(&planner, &plans[k], err);
     for (size_t k = 0; !ok && k < count; k++)

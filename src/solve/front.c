@@ -272,16 +272,22 @@ bool front_place(const struct front *front, const struct front_point *point,
     return true;
 }
 
-/* The states of all layers, the least memory first. */
+/* The states of all layers, the least memory first, but for those that are hardly faster than one
+ * with less memory. */
 static bool collect(struct front *front, struct budget *budget, struct error *err)
 {
     struct states all = states_of(front, 0);
     if (!vec_grow((void **)&front->points, &front->capacity, all.count, sizeof(*front->points),
                   budget, err))
         return false;
-    for (size_t k = all.count; k-- > 0;)
-        front->points[front->count++] =
-            (struct front_point){all.items[k].memory, all.items[k].time};
+    int64_t hardly = chain_forward_time(front->chain) / FRONT_TOLD_APART;
+    for (size_t k = all.count; k-- > 0;) {
+        const struct front_state *state = &all.items[k];
+        if (front->count > 0 && state->time > 0 &&
+            front->points[front->count - 1].extra_time - state->time < hardly)
+            continue;
+        front->points[front->count++] = (struct front_point){state->memory, state->time};
+    }
     return true;
 }
 

@@ -6,7 +6,9 @@
  * is the least memory of layers i.. with the time t spent on running forward again; F(i,s) is the
  * time of [i,s). Memory is exact, and so is the time of whatever is found. But of all that takes
  * about as long, within one slot of time, only what takes the least memory is followed further: a
- * point may miss the best for its memory by some slots, unless the times' common unit is a slot. */
+ * point may miss the best for its memory by some slots, unless the times' common unit is a slot.
+ * And of points that differ by less than one in FRONT_TOLD_APART of the time of a forward pass,
+ * there is the one with less memory. */
 #ifndef MEMSNAP_SOLVE_FRONT_H
 #define MEMSNAP_SOLVE_FRONT_H
 
@@ -14,6 +16,7 @@
 
 #define FRONT_MOST_LAYERS 4096
 #define FRONT_LEAST_SLOTS 100 /* of the time of a forward pass */
+#define FRONT_TOLD_APART  1000
 
 struct front_point {
     int64_t peak_bytes;

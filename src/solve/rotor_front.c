@@ -2,6 +2,7 @@
 #include "solve/rotor_batch.h"
 
 #define MOST_REFINEMENT 4   /* rounds of looking for the least budget */
+#define ENOUGH_SLOTS    128 /* for any schedule; else more are tried than were asked for */
 #define FRONT_STEPS     2e9 /* a fraction of a second */
 #define FRONT_SLOTS     500
 #define FRONT_LEAST     100
@@ -38,13 +39,19 @@ bool rotor_least(const struct chain *chain, const struct rotor_options *options,
 {
     int64_t bytes = 0;
     struct rotor_plan best = {0};
+    struct rotor_options tried = *options;
     struct cost_table table = {0};
     bool ok = true;
     for (size_t i = 0; i < chain->layers; i++)
         bytes += chain->xbar[i] + chain->x[i + 1] + chain->ftmp[i] + chain->btmp[i];
     for (int round = 0; round < MOST_REFINEMENT; round++) {
         struct rotor_plan found = {0};
-        ok = least_within(chain, bytes, options, &table, &found, report, budget, err);
+        ok = least_within(chain, bytes, &tried, &table, &found, report, budget, err);
+        if (ok && !found.feasible && tried.slots > 0 && tried.slots < ENOUGH_SLOTS) {
+            tried.slots *= 2;
+            round = -1;
+            continue;
+        }
         if (!ok || !found.feasible || (best.feasible && found.peak_bytes >= best.peak_bytes)) {
             rotor_plan_release(&found, budget);
             break;

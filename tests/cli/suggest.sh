@@ -188,6 +188,34 @@ exits 0
 out_has 'too deep for Python code'
 out_has_not 'checkpoint_wrapper'
 
+# Whatever the slots, the least budget that is told is one, and enough.
+layers=
+size=1000003
+for layer in $(seq 0 60); do
+    size=$(((size * 7919 + 12345) % 3000017 + 500000))
+    layers="$layers l$layer $size"
+done
+# shellcheck disable=SC2086
+trace uneven.json $layers
+for slots in 2 5 9 150 500; do
+    run suggest --granularity leaf --slots $slots --budget 1 --format json uneven.json
+    exits 1
+    least=$(sed 's/.*"least_budget_bytes":\([0-9]*\).*/\1/' .run/out)
+    check "tells a least budget with $slots slots" test "$least" -gt 3000000
+    run suggest --granularity leaf --slots $slots --budget "$least" --format json uneven.json
+    exits 0
+    out_has "\"peak_bytes\":$least"
+done
+run suggest --granularity leaf --budget 1 --model peak --format json uneven.json
+exits 1
+one=$(sed 's/.*"least_budget_bytes":\([0-9]*\).*/\1/' .run/out)
+check 'nested checkpoints reach no less than what is told' test "$least" -le "$one"
+
+# What fits as it is needs nothing, in slots or not.
+run suggest --granularity leaf --model rotor --slots 50 --budget 100% --format json uneven.json
+exits 0
+out_has '"extra_time_share":0.0,'
+
 # Times that are all zero cost nothing.
 trace timeless.json a 100 b 100 c 100 d 100
 sed 's/"is_forward"/"forward_us": 0, "backward_us": 0, &/g' timeless.json >zero-times.json
