@@ -124,7 +124,10 @@ static bool answer_front(struct suggest_run *run, struct error *err)
     if (!advise_front(run->problem, ADVICE_KNEES, run->options->plan.rotor.threads, &front,
                       run->budget, err))
         return false;
-    bool ok = printed(print_front(run, &front), err);
+    bool ok =
+        run->options->format != SUGGEST_TEXT ||
+        advise_nested(run->problem, run->options->plan.rotor.threads, &front, run->budget, err);
+    ok = ok && printed(print_front(run, &front), err);
     front_advice_release(&front, run->budget);
     return ok;
 }

@@ -73,16 +73,46 @@ static void add_comparisons(struct table *table, const struct page *page,
     }
 }
 
-/* A share that is enough for the least point, for sizes in the table are rounded. */
+/* What gives a point of the front: its bytes, for those in the table are rounded. Beyond
+ * ROTOR_MOST_LAYERS budgets have a coarser chain unless they want one level. */
+static void say_point(const struct page *page, const struct problem *problem, int64_t bytes,
+                      const char *what)
+{
+    char size[UNITS_TEXT_SIZE];
+    suggest_say(page, "%s, at %s: memsnap suggest %s--budget %lld", what,
+                page_bytes(page, size, bytes),
+                problem->chain.layers > ROTOR_MOST_LAYERS ? "--model peak " : "", (long long)bytes);
+}
+
+static void points_text(const struct page *page, const struct problem *problem,
+                        const struct front_advice *front)
+{
+    const struct front_point *points = front->front.points;
+    size_t count = front->front.count;
+    if (count == 1 && front->nested.count == 0)
+        suggest_say(page, "No checkpoints take less: the front has 1 point.");
+    else
+        suggest_say(page,
+                    "A point's plan: memsnap suggest --budget BYTES. All points (%zu): --format "
+                    "csv or json; a picture: memsnap plot --kind pareto.",
+                    count);
+    if (count > 1)
+        say_point(page, problem, points[0].peak_bytes,
+                  front->nested.count > 0 ? "The least with one level" : "The least");
+    for (size_t i = 0; i < count; i++)
+        if (front->knees[i])
+            say_point(page, problem, points[i].peak_bytes, "A knee");
+}
+
 static void nested_text(const struct page *page, const struct problem *problem,
                         const struct front_advice *front)
 {
-    int64_t least = front->nested.points[0].peak_bytes, without = peak_without(&problem->chain);
-    int share = without > 0 ? (int)((double)least / (double)without * 100) + 1 : 100;
     suggest_say(page,
-                "Nested: checkpoints within checkpoints, for what one level cannot reach; some of "
-                "many. memsnap suggest --budget %d%% is the first of them.",
-                share);
+                "Nested: checkpoints within checkpoints, for what one level cannot reach; "
+                "some of many.%s",
+                front->nested_holds ? "" : " A budget is searched for anew, and may give others.");
+    if (front->nested_holds)
+        say_point(page, problem, front->nested.points[0].peak_bytes, "The first of them");
 }
 
 bool suggest_front_text(const struct page *page, const struct suggest_subject *subject,
@@ -122,10 +152,7 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
         table_print(&table, page, SUGGEST_INDENT);
     table_release(&table);
     fputc('\n', page->out);
-    suggest_say(page,
-                "A point's plan: memsnap suggest --budget SIZE. The front has %zu points; "
-                "--format csv and json have them all, and memsnap plot --kind pareto draws them.",
-                count);
+    points_text(page, subject->problem, front);
     if (front->nested.count > 0)
         nested_text(page, subject->problem, front);
     fputc('\n', page->out);

@@ -84,6 +84,7 @@ struct front_advice {
     struct comparison_point comparison[COMPARISON_POINTS];
     bool *knees;               /* one a point, malloc'ed */
     struct rotor_front nested; /* checkpoints within checkpoints, below the front */
+    bool nested_holds;         /* advise_nested() found so */
 };
 
 #define ADVICE_KNEES 3 /* as many as are worth telling */
@@ -91,6 +92,10 @@ struct front_advice {
 /* With at most so many knees, and threads as in rotor_options. The problem stays. */
 bool advise_front(const struct problem *problem, size_t knees, unsigned threads,
                   struct front_advice *advice, struct budget *budget, struct error *err);
+/* Whether a budget of just its bytes gives the first nested point, or better. That is a search of
+ * its own, in other slots, so it need not. As long as one budget takes. */
+bool advise_nested(const struct problem *problem, unsigned threads, struct front_advice *advice,
+                   struct budget *budget, struct error *err);
 void front_advice_release(struct front_advice *advice, struct budget *budget);
 
 /* Forward and backward, each once. */

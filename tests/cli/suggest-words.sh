@@ -84,4 +84,35 @@ out_has_not 'do not lower'
 run suggest samples/train-loop.pickle.gz
 check 'begins with the answer' test "$(head -n 1 .run/out)" = 'Memory against compute'
 
+# What a front tells to type gives the point that it tells of, or better.
+for file in "$oom" samples/decoder.layers.json.gz samples/train-loop.pickle.gz root.json; do
+    run suggest --format csv "$file"
+    cp .run/out points.csv
+    COLUMNS=200 run suggest "$file"
+    sed -n 's/.*, at .*: memsnap suggest --budget \([0-9]*\)$/\1/p' .run/out >told
+    knees=$(grep -c knee points.csv)
+    check 'tells of the least and every knee' test "$(wc -l <told)" -gt "$knees"
+    while read -r bytes; do
+        run suggest --budget "$bytes" --format json "$file"
+        exits 0
+        peak=$(sed 's/.*"peak_bytes":\([0-9]*\),"extra.*/\1/' .run/out)
+        extra=$(sed 's/.*"extra_time_share":\([0-9.e-]*\),"split.*/\1/' .run/out)
+        check "$bytes bytes give their point" awk -F , -v bytes="$bytes" -v peak="$peak" -v extra="$extra" '
+            $1 == bytes && $3 ~ /front|knee|nested/ { found = peak <= bytes && extra <= $2 + 1e-6 }
+            END { exit !found }' points.csv
+    done <told
+done
+COLUMNS=200 run suggest "$oom"
+out_has 'A knee, at 100.40 MiB: memsnap suggest --budget 105278404'
+rows flat.json a 100 '"saved_activations": 100'
+run suggest flat.json
+out_has 'No checkpoints take less: the front has 1 point.'
+
+# Beyond 1,024 pieces a budget has a coarser chain, but for --model peak.
+# shellcheck disable=SC2046 # a list of words
+rows long.json $(seq 1 1100 | sed 's/.*/m& 1000 "saved_activations":&000/')
+COLUMNS=200 run suggest long.json
+exits 0
+out_has 'memsnap suggest --model peak --budget '
+
 finish

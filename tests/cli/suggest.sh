@@ -51,12 +51,6 @@ exits 0
 golden help-suggest.txt
 check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
 
-# The share that the front names is enough for its least point.
-run suggest --budget 30% "$decoder"
-exits 0
-run suggest --budget 29% "$decoder"
-exits 1
-
 # A narrow page: the remark is broken into lines, and no line is wider.
 COLUMNS=40 run suggest "$decoder"
 exits 0
