@@ -106,11 +106,17 @@ static bool find_runs(struct build *build, struct error *err)
     return true;
 }
 
+/* None where the pattern that they are cut by matches nothing. */
 static bool make_elements(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
-    if (!cut_choose(&build->cut, &build->tree, build->options, err) ||
-        !chain_name_parts(chain, &build->tree, &build->cut, build->sites, err) ||
+    if (!cut_choose(&build->cut, &build->tree, build->options, err))
+        return false;
+    if (build->options->level == CHAIN_PATTERN && !build->cut.matched) {
+        chain->absence = CHAIN_UNMATCHED;
+        return true;
+    }
+    if (!chain_name_parts(chain, &build->tree, &build->cut, build->sites, err) ||
         !add_elements(build, err))
         return false;
     join_many(chain, build->options->most);
@@ -212,7 +218,8 @@ static bool look(struct build *build, struct error *err)
     }
     describe_pass(build);
     describe_peak(build);
-    return make_elements(build, err) && measure(build, err) && relate_to_peak(build, err);
+    return make_elements(build, err) &&
+           (chain->absence != CHAIN_FOUND || (measure(build, err) && relate_to_peak(build, err)));
 }
 
 bool forward_chain_build(struct forward_chain *chain, const struct timeline *timeline,

@@ -76,6 +76,7 @@ enum chain_absence {
     CHAIN_NO_BACKWARD,    /* no backward pass behind a forward pass */
     CHAIN_NO_STACKS,      /* no Python stacks */
     CHAIN_NO_ACTIVATIONS, /* a backward pass, but nothing kept for it */
+    CHAIN_UNMATCHED,      /* CHAIN_PATTERN matches no line */
 };
 
 struct forward_chain {

@@ -150,8 +150,10 @@ static bool matches(const struct cutter *cutter, const struct call_node *node)
 static bool visit_pattern(struct cutter *cutter, uint32_t index, struct error *err)
 {
     const struct call_node *node = &cutter->tree->nodes[index];
-    if (matches(cutter, node))
+    if (matches(cutter, node)) {
+        cutter->cut->matched = true;
         return add_line(cutter, index, err);
+    }
     if (!is_leaf(node))
         return push_children(cutter, node, err);
     bool joined = cutter->outside;

@@ -9,6 +9,7 @@ struct cut {
     uint32_t *nodes; /* in order; together they cover all runs */
     bool *joined;    /* belongs to the same element as the one before it */
     size_t count, nodes_capacity, joined_capacity;
+    bool matched;          /* CHAIN_PATTERN: some line did */
     struct budget *budget; /* not owned */
 };
 

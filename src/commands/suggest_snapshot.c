@@ -1,5 +1,7 @@
 #include "commands/suggest_snapshot.h"
 
+#define MOST_NAMES 64 /* that a wrong pattern is answered with are among so many */
+
 static struct chain_options options_of(const struct cuts *cuts, size_t most)
 {
     static const enum chain_level levels[] = {
@@ -40,6 +42,28 @@ static bool explain_absence(const struct suggest_snapshot *snapshot, size_t even
     }
 }
 
+/* Says what a pattern could have matched: false. */
+static bool explain_unmatched(const struct suggest_snapshot *snapshot,
+                              const struct timeline *timeline, const struct cuts *cuts,
+                              struct error *err)
+{
+    const struct capture *capture = &snapshot->capture;
+    const struct chain_options blocks = {.level = CHAIN_BLOCKS, .most = MOST_NAMES};
+    struct forward_chain chain;
+    struct text names[MOST_NAMES];
+    size_t count = 0;
+    if (!forward_chain_build(&chain, timeline, capture->sites, &blocks, err))
+        return false;
+    for (; count < chain.part_count && count < MOST_NAMES; count++) {
+        const struct chain_part *part = &chain.parts[count];
+        names[count] =
+            symbols_text(capture->snapshot->symbols,
+                         part->loop == NO_LOOP ? part->name : chain.loops[part->loop].name);
+    }
+    forward_chain_release(&chain);
+    return cuts_unmatched(cuts, "line", names, count, err);
+}
+
 static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cuts, size_t most,
                        struct error *err)
 {
@@ -51,6 +75,8 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cut
     snapshot->device = timeline->device;
     if (!forward_chain_build(&snapshot->chain, timeline, capture->sites, &chain_options, err))
         return false;
+    if (snapshot->chain.absence == CHAIN_UNMATCHED)
+        return explain_unmatched(snapshot, timeline, cuts, err);
     if (snapshot->chain.absence != CHAIN_FOUND)
         return explain_absence(snapshot, timeline->trace->count, err);
     return forward_problem_create(&snapshot->problem, &snapshot->chain, capture->snapshot->symbols,

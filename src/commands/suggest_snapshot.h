@@ -13,8 +13,8 @@ struct suggest_snapshot {
 };
 
 /* Takes over the input. `most` layers at most. STATUS_CHECK_FAILED where nothing can be
- * checkpointed, since no backward pass needs anything; STATUS_BAD_INPUT where stacks are missing.
- */
+ * checkpointed, since no backward pass needs anything; STATUS_BAD_INPUT where stacks are missing,
+ * STATUS_USAGE where a pattern matches nothing. */
 bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *input,
                            const struct capture_options *options, const struct cuts *cuts,
                            size_t most, struct error *err);

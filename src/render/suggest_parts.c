@@ -93,9 +93,11 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
                     pieces, units_count(merged, problem->merged));
     else
         suggest_say(page,
-                    "A chain of %s pieces that %s runs of modules fall into; cuts are between "
-                    "them only (--granularity).",
-                    pieces, rows);
+                    "A chain of %s %s that %s %s of modules %s into; cuts are between them only "
+                    "(--granularity).",
+                    pieces, problem->chain.layers == 1 ? "piece" : "pieces", rows,
+                    problem->row_count == 1 ? "run" : "runs",
+                    problem->row_count == 1 ? "falls" : "fall");
     if (!problem->timed)
         suggest_say(page,
                     "No times in the trace: every byte of activation is taken to cost the same "
@@ -107,9 +109,9 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
         suggest_say(page, "Times are those of --times.");
     if (problem->revisited > 0)
         suggest_say(page,
-                    "%zu of the modules run more than once: wrapping one checkpoints all of "
-                    "its runs.",
-                    problem->revisited);
+                    "%zu of the modules %s more than once: wrapping one checkpoints all of its "
+                    "runs.",
+                    problem->revisited, problem->revisited == 1 ? "runs" : "run");
     suggest_say(page,
                 "Counted are activations and their gradients. Parameters, their gradients, the "
                 "optimizer's state, the model's input and what operators take while they run "

@@ -1,11 +1,14 @@
 #include "solve/cuts.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 
+#define SHOWN_NAMES     3
+#define LONGEST_SHOWN   36
 #define LONGEST_MATCHED 4096 /* bytes of a name that a pattern is tried on */
 
 enum {
@@ -192,4 +195,30 @@ size_t cuts_module(const struct cuts *cuts, const struct tree *tree, struct text
     default:
         return block_of(tree, name);
     }
+}
+
+static bool same_name(struct text a, struct text b)
+{
+    return a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
+}
+
+bool cuts_unmatched(const struct cuts *cuts, const char *what, const struct text *names,
+                    size_t count, struct error *err)
+{
+    char list[SHOWN_NAMES * (LONGEST_SHOWN + 2) + sizeof("; there are ...")] = "";
+    size_t size = 0, shown = 0;
+    for (size_t i = 0; i < count && shown <= SHOWN_NAMES; i++) {
+        struct text name = names[i];
+        if (name.size == 0 || (i > 0 && same_name(name, names[i - 1])))
+            continue;
+        const char *before = shown > 0 ? ", " : "; there are ";
+        int longest = (int)(name.size < LONGEST_SHOWN ? name.size : LONGEST_SHOWN);
+        if (shown++ < SHOWN_NAMES)
+            size += (size_t)snprintf(list + size, sizeof(list) - size, "%s%.*s", before, longest,
+                                     name.bytes);
+        else
+            snprintf(list + size, sizeof(list) - size, ", ...");
+    }
+    return error_set(err, STATUS_USAGE, "--granularity: no %s matches '%.60s'%s", what,
+                     cuts->pattern, list);
 }

@@ -40,4 +40,8 @@ void tree_release(struct tree *tree);
  * CUT_PATTERN. The names were added to `tree`, which only CUT_BLOCKS reads. */
 size_t cuts_module(const struct cuts *cuts, const struct tree *tree, struct text name);
 
+/* STATUS_USAGE: a pattern that matches no `what` ("module"), with some that there are; false. */
+bool cuts_unmatched(const struct cuts *cuts, const char *what, const struct text *names,
+                    size_t count, struct error *err);
+
 #endif

@@ -13,6 +13,7 @@ struct builder {
     const struct layer_trace *trace;
     const struct cuts *cuts;
     struct tree tree;
+    bool matched; /* CUT_PATTERN: some module */
     struct budget *budget;
 };
 
@@ -52,6 +53,7 @@ static bool add_module(struct builder *builder, size_t row, bool *begins, bool *
     struct text name = layer_name(builder->trace, problem->rows[row]);
     size_t size = cuts_module(builder->cuts, &builder->tree, name);
     bool was_outside = *outside;
+    builder->matched |= size > 0;
     *outside = size == 0 && name.size > 0;
     name.size = *outside ? name.size : size;
     bool same =
@@ -192,11 +194,25 @@ static bool set_backward_time(struct builder *builder, struct error *err)
     return true;
 }
 
+/* Says what a pattern could have matched: false. */
+static bool explain_unmatched(const struct builder *builder, struct error *err)
+{
+    const struct cuts blocks = {.kind = CUT_BLOCKS};
+    struct problem problem;
+    if (!problem_create(&problem, builder->trace, &blocks, SIZE_MAX, builder->budget, err))
+        return false;
+    cuts_unmatched(builder->cuts, "module", problem.modules, problem.module_count, err);
+    problem_release(&problem, builder->budget);
+    return false;
+}
+
 static bool build(struct builder *builder, size_t most, struct error *err)
 {
     struct problem *problem = builder->problem;
     if (!collect_rows(builder, err) || !divide(builder, err))
         return false;
+    if (builder->cuts->kind == CUT_PATTERN && !builder->matched)
+        return explain_unmatched(builder, err);
     join_empty(problem);
     join_many(problem, most);
     problem->timed = all_timed(problem);

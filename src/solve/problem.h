@@ -44,7 +44,8 @@ struct problem {
 };
 
 /* At most `most` pieces: beyond, neighbours are merged. STATUS_BAD_INPUT where the trace has no
- * forward rows. The trace, and `budget`, outlive the problem. */
+ * forward rows, STATUS_USAGE where a pattern matches no module. The trace, and `budget`, outlive
+ * the problem. */
 bool problem_create(struct problem *problem, const struct layer_trace *trace,
                     const struct cuts *cuts, size_t most, struct budget *budget, struct error *err);
 void problem_release(struct problem *problem, struct budget *budget);

@@ -107,6 +107,24 @@ out_has 'A knee, at 100.40 MiB: memsnap suggest --budget 105278404'
 rows flat.json a 100 '"saved_activations": 100'
 run suggest flat.json
 out_has 'No checkpoints take less: the front has 1 point.'
+out_has 'A chain of 1 piece that 1 run of modules falls into;'
+
+# A pattern that matches nothing is a mistake, not a chain of one piece.
+for command in suggest 'plot --kind pareto --term dumb'; do
+    # shellcheck disable=SC2086 # words
+    run $command --granularity 'blokcs.*' samples/decoder.layers.json.gz
+    exits 2
+    no_out
+    err "memsnap: samples/decoder.layers.json.gz: --granularity: no module matches 'blokcs.*'; there are embed, blocks.0, blocks.1, ..."
+    # shellcheck disable=SC2086 # words
+    run $command --granularity 'mdoel.py*' "$oom"
+    exits 2
+    no_out
+    err "memsnap: $oom: --granularity: no line matches 'mdoel.py*'; there are model.py:90 forward, model.py:93 forward, model.py:94 forward, ..."
+done
+run suggest --granularity 'x*' --checkpoints 1 root.json
+exits 2
+err "memsnap: root.json: --granularity: no module matches 'x*'; there are m0, m1, m2"
 
 # Beyond 1,024 pieces a budget has a coarser chain, but for --model peak.
 # shellcheck disable=SC2046 # a list of words

@@ -99,7 +99,7 @@ out_has 'nothing fits'
 trace twice.json a 100 shared 100 b 100 shared 100 c 100 d 10
 run suggest --budget 450 twice.json
 exits 0
-out_has '1 of the modules run more than once'
+out_has '1 of the modules runs more than once'
 out_has '"shared" runs more than once in a step'
 
 # In-place modules belong to what they change; nothing is cut between them.
