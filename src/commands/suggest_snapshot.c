@@ -14,11 +14,21 @@ static struct chain_options options_of(const struct cuts *cuts, size_t most)
         .level = levels[cuts->kind], .depth = cuts->depth, .pattern = cuts->pattern, .most = most};
 }
 
-static bool explain_absence(const struct suggest_snapshot *snapshot, size_t events,
-                            struct error *err)
+static bool explain_absence(const struct suggest_snapshot *snapshot,
+                            const struct timeline *timeline, struct error *err)
 {
     unsigned device = (unsigned)snapshot->device;
-    if (events == 0)
+    const struct trace *trace = timeline->trace;
+    if (timeline->by_action[ACTION_ALLOC] == 0 && trace->count < trace->file_events)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "no allocation events on device %u in that --range: take a whole step",
+                         device);
+    if (timeline->by_action[ACTION_ALLOC] == 0 && trace->count > 0)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "no allocation events on device %u, only a state: record a whole step "
+                         "with torch.cuda.memory._record_memory_history()",
+                         device);
+    if (trace->count == 0)
         return error_set(err, STATUS_BAD_INPUT,
                          "no events on device %u: record them with "
                          "torch.cuda.memory._record_memory_history()",
@@ -78,7 +88,7 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cut
     if (snapshot->chain.absence == CHAIN_UNMATCHED)
         return explain_unmatched(snapshot, timeline, cuts, err);
     if (snapshot->chain.absence != CHAIN_FOUND)
-        return explain_absence(snapshot, timeline->trace->count, err);
+        return explain_absence(snapshot, timeline, err);
     return forward_problem_create(&snapshot->problem, &snapshot->chain, capture->snapshot->symbols,
                                   capture->snapshot->budget, err);
 }

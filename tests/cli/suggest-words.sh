@@ -126,6 +126,18 @@ run suggest --granularity 'x*' --checkpoints 1 root.json
 exits 2
 err "memsnap: root.json: --granularity: no module matches 'x*'; there are m0, m1, m2"
 
+# Without allocation events stacks of what is live are of no help.
+{
+    printf '{"segments":[],"device_traces":[['
+    printf '{"action":"free_completed","addr":1,"size":512,"stream":0,"frames":[{"name":"forward","filename":"model.py","line":1}]}]]}'
+} >state.json
+run suggest state.json
+exits 3
+err 'memsnap: state.json: no allocation events on device 0, only a state: record a whole step with torch.cuda.memory._record_memory_history()'
+run suggest --range 2981:2982 "$oom"
+exits 3
+err "memsnap: $oom: no allocation events on device 0 in that --range: take a whole step"
+
 # Beyond 1,024 pieces a budget has a coarser chain, but for --model peak.
 # shellcheck disable=SC2046 # a list of words
 rows long.json $(seq 1 1100 | sed 's/.*/m& 1000 "saved_activations":&000/')
