@@ -100,11 +100,16 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
                     problem->row_count == 1 ? "falls" : "fall");
     if (!problem->timed)
         suggest_say(page,
-                    "No times in the trace: every byte of activation is taken to cost the same "
-                    "time, and backward twice the forward.");
+                    "%s: every byte of activation is taken to cost the same time, and backward "
+                    "twice the forward.",
+                    problem->partly_timed ? "The trace has times of some modules only"
+                                          : "No times in the trace");
     else if (!problem->backward_timed)
-        suggest_say(page, "Forward times are %s; backward is taken to be twice as long.",
-                    problem->times_given ? "those of --times" : "the trace's");
+        suggest_say(page, "Forward times are %s; backward%s is taken to be twice as long.",
+                    problem->times_given ? "those of --times" : "the trace's",
+                    problem->partly_backward && !problem->times_given
+                        ? ", of which it has some modules' only,"
+                        : "");
     else if (problem->times_given)
         suggest_say(page, "Times are those of --times.");
     if (problem->revisited > 0)

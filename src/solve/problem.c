@@ -167,24 +167,52 @@ static bool count_revisited(struct builder *builder, struct error *err)
     return hashes || error_set(err, STATUS_LIMIT, "out of memory");
 }
 
-static bool all_timed(const struct problem *problem)
+static void set_timed(struct problem *problem)
 {
+    size_t timed = 0;
     for (size_t i = 0; i < problem->row_count; i++)
-        if (!layer_has(problem->rows[i], LAYER_FORWARD_US))
-            return false;
-    return true;
+        timed += layer_has(problem->rows[i], LAYER_FORWARD_US);
+    problem->timed = timed == problem->row_count;
+    problem->partly_timed = timed > 0 && !problem->timed;
 }
 
+/* What the rows of a pass say that backward takes, in all. */
+struct backward {
+    size_t rows, timed;
+    double us;
+};
+
+static struct backward backward_of(const struct layer_trace *trace, bool forward)
+{
+    struct backward sum = {0};
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct layer_row *row = &trace->rows[i];
+        if (row->is_forward != forward)
+            continue;
+        sum.rows++;
+        if (layer_has(row, LAYER_BACKWARD_US)) {
+            sum.timed++;
+            sum.us += row->backward_us;
+        }
+    }
+    return sum;
+}
+
+static bool is_told(const struct backward *sum)
+{
+    return sum->rows > 0 && sum->timed == sum->rows;
+}
+
+/* The rows of either pass may have it, but all of them. */
 static bool set_backward_time(struct builder *builder, struct error *err)
 {
     struct problem *problem = builder->problem;
-    double sum = 0;
-    for (size_t i = 0; i < builder->trace->count; i++) {
-        const struct layer_row *row = &builder->trace->rows[i];
-        problem->backward_timed |= layer_has(row, LAYER_BACKWARD_US);
-        sum += row->backward_us;
-    }
-    problem->backward_timed &= problem->timed;
+    struct backward forward = backward_of(builder->trace, true);
+    struct backward backward = backward_of(builder->trace, false);
+    bool told = is_told(&forward) || is_told(&backward);
+    double sum = is_told(&forward) ? forward.us : backward.us;
+    problem->backward_timed = problem->timed && told;
+    problem->partly_backward = !told && forward.timed + backward.timed > 0;
     problem->backward_time = 2 * chain_forward_time(&problem->chain);
     if (!problem->backward_timed)
         return true;
@@ -215,7 +243,7 @@ static bool build(struct builder *builder, size_t most, struct error *err)
         return explain_unmatched(builder, err);
     join_empty(problem);
     join_many(problem, most);
-    problem->timed = all_timed(problem);
+    set_timed(problem);
     size_t layers = problem->chain.layers;
     problem->chain.layers = 0;
     return count_revisited(builder, err) &&

@@ -38,6 +38,7 @@ struct problem {
     bool times_given;      /* and the user's (solve/layer_times.h), not the trace's */
     int64_t backward_time; /* in the same unit; twice the forward where it was not recorded */
     bool backward_timed;
+    bool partly_timed, partly_backward; /* not timed, though some rows of the trace have times */
     size_t merged;    /* pieces before they were merged to be few enough; 0: they were */
     size_t revisited; /* modules that form more than one piece: they run several times */
     size_t row_capacity, module_capacity, piece_capacity;

@@ -138,6 +138,33 @@ run suggest --range 2981:2982 "$oom"
 exits 3
 err "memsnap: $oom: no allocation events on device 0 in that --range: take a whole step"
 
+# Backward times count where every row of the forward pass has one, or every one of the backward.
+# share SHARE: that of running both modules forward again, 30 us.
+share() {
+    check "extra compute is $1" grep -qx "[0-9]*,$1,sqrt" .run/out
+}
+a='a 1000 "forward_us":10,'
+b='b 1000 "forward_us":20,'
+timed() { # FILE MORE-OF-A MORE-OF-B
+    # shellcheck disable=SC2086 # words
+    rows "$1" $a$2 $b$3
+}
+timed both.json '"backward_us":40' '"backward_us":60'
+run suggest --format csv both.json
+share 0.230769
+timed one.json '"backward_us":3' '"depth":1'
+run suggest --format csv one.json
+share 0.333333
+COLUMNS=200 run suggest one.json
+out_has "backward, of which it has some modules' only, is taken to be"
+sed 's/\(.*\)\]}$/\1, {"module_name": "b", "module_params": 0, "allocated": 0, "reserved": 0, "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "backward_us": 100, "event": {"memory_diff": 0, "memory_activations": 0}}]}/' one.json >behind.json
+run suggest --format csv behind.json
+share 0.230769
+sed 's/"forward_us":20,//' one.json >half.json
+run suggest half.json
+exits 0
+out_has 'The trace has times of some modules only: every byte'
+
 # Beyond 1,024 pieces a budget has a coarser chain, but for --model peak.
 # shellcheck disable=SC2046 # a list of words
 rows long.json $(seq 1 1100 | sed 's/.*/m& 1000 "saved_activations":&000/')
