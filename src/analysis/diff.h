@@ -54,9 +54,11 @@ struct diff {
 };
 
 struct diff_options {
-    size_t top;     /* call sites that changed; 0: all */
-    enum unit unit; /* of sizes in sentences */
-    bool by_end;    /* both moments are the ends of the traces */
+    size_t top;       /* call sites that changed; 0: all */
+    enum unit unit;   /* of sizes in sentences */
+    bool by_end;      /* both moments are the ends of the traces */
+    const char *b_at; /* the moment of B as --at takes it; NULL: the peak */
+    bool stacks;      /* they are shown: no word of how to see them */
 };
 
 /* `sites` is a table of the symbols that both sides were made with; what it counts goes to

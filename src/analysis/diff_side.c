@@ -245,6 +245,24 @@ static bool choose_moment(struct diff_side *side, const struct timeline *timelin
     return true;
 }
 
+static bool take_holes(struct reduction *reduction, enum unit unit, struct error *err)
+{
+    struct diff_side *side = reduction->side;
+    const struct timeline *timeline = reduction->set.timeline;
+    struct fragmentation fragmentation;
+    if (!fragmentation_make(&reduction->set, &side->at, unit, &fragmentation, err))
+        return false;
+    const struct cut_up *then = fragmentation_then(&fragmentation, timeline, &side->at);
+    if (then) {
+        const struct pool_row *total = &then->pools.total;
+        side->unused_known = true;
+        side->unused_bytes = (int64_t)(total->inactive_split_bytes + total->releasable_bytes);
+        side->is_cut_up = cut_up_is_notable(then);
+    }
+    fragmentation_release(&fragmentation);
+    return true;
+}
+
 static bool reduce(struct reduction *reduction, const struct timeline *timeline,
                    const struct report_options *options, struct error *err)
 {
@@ -261,6 +279,7 @@ static bool reduce(struct reduction *reduction, const struct timeline *timeline,
     side->phase = phase_at(&reduction->phases, item);
     sum_up(reduction);
     return make_parts(reduction, err) && make_sites(reduction, err) &&
+           take_holes(reduction, options->unit, err) &&
            take_settings(reduction, timeline->snapshot, err) &&
            notices_make(timeline, set->unexplained_bytes, options->unit, &side->notices,
                         &side->notice_count, err);

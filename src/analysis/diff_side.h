@@ -68,6 +68,9 @@ struct diff_side {
     enum phase phase; /* of the moment */
     struct moment at; /* active_bytes is what all below sums to */
     int64_t reserved_peak_bytes;
+    bool unused_known;    /* how memory was cut up then follows from the capture */
+    int64_t unused_bytes; /* of what was reserved, in holes */
+    bool is_cut_up;       /* so much that a report on that moment tells of it */
     struct diff_site *sites;
     size_t site_count, site_capacity;
     struct diff_stack *stacks;

@@ -202,19 +202,22 @@ static bool say_against(const struct writer *writer, struct error *err)
                     size_of(writer, up).text, size_of(writer, down).text);
 }
 
-/* Reserved memory that grew more than what is in use. */
+/* Holes that grew; where they are many, a report on B has a section on them. */
 static bool say_reserved(const struct writer *writer, struct error *err)
 {
-    const struct diff_side *sides = writer->diff->sides;
-    int64_t a = diff_delta(sides[0].at.active_bytes, sides[0].at.reserved_bytes);
-    int64_t b = diff_delta(sides[1].at.active_bytes, sides[1].at.reserved_bytes);
-    int64_t more = diff_delta(a, b);
-    if (more <= 0 || (double)more < 0.05 * (double)writer->b)
+    const struct diff_side *a = &writer->diff->sides[0], *b = &writer->diff->sides[1];
+    const char *at = writer->options->b_at;
+    int64_t more = diff_delta(a->unused_bytes, b->unused_bytes);
+    char look[160] = "";
+    if (!a->unused_known || !b->unused_known || more <= 0 ||
+        (double)more < 0.05 * (double)writer->b)
         return true;
-    return diff_say(&writer->diff->summary, err,
-                    "B has %s of memory reserved that nothing uses then, A %s: see what memsnap "
-                    "analyze says of fragmentation.",
-                    size_of(writer, b).text, size_of(writer, a).text);
+    if (b->is_cut_up)
+        snprintf(look, sizeof(look), ": see what memsnap analyze%s%.60s says of fragmentation in B",
+                 at ? " --at " : "", at ? at : "");
+    return diff_say(
+        &writer->diff->summary, err, "B has %s of memory reserved that nothing uses then, A %s%s.",
+        size_of(writer, b->unused_bytes).text, size_of(writer, a->unused_bytes).text, look);
 }
 
 static const char *advice(enum category category)
@@ -258,8 +261,9 @@ static bool say_next(const struct writer *writer, const struct diff_line *line, 
                         "Record both from the start, and with stacks, to see which lines of code "
                         "these are: torch.cuda.memory._record_memory_history().");
     return diff_say(next, err,
-                    "--stacks shows how the code came there; `memsnap analyze --explain` with the "
-                    "call site lists its allocations in one file.");
+                    "%s`memsnap analyze --explain` with the call site lists its allocations in one "
+                    "file.",
+                    writer->options->stacks ? "" : "--stacks shows how the code came there; ");
 }
 
 bool diff_words_make(struct diff *diff, const struct diff_options *options, struct error *err)

@@ -96,6 +96,8 @@ static bool add_pair(struct comparison *comparison, const struct diff_side *a,
         .top = settings->top,
         .unit = settings->unit,
         .by_end = settings->at[0].kind == WHEN_END && settings->at[1].kind == WHEN_END,
+        .b_at = settings->at[1].kind == WHEN_PEAK ? NULL : settings->at_text[1],
+        .stacks = settings->stacks != STACKS_NONE,
     };
     struct pair *pair = &comparison->pairs[comparison->pair_count];
     pair->sides[0] = *a;

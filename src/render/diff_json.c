@@ -58,6 +58,8 @@ static void put_side(struct json_writer *json, const char *key, const struct dif
     emit_integer(json, "allocated_bytes", side->at.allocated_bytes);
     emit_integer(json, "reserved_bytes", side->at.reserved_bytes);
     emit_integer(json, "reserved_peak_bytes", side->reserved_peak_bytes);
+    if (side->unused_known)
+        emit_integer(json, "unused_bytes", side->unused_bytes);
     emit_close(json, '}');
 }
 

@@ -34,8 +34,19 @@ bool diff_paragraphs(const struct page *page, enum style style, const char *lead
     return true;
 }
 
-/* "Device 0: the peaks compared", "Device 0 of A and device 1 of B: +1.5s of A and end of B
- * compared" */
+/* "the peak", "the end", "event 2,000", "+1.5s" */
+static void add_moment(struct buffer *text, const char *at, const struct diff_side *side)
+{
+    char number[UNITS_TEXT_SIZE];
+    if (at[strspn(at, "0123456789")] == '\0' && side->event >= 0)
+        buffer_printf(text, "event %s", units_count(number, (uint64_t)side->event));
+    else
+        buffer_printf(text, "%s%.100s",
+                      strcmp(at, "peak") == 0 || strcmp(at, "end") == 0 ? "the " : "", at);
+}
+
+/* "Device 0: what is live at the peaks", "Device 0 of A and device 1 of B: +1.5s in A, the end in
+ * B" */
 static void headline(const struct page *page, const struct diff_report *report,
                      const struct diff *diff)
 {
@@ -45,13 +56,17 @@ static void headline(const struct page *page, const struct diff_report *report,
         buffer_printf(&text, "Device %u: ", a);
     else
         buffer_printf(&text, "Device %u of A and device %u of B: ", a, b);
-    if (strcmp(report->at[0], report->at[1]) != 0)
-        buffer_printf(&text, "%.100s in A, %.100s in B", report->at[0], report->at[1]);
-    else if (strcmp(report->at[0], "peak") == 0)
+    if (strcmp(report->at[0], report->at[1]) != 0) {
+        add_moment(&text, report->at[0], &diff->sides[0]);
+        buffer_puts(&text, " in A, ");
+        add_moment(&text, report->at[1], &diff->sides[1]);
+        buffer_puts(&text, " in B");
+    } else if (strcmp(report->at[0], "peak") == 0) {
         buffer_puts(&text, "what is live at the peaks");
-    else
-        buffer_printf(&text, "what is live at %s%.100s",
-                      strcmp(report->at[0], "end") == 0 ? "the " : "", report->at[0]);
+    } else {
+        buffer_puts(&text, "what is live at ");
+        add_moment(&text, report->at[0], &diff->sides[0]);
+    }
     if (!text.failed) {
         fprintf(page->out, "\n%s", page_style(page, STYLE_TITLE));
         page_paragraph(page, 0, SECTION_INDENT, text.bytes);

@@ -32,8 +32,29 @@ exits 0
 out_has 'What is live at the end grew by'
 run diff --at-a 2000 --at-b end $b $b
 exits 0
-out_has '2000 in A, end in B'
+out_has 'Device 0: event 2,000 in A, the end in B'
 out_has 'What is live at the moments compared'
+# unused is what analyze calls inactive; without its section on fragmentation there is none to see
+out_has 'B has 145.13 MiB of memory reserved that nothing uses then, A 78.30 MiB.'
+run diff --at-b end samples/oom-shortage.pickle.gz samples/pinned.pickle.gz
+exits 0
+out_has 'Device 0: the peak in A, the end in B'
+out_has 'B has 572.00 MiB of memory reserved that nothing uses then, A 0 B: see what'
+out_has 'memsnap analyze --at end says of fragmentation in B.'
+run diff --format json --at end $b samples/pinned.pickle.gz
+exits 0
+out_has '"unused_bytes":152181248'
+out_has '"unused_bytes":599785472'
+run diff --at 2000 $a $b
+exits 0
+out_has 'Device 0: what is live at event 2,000'
+run diff --range 0:2000 --at end $a $b # what lies in holes does not follow
+exits 0
+out_has_not 'nothing uses'
+run diff --stacks $a $b
+exits 0
+out_has '`memsnap analyze --explain`'
+out_has_not '--stacks shows'
 
 # the same, nothing
 run diff $a $a
