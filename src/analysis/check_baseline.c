@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/check_lines.h"
+#include "analysis/paths.h"
 
 void check_baseline_init(struct check_baseline *baseline, size_t max_memory)
 {
@@ -92,8 +93,8 @@ const struct baseline_device *check_baseline_find(const struct check_baseline *b
 
 static int compare_function(const struct baseline_line *line, struct text file, struct text name)
 {
-    int order = code_text_compare(line->file, file);
-    return order ? order : code_text_compare(line->name, name);
+    int order = text_compare(line->file, file);
+    return order ? order : text_compare(line->name, name);
 }
 
 const struct baseline_line *check_baseline_function(const struct check_baseline *baseline,

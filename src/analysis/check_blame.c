@@ -47,10 +47,12 @@ bool check_blame_rows(const struct device_report *report, const struct site_tabl
     bool ok = true;
     if (!code_lines_make(&lines, report, sites, counts, self, err))
         return false;
-    for (size_t i = 0; i < lines.count; i++)
-        if (!most || lines.items[i].bytes > most->bytes ||
-            (lines.items[i].bytes == most->bytes && lines.items[i].row < most->row))
-            most = &lines.items[i];
+    for (size_t i = 0; i < lines.count; i++) {
+        const struct code_line *line = &lines.items[i];
+        if (!most || line->bytes > most->bytes ||
+            (line->bytes == most->bytes && site_frame_order(sites, line->frame, most->frame) < 0))
+            most = line;
+    }
     if (most)
         ok = blame_row(sites, &report->sites[most->row], most->bytes, blame, err);
     code_lines_release(&lines);

@@ -1,24 +1,16 @@
 #include "analysis/check_lines.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/paths.h"
-
-int code_text_compare(struct text a, struct text b)
-{
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size > 0 ? memcmp(a.bytes, b.bytes, size) : 0;
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
 
 /* By function, line and frame, then in the order of the report. */
 static int compare_lines(const void *a, const void *b)
 {
     const struct code_line *x = a, *y = b;
-    int order = code_text_compare(x->file, y->file);
+    int order = text_compare(x->file, y->file);
     if (!order)
-        order = code_text_compare(x->name, y->name);
+        order = text_compare(x->name, y->name);
     if (!order)
         order = (x->line > y->line) - (x->line < y->line);
     if (!order)
@@ -80,8 +72,8 @@ size_t code_lines_function(const struct code_lines *lines, size_t first)
 {
     const struct code_line *items = lines->items;
     size_t end = first;
-    while (end < lines->count && code_text_compare(items[end].file, items[first].file) == 0 &&
-           code_text_compare(items[end].name, items[first].name) == 0)
+    while (end < lines->count && text_compare(items[end].file, items[first].file) == 0 &&
+           text_compare(items[end].name, items[first].name) == 0)
         end++;
     return end;
 }

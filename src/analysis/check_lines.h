@@ -29,7 +29,4 @@ void code_lines_release(struct code_lines *lines);
 /* The end of the functions of one name that begin at item `first`. */
 size_t code_lines_function(const struct code_lines *lines, size_t first);
 
-/* By bytes, a prefix before what it begins. */
-int code_text_compare(struct text a, struct text b);
-
 #endif

@@ -55,7 +55,9 @@ static bool label_top(const struct live_set *set, struct part *parts, size_t cou
         int64_t bytes = 0;
         for (end = i; end < count && parts[end].frame == parts[i].frame; end++)
             bytes += parts[end].bytes;
-        if (bytes > sum->top_bytes) {
+        if (bytes > sum->top_bytes ||
+            (bytes == sum->top_bytes && top < count &&
+             site_frame_order(set->sites, parts[i].frame, parts[top].frame) < 0)) {
             sum->top_bytes = bytes;
             top = i;
         }

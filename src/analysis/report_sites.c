@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/paths.h"
 #include "base/hash.h"
 #include "base/idtable.h"
 
@@ -144,14 +145,6 @@ struct sort_key {
     bool has_stack;
 };
 
-static int compare_texts(struct text a, struct text b)
-{
-    if (a.bytes == b.bytes)
-        return 0;
-    int order = memcmp(a.bytes, b.bytes, a.size < b.size ? a.size : b.size);
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 static int compare_groups(const void *a, const void *b)
 {
     const struct sort_key *x = a, *y = b;
@@ -159,15 +152,15 @@ static int compare_groups(const void *a, const void *b)
         return x->has_stack ? -1 : 1;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
-    int order = compare_texts(x->file, y->file);
+    int order = text_compare(x->file, y->file);
     if (!order)
         order = (x->line > y->line) - (x->line < y->line);
     if (!order)
-        order = compare_texts(x->name, y->name);
+        order = text_compare(x->name, y->name);
     if (!order)
-        order = compare_texts(x->op, y->op);
+        order = text_compare(x->op, y->op);
     if (!order)
-        order = compare_texts(x->node, y->node);
+        order = text_compare(x->node, y->node);
     if (!order)
         order = (x->category_and_source > y->category_and_source) -
                 (x->category_and_source < y->category_and_source);

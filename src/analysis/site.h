@@ -74,6 +74,9 @@ const struct stack_facts *site_stack_facts(struct site_table *table, stack_id st
  * without one. */
 bool site_frame(const struct site_table *table, stack_id stack, const struct site *site,
                 frame_id *frame);
+/* The order of lines of code that hold as much as one another, wherever one is named: by file, line
+ * and function. */
+int site_frame_order(const struct site_table *table, frame_id a, frame_id b);
 
 /* "model.py:39 forward"; without a user frame the innermost Python frame; else the operator;
  * else "(no stack recorded)". Raw bytes from the input: escape before showing. */

@@ -11,6 +11,18 @@ bool site_frame(const struct site_table *table, stack_id stack, const struct sit
     return true;
 }
 
+int site_frame_order(const struct site_table *table, frame_id a, frame_id b)
+{
+    const struct symbols *symbols = site_table_symbols(table);
+    struct frame x = symbols_frame_at(symbols, a), y = symbols_frame_at(symbols, b);
+    int order = text_compare(symbols_text(symbols, x.file), symbols_text(symbols, y.file));
+    if (!order)
+        order = (x.line > y.line) - (x.line < y.line);
+    if (!order)
+        order = text_compare(symbols_text(symbols, x.name), symbols_text(symbols, y.name));
+    return order ? order : (a > b) - (a < b);
+}
+
 static void add_string(const struct site_table *table, string_id id, struct buffer *label)
 {
     struct text text = symbols_text(site_table_symbols(table), id);

@@ -78,6 +78,20 @@ edge max-increase '' --baseline fsdp.layers.pickle decoder.layers.json.gz
 edge max-peak '' decoder.operators.pickle.gz
 edge max-reserved '' decoder.operators.pickle.gz
 
+# of lines that hold as much as one another the same one is named everywhere
+run check --max-peak 500MiB --max-category activation=1MiB oom.pickle.gz
+exits 1
+check 'names one line in all' test \
+    "$(grep -o 'model.py:5[0-9] forward' .run/out | sort | uniq -c | wc -l)" -eq 1
+out_has 'The line that holds most of it is model.py:53 forward: 103.13 MiB'
+for format in json junit github; do
+    run check --max-peak 500MiB --format $format oom.pickle.gz
+    out_has 'model.py:53'
+    out_has_not 'model.py:54'
+done
+run analyze oom.pickle.gz
+out_has 'model.py:53 forward (103.13 MiB)'
+
 # fragmentation is judged at the peak; that it is worse at the end is a warning, unless --at is given
 worse='at the end 572.00 MiB lie in holes, 49.0% of what is reserved'
 run check --format json --max-fragmentation 48.9% pinned.pickle.gz
