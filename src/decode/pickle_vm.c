@@ -37,9 +37,10 @@ bool pickle_need(struct pickle_vm *vm, size_t count)
         return false;
     if ((size_t)(source->end - source->pos) >= count)
         return true;
-    return error_set_at(
-        vm->err, STATUS_BAD_INPUT, source_offset(source) + (uint64_t)(source->end - source->pos),
-        "truncated pickle: %zu more bytes expected", count - (size_t)(source->end - source->pos));
+    size_t there = (size_t)(source->end - source->pos);
+    return error_set_at(vm->err, STATUS_BAD_INPUT, source_offset(source) + there,
+                        "truncated pickle: %zu more byte%s expected", count - there,
+                        count - there == 1 ? "" : "s");
 }
 
 bool pickle_grow_stack(struct pickle_vm *vm)
