@@ -3,7 +3,7 @@
 # lower ones cover all of it but its own part. There are seven characters.
 set title plot_title . "\n" . peak_text . '; sizes below: at the peak'
 plot \
-    'curves.tsv' using 1:2 with impulses linetype 7 title (areas == 6 ? '  others' : ''), \
+    'curves.tsv' using 1:2 with impulses linetype 7 title (others_name eq '' ? '' : '  ' . others_name), \
     for [i = areas:1:-1] 'categories.tsv' using 1:(column(i + 2)) with impulses linetype i \
         title '  ' . area_name[i], \
     'phases.tsv' using 1:(y_top * 0.97):('|') with labels left notitle, \

@@ -47,12 +47,20 @@ static size_t choose(const struct plot_categories *plot, uint8_t shown[CATEGORY_
     return TEXT_CATEGORIES - 1;
 }
 
+static double peak_bytes(const struct plot_categories *plot, size_t category)
+{
+    return category_curve(plot->curves, category)[plot_time_peak_column(plot->time.sampling)];
+}
+
+static const char *size_text(char size[UNITS_TEXT_SIZE], double bytes)
+{
+    return units_bytes(size, bytes < 9e18 ? (int64_t)bytes : INT64_MAX, UNIT_AUTO);
+}
+
 static const char *peak_size(const struct plot_categories *plot, size_t category,
                              char size[UNITS_TEXT_SIZE])
 {
-    size_t peak = plot_time_peak_column(plot->time.sampling);
-    double bytes = category_curve(plot->curves, category)[peak];
-    return units_bytes(size, bytes < 9e18 ? (int64_t)bytes : INT64_MAX, UNIT_AUTO);
+    return size_text(size, peak_bytes(plot, category));
 }
 
 /* From the highest in the stack to the lowest, as they lie in the picture. */
@@ -84,6 +92,26 @@ static void put_areas(const struct plot_categories *plot, const uint8_t *shown, 
         fprintf(script, "area_colour[%zu] = 0x%06X\n", i + 1, plot_category_colour(shown[i]));
         plot_put_text(script, variable, name, PLOT_KEY_TEXT);
     }
+}
+
+/* All that are in the picture without an area of their own; nothing where each has one. */
+static void put_others(const struct plot_categories *plot, const uint8_t *shown, size_t count,
+                       FILE *script)
+{
+    bool is_shown[CATEGORY_LIMIT] = {false}, any = false;
+    double bytes = 0;
+    char name[UNITS_TEXT_SIZE + 8] = "", size[UNITS_TEXT_SIZE];
+    for (size_t i = 0; i < count; i++)
+        is_shown[shown[i]] = true;
+    for (size_t i = 0; i < CATEGORY_LIMIT; i++) {
+        if (is_shown[i] || most_of(plot->curves, i) <= 0)
+            continue;
+        any = true;
+        bytes += peak_bytes(plot, i);
+    }
+    if (any)
+        snprintf(name, sizeof(name), "others %s", size_text(size, bytes));
+    plot_put_text(script, "others_name", name, PLOT_KEY_TEXT);
 }
 
 static void write_areas(const struct plot_categories *plot, const struct plot_scale *scale,
@@ -125,8 +153,7 @@ static bool note_titles(const struct plot_categories *plot, const uint8_t *shown
         double most = most_of(plot->curves, shown[i]);
         plot_category_name(name, shown[i]);
         buffer_clear(&title);
-        buffer_printf(&title, "%s\nat most %s", name,
-                      units_bytes(size, most < 9e18 ? (int64_t)most : INT64_MAX, UNIT_AUTO));
+        buffer_printf(&title, "%s\nat most %s", name, size_text(size, most));
         buffer_printf(&title, "\n%s at the peak", peak_size(plot, shown[i], size));
         ok = title.failed ? error_set(err, STATUS_LIMIT, "out of memory")
                           : svg_titles_note(plot->notes, &area, &title, err);
@@ -150,6 +177,8 @@ bool plot_categories_write(const struct plot_categories *plot, FILE *const files
     plot_time_put(script, &plot->time, &scale, text);
     put_legend(plot, shown, count, script);
     put_areas(plot, shown, count, script);
+    if (plot->time.look->format == PLOT_DUMB)
+        put_others(plot, shown, count, script);
     plot_time_curves(files[CATEGORIES_CURVES], &plot->time, &scale);
     plot_time_phases(files[CATEGORIES_PHASES], &plot->time, &scale);
     write_areas(plot, &scale, shown, count, files[CATEGORIES_AREAS]);

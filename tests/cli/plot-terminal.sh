@@ -35,7 +35,11 @@ for kind in timeline categories; do
     check 'takes LINES' test "$(wc -l <.run/out)" -gt 30 -a "$(wc -l <.run/out)" -le 40
 done
 out_has 'activation 146'
-out_has ' others '
+out_has ' others 16.26 MiB' # all sizes add up to the peak
+run plot --kind categories samples/oom-shortage.pickle.gz --term dumb
+out_has_not others
+run plot --kind categories samples/train-loop.pickle.gz --term dumb --range 0:260 # six
+out_has_not others
 for size in '60 10' '80 24' '120 40'; do
     COLUMNS=${size% *} LINES=${size#* } run plot --kind sites samples/train-loop.pickle.gz --term dumb
     exits 0
