@@ -14,4 +14,4 @@ set xlabel x_label . '; ' . y_label
 set key below Left reverse samplen 1
 plot 'front.tsv' using 1:2:('*') with labels notitle, \
     for [i = 1:labels] 'labels.tsv' using 1:2 every ::(i - 1)::(i - 1) with points pointtype i \
-        title ' ' . label_text[i][1:66]
+        title ' ' . label_text[i]

@@ -10,6 +10,10 @@
     0.4 /* part of the axis that the front has at least: labels stand right of it                  \
          */
 
+/* Characters of a line of the legend below a picture made of characters, and beside them. */
+#define LEGEND_LEAST 20
+#define LEGEND_FRAME 14
+
 enum mark { MARK_KNEE, MARK_LEAST, MARK_OTHER };
 
 static const unsigned colours[] = {
@@ -43,12 +47,14 @@ static size_t choose(const struct front_advice *advice, struct named_point point
                                                MARK_OTHER, suggest_comparison_remark(point->name)};
     }
     if (front->count > 1)
-        points[count++] = (struct named_point){
-            front->points[0].peak_bytes, front->points[0].extra_time, MARK_LEAST, "least memory"};
+        points[count++] =
+            (struct named_point){front->points[0].peak_bytes, front->points[0].extra_time,
+                                 MARK_LEAST, "least with one level"};
     return count;
 }
 
-/* "knee: 724.00 MiB (42.0%), +19.4% compute" */
+/* "knee: 724.00 MiB (42.0%), +19.4% compute", without the last word where there is little room: the
+ * axis has it. */
 static void describe(char out[PLOT_TEXT], const struct plot_pareto *plot,
                      const struct named_point *point)
 {
@@ -56,8 +62,9 @@ static void describe(char out[PLOT_TEXT], const struct plot_pareto *plot,
     units_bytes(size, point->peak_bytes, UNIT_AUTO);
     page_share(share, point->peak_bytes, peak_without(&plot->problem->chain));
     if (point->extra_time > 0)
-        snprintf(out, PLOT_TEXT, "%s: %.20s (%.8s), +%.8s compute", point->what, size, share,
-                 suggest_extra(extra, plot->problem, point->extra_time));
+        snprintf(out, PLOT_TEXT, "%s: %.20s (%.8s), +%.8s%s", point->what, size, share,
+                 suggest_extra(extra, plot->problem, point->extra_time),
+                 plot->look->format == PLOT_DUMB ? "" : " compute");
     else
         snprintf(out, PLOT_TEXT, "%s: %.20s (%.8s)", point->what, size, share);
 }
@@ -68,6 +75,9 @@ static void write_labels(const struct plot_pareto *plot, const struct named_poin
 {
     struct plot_label labels[LABELS_MOST];
     const struct plot_look *look = plot->look;
+    size_t most = PLOT_TEXT, columns = look->width / PLOT_CELL_WIDTH;
+    if (look->format == PLOT_DUMB)
+        most = columns > LEGEND_LEAST + LEGEND_FRAME ? columns - LEGEND_FRAME : LEGEND_LEAST;
     for (size_t i = 0; i < count; i++)
         labels[i] = (struct plot_label){.of = i,
                                         .x = percent(plot->problem, points[i].extra_time),
@@ -81,7 +91,7 @@ static void write_labels(const struct plot_pareto *plot, const struct named_poin
         char text[PLOT_TEXT], variable[40];
         describe(text, plot, point);
         snprintf(variable, sizeof(variable), "label_text[%zu]", i + 1);
-        plot_put_text(script, variable, text, PLOT_TEXT);
+        plot_put_text(script, variable, text, most);
         fprintf(out, "%.7g\t%.7g\t%.7g\t%s\t%u\n", labels[i].x, labels[i].y, labels[i].at, text,
                 colours[point->mark]);
     }
