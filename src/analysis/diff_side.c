@@ -56,6 +56,8 @@ static void sum_up(struct reduction *reduction)
         unsigned phase = DIFF_PHASE_BEFORE;
         if (live->in_trace)
             phase = phase_at(&reduction->phases, set->timeline->lifetimes[live->index].alloc);
+        else if (!live_is_older(set, live))
+            phase = PHASE_UNKNOWN; /* before the range */
         add(&side->phases[phase], (int64_t)live->size, 1);
         add(&side->categories[live_category(set, live)], (int64_t)live->size, 1);
     }

@@ -57,13 +57,18 @@ static bool join_sites(const struct live_set *set, stack_id own, stack_id shown,
     return true;
 }
 
+bool live_is_older(const struct live_set *set, const struct live *live)
+{
+    return !live->in_trace && carried_is_older(&set->timeline->carried[live->index]);
+}
+
 bool live_source_of(const struct live_set *set, const struct live *live, struct live_source *source,
                     struct error *err)
 {
     struct live_source found = {.source = SOURCE_OWN, .own = live->stack, .shown = live->stack};
     if (!site_of(set->sites, live->stack, &found.site, err))
         return false;
-    if (live->stack == STACK_NONE && !live->in_trace && set->timeline->trace->count > 0)
+    if (live->stack == STACK_NONE && live_is_older(set, live) && set->timeline->trace->count > 0)
         found.source = SOURCE_BEFORE;
     stack_id forward = STACK_NONE;
     if (found.site.user_frame == NO_FRAME)

@@ -31,6 +31,8 @@ struct live_set {
 enum category live_category(const struct live_set *set, const struct live *live);
 /* A reason byte (reason.h). */
 uint8_t live_reason(const struct live_set *set, const struct live *live);
+/* Whether it is older than the recording. */
+bool live_is_older(const struct live_set *set, const struct live *live);
 /* forward_frames of the event that allocated it; STACK_NONE without. */
 stack_id live_forward_stack(const struct live_set *set, const struct live *live);
 bool live_source_of(const struct live_set *set, const struct live *live, struct live_source *source,

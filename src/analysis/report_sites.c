@@ -41,7 +41,7 @@ static bool key_equal(struct group_key a, struct group_key b)
 struct bundle {
     stack_id own, forward;
     uint32_t example; /* in live_set.items */
-    uint32_t kind;    /* category, in_trace */
+    uint32_t kind;    /* category, live_is_older() */
     uint32_t group;
     int64_t bytes;
     uint64_t count;
@@ -65,7 +65,7 @@ static bool bundle_add(const struct live_set *set, struct bundles *bundles, uint
         .own = live->stack,
         .forward = site.user_frame == NO_FRAME ? live_forward_stack(set, live) : STACK_NONE,
         .example = index,
-        .kind = (uint32_t)live_category(set, live) << 1 | live->in_trace,
+        .kind = (uint32_t)live_category(set, live) << 1 | live_is_older(set, live),
     };
     uint64_t stacks = (uint64_t)wanted.own << 32 | wanted.forward;
     uint32_t tag = (uint32_t)hash_word(hash_word(stacks, seed) + wanted.kind, seed), found;

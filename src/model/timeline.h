@@ -39,6 +39,12 @@ struct carried {
     uint64_t edge_event;                     /* ORIGIN_EDGE: index in the file of its alloc */
 };
 
+/* Whether it is older than the recording, not only than the range of it that was asked for. */
+static inline bool carried_is_older(const struct carried *carried)
+{
+    return carried->origin != ORIGIN_EDGE;
+}
+
 struct curve {
     int64_t baseline_bytes, peak_bytes, end_bytes;
     int64_t peak_event; /* item of the first event that reaches the peak, -1: the baseline is it */

@@ -47,7 +47,7 @@ static bool made(const struct page *page, const struct device_report *report,
     struct site site;
     struct error err;
     if (item->born == EVENT_NEVER) {
-        buffer_puts(&text, "before the first event");
+        buffer_puts(&text, moment_place(place, report->timeline->trace, -1));
     } else {
         buffer_puts(&text, moment_place(place, report->timeline->trace, item->born));
         add_phase(&text, report, item->born);

@@ -209,7 +209,8 @@ static bool add_bands(struct html_stacks *stacks, const struct html_page *page,
     for (size_t i = 0; i < bands->count; i++) {
         const struct band *band = &bands->items[places[i].band];
         uint32_t *stack = &stacks->of_band[places[i].band];
-        if (!band->in_trace && band->stack == STACK_NONE)
+        if (!band->in_trace && band->stack == STACK_NONE &&
+            carried_is_older(&page->timeline->carried[band->index]))
             *stack = 0;
         else if (!add_stack(stacks, page, band->stack, stack, err))
             return false;

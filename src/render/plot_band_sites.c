@@ -24,7 +24,9 @@ static bool add_label(const struct plot_timeline *plot, stack_id stack, struct b
 bool plot_band_site(const struct plot_timeline *plot, const struct band *band, struct buffer *label,
                     struct error *err)
 {
-    if (band->in_trace || band->stack != STACK_NONE)
+    const struct timeline *timeline = plot->time.timeline;
+    if (band->in_trace || band->stack != STACK_NONE ||
+        !carried_is_older(&timeline->carried[band->index]))
         return add_label(plot, band->stack, label, err);
     buffer_puts(label, "allocated before recording began");
     return !label->failed || error_set(err, STATUS_LIMIT, "out of memory");

@@ -37,9 +37,15 @@ static struct unknown sum_unknown(const struct timeline *timeline,
     struct unknown sum = {0};
     for (size_t i = 0; i < timeline->carried_count; i++) {
         const struct carried *carried = &timeline->carried[i];
-        if (carried->in_active && categories->of_carried[i] == CATEGORY_UNKNOWN &&
-            (carried->free_completed == EVENT_NEVER || (int64_t)carried->free_completed > item))
-            sum.before += (int64_t)carried->size;
+        int64_t *to = &sum.other;
+        if (!carried->in_active || categories->of_carried[i] != CATEGORY_UNKNOWN ||
+            (carried->free_completed != EVENT_NEVER && (int64_t)carried->free_completed <= item))
+            continue;
+        if (carried_is_older(carried))
+            to = &sum.before;
+        else if (carried->stack == STACK_NONE)
+            to = &sum.without_stack;
+        *to += (int64_t)carried->size;
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];

@@ -51,6 +51,9 @@ out_has 'Device 0: what is live at event 2,000'
 run diff --range 0:2000 --at end $a $b # what lies in holes does not follow
 exits 0
 out_has_not 'nothing uses'
+run diff --by phase --range 500:900 $a $b # before the range is not before the recording
+exits 0
+out_has_not before_recording
 run diff --stacks $a $b
 exits 0
 out_has '`memsnap analyze --explain`'
