@@ -10,24 +10,26 @@ static void say_pool(const struct words *words, const struct pool_key *key)
         oom_say(words, "the default pool");
 }
 
-/* "private pool (0, 3) of a CUDA graph", "the default pool of stream 7", "the default pool, for
+/* "private pool (0, 3) of a CUDA graph", "the default pool of stream 0x7", "the default pool, for
  * requests up to 1 MiB" */
 static void say_place(const struct words *words, const struct oom_elsewhere *elsewhere)
 {
     const struct pool_key *key = &elsewhere->most;
+    char stream[STREAM_TEXT_SIZE];
     say_pool(words, key);
     if (elsewhere->kind == ELSEWHERE_SIZES)
         oom_say(words, ", for requests %s 1 MiB", key->is_small ? "up to" : "above");
     else if (elsewhere->kind != ELSEWHERE_GRAPHS)
-        oom_say(words, " of stream %lld", (long long)key->stream);
+        oom_say(words, " of stream %s", stream_text(stream, key->stream));
 }
 
 /* "6 private pools of CUDA graphs, 168.00 MiB each", "the pools of 3 other streams, of which stream
- * 7 has most, 12.00 MiB" */
+ * 0x7 has most, 12.00 MiB" */
 static void say_places(const struct words *words, const struct oom_elsewhere *elsewhere)
 {
     const struct pool_key *most = &elsewhere->most;
     unsigned long long places = elsewhere->places;
+    char stream[STREAM_TEXT_SIZE];
     if (elsewhere->kind == ELSEWHERE_GRAPHS)
         oom_say(words, "%llu private pools of CUDA graphs", places);
     else
@@ -40,7 +42,7 @@ static void say_places(const struct words *words, const struct oom_elsewhere *el
         oom_say(words, ", of which (%llu, %llu) has most, %s", (unsigned long long)most->pool[0],
                 (unsigned long long)most->pool[1], SIZE(elsewhere->most_bytes));
     else
-        oom_say(words, ", of which stream %lld has most, %s", (long long)most->stream,
+        oom_say(words, ", of which stream %s has most, %s", stream_text(stream, most->stream),
                 SIZE(elsewhere->most_bytes));
 }
 

@@ -1,8 +1,16 @@
 #include "analysis/pools.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
+
+const char *stream_text(char out[STREAM_TEXT_SIZE], int64_t stream)
+{
+    snprintf(out, STREAM_TEXT_SIZE, stream == 0 ? "%" PRIx64 : "0x%" PRIx64, (uint64_t)stream);
+    return out;
+}
 
 void pool_rows_init(struct pool_rows *rows, struct budget *budget)
 {

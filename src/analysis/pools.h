@@ -14,6 +14,10 @@ struct pool_key {
     uint64_t pool[2]; /* (0, 0): the default one */
 };
 
+/* A stream for people: "0", or in hexadecimal like other addresses, "0x55d08a317c40". */
+#define STREAM_TEXT_SIZE 24
+const char *stream_text(char out[STREAM_TEXT_SIZE], int64_t stream);
+
 /* All sizes but the requested ones are those of blocks, so
  * reserved = active + inactive split + releasable, unless the file contradicts itself. */
 struct pool_row {

@@ -1,6 +1,5 @@
 #include "render/analyze_growth.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define SITE_LEAST 20
@@ -34,14 +33,11 @@ static void title(const struct page *page, const struct pending_frees *pending)
 static void add_row(struct table *table, const struct page *page, const struct symbols *symbols,
                     const struct pending_row *row)
 {
-    char text[UNITS_TEXT_SIZE];
+    char text[UNITS_TEXT_SIZE], stream[STREAM_TEXT_SIZE];
     table_add(table, page_bytes(page, text, row->bytes));
     table_add(table, units_count(text, row->count));
     table_add(table, units_duration(text, row->longest_us) + 1);
-    if (row->stream_known)
-        snprintf(text, sizeof(text), row->stream == 0 ? "%" PRIx64 : "0x%" PRIx64,
-                 (uint64_t)row->stream);
-    table_add(table, row->stream_known ? text : "-");
+    table_add(table, row->stream_known ? stream_text(stream, row->stream) : "-");
     table_add_input(table, row->label.brief, strlen(row->label.brief));
     site_operator(table, symbols, &row->site);
     table_add_input(table, category_name(row->category), strlen(category_name(row->category)));

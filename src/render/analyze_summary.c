@@ -109,7 +109,7 @@ static void add_history(struct table *table, const struct page *page,
     const struct timeline *timeline = report->timeline;
     bool has_end = trace_has_end(timeline->trace);
     if (analysis->at_given && !analysis->at_end)
-        add_moment(table, page, "asked for", report->at.active_bytes, timeline, report->at_item,
+        add_moment(table, page, "--at", report->at.active_bytes, timeline, report->at_item,
                    &report->annotations);
     add_moment(table, page, "peak", timeline->active.peak_bytes, timeline,
                timeline->active.peak_event, &report->peak_annotations);

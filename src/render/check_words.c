@@ -114,7 +114,8 @@ void check_words_failure(struct buffer *out, const struct check_row *row, enum u
     char text[UNITS_TEXT_SIZE], limit[UNITS_TEXT_SIZE];
     units_count(text, (uint64_t)row->value);
     if (row->rule->kind == CHECK_NO_OOM) {
-        buffer_printf(out, "the allocator ran out of memory %s time%s.", text, plural(row->value));
+        buffer_printf(out, "the allocator ran out of memory %s%s.", row->value == 1 ? "once" : text,
+                      row->value == 1 ? "" : " times");
         return;
     }
     if (row->rule->kind == CHECK_NO_LEAKS) {

@@ -124,11 +124,12 @@ bool curves_text(const struct page *page, const struct curves_analysis *analysis
              units_count(count, curves->count), units_count(retries, curves->num_alloc_retries),
              curves->num_alloc_retries == 1 ? "" : "s");
     title(page, 0, text);
-    if (curves->num_alloc_retries > 0)
-        page_paragraph(
-            page, 0, 0,
-            "  A retry empties the allocator's cache first, which is slow: the device was "
-            "as good as full.");
+    if (curves->num_alloc_retries > 0) {
+        fprintf(page->out, "%*s", INDENT, "");
+        page_paragraph(page, INDENT, INDENT,
+                       "A retry empties the allocator's cache first, which is slow: the device "
+                       "was as good as full.");
+    }
     if (curves->count == 0)
         return true;
     return peaks(page, analysis->report) && spans(page, analysis->report) &&

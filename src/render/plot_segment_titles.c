@@ -44,7 +44,7 @@ static const char *state_words(const struct map_span *span)
     }
 }
 
-/* "model.py:7 forward", "12.00 MiB, in use", "segment of 20.00 MiB, pool large, stream 7" */
+/* "model.py:7 forward", "12.00 MiB, in use", "segment of 20.00 MiB, pool large, stream 0x7" */
 static bool describe(const struct plot_segments *plot, const struct map_segment *segment,
                      const struct map_span *span, struct buffer *out, struct error *err)
 {

@@ -97,7 +97,7 @@ static void put_titles(FILE *script, const struct plot_segments *plot)
     buffer_release(&words);
 }
 
-/* "large, stream 7: 11.70 GiB in 380 segments, 6.37 GiB in use, largest hole 64.00 MiB" */
+/* "large, stream 0x7: 11.70 GiB in 380 segments, 6.37 GiB in use, largest hole 64.00 MiB" */
 static void put_pools(FILE *out, const struct segment_lines *lines)
 {
     fputs("# top\tname\n", out);

@@ -78,6 +78,9 @@ edge max-increase '' --baseline fsdp.layers.pickle decoder.layers.json.gz
 edge max-peak '' decoder.operators.pickle.gz
 edge max-reserved '' decoder.operators.pickle.gz
 
+run check --no-oom oom.pickle.gz
+out_has 'the allocator ran out of memory once.'
+
 # of lines that hold as much as one another the same one is named everywhere
 run check --max-peak 500MiB --max-category activation=1MiB oom.pickle.gz
 exits 1

@@ -50,6 +50,22 @@ out_has_not 'inactive'
 out_has 'In the snapshot 25.13 MiB lie in holes'
 run analyze --top 1 --range 500:900 --at end leak.pickle.gz
 out_has 'Live at the end of the range: 129.24 MiB'
+# What the recording has from before the range is not older than the recording.
+run analyze --top 0 --range +20ms:+60ms --device 1 two-devices.pickle.gz
+out_has '(no stack recorded)     workspace'
+out_has_not 'before recording began'
+for range in 0: 300:600; do
+    run analyze --top 0 --range $range samples/labelled/cnn-sgd-late.pickle.gz
+    out_has '(before recording began)'
+done
+# A stream is told in one form.
+run analyze --at end pending-frees.pickle.gz
+check 'one form of stream' test "$(grep -c 'stream 9435\|0x55d08a317c40' .run/out)" \
+    -eq "$(grep -c 0x55d08a317c40 .run/out)"
+out_has 'small, stream 0x55d08a317c40'
+run analyze --at 100 --top 1 oom.pickle.gz
+out_has '  --at       83.41 MiB  event 100 of 2,982'
+
 run analyze --top 1 --range 500: leak.pickle.gz
 out_has 'after the last event'
 out_has 'reserved but unused at the end,'

@@ -125,14 +125,14 @@ START_TEST(free_on_another_stream)
     pool(0, 0, false, 10, 0);
     pool(0, 7, true, 0, 2);
     pool(0, 8, false, 0, 0);
-    judge_elsewhere("52.00 MiB lie unused in the default pool of stream 7; the largest hole in the "
-                    "pool of this request is 10.00 MiB",
+    judge_elsewhere("52.00 MiB lie unused in the default pool of stream 0x7; the largest hole in "
+                    "the pool of this request is 10.00 MiB",
                     "allocate on one stream");
     pool(0, 7, false, 20, 0);
     pool(0, 9, false, 30, 0);
     pool(0, 7, true, 1, 0);
-    judge_elsewhere("51.00 MiB lie unused in the pools of 2 other streams, of which stream 9 has "
-                    "most, 30.00 MiB; ",
+    judge_elsewhere("51.00 MiB lie unused in the pools of 2 other streams, of which stream 0x9 "
+                    "has most, 30.00 MiB; ",
                     "allocate on one stream");
 }
 END_TEST
@@ -193,7 +193,7 @@ START_TEST(free_but_not_for_a_graph)
     judge_elsewhere("50.00 MiB lie unused in the default pools of 2 streams, 25.00 MiB each; ",
                     "empty_cache() before the capture");
     pool(4, 6, false, 50, 0);
-    judge_elsewhere("50.00 MiB lie unused in private pool (0, 4) of a CUDA graph of stream 6; ",
+    judge_elsewhere("50.00 MiB lie unused in private pool (0, 4) of a CUDA graph of stream 0x6; ",
                     "allocate on one stream");
 }
 END_TEST
