@@ -102,6 +102,7 @@ static bool print(const struct run *run, FILE *out)
         .count = run->inputs->count,
         .baseline = options->baseline,
         .source_root = root ? root : getenv("GITHUB_WORKSPACE"),
+        .look = options->look,
         .unit = options->unit,
     };
     struct page page = page_for(out, options->unit);
@@ -228,7 +229,7 @@ static enum status run_options(struct check_options *options, char **paths, int 
     struct error err;
     struct inputs inputs;
     struct own_rules *rules;
-    if (!rules_file_read(options->own_rules, &rules, &err))
+    if (!rules_file_read(options->look.rules, &rules, &err))
         return complain_failure(&err);
     options->capture.rules = rules;
     enum status status = STATUS_OK;

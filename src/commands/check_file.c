@@ -16,7 +16,7 @@ static struct check_question question_of(const struct check_job *job, struct sit
     return (struct check_question){.rules = &job->options->rules,
                                    .baseline = job->baseline,
                                    .sites = sites,
-                                   .moment_given = job->options->at_named,
+                                   .moment_given = job->options->look.at != NULL,
                                    .unit = job->options->report.unit};
 }
 

@@ -114,14 +114,16 @@ bool check_option(int option, void *to, struct error *err)
         options->baseline = optarg;
         return true;
     case OPTION_AT:
-        options->at_named = true;
+        options->look.at = optarg;
         return at_parse(optarg, &options->report, err);
     case OPTION_RANGE:
+        options->look.range = optarg;
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_DEVICE:
+        options->look.device = optarg;
         return argument_device(optarg, &options->capture.device, err);
     case OPTION_RULES:
-        options->own_rules = optarg;
+        options->look.rules = optarg;
         return true;
     case OPTION_FORMAT:
         return parse_format(optarg, &options->format, err);

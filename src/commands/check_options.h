@@ -6,16 +6,16 @@
 #include "analysis/report.h"
 #include "commands/capture.h"
 #include "commands/command.h"
+#include "render/check.h"
 
 enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_JUNIT, CHECK_GITHUB };
 
 struct check_options {
     struct capture_options capture;
     struct report_options report; /* the moment of categories, call sites and fragmentation */
-    bool at_named;                /* --at was given, be it peak */
+    struct check_look look;       /* what was given of --at and the like */
     struct check_rules rules;     /* of the command line, then of the policy as well */
     const char *policy, *baseline;
-    const char *own_rules; /* file of the user's own categories, "none", or NULL: the usual one */
     const char *source_root, *output;
     enum check_format format;
     enum unit unit;

@@ -12,12 +12,18 @@ struct checked_file {
     struct error err;
 };
 
+/* Options as the user gave them, or NULL: what else shows a capture needs them too. */
+struct check_look {
+    const char *at, *device, *range, *rules;
+};
+
 struct check_report {
     const struct checked_file *files;
     size_t count;
     const char *baseline;    /* its path, or NULL */
     const char *source_root; /* folder that annotations name files in, or NULL */
-    enum unit unit;          /* of sizes in sentences */
+    struct check_look look;
+    enum unit unit; /* of sizes in sentences */
 };
 
 /* All checked, and none failed a rule. */

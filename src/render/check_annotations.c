@@ -64,7 +64,7 @@ static void failure_message(struct buffer *message, const struct check_report *r
     check_words_advice(message, row);
     end_line(message, begin);
     buffer_puts(message, "Look at: ");
-    check_words_command(message, row, report->baseline, path);
+    check_words_command(message, row, report, path);
 }
 
 static bool file_annotations(FILE *out, const struct check_report *report,

@@ -37,7 +37,7 @@ static void failure_xml(struct buffer *xml, const struct check_report *report, c
     check_words_advice(&words, row);
     add_line(xml, &words);
     buffer_puts(&words, "Look at: ");
-    check_words_command(&words, row, report->baseline, path);
+    check_words_command(&words, row, report, path);
     add_line(xml, &words);
     buffer_puts(xml, "</failure>");
     buffer_release(&words);

@@ -151,7 +151,7 @@ static bool commands(const struct page *page, const struct check_report *report,
             continue;
         fputs(any ? "" : "\n  Look closer:\n", page->out);
         any = seen[look_of(row)] = true;
-        check_words_command(&words, row, report->baseline, file->path);
+        check_words_command(&words, row, report, file->path);
         ok = paragraph(page, 2 * INDENT, &words);
     }
     buffer_release(&words);

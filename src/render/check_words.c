@@ -231,25 +231,49 @@ static void add_word(struct buffer *out, const char *text)
     buffer_putc(out, '\'');
 }
 
-void check_words_command(struct buffer *out, const struct check_row *row, const char *baseline,
-                         const char *path)
+static void add_option(struct buffer *out, const char *name, const char *value)
 {
+    if (!value)
+        return;
+    buffer_puts(out, name);
+    add_word(out, value);
+    buffer_putc(out, ' ');
+}
+
+/* `at`: at the moment that was checked, rather than at the peak. */
+static void add_look(struct buffer *out, const struct check_look *look, bool at)
+{
+    add_option(out, "--at ", at ? look->at : NULL);
+    add_option(out, "--range ", look->range);
+    add_option(out, "--device ", look->device);
+    add_option(out, "--rules ", look->rules);
+}
+
+void check_words_command(struct buffer *out, const struct check_row *row,
+                         const struct check_report *report, const char *path)
+{
+    bool of_snapshot = row->device != CHECK_NO_DEVICE;
     switch (row->rule->kind) {
     case CHECK_MAX_AFTER_SUGGEST:
         buffer_printf(out, "memsnap suggest --checkpoints %zu ", row->rule->checkpoints);
         break;
     case CHECK_MAX_INCREASE:
         buffer_puts(out, "memsnap diff ");
-        add_word(out, baseline ? baseline : "-");
+        if (of_snapshot)
+            add_look(out, &report->look, false);
+        add_word(out, report->baseline ? report->baseline : "-");
         buffer_putc(out, ' ');
         break;
     case CHECK_MAX_CATEGORY:
     case CHECK_MAX_SITE:
-        buffer_puts(out, row->device == CHECK_NO_DEVICE ? "memsnap analyze "
-                                                        : "memsnap analyze --stacks --top 0 ");
+        buffer_puts(out, of_snapshot ? "memsnap analyze --stacks --top 0 " : "memsnap analyze ");
+        if (of_snapshot)
+            add_look(out, &report->look, true);
         break;
     default:
         buffer_puts(out, "memsnap analyze ");
+        if (of_snapshot)
+            add_look(out, &report->look, true);
     }
     add_word(out, path);
 }

@@ -19,8 +19,8 @@ void check_words_blame(struct buffer *out, const struct check_row *row, enum uni
 /* What was found, and what to do about it; nothing where nothing is known. */
 void check_words_advice(struct buffer *out, const struct check_row *row);
 /* "memsnap diff old.pickle new.pickle", quoted for a shell: what shows more. */
-void check_words_command(struct buffer *out, const struct check_row *row, const char *baseline,
-                         const char *path);
+void check_words_command(struct buffer *out, const struct check_row *row,
+                         const struct check_report *report, const char *path);
 
 /* Text of the input. */
 void check_words_escaped(struct buffer *out, const char *text);

@@ -264,3 +264,13 @@ exits 3
 check 'leaves no file' test ! -e none.txt
 
 finish
+
+# What shows more looks at the same: moment, events, device and rules.
+run check --max-fragmentation 5% --at end samples/pinned.pickle.gz
+exits 1
+out_has '    memsnap analyze --at end samples/pinned.pickle.gz'
+run check --max-peak 1MiB --at end --range 5:90 --device 0 --rules none samples/pinned.pickle.gz
+exits 1
+tr -s ' \n' ' ' <.run/out >flowed
+check 'repeats the options' grep -qF \
+    'memsnap analyze --at end --range 5:90 --device 0 --rules none samples/pinned.pickle.gz' flowed
