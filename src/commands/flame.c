@@ -60,8 +60,8 @@ static bool open_snapshot(const struct flame_command *options, int fd,
     enum file_kind kind = sniff_kind(&input.source);
     if (kind == KIND_LAYER_TRACE || kind == KIND_OPERATOR_CURVES) {
         input_discard(&input);
-        return error_set(err, STATUS_USAGE,
-                         "this is %s, which has no call stacks: only allocator snapshots have",
+        return error_set(err, STATUS_BAD_INPUT,
+                         "expected an allocator snapshot, not %s, which has no call stacks",
                          kind_name(kind));
     }
     return capture_open_input(capture, &input, &options->capture, progress, err);

@@ -51,6 +51,15 @@ static bool answer_snapshot(struct suggest_run *run, struct input *input, struct
     return ok;
 }
 
+static void refuse_kind(struct source *source, enum file_kind kind, struct error *err)
+{
+    enum encoding encoding;
+    if (sniff_encoding(source, &encoding, err))
+        error_set(err, STATUS_BAD_INPUT, "expected a layer trace or an allocator snapshot%s%s",
+                  kind == KIND_UNKNOWN ? "" : ", not ",
+                  kind == KIND_UNKNOWN ? "" : kind_name(kind));
+}
+
 /* What is to be told about the first input: there is one. */
 static bool answer_file(const struct suggest_options *options, const struct buffer *times_text,
                         struct inputs *inputs, const struct page *page, bool *fits,
@@ -63,7 +72,13 @@ static bool answer_file(const struct suggest_options *options, const struct buff
         return false;
     struct suggest_run run = {
         .options = options, .times_text = times_text, .page = *page, .fits = true};
-    bool is_snapshot = sniff_kind(&input.source) == KIND_SNAPSHOT, ok;
+    enum file_kind kind = sniff_kind(&input.source);
+    bool is_snapshot = kind == KIND_SNAPSHOT, ok;
+    if (!is_snapshot && kind != KIND_LAYER_TRACE) {
+        refuse_kind(&input.source, kind, err);
+        input_discard(&input);
+        return false;
+    }
     if (!is_snapshot && options->snapshot_option) {
         input_discard(&input);
         return error_set(err, STATUS_USAGE, "--%s is only for allocator snapshots",

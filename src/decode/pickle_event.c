@@ -134,7 +134,7 @@ bool pickle_event_end(struct pickle_vm *vm, struct event_builder *event, uint32_
         return pickle_fail(vm, "an event without '%s'",
                            (missing & EVENT_SEEN(KEY_ACTION)) != 0 ? "action"
                            : (missing & EVENT_SEEN(KEY_SIZE)) != 0 ? "size"
-                                                             : "addr");
+                                                                   : "addr");
     if (event->row.action == ACTION_OOM && (event->seen & EVENT_SEEN(KEY_DEVICE_FREE)) != 0)
         event->row.addr = event->device_free;
     if (vm->event_count > VALUE_PAYLOAD_MAX)

@@ -1,6 +1,9 @@
 #include "decode/rows.h"
 
-#define TEXT(literal) {literal, sizeof(literal) - 1}
+#define TEXT(literal)                                                                              \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
 
 const struct text action_texts[ACTION_OTHER] = {
     [ACTION_ALLOC] = TEXT("alloc"),

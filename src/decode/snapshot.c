@@ -3,13 +3,17 @@
 bool decode_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
                      struct decoded *decoded, struct error *err)
 {
+    enum file_kind kind = sniff_kind(source);
     enum encoding encoding;
 
     if (!sniff_encoding(source, &encoding, err))
         return false;
+    if (kind == KIND_LAYER_TRACE || kind == KIND_OPERATOR_CURVES)
+        return error_set(err, STATUS_BAD_INPUT, "expected an allocator snapshot, not %s",
+                         kind_name(kind));
     if (encoding == ENCODING_JSON)
         return decode_json_snapshot(source, symbols, sink, decoded, err);
     if (encoding == ENCODING_MSGPACK)
-        return error_set(err, STATUS_BAD_INPUT, "not a snapshot (a pickle or JSON): msgpack");
+        return error_set(err, STATUS_BAD_INPUT, "expected a pickle or JSON, not msgpack");
     return decode_pickle_snapshot(source, symbols, sink, decoded, err);
 }

@@ -135,7 +135,6 @@ const char *sniff_description(const struct source *source)
 
 bool sniff_encoding(struct source *source, enum encoding *encoding, struct error *err)
 {
-    static const char not_one[] = "not a snapshot (a pickle or JSON)";
     const uint8_t *p, *end, *begin;
 
     if (!source_fill(source, SNIFF_BYTES, err))
@@ -147,7 +146,7 @@ bool sniff_encoding(struct source *source, enum encoding *encoding, struct error
     p = source->pos;
     end = source->end;
     if (p == end)
-        return error_set(err, STATUS_BAD_INPUT, "%s: an empty file", not_one);
+        return error_set(err, STATUS_BAD_INPUT, "expected a pickle or JSON, not an empty file");
     if (begins_pickle(p, (size_t)(end - p))) {
         *encoding = ENCODING_PICKLE;
         return true;
@@ -164,5 +163,5 @@ bool sniff_encoding(struct source *source, enum encoding *encoding, struct error
     if (end - p >= 3 && p[0] == 0x80 && p[1] > HIGHEST_PROTOCOL && may_follow(p[2]))
         return error_set(err, STATUS_BAD_INPUT, "unknown pickle protocol %u (0 to %d are known)",
                          p[1], HIGHEST_PROTOCOL);
-    return error_set(err, STATUS_BAD_INPUT, "%s: %s", not_one, describe(p, end));
+    return error_set(err, STATUS_BAD_INPUT, "expected a pickle or JSON, not %s", describe(p, end));
 }

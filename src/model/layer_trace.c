@@ -95,9 +95,10 @@ static bool decode(struct layer_loader *loader, struct source *source, struct er
     enum file_kind kind = sniff_kind(source);
     if (!sniff_encoding(source, &loader->trace->encoding, err))
         return false;
+    if (kind == KIND_UNKNOWN)
+        return error_set(err, STATUS_BAD_INPUT, "expected a layer trace");
     if (kind != KIND_LAYER_TRACE)
-        return error_set(err, STATUS_BAD_INPUT, "not a layer trace: it looks like %s",
-                         kind_name(kind));
+        return error_set(err, STATUS_BAD_INPUT, "expected a layer trace, not %s", kind_name(kind));
     return decode_rows(loader, source, err);
 }
 

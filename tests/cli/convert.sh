@@ -55,7 +55,7 @@ err 'memsnap: bad.json: byte 26: expected a string for module_name, found a numb
 check 'leaves the file alone' grep -qx before kept.json
 run convert samples/leak.pickle.gz
 exits 3
-err 'memsnap: samples/leak.pickle.gz: not a layer trace: it looks like an allocator snapshot'
+err 'memsnap: samples/leak.pickle.gz: expected a layer trace, not an allocator snapshot'
 run convert --max-memory 64KiB $pickle
 exits 4
 one_err_line

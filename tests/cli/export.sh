@@ -207,3 +207,11 @@ if [ -w /dev/full ]; then
     one_err_line
 fi
 finish
+
+# Another kind of file is named.
+run export samples/decoder.layers.json.gz
+exits 3
+err 'memsnap: samples/decoder.layers.json.gz: expected an allocator snapshot, not a layer trace'
+run export samples/decoder.operators.pickle.gz
+exits 3
+err 'memsnap: samples/decoder.operators.pickle.gz: expected an allocator snapshot, not memory curves of MemoryTracker'

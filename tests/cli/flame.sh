@@ -20,8 +20,8 @@ run flame --weight bytes-time samples/history-off.pickle
 exits 0
 no_out
 run flame samples/decoder.layers.json.gz -o out
-exits 2
-err 'memsnap: samples/decoder.layers.json.gz: this is a layer trace, which has no call stacks: only allocator snapshots have'
+exits 3
+err 'memsnap: samples/decoder.layers.json.gz: expected an allocator snapshot, not a layer trace, which has no call stacks'
 check 'leaves no file' test ! -e out
 echo junk >junk
 run flame junk -o out

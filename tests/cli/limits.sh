@@ -42,7 +42,7 @@ for file in "$sample" whole.pickle; do
     : >pipe &
     bounded analyze pipe
     exits 3
-    err 'memsnap: pipe: not a snapshot (a pickle or JSON): an empty file'
+    err 'memsnap: pipe: expected a pickle or JSON, not an empty file'
 done
 for piece in 0 1 2 3 4 5 6 7; do
     dd if="$sample" bs=7000 skip="$piece" count=1 2>/dev/null

@@ -225,7 +225,7 @@ run suggest samples/decoder.operators.pickle.gz
 exits 3
 no_out
 one_err_line
-err_has 'not a layer trace'
+err_has 'expected a layer trace or an allocator snapshot, not memory curves of MemoryTracker'
 printf '{"traces": []}' >empty.json
 run suggest empty.json
 exits 3

@@ -82,8 +82,8 @@ START_TEST(structure_is_checked)
     BAD("{\"traces\":[{}]}", 11, "a trace without 'module_name'");
     BAD("{\"a\":{\"traces\":[]}}", 0, "no key 'traces'");
     BAD("", -1, "an empty file");
-    BAD("{\"segments\":[]}", -1, "not a layer trace: it looks like an allocator snapshot");
-    BAD("{\"x\":[]}", -1, "not a layer trace: it looks like something else");
+    BAD("{\"segments\":[]}", -1, "expected a layer trace, not an allocator snapshot");
+    BAD("{\"x\":[]}", -1, "expected a layer trace");
 }
 END_TEST
 
