@@ -113,8 +113,8 @@ static enum status run(int argc, char **argv)
 
 static const struct option_spec options[] = {
     {OPTION_TO, "to", "FORMAT",
-     "json, as FairScale loads it (the default), or msgpack, which\n"
-     "is the default for an output named *.msgpack"},
+     "json, as FairScale loads it (the default), or\n"
+     "msgpack (the default for an output *.msgpack)"},
     {'o', "output", "FILE", "write there; the file appears once it is whole"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
     {OPTION_HELP, "help", NULL, "show this help"},

@@ -68,8 +68,7 @@ const struct command command_export = {
                 "  memsnap export --table events --range +2s:+3s big.pickle -o events.msgpack\n"
                 "  memsnap export --table blocks --at peak snapshot.pickle\n"
                 "  memsnap export --as snapshot --range +2s:+3s big.pickle -o part.pickle\n"
-                "  memsnap export --format jsonl snapshot.pickle | jq 'select(.death_event == "
-                "null)'\n",
+                "  memsnap export --format jsonl snapshot.pickle | jq 'select(.size > 1e9)'\n",
     .options = export_option_specs,
     .words =
         (const struct option_words[]){

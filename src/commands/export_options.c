@@ -21,15 +21,15 @@ const struct option_spec export_option_specs[] = {
      "allocations (the default), events, segments, blocks,\n"
      "sites, stacks or annotations"},
     {OPTION_AS, "as", "snapshot",
-     "no table, but a snapshot that PyTorch and memsnap read:\n"
-     "a pickle of protocol 4, of --range and --device only"},
+     "no table, but a snapshot that PyTorch and memsnap\n"
+     "read: a pickle of --range and --device only"},
     {OPTION_FORMAT, "format", "FORMAT",
      "csv, jsonl (JSON lines) or msgpack; by default what\n"
      "the output's name ends in, else csv"},
     {'o', "output", "FILE", "write there; the file appears once it is whole"},
     {OPTION_RANGE, "range", "A:B",
-     "allocations, events, sites, a snapshot: only the events\n"
-     "from A up to B, as in analyze"},
+     "allocations, events, sites, a snapshot: only the\n"
+     "events from A up to B, as in analyze"},
     {OPTION_AT, "at", "WHEN",
      "sites, segments, blocks: those of which moment: peak,\n"
      "end, an event's number, or a time as in --range"},

@@ -151,9 +151,9 @@ const struct command command_plot = {
     .arguments = "[OPTION]... [FILE]... [--out PICTURE]",
     .about = "Draws captures with gnuplot, as SVG, PNG or PDF by the name of the\n"
              "picture: what was live when, what it was for, where it peaked, who held it, and\n"
-             "how reserved memory was cut up; or shows it on the terminal. As HTML it is a page\n"
-             "to zoom and search in, with every allocation's stack, made without gnuplot.\n"
-             "FILE is as in memsnap analyze.\n",
+             "how reserved memory was cut up; or shows it on the terminal. As HTML it is a\n"
+             "page to zoom and search in, with every allocation's stack, made without\n"
+             "gnuplot. FILE is as in memsnap analyze.\n",
     .examples = "  memsnap plot snapshot.pickle                    on the terminal\n"
                 "  memsnap plot snapshot.pickle --out report.svg\n"
                 "  memsnap plot snapshot.pickle --out report.html  zoom, search, click\n"

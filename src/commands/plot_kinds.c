@@ -55,14 +55,14 @@ const struct plot_kind plot_kinds[] = {
     },
     {
         .name = "phases",
-        .summary = "the peak of each forward, backward, optimizer step, and what it leaves",
+        .summary = "the peak of each forward, backward, optimizer step; what stays",
         .files = {PLOT_PHASES_FILES},
         .templates = {"page.gp", "phases.gp"},
         .draw = plot_draw_phases,
     },
     {
         .name = "report",
-        .summary = "all on one page: what to do, memory over time, who holds it, what is where",
+        .summary = "a page of all: what to do, memory over time, who holds it, holes",
         .files = {PLOT_REPORT_FILES},
         .templates = {PLOT_REPORT_TEMPLATES},
         .height = PLOT_REPORT_HEIGHT,

@@ -12,6 +12,8 @@ void version_print(void)
 {
     printf("memsnap %s\n"
            "reads allocator snapshots: pickle protocols 0 to 5, JSON; plain or gzip\n"
+           "      layer traces of FairScale's LayerwiseMemoryTracker: JSON, pickle, msgpack\n"
+           "      curves of MemoryTracker: pickle\n"
            "libraries: zlib %s, Jansson %s\n"
            "sandbox: %s\n",
            PACKAGE_VERSION, zlibVersion(), JANSSON_VERSION, sandbox_kind());
@@ -41,8 +43,8 @@ const struct command command_version = {
     .name = "version",
     .summary = "show the version, what it reads, and the libraries in use",
     .arguments = "",
-    .about = "Shows the version of memsnap, the formats it reads, the libraries in use, and how it\n"
-             "confines itself while it reads a capture.\n",
+    .about = "Shows the version of memsnap, the formats it reads, the libraries in use, and\n"
+             "how it confines itself while it reads a capture.\n",
     .options = options,
     .run = run,
 };

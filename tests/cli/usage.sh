@@ -16,6 +16,12 @@ for way in help --help -h; do
     check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
 done
 
+for command in analyze backends check convert diff dump export flame help plot suggest version; do
+    run "$command" --help
+    exits 0
+    check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
+done
+
 for way in version --version; do
     run "$way"
     exits 0
