@@ -50,7 +50,7 @@ size_t utf8_valid_prefix(const char *bytes, size_t size, enum utf8_surrogates su
     return at;
 }
 
-size_t utf8_encode(char out[UTF8_LENGTH_MAX], uint32_t code)
+size_t utf8_put(char out[UTF8_LENGTH_MAX], uint32_t code)
 {
     if (code < 0x80) {
         out[0] = (char)code;

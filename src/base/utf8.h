@@ -24,6 +24,6 @@ int utf8_clip(const char *text, int most);
 #define UTF8_LENGTH_MAX 4
 
 /* Writes a code point up to U+10FFFF, surrogates as they are; returns how many bytes. */
-size_t utf8_encode(char out[UTF8_LENGTH_MAX], uint32_t code);
+size_t utf8_put(char out[UTF8_LENGTH_MAX], uint32_t code);
 
 #endif

@@ -152,8 +152,8 @@ static bool raw_unicode(struct pickle_vm *vm, const uint8_t *line, size_t size, 
         if (!small && !large) {
             /* a backslash before a backslash keeps the second from starting an escape */
             if (line[at] == '\\' && at + 1 < size && line[at + 1] == '\\')
-                *used += utf8_encode((char *)out + *used, line[at++]);
-            *used += utf8_encode((char *)out + *used, line[at++]);
+                *used += utf8_put((char *)out + *used, line[at++]);
+            *used += utf8_put((char *)out + *used, line[at++]);
             continue;
         }
         size_t digits = small ? 4 : 8;
@@ -161,7 +161,7 @@ static bool raw_unicode(struct pickle_vm *vm, const uint8_t *line, size_t size, 
         if (code < 0 || code > 0x10ffff)
             return pickle_fail(vm, "expected %zu hexadecimal digits behind \\%c", digits,
                                line[at + 1]);
-        *used += utf8_encode((char *)out + *used, (uint32_t)code);
+        *used += utf8_put((char *)out + *used, (uint32_t)code);
         at += 2 + digits;
     }
     return true;

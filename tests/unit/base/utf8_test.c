@@ -49,7 +49,7 @@ START_TEST(characters_are_written_and_read_back)
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         char bytes[UTF8_LENGTH_MAX];
         uint32_t code;
-        size_t length = utf8_encode(bytes, codes[i]);
+        size_t length = utf8_put(bytes, codes[i]);
         ck_assert_uint_eq(utf8_decode(bytes, length, UTF8_ALLOW_SURROGATES, &code), length);
         ck_assert_uint_eq(code, codes[i]);
         ck_assert_uint_eq(utf8_decode(bytes, length - 1, UTF8_ALLOW_SURROGATES, &code), 0);
