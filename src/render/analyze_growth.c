@@ -197,7 +197,7 @@ static bool kept_gradients(const struct page *page, const struct device_report *
     const struct stale_gradients *stale = &report->growth.gradients;
     char bytes[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE], passes[UNITS_TEXT_SIZE],
         saved[UNITS_TEXT_SIZE];
-    if (stale->bytes < report->peak.active_bytes / 1000)
+    if (stale->bytes == 0 || stale->bytes < report->peak.active_bytes / 1000)
         return true;
     title(page, "Gradients live through the next forward pass: %s in %s allocation%s",
           page_bytes(page, bytes, stale->bytes), units_count(count, stale->count),

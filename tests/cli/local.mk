@@ -25,6 +25,7 @@ cli_tests = \
 	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest-words.sh \
 	tests/cli/suggest.sh \
+	tests/cli/sums.sh \
 	tests/cli/terminal.sh \
 	tests/cli/usage.sh
 dist_check_SCRIPTS += $(cli_tests)
