@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 
-#define NOTICES_MOST 7
+#define NOTICES_MOST 9
 #define RECORD       "`torch.cuda.memory._record_memory_history("
 
 struct notice_list {
@@ -156,6 +156,23 @@ static void contradictions(struct notice_list *list, const struct timeline *time
             flaws->active_minus_dump_bytes > 0 ? "more" : "less");
 }
 
+/* Each of the two may be any of the segments; as a sum they would hide one another. */
+static void uneven_segments(struct notice_list *list, const struct memory_state *state)
+{
+    char bytes[UNITS_TEXT_SIZE], reserved[UNITS_TEXT_SIZE];
+    if (state->untold_bytes > 0)
+        add(list, NOTICE_SEGMENTS,
+            "no block tells of %s of the %s reserved at the dump: the file was edited or is "
+            "damaged, and what lies unused may be that much more than is said here",
+            units_bytes(bytes, (int64_t)state->untold_bytes, list->unit),
+            units_bytes(reserved, (int64_t)state->reserved_bytes, list->unit));
+    if (state->excess_bytes > 0)
+        add(list, NOTICE_SEGMENTS,
+            "the blocks of the dump are %s larger than the segments they are in: the file was "
+            "edited or is damaged, and its figures for reserved memory cannot be trusted",
+            units_bytes(bytes, (int64_t)state->excess_bytes, list->unit));
+}
+
 static void above_reserved(struct notice_list *list, const struct timeline *timeline)
 {
     int64_t active = timeline->active.peak_bytes;
@@ -180,6 +197,7 @@ bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, en
     no_stacks(&list, timeline);
     unknown_actions(&list, timeline);
     contradictions(&list, timeline, unexplained_bytes);
+    uneven_segments(&list, &timeline->state);
     above_reserved(&list, timeline);
     *notices = list.items;
     *count = list.count;

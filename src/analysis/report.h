@@ -62,6 +62,7 @@ enum notice_kind {
     NOTICE_NO_STACKS, /* events without frames */
     NOTICE_UNKNOWN_ACTION,
     NOTICE_CONTRADICTION,      /* parts do not add up: says by how many bytes */
+    NOTICE_SEGMENTS,           /* blocks are not their segments: says by how many bytes */
     NOTICE_MORE_THAN_RESERVED, /* active above reserved: the file was edited or is damaged */
 };
 

@@ -84,6 +84,15 @@ static bool take_block(struct replay *replay, const struct addrmap *end_live, st
     return curves == 0 || carry_block(replay, end_live, block, curves, err);
 }
 
+/* Whether the blocks of a segment, `told` bytes of them, are all of it. */
+static void compare_segment(struct memory_state *state, uint64_t size, uint64_t told)
+{
+    if (told < size)
+        state->untold_bytes += size - told;
+    else
+        state->excess_bytes += told - size;
+}
+
 static bool take_segments(struct replay *replay, const struct addrmap *end_live,
                           struct addrmap *seen, struct error *err)
 {
@@ -96,11 +105,14 @@ static bool take_segments(struct replay *replay, const struct addrmap *end_live,
         state->segments++;
         if (!add(&state->reserved_bytes, segment->total_size))
             return replay_overflow(replay, err);
+        uint64_t before = state->active_bytes + state->inactive_bytes;
         for (size_t b = segment->block_count; b-- > 0;) {
             const struct block_row *block = &snapshot->blocks[segment->first_block + b];
             if (!take_block(replay, end_live, seen, block, err))
                 return false;
         }
+        compare_segment(state, segment->total_size,
+                        state->active_bytes + state->inactive_bytes - before);
     }
     state->rounding_bytes = (int64_t)state->active_bytes - (int64_t)state->requested_bytes;
     return true;

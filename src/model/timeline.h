@@ -62,6 +62,9 @@ struct memory_state {
     uint64_t reserved_bytes, allocated_bytes, active_bytes, requested_bytes;
     int64_t rounding_bytes; /* below 0 where a file claims more requested than a block has */
     uint64_t inactive_bytes, largest_inactive_block_bytes;
+    /* 0 unless the file contradicts itself: what blocks leave of their segments, and take beyond
+     * them; reserved = active + inactive + untold - excess. */
+    uint64_t untold_bytes, excess_bytes;
 };
 
 /* Of the whole trace, whatever range of it is held. */

@@ -151,6 +151,9 @@ static void add_reserved(struct table *table, const struct page *page,
         add_figure(table, page, "inactive", (int64_t)state->inactive_bytes,
                    "reserved but unused at the end, largest hole %s",
                    page_bytes(page, hole, (int64_t)state->largest_inactive_block_bytes));
+    else if (state->untold_bytes > 0 || state->excess_bytes > 0)
+        add_figure(table, page, "inactive", 0,
+                   "says the file, whose blocks and segments do not add up");
     else
         add_figure(table, page, "inactive", 0, "nothing reserved lies unused");
 }

@@ -25,4 +25,34 @@ out_has 'Live at the peak: 0 B in 0 allocations'
 out_has_not 'Gradients live'
 out_has_not 'zero_grad'
 
+# Blocks that are not all of their segment, or more than it.
+capture 20971520 "$(block 4096 512 512 active_allocated)" \
+    "$(event segment_alloc 4096 20971520), $(event alloc 4096 512)"
+run analyze capture.json
+exits 0
+out_has 'inactive        0 B  says the file, whose blocks and segments do not add up'
+out_has 'warning: no block tells of 20.00 MiB of the 20.00 MiB reserved at the dump:'
+run analyze --format json capture.json
+exits 0
+out_has '"unexplained_bytes":20971008'
+out_has '"warnings":["device 0: no block tells of 20.00 MiB of the 20.00 MiB reserved'
+capture 2097152 "$(block 4096 20971520 512 active_allocated)" \
+    "$(event segment_alloc 4096 2097152), $(event alloc 4096 512)"
+run analyze capture.json
+exits 0
+out_has 'warning: the blocks of the dump are 18.00 MiB larger than the segments they'
+run diff capture.json capture.json
+exits 0
+out_has 'the blocks of the dump are 18.00 MiB larger'
+# One segment too many bytes and another as many too few do not cancel out.
+printf '{"segments": [
+    {"device": 0, "address": 4096, "total_size": 2097152, "stream": 0, "segment_type": "large", "blocks": [%s]},
+    {"device": 0, "address": 20971520, "total_size": 2097152, "stream": 0, "segment_type": "large", "blocks": [%s]}],
+    "device_traces": []}\n' "$(block 4096 1048576 512 active_allocated)" \
+    "$(block 20971520 3145728 0 inactive)" >two.json
+run analyze two.json
+exits 0
+out_has 'warning: no block tells of 1.00 MiB of the 4.00 MiB reserved at the dump:'
+out_has 'warning: the blocks of the dump are 1.00 MiB larger than the segments they'
+
 finish

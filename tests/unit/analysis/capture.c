@@ -44,6 +44,22 @@ void capture_block(struct capture *capture, uint64_t addr, uint64_t size, const 
                   "{\"address\":%" PRIu64 ",\"size\":%" PRIu64 ",\"requested_size\":%" PRIu64
                   ",\"state\":\"active_allocated\",\"frames\":[%s]}",
                   addr, size, size, frames);
+    capture->blocks_bytes += size;
+    if (addr + size > capture->blocks_end)
+        capture->blocks_end = addr + size;
+}
+
+/* What no block is active in is inactive. */
+static void fill_segment(struct capture *capture)
+{
+    uint64_t told = capture->blocks_bytes + capture->untold_bytes;
+    if (told >= capture->total_size)
+        return;
+    separate(&capture->blocks);
+    buffer_printf(&capture->blocks,
+                  "{\"address\":%" PRIu64 ",\"size\":%" PRIu64
+                  ",\"requested_size\":0,\"state\":\"inactive\",\"frames\":[]}",
+                  capture->blocks_end, capture->total_size - told);
 }
 
 void capture_annotate(struct capture *capture, const char *stage, const char *name, int device)
@@ -70,6 +86,7 @@ void capture_load(struct capture *capture)
     struct buffer json = BUFFER_INIT;
     struct load_options options = {0};
     struct error err;
+    fill_segment(capture);
     buffer_printf(&json,
                   "{\"segments\":[{\"device\":0,\"address\":0,\"total_size\":%" PRIu64
                   ",\"allocated_size\":0,\"active_size\":0,\"requested_size\":0,\"stream\":0,"

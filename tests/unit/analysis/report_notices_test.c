@@ -151,6 +151,25 @@ START_TEST(contradictions_are_counted)
 }
 END_TEST
 
+START_TEST(blocks_that_leave_some_of_their_segment)
+{
+    capture.total_size = 1000;
+    capture.untold_bytes = 600;
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_block(&capture, 1, 100, STACK_FORWARD);
+    check_holds(NOTICE_SEGMENTS, "no block tells of 600 B of the 1,000 B reserved");
+}
+END_TEST
+
+START_TEST(blocks_larger_than_their_segment)
+{
+    capture.total_size = 1000;
+    capture_event(&capture, "alloc", 1, 1400, STACK_FORWARD);
+    capture_block(&capture, 1, 1400, STACK_FORWARD);
+    check_holds(NOTICE_SEGMENTS, "400 B larger than the segments");
+}
+END_TEST
+
 START_TEST(more_active_than_reserved)
 {
     capture.total_size = 64;
@@ -174,6 +193,8 @@ TCase *report_notices_tests(void)
     tcase_add_test(tests, unknown_actions_are_named);
     tcase_add_test(tests, many_unknown_actions_fit);
     tcase_add_test(tests, contradictions_are_counted);
+    tcase_add_test(tests, blocks_that_leave_some_of_their_segment);
+    tcase_add_test(tests, blocks_larger_than_their_segment);
     tcase_add_test(tests, more_active_than_reserved);
     return tests;
 }

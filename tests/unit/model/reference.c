@@ -61,9 +61,11 @@ static void read_dump(const struct script *script, uint32_t device, struct memor
             continue;
         state->segments++;
         state->reserved_bytes += segment->total_size;
+        int64_t left = (int64_t)segment->total_size;
         for (size_t b = 0; b < segment->block_count; b++) {
             const struct block_row *block = &script->segments[s].blocks[b];
             state->blocks++;
+            left -= (int64_t)block->size;
             if (block->state == BLOCK_ACTIVE_ALLOCATED) {
                 state->allocated_bytes += block->size;
                 dict_set(allocated, block->address, block->requested_size, 0);
@@ -79,6 +81,7 @@ static void read_dump(const struct script *script, uint32_t device, struct memor
                     state->largest_inactive_block_bytes = block->size;
             }
         }
+        *(left > 0 ? &state->untold_bytes : &state->excess_bytes) += (uint64_t)llabs(left);
     }
 }
 

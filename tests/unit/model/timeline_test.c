@@ -112,11 +112,27 @@ START_TEST(the_dump)
     ck_assert_int_eq(state->rounding_bytes, 436);
     ck_assert_uint_eq(state->inactive_bytes, 612);
     ck_assert_uint_eq(state->largest_inactive_block_bytes, 512);
+    ck_assert_uint_eq(state->untold_bytes, 0);
+    ck_assert_uint_eq(state->excess_bytes, 0);
     check_curve(&timeline->active, 1100, 1100, -1, 1100);
     check_curve(&timeline->allocated, 500, 500, -1, 500);
     check_live(-1, 2, 1100, 0);
     ck_assert_int_eq(timeline->carried[0].origin, ORIGIN_BLOCK);
     ck_assert_uint_ne(timeline->carried[0].stack, STACK_NONE);
+}
+END_TEST
+
+START_TEST(blocks_that_are_not_their_segment)
+{
+    script_segment(&script, 2048);
+    script_block(&script, 0, 512, 500, BLOCK_ACTIVE_ALLOCATED);
+    script_segment(&script, 100);
+    script_block(&script, 5000, 150, 0, BLOCK_INACTIVE);
+    script_block(&script, 5150, 20, 20, BLOCK_ACTIVE_PENDING_FREE);
+    script_segment(&script, 4);
+    build(0);
+    ck_assert_uint_eq(timeline->state.untold_bytes, 1536 + 4);
+    ck_assert_uint_eq(timeline->state.excess_bytes, 70);
 }
 END_TEST
 
@@ -286,6 +302,7 @@ TCase *timeline_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_life);
     tcase_add_test(tests, the_dump);
+    tcase_add_test(tests, blocks_that_are_not_their_segment);
     tcase_add_test(tests, more_requested_than_there_is);
     tcase_add_test(tests, from_before_the_trace);
     tcase_add_test(tests, an_address_allocated_twice);
