@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 
-#define NOTICES_MOST 9
+#define NOTICES_MOST 10
 #define RECORD       "`torch.cuda.memory._record_memory_history("
 
 struct notice_list {
@@ -186,6 +186,18 @@ static void above_reserved(struct notice_list *list, const struct timeline *time
             units_bytes(held, active, list->unit), units_bytes(have, reserved, list->unit));
 }
 
+static void below_zero(struct notice_list *list, const struct timeline *timeline)
+{
+    int64_t lowest = timeline->reserved.lowest_bytes;
+    char below[UNITS_TEXT_SIZE];
+    if (lowest < 0)
+        add(list, NOTICE_RESERVED_BELOW_ZERO,
+            "followed back from the segments of the dump, reserved memory is %s below 0 at its "
+            "lowest: the file was edited or is damaged, and its figures for reserved memory cannot "
+            "be trusted",
+            units_bytes(below, lowest > -INT64_MAX ? -lowest : INT64_MAX, list->unit));
+}
+
 bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, enum unit unit,
                   struct notice **notices, size_t *count, struct error *err)
 {
@@ -199,6 +211,7 @@ bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, en
     contradictions(&list, timeline, unexplained_bytes);
     uneven_segments(&list, &timeline->state);
     above_reserved(&list, timeline);
+    below_zero(&list, timeline);
     *notices = list.items;
     *count = list.count;
     return true;

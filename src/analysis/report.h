@@ -64,6 +64,7 @@ enum notice_kind {
     NOTICE_CONTRADICTION,      /* parts do not add up: says by how many bytes */
     NOTICE_SEGMENTS,           /* blocks are not their segments: says by how many bytes */
     NOTICE_MORE_THAN_RESERVED, /* active above reserved: the file was edited or is damaged */
+    NOTICE_RESERVED_BELOW_ZERO,
 };
 
 struct notice {

@@ -80,6 +80,7 @@ static bool finish_reserved(struct replay *replay)
                                 .peak_bytes = curve.peak_bytes,
                                 .end_bytes = curve.end_bytes,
                                 .at_active_peak_bytes = at_peak,
+                                .lowest_bytes = start + replay->reserved.low,
                                 .peak_event = curve.peak_event,
                                 .active_at_peak_bytes = timeline->active.baseline_bytes};
     return sum_add_signed(&timeline->reserved.active_at_peak_bytes,

@@ -52,6 +52,7 @@ struct curve {
 
 struct reserved_curve {
     int64_t start_bytes, peak_bytes, end_bytes, at_active_peak_bytes;
+    int64_t lowest_bytes;         /* below 0 where events and dump contradict each other */
     int64_t peak_event;           /* item, or -1 */
     int64_t active_at_peak_bytes; /* of the active curve, when reserved is highest */
 };

@@ -55,4 +55,12 @@ exits 0
 out_has 'warning: no block tells of 1.00 MiB of the 4.00 MiB reserved at the dump:'
 out_has 'warning: the blocks of the dump are 1.00 MiB larger than the segments they'
 
+# More segments are made in the trace than the dump has.
+capture 2097152 "$(block 4096 512 512 active_allocated), $(block 4608 2096640 0 inactive)" \
+    "$(event segment_alloc 4096 2097152), $(event segment_alloc 4194304 8388608), $(event alloc 4096 512)"
+run analyze --format json capture.json
+exits 0
+out_has '"reserved":{"start_bytes":-8388608'
+out_has '"warnings":["device 0: followed back from the segments of the dump, reserved memory is 8.00 MiB below 0 at its lowest:'
+
 finish

@@ -178,6 +178,28 @@ START_TEST(more_active_than_reserved)
 }
 END_TEST
 
+START_TEST(more_segments_made_than_there_are)
+{
+    capture.total_size = 1000;
+    capture_event(&capture, "segment_alloc", 1, 600, SCRIPT);
+    capture_event(&capture, "segment_alloc", 1000, 800, SCRIPT);
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_block(&capture, 1, 100, STACK_FORWARD);
+    check_holds(NOTICE_RESERVED_BELOW_ZERO, "reserved memory is 400 B below 0 at its lowest");
+    ck_assert_ptr_null(notice(NOTICE_MORE_THAN_RESERVED));
+}
+END_TEST
+
+START_TEST(segments_taken_back)
+{
+    capture.total_size = 1000;
+    capture_event(&capture, "segment_free", 1, 600, SCRIPT);
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_block(&capture, 1, 100, STACK_FORWARD);
+    ck_assert_ptr_null(notice(NOTICE_RESERVED_BELOW_ZERO));
+}
+END_TEST
+
 TCase *report_notices_tests(void)
 {
     TCase *tests = tcase_create("notices");
@@ -196,5 +218,7 @@ TCase *report_notices_tests(void)
     tcase_add_test(tests, blocks_that_leave_some_of_their_segment);
     tcase_add_test(tests, blocks_larger_than_their_segment);
     tcase_add_test(tests, more_active_than_reserved);
+    tcase_add_test(tests, more_segments_made_than_there_are);
+    tcase_add_test(tests, segments_taken_back);
     return tests;
 }

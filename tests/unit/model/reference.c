@@ -158,6 +158,7 @@ static void replay_reserved(struct reference *r, const struct trace_rows *trace)
     for (size_t i = 0; i < trace->count; i++)
         now -= reserved_delta(trace->rows[i]);
     curve->start_bytes = curve->peak_bytes = curve->at_active_peak_bytes = now;
+    curve->lowest_bytes = now;
     curve->peak_event = -1;
     curve->active_at_peak_bytes = r->active_at[0];
     r->reserved_at[0] = now;
@@ -168,6 +169,8 @@ static void replay_reserved(struct reference *r, const struct trace_rows *trace)
             curve->peak_event = (int64_t)i;
             curve->active_at_peak_bytes = r->active_at[i + 1];
         }
+        if (now < curve->lowest_bytes)
+            curve->lowest_bytes = now;
         if ((int64_t)i == r->active.peak_event)
             curve->at_active_peak_bytes = now;
         r->reserved_at[i + 1] = now;
