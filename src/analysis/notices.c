@@ -173,12 +173,13 @@ static void uneven_segments(struct notice_list *list, const struct memory_state 
             units_bytes(bytes, (int64_t)state->excess_bytes, list->unit));
 }
 
+/* Where that was below 0, below_zero() says so. */
 static void above_reserved(struct notice_list *list, const struct timeline *timeline)
 {
     int64_t active = timeline->active.peak_bytes;
     int64_t reserved = timeline->reserved.at_active_peak_bytes;
     char held[UNITS_TEXT_SIZE], have[UNITS_TEXT_SIZE];
-    if (active > reserved)
+    if (reserved >= 0 && active > reserved)
         add(list, NOTICE_MORE_THAN_RESERVED,
             "%s are active at the peak but only %s reserved: the file was edited or is damaged, "
             "and "

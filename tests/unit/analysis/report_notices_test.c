@@ -190,6 +190,17 @@ START_TEST(more_segments_made_than_there_are)
 }
 END_TEST
 
+START_TEST(reserved_below_0_at_the_peak_is_said_once)
+{
+    capture.total_size = 100;
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_event(&capture, "segment_alloc", 1000, 800, SCRIPT);
+    capture_block(&capture, 1, 100, STACK_FORWARD);
+    check_holds(NOTICE_RESERVED_BELOW_ZERO, "700 B below 0");
+    ck_assert_ptr_null(notice(NOTICE_MORE_THAN_RESERVED));
+}
+END_TEST
+
 START_TEST(segments_taken_back)
 {
     capture.total_size = 1000;
@@ -219,6 +230,7 @@ TCase *report_notices_tests(void)
     tcase_add_test(tests, blocks_larger_than_their_segment);
     tcase_add_test(tests, more_active_than_reserved);
     tcase_add_test(tests, more_segments_made_than_there_are);
+    tcase_add_test(tests, reserved_below_0_at_the_peak_is_said_once);
     tcase_add_test(tests, segments_taken_back);
     return tests;
 }
