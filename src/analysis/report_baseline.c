@@ -31,9 +31,12 @@ bool baseline_rows_make(const struct timeline *timeline, const struct categories
         row->bytes += (int64_t)timeline->carried[i].size;
         row->count++;
     }
+    int64_t unexplained = timeline->trace->edge.active_offset;
     for (size_t i = 0; i < cells; i++)
         if (made[i].count > 0)
             made[used++] = made[i];
+    if (unexplained != 0) /* there is room: no allocation has this category */
+        made[used++] = (struct baseline_row){.category = CATEGORY_COUNT, .bytes = unexplained};
     if (used > 0)
         qsort(made, used, sizeof(*made), compare_rows);
     *rows = made;

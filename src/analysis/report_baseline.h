@@ -5,8 +5,9 @@
 #include "analysis/category.h"
 
 struct baseline_row {
-    uint8_t category; /* enum category */
-    uint8_t reason;   /* a reason byte */
+    uint8_t category; /* enum category; CATEGORY_COUNT: what frees before the range that were of
+                         another size than was allocated left over */
+    uint8_t reason;   /* a reason byte; REASON_NONE where it is unexplained */
     int64_t bytes;
     uint64_t count;
 };

@@ -48,8 +48,10 @@ void baseline_json(struct json_writer *json, const struct device_report *report)
         const struct baseline_row *row = &report->baseline[i];
         emit_open(json, NULL, '{');
         emit_word(json, "category", category_name((enum category)row->category));
-        emit_word(json, "confidence", confidence_name(reason_confidence(row->reason)));
-        emit_word(json, "reason", reason_name(row->reason));
+        if (row->category != CATEGORY_COUNT) {
+            emit_word(json, "confidence", confidence_name(reason_confidence(row->reason)));
+            emit_word(json, "reason", reason_name(row->reason));
+        }
         emit_integer(json, "bytes", row->bytes);
         emit_count(json, "count", row->count);
         emit_close(json, '}');

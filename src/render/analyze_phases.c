@@ -105,10 +105,11 @@ bool device_baseline(const struct page *page, const struct device_report *report
                         strlen(category_name((enum category)row->category)));
         if (shown == 3)
             continue;
-        table_add(&table, row->category == CATEGORY_UNKNOWN
-                              ? "-"
-                              : confidence_name(reason_confidence(row->reason)));
-        table_add(&table, reason_sentence(row->reason));
+        bool is_known = row->category != CATEGORY_UNKNOWN && row->category != CATEGORY_COUNT;
+        table_add(&table, is_known ? confidence_name(reason_confidence(row->reason)) : "-");
+        table_add(&table, row->category == CATEGORY_COUNT
+                              ? "freed before the range, in another size than was allocated"
+                              : reason_sentence(row->reason));
     }
     table_print(&table, page, SECTION_INDENT);
     bool ok = !table_failed(&table);

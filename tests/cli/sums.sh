@@ -63,4 +63,17 @@ exits 0
 out_has '"reserved":{"start_bytes":-8388608'
 out_has '"warnings":["device 0: followed back from the segments of the dump, reserved memory is 8.00 MiB below 0 at its lowest:'
 
+# A free before the range, of another size than was allocated: a row of the baseline has the rest.
+capture 2097152 "$(block 4096 512 512 active_allocated), $(block 4608 2096640 0 inactive)" \
+    "$(event alloc 8192 1000), $(event free_requested 8192 1000), $(event free_completed 8192 400), $(event alloc 4096 512)"
+run analyze --range 3: capture.json
+exits 0
+out_has 'baseline     600 B  allocated before the range'
+out_has 'From before the range: 600 B'
+out_has '600 B      0  unexplained  -           freed before the range, in another size'
+run analyze --range 3: --format json capture.json
+exits 0
+out_has '"active":{"baseline_bytes":600,'
+out_has '"baseline":[{"category":"unexplained","bytes":600,"count":0}]'
+
 finish
