@@ -18,16 +18,18 @@ static bool write_report(const struct plot_job *job, const struct plot_snapshot 
     bool is_dump = !at->at_given || at->at_end;
     const struct plot_look *look = &job->options->look;
     struct plot_subject subject = plot_snapshot_subject(snapshot, at);
-    if (!segment_map_make(&parts->map, snapshot->timeline,
-                          is_dump ? MAP_DUMP : snapshot->report->at_item, err))
+    bool has_segments = plot_report_has_segments(look);
+    if (has_segments && !segment_map_make(&parts->map, snapshot->timeline,
+                                          is_dump ? MAP_DUMP : snapshot->report->at_item, err))
         return false;
     struct plot_segments segments = {.look = look,
-                                     .margins = plot_report_segments(look),
                                      .subject = subject,
                                      .sites = snapshot->capture.sites,
                                      .map = &parts->map,
                                      .notes = job->notes,
                                      .is_dump = is_dump};
+    if (has_segments)
+        segments.margins = plot_report_segments(look);
     struct plot_report report = {.look = look,
                                  .subject = subject,
                                  .timeline = timeline,

@@ -74,7 +74,7 @@ static void put_legend(const struct plot_categories *plot, const uint8_t *shown,
         snprintf(remark, sizeof(remark), "  %s", peak_size(plot, shown[i], size));
         plot_legend_add(&legend, plot_category_colour(shown[i]), name, remark);
     }
-    plot_legend_put(script, &legend, plot_time_height(&plot->time));
+    plot_legend_put(script, &legend, plot_time_legend(&plot->time));
 }
 
 /* A name has the size at the peak behind it. */

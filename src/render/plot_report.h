@@ -33,6 +33,9 @@ enum { REPORT_HEAD, REPORT_PAGE, REPORT_FRAME, REPORT_TIMELINE, REPORT_BARS, REP
 
 struct plot_margins plot_report_timeline(const struct plot_look *look,
                                          const struct device_report *report);
+/* Low pictures have the timeline alone; higher ones categories and call sites below it, and only
+ * from here on the segments too. */
+bool plot_report_has_segments(const struct plot_look *look);
 struct plot_margins plot_report_segments(const struct plot_look *look);
 /* How many call sites there is room for. */
 size_t plot_report_sites(const struct plot_look *look);
@@ -42,7 +45,8 @@ struct plot_report {
     const struct plot_look *look;
     struct plot_subject subject;
     const struct plot_timeline *timeline;
-    const struct plot_segments *segments; /* NULL where the layout of the moment is not known */
+    const struct plot_segments *segments; /* NULL without room, or where the layout of the moment
+                                             is not known */
 };
 
 /* Writes the whole script, and the data files. */

@@ -6,6 +6,8 @@
 
 #define REPORT_EDGE 32 /* pixels */
 
+/* Pixels from the top that words may take. */
+unsigned plot_report_words_room(const struct plot_look *look);
 /* The words at the top; and where they end, in pixels from there. */
 void plot_report_words(FILE *script, const struct plot_look *look,
                        const struct device_report *report);

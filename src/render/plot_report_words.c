@@ -5,10 +5,10 @@
 #include "render/page.h"
 #include "render/plot_report_parts.h"
 
-#define WORDS_LINE    20  /* pixels from one line to the next */
-#define WORD_PIXELS   7.0 /* of a letter, about */
+#define WORDS_LINE    20 /* pixels from one line to the next */
 #define FINDINGS_TOLD 4
 #define FINDING_LINES 2
+#define VERDICT_LINES 4 /* it ends with what to do */
 #define NOTICES_TOLD  2
 #define WORDS_MOST    13
 #define TITLE_Y       30 /* pixels from the top */
@@ -44,14 +44,34 @@ static void put_line(struct words *words, unsigned x, const char *font, const ch
     buffer_release(&escaped);
 }
 
-/* Breaks at spaces; what goes beyond `lines` is cut. */
+/* Pixels that a byte of text takes, about: not too few, in the format that has most. */
+static double letter_pixels(char c)
+{
+    if ((c >= 'A' && c <= 'Z') || c == '_')
+        return 9.6;
+    if (c == ' ' || c == '.' || c == ',' || c == ':' || c == ';' || c == 'i' || c == 'l')
+        return 4.4;
+    return ((unsigned char)c & 0xC0) == 0x80 ? 0 : 7.7;
+}
+
+/* How much of the text fits. */
+static size_t measure(const char *text, double pixels)
+{
+    size_t size = 0;
+    while (text[size] && (pixels -= letter_pixels(text[size])) >= 0)
+        size++;
+    return size;
+}
+
+/* Breaks at spaces; what goes beyond `lines`, or the last line there is, is cut. */
 static void put_paragraph(struct words *words, const char *colour, const char *text, size_t lines)
 {
-    size_t most = (size_t)((words->look->width - 2 * REPORT_EDGE) / WORD_PIXELS);
+    if (lines > words->most - words->count)
+        lines = words->most - words->count;
     for (unsigned indent = 0; *text && lines > 0; lines--, indent = 16) {
-        size_t size = strlen(text);
+        size_t most = measure(text, words->look->width - 2 * REPORT_EDGE - indent), size = most;
         bool is_cut = false;
-        if (size > most) {
+        if (text[most]) {
             for (size = most; size > most / 2 && text[size] != ' ';)
                 size--;
             is_cut = lines == 1;
@@ -115,7 +135,7 @@ static void put_verdict(struct words *words, const struct device_report *report)
         buffer_printf(&text, " by %s", row->asker);
     buffer_printf(&text, ": %s; %s", row->sentence, row->next);
     if (!text.failed)
-        put_paragraph(words, "#B00000", text.bytes, 3);
+        put_paragraph(words, "#B00000", text.bytes, VERDICT_LINES);
     buffer_release(&text);
 }
 
@@ -139,7 +159,11 @@ static void put_findings(struct words *words, const struct device_report *report
 static struct words put_all(FILE *script, const struct plot_look *look,
                             const struct device_report *report)
 {
-    struct words words = {.script = script, .look = look, .most = WORDS_MOST, .y = TITLE_Y};
+    size_t room = 1 + (plot_report_words_room(look) - FIRST_Y) / WORDS_LINE;
+    struct words words = {.script = script,
+                          .look = look,
+                          .most = room < WORDS_MOST ? room : WORDS_MOST,
+                          .y = TITLE_Y};
     put_line(&words, REPORT_EDGE, "16", "#000000", look->title, strlen(look->title));
     words.y = FIRST_Y;
     put_numbers(&words, report);

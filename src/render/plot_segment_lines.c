@@ -79,8 +79,12 @@ void segment_lines_make(struct segment_lines *lines, const struct plot_segments 
     for (size_t i = 0; i < lines->count; i++)
         bytes[i] = group_bytes(&lines->groups[i], map);
     double room = lines->height - (double)(HEADING * lines->count);
+    double least = (double)(LEAST_PITCH * lines->count);
+    if (room < least)
+        room = least;
     size_t most = (size_t)(room / LEAST_PITCH), wanted = map->span_count / SPANS_A_LINE;
-    wanted = wanted < LEAST_LINES ? LEAST_LINES : wanted > most ? most : wanted;
+    wanted = wanted < LEAST_LINES ? LEAST_LINES : wanted;
+    wanted = wanted > most ? most : wanted;
     if (wanted < lines->count + 1)
         wanted = lines->count + 1;
     uint64_t row_bytes = round_up(map->bytes / wanted + 1);

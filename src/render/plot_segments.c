@@ -5,7 +5,9 @@
 #include "render/page.h"
 #include "render/plot_segments_parts.h"
 
-const struct plot_margins plot_segments_margins = {32, 32, 92, 78, PLOT_TITLES};
+#define LABEL_WIDTH 660 /* pixels that what the axis says takes in full */
+
+const struct plot_margins plot_segments_margins = {32, 32, 92, 86, PLOT_TITLES};
 
 static const char *size_text(char out[UNITS_TEXT_SIZE], uint64_t bytes)
 {
@@ -97,24 +99,39 @@ static void put_titles(FILE *script, const struct plot_segments *plot)
     buffer_release(&words);
 }
 
-/* "large, stream 0x7: 11.70 GiB in 380 segments, 6.37 GiB in use, largest hole 64.00 MiB" */
+/* "large, stream 0x7: 11.70 GiB in 380 segments, 6.37 GiB in use, largest hole 64.00 MiB", without
+ * the ends that go beyond `width` pixels. */
+static void put_pool(FILE *out, const struct segment_group *group, double width)
+{
+    const struct pool_row *sum = &group->sum;
+    char name[POOL_TEXT_SIZE], bytes[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+    char parts[3][POOL_TEXT_SIZE + 3 * UNITS_TEXT_SIZE];
+    if (group->pools > 1)
+        snprintf(name, sizeof(name), "%zu other pools", group->pools);
+    else
+        pool_text(name, &sum->key);
+    snprintf(parts[0], sizeof(parts[0]), "%s%s: %s in %s segment%s",
+             group->pools > 1 ? "" : "pool ", name, size_text(bytes, sum->reserved_bytes),
+             units_count(count, sum->segments), sum->segments == 1 ? "" : "s");
+    snprintf(parts[1], sizeof(parts[1]), ", %s in use", size_text(bytes, sum->active_bytes));
+    snprintf(parts[2], sizeof(parts[2]), ", largest hole %s",
+             size_text(bytes, sum->largest_hole_bytes));
+    double pixels = 0;
+    for (size_t i = 0; i < 3; i++) {
+        pixels += (double)strlen(parts[i]) * PLOT_CHARACTER;
+        if (i > 0 && pixels > width)
+            break;
+        fputs(parts[i], out);
+    }
+}
+
 static void put_pools(FILE *out, const struct segment_lines *lines)
 {
     fputs("# top\tname\n", out);
     for (size_t i = 0; i < lines->count; i++) {
-        const struct segment_group *group = &lines->groups[i];
-        const struct pool_row *sum = &group->sum;
-        char name[POOL_TEXT_SIZE], reserved[UNITS_TEXT_SIZE], active[UNITS_TEXT_SIZE],
-            hole[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
-        if (group->pools > 1)
-            snprintf(name, sizeof(name), "%zu other pools", group->pools);
-        else
-            pool_text(name, &sum->key);
-        fprintf(out, "%.5g\t%s%s: %s in %s segment%s, %s in use, largest hole %s\n",
-                group->top - 11, group->pools > 1 ? "" : "pool ", name,
-                size_text(reserved, sum->reserved_bytes), units_count(count, sum->segments),
-                sum->segments == 1 ? "" : "s", size_text(active, sum->active_bytes),
-                size_text(hole, sum->largest_hole_bytes));
+        fprintf(out, "%.5g\t", lines->groups[i].top - 11);
+        put_pool(out, &lines->groups[i], lines->width);
+        fputc('\n', out);
     }
 }
 
@@ -134,10 +151,11 @@ bool plot_segments_write(const struct plot_segments *plot, FILE *const files[], 
     fprintf(script, "untold = %d\nrow_size = %.8g\ngraph_height = %.6g\nkey_below = %.6f\n",
             plot->map->untold_bytes > 0, (double)lines.row_bytes / unit, lines.height,
             54.0 / plot->look->height);
-    fprintf(script,
-            "x_label = '%s; a line is %s, its segments end to end, the largest first; a black "
-            "line ends a segment'\n",
-            unit_name, size_text(length, lines.row_bytes));
+    fprintf(script, "x_label = '%s; a line is %s%s'\n", unit_name,
+            size_text(length, lines.row_bytes),
+            lines.width < LABEL_WIDTH ? ", a black line ends a segment"
+                                      : ", its segments end to end, the largest first; a black "
+                                        "line ends a segment");
     put_pools(files[SEGMENTS_POOLS], &lines);
     plot_segment_boxes(plot, &lines, files);
     return plot_segment_labels(plot, &lines, files[SEGMENTS_LABELS], err) &&

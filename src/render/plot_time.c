@@ -4,11 +4,14 @@
 
 #include "base/units.h"
 #include "render/moments.h"
+#include "render/plot_legend.h"
 #include "render/plot_words.h"
 
-#define PHASES_MOST 1000
-#define STRIP_PIXEL 1    /* phases that are narrower are left out */
-#define HEADROOM    1.14 /* above the highest curve: the peak's label */
+#define CURVES       2 /* active and reserved */
+#define PHASES_MOST  1000
+#define STRIP_PIXEL  1    /* phases that are narrower are left out */
+#define LABEL_HEIGHT 220  /* pixels that what the axis says takes in full */
+#define HEADROOM     1.14 /* above the highest curve: the peak's label */
 
 const struct plot_margins plot_time_margins = {80, 300, 100, 60, PLOT_TITLES};
 const struct plot_margins plot_text_margins = {8 * PLOT_CELL_WIDTH, 2 * PLOT_CELL_WIDTH,
@@ -47,6 +50,12 @@ static void choose_units(struct plot_scale *scale, const struct sampling *sampli
 unsigned plot_time_height(const struct plot_time *plot)
 {
     return plot->look->height - plot->margins.top - plot->margins.bottom;
+}
+
+unsigned plot_time_legend(const struct plot_time *plot)
+{
+    unsigned height = plot_time_height(plot), curves = CURVES * PLOT_KEY_LINE;
+    return height > curves ? height - curves : 0;
 }
 
 struct plot_scale plot_time_scale(const struct plot_time *plot)
@@ -146,7 +155,10 @@ void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot
         plot->timeline->trace->count > 0 ? scale->x_label : "no events were recorded";
     fprintf(script, "x_first = %.9g\nx_last = %.9g\ny_top = %.9g\nx_label = '%s'\n", scale->x_first,
             scale->x_last, scale->y_top, label);
-    fprintf(script, "y_label = 'active memory (requested sizes), %s'\n", scale->y_name);
+    fprintf(script, "y_label = '%s, %s'\n",
+            plot_time_height(plot) < LABEL_HEIGHT ? "active memory"
+                                                  : "active memory (requested sizes)",
+            scale->y_name);
     put_peak(script, plot, scale);
     put_mark(script, plot, scale);
     put_words(script, plot, subtitle);

@@ -8,7 +8,7 @@
 #include "render/plot.h"
 
 #define PLOT_TIME_STRIP 1.05 /* how far frame.gp's axis goes beyond y_top: the strip of phases */
-#define PLOT_COLUMNS 1500 /* more than a picture has pixels are of no use */
+#define PLOT_COLUMNS    1500 /* more than a picture has pixels are of no use */
 
 /* Of a graph over time; the right one has the legend. */
 extern const struct plot_margins plot_time_margins;
@@ -41,8 +41,9 @@ struct plot_scale plot_time_scale(const struct plot_time *plot);
 double plot_time_unit(double span, const char **label);
 /* Bytes that half a pixel of the picture's height stands for. */
 double plot_time_half_pixel(const struct plot_time *plot);
-/* Pixels that the graph is high. */
+/* Pixels that the graph is high; and of these, what the curves leave of the legend. */
 unsigned plot_time_height(const struct plot_time *plot);
+unsigned plot_time_legend(const struct plot_time *plot);
 /* The sampling's column with the most active memory. */
 size_t plot_time_peak_column(const struct sampling *sampling);
 double plot_time_x(const struct plot_time *plot, const struct plot_scale *scale, size_t column);

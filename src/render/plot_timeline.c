@@ -34,7 +34,7 @@ static bool write_parts(const struct plot_timeline *plot, const struct plot_grou
     buffer_release(&text);
     if (!plot_rest_write(plot, &scale, groups, &legend, script, files[TIMELINE_REST], err))
         return false;
-    plot_legend_put(script, &legend, plot_time_height(&plot->time));
+    plot_legend_put(script, &legend, plot_time_legend(&plot->time));
     plot_time_curves(files[TIMELINE_CURVES], &plot->time, &scale);
     plot_time_phases(files[TIMELINE_PHASES], &plot->time, &scale);
     plot_bands_write(files[TIMELINE_BANDS], plot, &scale, colours);

@@ -161,6 +161,31 @@ run plot samples/leak.pickle.gz --kind report --at end --script s
 exits 0
 check 'tells the moment' grep -q "plot_title = 'What it is for, at the end'" s/plot.gp
 
+
+# Every graph lies on the page, whatever its size; a low page has fewer.
+# on_page FILE: between 0 and 1, and the right way round.
+on_page() {
+    awk '$2 == "=" && /^(left|right|top|bottom|title_y|subtitle_y|note_y) = / {
+            at[$1] = $3
+            if ($3 < 0 || $3 > 1) { print; wrong = 1 }
+        }
+        /^bottom = / && at["bottom"] >= at["top"] || /^right = / && at["left"] >= at["right"] { print; wrong = 1 }
+        /^graph_height = / && $3 < 20 { print; wrong = 1 }
+        /^word_x/ && ($6 < 0 || $6 > 1) { print; wrong = 1 }
+        END { exit wrong }' "$1"
+}
+for size in 800x450 1000x600 1000x660 800x899 800x900 1600x1080 1600x1081 8000x450 8000x8000; do
+    for kind in timeline categories segments sites phases flame report; do
+        run plot samples/oom.pickle.gz --kind $kind --size $size --script s
+        exits 0
+        check "is on the page of $kind, $size" on_page s/plot.gp
+    done
+done
+for page in 800x450:1 1000x639:1 1000x640:3 1000x899:3 1000x900:4; do
+    run plot samples/oom.pickle.gz --kind report --size ${page%:*} --script s
+    check "has $page graphs, and words" test "$(grep -c '^plot_title' s/plot.gp)" -eq $((${page#*:} + 1))
+done
+
 for bad in '--at never' '--at 99999999'; do
     # shellcheck disable=SC2086 # a list of words
     run plot $bad --kind sites samples/train-loop.pickle.gz --script s
