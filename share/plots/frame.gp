@@ -4,11 +4,12 @@ set xrange [x_first:x_last]
 set yrange [0:y_top * 1.05] # the strip of phases is above y_top
 set border 3 linecolor rgb '#666666'
 set tics nomirror out textcolor rgb '#444444'
+set xtics offset 0, tic_lift
 set format x '%.10g'
 set grid ytics linecolor rgb '#DDDDDD' dashtype 3
-set xlabel x_label textcolor rgb '#444444'
+set xlabel x_label offset 0, label_lift textcolor rgb '#444444'
 set ylabel y_label textcolor rgb '#444444'
-set key at screen right + 0.012, screen top left top Left reverse samplen 2 spacing 1.35
+set key at screen right + 0.012, screen top left top Left reverse samplen 2 spacing key_spacing
 
 # the peak's label stands on the side where there is room
 peak_right = peak_x > x_first + 0.5 * (x_last - x_first)

@@ -11,7 +11,7 @@ unset key
 power(step) = 10 ** floor(log10(step))
 round_step(step) = power(step) * (step / power(step) < 1.5 ? 1 : step / power(step) < 3.5 ? 2 : 5)
 rows = (panels + 1) / 2
-head = 0.10 # of the picture's height, for the titles
+head = low ? 0.13 : 0.10 # of the picture's height, for the titles
 left = 0.05
 gap = 0.06
 width = (1 - left - 0.02 - gap) / 2
@@ -35,7 +35,7 @@ unset label 2
 unset label 3
 unset label 4
 set border 3 linecolor rgb '#666666'
-set xtics nomirror out textcolor rgb '#444444' font ',9'
+set xtics nomirror out textcolor rgb '#444444' font ',9' offset 0, tic_lift
 set ytics nomirror out textcolor rgb '#444444' font ',9'
 set format x '%.10g'
 set grid noxtics ytics linetype 1 linecolor rgb '#DDDDDD' dashtype 3
@@ -52,7 +52,7 @@ do for [i = 1:panels] {
     set yrange [0:axis_top[i]]
     set ytics round_step(axis_top[i] / 4)
     set title panel_title[i] offset 0, -0.6
-    set xlabel axis_label[i] textcolor rgb '#444444' font ',9' offset 0, 0.7
+    set xlabel (low ? '' : axis_label[i]) textcolor rgb '#444444' font ',9' offset 0, 0.7 + label_lift
     # the label stands above the highest column, on the side where there is room
     set label 1 peak_text[i] at peak_x[i], peak_y[i] point pointtype 7 pointsize 0.4 front font ',9'
     if (peak_x[i] > 0.5 * axis_last[i]) {

@@ -4,9 +4,10 @@ set xrange [-0.02 * x_last:x_last]
 set yrange [0:y_top]
 set border 3 linecolor rgb '#666666'
 set tics nomirror out textcolor rgb '#444444'
+set xtics offset 0, tic_lift
 set format x '%.10g'
 set grid linecolor rgb '#E6E6E6' dashtype 3
-set xlabel x_label textcolor rgb '#444444'
+set xlabel x_label offset 0, label_lift textcolor rgb '#444444'
 set ylabel y_label textcolor rgb '#444444'
 unset key
 plot \

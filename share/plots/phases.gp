@@ -7,9 +7,9 @@ set ytics nomirror out textcolor rgb '#444444'
 set format y '%.10g'
 set grid ytics linecolor rgb '#DDDDDD' dashtype 3
 set ylabel y_label textcolor rgb '#444444'
-set xlabel 'phases, in their order' offset 0, -1 textcolor rgb '#444444'
+set xlabel 'phases, in their order' offset 0, -1 + label_lift textcolor rgb '#444444'
 unset xtics
-set key at screen right + 0.012, screen top left top Left reverse samplen 2 spacing 1.35
+set key at screen right + 0.012, screen top left top Left reverse samplen 2 spacing key_spacing
 strip_low = y_top * 1.012
 strip_high = y_top * 1.05
 half = bar_width / 2.0

@@ -4,9 +4,10 @@ set xrange [0:row_size]
 set yrange [graph_height:0]
 set border 1 linecolor rgb '#666666'
 set xtics nomirror out textcolor rgb '#444444'
+set xtics offset 0, tic_lift
 set format x '%.10g'
 unset ytics
-set xlabel x_label textcolor rgb '#444444'
+set xlabel x_label offset 0, label_lift textcolor rgb '#444444'
 set key at screen left, screen bottom - key_below left top horizontal maxrows 1 Left reverse samplen 1.5 width 1 font ',10'
 plot \
     'segments.tsv' using 1:3:1:2:3:4:5 with boxxyerror linecolor rgb variable notitle, \

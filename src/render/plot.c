@@ -34,15 +34,14 @@ static unsigned letter_width(char letter)
     return strchr("%MWm", letter) ? 89 : letter >= 'A' && letter <= 'Z' ? 70 : 56;
 }
 
-/* How many bytes of a text fit: all, or up to the last space that does. */
-static size_t fitting(const struct plot_look *look, const char *text, double pixels)
+size_t plot_fitting(const struct plot_look *look, const char *text, double font, double pixels)
 {
     size_t words = 0, at = 0;
     double width = 0;
     for (; text[at]; at++) {
         words = text[at] == ' ' ? at : words;
         width += look->format == PLOT_DUMB ? ((text[at] & 0xc0) != 0x80) * PLOT_CELL_WIDTH
-                                           : letter_width(text[at]) * WORDS_FONT / 100;
+                                           : letter_width(text[at]) * font / 100;
         if (width > pixels)
             return words > 0 || text[at] == ' ' ? words : at;
     }
@@ -66,7 +65,7 @@ void plot_put_words(FILE *script, const struct plot_look *look, struct plot_marg
     unsigned around = margins.title_left + WORDS_FROM_EDGE;
     double pixels = margins.words ? margins.words : look->width - (double)around;
     struct buffer rest = BUFFER_INIT;
-    size_t cut = fitting(look, subtitle, pixels);
+    size_t cut = plot_fitting(look, subtitle, WORDS_FONT, pixels);
     const char *behind = subtitle + cut;
     buffer_puts(&rest, *behind == ' ' ? behind + 1 : behind);
     if (rest.size > 0 && *note)
@@ -74,7 +73,7 @@ void plot_put_words(FILE *script, const struct plot_look *look, struct plot_marg
     buffer_puts(&rest, note);
     const char *second = rest.size && !rest.failed ? rest.bytes : "";
     put_beginning(script, "plot_subtitle", subtitle, cut, "");
-    size_t shown = fitting(look, second, pixels);
+    size_t shown = plot_fitting(look, second, WORDS_FONT, pixels);
     put_beginning(script, "plot_note", second, shown, second[shown] ? "\xe2\x80\xa6" : "");
     buffer_release(&rest);
 }
@@ -107,6 +106,11 @@ static void put_terminal(FILE *script, const struct plot_look *look)
                 "set terminal pdfcairo size %.2f,%.2f noenhanced font 'Liberation Sans,9' "
                 "fontscale 0.75 linewidth 2\n",
                 look->width / 100.0, look->height / 100.0);
+    /* To SVG's terminal a character is half as high again as to the others: what is measured in
+     * characters must go as many pixels there. */
+    bool is_svg = look->format == PLOT_SVG;
+    fprintf(script, "label_lift = %g\ntic_lift = %g\nkey_spacing = %g\n", is_svg ? 0.7 : 0,
+            is_svg ? 0.4 : 0, is_svg ? 1.04 : 1.35);
     if (look->format < PLOT_SIXEL)
         fprintf(script, "if (!exists('to_stdout')) set output '%s.%s'\n", look->kind,
                 plot_formats[look->format]);
@@ -119,6 +123,18 @@ void plot_begin(FILE *script, const struct plot_look *look)
           script);
     put_terminal(script, look);
     plot_put_text(script, "plot_title", look->title, PLOT_TEXT);
+}
+
+double plot_graph_width(const struct plot_look *look, struct plot_margins margins)
+{
+    double width = (double)look->width - margins.left - margins.right;
+    return width > 1 ? width : 1;
+}
+
+double plot_graph_height(const struct plot_look *look, struct plot_margins margins)
+{
+    double height = (double)look->height - margins.top - margins.bottom;
+    return height > 1 ? height : 1;
 }
 
 void plot_put_margins(FILE *script, const struct plot_look *look, struct plot_margins margins)

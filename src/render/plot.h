@@ -33,10 +33,14 @@ struct plot_look {
     const char *title;      /* raw bytes */
 };
 
-/* The beginning of a script: terminal, output and plot_title. */
+/* The beginning of a script: terminal, output and plot_title; label_lift, tic_lift (characters that
+ * the words at the axis below are higher than by themselves) and key_spacing. */
 void plot_begin(FILE *script, const struct plot_look *look);
 /* NAME = 'TEXT', which may be raw bytes. */
 void plot_put_text(FILE *script, const char *name, const char *text, size_t most);
+/* How many bytes of a text fit, its letters `font` pixels high: all, or up to the last space that
+ * does; a word that is too long is cut. */
+size_t plot_fitting(const struct plot_look *look, const char *text, double font, double pixels);
 /* Where a graph is in the picture: pixels from its sides, and the title, the line below it and the
  * one below that, from the top. */
 struct plot_margins {
@@ -48,6 +52,9 @@ struct plot_margins {
 };
 #define PLOT_TITLES 28, 55, 76, 32, 16, 0, false
 
+/* Pixels of the graph; 1 where margins leave nothing. */
+double plot_graph_width(const struct plot_look *look, struct plot_margins margins);
+double plot_graph_height(const struct plot_look *look, struct plot_margins margins);
 /* left, right, top, bottom, title_y, subtitle_y, note_y, title_x, title_font: the same as shares of
  * the picture. */
 void plot_put_margins(FILE *script, const struct plot_look *look, struct plot_margins margins);

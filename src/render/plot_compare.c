@@ -11,8 +11,10 @@
 #define NAME_BYTES   2000 /* what is longer is no name */
 #define NAME_LETTERS 30   /* of it in the legend */
 #define LABEL_LINE   17   /* pixels */
-#define LABEL_WIDTH  460  /* about */
+#define LABEL_WIDTH  230  /* about */
 #define PEAK_TEXT    (2 * UNITS_TEXT_SIZE + 16)
+
+static const struct plot_margins margins = {80, 340, 110, 60, PLOT_TITLES};
 
 static const unsigned colours[PLOT_COMPARED] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
                                                 0x56B4E9, 0xE69F00, 0x332288, 0x882255};
@@ -78,6 +80,8 @@ static struct scale make_scale(const struct plot_compare *plot, FILE *script)
     scale.y_top = most / scale.y_unit * (1.06 + 0.03 * (double)plot->count);
     fprintf(script, "x_last = %.9g\ny_top = %.9g\ny_label = '%s, %s'\n", scale.x_last, scale.y_top,
             plot->in_use, scale.y_name);
+    fprintf(script, "x_turn = %.9g\n",
+            scale.x_last * (1 - LABEL_WIDTH / plot_graph_width(plot->look, margins)));
     return scale;
 }
 
@@ -107,8 +111,9 @@ static void place_labels(const struct plot_compare *plot, const struct scale *sc
         labels[k] =
             (struct plot_label){.of = k, .x = x, .y = (double)curve->peak_bytes / scale->y_unit};
     }
-    plot_spread(labels, plot->count, LABEL_LINE * scale->y_top / plot->look->height,
-                LABEL_WIDTH * scale->x_last / plot->look->width);
+    plot_spread(labels, plot->count,
+                LABEL_LINE * scale->y_top / plot_graph_height(plot->look, margins),
+                2 * LABEL_WIDTH * scale->x_last / plot_graph_width(plot->look, margins));
 }
 
 /* "11.57 GiB", and how much more or less than the first. */
@@ -167,7 +172,6 @@ bool plot_compare_write(const struct plot_compare *plot, FILE *const files[], st
 {
     FILE *script = files[COMPARE_SCRIPT];
     size_t common = common_folder(plot);
-    const struct plot_margins margins = {80, 340, 110, 60, PLOT_TITLES};
     char words[160];
     plot_put_margins(script, plot->look, margins);
     snprintf(words, sizeof(words), "%s: a solid line; reserved: a dashed one; the number: the peak",

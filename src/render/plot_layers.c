@@ -6,6 +6,7 @@
 #include "render/escape.h"
 #include "render/fit.h"
 
+#define LOW        200  /* pixels of a row of panels: without words at the axes */
 #define HEADROOM   1.3  /* above the highest column: its label */
 #define NAME_MOST  60   /* characters of a module's name in a label, */
 #define NAME_LEAST 12   /* however little room there is */
@@ -147,11 +148,11 @@ static void put_subtitle(FILE *script, const struct layer_panels *panels)
     fputs("'\n", script);
 }
 
-static void put_arrays(FILE *script, size_t panels)
+static void put_arrays(FILE *script, size_t panels, unsigned height)
 {
     static const char *const names[] = {"panel_title", "axis_label", "axis_last", "axis_top",
                                         "peak_text",   "peak_x",     "peak_y"};
-    fprintf(script, "panels = %zu\n", panels);
+    fprintf(script, "panels = %zu\nlow = %d\n", panels, height < LOW * ((panels + 1) / 2));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         fprintf(script, "array %s[%zu]\n", names[i], panels + 1);
 }
@@ -167,7 +168,7 @@ bool plot_layers_write(const struct plot_look *look, const struct layer_panels *
         return error_set(err, STATUS_BAD_INPUT, "nothing to plot: the trace has no sizes in it");
     put_subtitle(script, panels);
     fprintf(script, "passes = %d\n", panels->passes);
-    put_arrays(script, count);
+    put_arrays(script, count, look->height);
     fputs("# item\tmemory; a block for forward and one for backward, for each panel\n", out);
     for (size_t kind = 0; kind < LAYER_PANELS; kind++) {
         const struct layer_panel *panel = &panels->panels[kind];

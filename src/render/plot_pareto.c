@@ -6,6 +6,7 @@
 #define LABELS_MOST (ADVICE_KNEES + COMPARISON_POINTS + 1)
 #define LABEL_LINE  17  /* pixels */
 #define LABEL_WIDTH 420 /* about */
+#define WIDE        1000
 #define LEAST_ROOM                                                                                 \
     0.4 /* part of the axis that the front has at least: labels stand right of it                  \
          */
@@ -13,6 +14,8 @@
 /* Characters of a line of the legend below a picture made of characters, and beside them. */
 #define LEGEND_LEAST 20
 #define LEGEND_FRAME 14
+
+static const struct plot_margins margins = {90, 60, 110, 60, PLOT_TITLES};
 
 enum mark { MARK_KNEE, MARK_LEAST, MARK_OTHER };
 
@@ -64,7 +67,7 @@ static void describe(char out[PLOT_TEXT], const struct plot_pareto *plot,
     if (point->extra_time > 0)
         snprintf(out, PLOT_TEXT, "%s: %.20s (%.8s), +%.8s%s", point->what, size, share,
                  suggest_extra(extra, plot->problem, point->extra_time),
-                 plot->look->format == PLOT_DUMB ? "" : " compute");
+                 plot->look->format == PLOT_DUMB || plot->look->width < WIDE ? "" : " compute");
     else
         snprintf(out, PLOT_TEXT, "%s: %.20s (%.8s)", point->what, size, share);
 }
@@ -82,8 +85,8 @@ static void write_labels(const struct plot_pareto *plot, const struct named_poin
         labels[i] = (struct plot_label){.of = i,
                                         .x = percent(plot->problem, points[i].extra_time),
                                         .y = (double)points[i].peak_bytes / unit};
-    plot_spread(labels, count, LABEL_LINE * y_top / look->height,
-                LABEL_WIDTH * x_last / look->width);
+    plot_spread(labels, count, LABEL_LINE * y_top / plot_graph_height(look, margins),
+                LABEL_WIDTH * x_last / plot_graph_width(look, margins));
     fprintf(script, "labels = %zu\narray label_text[%zu]\n", count, count);
     fputs("# more compute, %\tmemory\theight of the label\ttext\tcolour\n", out);
     for (size_t i = 0; i < count; i++) {
@@ -97,7 +100,7 @@ static void write_labels(const struct plot_pareto *plot, const struct named_poin
     }
 }
 
-static void put_words(FILE *script, const struct plot_pareto *plot, struct plot_margins margins)
+static void put_words(FILE *script, const struct plot_pareto *plot)
 {
     char words[260], pieces[UNITS_TEXT_SIZE];
     const struct problem *problem = plot->problem;
@@ -120,7 +123,6 @@ static void put_axes(FILE *script, double x_last, double y_top, const char *unit
 
 void plot_pareto_write(const struct plot_pareto *plot, FILE *const files[])
 {
-    const struct plot_margins margins = {90, 60, 110, 60, PLOT_TITLES};
     const struct front *front = &plot->advice->front;
     struct named_point points[LABELS_MOST];
     size_t count = choose(plot->advice, points);
@@ -133,13 +135,13 @@ void plot_pareto_write(const struct plot_pareto *plot, FILE *const files[])
     }
     const char *name;
     double unit = plot_unit(most, &name);
-    double room = 1 - LABEL_WIDTH / ((double)plot->look->width - margins.left - margins.right);
+    double room = 1 - LABEL_WIDTH / plot_graph_width(plot->look, margins);
     double x_last = last > 0 ? last / (room > LEAST_ROOM ? room : LEAST_ROOM) : 1;
     if (plot->look->format == PLOT_DUMB)
         x_last = last > 0 ? 1.05 * last : 1; /* its labels stand below */
     double y_top = most / unit * 1.2;
     plot_put_margins(files[PARETO_SCRIPT], plot->look, margins);
-    put_words(files[PARETO_SCRIPT], plot, margins);
+    put_words(files[PARETO_SCRIPT], plot);
     put_axes(files[PARETO_SCRIPT], x_last, y_top, name);
     fputs("# more compute, %\tmemory\n", files[PARETO_FRONT]);
     for (size_t i = front->count; i-- > 0;)

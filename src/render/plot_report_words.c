@@ -5,7 +5,8 @@
 #include "render/page.h"
 #include "render/plot_report_parts.h"
 
-#define WORDS_LINE    20 /* pixels from one line to the next */
+#define WORDS_FONT    14.7 /* pixels: in a PNG, where they are largest */
+#define WORDS_LINE    20   /* pixels from one line to the next */
 #define FINDINGS_TOLD 4
 #define FINDING_LINES 2
 #define VERDICT_LINES 4 /* it ends with what to do */
@@ -44,40 +45,15 @@ static void put_line(struct words *words, unsigned x, const char *font, const ch
     buffer_release(&escaped);
 }
 
-/* Pixels that a byte of text takes, about: not too few, in the format that has most. */
-static double letter_pixels(char c)
-{
-    if ((c >= 'A' && c <= 'Z') || c == '_')
-        return 9.6;
-    if (c == ' ' || c == '.' || c == ',' || c == ':' || c == ';' || c == 'i' || c == 'l')
-        return 4.4;
-    return ((unsigned char)c & 0xC0) == 0x80 ? 0 : 7.7;
-}
-
-/* How much of the text fits. */
-static size_t measure(const char *text, double pixels)
-{
-    size_t size = 0;
-    while (text[size] && (pixels -= letter_pixels(text[size])) >= 0)
-        size++;
-    return size;
-}
-
 /* Breaks at spaces; what goes beyond `lines`, or the last line there is, is cut. */
 static void put_paragraph(struct words *words, const char *colour, const char *text, size_t lines)
 {
     if (lines > words->most - words->count)
         lines = words->most - words->count;
     for (unsigned indent = 0; *text && lines > 0; lines--, indent = 16) {
-        size_t most = measure(text, words->look->width - 2 * REPORT_EDGE - indent), size = most;
-        bool is_cut = false;
-        if (text[most]) {
-            for (size = most; size > most / 2 && text[size] != ' ';)
-                size--;
-            is_cut = lines == 1;
-        }
-        while (size > 0 && ((unsigned char)text[size] & 0xC0) == 0x80)
-            size--; /* never within a character */
+        double pixels = words->look->width - 2.0 * REPORT_EDGE - indent;
+        size_t size = plot_fitting(words->look, text, WORDS_FONT, pixels);
+        bool is_cut = lines == 1 && text[size];
         struct buffer line = BUFFER_INIT;
         buffer_add(&line, text, size);
         buffer_puts(&line, is_cut ? " …" : "");
