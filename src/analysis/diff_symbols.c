@@ -92,9 +92,5 @@ void translation_release(struct translation *translation)
 
 int symbols_compare(const struct symbols *symbols, string_id a, string_id b)
 {
-    if (a == b)
-        return 0;
-    struct text x = symbols_text(symbols, a), y = symbols_text(symbols, b);
-    int order = memcmp(x.bytes, y.bytes, x.size < y.size ? x.size : y.size);
-    return order ? order : (x.size > y.size) - (x.size < y.size);
+    return text_compare(symbols_text(symbols, a), symbols_text(symbols, b));
 }

@@ -17,16 +17,10 @@ struct matcher {
     size_t count, capacity;
 };
 
-static int compare_texts(struct text a, struct text b)
-{
-    int order = memcmp(a.bytes, b.bytes, a.size < b.size ? a.size : b.size);
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 static int compare_entries(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
-    int order = compare_texts(a->key, b->key);
+    int order = text_compare(a->key, b->key);
     if (order == 0)
         order = (a->side > b->side) - (a->side < b->side);
     return order ? order : (a->module > b->module) - (a->module < b->module);
@@ -62,7 +56,7 @@ static void match(struct matcher *matcher)
         qsort(entries, matcher->count, sizeof(*entries), compare_entries);
     for (size_t i = 0, end; i < matcher->count; i = end) {
         bool found[2] = {false, false};
-        for (end = i; end < matcher->count && compare_texts(entries[i].key, entries[end].key) == 0;
+        for (end = i; end < matcher->count && text_compare(entries[i].key, entries[end].key) == 0;
              end++)
             if (entries[end].row == NO_ROW)
                 found[entries[end].side] = true;
@@ -126,7 +120,7 @@ static void fill_rows(struct matcher *matcher)
         struct layers_diff_row *row = &diff->rows[i];
         if (row->modules[1] == 0)
             row->name = row->was;
-        if (row->modules[0] == 0 || compare_texts(row->name, row->was) == 0)
+        if (row->modules[0] == 0 || text_compare(row->name, row->was) == 0)
             row->was = (struct text){"", 0};
     }
 }
@@ -160,7 +154,7 @@ static int compare_rows(const void *left, const void *right)
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (keys[i][0] != keys[i][1])
             return keys[i][0] > keys[i][1] ? -1 : 1;
-    return compare_texts(a->name, b->name);
+    return text_compare(a->name, b->name);
 }
 
 static bool say(struct layers_diff *diff, enum unit unit, struct error *err)

@@ -20,6 +20,8 @@ libmemsnap_a_SOURCES += \
 	src/base/progress.h \
 	src/base/symbols.c \
 	src/base/symbols.h \
+	src/base/text.c \
+	src/base/text.h \
 	src/base/units.c \
 	src/base/units.h \
 	src/base/utf8.c \

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/budget.h"
+#include "base/text.h"
 
 typedef uint32_t string_id;
 typedef uint32_t frame_id;
@@ -17,11 +18,6 @@ typedef uint32_t stack_id;
 
 #define STRING_EMPTY ((string_id)0)
 #define STACK_NONE ((stack_id)0)
-
-struct text {
-    const char *bytes; /* followed by a NUL byte; may hold NUL and invalid UTF-8 inside */
-    size_t size;
-};
 
 struct frame {
     string_id name; /* function */
@@ -46,7 +42,7 @@ bool symbols_frame(struct symbols *symbols, struct frame frame, frame_id *id, st
 bool symbols_stack(struct symbols *symbols, const frame_id *frames, size_t count, stack_id *id,
                    struct error *err);
 
-struct text symbols_text(const struct symbols *symbols, string_id id);
+struct text symbols_text(const struct symbols *symbols, string_id id); /* NUL-terminated */
 struct frame symbols_frame_at(const struct symbols *symbols, frame_id id);
 struct stack symbols_stack_at(const struct symbols *symbols, stack_id id);
 size_t symbols_string_count(const struct symbols *symbols);

@@ -54,32 +54,14 @@ static bool is_full(const struct html_stacks *stacks)
     return stacks->text.size + HTML_TEXT_LENGTH_MOST * HTML_ESCAPE_MOST > HTML_TEXT_MOST;
 }
 
-static bool is_inside_character(char byte)
-{
-    return ((unsigned char)byte & 0xC0) == 0x80;
-}
-
-/* The part of a text that is shown: the end of a file's name, for that says most. */
-static struct text cut(struct text text, bool is_file)
-{
-    if (text.size <= HTML_TEXT_LENGTH_MOST)
-        return text;
-    size_t begin = is_file ? text.size - HTML_TEXT_LENGTH_MOST : 0;
-    size_t end = begin + HTML_TEXT_LENGTH_MOST;
-    for (int i = 0; i < 3 && is_file && is_inside_character(text.bytes[begin]); i++)
-        begin++;
-    for (int i = 0; i < 3 && !is_file && is_inside_character(text.bytes[end]); i++)
-        end--;
-    return (struct text){text.bytes + begin, end - begin};
-}
-
-/* Raw bytes. */
+/* Raw bytes. Of a file's name the end is shown, for that says most. */
 static bool add_text(struct html_stacks *stacks, struct text text, bool is_file, uint32_t *id,
                      struct error *err)
 {
     static const char dots[] = "\xe2\x80\xa6";
     struct buffer shown = BUFFER_INIT;
-    struct text part = cut(text, is_file);
+    struct text part = is_file ? text_last(text, HTML_TEXT_LENGTH_MOST)
+                               : text_first(text, HTML_TEXT_LENGTH_MOST);
     if (is_full(stacks))
         return add_shown(stacks, dots, sizeof(dots) - 1, id, err);
     if (part.size < text.size && is_file)

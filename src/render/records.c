@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "render/escape.h"
 
 #define BUFFER_SIZE ((size_t)64 * 1024)
@@ -227,15 +226,10 @@ static void make_msgpack(struct buffer *cell, const char *bytes, size_t size)
     msgpack_pack_str_body(&packer, bytes, size);
 }
 
-/* How much of a text to show: no character is cut. */
+/* How much of a text to show. */
 static size_t head(const char *bytes, size_t size)
 {
-    if (size <= RECORD_TEXT_MOST)
-        return size;
-    size_t cut = RECORD_TEXT_MOST;
-    while (cut > RECORD_TEXT_MOST - (UTF8_LENGTH_MAX - 1) && (bytes[cut] & 0xC0) == 0x80)
-        cut--;
-    return cut;
+    return text_first((struct text){bytes, size}, RECORD_TEXT_MOST).size;
 }
 
 struct text record_cell_of(struct record_writer *records, const char *bytes, size_t size)

@@ -154,10 +154,7 @@ static bool put_parts(FILE *out, const struct problem *problem, const struct pla
 
 static int compare_names(const void *a, const void *b)
 {
-    const struct text *p = a, *q = b;
-    size_t least = p->size < q->size ? p->size : q->size;
-    int order = memcmp(p->bytes, q->bytes, least);
-    return order ? order : (p->size > q->size) - (p->size < q->size);
+    return text_compare(*(const struct text *)a, *(const struct text *)b);
 }
 
 /* A module stands in the list twice, or outside of it once more: it runs several times, which a

@@ -7,16 +7,9 @@
 #define NANOSECONDS  1000.0 /* of a microsecond */
 #define LEAST_NUMBER 32     /* more digits than this are not looked at */
 
-static int compare_names(struct text a, struct text b)
-{
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size > 0 ? memcmp(a.bytes, b.bytes, size) : 0;
-    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 static int compare_items(const void *a, const void *b)
 {
-    return compare_names(((const struct layer_time *)a)->name,
+    return text_compare(((const struct layer_time *)a)->name,
                          ((const struct layer_time *)b)->name);
 }
 

@@ -15,6 +15,7 @@ TCase *pages_tests(void);
 TCase *progress_tests(void);
 TCase *symbols_tests(void);
 TCase *units_tests(void);
+TCase *text_tests(void);
 TCase *utf8_tests(void);
 
 #endif
