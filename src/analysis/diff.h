@@ -43,7 +43,7 @@ struct diff {
     struct site_table *sites;      /* of these symbols; not owned */
     struct diff_rows rows;         /* all */
     struct diff_line *lines; /* of `top` rows that changed, then what was cut, then what did not */
-    size_t line_count;
+    size_t line_count, line_capacity;
     size_t changed; /* rows that changed */
     struct diff_pair categories[CATEGORY_LIMIT], phases[DIFF_PHASES];
     size_t category_count, phase_count;

@@ -1,5 +1,3 @@
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/diff_parts.h"
@@ -12,11 +10,6 @@ struct builder {
     struct label_files files;
     struct buffer text;
 };
-
-static bool out_of_memory(struct error *err)
-{
-    return error_set(err, STATUS_LIMIT, "out of memory while comparing");
-}
 
 static enum diff_change change_of(const struct diff_row *row)
 {
@@ -48,22 +41,14 @@ static bool note_files(struct builder *builder, size_t shown, struct error *err)
     return true;
 }
 
-static bool plain_label(struct label *label, const char *text, struct error *err)
-{
-    struct label made = {strdup(text), strdup(text)};
-    if (made.full && made.brief) {
-        *label = made;
-        return true;
-    }
-    label_release(&made);
-    return out_of_memory(err);
-}
-
 static bool make_label(struct builder *builder, const struct diff_site *site, struct label *label,
                        struct error *err)
 {
-    if (site->place.kind == DIFF_UNEXPLAINED)
-        return plain_label(label, "(not explained: the trace contradicts itself)", err);
+    static const char unexplained[] = "(not explained: the trace contradicts itself)";
+    if (site->place.kind == DIFF_UNEXPLAINED) {
+        *label = (struct label){unexplained, unexplained};
+        return true;
+    }
     return live_source_make_label(&builder->set, &site->source, &builder->files, &builder->text,
                                   label, err);
 }
@@ -93,7 +78,7 @@ static bool add_row(struct builder *builder, const struct diff_row *row, struct 
     if (!make_label(builder, a, &line->was, err))
         return false;
     if (strcmp(line->was.full, line->label.full) == 0)
-        label_release(&line->was);
+        line->was = (struct label){0};
     return true;
 }
 
@@ -102,7 +87,7 @@ static bool add_remainder(struct builder *builder, size_t first, size_t end, con
                           struct error *err)
 {
     struct diff *diff = builder->diff;
-    char label[UNITS_TEXT_SIZE + 64], count[UNITS_TEXT_SIZE];
+    char count[UNITS_TEXT_SIZE];
     if (first == end)
         return true;
     struct diff_line *line = &diff->lines[diff->line_count++];
@@ -121,9 +106,11 @@ static bool add_remainder(struct builder *builder, size_t first, size_t end, con
         }
     if (line->row.bytes[0] != line->row.bytes[1])
         line->change = line->row.bytes[0] < line->row.bytes[1] ? DIFF_GROWN : DIFF_SHRUNK;
-    snprintf(label, sizeof(label), "(%s %ssite%s%s)", units_count(count, end - first),
-             *what ? "" : "more ", end - first == 1 ? "" : "s", what);
-    return plain_label(&line->label, label, err);
+    buffer_printf(&builder->text, "(%s %ssite%s%s)", units_count(count, end - first),
+                  *what ? "" : "more ", end - first == 1 ? "" : "s", what);
+    bool ok = label_keep(diff->symbols, &builder->text, &line->label.full, err);
+    line->label.brief = line->label.full;
+    return ok;
 }
 
 bool diff_lines_make(struct diff *diff, size_t top, struct error *err)
@@ -134,8 +121,9 @@ bool diff_lines_make(struct diff *diff, size_t top, struct error *err)
            rows->items[diff->changed].bytes[0] != rows->items[diff->changed].bytes[1])
         diff->changed++;
     size_t shown = top > 0 && top < diff->changed ? top : diff->changed;
-    diff->lines = calloc(shown + 2, sizeof(*diff->lines));
-    bool ok = (diff->lines || out_of_memory(err)) && note_files(&builder, shown, err);
+    bool ok = vec_grow((void **)&diff->lines, &diff->line_capacity, shown + 2,
+                       sizeof(*diff->lines), diff->budget, err) &&
+              note_files(&builder, shown, err);
     for (size_t i = 0; ok && i < shown; i++)
         ok = add_row(&builder, &rows->items[i], err);
     ok = ok && add_remainder(&builder, shown, diff->changed, "", err) &&
@@ -147,9 +135,5 @@ bool diff_lines_make(struct diff *diff, size_t top, struct error *err)
 
 void diff_lines_release(struct diff *diff)
 {
-    for (size_t i = 0; i < diff->line_count; i++) {
-        label_release(&diff->lines[i].label);
-        label_release(&diff->lines[i].was);
-    }
-    free(diff->lines);
+    vec_free(diff->lines, diff->line_capacity, sizeof(*diff->lines), diff->budget);
 }

@@ -2,29 +2,6 @@
 #include "analysis/paths.h"
 #include "analysis/phases.h"
 
-#define NAME_MOST 400 /* bytes of a file's or function's name in a label */
-
-static void add_cut(struct buffer *label, struct text text)
-{
-    size_t size = text.size;
-    if (size > NAME_MOST) {
-        size = NAME_MOST;
-        while (size > NAME_MOST - 4 && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)
-            size--;
-    }
-    buffer_add(label, text.bytes, size);
-    if (size < text.size)
-        buffer_puts(label, "...");
-}
-
-/* The end of a file's name. */
-static struct text ending(struct text file, size_t size)
-{
-    if (size > NAME_MOST)
-        size = NAME_MOST;
-    return (struct text){file.bytes + file.size - size, size};
-}
-
 static void label_python(const struct flame *flame, struct flame_frame of, struct buffer *label)
 {
     const struct symbols *symbols = site_table_symbols(flame->sites);
@@ -42,12 +19,11 @@ static void label_python(const struct flame *flame, struct flame_frame of, struc
     }
     if (size == 0)
         size = path_base(file).size;
-    struct text shown = ending(file, size);
-    buffer_add(label, shown.bytes, shown.size);
+    label_add_file(label, file, size);
     if (frame.line > 0)
         buffer_printf(label, ":%u", (unsigned)frame.line);
     buffer_putc(label, ' ');
-    add_cut(label, symbols_text(symbols, frame.name));
+    label_add_name(label, symbols_text(symbols, frame.name));
 }
 
 static void label_native(const struct flame *flame, frame_id id, struct buffer *label)
@@ -55,7 +31,7 @@ static void label_native(const struct flame *flame, frame_id id, struct buffer *
     const struct symbols *symbols = site_table_symbols(flame->sites);
     struct frame frame = symbols_frame_at(symbols, id);
     struct text name = symbols_text(symbols, frame.name);
-    add_cut(label, name.size > 0 ? name : symbols_text(symbols, frame.file));
+    label_add_name(label, name.size > 0 ? name : symbols_text(symbols, frame.file));
 }
 
 static const char *const words[] = {
@@ -83,7 +59,7 @@ void flame_label(const struct flame *flame, uint32_t index, struct buffer *label
         label_native(flame, frame.id, label);
         break;
     case FLAME_NAME:
-        add_cut(label, symbols_text(site_table_symbols(flame->sites), frame.id));
+        label_add_name(label, symbols_text(site_table_symbols(flame->sites), frame.id));
         break;
     case FLAME_WORD:
         buffer_puts(label, words[frame.id]);

@@ -11,11 +11,33 @@ struct label_file {
     size_t shown; /* bytes at the end of path */
 };
 
-void label_release(struct label *label)
+void label_add_name(struct buffer *text, struct text name)
 {
-    free(label->full);
-    free(label->brief);
-    *label = (struct label){0};
+    struct text shown = text_first(name, LABEL_NAME_MOST);
+    buffer_add(text, shown.bytes, shown.size);
+    if (shown.size < name.size)
+        buffer_puts(text, "...");
+}
+
+void label_add_file(struct buffer *text, struct text file, size_t size)
+{
+    struct text wanted = {file.bytes + file.size - size, size};
+    struct text shown = text_last(wanted, LABEL_NAME_MOST);
+    if (shown.size < size)
+        buffer_puts(text, "...");
+    buffer_add(text, shown.bytes, shown.size);
+}
+
+bool label_keep(struct symbols *symbols, struct buffer *text, const char **kept, struct error *err)
+{
+    string_id id;
+    const char *bytes = text->size > 0 ? text->bytes : "";
+    bool ok = !text->failed || error_set(err, STATUS_LIMIT, "out of memory while summing up");
+    ok = ok && symbols_string(symbols, bytes, strlen(bytes), &id, err);
+    buffer_clear(text);
+    if (ok)
+        *kept = symbols_text(symbols, id).bytes;
+    return ok;
 }
 
 void label_files_init(struct label_files *files, const struct symbols *symbols,

@@ -1,17 +1,26 @@
 /* Labels that tell files of the same base name apart: "a/model.py:39 forward" and
- * "b/model.py:39 forward", with as many parent folders as it takes. */
+ * "b/model.py:39 forward", with as many parent folders as it takes. No name is shown beyond
+ * LABEL_NAME_MOST bytes: one that a file has once may stand in any number of labels. */
 #ifndef MEMSNAP_ANALYSIS_LABELS_H
 #define MEMSNAP_ANALYSIS_LABELS_H
 
+#include "base/buffer.h"
 #include "base/symbols.h"
 
-/* Raw bytes, NUL-terminated, malloc'ed. */
+#define LABEL_NAME_MOST ((size_t)400)
+
+/* Raw bytes, NUL-terminated; our own words, or in symbols, where equal ones are one. */
 struct label {
-    char *full;
-    char *brief; /* for a table: its remark in parentheses is shorter */
+    const char *full;
+    const char *brief; /* for a table: its remark in parentheses is shorter */
 };
 
-void label_release(struct label *label);
+/* Adds a name; of a long one the beginning and "...". */
+void label_add_name(struct buffer *text, struct text name);
+/* Adds the last `size` bytes of a file's name; of many "..." and the end. */
+void label_add_file(struct buffer *text, struct text file, size_t size);
+/* Keeps what stands in `text`, which is cleared. */
+bool label_keep(struct symbols *symbols, struct buffer *text, const char **kept, struct error *err);
 
 /* The files of one report's labels. */
 struct label_files {

@@ -1,7 +1,5 @@
 #include "analysis/live_source.h"
 
-#include <string.h>
-
 #include "base/bisect.h"
 
 enum category live_category(const struct live_set *set, const struct live *live)
@@ -121,27 +119,18 @@ bool live_source_note_file(const struct live_set *set, const struct live_source 
     return !live_source_file(set, source, &file) || label_files_add(files, file, err);
 }
 
-/* What stands in `text`, which is cleared. */
-static bool take_text(struct buffer *text, char **taken, struct error *err)
-{
-    *taken = text->failed ? NULL : strdup(text->size > 0 ? text->bytes : "");
-    buffer_clear(text);
-    return *taken || error_set(err, STATUS_LIMIT, "out of memory while summing up");
-}
-
 bool live_source_make_label(const struct live_set *set, const struct live_source *source,
                             const struct label_files *files, struct buffer *text,
                             struct label *label, struct error *err)
 {
-    struct label made = {0};
+    struct symbols *symbols = site_table_symbols(set->sites);
+    struct label made;
     live_source_label(set, source, files, false, text);
-    bool ok = take_text(text, &made.full, err);
-    live_source_label(set, source, files, true, text);
-    ok = ok && take_text(text, &made.brief, err);
-    if (!ok) {
-        label_release(&made);
+    if (!label_keep(symbols, text, &made.full, err))
         return false;
-    }
+    live_source_label(set, source, files, true, text);
+    if (!label_keep(symbols, text, &made.brief, err))
+        return false;
     *label = made;
     return true;
 }

@@ -261,8 +261,6 @@ bool pending_find(struct pending_frees *pending, const struct timeline *timeline
 
 void pending_release(struct pending_frees *pending)
 {
-    for (size_t i = 0; i < pending->row_count; i++)
-        label_release(&pending->rows[i].label);
     free(pending->rows);
     *pending = (struct pending_frees){0};
 }

@@ -96,9 +96,9 @@ struct device_report {
     /* Sums to at.active_bytes: the call sites, largest first; what has no stack, largest first and
      * never cut; the remainders. */
     struct site_row *sites;
-    size_t site_count;
+    size_t site_count, site_capacity;
     struct live_row *largest;
-    size_t largest_count;
+    size_t largest_count, largest_capacity;
     struct steps steps;
     struct growth growth;
     struct pending_frees pending;

@@ -1,8 +1,6 @@
 #include "analysis/report_rows.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/report_sites.h"
 #include "base/units.h"
@@ -15,11 +13,6 @@ struct builder {
     struct label_files files;
     struct buffer text; /* one label at a time */
 };
-
-static bool out_of_memory(struct error *err)
-{
-    return error_set(err, STATUS_LIMIT, "out of memory while summing up");
-}
 
 /* How many of `count` rows a limit of `top` shows. */
 static size_t shown_rows(size_t count, size_t top)
@@ -61,10 +54,12 @@ static bool add_remainder(struct builder *builder, struct site_row row, const ch
     row.stack = STACK_NONE;
     row.site = (struct site){.user_frame = NO_FRAME, .any_python_frame = NO_FRAME};
     row.category = CATEGORY_UNKNOWN;
-    row.label.full = strdup(label);
-    row.label.brief = strdup(label);
+    buffer_puts(&builder->text, label);
+    if (!label_keep(site_table_symbols(builder->set->sites), &builder->text, &row.label.full, err))
+        return false;
+    row.label.brief = row.label.full;
     builder->report->sites[builder->report->site_count++] = row;
-    return (row.label.full && row.label.brief) || out_of_memory(err);
+    return true;
 }
 
 /* Sums up the call sites behind the first `shown`. */
@@ -103,10 +98,11 @@ static bool add_group(struct builder *builder, const struct site_group *group, s
 static bool make_sites(struct builder *builder, size_t shown, struct error *err)
 {
     const struct site_groups *groups = &builder->groups;
+    struct device_report *report = builder->report;
     size_t most = shown + (groups->count - groups->placed) + 2; /* two remainders */
-    builder->report->sites = calloc(most, sizeof(*builder->report->sites));
-    if (!builder->report->sites)
-        return out_of_memory(err);
+    if (!vec_grow((void **)&report->sites, &report->site_capacity, most, sizeof(*report->sites),
+                  groups->budget, err))
+        return false;
     for (size_t i = 0; i < shown; i++)
         if (!add_group(builder, &groups->items[i], err))
             return false;
@@ -142,9 +138,10 @@ static bool add_largest(struct builder *builder, const struct live *live, struct
 
 static bool make_largest(struct builder *builder, size_t shown, struct error *err)
 {
-    builder->report->largest = calloc(shown + 1, sizeof(*builder->report->largest));
-    if (!builder->report->largest)
-        return out_of_memory(err);
+    struct device_report *report = builder->report;
+    if (!vec_grow((void **)&report->largest, &report->largest_capacity, shown + 1,
+                  sizeof(*report->largest), builder->groups.budget, err))
+        return false;
     for (size_t i = 0; i < shown; i++)
         if (!add_largest(builder, &builder->set->items[i], err))
             return false;
@@ -168,10 +165,7 @@ bool report_rows_make(struct device_report *report, const struct live_set *set, 
 
 void report_rows_release(struct device_report *report)
 {
-    for (size_t i = 0; i < report->site_count; i++)
-        label_release(&report->sites[i].label);
-    for (size_t i = 0; i < report->largest_count; i++)
-        label_release(&report->largest[i].label);
-    free(report->sites);
-    free(report->largest);
+    struct budget *budget = report->timeline->snapshot->budget;
+    vec_free(report->sites, report->site_capacity, sizeof(*report->sites), budget);
+    vec_free(report->largest, report->largest_capacity, sizeof(*report->largest), budget);
 }

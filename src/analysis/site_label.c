@@ -1,3 +1,4 @@
+#include "analysis/labels.h"
 #include "analysis/paths.h"
 #include "analysis/site.h"
 
@@ -25,8 +26,7 @@ int site_frame_order(const struct site_table *table, frame_id a, frame_id b)
 
 static void add_string(const struct site_table *table, string_id id, struct buffer *label)
 {
-    struct text text = symbols_text(site_table_symbols(table), id);
-    buffer_add(label, text.bytes, text.size);
+    label_add_name(label, symbols_text(site_table_symbols(table), id));
 }
 
 static void label_frame(const struct site_table *table, frame_id id, size_t file_size,
@@ -36,7 +36,7 @@ static void label_frame(const struct site_table *table, frame_id id, size_t file
     struct text file = symbols_text(site_table_symbols(table), frame.file);
     if (file_size == 0 || file_size > file.size)
         file_size = path_base(file).size;
-    buffer_add(label, file.bytes + file.size - file_size, file_size);
+    label_add_file(label, file, file_size);
     if (frame.line > 0)
         buffer_printf(label, ":%u", (unsigned)frame.line);
     buffer_putc(label, ' ');

@@ -6,15 +6,14 @@
 #include "render/analyze_growth.h"
 #include "render/analyze_memory.h"
 #include "render/analyze_parts.h"
-#include "render/json.h"
+#include "render/json_frames.h"
 
 #define SCHEMA "memsnap.analyze/1"
 
 static void put_text(struct json_writer *json, const char *key, const struct symbols *symbols,
                      string_id id)
 {
-    struct text text = symbols_text(symbols, id);
-    emit_bytes(json, key, text.bytes, text.size);
+    emit_name(json, key, symbols_text(symbols, id));
 }
 
 static void put_time(struct json_writer *json, const char *key, int64_t time_us)
@@ -152,21 +151,6 @@ static void put_categories(struct json_writer *json, const struct device_report 
     emit_close(json, ']');
 }
 
-static void put_frames(struct json_writer *json, const struct symbols *symbols, stack_id id)
-{
-    struct stack stack = symbols_stack_at(symbols, id);
-    emit_open(json, "frames", '[');
-    for (size_t i = 0; i < stack.count; i++) {
-        struct frame frame = symbols_frame_at(symbols, stack.frames[i]);
-        emit_open(json, NULL, '{');
-        put_text(json, "file", symbols, frame.file);
-        emit_count(json, "line", frame.line);
-        put_text(json, "name", symbols, frame.name);
-        emit_close(json, '}');
-    }
-    emit_close(json, ']');
-}
-
 static void put_sites(struct json_writer *json, const struct device_report *report)
 {
     const struct symbols *symbols = report->timeline->snapshot->symbols;
@@ -185,7 +169,7 @@ static void put_sites(struct json_writer *json, const struct device_report *repo
             if (row->site.op != STRING_EMPTY)
                 put_text(json, "op", symbols, row->site.op);
             emit_count(json, "stacks", row->stacks);
-            put_frames(json, symbols, row->stack);
+            emit_frames(json, symbols, row->stack);
         }
         emit_close(json, '}');
     }

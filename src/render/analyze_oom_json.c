@@ -1,4 +1,5 @@
 #include "render/analyze_memory.h"
+#include "render/json_frames.h"
 
 static void put_layout(struct json_writer *json, const struct oom_row *row)
 {
@@ -52,20 +53,8 @@ static void put_asker(struct json_writer *json, const struct oom_row *row,
 {
     if (!row->asker)
         return;
-    struct stack stack = symbols_stack_at(symbols, row->stack);
     emit_word(json, "asked_by", row->asker);
-    emit_open(json, "frames", '[');
-    for (size_t i = 0; i < stack.count; i++) {
-        struct frame frame = symbols_frame_at(symbols, stack.frames[i]);
-        struct text file = symbols_text(symbols, frame.file);
-        struct text name = symbols_text(symbols, frame.name);
-        emit_open(json, NULL, '{');
-        emit_bytes(json, "file", file.bytes, file.size);
-        emit_count(json, "line", frame.line);
-        emit_bytes(json, "name", name.bytes, name.size);
-        emit_close(json, '}');
-    }
-    emit_close(json, ']');
+    emit_frames(json, symbols, row->stack);
 }
 
 static void put_oom(struct json_writer *json, const struct timeline *timeline,

@@ -36,7 +36,7 @@ static bool put_line(const struct stack_view *view, bool faint, const struct buf
 static bool put_name(const struct stack_view *view, bool faint, const char *name, size_t size)
 {
     struct buffer text = BUFFER_INIT;
-    escape_text(&text, name, size);
+    escape_name(&text, (struct text){name, size});
     bool ok = put_line(view, faint, &text);
     buffer_release(&text);
     return ok;
@@ -98,9 +98,9 @@ static bool python_frame(struct stack_view *view, struct frame frame, bool is_si
     struct text file = symbols_text(view->symbols, frame.file);
     struct text name = symbols_text(view->symbols, frame.name);
     struct buffer path = BUFFER_INIT, text = BUFFER_INIT, rest = BUFFER_INIT;
-    escape_text(&path, file.bytes, file.size);
+    escape_name(&path, file);
     buffer_printf(&rest, ":%u ", frame.line);
-    escape_text(&rest, name.bytes, name.size);
+    escape_name(&rest, name);
     if (path.size > 0 && rest.size > 0) {
         size_t taken = STACK_INDENT + text_columns(rest.bytes, rest.size);
         size_t room = taken + LEAST_PATH < page->width ? page->width - taken : LEAST_PATH;

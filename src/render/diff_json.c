@@ -1,12 +1,12 @@
 #include <string.h>
 
 #include "render/diff_parts.h"
+#include "render/json_frames.h"
 
 static void put_text(struct json_writer *json, const char *key, const struct diff *diff,
                      string_id id)
 {
-    struct text text = symbols_text(diff->symbols, id);
-    emit_bytes(json, key, text.bytes, text.size);
+    emit_name(json, key, symbols_text(diff->symbols, id));
 }
 
 void diff_json_bytes(struct json_writer *json, const int64_t bytes[2])
@@ -63,21 +63,6 @@ static void put_side(struct json_writer *json, const char *key, const struct dif
     emit_close(json, '}');
 }
 
-static void put_frames(struct json_writer *json, const struct diff *diff, stack_id id)
-{
-    struct stack stack = symbols_stack_at(diff->symbols, id);
-    emit_open(json, "frames", '[');
-    for (size_t i = 0; i < stack.count; i++) {
-        struct frame frame = symbols_frame_at(diff->symbols, stack.frames[i]);
-        emit_open(json, NULL, '{');
-        put_text(json, "file", diff, frame.file);
-        emit_count(json, "line", frame.line);
-        put_text(json, "name", diff, frame.name);
-        emit_close(json, '}');
-    }
-    emit_close(json, ']');
-}
-
 static void put_site(struct json_writer *json, const struct diff *diff,
                      const struct diff_line *line)
 {
@@ -99,7 +84,7 @@ static void put_site(struct json_writer *json, const struct diff *diff,
             emit_word(json, "a_category", category_name(line->was_category));
         if (line->site.op != STRING_EMPTY)
             put_text(json, "op", diff, line->site.op);
-        put_frames(json, diff, line->row.stack);
+        emit_frames(json, diff->symbols, line->row.stack);
     }
     emit_close(json, '}');
 }

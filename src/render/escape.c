@@ -81,6 +81,14 @@ void escape_text(struct buffer *out, const char *bytes, size_t size)
     }
 }
 
+void escape_name(struct buffer *out, struct text name)
+{
+    struct text shown = text_first(name, ESCAPE_NAME_MOST);
+    escape_text(out, shown.bytes, shown.size);
+    if (shown.size < name.size)
+        buffer_puts(out, "...");
+}
+
 void escape_folded(struct buffer *out, const char *bytes, size_t size)
 {
     size_t begin = out->size;

@@ -8,12 +8,18 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 /* For a terminal: control characters become \n, \t or \x1b, invalid UTF-8 \xff, and what steers or
  * hides text (bidirectional controls, zero-width and other format characters) \u{202e}. The result
  * is one line. A backslash stays as it is. */
 void escape_text(struct buffer *out, const char *bytes, size_t size);
+
+/* The same of a name that may stand in any number of lines: of one beyond ESCAPE_NAME_MOST bytes
+ * the beginning and "...". */
+#define ESCAPE_NAME_MOST ((size_t)4096)
+void escape_name(struct buffer *out, struct text name);
 
 /* Quoted, for JSON. Invalid bytes become U+FFFD; besides what JSON demands, the characters that
  * escape_text() makes visible are written as \uXXXX. */

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "render/flame.h"
-#include "render/json.h"
+#include "render/json_frames.h"
 
 void flame_weight_name(const struct flame *flame, struct buffer *name)
 {
@@ -41,7 +41,7 @@ static void put_frame(struct json_writer *json, const struct flame *flame, uint3
     emit_open(json, NULL, '{');
     emit_bytes(json, "name", label->bytes, label->size);
     if (flame_source(flame, frame, &file, &line)) {
-        emit_bytes(json, "file", file.bytes, file.size);
+        emit_name(json, "file", file);
         if (line > 0)
             emit_count(json, "line", line);
     }

@@ -75,6 +75,8 @@ libmemsnap_a_SOURCES += \
 	src/render/input_line.h \
 	src/render/json.c \
 	src/render/json.h \
+	src/render/json_frames.c \
+	src/render/json_frames.h \
 	src/render/layers.h \
 	src/render/layers_convert.h \
 	src/render/layers_convert_json.c \

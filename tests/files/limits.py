@@ -67,6 +67,12 @@ def long_name_many_frames():
         name=text("f"), filename=name if i == 0 else get(1), line=four_bytes(i))]))))
 
 
+def long_name_many_sites(size, count):
+    name = text("n" * size) + put(1)
+    return snapshot((), many(lambda i: alloc(i, array([mapping(
+        name=name if i == 0 else get(1), filename=text("f.py"), line=four_bytes(i))])), count))
+
+
 def annotations(*stages):
     marks = [annotation(stage, f"n{i}", i) for stage in stages for i in range(MANY)]
     return snapshot((), many(alloc), external_annotations=array(marks))
@@ -133,6 +139,16 @@ LIMITED = ["memo entries that change", "another stack in each event", "another k
            "bomb of one string"]
 
 
+NAMES = {  # name: (bytes, MiB that are enough, command): ends with 0, prints at most 32 MiB
+    "a name of 1 MiB in 200 sites": (lambda: long_name_many_sites(MIB, 200), 16,
+                                     ["analyze", "--format", "json"]),
+    "a name of 100 KiB in 5000 sites": (lambda: long_name_many_sites(100_000, 5000), 24,
+                                        ["check", "--max-site", "f.py=1GiB"]),
+    "a name of 100 KiB in 5000 rows": (lambda: long_name_many_sites(100_000, 5000), 24,
+                                       ["analyze", "--top", "0", "--stacks"]),
+}
+
+
 class Tally:
     failed = count = 0
 
@@ -144,13 +160,13 @@ class Tally:
             print(f"FAILED: {what}: {problem}")
 
 
-def measured(memory, *arguments):
+def measured(memory, *arguments, out=subprocess.DEVNULL):
     """The exit status (-N: signal N) and standard error, with so many bytes of address space."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
         if not SANITIZED:
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    done = subprocess.run([MEMSNAP, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    done = subprocess.run([MEMSNAP, *arguments], stdout=out, stderr=subprocess.PIPE,
                           preexec_fn=limit, check=False)
     return done.returncode, done.stderr.decode(errors="replace")
 
@@ -180,6 +196,15 @@ def check_max_memory(tally, path, name):
         tally.check(f"{name}, --max-memory {limit}MiB",
                     status not in (0, 3, 4) and f"status {status}: {said}",
                     "out of memory" in said and said)
+
+
+def check_names(tally, path, name, limit, arguments):
+    with tempfile.TemporaryFile() as out:
+        status, said = measured(PROGRAM + limit * MIB, *arguments,
+                                "--max-memory", f"{limit}MiB", path, out=out)
+        printed = out.seek(0, os.SEEK_END)
+    tally.check(name, status != 0 and f"status {status}: {said}",
+                printed > 32 * MIB and f"prints {printed} bytes")
 
 
 def wait_for(condition, seconds=30):
@@ -259,6 +284,9 @@ def main():
             check_input(tally, path, name, wanted)
             if name in LIMITED:
                 check_max_memory(tally, path, name)
+        for name, (data, limit, arguments) in NAMES.items():
+            path.write_bytes(data())
+            check_names(tally, path, name, limit, arguments)
         path.write_bytes(snapshot((), many(lambda i: alloc(i, array([frame(f"f{i}")])))))
         check_gone_reader(tally, path)
         check_shrinking(tally, folder)

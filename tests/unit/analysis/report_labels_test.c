@@ -82,6 +82,37 @@ START_TEST(no_files)
 }
 END_TEST
 
+/* "..." and the end of a file, the beginning of a function and "...". */
+START_TEST(long_names_are_cut_at_characters)
+{
+    char name[2 * LABEL_NAME_MOST + 1], shown[LABEL_NAME_MOST + 8];
+    struct buffer label = BUFFER_INIT;
+    for (size_t i = 0; i < sizeof(name) - 1; i += 2)
+        memcpy(name + i, "\xc3\xa9", 2);
+    name[sizeof(name) - 1] = '\0';
+    struct text inside = {name + 1, sizeof(name) - 2}, fits = {name, LABEL_NAME_MOST};
+    memcpy(shown, name + 1, LABEL_NAME_MOST - 1);
+    strcpy(shown + LABEL_NAME_MOST - 1, "...");
+    label_add_name(&label, inside);
+    ck_assert_str_eq(label.bytes, shown);
+    buffer_clear(&label);
+    label_add_name(&label, fits);
+    ck_assert_uint_eq(label.size, LABEL_NAME_MOST);
+
+    buffer_clear(&label);
+    label_add_file(&label, (struct text){name, sizeof(name) - 1}, sizeof(name) - 2);
+    ck_assert_uint_eq(label.size, 3 + LABEL_NAME_MOST);
+    ck_assert_int_eq(strncmp(label.bytes, "...\xc3", 4), 0);
+    buffer_clear(&label);
+    label_add_file(&label, (struct text){"/x/model.py", 11}, 8);
+    ck_assert_str_eq(label.bytes, "model.py");
+    buffer_clear(&label);
+    label_add_file(&label, (struct text){"/x/\xa9.py", 7}, 4);
+    ck_assert_str_eq(label.bytes, "\xa9.py");
+    buffer_release(&label);
+}
+END_TEST
+
 TCase *report_labels_tests(void)
 {
     TCase *tests = tcase_create("labels");
@@ -89,5 +120,6 @@ TCase *report_labels_tests(void)
     tcase_add_test(tests, parents_are_added_until_files_differ);
     tcase_add_test(tests, odd_paths);
     tcase_add_test(tests, no_files);
+    tcase_add_test(tests, long_names_are_cut_at_characters);
     return tests;
 }
