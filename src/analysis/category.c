@@ -50,22 +50,35 @@ static bool assign(struct judge *judge, struct categories *categories, struct er
     return carried_assign(judge, categories, err) && born_assign_persistent(judge, categories, err);
 }
 
+/* An array, of which `capacity` tells the size; it may be told of another of that size already. */
+static bool make_array(uint8_t **array, size_t *capacity, size_t count, struct budget *budget,
+                       struct error *err)
+{
+    size_t made = 0;
+    if (!vec_grow((void **)array, &made, count + 1, 1, budget, err))
+        return false;
+    *capacity = made;
+    return true;
+}
+
+static bool make_room(struct categories *made, const struct timeline *timeline, struct error *err)
+{
+    size_t *lifetimes = &made->lifetime_capacity, *carried = &made->carried_capacity;
+    size_t born = timeline->lifetime_count, before = timeline->carried_count;
+    return make_array(&made->of_lifetime, lifetimes, born, made->budget, err) &&
+           make_array(&made->why_lifetime, lifetimes, born, made->budget, err) &&
+           make_array(&made->of_carried, carried, before, made->budget, err) &&
+           make_array(&made->why_carried, carried, before, made->budget, err);
+}
+
 bool categories_assign(const struct timeline *timeline, struct site_table *sites,
                        const struct phases *phases, struct categories *categories,
                        struct error *err)
 {
     struct judge judge;
     judge_init(&judge, timeline, sites, phases);
-    struct categories made = {
-        .of_lifetime = malloc(timeline->lifetime_count + 1),
-        .of_carried = malloc(timeline->carried_count + 1),
-        .why_lifetime = malloc(timeline->lifetime_count + 1),
-        .why_carried = malloc(timeline->carried_count + 1),
-    };
-    bool ok = made.of_lifetime && made.of_carried && made.why_lifetime && made.why_carried;
-    if (!ok)
-        error_set(err, STATUS_LIMIT, "out of memory (%zu allocations)", timeline->lifetime_count);
-    ok = ok && assign(&judge, &made, err);
+    struct categories made = {.budget = timeline->snapshot->budget};
+    bool ok = make_room(&made, timeline, err) && assign(&judge, &made, err);
     size_tallies_release(&judge.tallies);
     if (!ok) {
         categories_release(&made);
@@ -77,9 +90,10 @@ bool categories_assign(const struct timeline *timeline, struct site_table *sites
 
 void categories_release(struct categories *categories)
 {
-    free(categories->of_lifetime);
-    free(categories->of_carried);
-    free(categories->why_lifetime);
-    free(categories->why_carried);
+    size_t lifetimes = categories->lifetime_capacity, carried = categories->carried_capacity;
+    vec_free(categories->of_lifetime, lifetimes, 1, categories->budget);
+    vec_free(categories->why_lifetime, lifetimes, 1, categories->budget);
+    vec_free(categories->of_carried, carried, 1, categories->budget);
+    vec_free(categories->why_carried, carried, 1, categories->budget);
     *categories = (struct categories){0};
 }

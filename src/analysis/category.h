@@ -42,6 +42,8 @@ struct categories {
     uint8_t *of_carried;
     uint8_t *why_lifetime; /* a reason byte: see reason.h */
     uint8_t *why_carried;
+    size_t lifetime_capacity, carried_capacity;
+    struct budget *budget; /* not owned */
 };
 
 /* `phases` are those of the timeline. */

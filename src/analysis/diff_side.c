@@ -13,7 +13,7 @@ struct reduction {
     struct live_set set;
     struct phases phases;
     struct categories categories;
-    struct live *live;
+    struct live_list live;
     struct site_groups groups;
     struct part *parts; /* one a live allocation */
     uint32_t *members;
@@ -274,9 +274,9 @@ static bool reduce(struct reduction *reduction, const struct timeline *timeline,
     if (!choose_moment(side, timeline, options, &item, err) ||
         !phases_build(&reduction->phases, timeline, set->sites, err) ||
         !categories_assign(timeline, set->sites, &reduction->phases, &reduction->categories, err) ||
-        !timeline_live(timeline, item, &reduction->live, &set->count, &set->unexplained_bytes, err))
+        !timeline_live(timeline, item, &reduction->live, err))
         return false;
-    set->items = reduction->live;
+    live_set_take(set, &reduction->live);
     set->categories = &reduction->categories;
     side->phase = phase_at(&reduction->phases, item);
     sum_up(reduction);
@@ -303,7 +303,7 @@ bool diff_side_make(struct diff_side *side, const struct timeline *timeline,
     site_groups_release(&reduction.groups);
     vec_free(reduction.parts, reduction.parts_capacity, sizeof(*reduction.parts), scratch);
     vec_free(reduction.members, reduction.members_capacity, sizeof(*reduction.members), scratch);
-    free(reduction.live);
+    live_list_release(&reduction.live);
     categories_release(&reduction.categories);
     phases_release(&reduction.phases);
     if (!ok) {

@@ -101,16 +101,16 @@ static bool choose_item(const struct timeline *timeline, const struct flame_opti
 static bool add_live(struct maker *maker, struct error *err)
 {
     const struct timeline *timeline = maker->set.timeline;
-    struct live *list;
-    size_t count;
+    struct live_list list;
     int64_t item;
     if (!choose_item(timeline, maker->options, &item, err) ||
-        !timeline_live(timeline, item, &list, &count, &maker->samples->unexplained_bytes, err))
+        !timeline_live(timeline, item, &list, err))
         return false;
+    maker->samples->unexplained_bytes = list.unexplained_bytes;
     bool ok = true;
-    for (size_t i = 0; ok && i < count; i++)
-        ok = add(maker, &list[i], list[i].size, err);
-    free(list);
+    for (size_t i = 0; ok && i < list.count; i++)
+        ok = add(maker, &list.items[i], list.items[i].size, err);
+    live_list_release(&list);
     return ok;
 }
 

@@ -171,26 +171,25 @@ static void describe_peak(struct build *build)
 static bool relate_to_peak(struct build *build, struct error *err)
 {
     const struct timeline *timeline = build->timeline;
-    struct live *list;
-    size_t count;
-    int64_t unexplained;
-    if (!timeline_live(timeline, timeline->active.peak_event, &list, &count, &unexplained, err))
+    struct live_list list;
+    if (!timeline_live(timeline, timeline->active.peak_event, &list, err))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t index = list[i].index;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct live *live = &list.items[i];
+        uint32_t index = live->index;
         const uint8_t *of =
-            list[i].in_trace ? build->categories.of_lifetime : build->categories.of_carried;
+            live->in_trace ? build->categories.of_lifetime : build->categories.of_carried;
         if (of[index] != CATEGORY_ACTIVATION)
             continue;
-        build->chain->peak_category_bytes += (int64_t)list[i].size;
-        if (!list[i].in_trace)
+        build->chain->peak_category_bytes += (int64_t)live->size;
+        if (!live->in_trace)
             continue;
         uint32_t item = timeline->lifetimes[index].alloc;
         if (item >= build->pass.first && item < build->pass.backward &&
             pass_keeps(&build->pass, timeline, &build->categories, index))
-            build->chain->peak_chain_bytes += (int64_t)list[i].size;
+            build->chain->peak_chain_bytes += (int64_t)live->size;
     }
-    free(list);
+    live_list_release(&list);
     return true;
 }
 

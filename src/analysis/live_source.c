@@ -2,6 +2,13 @@
 
 #include "base/bisect.h"
 
+void live_set_take(struct live_set *set, const struct live_list *list)
+{
+    set->items = list->items;
+    set->count = list->count;
+    set->unexplained_bytes = list->unexplained_bytes;
+}
+
 enum category live_category(const struct live_set *set, const struct live *live)
 {
     return (enum category)(live->in_trace ? set->categories->of_lifetime[live->index]

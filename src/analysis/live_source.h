@@ -28,6 +28,9 @@ struct live_set {
     int64_t unexplained_bytes;
 };
 
+/* What is live at the moment: the list stays the caller's. */
+void live_set_take(struct live_set *set, const struct live_list *list);
+
 enum category live_category(const struct live_set *set, const struct live *live);
 /* A reason byte (reason.h). */
 uint8_t live_reason(const struct live_set *set, const struct live *live);

@@ -108,14 +108,17 @@ bool live_sums(const struct live_set *set, const struct phases *phases, live_tes
 {
     struct live_sum made[LIVE_SUMS_MOST] = {0};
     struct parts parts[LIVE_SUMS_MOST] = {0};
-    struct part *room = calloc(count * set->count + 1, sizeof(*room));
-    for (size_t k = 0; room && k < count; k++)
+    struct part *room = NULL;
+    struct budget *budget = set->timeline->snapshot->budget;
+    size_t capacity = 0;
+    if (!vec_grow((void **)&room, &capacity, count * set->count + 1, sizeof(*room), budget, err))
+        return false;
+    for (size_t k = 0; k < count; k++)
         parts[k].items = room + k * set->count;
-    bool ok = room || error_set(err, STATUS_LIMIT, "out of memory while summing up");
-    ok = ok && add_all(set, phases, counts, count, made, parts, err);
+    bool ok = add_all(set, phases, counts, count, made, parts, err);
     for (size_t k = 0; ok && k < count; k++)
         ok = parts[k].count == 0 || label_top(set, parts[k].items, parts[k].count, &made[k], err);
-    free(room);
+    vec_free(room, capacity, sizeof(*room), budget);
     for (size_t k = 0; k < count; k++) {
         if (ok)
             sums[k] = made[k];

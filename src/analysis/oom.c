@@ -183,17 +183,16 @@ static void describe(const struct work *work, int64_t item, struct oom_row *row)
 
 static bool explain(const struct work *work, struct oom_row *row, struct error *err)
 {
-    struct live *items = NULL;
+    struct live_list list;
     struct live_set live = *work->set;
     const char *doubt = NULL;
-    bool ok =
-        timeline_live(live.timeline, row->item, &items, &live.count, &live.unexplained_bytes, err);
-    live.items = items;
-    if (ok)
-        sum_categories(&live, row);
-    ok = ok && look_at_layout(work, &live, row, &doubt, err) && list_sites(&live, row, err) &&
-         name_asker(&live, row, err);
-    free(items);
+    if (!timeline_live(live.timeline, row->item, &list, err))
+        return false;
+    live_set_take(&live, &list);
+    sum_categories(&live, row);
+    bool ok = look_at_layout(work, &live, row, &doubt, err) && list_sites(&live, row, err) &&
+              name_asker(&live, row, err);
+    live_list_release(&list);
     if (!ok)
         return false;
     count_others(work, row);

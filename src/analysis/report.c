@@ -83,7 +83,7 @@ static int compare_live(const void *a, const void *b)
 }
 
 /* Categories, sites and largest allocations: all that is live at the moment. */
-static bool sum_up(struct device_report *report, struct live_set *set, struct live **live,
+static bool sum_up(struct device_report *report, struct live_set *set, struct live_list *live,
                    const struct report_options *options, struct error *err)
 {
     bool ok = phases_build(&report->phases, report->timeline, set->sites, err) &&
@@ -91,12 +91,11 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
               categories_assign(report->timeline, set->sites, &report->phases, &report->all, err) &&
               baseline_rows_make(report->timeline, &report->all, &report->baseline,
                                  &report->baseline_count, err) &&
-              timeline_live(report->timeline, report->at_item, live, &set->count,
-                            &set->unexplained_bytes, err);
+              timeline_live(report->timeline, report->at_item, live, err);
     if (ok) {
-        if (set->count > 0)
-            qsort(*live, set->count, sizeof(**live), compare_live);
-        set->items = *live;
+        if (live->count > 0)
+            qsort(live->items, live->count, sizeof(*live->items), compare_live);
+        live_set_take(set, live);
         set->categories = &report->all;
         sum_categories(report, set);
         ok = report_rows_make(report, set, options->top, err) &&
@@ -132,7 +131,7 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
     }
     report->timeline = timeline;
     struct live_set set = {.timeline = timeline, .sites = sites};
-    struct live *live = NULL;
+    struct live_list live = {0};
     bool ok =
         device_memory_check(timeline, options->device_bytes, err) &&
         choose_moment(report, options, err) && sum_up(report, &set, &live, options, err) &&
@@ -141,7 +140,7 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
         annotations_open(timeline, timeline->active.peak_event, &report->peak_annotations, err) &&
         notices_make(timeline, set.unexplained_bytes, options->unit, &report->notices,
                      &report->notice_count, err);
-    free(live);
+    live_list_release(&live);
     if (!ok) {
         device_report_destroy(report);
         return NULL;

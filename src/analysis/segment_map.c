@@ -67,16 +67,14 @@ static bool take(void *self, const struct layout_segment *segment, struct error 
 static bool take_moment(struct gather *gather, const struct timeline *timeline, int64_t item,
                         const struct layout_visitor *visitor, struct error *err)
 {
-    struct live *live;
-    size_t count;
-    int64_t unexplained;
+    struct live_list live;
     struct moment moment;
     struct layout_doubts *doubts = &gather->map->doubts;
-    if (!timeline_live(timeline, item, &live, &count, &unexplained, err))
+    if (!timeline_live(timeline, item, &live, err))
         return false;
-    gather->live = live;
-    bool ok = layout_at(timeline, item, live, count, true, visitor, doubts, err);
-    free(live);
+    gather->live = live.items;
+    bool ok = layout_at(timeline, item, live.items, live.count, true, visitor, doubts, err);
+    live_list_release(&live);
     timeline_moment(timeline, item, &moment);
     const char *doubt = ok ? layout_doubts_text(doubts, moment.reserved_bytes) : NULL;
     return ok && (!doubt || error_set(err, STATUS_USAGE,

@@ -233,12 +233,11 @@ static bool segments_before(const struct excerpt *excerpt, string_id small, stri
                               .visitor = visitor,
                               .type = {large, small},
                               .budget = excerpt->timeline->snapshot->budget};
-    struct live *live;
-    int64_t unexplained;
-    if (!timeline_live(excerpt->timeline, (int64_t)excerpt->end - 1, &live, &rebuild.live_count,
-                       &unexplained, err))
+    struct live_list live;
+    if (!timeline_live(excerpt->timeline, (int64_t)excerpt->end - 1, &live, err))
         return false;
-    rebuild.live = live;
+    rebuild.live = live.items;
+    rebuild.live_count = live.count;
     rebuild.placed = calloc(rebuild.live_count + 1, sizeof(*rebuild.placed));
     addrmap_init(&rebuild.stacks, rebuild.budget);
     bool ok = rebuild.placed || error_set(err, STATUS_LIMIT, "out of memory");
@@ -246,7 +245,7 @@ static bool segments_before(const struct excerpt *excerpt, string_id small, stri
     addrmap_release(&rebuild.stacks);
     vec_free(rebuild.blocks, rebuild.capacity, sizeof(*rebuild.blocks), rebuild.budget);
     free(rebuild.placed);
-    free(live);
+    live_list_release(&live);
     return ok;
 }
 

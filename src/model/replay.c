@@ -1,7 +1,5 @@
 #include "model/replay.h"
 
-#include <stdlib.h>
-
 #include "model/sums.h"
 
 bool replay_overflow(const struct replay *replay, struct error *err)
@@ -13,19 +11,13 @@ bool replay_overflow(const struct replay *replay, struct error *err)
 bool replay_add_carried(struct replay *replay, const struct carried *carried, struct error *err)
 {
     struct timeline *timeline = replay->timeline;
-    if (timeline->carried_count >= replay->carried_capacity) {
-        size_t capacity = replay->carried_capacity ? replay->carried_capacity * 2 : 64, bytes;
-        struct carried *grown = NULL;
-        if (capacity <= UINT32_MAX &&
-            !__builtin_mul_overflow(capacity, sizeof(*timeline->carried), &bytes))
-            grown = realloc(timeline->carried, bytes);
-        if (!grown)
-            return error_set(err, STATUS_LIMIT,
-                             "out of memory: more than %zu allocations from before the trace",
-                             timeline->carried_count);
-        timeline->carried = grown;
-        replay->carried_capacity = capacity;
-    }
+    if (timeline->carried_count == UINT32_MAX)
+        return error_set(err, STATUS_LIMIT, "more than %zu allocations from before the trace",
+                         timeline->carried_count);
+    if (!vec_grow((void **)&timeline->carried, &timeline->carried_capacity,
+                  timeline->carried_count + 1, sizeof(*timeline->carried),
+                  timeline->snapshot->budget, err))
+        return false;
     timeline->carried[timeline->carried_count++] = *carried;
     return true;
 }

@@ -24,7 +24,6 @@ struct replay {
     struct addrmap live; /* what the latest alloc of an address became */
     struct running active, allocated, reserved;
     int64_t reserved_at_active_peak, active_at_reserved_peak; /* relative */
-    size_t carried_capacity;
 };
 
 bool replay_overflow(const struct replay *replay, struct error *err); /* false, STATUS_BAD_INPUT */

@@ -121,8 +121,8 @@ static bool take_segments(struct replay *replay, const struct addrmap *end_live,
 bool replay_dump(struct replay *replay, struct error *err)
 {
     struct addrmap cut, seen;
-    addrmap_init(&cut, NULL);
-    addrmap_init(&seen, NULL);
+    addrmap_init(&cut, replay->timeline->snapshot->budget);
+    addrmap_init(&seen, replay->timeline->snapshot->budget);
     bool whole = !replay->trace->edge.present;
     bool ok = (whole || find_end_live(replay, &cut, err)) &&
               take_segments(replay, whole ? &replay->live : &cut, &seen, err);

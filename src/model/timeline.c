@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/pages.h"
 #include "model/replay.h"
 #include "model/sums.h"
 
@@ -18,14 +17,8 @@ static bool count_actions(struct timeline *timeline, struct error *err)
     for (size_t i = 0; i < trace->count; i++)
         timeline->by_action[trace->action[i]]++;
     uint64_t births = timeline->by_action[ACTION_ALLOC];
-    size_t bytes;
-    if (births == 0)
-        return true;
-    if (__builtin_mul_overflow(births, sizeof(*timeline->lifetimes), &bytes) ||
-        !(timeline->lifetimes = pages_resize(NULL, bytes)))
-        return error_set(err, STATUS_LIMIT, "out of memory for %llu allocations",
-                         (unsigned long long)births);
-    return true;
+    return vec_grow((void **)&timeline->lifetimes, &timeline->lifetime_capacity, births,
+                    sizeof(*timeline->lifetimes), timeline->snapshot->budget, err);
 }
 
 /* Puts a relative curve on its baseline; no value of the curve may leave 64 bits. */
@@ -113,7 +106,7 @@ struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device
                             .active.high_item = -1,
                             .allocated.high_item = -1,
                             .reserved.high_item = -1};
-    addrmap_init(&replay.live, NULL);
+    addrmap_init(&replay.live, snapshot->budget);
     bool ok = build(&replay, err);
     addrmap_release(&replay.live);
     if (!ok) {
@@ -127,7 +120,9 @@ void timeline_destroy(struct timeline *timeline)
 {
     if (!timeline)
         return;
-    pages_free(timeline->lifetimes);
-    free(timeline->carried);
+    struct budget *budget = timeline->snapshot->budget;
+    vec_free(timeline->lifetimes, timeline->lifetime_capacity, sizeof(*timeline->lifetimes),
+             budget);
+    vec_free(timeline->carried, timeline->carried_capacity, sizeof(*timeline->carried), budget);
     free((struct storage *)(void *)timeline);
 }

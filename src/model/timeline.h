@@ -80,9 +80,9 @@ struct timeline {
     const struct trace *trace;       /* an empty one where the device has none */
     uint32_t device;
     struct lifetime *lifetimes; /* in order of birth */
-    size_t lifetime_count;
+    size_t lifetime_count, lifetime_capacity;
     struct carried *carried;
-    size_t carried_count;
+    size_t carried_count, carried_capacity;
     struct curve active, allocated;
     struct reserved_curve reserved;
     struct memory_state state;
@@ -90,7 +90,8 @@ struct timeline {
     uint64_t by_action[ACTION_CODES];
 };
 
-/* NULL on failure (STATUS_LIMIT; STATUS_BAD_INPUT where sizes sum beyond 2^63-1). */
+/* Counts in the snapshot's budget, as all below. NULL on failure (STATUS_LIMIT; STATUS_BAD_INPUT
+ * where sizes sum beyond 2^63-1). */
 struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device,
                                 struct error *err);
 void timeline_destroy(struct timeline *timeline); /* NULL is fine */
@@ -139,9 +140,18 @@ static inline struct live live_of_carried(const struct timeline *timeline, size_
                          .stack = carried->stack};
 }
 
-/* Everything live (active curve) after `item`; `*list` is malloc'ed. `*unexplained_bytes` is the
- * curve's value minus the sum of the list: 0 unless the trace contradicts itself. */
-bool timeline_live(const struct timeline *timeline, int64_t item, struct live **list, size_t *count,
-                   int64_t *unexplained_bytes, struct error *err);
+struct live_list {
+    struct live *items;
+    size_t count, capacity;
+    int64_t unexplained_bytes; /* the curve's value minus the sum of the list: 0 unless the trace
+                                  contradicts itself */
+    struct budget *budget;     /* not owned */
+};
+
+/* Everything live (active curve) after `item`. STATUS_BAD_INPUT where its sizes sum beyond 2^63-1:
+ * those of a list never do. */
+bool timeline_live(const struct timeline *timeline, int64_t item, struct live_list *list,
+                   struct error *err);
+void live_list_release(struct live_list *list);
 
 #endif

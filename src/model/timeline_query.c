@@ -1,6 +1,6 @@
 #include <inttypes.h>
-#include <stdlib.h>
 
+#include "model/sums.h"
 #include "model/timeline.h"
 
 /* timeline_build checked that no value on the way leaves 64 bits. */
@@ -172,23 +172,43 @@ static size_t list_live(const struct timeline *timeline, int64_t item, struct li
     return count;
 }
 
-bool timeline_live(const struct timeline *timeline, int64_t item, struct live **list, size_t *count,
-                   int64_t *unexplained_bytes, struct error *err)
+/* The list sums to the curve plus the differences of frees whose size is not their alloc's: that
+ * may leave 64 bits where the curve does not. */
+static bool sum_up(const struct timeline *timeline, int64_t curve, struct live_list *list,
+                   struct error *err)
 {
+    int64_t sum = 0;
+    bool fits = true;
+    for (size_t i = 0; fits && i < list->count; i++)
+        fits = sum_add(&sum, list->items[i].size);
+    if (!fits || __builtin_sub_overflow(curve, sum, &list->unexplained_bytes))
+        return error_set(err, STATUS_BAD_INPUT,
+                         "the sizes of what is live on device %u sum beyond 2^63-1 bytes",
+                         timeline->device);
+    return true;
+}
+
+bool timeline_live(const struct timeline *timeline, int64_t item, struct live_list *list,
+                   struct error *err)
+{
+    struct live_list made = {.budget = timeline->snapshot->budget};
     struct moment moment;
     timeline_moment(timeline, item, &moment);
-    size_t n = list_live(timeline, moment.item, NULL);
-    struct live *live = calloc(n + 1, sizeof(*live));
-    if (!live)
-        return error_set(err, STATUS_LIMIT, "out of memory for %zu live allocations", n);
-    list_live(timeline, moment.item, live);
-    /* The list sums to the curve plus the differences of frees whose size is not their alloc's:
-     * to be told even where they leave 64 bits on the way, modulo 2^64. */
-    uint64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += live[i].size;
-    *unexplained_bytes = (int64_t)((uint64_t)moment.active_bytes - sum);
-    *list = live;
-    *count = n;
+    made.count = list_live(timeline, moment.item, NULL);
+    if (!vec_grow((void **)&made.items, &made.capacity, made.count + 1, sizeof(*made.items),
+                  made.budget, err))
+        return false;
+    list_live(timeline, moment.item, made.items);
+    if (!sum_up(timeline, moment.active_bytes, &made, err)) {
+        live_list_release(&made);
+        return false;
+    }
+    *list = made;
     return true;
+}
+
+void live_list_release(struct live_list *list)
+{
+    vec_free(list->items, list->capacity, sizeof(*list->items), list->budget);
+    *list = (struct live_list){0};
 }

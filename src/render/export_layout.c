@@ -150,16 +150,16 @@ bool export_layout(struct export_sheet *sheet, const struct export_device *devic
         .set = {.timeline = timeline, .sites = sheet->sites, .categories = device->categories},
         .at_dump = at_dump,
     };
-    struct live *live;
+    struct live_list live;
     if (at_dump)
         item = (int64_t)timeline->trace->count - 1;
-    if (!timeline_live(timeline, item, &live, &walk.set.count, &walk.set.unexplained_bytes, err))
+    if (!timeline_live(timeline, item, &live, err))
         return false;
-    walk.set.items = live;
+    live_set_take(&walk.set, &live);
     addrmap_init(&walk.owners, timeline->snapshot->budget);
     bool ok = map_owners(&walk, err) && visit(&walk, table, item, err);
     addrmap_release(&walk.owners);
-    free(live);
+    live_list_release(&live);
     if (ok)
         *doubt = walk.doubt;
     return ok;

@@ -63,15 +63,15 @@ bool export_sites(struct export_sheet *sheet, const struct export_device *device
     struct live_set set = {
         .timeline = timeline, .sites = sheet->sites, .categories = device->categories};
     struct site_groups groups = {.budget = timeline->snapshot->budget};
-    struct live *live;
-    if (!timeline_live(timeline, item, &live, &set.count, &set.unexplained_bytes, err))
+    struct live_list live;
+    if (!timeline_live(timeline, item, &live, err))
         return false;
-    set.items = live;
+    live_set_take(&set, &live);
     bool ok = site_groups_make(&set, &groups, err);
     for (size_t i = 0; ok && i < groups.count; i++)
         ok = put_group(sheet, &set, &groups.items[i], err);
     ok = ok && put_unexplained(sheet, &set, err);
     site_groups_release(&groups);
-    free(live);
+    live_list_release(&live);
     return ok;
 }

@@ -113,6 +113,7 @@ INPUTS = {  # name: (status, bytes or what makes them)
         mapping(segments=EMPTY)[:-1] + (text("k") + b"N") * MANY + b"u")),
     "another stream and pool in each event": (0, lambda: snapshot((), many(lambda i: alloc(
         i, pool_id=four_bytes(i) + b"K\1\x86")))),
+    "600 k allocations": (0, lambda: snapshot((), many(alloc, 600_000))),
     "the same address again": (0, lambda: snapshot((), [alloc(0)] * MANY)),
     "addresses 2^28 apart": (0, lambda: snapshot((), many(lambda i: event("alloc", i << 28, 512)))),
     "annotations that never end": (0, lambda: annotations("START")),
@@ -134,9 +135,9 @@ INPUTS = {  # name: (status, bytes or what makes them)
     "bomb of keys": (3, lambda: bomb(b'"a":1,', b"{", b'"a":1}')),
     "bomb of one string": (3, lambda: bomb(b"a", b'{"', b'": 1}')),
 }
-LIMITED = ["memo entries that change", "another stack in each event", "another key in each object",
-           "many decimal integers", "bomb of EMPTY_DICT POP", "bomb of MEMOIZE",
-           "bomb of one string"]
+LIMITED = ["600 k allocations", "memo entries that change", "another stack in each event",
+           "another key in each object", "many decimal integers", "bomb of EMPTY_DICT POP",
+           "bomb of MEMOIZE", "bomb of one string"]
 
 
 NAMES = {  # name: (bytes, MiB that are enough, command): ends with 0, prints at most 32 MiB

@@ -109,13 +109,11 @@ static void check_item(const struct timeline *timeline, int64_t item, uint64_t s
 {
     const struct layout_visitor visitor = {&got, see};
     struct layout_doubts doubts;
-    struct live *live;
-    size_t count;
-    int64_t unexplained;
+    struct live_list live;
     struct error err;
-    MUST(timeline_live(timeline, item, &live, &count, &unexplained, &err), seed);
+    MUST(timeline_live(timeline, item, &live, &err), seed);
     got = (struct seen){.segment_count = 0};
-    MUST(layout_at(timeline, item, live, count, exact, &visitor, &doubts, &err), seed);
+    MUST(layout_at(timeline, item, live.items, live.count, exact, &visitor, &doubts, &err), seed);
     expect(toy.truth[item], &want);
     compare_segments(&got, &want, seed);
     uint64_t missed = compare_spans(&got, &want, seed);
@@ -126,7 +124,7 @@ static void check_item(const struct timeline *timeline, int64_t item, uint64_t s
     MUST((int64_t)doubts.reserved_bytes == moment.reserved_bytes, seed);
     tally->exact += exact && doubts.unsure_bytes == 0;
     tally->unsure += exact && doubts.unsure_bytes > 0;
-    free(live);
+    live_list_release(&live);
 }
 
 START_TEST(layouts_are_those_the_allocator_had)
@@ -192,13 +190,12 @@ START_TEST(layouts_of_contradictions_are_still_layouts)
             uint64_t end = 0;
             const struct layout_visitor visitor = {&end, see_tiled};
             struct layout_doubts doubts;
-            struct live *live;
-            size_t count;
-            int64_t unexplained;
+            struct live_list live;
             struct error err;
-            MUST(timeline_live(timeline, item, &live, &count, &unexplained, &err), seed);
-            MUST(layout_at(timeline, item, live, count, true, &visitor, &doubts, &err), seed);
-            free(live);
+            MUST(timeline_live(timeline, item, &live, &err), seed);
+            MUST(layout_at(timeline, item, live.items, live.count, true, &visitor, &doubts, &err),
+                 seed);
+            live_list_release(&live);
         }
         timeline_destroy(timeline);
         snapshot_destroy(snapshot);

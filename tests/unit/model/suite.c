@@ -10,6 +10,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, loader_limit_tests());
     suite_add_tcase(suite, snapshot_tests());
     suite_add_tcase(suite, timeline_tests());
+    suite_add_tcase(suite, timeline_bounds_tests());
     suite_add_tcase(suite, timeline_cut_tests());
     suite_add_tcase(suite, timeline_point_tests());
     suite_add_tcase(suite, timeline_random_tests());

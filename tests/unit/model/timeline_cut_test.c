@@ -72,26 +72,23 @@ static void check_item(const struct timeline *whole, const struct timeline *cut,
                        int64_t item)
 {
     struct moment want, got;
-    struct live *want_list, *got_list;
-    size_t want_count, got_count;
-    int64_t want_unexplained, got_unexplained;
+    struct live_list want_live, got_live;
     struct error err;
     timeline_moment(whole, offset + item, &want);
     timeline_moment(cut, item, &got);
     MUST(got.active_bytes == want.active_bytes, seed);
     MUST(got.allocated_bytes == want.allocated_bytes, seed);
     MUST(got.reserved_bytes == want.reserved_bytes, seed);
-    MUST(timeline_live(whole, offset + item, &want_list, &want_count, &want_unexplained, &err),
-         seed);
-    MUST(timeline_live(cut, item, &got_list, &got_count, &got_unexplained, &err), seed);
-    MUST(got_unexplained == want_unexplained, seed);
-    MUST(got_count == want_count, seed);
-    qsort(want_list, want_count, sizeof(*want_list), by_live);
-    qsort(got_list, got_count, sizeof(*got_list), by_live);
-    for (size_t i = 0; i < want_count; i++)
-        MUST(by_live(&want_list[i], &got_list[i]) == 0, seed);
-    free(want_list);
-    free(got_list);
+    MUST(timeline_live(whole, offset + item, &want_live, &err), seed);
+    MUST(timeline_live(cut, item, &got_live, &err), seed);
+    MUST(got_live.unexplained_bytes == want_live.unexplained_bytes, seed);
+    MUST(got_live.count == want_live.count, seed);
+    qsort(want_live.items, want_live.count, sizeof(*want_live.items), by_live);
+    qsort(got_live.items, got_live.count, sizeof(*got_live.items), by_live);
+    for (size_t i = 0; i < want_live.count; i++)
+        MUST(by_live(&want_live.items[i], &got_live.items[i]) == 0, seed);
+    live_list_release(&want_live);
+    live_list_release(&got_live);
 }
 
 /* The curve over the items of the range alone. */

@@ -46,24 +46,24 @@ static void check_live(const struct timeline *timeline, const struct reference *
 {
     struct piece got_pieces[SCRIPT_EVENTS + SCRIPT_BLOCKS],
         want_pieces[SCRIPT_EVENTS + SCRIPT_BLOCKS];
-    struct live *list;
+    struct live_list list;
     struct error err;
-    size_t count, wanted = 0;
-    int64_t unexplained, sum = 0;
-    MUST(timeline_live(timeline, item, &list, &count, &unexplained, &err), seed);
-    for (size_t i = 0; i < count; i++) {
-        got_pieces[i] = (struct piece){list[i].addr, list[i].size};
-        sum += (int64_t)list[i].size;
+    size_t wanted = 0;
+    int64_t sum = 0;
+    MUST(timeline_live(timeline, item, &list, &err), seed);
+    for (size_t i = 0; i < list.count; i++) {
+        got_pieces[i] = (struct piece){list.items[i].addr, list.items[i].size};
+        sum += (int64_t)list.items[i].size;
     }
     for (size_t i = 0; i < want->entry_count; i++) {
         const struct reference_entry *entry = &want->entries[i];
         if (entry->from <= item && item < entry->to)
             want_pieces[wanted++] = (struct piece){entry->addr, entry->size};
     }
-    MUST(same_pieces(got_pieces, count, want_pieces, wanted), seed);
-    MUST(sum + unexplained == want->active_at[item + 1], seed);
-    MUST(unexplained == 0 || want->size_changed > 0, seed);
-    free(list);
+    MUST(same_pieces(got_pieces, list.count, want_pieces, wanted), seed);
+    MUST(sum + list.unexplained_bytes == want->active_at[item + 1], seed);
+    MUST(list.unexplained_bytes == 0 || want->size_changed > 0, seed);
+    live_list_release(&list);
 }
 
 static void check_items(const struct timeline *timeline, const struct reference *want,

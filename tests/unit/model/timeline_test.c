@@ -44,16 +44,15 @@ static void check_curve(const struct curve *curve, int64_t baseline, int64_t pea
 /* The sum of what is live after `item`, and how much the curve has beyond it. */
 static void check_live(int64_t item, size_t count, int64_t bytes, int64_t unexplained)
 {
-    struct live *list;
-    size_t got;
-    int64_t beyond, sum = 0;
-    ck_assert(timeline_live(timeline, item, &list, &got, &beyond, &err));
-    for (size_t i = 0; i < got; i++)
-        sum += (int64_t)list[i].size;
-    ck_assert_uint_eq(got, count);
+    struct live_list list;
+    int64_t sum = 0;
+    ck_assert(timeline_live(timeline, item, &list, &err));
+    for (size_t i = 0; i < list.count; i++)
+        sum += (int64_t)list.items[i].size;
+    ck_assert_uint_eq(list.count, count);
     ck_assert_int_eq(sum, bytes);
-    ck_assert_int_eq(beyond, unexplained);
-    free(list);
+    ck_assert_int_eq(list.unexplained_bytes, unexplained);
+    live_list_release(&list);
 }
 
 START_TEST(a_life)
