@@ -28,7 +28,7 @@ static bool make_dump(const struct live_set *set, enum unit unit, struct fragmen
 {
     const struct timeline *timeline = set->timeline;
     struct pins pins;
-    struct gather gather = {&made->dump, {.rules = allocator_rules_of(timeline->snapshot)}, &pins};
+    struct gather gather = {&made->dump, {.rules = timeline->snapshot->rules}, &pins};
     const struct layout_visitor visitor = {&gather, take};
     pins_init(&pins, timeline->snapshot->budget);
     bool ok = layout_of_dump(timeline->snapshot, timeline->device, &visitor, err) &&
@@ -64,7 +64,7 @@ static bool make_moment(const struct live_set *set, const struct moment *moment,
                         struct fragmentation *made, struct error *err)
 {
     const struct timeline *timeline = set->timeline;
-    struct gather gather = {&made->moment, {.rules = allocator_rules_of(timeline->snapshot)}, NULL};
+    struct gather gather = {&made->moment, {.rules = timeline->snapshot->rules}, NULL};
     const struct layout_visitor visitor = {&gather, take};
     if (timeline->trace->count == 0)
         return true;

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base/units.h"
 #include "base/utf8.h"
@@ -69,11 +68,9 @@ static void no_events(struct notice_list *list, const struct timeline *timeline)
 static void overflow(struct notice_list *list, const struct timeline *timeline)
 {
     const struct trace *trace = timeline->trace;
-    struct text value;
     char events[UNITS_TEXT_SIZE], blocks[UNITS_TEXT_SIZE];
     units_count(events, trace->file_events > trace->count ? trace->file_events : trace->count);
-    if (snapshot_setting(timeline->snapshot, "trace_alloc_overflowed", &value) &&
-        strcasecmp(value.bytes, "true") == 0) {
+    if (timeline->snapshot->events_lost) {
         add(list, NOTICE_OVERFLOW,
             "the recorder's ring was full and lost the oldest events: what they allocated counts "
             "as memory from before the trace; record with a max_entries well above %s",

@@ -220,7 +220,7 @@ bool ooms_make(const struct live_set *set, const struct oom_question *question, 
         *ooms = made;
         return true;
     }
-    work.rules = allocator_rules_of(timeline->snapshot);
+    work.rules = timeline->snapshot->rules;
     work.least_bytes = device_memory_least(timeline);
     size_t shown = most_shown(timeline), at = trace->count;
     made.items = calloc(shown, sizeof(*made.items));

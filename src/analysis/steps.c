@@ -1,7 +1,5 @@
 #include "analysis/steps.h"
 
-#include <strings.h>
-
 #include "analysis/step_marks.h"
 #include "base/bisect.h"
 
@@ -35,11 +33,7 @@ struct finder {
 /* The recorder saw the allocation of what is live, though the trace does not hold it. */
 static bool begins_cut(const struct timeline *timeline)
 {
-    struct text value;
-    if (timeline->trace->first_event > 0)
-        return true;
-    if (snapshot_setting(timeline->snapshot, "trace_alloc_overflowed", &value) &&
-        strcasecmp(value.bytes, "true") == 0)
+    if (timeline->trace->first_event > 0 || timeline->snapshot->events_lost)
         return true;
     for (size_t i = 0; i < timeline->carried_count; i++)
         if (timeline->carried[i].origin == ORIGIN_BLOCK && timeline->carried[i].stack != STACK_NONE)

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "model/snapshot.h"
+
 #define FIRST_DIVISION_LOG 20 /* 1 MiB */
 
 static bool text_number(struct text text, uint64_t *number)

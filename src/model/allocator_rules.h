@@ -11,7 +11,10 @@
 #ifndef MEMSNAP_MODEL_ALLOCATOR_RULES_H
 #define MEMSNAP_MODEL_ALLOCATOR_RULES_H
 
-#include "model/snapshot.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct snapshot;
 
 #define ALLOCATOR_MIN_BLOCK     UINT64_C(512)      /* kMinBlockSize: every size is a multiple */
 #define ALLOCATOR_SMALL_REQUEST UINT64_C(1048576)  /* kSmallSize: the largest of the small pool */
@@ -32,6 +35,7 @@ struct allocator_rules {
     uint64_t divisions[ALLOCATOR_DIVISIONS]; /* roundup_power2_divisions; below 2: off */
 };
 
+/* Looked up among all settings: a loaded snapshot has it as `rules`. */
 struct allocator_rules allocator_rules_of(const struct snapshot *snapshot);
 
 /* A block for a request, before anything that is not worth splitting off. UINT64_MAX where the

@@ -82,7 +82,7 @@ bool placed_blocks_make(const struct timeline *timeline, int64_t item, const str
                         size_t live_count, struct reserved_pieces *pieces,
                         struct placed_blocks *blocks, struct error *err)
 {
-    struct allocator_rules rules = allocator_rules_of(timeline->snapshot);
+    const struct allocator_rules *rules = &timeline->snapshot->rules;
     struct placed_blocks made = {.budget = timeline->snapshot->budget};
     if (!vec_grow((void **)&made.items, &made.capacity, live_count, sizeof(*made.items),
                   made.budget, err))
@@ -97,10 +97,10 @@ bool placed_blocks_make(const struct timeline *timeline, int64_t item, const str
     made.count = live_count;
     if (live_count > 0)
         qsort(made.items, live_count, sizeof(*made.items), by_address);
-    place(&made, pieces, &rules);
+    place(&made, pieces, rules);
     for (size_t i = 0; i < made.count; i++)
         if (made.items[i].piece != NO_PIECE)
-            measure(&made.items[i], &pieces->items[made.items[i].piece], &rules);
+            measure(&made.items[i], &pieces->items[made.items[i].piece], rules);
     *blocks = made;
     return true;
 }

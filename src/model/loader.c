@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "model/loader_state.h"
 
@@ -115,6 +116,15 @@ void loader_watch(struct loader *loader, const struct source *source)
     loader_report_progress(loader);
 }
 
+/* Once, for there may be many settings and many devices that ask. */
+static void read_settings(struct snapshot *snapshot)
+{
+    struct text value;
+    snapshot->rules = allocator_rules_of(snapshot);
+    snapshot->events_lost = snapshot_setting(snapshot, "trace_alloc_overflowed", &value) &&
+                            strcasecmp(value.bytes, "true") == 0;
+}
+
 struct snapshot *loader_finish(struct loader *loader, struct error *err)
 {
     if (!loader_finish_traces(loader, err)) {
@@ -126,5 +136,6 @@ struct snapshot *loader_finish(struct loader *loader, struct error *err)
     snapshot->extra_count = loader->extras.count;
     release_scratch(loader);
     free(loader);
+    read_settings(snapshot);
     return snapshot;
 }

@@ -10,6 +10,7 @@
 #include "decode/rows.h"
 #include "decode/sniff.h"
 #include "decode/source.h"
+#include "model/allocator_rules.h"
 #include "model/columns.h"
 #include "model/window.h"
 
@@ -84,6 +85,8 @@ struct snapshot {
     size_t annotation_count;
     struct setting_row *settings;
     size_t setting_count;
+    struct allocator_rules rules; /* what the settings come to */
+    bool events_lost;             /* the settings say that the ring of the recorder was full */
     struct event_extra *extras;
     size_t extra_count;
     string_id action_names[ACTION_CODES]; /* by code; the ten known ones are always set */

@@ -200,7 +200,7 @@ bool export_allocations(struct export_sheet *sheet, const struct export_device *
         .sheet = sheet,
         .device = device,
         .set = {.timeline = timeline, .sites = sheet->sites, .categories = device->categories},
-        .rules = allocator_rules_of(timeline->snapshot),
+        .rules = timeline->snapshot->rules,
     };
     addrmap_init(&walk.blocks, timeline->snapshot->budget);
     bool ok = map_blocks(&walk, err);

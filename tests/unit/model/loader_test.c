@@ -205,6 +205,8 @@ START_TEST(small_rows_are_kept)
     ck_assert(snapshot_setting(snapshot, "expandable_segments", &value));
     ck_assert_str_eq(value.bytes, "True");
     ck_assert(!snapshot_setting(snapshot, "expandable", &value));
+    ck_assert(snapshot->rules.is_known && snapshot->rules.expandable_segments);
+    ck_assert(!snapshot->events_lost);
     snapshot_destroy(snapshot);
 }
 END_TEST
