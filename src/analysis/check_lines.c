@@ -36,9 +36,10 @@ bool code_lines_make(struct code_lines *lines, const struct device_report *repor
                      struct error *err)
 {
     const struct symbols *symbols = site_table_symbols(sites);
-    struct code_lines made = {.items = calloc(report->site_count + 1, sizeof(*made.items))};
-    if (!made.items)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+    struct code_lines made = {.budget = report->timeline->snapshot->budget};
+    if (!vec_grow((void **)&made.items, &made.capacity, report->site_count + 1, sizeof(*made.items),
+                  made.budget, err))
+        return false;
     for (size_t i = 0; i < report->site_count; i++) {
         const struct site_row *row = &report->sites[i];
         frame_id id;
@@ -47,8 +48,8 @@ bool code_lines_make(struct code_lines *lines, const struct device_report *repor
             continue;
         struct frame frame = symbols_frame_at(symbols, id);
         made.items[made.count++] = (struct code_line){
-            .file = path_base(symbols_text(symbols, frame.file)),
-            .name = symbols_text(symbols, frame.name),
+            .file = text_last(path_base(symbols_text(symbols, frame.file)), LABEL_NAME_MOST),
+            .name = text_first(symbols_text(symbols, frame.name), LABEL_NAME_MOST),
             .line = frame.line,
             .frame = id,
             .bytes = row->bytes,
@@ -64,7 +65,7 @@ bool code_lines_make(struct code_lines *lines, const struct device_report *repor
 
 void code_lines_release(struct code_lines *lines)
 {
-    free(lines->items);
+    vec_free(lines->items, lines->capacity, sizeof(*lines->items), lines->budget);
     *lines = (struct code_lines){0};
 }
 

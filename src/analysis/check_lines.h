@@ -6,7 +6,7 @@
 
 /* The rows of one line of code. */
 struct code_line {
-    struct text file, name; /* the file's base name */
+    struct text file, name; /* the file's base name; of long ones as much as a label has */
     uint32_t line;
     frame_id frame;
     int64_t bytes;
@@ -15,7 +15,8 @@ struct code_line {
 
 struct code_lines {
     struct code_line *items; /* by file, name and line */
-    size_t count;
+    size_t count, capacity;
+    struct budget *budget; /* not owned */
 };
 
 /* Whether a row counts. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/survivors.h"
+#include "model/sums.h"
 
 #define SCALAR_BYTES 16
 
@@ -30,12 +31,6 @@ struct candidate {
 static bool out_of_memory(struct error *err)
 {
     return error_set(err, STATUS_LIMIT, "out of memory while comparing steps");
-}
-
-static void add_bytes(int64_t *sum, int64_t bytes)
-{
-    if (__builtin_add_overflow(*sum, bytes, sum))
-        *sum = INT64_MAX;
 }
 
 /* The ends of the complete steps; of too many, some at even distances, the first and the last
@@ -159,12 +154,12 @@ static void sum_growing(const struct builder *builder, struct candidate *candida
             survivors_older(survivors, builder->timeline, candidates[i].group,
                             builder->timeline->active.peak_event, builder->peak_since);
         growth->growing++;
-        add_bytes(&growth->save_bytes, candidates[i].save_bytes);
-        add_bytes(&growth->bytes_per_step, candidates[i].fit.bytes_per_step);
+        sum_add_capped(&growth->save_bytes, candidates[i].save_bytes);
+        sum_add_capped(&growth->bytes_per_step, candidates[i].fit.bytes_per_step);
         if (group->category == CATEGORY_ACTIVATION)
-            add_bytes(&growth->activation_bytes_per_step, candidates[i].fit.bytes_per_step);
+            sum_add_capped(&growth->activation_bytes_per_step, candidates[i].fit.bytes_per_step);
         if (graph)
-            add_bytes(&growth->graph_bytes_per_step, candidates[i].fit.bytes_per_step);
+            sum_add_capped(&growth->graph_bytes_per_step, candidates[i].fit.bytes_per_step);
         if (growth->scalar_row == NO_ROW && i < GROWTH_ROWS && scalar &&
             group->source.site.user_frame != NO_FRAME)
             growth->scalar_row = i;

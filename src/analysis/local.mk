@@ -176,4 +176,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/steps.c \
 	src/analysis/steps.h \
 	src/analysis/survivors.c \
-	src/analysis/survivors.h
+	src/analysis/survivors.h \
+	src/analysis/text_ranks.c \
+	src/analysis/text_ranks.h

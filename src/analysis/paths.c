@@ -155,13 +155,6 @@ bool text_equals(struct text text, const char *word)
     return text.size == size && memcmp(text.bytes, word, size) == 0;
 }
 
-int text_compare(struct text a, struct text b)
-{
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size > 0 && a.bytes != b.bytes ? memcmp(a.bytes, b.bytes, size) : 0;
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 bool text_starts(struct text text, const char *prefix)
 {
     size_t size = strlen(prefix);

@@ -31,8 +31,6 @@ struct file_facts path_classify(struct text file);
 struct text path_base(struct text file);
 
 bool text_equals(struct text text, const char *word);
-/* By bytes, a prefix before what it begins. */
-int text_compare(struct text a, struct text b);
 bool text_starts(struct text text, const char *prefix);
 bool text_ends(struct text text, const char *suffix);
 /* Where `word` first occurs, NULL where it does not. */

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "analysis/paths.h"
+#include "analysis/text_ranks.h"
 #include "base/hash.h"
 #include "base/idtable.h"
+#include "model/sums.h"
 
 /* What a group is told apart by. */
 struct group_key {
@@ -74,7 +76,7 @@ static bool bundle_add(const struct live_set *set, struct bundles *bundles, uint
         struct bundle *bundle = &bundles->items[found];
         if (bundle->own == wanted.own && bundle->forward == wanted.forward &&
             bundle->kind == wanted.kind) {
-            bundle->bytes += (int64_t)live->size;
+            sum_add_capped(&bundle->bytes, (int64_t)live->size);
             bundle->count++;
             *at = found;
             return true;
@@ -95,7 +97,7 @@ static bool bundle_add(const struct live_set *set, struct bundles *bundles, uint
 static void group_join(struct site_group *group, const struct bundle *bundle,
                        const struct live_source *source)
 {
-    group->bytes += bundle->bytes;
+    sum_add_capped(&group->bytes, bundle->bytes);
     group->count += bundle->count;
     group->stacks++;
     if (bundle->bytes > group->most_bytes) {
@@ -136,14 +138,21 @@ static bool group_add(const struct live_set *set, struct site_groups *groups, st
     return true;
 }
 
+enum { NAME_FILE, NAME_FUNCTION, NAME_OP, NAME_NODE, NAMES };
+
 /* One group to sort, with what the comparison needs of its names. */
 struct sort_key {
     int64_t bytes;
-    struct text file, name, op, node;
+    const uint32_t *names; /* NAMES ranks: by text_ranks.h */
     uint32_t line, category_and_source;
     uint32_t group;
     bool has_stack;
 };
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
 
 static int compare_groups(const void *a, const void *b)
 {
@@ -152,23 +161,18 @@ static int compare_groups(const void *a, const void *b)
         return x->has_stack ? -1 : 1;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
-    int order = text_compare(x->file, y->file);
+    int order = compare_numbers(x->names[NAME_FILE], y->names[NAME_FILE]);
     if (!order)
-        order = (x->line > y->line) - (x->line < y->line);
+        order = compare_numbers(x->line, y->line);
+    for (int i = NAME_FUNCTION; !order && i < NAMES; i++)
+        order = compare_numbers(x->names[i], y->names[i]);
     if (!order)
-        order = text_compare(x->name, y->name);
-    if (!order)
-        order = text_compare(x->op, y->op);
-    if (!order)
-        order = text_compare(x->node, y->node);
-    if (!order)
-        order = (x->category_and_source > y->category_and_source) -
-                (x->category_and_source < y->category_and_source);
-    return order ? order : (x->group > y->group) - (x->group < y->group);
+        order = compare_numbers(x->category_and_source, y->category_and_source);
+    return order ? order : compare_numbers(x->group, y->group);
 }
 
 static struct sort_key sort_key_of(const struct live_set *set, const struct site_group *group,
-                                   uint32_t index)
+                                   uint32_t index, struct text names[NAMES])
 {
     const struct symbols *symbols = site_table_symbols(set->sites);
     struct group_key key = key_of(set, &group->source, group->category);
@@ -176,17 +180,35 @@ static struct sort_key sort_key_of(const struct live_set *set, const struct site
     frame_id id;
     if (site_frame(set->sites, group->source.shown, &group->source.site, &id))
         frame = symbols_frame_at(symbols, id);
+    names[NAME_FILE] = symbols_text(symbols, frame.file);
+    names[NAME_FUNCTION] = symbols_text(symbols, frame.name);
+    names[NAME_OP] = symbols_text(symbols, key.op);
+    names[NAME_NODE] = symbols_text(symbols, key.node);
     return (struct sort_key){
         .bytes = group->bytes,
-        .file = symbols_text(symbols, frame.file),
-        .name = symbols_text(symbols, frame.name),
-        .op = symbols_text(symbols, key.op),
-        .node = symbols_text(symbols, key.node),
         .line = frame.line,
         .category_and_source = key.category_and_source,
         .group = index,
         .has_stack = group->source.shown != STACK_NONE,
     };
+}
+
+/* keys[i] is of group i. `*ranks` is what they refer to. */
+static bool make_keys(const struct live_set *set, const struct site_groups *groups,
+                      struct sort_key *keys, uint32_t **ranks, size_t *capacity, struct error *err)
+{
+    struct text *texts = NULL;
+    size_t count = groups->count * NAMES, text_capacity = 0;
+    bool ok =
+        vec_grow((void **)&texts, &text_capacity, count, sizeof(*texts), groups->budget, err) &&
+        vec_grow((void **)ranks, capacity, count, sizeof(**ranks), groups->budget, err);
+    for (size_t i = 0; ok && i < groups->count; i++) {
+        keys[i] = sort_key_of(set, &groups->items[i], (uint32_t)i, &texts[i * NAMES]);
+        keys[i].names = &(*ranks)[i * NAMES];
+    }
+    ok = ok && text_ranks_make(texts, count, *ranks, groups->budget, err);
+    vec_free(texts, text_capacity, sizeof(*texts), groups->budget);
+    return ok;
 }
 
 /* places[i]: where group i went to. */
@@ -195,14 +217,14 @@ static bool sort_groups(const struct live_set *set, struct site_groups *groups, 
 {
     struct sort_key *keys = NULL;
     struct site_group *sorted = NULL;
-    size_t keys_capacity = 0, sorted_capacity = 0;
+    uint32_t *ranks = NULL;
+    size_t keys_capacity = 0, sorted_capacity = 0, ranks_capacity = 0;
     bool ok = vec_grow((void **)&keys, &keys_capacity, groups->count, sizeof(*keys), groups->budget,
                        err) &&
               vec_grow((void **)&sorted, &sorted_capacity, groups->count, sizeof(*sorted),
-                       groups->budget, err);
+                       groups->budget, err) &&
+              make_keys(set, groups, keys, &ranks, &ranks_capacity, err);
     if (ok && groups->count > 0) {
-        for (size_t i = 0; i < groups->count; i++)
-            keys[i] = sort_key_of(set, &groups->items[i], (uint32_t)i);
         qsort(keys, groups->count, sizeof(*keys), compare_groups);
         for (size_t i = 0; i < groups->count; i++) {
             sorted[i] = groups->items[keys[i].group];
@@ -211,6 +233,7 @@ static bool sort_groups(const struct live_set *set, struct site_groups *groups, 
         }
         memcpy(groups->items, sorted, groups->count * sizeof(*sorted));
     }
+    vec_free(ranks, ranks_capacity, sizeof(*ranks), groups->budget);
     vec_free(keys, keys_capacity, sizeof(*keys), groups->budget);
     vec_free(sorted, sorted_capacity, sizeof(*sorted), groups->budget);
     return ok;

@@ -19,7 +19,8 @@ struct site_groups {
     struct budget *budget; /* not owned */
 };
 
-/* All groups: those with a stack, then those without, each largest first; ties in an order that
+/* The sums are INT64_MAX where they are more: of what was live at different times. All groups:
+ * those with a stack, then those without, each largest first; ties in an order that
  * depends on names alone. */
 bool site_groups_make(const struct live_set *set, struct site_groups *groups, struct error *err);
 /* The same, and in members[i], of set->count, the group of set->items[i]. */

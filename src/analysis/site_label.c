@@ -2,6 +2,8 @@
 #include "analysis/paths.h"
 #include "analysis/site.h"
 
+#define NAME_COMPARED ((size_t)4096) /* bytes: each of many lines may have the same long name */
+
 bool site_frame(const struct site_table *table, stack_id stack, const struct site *site,
                 frame_id *frame)
 {
@@ -12,15 +14,21 @@ bool site_frame(const struct site_table *table, stack_id stack, const struct sit
     return true;
 }
 
+static int compare_names(const struct symbols *symbols, string_id a, string_id b)
+{
+    return text_compare(text_first(symbols_text(symbols, a), NAME_COMPARED),
+                        text_first(symbols_text(symbols, b), NAME_COMPARED));
+}
+
 int site_frame_order(const struct site_table *table, frame_id a, frame_id b)
 {
     const struct symbols *symbols = site_table_symbols(table);
     struct frame x = symbols_frame_at(symbols, a), y = symbols_frame_at(symbols, b);
-    int order = text_compare(symbols_text(symbols, x.file), symbols_text(symbols, y.file));
+    int order = compare_names(symbols, x.file, y.file);
     if (!order)
         order = (x.line > y.line) - (x.line < y.line);
     if (!order)
-        order = text_compare(symbols_text(symbols, x.name), symbols_text(symbols, y.name));
+        order = compare_names(symbols, x.name, y.name);
     return order ? order : (a > b) - (a < b);
 }
 

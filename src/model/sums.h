@@ -33,4 +33,11 @@ static inline bool sum_add_signed(int64_t *sum, int64_t value)
     return true;
 }
 
+/* To INT64_MAX where the sum is more; `value` is not below 0. */
+static inline void sum_add_capped(int64_t *sum, int64_t value)
+{
+    if (__builtin_add_overflow(*sum, value, sum))
+        *sum = INT64_MAX;
+}
+
 #endif

@@ -73,6 +73,15 @@ def long_name_many_sites(size, count):
         name=name if i == 0 else get(1), filename=text("f.py"), line=four_bytes(i))])), count))
 
 
+def long_files_many_sites():
+    """Files that differ in the last byte, and as many bytes at each line."""
+    files = [b"/x/" + b"f" * (8 * MIB) + end for end in (b"a.py", b"b.py")]
+    def site(i):
+        name = text(files[i].decode()) + put(1 + i) if i < 2 else get(1 + (i * 7919 >> 3) % 2)
+        return alloc(i, array([mapping(name=text("f"), filename=name, line=four_bytes(i))]))
+    return snapshot((), many(site))
+
+
 def annotations(*stages):
     marks = [annotation(stage, f"n{i}", i) for stage in stages for i in range(MANY)]
     return snapshot((), many(alloc), external_annotations=array(marks))
@@ -99,6 +108,7 @@ INPUTS = {  # name: (status, bytes or what makes them)
     "many decimal integers": (3, b"(dp0\n" + (b"L" + b"9" * 1000 + b"L\n0") * 4000 + b"."),
     "memo entries that change": (0, span_cache),
     "a name of 1 MiB in many frames": (0, long_name_many_frames),
+    "names of 8 MiB at many lines": (0, long_files_many_sites),
     "a value of 8 MiB in many settings": (4, lambda: snapshot(allocator_settings=mapping(
         **{f"k{i}": text("a" * (8 * MIB)) + put(1) if i == 0 else get(1) for i in range(60_000)}))),
     "a stack of 100 k frames in many events": (0, lambda: snapshot((), many(lambda i: alloc(
