@@ -18,18 +18,36 @@ static bool printed(bool ok, struct error *err)
     return ok || error_set(err, STATUS_LIMIT, "out of memory");
 }
 
-bool suggest_set_times(const struct suggest_run *run, struct problem *problem, struct error *err)
+static bool parse_times(const struct suggest_run *run, struct layer_times *times, struct error *err)
 {
     const struct buffer *text = run->times_text;
+    return layer_times_parse(times, run->options->times, text->size > 0 ? text->bytes : "",
+                             text->size, run->budget, err);
+}
+
+bool suggest_set_times(const struct suggest_run *run, struct problem *problem, struct error *err)
+{
     struct layer_times times;
     if (!run->options->times)
         return true;
-    if (!layer_times_parse(&times, run->options->times, text->size > 0 ? text->bytes : "",
-                           text->size, run->budget, err))
+    if (!parse_times(run, &times, err))
         return false;
     bool ok = problem_set_times(problem, run->trace, &times, err);
     layer_times_release(&times);
     return ok;
+}
+
+/* Those that run->problem has. */
+static bool divide_times(const struct suggest_run *run, struct problem *leaves, struct error *err)
+{
+    struct layer_times times;
+    if (!run->options->times)
+        return true;
+    if (!parse_times(run, &times, err))
+        return false;
+    problem_divide_times(leaves, run->problem, run->trace, &times);
+    layer_times_release(&times);
+    return true;
 }
 
 /* `leaves`: the problem cut wherever FairScale may cut. */
@@ -58,7 +76,7 @@ static bool answer_checkpoints(struct suggest_run *run, struct error *err)
         return answer_sum(run, run->problem, err);
     if (!problem_create(&leaves, run->trace, &everywhere, SIZE_MAX, run->budget, err))
         return false;
-    bool ok = suggest_set_times(run, &leaves, err) && answer_sum(run, &leaves, err);
+    bool ok = divide_times(run, &leaves, err) && answer_sum(run, &leaves, err);
     problem_release(&leaves, run->budget);
     return ok;
 }

@@ -172,3 +172,66 @@ bool problem_set_times(struct problem *problem, const struct layer_trace *trace,
     return problem->backward_time < CHAIN_MOST ||
            error_set(err, STATUS_LIMIT, "the times of all layers add up to 2^50 ns or more");
 }
+
+/* What the time of a piece is divided by. */
+enum weight { LINES, BYTES, ROWS };
+
+struct division {
+    enum weight by;
+    double whole;
+};
+
+static double weight_of(const struct problem *problem, size_t row, const struct layer_trace *trace,
+                        const struct layer_times *times, enum weight by)
+{
+    const struct layer_time *time;
+    switch (by) {
+    case LINES:
+        time = find(times, layer_name(trace, problem->rows[row]));
+        return time ? time->forward_us : NAN;
+    case BYTES:
+        return (double)problem->rows[row]->memory_activations;
+    default:
+        return 1;
+    }
+}
+
+/* The first that says something, about all rows. */
+static struct division divide(const struct problem *problem, const struct piece *piece,
+                              const struct layer_trace *trace, const struct layer_times *times)
+{
+    static const enum weight weights[] = {LINES, BYTES, ROWS};
+    struct division division = {0};
+    for (size_t k = 0; k < sizeof(weights) / sizeof(weights[0]); k++) {
+        division = (struct division){.by = weights[k]};
+        for (size_t row = piece->first_row; row < piece->end_row; row++)
+            division.whole += weight_of(problem, row, trace, times, division.by);
+        if (isfinite(division.whole) && division.whole > 0)
+            break;
+    }
+    return division;
+}
+
+void problem_divide_times(struct problem *finer, const struct problem *problem,
+                          const struct layer_trace *trace, const struct layer_times *times)
+{
+    int64_t before = 0, begin = 0; /* time before the piece of `problem`, and that of `finer` */
+    size_t at = 0;
+    for (size_t i = 0; i < problem->chain.layers; i++) {
+        const struct piece *piece = &problem->pieces[i];
+        struct division division = divide(problem, piece, trace, times);
+        double done = 0, time = (double)problem->chain.forward[i];
+        for (size_t row = piece->first_row; row < piece->end_row; row++) {
+            done += weight_of(problem, row, trace, times, division.by);
+            if (row + 1 < finer->pieces[at].end_row)
+                continue;
+            int64_t end = before + (int64_t)(time * (done / division.whole) + 0.5);
+            finer->chain.forward[at++] = end - begin;
+            begin = end;
+        }
+        before += problem->chain.forward[i];
+    }
+    finer->timed = finer->times_given = true;
+    finer->backward_timed = problem->backward_timed;
+    finer->backward_time = problem->backward_time;
+}

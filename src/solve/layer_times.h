@@ -34,4 +34,10 @@ void layer_times_release(struct layer_times *times);
 bool problem_set_times(struct problem *problem, const struct layer_trace *trace,
                        const struct layer_times *times, struct error *err);
 
+/* Gives `finer`, the same trace in smaller pieces, the times that `problem` was given, so that both
+ * add up to the same: a piece's time is divided among its rows by their own lines, where all have
+ * one, else by their activations. */
+void problem_divide_times(struct problem *finer, const struct problem *problem,
+                          const struct layer_trace *trace, const struct layer_times *times);
+
 #endif

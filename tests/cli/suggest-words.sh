@@ -165,6 +165,23 @@ run suggest half.json
 exits 0
 out_has 'The trace has times of some modules only: every byte'
 
+# Lines for blocks serve --checkpoints too, which cuts within them: a time is divided by bytes.
+rows blocks.json m.0.a 3000 '"depth":1' m.0.b 1000 '"depth":1' m.1.a 1000 '"depth":1' \
+    m.1.b 0 '"depth":1' m.2.a 1000 '"depth":1'
+printf 'm.0\t40\nm.1\t10\nm.2\t50\n' >times.tsv
+run suggest --times times.tsv --checkpoints 9 --skip-layers 1 --format json blocks.json
+exits 0
+out_has '"time":"given"'
+# all but m.0.a runs again: 70 of 300
+out_has '"extra_time_share":0.23333333333333334,"no_checkpoint_peak_bytes"'
+# by their own lines, where all of a block have one
+printf 'm.0\t40\nm.0.a\t1\nm.0.b\t3\nm.1\t10\nm.2\t50\n' >times.tsv
+run suggest --times times.tsv --checkpoints 9 --skip-layers 1 --format json blocks.json
+out_has '"extra_time_share":0.3,"no_checkpoint_peak_bytes"'
+printf 'm.0\t0\nm.1\t0\nm.2\t0\n' >times.tsv
+run suggest --times times.tsv --checkpoints 2 blocks.json
+exits 0
+
 # Beyond 1,024 pieces a budget has a coarser chain, but for --model peak.
 # shellcheck disable=SC2046 # a list of words
 rows long.json $(seq 1 1100 | sed 's/.*/m& 1000 "saved_activations":&000/')
