@@ -23,16 +23,22 @@ struct sizing {
     double time;
 };
 
-static void add_row(struct sizing *sizing, const struct problem *problem, size_t at, bool first)
+/* Columns of the trace add up to less than 2^62 each, but not together: what is kept here stays
+ * below CHAIN_MOST. */
+static bool add_row(struct sizing *sizing, const struct problem *problem, size_t at, bool first,
+                    struct error *err)
 {
     const struct layer_row *row = problem->rows[at];
     int64_t input = sizing->output;
+    if (row->memory_activations >= CHAIN_MOST || saved_by(row) >= CHAIN_MOST - sizing->saved)
+        return error_set(err, STATUS_LIMIT, "the sizes of all layers add up to 2^50 or more");
     if (row->memory_activations > 0)
         sizing->output = row->memory_activations;
     sizing->saved += saved_by(row);
     sizing->forward = larger(sizing->forward, (first ? 0 : input) + sizing->output);
     sizing->backward = larger(sizing->backward, sizing->saved + input + sizing->output);
     sizing->time += time_of(problem, row);
+    return true;
 }
 
 bool problem_set_sizes(struct problem *problem, struct error *err)
@@ -44,7 +50,8 @@ bool problem_set_sizes(struct problem *problem, struct error *err)
         const struct piece *piece = &problem->pieces[i];
         struct sizing sizing = {.output = output, .time = done};
         for (size_t row = piece->first_row; row < piece->end_row; row++)
-            add_row(&sizing, problem, row, row == piece->first_row);
+            if (!add_row(&sizing, problem, row, row == piece->first_row, err))
+                return false;
         output = sizing.output;
         chain->x[i + 1] = output;
         chain->xbar[i] = larger(sizing.saved, output);

@@ -182,6 +182,17 @@ printf 'm.0\t0\nm.1\t0\nm.2\t0\n' >times.tsv
 run suggest --times times.tsv --checkpoints 2 blocks.json
 exits 0
 
+# Sizes that do not fit a chain are refused before they are added up.
+rows vast.json b.0.x 0 '"saved_activations":4611686018427387903' \
+    b.0.y 2305843009213693952 '"depth":1' b.0.z 2305843009213693951 '"depth":1'
+rows large.json a 1125899906842624 '"saved_activations":1'
+rows saved.json a.0.x 1 '"saved_activations":1125899906842623' a.0.y 1 '"saved_activations":1'
+for file in vast.json large.json saved.json; do
+    run suggest "$file"
+    exits 4
+    err "memsnap: $file: the sizes of all layers add up to 2^50 or more"
+done
+
 # Beyond 1,024 pieces a budget has a coarser chain, but for --model peak.
 # shellcheck disable=SC2046 # a list of words
 rows long.json $(seq 1 1100 | sed 's/.*/m& 1000 "saved_activations":&000/')
