@@ -49,11 +49,31 @@ static size_t next_cut(struct problem *problem, size_t from, size_t r, int64_t b
     return s;
 }
 
+static int bits(uint64_t number)
+{
+    return number > 0 ? 64 - __builtin_clzll(number) : 0;
+}
+
+/* Of place(), as it was measured: each cut looks at all sizes behind it, and then halves a bound
+ * between 0 and the largest size. For each bound it goes through as many parts as are left, and
+ * looks for the end of each among about n / checkpoints sizes. */
+static double steps_of(const struct problem *problem, size_t checkpoints)
+{
+    double n = (double)problem->n, k = (double)checkpoints;
+    int64_t largest = 0;
+    for (size_t i = 0; i < problem->n; i++) {
+        int64_t size = problem->before[i + 1] - problem->before[i];
+        largest = size > largest ? size : largest;
+    }
+    double search = 0.6 * bits(problem->n / (checkpoints + 1)) - 0.1;
+    return k * n + k * k * bits((uint64_t)largest) * (search > 0.5 ? search : 0.5);
+}
+
 static bool place(struct problem *problem, size_t checkpoints, struct sum_answer *answer,
                   struct budget *budget, struct error *err)
 {
     size_t n = problem->n, at = 0;
-    if ((double)checkpoints * (double)n > MOST_STEPS / 4)
+    if (steps_of(problem, checkpoints) > MOST_STEPS / 2)
         return too_long(n, checkpoints, err);
     int64_t bound = sum_least(problem->before, n, 0, checkpoints + 1);
     answer->max_memory = bound;

@@ -119,6 +119,10 @@ START_TEST(large_sizes_neither_overflow_nor_hang)
     ck_assert(sum_place(many, n, 300, &answer, &budget, &err));
     ck_assert_uint_eq(answer.count, 300);
     sum_release(&answer, &budget);
+    for (size_t i = 0; i < n; i++)
+        many[i] = 1000000 + (int64_t)(i * 7919 % 1000);
+    ck_assert(!sum_place(many, n, 30000, &answer, &budget, &err));
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
     many[5] = -1;
     ck_assert(!sum_place(many, n, 300, &answer, &budget, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
