@@ -18,6 +18,7 @@ static bool place_by_sum(const struct chain *chain, size_t checkpoints, struct p
     return ok;
 }
 
+/* Releases the placement, whatever comes of it. */
 static bool replay(const struct chain *chain, struct placement *placement, const char *name,
                    struct comparison_point *point, struct budget *budget, struct error *err)
 {
@@ -32,10 +33,10 @@ bool advise_comparison(const struct problem *problem, struct comparison_point *p
 {
     const struct chain *chain = &problem->chain;
     struct placement none = {0}, even = {0}, sum = {0};
-    if (!placement_even(&even, chain->layers, budget, err))
-        return false;
-    if (!place_by_sum(chain, even.count - 1, &sum, budget, err)) {
+    if (!placement_even(&even, chain->layers, budget, err) ||
+        !place_by_sum(chain, even.count - 1, &sum, budget, err)) {
         placement_release(&even, budget);
+        placement_release(&sum, budget);
         return false;
     }
     bool ok = replay(chain, &even, "sqrt", &points[1], budget, err);

@@ -1,5 +1,6 @@
 #include "solve/peak.h"
 
+#include "solve/advice.h"
 #include "solve/front.h"
 #include "unit/solve/chains.h"
 #include "unit/solve/solve.h"
@@ -283,6 +284,27 @@ START_TEST(even_segments_cover_the_chain)
 }
 END_TEST
 
+/* Wherever memory runs out, all of it comes back. */
+START_TEST(comparisons_give_back_what_they_took)
+{
+    struct chance chance = {38};
+    struct problem problem = {.chain = random_chain(&chance, 1500, 9, 50, &budget)};
+    struct comparison_point points[COMPARISON_POINTS];
+    size_t failures = 0;
+    for (size_t limit = 0;; limit += 256) {
+        struct budget little = {.limit = limit};
+        struct error err;
+        bool ok = advise_comparison(&problem, points, &little, &err);
+        ck_assert_uint_eq(little.used, 0);
+        if (ok)
+            break;
+        failures++;
+    }
+    ck_assert_uint_gt(failures, 10);
+    chain_release(&problem.chain, &budget);
+}
+END_TEST
+
 TCase *peak_tests(void)
 {
     TCase *tests = tcase_create("peak");
@@ -293,5 +315,6 @@ TCase *peak_tests(void)
     tcase_add_test(tests, knees_are_inner_points);
     tcase_add_test(tests, too_many_layers_are_refused);
     tcase_add_test(tests, even_segments_cover_the_chain);
+    tcase_add_test(tests, comparisons_give_back_what_they_took);
     return tests;
 }
