@@ -11,6 +11,10 @@
 #define TILE_GROUP 8 /* splits that are looked at together */
 #define TILE_CELLS (COST_STRIP * COST_STRIP * COST_BLOCK)
 
+/* Of a block of `tops`. Vectors reach behind the last row's end, where another thread must not be
+ * writing the next block. */
+#define TILE_TOPS(width) (COST_STRIP * (width) + TILE_GROUP)
+
 /* The chain, padded with zeros to whole strips. */
 struct tile_chain {
     int32_t *x, *xbar, *ftmp, *btmp, *forward;
@@ -40,8 +44,9 @@ struct tile {
     size_t blocks;
     size_t width;     /* columns of the row strip, from first_i on */
     int32_t *panel;   /* H(i, j, slot..) of the rows: [block][column][row][slot] */
-    int32_t *tops;    /* H(i, j, last slot of a block): [block][row][column]; the block before the
-                         first is there too, unless slot is 0 */
+    int32_t *tops;    /* H(i, j, last slot of a block): [block][row][column], each block with room
+                         for TILE_GROUP more; the block before the first is there too, unless
+                         slot is 0 */
     int32_t *columns; /* H(s, j, .) of the columns: [s][column][`step` slots]; slot 0 is COST_BLOCK
                          behind the beginning, what is before it infinite */
     size_t step;
@@ -80,14 +85,14 @@ static inline int32_t *tile_column(const struct tile *tile, size_t block, size_t
 /* H(first_i + r, j, last slot of the block) and what follows it along j. */
 static inline int32_t *tile_tops(const struct tile *tile, size_t block, size_t r, size_t j)
 {
-    return tile->tops + (block * COST_STRIP + r) * tile->width + (j - tile->first_i);
+    return tile->tops + block * TILE_TOPS(tile->width) + r * tile->width + (j - tile->first_i);
 }
 
 /* The same of the block before. */
 static inline const int32_t *tile_tops_before(const struct tile *tile, size_t block, size_t r,
                                               size_t j)
 {
-    return tile_tops(tile, block, r, j) - COST_STRIP * tile->width;
+    return tile_tops(tile, block, r, j) - TILE_TOPS(tile->width);
 }
 
 /* H(i, first_j + c, first slot of the block ..) in the buffer of columns. */

@@ -74,7 +74,8 @@ static void do_tile(const struct pass *pass, size_t row, size_t column)
         .blocks = pass->blocks,
         .width = (wave->shape.strips - row) * COST_STRIP,
         .panel = wave->table->cells + cell,
-        .tops = wave->tops + cell / COST_BLOCK,
+        .tops =
+            wave->tops + cell / COST_BLOCK + (row * wave->shape.blocks + pass->block) * TILE_GROUP,
         .columns = here->cells,
         .step = buffers->step,
         .rows = buffers->rows,

@@ -50,8 +50,9 @@ static size_t done_bytes(const struct wave_shape *shape)
 
 static size_t tops_bytes(const struct wave_shape *shape)
 {
-    size_t quads = shape->strips * (shape->strips + 1) / 2 * shape->blocks;
-    return (quads * COST_STRIP * COST_STRIP + TILE_GROUP) * sizeof(int32_t);
+    size_t quads = shape->strips * (shape->strips + 1) / 2;
+    return (quads * COST_STRIP * COST_STRIP + shape->strips * TILE_GROUP) * shape->blocks *
+           sizeof(int32_t);
 }
 
 /* Slots of a row of a column, those below 0 included. */
