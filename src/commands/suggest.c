@@ -129,7 +129,7 @@ static enum status suggest(void *self, struct inputs *inputs)
 static enum status run(int argc, char **argv)
 {
     struct suggest_options options = {
-        .plan.any_model = true, .verify = -1, .any_backend = true, .capture.device = ALL_DEVICES};
+        .plan.any_model = true, .verify = -1, .capture.device = ALL_DEVICES};
     struct error err;
     options.capture.max_memory = budget_default_limit();
     enum status status;

@@ -138,9 +138,9 @@ static bool take_format(struct suggest_options *options, struct error *err)
 
 static bool take_backend(struct suggest_options *options, struct error *err)
 {
-    options->any_backend = strcmp(optarg, "auto") == 0;
-    options->plan.rotor.backend = options->any_backend ? NULL : backend_find(optarg);
-    if (options->any_backend || options->plan.rotor.backend)
+    bool any = strcmp(optarg, "auto") == 0;
+    options->plan.rotor.backend = any ? NULL : backend_find(optarg);
+    if (any || options->plan.rotor.backend)
         return true;
     char names[120] = "auto";
     for (size_t i = 0; backends[i]; i++)

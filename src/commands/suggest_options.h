@@ -29,7 +29,6 @@ struct suggest_options {
     struct plan_options plan; /* its `verify` is decided by `verify` below */
     int verify;               /* 1, 0, or -1: up to SUGGEST_VERIFIED_LAYERS */
     bool model_given, front_given;
-    bool any_backend;               /* --backend auto */
     struct capture_options capture; /* max_memory is that of any kind of file */
     const char *snapshot_option;    /* a given one that is for allocator snapshots only, or NULL */
     const char *times;              /* a file of layer times, or NULL */

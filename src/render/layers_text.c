@@ -51,7 +51,7 @@ static void warnings(const struct page *page, const struct layers_report *report
     }
 }
 
-/* "behind forward of layer4.2.bn3, trace 150 of 252", escaped. */
+/* "after forward of layer4.2.bn3, trace 150 of 252". */
 static void add_place(struct table *table, const struct layers_report *report,
                       const struct layers_peak *peak)
 {

@@ -159,25 +159,19 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
     return ok && suggest_basis_text(page, subject);
 }
 
-static double share(const struct problem *problem, int64_t time)
-{
-    int64_t whole = problem_step_time(problem);
-    return whole > 0 ? (double)time / (double)whole : 0;
-}
-
 void suggest_front_csv(FILE *out, const struct suggest_subject *subject,
                        const struct front_advice *front)
 {
     fputs("peak_bytes,extra_time_share,kind\n", out);
     for (size_t i = 0; i < front->front.count; i++)
         fprintf(out, "%lld,%.6f,%s\n", (long long)front->front.points[i].peak_bytes,
-                share(subject->problem, front->front.points[i].extra_time),
+                suggest_share(subject->problem, front->front.points[i].extra_time),
                 front->knees[i] ? "knee" : "front");
     for (size_t i = 0; i < front->nested.count; i++)
         fprintf(out, "%lld,%.6f,nested\n", (long long)front->nested.points[i].peak_bytes,
-                share(subject->problem, front->nested.points[i].extra_time));
+                suggest_share(subject->problem, front->nested.points[i].extra_time));
     for (size_t k = 0; k < COMPARISON_POINTS; k++)
         fprintf(out, "%lld,%.6f,%s\n", (long long)front->comparison[k].outcome.peak_bytes,
-                share(subject->problem, front->comparison[k].outcome.extra_time),
+                suggest_share(subject->problem, front->comparison[k].outcome.extra_time),
                 front->comparison[k].name);
 }

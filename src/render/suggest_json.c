@@ -2,12 +2,6 @@
 
 static const char schema[] = "memsnap.suggest/1";
 
-static double share(const struct problem *problem, int64_t time)
-{
-    int64_t whole = problem_step_time(problem);
-    return whole > 0 ? (double)time / (double)whole : 0;
-}
-
 static void emit_name(struct json_writer *json, const char *key, struct text name)
 {
     emit_bytes(json, key, name.bytes, name.size);
@@ -69,12 +63,12 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     emit_count(&json, "modules", advice->module_count);
     emit_count(&json, "splits_inside_blocks", advice->inside);
     emit_integer(&json, "peak_bytes", advice->outcome.peak_bytes);
-    emit_real(&json, "extra_time_share", share(problem, advice->outcome.extra_time));
+    emit_real(&json, "extra_time_share", suggest_share(problem, advice->outcome.extra_time));
     emit_integer(&json, "no_checkpoint_peak_bytes", advice->without_bytes);
     emit_open(&json, "best", '{');
     emit_word(&json, "model", "peak");
     emit_integer(&json, "peak_bytes", advice->best_outcome.peak_bytes);
-    emit_real(&json, "extra_time_share", share(problem, advice->best_outcome.extra_time));
+    emit_real(&json, "extra_time_share", suggest_share(problem, advice->best_outcome.extra_time));
     emit_segments(&json, problem, &advice->best);
     emit_close(&json, '}');
     emit_basis(&json, subject);
@@ -104,7 +98,7 @@ static void emit_feasible(struct json_writer *json, const struct problem *proble
                           const struct budget_plan *plan)
 {
     emit_integer(json, "peak_bytes", plan->peak_bytes);
-    emit_real(json, "extra_time_share", share(problem, plan->extra_time));
+    emit_real(json, "extra_time_share", suggest_share(problem, plan->extra_time));
     emit_open(json, "split_modules", '[');
     for (size_t k = 0; k < plan->segments.count; k++)
         emit_name(json, NULL,
@@ -168,7 +162,8 @@ bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
     for (size_t i = 0; i < front->front.count; i++) {
         emit_open(&json, NULL, '{');
         emit_integer(&json, "peak_bytes", front->front.points[i].peak_bytes);
-        emit_real(&json, "extra_time_share", share(problem, front->front.points[i].extra_time));
+        emit_real(&json, "extra_time_share",
+                  suggest_share(problem, front->front.points[i].extra_time));
         emit_flag(&json, "knee", front->knees[i]);
         emit_close(&json, '}');
     }
@@ -178,7 +173,7 @@ bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
         const struct rotor_point *point = &front->nested.points[i];
         emit_open(&json, NULL, '{');
         emit_integer(&json, "peak_bytes", point->peak_bytes);
-        emit_real(&json, "extra_time_share", share(problem, point->extra_time));
+        emit_real(&json, "extra_time_share", suggest_share(problem, point->extra_time));
         emit_count(&json, "segments", point->checkpoints);
         emit_close(&json, '}');
     }
@@ -190,7 +185,7 @@ bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
         emit_count(&json, "segments", front->comparison[k].checkpoints);
         emit_integer(&json, "peak_bytes", front->comparison[k].outcome.peak_bytes);
         emit_real(&json, "extra_time_share",
-                  share(problem, front->comparison[k].outcome.extra_time));
+                  suggest_share(problem, front->comparison[k].outcome.extra_time));
         emit_close(&json, '}');
     }
     emit_close(&json, ']');

@@ -71,6 +71,12 @@ void suggest_add_span(struct buffer *out, const struct problem *problem, size_t 
     suggest_add_name(out, (struct text){to.bytes + same, to.size - same});
 }
 
+double suggest_share(const struct problem *problem, int64_t time)
+{
+    int64_t whole = problem_step_time(problem);
+    return whole > 0 ? (double)time / (double)whole : 0;
+}
+
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time)
 {
     int64_t whole = problem_step_time(problem);

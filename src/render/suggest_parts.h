@@ -12,7 +12,8 @@ void suggest_add_name(struct buffer *out, struct text name);
 /* "layer1.0", or "layer1.0 .. layer2.3": escaped. */
 void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end);
 
-/* "12.3%" of the time of a step. */
+/* Of the time of a step; and as "12.3%". */
+double suggest_share(const struct problem *problem, int64_t time);
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time);
 
 /* What a point of comparison of this name is. */

@@ -18,7 +18,7 @@
 #define PART_I   8                        /* pairs of a part: a thread's, for one slot */
 #define PART_J   4
 #define PARTS_J  (TILE / PART_J) /* parts beside each other */
-#define STEP     8               /* splits in local memory at a time */
+#define STEP     DEVICE_STEP     /* splits in local memory at a time */
 #define NO_SPLIT 0x7fffffff      /* still infinite when any P was taken off */
 
 struct block { /* of a group: its problem, and its first i and j */

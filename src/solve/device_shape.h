@@ -4,6 +4,7 @@
 #define DEVICE_THREADS 256 /* of a group */
 #define DEVICE_TILE    16  /* rows, and columns, of a block of the table */
 #define DEVICE_SLOTS   32  /* that a group of cost_product has */
+#define DEVICE_STEP    8   /* splits that it has in local memory at a time */
 
 /* A problem's numbers are arrays of count + 1 entries each, one after the other. */
 enum device_array {

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NANOSECONDS  1000.0 /* of a microsecond */
-#define LEAST_NUMBER 32     /* more digits than this are not looked at */
+#define LEAST_NUMBER 32 /* more digits than this are not looked at */
 
 static int compare_items(const void *a, const void *b)
 {

@@ -5,7 +5,8 @@
 
 #define MOST_PLATFORMS 16
 #define MOST_DEVICES   64
-#define LOCAL_BYTES    (2 * 8 * DEVICE_TILE * DEVICE_SLOTS * sizeof(int32_t)) /* cost_product's */
+#define LOCAL_BYTES                                                                                \
+    (2 * DEVICE_STEP * DEVICE_TILE * DEVICE_SLOTS * sizeof(int32_t)) /* cost_product's */
 
 struct opencl_api opencl;
 

@@ -6,8 +6,6 @@
 #include "base/hash.h"
 #include "solve/problem_sizes.h"
 
-#define NANOSECONDS 1000.0 /* in a microsecond */
-
 struct builder {
     struct problem *problem;
     const struct layer_trace *trace;

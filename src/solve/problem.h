@@ -22,6 +22,8 @@
 #include "solve/chain.h"
 #include "solve/cuts.h"
 
+#define NANOSECONDS 1000.0 /* in a microsecond */
+
 struct piece {
     size_t first_row, end_row;       /* of problem.rows */
     size_t first_module, end_module; /* of problem.modules: what it consists of */

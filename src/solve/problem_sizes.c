@@ -10,7 +10,7 @@ static int64_t saved_by(const struct layer_row *row)
 
 static double time_of(const struct problem *problem, const struct layer_row *row)
 {
-    return problem->timed ? row->forward_us * 1000 : (double)row->memory_activations;
+    return problem->timed ? row->forward_us * NANOSECONDS : (double)row->memory_activations;
 }
 
 /* What a piece takes, row by row; `output` is the size of the last tensor that came out of a row:
