@@ -29,8 +29,7 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
     uint32_t taken = 0; /* annotated steps up to here were */
     for (size_t run = 0; run < phases->count; run++) {
         uint32_t begin = phases->runs[run].first;
-        uint32_t end = run + 1 < phases->count ? phases->runs[run + 1].first
-                                               : (uint32_t)timeline->trace->count;
+        uint32_t end = phases_run_end(phases, run, timeline->trace->count);
         uint32_t annotated = annotated_end(steps, &next, begin);
         enum phase phase = (enum phase)phases->runs[run].phase;
         bool stepped = annotated > taken && (!in_forward || annotated > open.forward_end);

@@ -140,8 +140,7 @@ static uint32_t needed_again(const struct finder *finder, const struct gradient 
     uint32_t run = phases_run_of(finder->phases, gradient->born);
     const struct phases *phases = finder->phases;
     uint32_t begin = phases->runs[run].first;
-    uint32_t end = run + 1 < phases->count ? phases->runs[run + 1].first
-                                           : (uint32_t)finder->timeline->trace->count;
+    uint32_t end = phases_run_end(phases, run, finder->timeline->trace->count);
     uint64_t later = (uint64_t)(gradient->born - begin) * (now->end - now->backward);
     return now->backward + (uint32_t)(later / (end - begin));
 }

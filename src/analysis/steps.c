@@ -51,12 +51,6 @@ static uint32_t last_oom(const struct timeline *timeline)
     return item > 0 ? (uint32_t)item - 1 : 0;
 }
 
-static uint32_t run_end(const struct finder *finder, size_t run)
-{
-    return run + 1 < finder->phases->count ? finder->phases->runs[run + 1].first
-                                           : finder->item_count;
-}
-
 /* Whether a forward pass touches items [begin, end). */
 static bool forward_within(const struct finder *finder, uint32_t begin, uint32_t end)
 {
@@ -125,10 +119,11 @@ static bool marks_of_phase(struct finder *finder, enum phase phase, struct error
         if (!vec_grow((void **)&marks->items, &marks->capacity, marks->count + 1,
                       sizeof(*marks->items), marks->budget, err))
             return false;
-        marks->items[marks->count++] = (struct step_mark){.begin = phases->runs[run].first,
-                                                          .end = run_end(finder, run),
-                                                          .has_start = true,
-                                                          .has_end = true};
+        marks->items[marks->count++] =
+            (struct step_mark){.begin = phases->runs[run].first,
+                               .end = phases_run_end(finder->phases, run, finder->item_count),
+                               .has_start = true,
+                               .has_end = true};
     }
     return true;
 }
