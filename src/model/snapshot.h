@@ -39,6 +39,12 @@ static inline bool trace_has_end(const struct trace *trace)
     return trace->first_event + trace->count == trace->file_events;
 }
 
+/* The index in the file of an item; -1 stays. */
+static inline int64_t trace_file_event(const struct trace *trace, int64_t item)
+{
+    return item < 0 ? -1 : (int64_t)trace->first_event + item;
+}
+
 static inline uint64_t trace_addr(const struct trace *trace, size_t item)
 {
     return column_address(&trace->addr, item);

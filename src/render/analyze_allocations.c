@@ -1,10 +1,5 @@
 #include "render/analyze_parts.h"
 
-static int64_t file_event(const struct trace *trace, uint32_t item)
-{
-    return (int64_t)trace->first_event + item;
-}
-
 static void put_allocation(struct json_writer *json, const struct trace *trace, uint64_t addr,
                            uint64_t size, int64_t born, uint32_t freed, uint8_t category,
                            uint8_t reason)
@@ -13,7 +8,7 @@ static void put_allocation(struct json_writer *json, const struct trace *trace, 
     emit_count(json, "address", addr);
     emit_count(json, "bytes", size);
     emit_integer(json, "born_event", born);
-    emit_integer(json, "freed_event", freed == EVENT_NEVER ? -1 : file_event(trace, freed));
+    emit_integer(json, "freed_event", freed == EVENT_NEVER ? -1 : trace_file_event(trace, freed));
     emit_word(json, "category", category_name((enum category)category));
     emit_word(json, "confidence", confidence_name(reason_confidence(reason)));
     emit_word(json, "reason", reason_name(reason));
@@ -35,7 +30,7 @@ void allocations_json(struct json_writer *json, const struct device_report *repo
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         put_allocation(json, trace, trace_addr(trace, lifetime->alloc),
-                       trace_size(trace, lifetime->alloc), file_event(trace, lifetime->alloc),
+                       trace_size(trace, lifetime->alloc), trace_file_event(trace, lifetime->alloc),
                        lifetime->free_completed, all->of_lifetime[i], all->why_lifetime[i]);
     }
     emit_close(json, ']');
@@ -69,8 +64,8 @@ void phases_json(struct json_writer *json, const struct device_report *report)
         emit_word(json, "name", phase_name(row->phase));
         if (row->step >= 0)
             emit_integer(json, "step", row->step);
-        emit_integer(json, "first_event", file_event(trace, row->first));
-        emit_integer(json, "last_event", file_event(trace, row->last));
+        emit_integer(json, "first_event", trace_file_event(trace, row->first));
+        emit_integer(json, "last_event", trace_file_event(trace, row->last));
         emit_integer(json, "peak_bytes", row->peak_bytes);
         if (row->inferred)
             emit_flag(json, "inferred", true);

@@ -1,10 +1,5 @@
 #include "render/analyze_growth.h"
 
-static int64_t file_event(const struct trace *trace, uint32_t item)
-{
-    return (int64_t)trace->first_event + item;
-}
-
 static void put_steps(struct json_writer *json, const struct device_report *report)
 {
     const struct trace *trace = report->timeline->trace;
@@ -14,12 +9,12 @@ static void put_steps(struct json_writer *json, const struct device_report *repo
         const struct step *step = &steps->items[i];
         emit_open(json, NULL, '{');
         emit_integer(json, "step", step->number);
-        emit_integer(json, "first_event", file_event(trace, step->first));
-        emit_integer(json, "last_event", file_event(trace, step->last));
+        emit_integer(json, "first_event", trace_file_event(trace, step->first));
+        emit_integer(json, "last_event", trace_file_event(trace, step->last));
         emit_flag(json, "complete", step->complete);
         emit_integer(json, "end_bytes", step->end_bytes);
         emit_integer(json, "peak_bytes", step->peak_bytes);
-        emit_integer(json, "peak_event", file_event(trace, step->peak_item));
+        emit_integer(json, "peak_event", trace_file_event(trace, step->peak_item));
         emit_word(json, "recognised_by", steps_source_name(steps->source));
         emit_close(json, '}');
     }

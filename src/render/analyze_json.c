@@ -22,12 +22,6 @@ static void put_time(struct json_writer *json, const char *key, int64_t time_us)
         emit_integer(json, key, time_us);
 }
 
-/* Items become indices in the file; -1 stays. */
-static int64_t file_event(const struct trace *trace, int64_t item)
-{
-    return item < 0 ? -1 : (int64_t)trace->first_event + item;
-}
-
 static void put_input(struct json_writer *json, const struct analysis *analysis)
 {
     const struct snapshot *snapshot = analysis->snapshot;
@@ -87,7 +81,7 @@ static void put_curve(struct json_writer *json, const char *key, const struct tr
     emit_open(json, key, '{');
     emit_integer(json, "baseline_bytes", curve->baseline_bytes);
     emit_integer(json, "peak_bytes", curve->peak_bytes);
-    emit_integer(json, "peak_event", file_event(trace, curve->peak_event));
+    emit_integer(json, "peak_event", trace_file_event(trace, curve->peak_event));
     if (with_time && curve->peak_event >= 0)
         put_time(json, "peak_time_us", trace_time(trace, (size_t)curve->peak_event));
     emit_integer(json, "end_bytes", curve->end_bytes);
@@ -100,7 +94,7 @@ static void put_reserved(struct json_writer *json, const struct timeline *timeli
     emit_open(json, "reserved", '{');
     emit_integer(json, "start_bytes", reserved->start_bytes);
     emit_integer(json, "peak_bytes", reserved->peak_bytes);
-    emit_integer(json, "peak_event", file_event(timeline->trace, reserved->peak_event));
+    emit_integer(json, "peak_event", trace_file_event(timeline->trace, reserved->peak_event));
     emit_integer(json, "end_bytes", reserved->end_bytes);
     emit_integer(json, "at_active_peak_bytes", reserved->at_active_peak_bytes);
     emit_integer(json, "active_at_peak_bytes", reserved->active_at_peak_bytes);
@@ -127,7 +121,7 @@ static void put_at(struct json_writer *json, const struct device_report *report)
 {
     const struct trace *trace = report->timeline->trace;
     emit_open(json, "at", '{');
-    emit_integer(json, "event", file_event(trace, report->at_item));
+    emit_integer(json, "event", trace_file_event(trace, report->at_item));
     if (report->at_item >= 0)
         put_time(json, "time_us", trace_time(trace, (size_t)report->at_item));
     emit_integer(json, "active_bytes", report->at.active_bytes);
@@ -190,9 +184,9 @@ static void put_largest(struct json_writer *json, const struct device_report *re
         if (row->site.op != STRING_EMPTY)
             put_text(json, "op", timeline->snapshot->symbols, row->site.op);
         if (row->born_item >= 0)
-            emit_integer(json, "alloc_event", file_event(timeline->trace, row->born_item));
+            emit_integer(json, "alloc_event", trace_file_event(timeline->trace, row->born_item));
         if (row->freed_item >= 0)
-            emit_integer(json, "free_event", file_event(timeline->trace, row->freed_item));
+            emit_integer(json, "free_event", trace_file_event(timeline->trace, row->freed_item));
         emit_close(json, '}');
     }
     emit_close(json, ']');
