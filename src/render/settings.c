@@ -2,30 +2,26 @@
 
 #include <string.h>
 
+#include "analysis/paths.h"
 #include "render/escape.h"
 
 #define CONF "PYTORCH_CUDA_ALLOC_CONF"
 
-static bool text_is(struct text text, const char *word)
-{
-    return text.size == strlen(word) && memcmp(text.bytes, word, text.size) == 0;
-}
-
 /* The ring's fullness is told as a warning; the variable itself is told whole, before the rest. */
 static bool is_told_elsewhere(struct text key)
 {
-    return text_is(key, CONF) || text_is(key, "trace_alloc_overflowed");
+    return text_equals(key, CONF) || text_equals(key, "trace_alloc_overflowed");
 }
 
 static bool is_default(struct text key, struct text value)
 {
     static const char *const off[] = {"False", "None", "0", "0.0", "-1", ""};
-    if (text_is(key, "pinned_num_register_threads"))
-        return text_is(value, "1");
-    if (text_is(key, "trace_alloc_max_entries"))
-        return text_is(value, "9223372036854775807");
+    if (text_equals(key, "pinned_num_register_threads"))
+        return text_equals(value, "1");
+    if (text_equals(key, "trace_alloc_max_entries"))
+        return text_equals(value, "9223372036854775807");
     for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
-        if (text_is(value, off[i]))
+        if (text_equals(value, off[i]))
             return true;
     return false;
 }

@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_SIZE 32 /* no number that is printed is longer */
+#include "analysis/paths.h"
 
-static bool is_text(struct text text, const char *word)
-{
-    return text.size == strlen(word) && memcmp(text.bytes, word, text.size) == 0;
-}
+#define NUMBER_SIZE 32 /* no number that is printed is longer */
 
 static bool put_whole(struct pickler *pickle, const char *text)
 {
@@ -57,9 +54,9 @@ static void put_value(struct pickler *pickle, struct text key, struct text value
     bool is_variable = key.size > 0 && key.bytes[0] >= 'A' && key.bytes[0] <= 'Z';
     if (is_variable)
         pickler_text(pickle, value);
-    else if (is_text(value, "True") || is_text(value, "False"))
+    else if (text_equals(value, "True") || text_equals(value, "False"))
         pickler_flag(pickle, value.size == 4);
-    else if (is_text(value, "None"))
+    else if (text_equals(value, "None"))
         pickler_none(pickle);
     else if (!put_number(pickle, value))
         pickler_text(pickle, value);
