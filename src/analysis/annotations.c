@@ -50,16 +50,17 @@ static bool collect(const struct timeline *timeline, int64_t time, struct marks 
                     struct error *err)
 {
     const struct snapshot *snapshot = timeline->snapshot;
-    for (size_t i = 0; i < snapshot->annotation_count; i++) {
-        const struct annotation_row *row = &snapshot->annotations[i];
+    struct annotation_range own = annotations_of(&snapshot->annotation_index, timeline->device);
+    for (size_t i = 0; i < own.count; i++) {
+        const struct annotation_row *row = &snapshot->annotations[own.items[i].index];
         bool is_start = row->stage == ANNOTATION_START;
-        if (row->device != timeline->device ||
-            (is_start ? row->time_us > time : row->time_us >= time))
+        if (is_start ? row->time_us > time : row->time_us >= time)
             continue;
         if (!vec_grow((void **)&marks->items, &marks->capacity, marks->count + 1,
                       sizeof(*marks->items), snapshot->budget, err))
             return false;
-        marks->items[marks->count++] = (struct mark){row->name, is_start, row->time_us, i};
+        marks->items[marks->count++] =
+            (struct mark){row->name, is_start, row->time_us, own.items[i].index};
     }
     return true;
 }

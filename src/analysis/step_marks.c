@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/paths.h"
-
 /* One START or END. */
 struct edge {
     int64_t time_us, number;
@@ -19,72 +17,23 @@ struct edges {
     size_t count, capacity;
 };
 
-static bool parse_number(struct text text, int64_t *number)
-{
-    int64_t parsed = 0;
-    if (text.size == 0)
-        return false;
-    for (size_t i = 0; i < text.size; i++)
-        if (text.bytes[i] < '0' || text.bytes[i] > '9' ||
-            __builtin_mul_overflow(parsed, 10, &parsed) ||
-            __builtin_add_overflow(parsed, text.bytes[i] - '0', &parsed))
-            return false;
-    *number = parsed;
-    return true;
-}
-
-/* Whether a name is one of those looked for. */
-static bool name_fits(struct text name, const char *prefix, bool numbered, int64_t *number)
-{
-    *number = 0;
-    if (!text_starts(name, prefix))
-        return false;
-    size_t size = strlen(prefix);
-    struct text rest = {name.bytes + size, name.size - size};
-    return !numbered || parse_number(rest, number);
-}
-
-/* The device whose annotations to take: this one's own, else the lowest that has some. False where
- * there are none. */
-static bool choose_device(const struct timeline *timeline, const char *prefix, bool numbered,
-                          uint32_t *device)
+static bool collect(struct edges *edges, const struct timeline *timeline,
+                    struct annotation_range range, size_t prefix, bool numbered, struct error *err)
 {
     const struct snapshot *snapshot = timeline->snapshot;
-    bool found = false;
-    for (size_t i = 0; i < snapshot->annotation_count; i++) {
-        const struct annotation_row *row = &snapshot->annotations[i];
-        int64_t number;
-        if (!name_fits(symbols_text(snapshot->symbols, row->name), prefix, numbered, &number))
-            continue;
-        if (row->device == timeline->device) {
-            *device = row->device;
-            return true;
-        }
-        if (!found || row->device < *device)
-            *device = row->device;
-        found = true;
-    }
-    return found;
-}
-
-static bool collect(struct edges *edges, const struct timeline *timeline, uint32_t device,
-                    const char *prefix, bool numbered, struct error *err)
-{
-    const struct snapshot *snapshot = timeline->snapshot;
-    for (size_t i = 0; i < snapshot->annotation_count; i++) {
-        const struct annotation_row *row = &snapshot->annotations[i];
+    if (!vec_grow((void **)&edges->items, &edges->capacity, range.count, sizeof(*edges->items),
+                  snapshot->budget, err))
+        return false;
+    for (size_t i = 0; i < range.count; i++) {
+        const struct annotation_row *row = &snapshot->annotations[range.items[i].index];
         struct text name = symbols_text(snapshot->symbols, row->name);
-        int64_t number;
-        if (row->device != device || !name_fits(name, prefix, numbered, &number))
-            continue;
-        if (!vec_grow((void **)&edges->items, &edges->capacity, edges->count + 1,
-                      sizeof(*edges->items), snapshot->budget, err))
-            return false;
-        edges->items[edges->count++] = (struct edge){.time_us = row->time_us,
-                                                     .number = number,
-                                                     .order = i,
-                                                     .name = row->name,
-                                                     .is_start = row->stage == ANNOTATION_START};
+        struct edge *edge = &edges->items[edges->count++];
+        *edge = (struct edge){.time_us = row->time_us,
+                              .order = range.items[i].index,
+                              .name = row->name,
+                              .is_start = row->stage == ANNOTATION_START};
+        if (numbered)
+            text_number((struct text){name.bytes + prefix, name.size - prefix}, &edge->number);
     }
     return true;
 }
@@ -178,12 +127,16 @@ bool step_marks_find(struct step_marks *marks, const struct timeline *timeline, 
     struct budget *budget = timeline->snapshot->budget;
     struct step_marks made = {.budget = budget};
     struct edges edges = {0};
-    uint32_t device = 0;
-    if (!choose_device(timeline, prefix, numbered, &device)) {
+    struct annotation_range range;
+    const struct snapshot *snapshot = timeline->snapshot;
+    if (!annotations_like(&snapshot->annotation_index, timeline->device, prefix, numbered,
+                          snapshot->symbols, &range, err))
+        return false;
+    if (range.count == 0) {
         *marks = made;
         return true;
     }
-    bool ok = collect(&edges, timeline, device, prefix, numbered, err);
+    bool ok = collect(&edges, timeline, range, strlen(prefix), numbered, err);
     if (ok) {
         qsort(edges.items, edges.count, sizeof(*edges.items), compare_edges);
         place(&edges, timeline->trace);

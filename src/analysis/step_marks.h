@@ -17,7 +17,8 @@ struct step_marks {
     struct budget *budget; /* not owned */
 };
 
-/* Annotations whose name is `prefix` and a number (`numbered`), or `prefix` and anything. */
+/* Annotations whose name is `prefix`, which ends in '#', and a number (`numbered`) or anything: of
+ * the device, else of the lowest that has some. */
 bool step_marks_find(struct step_marks *marks, const struct timeline *timeline, const char *prefix,
                      bool numbered, struct error *err);
 void step_marks_release(struct step_marks *marks);

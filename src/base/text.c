@@ -1,6 +1,5 @@
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -10,6 +9,20 @@ int text_compare(struct text a, struct text b)
     size_t size = a.size < b.size ? a.size : b.size;
     int order = size > 0 && a.bytes != b.bytes ? memcmp(a.bytes, b.bytes, size) : 0;
     return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+bool text_number(struct text text, int64_t *number)
+{
+    int64_t parsed = 0;
+    if (text.size == 0)
+        return false;
+    for (size_t i = 0; i < text.size; i++)
+        if (text.bytes[i] < '0' || text.bytes[i] > '9' ||
+            __builtin_mul_overflow(parsed, 10, &parsed) ||
+            __builtin_add_overflow(parsed, text.bytes[i] - '0', &parsed))
+            return false;
+    *number = parsed;
+    return true;
 }
 
 static bool is_inside_character(char byte)

@@ -2,7 +2,9 @@
 #ifndef MEMSNAP_BASE_TEXT_H
 #define MEMSNAP_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct text {
     const char *bytes; /* from symbols: followed by a NUL byte; may hold NUL and invalid UTF-8 */
@@ -11,6 +13,9 @@ struct text {
 
 /* By bytes; what is a beginning of the other comes first. */
 int text_compare(struct text a, struct text b);
+
+/* Whether it is a whole number of digits alone, and that. */
+bool text_number(struct text text, int64_t *number);
 
 /* At most `most` bytes from the beginning, or to the end; no character of valid UTF-8 is cut. */
 struct text text_first(struct text text, size_t most);

@@ -9,7 +9,7 @@
 
 #define FIRST_DIVISION_LOG 20 /* 1 MiB */
 
-static bool text_number(struct text text, uint64_t *number)
+static bool size_number(struct text text, uint64_t *number)
 {
     uint64_t value = 0;
     if (text.size == 0)
@@ -28,7 +28,7 @@ static uint64_t number_setting(const struct snapshot *snapshot, const char *key,
 {
     struct text text;
     uint64_t number;
-    return snapshot_setting(snapshot, key, &text) && text_number(text, &number) ? number
+    return snapshot_setting(snapshot, key, &text) && size_number(text, &number) ? number
                                                                                 : otherwise;
 }
 

@@ -127,7 +127,10 @@ static void read_settings(struct snapshot *snapshot)
 
 struct snapshot *loader_finish(struct loader *loader, struct error *err)
 {
-    if (!loader_finish_traces(loader, err)) {
+    struct snapshot *loaded = loader->snapshot;
+    if (!loader_finish_traces(loader, err) ||
+        !annotation_index_make(&loaded->annotation_index, loaded->annotations,
+                               loaded->annotation_count, loaded->symbols, loader->budget, err)) {
         loader_destroy(loader);
         return NULL;
     }

@@ -86,6 +86,8 @@ void snapshot_destroy(struct snapshot *snapshot)
     release(snapshot->segments, budget);
     release(snapshot->blocks, budget);
     release(snapshot->annotations, budget);
+    release(snapshot->annotation_index.places, budget);
+    release(snapshot->annotation_index.lowest, budget);
     release(snapshot->settings, budget);
     release(snapshot->extras, budget);
     release(snapshot->unknown_keys, budget);

@@ -11,6 +11,7 @@
 #include "decode/sniff.h"
 #include "decode/source.h"
 #include "model/allocator_rules.h"
+#include "model/annotation_index.h"
 #include "model/columns.h"
 #include "model/window.h"
 
@@ -89,6 +90,7 @@ struct snapshot {
     size_t block_count;
     struct annotation_row *annotations; /* in file order */
     size_t annotation_count;
+    struct annotation_index annotation_index; /* of these */
     struct setting_row *settings;
     size_t setting_count;
     struct allocator_rules rules; /* what the settings come to */

@@ -82,6 +82,12 @@ def long_files_many_sites():
     return snapshot((), many(site))
 
 
+def annotations_of_one_device():
+    marks = [annotation("START", "x", i) for i in range(5 * MANY)]
+    traces = array([array([alloc(0)])] * 1000)
+    return pickled(mapping(segments=EMPTY, device_traces=traces, external_annotations=array(marks)))
+
+
 def annotations(*stages):
     marks = [annotation(stage, f"n{i}", i) for stage in stages for i in range(MANY)]
     return snapshot((), many(alloc), external_annotations=array(marks))
@@ -126,6 +132,7 @@ INPUTS = {  # name: (status, bytes or what makes them)
     "600 k allocations": (0, lambda: snapshot((), many(alloc, 600_000))),
     "the same address again": (0, lambda: snapshot((), [alloc(0)] * MANY)),
     "addresses 2^28 apart": (0, lambda: snapshot((), many(lambda i: event("alloc", i << 28, 512)))),
+    "annotations of one of 1000 devices": (0, annotations_of_one_device),
     "annotations that never end": (0, lambda: annotations("START")),
     "annotations that never start": (0, lambda: annotations("END")),
     "annotations over each other": (0, lambda: annotations("START", "END")),
