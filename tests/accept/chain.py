@@ -64,12 +64,13 @@ def peak_problems(answer):
 
 
 def problems_of(path):
-    whole = set()
-    for level in ((), ("--granularity", "1"), ("--granularity", "3"), ("--granularity", "leaf"),
-                  ("--granularity", "*forward")):
-        answer = suggest(path, *level)
-        if answer is None:
-            return
+    answer, whole = suggest(path), set()
+    if answer is None:
+        return
+    function = answer["elements"][0]["parts"][0].split(" [")[0].split()[-1]
+    for level in (None, "1", "3", "leaf", "*" + function):
+        if level:
+            answer = suggest(path, "--granularity", level)
         whole.add(answer["activation_bytes"])
         yield from element_problems(path, answer)
         yield from peak_problems(answer)
