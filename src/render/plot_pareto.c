@@ -111,7 +111,7 @@ static void put_words(FILE *script, const struct plot_pareto *plot)
              problem->timed ? "100%: a step's forward and backward"
                             : "no times in the trace: a byte of activation counts as time");
     plot_put_words(script, plot->look, margins, words,
-                   "a point's plan: memsnap suggest --budget SIZE FILE");
+                   "points in bytes, and how to have their plans: memsnap suggest FILE");
 }
 
 static void put_axes(FILE *script, double x_last, double y_top, const char *unit)

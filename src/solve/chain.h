@@ -30,4 +30,15 @@ bool chain_check(const struct chain *chain, struct error *err);
 
 int64_t chain_forward_time(const struct chain *chain);
 
+/* Of two numbers >= 0: the greatest; of a number and 0 that number. */
+static inline int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 #endif

@@ -36,6 +36,8 @@ libmemsnap_a_SOURCES += \
 	src/solve/front.c \
 	src/solve/front.h \
 	src/solve/front_knees.c \
+	src/solve/front_search.c \
+	src/solve/front_states.h \
 	src/solve/layer_times.c \
 	src/solve/layer_times.h \
 	src/solve/library.c \

@@ -5,25 +5,15 @@
 #define ARRAYS      5
 #define SPARE_SHARE 8 /* slots searched beyond the budget: one in so many */
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Of all sizes; 0 where all are. */
 static int64_t common_unit(const struct chain *chain)
 {
     int64_t unit = chain->x[chain->layers];
     for (size_t i = 0; i < chain->layers; i++) {
-        unit = gcd(chain->x[i], unit);
-        unit = gcd(chain->xbar[i], unit);
-        unit = gcd(chain->ftmp[i], unit);
-        unit = gcd(chain->btmp[i], unit);
+        unit = common_divisor(chain->x[i], unit);
+        unit = common_divisor(chain->xbar[i], unit);
+        unit = common_divisor(chain->ftmp[i], unit);
+        unit = common_divisor(chain->btmp[i], unit);
     }
     return unit;
 }
