@@ -6,6 +6,7 @@
 
 #include "unit/model/model.h"
 #include "unit/model/toy_allocator.h"
+#include "unit/unit.h"
 
 #define TRACES      150
 #define WILD_TRACES 500
@@ -130,7 +131,7 @@ static void check_item(const struct timeline *timeline, int64_t item, uint64_t s
 START_TEST(layouts_are_those_the_allocator_had)
 {
     struct tally tally = {0};
-    for (uint64_t seed = 1; seed <= TRACES; seed++) {
+    for (uint64_t seed = 1; seed <= unit_share(TRACES); seed++) {
         struct buffer json = BUFFER_INIT;
         struct load_options options = {0};
         struct error err;
@@ -179,7 +180,7 @@ static struct script script;
 
 START_TEST(layouts_of_contradictions_are_still_layouts)
 {
-    for (uint64_t seed = 1; seed <= WILD_TRACES; seed++) {
+    for (uint64_t seed = 1; seed <= unit_share(WILD_TRACES); seed++) {
         struct dice dice = dice_init(seed);
         random_wild_script(&dice, &script);
         for (size_t i = 0; i < script.event_count; i++)

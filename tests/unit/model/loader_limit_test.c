@@ -4,6 +4,7 @@
 
 #include "unit/model/model.h"
 #include "unit/model/random_script.h"
+#include "unit/unit.h"
 
 #define MOST_MEMORY ((size_t)256 * 1024)
 
@@ -141,7 +142,7 @@ START_TEST(huge_sizes)
     const uint64_t huge[] = {INT64_MAX, INT64_MAX / 2, (uint64_t)INT64_MAX + 1, UINT64_MAX, 1};
     const struct window windows[] = {{{POINT_OPEN, 0}, {POINT_OPEN, 0}},
                                      {{POINT_EVENT, 4}, {POINT_EVENT, 9}}};
-    for (uint64_t seed = 1; seed < 3000; seed++) {
+    for (uint64_t seed = 1; seed < unit_share(3000); seed++) {
         struct dice dice = dice_init(seed);
         random_wild_script(&dice, &script);
         for (size_t i = 0; i < script.event_count; i++) {

@@ -4,6 +4,7 @@
 
 #include "unit/model/model.h"
 #include "unit/model/random_script.h"
+#include "unit/unit.h"
 
 #define TRACES 4000
 
@@ -196,7 +197,7 @@ static bool check_window(const struct snapshot *whole, const struct window *wind
 static void check_traces(void (*make)(struct dice *, struct script *))
 {
     size_t kept = 0;
-    for (seed = 1; seed <= TRACES; seed++) {
+    for (seed = 1; seed <= unit_share(TRACES); seed++) {
         struct dice dice = dice_init(seed);
         make(&dice, &script);
         struct window window = {random_point(&dice), random_point(&dice)};
@@ -204,7 +205,7 @@ static void check_traces(void (*make)(struct dice *, struct script *))
         kept += check_window(whole, &window);
         snapshot_destroy(whole);
     }
-    ck_assert_uint_gt(kept, TRACES / 4);
+    ck_assert_uint_gt(kept, unit_share(TRACES) / 4);
 }
 
 START_TEST(valid_ranges_equal_the_whole)

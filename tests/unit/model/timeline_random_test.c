@@ -5,6 +5,7 @@
 #include "unit/model/model.h"
 #include "unit/model/random_script.h"
 #include "unit/model/reference.h"
+#include "unit/unit.h"
 
 #define WILD_TRACES  4000
 #define VALID_TRACES 1500
@@ -122,7 +123,7 @@ static struct reference want;
 
 START_TEST(wild_traces_follow_the_definitions)
 {
-    for (uint64_t seed = 1; seed <= WILD_TRACES; seed++) {
+    for (uint64_t seed = 1; seed <= unit_share(WILD_TRACES); seed++) {
         struct dice dice = dice_init(seed);
         random_wild_script(&dice, &script);
         struct snapshot *snapshot = script_must_load(&script, NULL);
@@ -139,7 +140,7 @@ END_TEST
 
 START_TEST(valid_traces_add_up)
 {
-    for (uint64_t seed = 1; seed <= VALID_TRACES; seed++) {
+    for (uint64_t seed = 1; seed <= unit_share(VALID_TRACES); seed++) {
         struct dice dice = dice_init(seed);
         random_valid_script(&dice, &script);
         struct snapshot *snapshot = script_must_load(&script, NULL);

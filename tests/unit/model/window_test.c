@@ -6,6 +6,7 @@
 
 #include "unit/model/model.h"
 #include "unit/model/random_script.h"
+#include "unit/unit.h"
 
 #define FUZZED 300000
 
@@ -138,7 +139,7 @@ START_TEST(anything)
     static const char alphabet[] = "0123456789:+@.smu\xc2\xb5 -e";
     struct dice dice = dice_init(7);
     size_t taken = 0;
-    for (size_t i = 0; i < FUZZED; i++) {
+    for (size_t i = 0; i < unit_share(FUZZED); i++) {
         size_t size = dice_roll(&dice, dice_roll(&dice, 20) ? 12 : 400);
         char *text = malloc(size + 1); /* exactly: a look past the end is seen by the sanitizer */
         for (size_t at = 0; at < size; at++)

@@ -136,7 +136,7 @@ START_TEST(the_reference_finds_what_trying_all_schedules_finds)
 {
     struct chance chance = {2};
     reset_budget();
-    for (int round = 0; round < 2000; round++)
+    for (unsigned round = 0; round < unit_share(2000); round++)
         check_against_brute(&chance, chance_in(&chance, 1, 4));
     for (int round = 0; round < 60; round++)
         check_against_brute(&chance, chance_in(&chance, 5, 6));

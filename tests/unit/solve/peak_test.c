@@ -115,7 +115,7 @@ START_TEST(placements_are_the_best_of_all)
 {
     static struct wanted wanted;
     struct chance chance = {11};
-    for (int round = 0; round < 10000; round++) {
+    for (unsigned round = 0; round < unit_share(10000); round++) {
         size_t layers = (size_t)chance_in(&chance, 1, round % 50 == 0 ? 8 : 5);
         struct chain chain = random_chain(&chance, layers, chance_in(&chance, 0, 40),
                                           chance_in(&chance, 0, 30), &budget);
@@ -164,7 +164,7 @@ START_TEST(fronts_of_any_times_miss_little)
 {
     static struct wanted wanted;
     struct chance chance = {15};
-    for (int round = 0; round < 300; round++) {
+    for (unsigned round = 0; round < unit_share(300); round++) {
         size_t layers = (size_t)chance_in(&chance, 1, 8);
         struct chain chain =
             random_chain(&chance, layers, chance_in(&chance, 0, 1000), 1 << 28, &budget);

@@ -69,9 +69,9 @@ static void check_exact(struct chance *chance, size_t layers)
 START_TEST(plans_are_the_best_of_all_persistent_schedules)
 {
     struct chance chance = {31};
-    for (int round = 0; round < 9900; round++)
+    for (unsigned round = 0; round < unit_share(9900); round++)
         check_exact(&chance, (size_t)chance_in(&chance, 1, 4));
-    for (int round = 0; round < 100; round++)
+    for (unsigned round = 0; round < unit_share(100); round++)
         check_exact(&chance, (size_t)chance_in(&chance, 5, 6));
     ck_assert_uint_eq(budget.used, 0);
 }
@@ -104,7 +104,7 @@ END_TEST
 START_TEST(the_least_plan_is_the_least)
 {
     struct chance chance = {33};
-    for (int round = 0; round < 300; round++) {
+    for (unsigned round = 0; round < unit_share(300); round++) {
         struct chain chain = random_chain(&chance, (size_t)chance_in(&chance, 1, 4),
                                           chance_in(&chance, 1, 9), 5, &budget);
         struct rotor_options options = {.backend = &backend_cpu, .slots = 400};
@@ -133,7 +133,7 @@ START_TEST(the_nested_front_goes_on_below)
 {
     struct chance chance = {35};
     size_t points = 0;
-    for (int round = 0; round < 100; round++) {
+    for (unsigned round = 0; round < unit_share(100); round++) {
         struct chain chain =
             random_chain(&chance, (size_t)chance_in(&chance, 1, 40), 9, 50, &budget);
         struct rotor_front nested;

@@ -86,7 +86,7 @@ static void check_random(struct chance *chance, int32_t low, int32_t high)
 START_TEST(answers_are_fairscales_ties_included)
 {
     struct chance chance = {21};
-    for (int round = 0; round < 10000; round++)
+    for (unsigned round = 0; round < unit_share(10000); round++)
         check_random(&chance, 0, chance_in(&chance, 0, 12));
     ck_assert_uint_eq(budget.used, 0);
 }
@@ -95,7 +95,7 @@ END_TEST
 START_TEST(negative_sizes_are_answered_as_fairscale_does)
 {
     struct chance chance = {22};
-    for (int round = 0; round < 3000; round++)
+    for (unsigned round = 0; round < unit_share(3000); round++)
         check_random(&chance, chance_in(&chance, -9, 0), 9);
     ck_assert_uint_eq(budget.used, 0);
 }
