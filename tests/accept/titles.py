@@ -277,7 +277,7 @@ def main():
             print("note: no Chromium: what hovering shows is not tested")
         else:
             with browser.Browser(path, width=WIDTH, height=HEIGHT) as page:
-                for target in made:
+                for target in captures.some(made):
                     tally.check(f"hovering in {target.stem}", hover_problems(page, target))
     tally.end()
 

@@ -158,7 +158,7 @@ START_TEST(the_nested_front_goes_on_below)
         front_release(&front, &budget);
         chain_release(&chain, &budget);
     }
-    ck_assert_uint_gt(points, 100);
+    ck_assert_uint_gt(points, unit_share(100));
     ck_assert_uint_eq(budget.used, 0);
 }
 END_TEST
