@@ -107,8 +107,7 @@ static bool warn_of_end(struct judge *judge, const struct check_row *row)
     return check_add_warning(
         judge->result, judge->err,
         "device %u: max-fragmentation was judged at the peak; at the end %s lie in holes, %.1f%% "
-        "of "
-        "what is reserved: --at end judges that, and --at peak silences this warning",
+        "of what is reserved: --at end judges that, and --at peak silences this warning",
         report->timeline->device, units_bytes(size, stuck, judge->question->unit),
         100.0 * (double)stuck / (double)whole);
 }

@@ -48,9 +48,9 @@ static const char *meant(char out[UNITS_TEXT_SIZE], uint64_t said_bytes, uint64_
 
 bool device_memory_check(const struct timeline *timeline, uint64_t said_bytes, struct error *err)
 {
-    uint64_t least = device_memory_least(timeline);
+    uint64_t least = said_bytes > 0 ? device_memory_least(timeline) : 0;
     char said[UNITS_TEXT_SIZE], seen[UNITS_TEXT_SIZE], more[UNITS_TEXT_SIZE];
-    if (said_bytes == 0 || said_bytes >= least)
+    if (said_bytes >= least)
         return true;
     int64_t told = least < INT64_MAX ? (int64_t)least : INT64_MAX;
     units_bytes(said, (int64_t)said_bytes, UNIT_AUTO);
