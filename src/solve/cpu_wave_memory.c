@@ -11,12 +11,17 @@ static size_t whole_lines(size_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* The next `bytes` of the memory. */
-static void *take(char **memory, size_t bytes)
+/* Memory that is handed out piece by piece; NULL only counts the pieces. */
+struct room {
+    char *memory;
+    size_t taken;
+};
+
+static void *take(struct room *room, size_t bytes)
 {
-    void *taken = *memory;
-    *memory += whole_lines(bytes);
-    return taken;
+    void *piece = room->memory ? room->memory + room->taken : NULL;
+    room->taken += whole_lines(bytes);
+    return piece;
 }
 
 struct wave_shape wave_shape(const struct cost_problem *problem, unsigned threads)
@@ -72,29 +77,56 @@ static size_t items_of(const struct wave_shape *shape)
     return rows_of(shape) + TILE_GROUP;
 }
 
-static size_t column_bytes(const struct wave_shape *shape)
+static void lay_out_column(struct wave_column *column, const struct wave_shape *shape,
+                           struct room *room)
 {
     size_t items = items_of(shape) * sizeof(int32_t);
-    return whole_lines(cells_bytes(shape)) + whole_lines(items * COST_STRIP) +
-           whole_lines(items * COST_STRIP * TILE_SPAN) + whole_lines(items * TILE_SPAN) +
-           whole_lines(items) + whole_lines(COST_STRIP * sizeof(int32_t));
+    column->cells = take(room, cells_bytes(shape));
+    column->least = take(room, items * COST_STRIP);
+    column->ends = take(room, items * COST_STRIP * TILE_SPAN);
+    column->right = take(room, items * TILE_SPAN);
+    column->finite = take(room, items);
+    column->shape = take(room, COST_STRIP * sizeof(int32_t));
+}
+
+static void lay_out_buffers(struct wave_buffers *buffers, const struct wave_shape *shape,
+                            struct room *room)
+{
+    size_t items = items_of(shape);
+    *buffers = (struct wave_buffers){.rows = items, .step = step_of(shape)};
+    for (size_t k = 0; k < shape->pass_strips; k++)
+        lay_out_column(&buffers->columns[k], shape, room);
+    buffers->offsets = take(room, items * TILE_SPAN * sizeof(size_t));
+    buffers->left = take(room, items * TILE_SPAN * sizeof(int32_t));
+    buffers->shape = take(room, COST_STRIP * sizeof(int32_t));
+    buffers->chosen = take(room, items * sizeof(uint32_t));
+    buffers->splits = take(room, items * sizeof(struct tile_split));
+    buffers->places = take(room, sizeof(struct tile_places) << TILE_GROUP);
 }
 
 static size_t buffer_bytes(const struct wave_shape *shape)
 {
-    size_t items = items_of(shape);
-    return shape->pass_strips * column_bytes(shape) +
-           whole_lines(items * TILE_SPAN * sizeof(size_t)) +
-           whole_lines(items * TILE_SPAN * sizeof(int32_t)) +
-           whole_lines(COST_STRIP * sizeof(int32_t)) + whole_lines(items * sizeof(uint32_t)) +
-           whole_lines(items * sizeof(struct tile_split)) +
-           whole_lines(sizeof(struct tile_places) << TILE_GROUP);
+    struct wave_buffers none;
+    struct room room = {0};
+    lay_out_buffers(&none, shape, &room);
+    return room.taken;
+}
+
+/* The numbers of the chain are given out. */
+static int32_t *lay_out_wave(struct wave *wave, const struct wave_shape *shape, struct room *room)
+{
+    int32_t *numbers = take(room, number_bytes(shape));
+    wave->done = take(room, done_bytes(shape));
+    wave->tops = take(room, tops_bytes(shape));
+    return numbers;
 }
 
 size_t wave_bytes(const struct wave_shape *shape, unsigned threads)
 {
-    return whole_lines(number_bytes(shape)) + whole_lines(done_bytes(shape)) +
-           whole_lines(tops_bytes(shape)) + threads * buffer_bytes(shape);
+    struct wave none;
+    struct room room = {0};
+    lay_out_wave(&none, shape, &room);
+    return room.taken + threads * buffer_bytes(shape);
 }
 
 static void set_chain(struct tile_chain *chain, const struct cost_problem *problem, size_t room,
@@ -121,14 +153,12 @@ void wave_begin(struct wave *wave, const struct wave_shape *shape,
                 const struct cost_problem *problem, struct cost_table *table,
                 const struct cpu_variant *variant)
 {
-    char *memory = (char *)table->cells + table->bytes;
+    struct room room = {.memory = (char *)table->cells + table->bytes};
     *wave = (struct wave){.variant = variant, .table = table, .shape = *shape};
-    int32_t *numbers = take(&memory, number_bytes(shape));
+    int32_t *numbers = lay_out_wave(wave, shape, &room);
     memset(numbers, 0, number_bytes(shape));
     set_chain(&wave->chain, problem, rows_of(shape), numbers);
-    wave->done = take(&memory, done_bytes(shape));
-    wave->tops = take(&memory, tops_bytes(shape));
-    wave->buffers = memory;
+    wave->buffers = room.memory + room.taken;
     atomic_init(&wave->next, 0);
     for (size_t k = 0; k < shape->strips; k++)
         atomic_init(&wave->done[k], 0);
@@ -145,15 +175,10 @@ static void set_places(struct tile_places *places)
     }
 }
 
-static void set_column(struct wave_column *column, const struct wave_shape *shape, char **memory)
+/* For slots below 0. */
+static void set_before(const struct wave_column *column, const struct wave_shape *shape)
 {
-    size_t items = items_of(shape) * sizeof(int32_t), step = step_of(shape);
-    column->cells = take(memory, cells_bytes(shape));
-    column->least = take(memory, items * COST_STRIP);
-    column->ends = take(memory, items * COST_STRIP * TILE_SPAN);
-    column->right = take(memory, items * TILE_SPAN);
-    column->finite = take(memory, items);
-    column->shape = take(memory, COST_STRIP * sizeof(int32_t));
+    size_t step = step_of(shape);
     for (size_t row = 0; row < rows_of(shape) * COST_STRIP; row++)
         for (size_t slot = 0; slot < COST_BLOCK; slot++)
             column->cells[row * step + slot] = COST_INFINITE;
@@ -162,16 +187,9 @@ static void set_column(struct wave_column *column, const struct wave_shape *shap
 void wave_buffers_begin(struct wave_buffers *buffers, const struct wave *wave, unsigned thread)
 {
     const struct wave_shape *shape = &wave->shape;
-    char *memory = wave->buffers + thread * buffer_bytes(shape);
-    size_t items = items_of(shape);
-    *buffers = (struct wave_buffers){.rows = items, .step = step_of(shape)};
+    struct room room = {.memory = wave->buffers + thread * buffer_bytes(shape)};
+    lay_out_buffers(buffers, shape, &room);
     for (size_t k = 0; k < shape->pass_strips; k++)
-        set_column(&buffers->columns[k], shape, &memory);
-    buffers->offsets = take(&memory, items * TILE_SPAN * sizeof(size_t));
-    buffers->left = take(&memory, items * TILE_SPAN * sizeof(int32_t));
-    buffers->shape = take(&memory, COST_STRIP * sizeof(int32_t));
-    buffers->chosen = take(&memory, items * sizeof(uint32_t));
-    buffers->splits = take(&memory, items * sizeof(struct tile_split));
-    buffers->places = take(&memory, sizeof(struct tile_places) << TILE_GROUP);
+        set_before(&buffers->columns[k], shape);
     set_places(buffers->places);
 }
