@@ -189,8 +189,8 @@ static bool pins(const struct page *page, const struct trace *trace, const struc
         table_add(&table, page_bytes(page, text, (int64_t)row->pinned_bytes));
         table_add(&table, page_bytes(page, text, (int64_t)row->block_bytes));
         table_add(&table, units_count(text, row->segments));
-        table_add_input(&table, row->label, strlen(row->label));
-        table_add_input(&table, category_name(row->category), strlen(category_name(row->category)));
+        table_add_text(&table, row->label);
+        table_add_text(&table, category_name(row->category));
     }
     table_print(&table, page, SECTION_INDENT);
     bool ok = !table_failed(&table);

@@ -68,9 +68,9 @@ static void add_growing(struct table *table, const struct page *page, const stru
     snprintf(text, sizeof(text), "%" PRIu32 " of %" PRIu32, row->fit.steps_grown,
              row->fit.steps_compared);
     table_add(table, text);
-    table_add_input(table, row->label.brief, strlen(row->label.brief));
+    table_add_text(table, row->label.brief);
     site_operator(table, symbols, &row->site);
-    table_add_input(table, category_name(row->category), strlen(category_name(row->category)));
+    table_add_text(table, category_name(row->category));
 }
 
 static bool growing_table(const struct page *page, const struct analysis *analysis,

@@ -38,9 +38,9 @@ static void add_row(struct table *table, const struct page *page, const struct s
     table_add(table, units_count(text, row->count));
     table_add(table, units_duration(text, row->longest_us) + 1);
     table_add(table, row->stream_known ? stream_text(stream, row->stream) : "-");
-    table_add_input(table, row->label.brief, strlen(row->label.brief));
+    table_add_text(table, row->label.brief);
     site_operator(table, symbols, &row->site);
-    table_add_input(table, category_name(row->category), strlen(category_name(row->category)));
+    table_add_text(table, category_name(row->category));
 }
 
 bool device_pending(const struct page *page, const struct analysis *analysis,

@@ -101,7 +101,7 @@ static bool categories(const struct page *page, const struct device_report *repo
     for (size_t i = 0; i < report->category_count; i++) {
         const struct category_row *row = &report->categories[i];
         add_amount(&table, page, row->bytes, whole, row->count);
-        table_add_input(&table, category_name(row->category), strlen(category_name(row->category)));
+        table_add_text(&table, category_name(row->category));
         table_add(&table, bar(text, row->bytes, whole));
     }
     table_print(&table, page, SECTION_INDENT);
@@ -155,14 +155,14 @@ void site_operator(struct table *table, const struct symbols *symbols, const str
 static void add_place(struct table *table, const struct symbols *symbols, const struct label *label,
                       const struct site *site, enum category category, bool is_remainder)
 {
-    table_add_input(table, label->brief, strlen(label->brief));
+    table_add_text(table, label->brief);
     if (is_remainder) {
         table_add(table, "");
         table_add(table, "");
         return;
     }
     site_operator(table, symbols, site);
-    table_add_input(table, category_name(category), strlen(category_name(category)));
+    table_add_text(table, category_name(category));
 }
 
 /* The rows of one kind, in their order. */

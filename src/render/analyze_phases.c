@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "render/moments.h"
 #include "render/table.h"
@@ -101,8 +100,7 @@ bool device_baseline(const struct page *page, const struct device_report *report
         const struct baseline_row *row = &report->baseline[i];
         table_add(&table, page_bytes(page, text, row->bytes));
         table_add(&table, units_count(text, row->count));
-        table_add_input(&table, category_name((enum category)row->category),
-                        strlen(category_name((enum category)row->category)));
+        table_add_text(&table, category_name((enum category)row->category));
         if (shown == 3)
             continue;
         bool is_known = row->category != CATEGORY_UNKNOWN && row->category != CATEGORY_COUNT;

@@ -61,7 +61,7 @@ static void hints(const struct page *page, const struct analysis *analysis)
 bool analyze_text(const struct page *page, const struct analysis *analysis)
 {
     const struct snapshot *snapshot = analysis->snapshot;
-    const struct input_line input = {analysis->path, snapshot->input_bytes, snapshot->encoding,
+    const struct input_line input = {analysis->path,     snapshot->input_bytes, snapshot->encoding,
                                      snapshot->protocol, snapshot->compression, NULL};
     if (!input_line(page, &input) || !settings_line(page, snapshot))
         return false;
@@ -110,7 +110,7 @@ static void add_comparison(struct table *table, const struct page *page,
     if (strcmp(row->path, "-") == 0)
         table_add(table, "standard input");
     else
-        table_add_input(table, row->path + folder, strlen(row->path + folder));
+        table_add_text(table, row->path + folder);
     if (row->failed) {
         for (int column = 1; column < 5; column++)
             table_add(table, column == 2 ? "not read" : "-");

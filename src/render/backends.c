@@ -20,7 +20,7 @@ static bool put_table(const struct page *page, const struct backend_row *rows, s
     for (size_t i = 0; i < count; i++) {
         table_add(&table, rows[i].name);
         table_add(&table, rows[i].place.usable ? "yes" : "no");
-        table_add_input(&table, rows[i].place.what, strlen(rows[i].place.what));
+        table_add_text(&table, rows[i].place.what);
     }
     bool ok = !table_failed(&table);
     if (ok)

@@ -42,7 +42,7 @@ static void add_row(struct table *table, const struct page *page, const struct c
     }
     table_add(table, row->passed ? "ok" : "FAILED");
     const char *label = row->blame.label ? row->blame.label : "";
-    table_add_input(table, label, strlen(label));
+    table_add_text(table, label);
 }
 
 static bool rules_table(const struct page *page, const struct check_result *result)

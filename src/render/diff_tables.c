@@ -48,7 +48,7 @@ bool diff_sums_text(const struct page *page, const struct diff *diff, bool phase
             phases ? diff_phase_name(pair->what) : category_name((enum category)pair->what);
         diff_add_amounts(&table, page, (const int64_t[]){pair->sums[0].bytes, pair->sums[1].bytes},
                          (const uint64_t[]){pair->sums[0].count, pair->sums[1].count});
-        table_add_input(&table, name, strlen(name));
+        table_add_text(&table, name);
     }
     table_print(&table, page, SECTION_INDENT);
     bool ok = !table_failed(&table);
@@ -134,7 +134,7 @@ static void add_lines(struct table *table, const struct page *page, const struct
         diff_add_amounts(table, page, line->row.bytes, line->row.count);
         add_label(table, line, alike && alike[i] ? op : none);
         table_add_input(table, op.bytes, alike ? 0 : op.size);
-        table_add_input(table, category, strlen(category));
+        table_add_text(table, category);
     }
 }
 

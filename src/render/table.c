@@ -42,6 +42,11 @@ void table_add_input(struct table *table, const char *bytes, size_t size)
     buffer_putc(&table->text, '\0');
 }
 
+void table_add_text(struct table *table, const char *text)
+{
+    table_add_input(table, text, strlen(text));
+}
+
 static size_t cell_count(const struct table *table)
 {
     return table_failed(table) ? 0 : table->starts.size / sizeof(size_t);

@@ -39,6 +39,7 @@ void table_release(struct table *table);
 /* Cells are added row by row, from left to right. */
 void table_add(struct table *table, const char *text);                     /* our own words */
 void table_add_input(struct table *table, const char *bytes, size_t size); /* escaped here */
+void table_add_text(struct table *table, const char *text);                /* the same */
 
 /* Whether a column is left out on a page, for want of room or because all of it is empty. */
 bool table_hides(struct table *table, const struct page *page, size_t indent, size_t column);
