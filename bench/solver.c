@@ -16,9 +16,9 @@
 
 #include "base/pages.h"
 #include "chain.h"
-#include "solve/backend.h"
-#include "solve/cpu_variant.h"
-#include "solve/sum.h"
+#include "solve/backend/backend.h"
+#include "solve/cpu/variant.h"
+#include "solve/dp/sum.h"
 
 #define MOST_ROUNDS   64
 #define MOST_VARIANTS 4

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/command.h"
-#include "commands/complain.h"
-#include "commands/output.h"
+#include "commands/cli/command.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/output.h"
 
 static enum status dispatch(int argc, char **argv)
 {

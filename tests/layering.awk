@@ -11,11 +11,24 @@ BEGIN {
     may["commands"] = " base decode model analysis solve render commands "
     may["main"] = may["commands"]
 
+    # The folders within a room, from the bottom up: a file includes from its own folder and from
+    # those before it. The files that lie in the room itself come last.
+    folders["decode"] = "core json pickle msgpack layers ."
+    folders["analysis"] = "code phase category live pool growth report curves chain layers diff flame check"
+    folders["solve"] = "chain backend cpu opencl cuda dp problem advice"
+    folders["render"] = "core analyze diff check export flame layers suggest dump plot page ."
+    folders["commands"] = "sandbox cli analyze check diff export flame suggest plot ."
+    for (each in folders) {
+        count = split(folders[each], names, " ")
+        for (at = 1; at <= count; at++)
+            rank[each, names[at]] = at
+    }
+
     # Inert values are rendered as they are: there is no model of a pickle in general.
-    rendered_type = "decode/value.h"
+    rendered_type = "decode/core/value.h"
 
     # What the importers fill and the model is made of: types, no decoding.
-    shared_types = " decode/input.h decode/layer_rows.h decode/rows.h decode/sniff.h decode/source.h "
+    shared_types = " decode/core/input.h decode/layers/rows.h decode/core/rows.h decode/core/sniff.h decode/core/source.h "
 
     library["zlib.h"] = " decode commands "
     library["jansson.h"] = " decode model analysis render commands main "
@@ -40,6 +53,21 @@ FNR == 1 {
         room = "main"
     if (!(room in may))
         fault("room " room " is not in the table")
+    folder = folder_of(name)
+    if (room in folders && !((room, folder) in rank))
+        fault(folder == "." ? "files of " room " lie in a folder" : \
+            "folder " room "/" folder " is not in the table")
+}
+
+# "core" of decode/core/rows.h; "." of what lies in the room itself.
+function folder_of(path, parts) {
+    return split(path, parts, "/") > 2 ? parts[2] : "."
+}
+
+function check_folder(path, to) {
+    to = folder_of(path)
+    if ((room, to) in rank && rank[room, to] > rank[room, folder])
+        fault(room "/" folder " may not include \"" path "\": it comes before " room "/" to)
 }
 
 function check_own_include(path, to) {
@@ -49,6 +77,8 @@ function check_own_include(path, to) {
     }
     to = path
     sub(/\/.*/, "", to)
+    if (to == room && room in folders)
+        check_folder(path)
     if (index(may[room], " " to " "))
         return
     if (room == "render" && path == rendered_type)

@@ -33,22 +33,22 @@ expect() {
 
 expect base/a.c '#include <stdio.h>\n#include "base/error.h"'
 expect base/a.c '#include "error.h"' '1: include of "error.h" names no room'
-expect base/a.c '\n#include "decode/rows.h"' '2: base may not include "decode/rows.h"'
+expect base/a.c '\n#include "decode/core/rows.h"' '2: base may not include "decode/core/rows.h"'
 expect base/a.c '#  include <zlib.h>' '1: base may not include <zlib.h>'
-expect decode/a.h '#include "model/timeline.h"' '1: decode may not include "model/timeline.h"'
+expect decode/core/a.h '#include "model/timeline.h"' '1: decode may not include "model/timeline.h"'
 expect model/a.c '#include "decode/snapshot.h"'
-expect model/a.h '#include "decode/rows.h"'
+expect model/a.h '#include "decode/core/rows.h"'
 expect model/a.h '#include "decode/snapshot.h"' \
     '1: a header of model includes "decode/snapshot.h": only importers may, and they are .c files'
-expect analysis/a.c '#include "decode/rows.h"' '1: analysis may not include "decode/rows.h"'
-expect analysis/a.c '#include "render/json.h"' '1: analysis may not include "render/json.h"'
-expect solve/a.c '#include "model/snapshot.h"' '1: solve may not include "model/snapshot.h"'
-expect solve/problem.c '#include "model/snapshot.h"'
-expect render/a.c '#include "decode/value.h"'
-expect render/a.c '#include "decode/pickle_value.h"' \
-    '1: render may not include "decode/pickle_value.h"'
+expect analysis/code/a.c '#include "decode/core/rows.h"' '1: analysis may not include "decode/core/rows.h"'
+expect analysis/code/a.c '#include "render/core/json.h"' '1: analysis may not include "render/core/json.h"'
+expect solve/dp/a.c '#include "model/snapshot.h"' '1: solve may not include "model/snapshot.h"'
+expect solve/problem/problem.c '#include "model/snapshot.h"'
+expect render/a.c '#include "decode/core/value.h"'
+expect render/a.c '#include "decode/pickle/value.h"' \
+    '1: render may not include "decode/pickle/value.h"'
 expect render/a.c '#include "commands/help.h"' '1: render may not include "commands/help.h"'
-expect commands/a.c '#include "decode/sniff.h"\nvoid f(void) { exit(fputs("a", stderr)); }'
+expect commands/a.c '#include "decode/core/sniff.h"\nvoid f(void) { exit(fputs("a", stderr)); }'
 expect main.c '#include "commands/commands.h"\nint main(void) { return puts("a"); }'
 expect model/a.c '/* may not\n * exit (1) or abort(); */ int a; // printf("")'
 expect model/a.c 'const char *a = "exit(1)", b = '"'\"'"', *c = "// \\"stderr";'
@@ -61,6 +61,14 @@ expect render/a.c 'fputs("a", stderr);' \
     '1: render may not use stderr: only commands and main.c print or exit'
 expect render/a.c 'if (a) printf("a");' \
     '1: render may not use printf: only commands and main.c print or exit'
+expect decode/json/a.c '#include "decode/core/rows.h"\n#include "decode/json/b.h"'
+expect decode/json/a.c '#include "decode/pickle/vm.h"' \
+    '1: decode/json may not include "decode/pickle/vm.h": it comes before decode/pickle'
+expect decode/core/a.c '#include "decode/snapshot.h"' \
+    '1: decode/core may not include "decode/snapshot.h": it comes before decode/.'
+expect decode/a.c '#include "decode/pickle/vm.h"'
+expect decode/attic/a.c 'int a;' '1: folder decode/attic is not in the table'
+expect analysis/a.c 'int a;' '1: files of analysis lie in a folder'
 expect cellar/a.c 'int a;' '1: room cellar is not in the table'
 
 found=$(faults "$src/..")

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/cost_table.h"
+#include "solve/backend/cost_table.h"
 
 typedef ptrdiff_t Py_ssize_t;
 

@@ -16,7 +16,8 @@ struct buffer {
 void buffer_add(struct buffer *buffer, const char *bytes, size_t size);
 void buffer_puts(struct buffer *buffer, const char *text);
 void buffer_putc(struct buffer *buffer, char c);
-void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void buffer_clear(struct buffer *buffer); /* keeps the capacity, and `failed` */
 void buffer_release(struct buffer *buffer);
 

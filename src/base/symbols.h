@@ -17,7 +17,7 @@ typedef uint32_t frame_id;
 typedef uint32_t stack_id;
 
 #define STRING_EMPTY ((string_id)0)
-#define STACK_NONE ((stack_id)0)
+#define STACK_NONE   ((stack_id)0)
 
 struct frame {
     string_id name; /* function */

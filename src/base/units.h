@@ -10,7 +10,8 @@ enum unit { UNIT_AUTO, UNIT_BYTES, UNIT_KIB, UNIT_MIB, UNIT_GIB };
 #define UNITS_TEXT_SIZE 48
 
 /* "11.57 GiB", "512 B", "1,024 bytes" for UNIT_BYTES ("1,024 B"): returns `out`.
- * UNIT_AUTO picks the largest unit in which the value is at least 1. Negative values carry a sign. */
+ * UNIT_AUTO picks the largest unit in which the value is at least 1. Negative values carry a sign.
+ */
 const char *units_bytes(char out[UNITS_TEXT_SIZE], int64_t bytes, enum unit unit);
 
 /* "1,234,567" */

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/command.h"
-#include "commands/complain.h"
-#include "commands/device_process.h"
-#include "commands/options.h"
+#include "commands/cli/command.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/options.h"
+#include "commands/sandbox/device_process.h"
 
 enum { OPTION_FORMAT = OPTION_LONG_ONLY };
 

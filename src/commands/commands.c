@@ -1,9 +1,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/closest.h"
-#include "commands/command.h"
-#include "commands/complain.h"
+#include "commands/cli/closest.h"
+#include "commands/cli/command.h"
+#include "commands/cli/complain.h"
 
 const struct command *const commands[] = {&command_analyze,
                                           &command_backends,

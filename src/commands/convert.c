@@ -2,13 +2,13 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "commands/arguments.h"
-#include "commands/command.h"
-#include "commands/complain.h"
-#include "commands/files.h"
-#include "commands/options.h"
+#include "commands/cli/arguments.h"
+#include "commands/cli/command.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/files.h"
+#include "commands/cli/options.h"
 #include "model/layer_trace.h"
-#include "render/layers_convert.h"
+#include "render/layers/convert.h"
 
 enum { OPTION_TO = OPTION_LONG_ONLY, OPTION_MAX_MEMORY };
 

@@ -2,14 +2,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/arguments.h"
-#include "commands/command.h"
-#include "commands/complain.h"
-#include "commands/files.h"
-#include "commands/options.h"
-#include "decode/pickle_value.h"
-#include "decode/sniff.h"
-#include "render/dump_json.h"
+#include "commands/cli/arguments.h"
+#include "commands/cli/command.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/files.h"
+#include "commands/cli/options.h"
+#include "decode/core/sniff.h"
+#include "decode/pickle/value.h"
+#include "render/dump/json.h"
 
 enum { OPTION_FORMAT = OPTION_LONG_ONLY, OPTION_MAX_MEMORY };
 

@@ -1,12 +1,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "commands/closest.h"
-#include "commands/command.h"
-#include "commands/complain.h"
-#include "commands/completion.h"
-#include "commands/options.h"
-#include "commands/topics.h"
+#include "commands/cli/closest.h"
+#include "commands/cli/command.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/completion.h"
+#include "commands/cli/options.h"
+#include "commands/cli/topics.h"
 
 enum { OPTION_COMPLETION = OPTION_LONG_ONLY };
 

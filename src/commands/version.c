@@ -3,10 +3,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "commands/command.h"
-#include "commands/complain.h"
-#include "commands/options.h"
-#include "commands/sandbox.h"
+#include "commands/cli/command.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/options.h"
+#include "commands/sandbox/sandbox.h"
 
 void version_print(void)
 {

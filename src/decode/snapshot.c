@@ -1,5 +1,8 @@
 #include "decode/snapshot.h"
 
+#include "decode/json/snapshot.h"
+#include "decode/pickle/snapshot.h"
+
 bool decode_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
                      struct decoded *decoded, struct error *err)
 {

@@ -9,24 +9,11 @@
 #define MEMSNAP_DECODE_SNAPSHOT_H
 
 #include "base/symbols.h"
-#include "decode/rows.h"
-#include "decode/sniff.h"
-#include "decode/source.h"
-
-struct decoded {
-    enum encoding encoding;
-    int protocol;        /* pickle: the PROTO operand, or 0 / 1 as the opcodes show; JSON: -1 */
-    bool list_only;      /* very old file: a bare list of segments */
-};
+#include "decode/core/decoded.h"
+#include "decode/core/rows.h"
+#include "decode/core/source.h"
 
 bool decode_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
                      struct decoded *decoded, struct error *err);
-
-/* The two halves of the above, once the encoding is known. */
-bool decode_pickle_snapshot(struct source *source, struct symbols *symbols,
-                            const struct row_sink *sink, struct decoded *decoded,
-                            struct error *err);
-bool decode_json_snapshot(struct source *source, struct symbols *symbols,
-                          const struct row_sink *sink, struct decoded *decoded, struct error *err);
 
 #endif

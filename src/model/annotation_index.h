@@ -4,7 +4,7 @@
 #define MEMSNAP_MODEL_ANNOTATION_INDEX_H
 
 #include "base/symbols.h"
-#include "decode/rows.h"
+#include "decode/core/rows.h"
 
 /* An annotation by its family: its name up to the first '#', and whether a number follows. */
 struct annotation_place {

@@ -154,8 +154,8 @@ static bool is_pending(const struct excerpt *excerpt, const struct live *live)
     const struct timeline *timeline = excerpt->timeline;
     if (live->in_trace)
         return timeline->lifetimes[live->index].free_requested < excerpt->end;
-    const struct carried *carried = &timeline->carried[live->index];
-    return !carried->in_allocated || carried->free_requested < excerpt->end;
+    const struct preexisting *preexisting = &timeline->preexisting[live->index];
+    return !preexisting->in_allocated || preexisting->free_requested < excerpt->end;
 }
 
 /* The latest first: it is what the address holds. */

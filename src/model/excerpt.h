@@ -28,7 +28,7 @@ struct excerpt_doubts {
     /* Live, but their addresses were allocated again: a snapshot has one block an address, which is
      * that of the latest. Left out. */
     uint64_t lost_blocks, lost_bytes;
-    int64_t reserved_gap;  /* bytes in segments, minus the curve's value */
+    int64_t reserved_gap; /* bytes in segments, minus the curve's value */
 };
 
 /* The segments after item end - 1, with their blocks: those of the dump, as they are, where no item

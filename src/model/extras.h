@@ -3,7 +3,7 @@
 #define MEMSNAP_MODEL_EXTRAS_H
 
 #include "base/idtable.h"
-#include "decode/rows.h"
+#include "decode/core/rows.h"
 
 struct extras {
     struct event_extra *items; /* in order of first appearance; grown by vec_grow */

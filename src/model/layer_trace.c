@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "decode/layers.h"
-#include "decode/pickle_value.h"
+#include "decode/layers/layers.h"
+#include "decode/pickle/value.h"
 
 #define MOST_ROWS   ((size_t)UINT32_MAX - 1)
 #define LARGEST_SUM ((INT64_C(1) << 62) - 1)

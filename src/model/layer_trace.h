@@ -1,15 +1,15 @@
 /* A FairScale layer trace in memory: what LayerwiseMemoryTracker saw at every leaf module that ran
  * forward or backward, in the order in which they ran. Immutable once loaded.
  *
- * The rows, and what their members mean: decode/layer_rows.h. Over a whole trace the magnitudes of
+ * The rows, and what their members mean: decode/layers/rows.h. Over a whole trace the magnitudes of
  * each member add up to less than 2^62, so that no sum of some rows, nor of two members, can
  * overflow. A module that runs twice has two forward rows. There may be no rows at all. */
 #ifndef MEMSNAP_MODEL_LAYER_TRACE_H
 #define MEMSNAP_MODEL_LAYER_TRACE_H
 
-#include "decode/input.h"
-#include "decode/layer_rows.h"
-#include "decode/sniff.h"
+#include "decode/core/input.h"
+#include "decode/core/sniff.h"
+#include "decode/layers/rows.h"
 
 #define LAYER_TRACE_UNKNOWN_KEYS 16
 

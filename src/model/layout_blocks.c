@@ -13,8 +13,8 @@ static int by_address(const void *a, const void *b)
 static bool is_pending(const struct timeline *timeline, int64_t item, const struct live *live)
 {
     uint32_t requested = live->in_trace ? timeline->lifetimes[live->index].free_requested
-                                        : timeline->carried[live->index].free_requested;
-    if (!live->in_trace && !timeline->carried[live->index].in_allocated)
+                                        : timeline->preexisting[live->index].free_requested;
+    if (!live->in_trace && !timeline->preexisting[live->index].in_allocated)
         return true;
     return (int64_t)requested <= item;
 }

@@ -9,7 +9,7 @@ struct presence {
 static struct presence presence_of(const struct timeline *timeline, const struct live *live)
 {
     if (!live->in_trace)
-        return (struct presence){-1, timeline->carried[live->index].free_completed};
+        return (struct presence){-1, timeline->preexisting[live->index].free_completed};
     const struct lifetime *lifetime = &timeline->lifetimes[live->index];
     return (struct presence){lifetime->alloc, lifetime->free_completed};
 }
@@ -54,10 +54,10 @@ static void hear_trace(const struct unsure *unsure, const struct timeline *timel
         hear(unsure, trace_addr(timeline->trace, lifetime->alloc),
              (struct presence){lifetime->alloc, lifetime->free_completed});
     }
-    for (size_t i = 0; i < timeline->carried_count; i++) {
-        const struct carried *carried = &timeline->carried[i];
-        if (carried->in_active)
-            hear(unsure, carried->addr, (struct presence){-1, carried->free_completed});
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        const struct preexisting *preexisting = &timeline->preexisting[i];
+        if (preexisting->in_active)
+            hear(unsure, preexisting->addr, (struct presence){-1, preexisting->free_completed});
     }
 }
 

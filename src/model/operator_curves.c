@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/pickle_value.h"
-#include "decode/sniff.h"
+#include "decode/core/sniff.h"
+#include "decode/pickle/value.h"
 
 #define MIB         1048576.0
 #define WHOLE       4503599627370496.0    /* 2^52: from there on all are whole */

@@ -4,7 +4,7 @@
 #define MEMSNAP_MODEL_OPERATOR_CURVES_H
 
 #include "base/symbols.h"
-#include "decode/input.h"
+#include "decode/core/input.h"
 
 /* The file has them as MiB in floating point; these are bytes, from 0 up to 2^62. */
 struct operator_point {

@@ -8,17 +8,18 @@ bool replay_overflow(const struct replay *replay, struct error *err)
                      replay->timeline->device);
 }
 
-bool replay_add_carried(struct replay *replay, const struct carried *carried, struct error *err)
+bool replay_add_preexisting(struct replay *replay, const struct preexisting *preexisting,
+                            struct error *err)
 {
     struct timeline *timeline = replay->timeline;
-    if (timeline->carried_count == UINT32_MAX)
+    if (timeline->preexisting_count == UINT32_MAX)
         return error_set(err, STATUS_LIMIT, "more than %zu allocations from before the trace",
-                         timeline->carried_count);
-    if (!vec_grow((void **)&timeline->carried, &timeline->carried_capacity,
-                  timeline->carried_count + 1, sizeof(*timeline->carried),
+                         timeline->preexisting_count);
+    if (!vec_grow((void **)&timeline->preexisting, &timeline->preexisting_capacity,
+                  timeline->preexisting_count + 1, sizeof(*timeline->preexisting),
                   timeline->snapshot->budget, err))
         return false;
-    timeline->carried[timeline->carried_count++] = *carried;
+    timeline->preexisting[timeline->preexisting_count++] = *preexisting;
     return true;
 }
 
@@ -67,21 +68,21 @@ static inline bool on_alloc(struct replay *replay, size_t item, struct error *er
 static bool stray_request(struct replay *replay, uint64_t addr, uint64_t size, uint32_t item,
                           struct error *err)
 {
-    struct carried carried = {.origin = ORIGIN_FREED,
-                              .addr = addr,
-                              .size = size,
-                              .in_allocated = true,
-                              .free_requested = item,
-                              .free_completed = EVENT_NEVER};
+    struct preexisting preexisting = {.origin = ORIGIN_FREED,
+                                      .addr = addr,
+                                      .size = size,
+                                      .in_allocated = true,
+                                      .free_requested = item,
+                                      .free_completed = EVENT_NEVER};
     struct addrmap_slot *slot;
     if (!addrmap_put(&replay->live, addr, &slot, err))
         return false;
     if (!(slot->tag & IN_ACTIVE)) {
         slot->size = size;
-        slot->value = (uint32_t)replay->timeline->carried_count;
-        slot->tag = IS_CARRIED | IS_PENDING;
+        slot->value = (uint32_t)replay->timeline->preexisting_count;
+        slot->tag = IS_PREEXISTING | IS_PENDING;
     }
-    return replay_add_carried(replay, &carried, err);
+    return replay_add_preexisting(replay, &preexisting, err);
 }
 
 /* The same for free_completed: the second half of a stray request, where there was one. */
@@ -90,7 +91,7 @@ static bool stray_completion(struct replay *replay, uint64_t addr, uint64_t size
 {
     struct addrmap_slot *slot = addrmap_find(&replay->live, addr);
     if (slot && slot->tag & IS_PENDING) {
-        struct carried *requested = &replay->timeline->carried[slot->value];
+        struct preexisting *requested = &replay->timeline->preexisting[slot->value];
         addrmap_remove(&replay->live, slot);
         if (requested->size == size) {
             requested->in_active = true;
@@ -98,13 +99,13 @@ static bool stray_completion(struct replay *replay, uint64_t addr, uint64_t size
             return true;
         }
     }
-    struct carried carried = {.origin = ORIGIN_FREED,
-                              .addr = addr,
-                              .size = size,
-                              .in_active = true,
-                              .free_requested = EVENT_NEVER,
-                              .free_completed = item};
-    return replay_add_carried(replay, &carried, err);
+    struct preexisting preexisting = {.origin = ORIGIN_FREED,
+                                      .addr = addr,
+                                      .size = size,
+                                      .in_active = true,
+                                      .free_requested = EVENT_NEVER,
+                                      .free_completed = item};
+    return replay_add_preexisting(replay, &preexisting, err);
 }
 
 /* Takes the address out of one of the curves; when it is in neither, out of the table. */
@@ -126,8 +127,8 @@ static inline bool on_request(struct replay *replay, size_t item, struct error *
     struct addrmap_slot *slot = addrmap_find(&replay->live, addr);
     if (!slot || !(slot->tag & IN_ALLOCATED))
         return stray_request(replay, addr, size, (uint32_t)item, err);
-    if (slot->tag & IS_CARRIED)
-        timeline->carried[slot->value].free_requested = (uint32_t)item;
+    if (slot->tag & IS_PREEXISTING)
+        timeline->preexisting[slot->value].free_requested = (uint32_t)item;
     else
         timeline->lifetimes[slot->value].free_requested = (uint32_t)item;
     leave(replay, slot, IN_ALLOCATED, size);
@@ -143,8 +144,8 @@ static inline bool on_completion(struct replay *replay, size_t item, struct erro
     struct addrmap_slot *slot = addrmap_find(&replay->live, addr);
     if (!slot || !(slot->tag & IN_ACTIVE))
         return stray_completion(replay, addr, size, (uint32_t)item, err);
-    if (slot->tag & IS_CARRIED)
-        timeline->carried[slot->value].free_completed = (uint32_t)item;
+    if (slot->tag & IS_PREEXISTING)
+        timeline->preexisting[slot->value].free_completed = (uint32_t)item;
     else
         timeline->lifetimes[slot->value].free_completed = (uint32_t)item;
     leave(replay, slot, IN_ACTIVE, size);
@@ -157,17 +158,17 @@ static bool hold_edge(struct replay *replay, struct error *err)
     const struct window_edge *edge = &replay->trace->edge;
     for (size_t i = 0; i < edge->held_count; i++) {
         const struct edge_allocation *held = &edge->held[i];
-        struct carried carried = {.origin = ORIGIN_EDGE,
-                                  .addr = held->addr,
-                                  .size = held->size,
-                                  .stack = held->stack,
-                                  .in_active = !held->free_completed,
-                                  .in_allocated = !held->free_requested,
-                                  .free_requested = EVENT_NEVER,
-                                  .free_completed = EVENT_NEVER,
-                                  .edge_event = held->event};
-        uint32_t index = (uint32_t)replay->timeline->carried_count;
-        if (!replay_add_carried(replay, &carried, err))
+        struct preexisting preexisting = {.origin = ORIGIN_EDGE,
+                                          .addr = held->addr,
+                                          .size = held->size,
+                                          .stack = held->stack,
+                                          .in_active = !held->free_completed,
+                                          .in_allocated = !held->free_requested,
+                                          .free_requested = EVENT_NEVER,
+                                          .free_completed = EVENT_NEVER,
+                                          .edge_event = held->event};
+        uint32_t index = (uint32_t)replay->timeline->preexisting_count;
+        if (!replay_add_preexisting(replay, &preexisting, err))
             return false;
         if (held->shadowed)
             continue;
@@ -176,8 +177,8 @@ static bool hold_edge(struct replay *replay, struct error *err)
             return false;
         slot->size = held->size;
         slot->value = index;
-        slot->tag = IS_CARRIED | (carried.in_active ? IN_ACTIVE : 0) |
-                    (carried.in_allocated ? IN_ALLOCATED : 0);
+        slot->tag = IS_PREEXISTING | (preexisting.in_active ? IN_ACTIVE : 0) |
+                    (preexisting.in_allocated ? IN_ALLOCATED : 0);
     }
     return true;
 }

@@ -6,11 +6,11 @@
 #include "model/timeline.h"
 
 /* Tags of the slots of replay.live. */
-#define IN_ACTIVE    1u /* not completed: counts in active */
-#define IN_ALLOCATED 2u /* not requested: counts in allocated */
-#define IS_CARRIED   4u /* `value` indexes carried, not lifetimes */
+#define IN_ACTIVE      1u /* not completed: counts in active */
+#define IN_ALLOCATED   2u /* not requested: counts in allocated */
+#define IS_PREEXISTING 4u /* `value` indexes preexisting, not lifetimes */
 #define IS_PENDING                                                                                 \
-    8u /* carried; its free was requested, and it counts in active if completed too */
+    8u /* preexisting; its free was requested, and it counts in active if completed too */
 
 /* A curve relative to its value before the first event. */
 struct running {
@@ -27,7 +27,8 @@ struct replay {
 };
 
 bool replay_overflow(const struct replay *replay, struct error *err); /* false, STATUS_BAD_INPUT */
-bool replay_add_carried(struct replay *replay, const struct carried *carried, struct error *err);
+bool replay_add_preexisting(struct replay *replay, const struct preexisting *preexisting,
+                            struct error *err);
 
 /* The range's edge, the events, the frees after the range. */
 bool replay_events(struct replay *replay, struct error *err);

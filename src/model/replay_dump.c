@@ -10,8 +10,8 @@ static bool find_end_live(const struct replay *replay, struct addrmap *end_live,
         struct addrmap_slot *slot;
         if (!addrmap_put(end_live, at->addr, &slot, err))
             return false;
-        slot->tag =
-            (at->in_active ? IN_ACTIVE : 0) | (at->in_allocated ? IN_ALLOCATED : 0) | IS_CARRIED;
+        slot->tag = (at->in_active ? IN_ACTIVE : 0) | (at->in_allocated ? IN_ALLOCATED : 0) |
+                    IS_PREEXISTING;
     }
     return true;
 }
@@ -26,25 +26,25 @@ static bool carry_block(struct replay *replay, const struct addrmap *end_live,
     /* Its free was requested in the trace, and it is still pending. */
     const struct addrmap_slot *known = addrmap_find(&replay->live, block->address);
     if (curves & IN_ACTIVE && known && known->tag & IS_PENDING) {
-        struct carried *carried = &replay->timeline->carried[known->value];
-        if (carried->size == block->requested_size) {
-            carried->origin = ORIGIN_BLOCK;
-            carried->stack = block->stack;
-            carried->in_active = true;
+        struct preexisting *preexisting = &replay->timeline->preexisting[known->value];
+        if (preexisting->size == block->requested_size) {
+            preexisting->origin = ORIGIN_BLOCK;
+            preexisting->stack = block->stack;
+            preexisting->in_active = true;
             curves &= ~IN_ACTIVE;
         }
     }
     if (!curves)
         return true;
-    struct carried carried = {.origin = ORIGIN_BLOCK,
-                              .addr = block->address,
-                              .size = block->requested_size,
-                              .stack = block->stack,
-                              .in_active = curves & IN_ACTIVE,
-                              .in_allocated = curves & IN_ALLOCATED,
-                              .free_requested = EVENT_NEVER,
-                              .free_completed = EVENT_NEVER};
-    return replay_add_carried(replay, &carried, err);
+    struct preexisting preexisting = {.origin = ORIGIN_BLOCK,
+                                      .addr = block->address,
+                                      .size = block->requested_size,
+                                      .stack = block->stack,
+                                      .in_active = curves & IN_ACTIVE,
+                                      .in_allocated = curves & IN_ALLOCATED,
+                                      .free_requested = EVENT_NEVER,
+                                      .free_completed = EVENT_NEVER};
+    return replay_add_preexisting(replay, &preexisting, err);
 }
 
 static bool add(uint64_t *sum, uint64_t size)

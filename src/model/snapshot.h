@@ -6,10 +6,10 @@
 #define MEMSNAP_MODEL_SNAPSHOT_H
 
 #include "base/symbols.h"
-#include "decode/input.h"
-#include "decode/rows.h"
-#include "decode/sniff.h"
-#include "decode/source.h"
+#include "decode/core/input.h"
+#include "decode/core/rows.h"
+#include "decode/core/sniff.h"
+#include "decode/core/source.h"
 #include "model/allocator_rules.h"
 #include "model/annotation_index.h"
 #include "model/columns.h"

@@ -37,10 +37,10 @@ static bool finish_active_and_allocated(struct replay *replay)
     struct timeline *timeline = replay->timeline;
     const struct window_edge *edge = &timeline->trace->edge;
     int64_t active = edge->active_offset, allocated = edge->allocated_offset;
-    for (size_t i = 0; i < timeline->carried_count; i++) {
-        const struct carried *carried = &timeline->carried[i];
-        if ((carried->in_active && !sum_add(&active, carried->size)) ||
-            (carried->in_allocated && !sum_add(&allocated, carried->size)))
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        const struct preexisting *preexisting = &timeline->preexisting[i];
+        if ((preexisting->in_active && !sum_add(&active, preexisting->size)) ||
+            (preexisting->in_allocated && !sum_add(&allocated, preexisting->size)))
             return false;
     }
     if (!place(&replay->active, active, &timeline->active) ||
@@ -123,6 +123,7 @@ void timeline_destroy(struct timeline *timeline)
     struct budget *budget = timeline->snapshot->budget;
     vec_free(timeline->lifetimes, timeline->lifetime_capacity, sizeof(*timeline->lifetimes),
              budget);
-    vec_free(timeline->carried, timeline->carried_capacity, sizeof(*timeline->carried), budget);
+    vec_free(timeline->preexisting, timeline->preexisting_capacity, sizeof(*timeline->preexisting),
+             budget);
     free((struct storage *)(void *)timeline);
 }

@@ -29,7 +29,7 @@ enum origin {
 };
 
 /* Something allocated before the first event of the trace (or of the range). */
-struct carried {
+struct preexisting {
     enum origin origin;
     uint64_t addr;
     uint64_t size;                           /* requested bytes */
@@ -40,9 +40,9 @@ struct carried {
 };
 
 /* Whether it is older than the recording, not only than the range of it that was asked for. */
-static inline bool carried_is_older(const struct carried *carried)
+static inline bool preexisting_is_older(const struct preexisting *preexisting)
 {
-    return carried->origin != ORIGIN_EDGE;
+    return preexisting->origin != ORIGIN_EDGE;
 }
 
 struct curve {
@@ -81,8 +81,8 @@ struct timeline {
     uint32_t device;
     struct lifetime *lifetimes; /* in order of birth */
     size_t lifetime_count, lifetime_capacity;
-    struct carried *carried;
-    size_t carried_count, carried_capacity;
+    struct preexisting *preexisting;
+    size_t preexisting_count, preexisting_capacity;
     struct curve active, allocated;
     struct reserved_curve reserved;
     struct memory_state state;
@@ -111,7 +111,7 @@ void timeline_moment(const struct timeline *timeline, int64_t item, struct momen
 bool timeline_item_at(const struct timeline *timeline, struct point point, int64_t *item,
                       struct error *err);
 
-/* One thing live at a moment: in_trace indexes lifetimes, else carried. */
+/* One thing live at a moment: in_trace indexes lifetimes, else preexisting. */
 struct live {
     bool in_trace;
     uint32_t index;
@@ -130,14 +130,14 @@ static inline struct live live_of_lifetime(const struct timeline *timeline, size
                          .stack = trace->stack[item]};
 }
 
-static inline struct live live_of_carried(const struct timeline *timeline, size_t index)
+static inline struct live live_of_preexisting(const struct timeline *timeline, size_t index)
 {
-    const struct carried *carried = &timeline->carried[index];
+    const struct preexisting *preexisting = &timeline->preexisting[index];
     return (struct live){.in_trace = false,
                          .index = (uint32_t)index,
-                         .addr = carried->addr,
-                         .size = carried->size,
-                         .stack = carried->stack};
+                         .addr = preexisting->addr,
+                         .size = preexisting->size,
+                         .stack = preexisting->stack};
 }
 
 struct live_list {

@@ -151,12 +151,12 @@ bool timeline_item_at(const struct timeline *timeline, struct point point, int64
 static size_t list_live(const struct timeline *timeline, int64_t item, struct live *list)
 {
     size_t count = 0;
-    for (size_t i = 0; i < timeline->carried_count; i++) {
-        const struct carried *carried = &timeline->carried[i];
-        if (!carried->in_active || (int64_t)carried->free_completed <= item)
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        const struct preexisting *preexisting = &timeline->preexisting[i];
+        if (!preexisting->in_active || (int64_t)preexisting->free_completed <= item)
             continue;
         if (list)
-            list[count] = live_of_carried(timeline, i);
+            list[count] = live_of_preexisting(timeline, i);
         count++;
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {

@@ -7,7 +7,7 @@
 #ifndef MEMSNAP_MODEL_WINDOW_H
 #define MEMSNAP_MODEL_WINDOW_H
 
-#include "decode/rows.h"
+#include "decode/core/rows.h"
 
 enum point_kind {
     POINT_OPEN,   /* no bound on this side */

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "render/json.h"
-#include "render/table.h"
+#include "render/core/json.h"
+#include "render/core/table.h"
 
 #define SCHEMA "memsnap.backends/1"
 
@@ -64,31 +64,31 @@ bool backends_text(const struct page *page, const struct backend_row *rows, size
 static void put_row(struct json_writer *json, const struct backend_row *row)
 {
     const char *what = row->place.what;
-    emit_open(json, NULL, '{');
-    emit_word(json, "name", row->name);
-    emit_flag(json, "usable", row->place.usable);
+    json_put_open(json, NULL, '{');
+    json_put_string(json, "name", row->name);
+    json_put_bool(json, "usable", row->place.usable);
     if (row->place.usable) {
-        emit_bytes(json, "runs_on", what, strlen(what));
-        emit_flag(json, "is_cpu", row->place.is_cpu);
-        emit_null(json, "why_not");
+        json_put_bytes(json, "runs_on", what, strlen(what));
+        json_put_bool(json, "is_cpu", row->place.is_cpu);
+        json_put_null(json, "why_not");
     } else {
-        emit_null(json, "runs_on");
-        emit_null(json, "is_cpu");
-        emit_bytes(json, "why_not", what, strlen(what));
+        json_put_null(json, "runs_on");
+        json_put_null(json, "is_cpu");
+        json_put_bytes(json, "why_not", what, strlen(what));
     }
-    emit_close(json, '}');
+    json_put_close(json, '}');
 }
 
 bool backends_json(FILE *out, const struct backend_row *rows, size_t count)
 {
     struct json_writer json;
     json_writer_init(&json, out);
-    emit_open(&json, NULL, '{');
-    emit_word(&json, "schema", SCHEMA);
-    emit_open(&json, "backends", '[');
+    json_put_open(&json, NULL, '{');
+    json_put_string(&json, "schema", SCHEMA);
+    json_put_open(&json, "backends", '[');
     for (size_t i = 0; i < count; i++)
         put_row(&json, &rows[i]);
-    emit_close(&json, ']');
-    emit_close(&json, '}');
+    json_put_close(&json, ']');
+    json_put_close(&json, '}');
     return json_writer_finish(&json);
 }

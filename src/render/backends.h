@@ -2,8 +2,8 @@
 #ifndef MEMSNAP_RENDER_BACKENDS_H
 #define MEMSNAP_RENDER_BACKENDS_H
 
-#include "render/page.h"
-#include "solve/backend.h"
+#include "render/core/page.h"
+#include "solve/backend/backend.h"
 
 /* A back end, and where it would run here. */
 struct backend_row {

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "model/snapshot.h"
-#include "render/analyze.h"
+#include "render/analyze/analyze.h"
 
 #define DEVICES_MAX 8
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/check_policy.h"
-#include "render/check.h"
+#include "commands/check/policy.h"
+#include "render/check/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

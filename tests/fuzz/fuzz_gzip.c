@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/source.h"
+#include "decode/core/source.h"
 
 #define MOST_BYTES ((uint64_t)16 << 20) /* a bomb need not be read to its end */
 

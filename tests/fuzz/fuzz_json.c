@@ -1,5 +1,5 @@
 /* libFuzzer entry: any bytes as a JSON snapshot, under a small memory budget. */
-#include "decode/snapshot.h"
+#include "decode/json/snapshot.h"
 #include "fuzz/ignore_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

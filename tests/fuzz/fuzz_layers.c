@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/layers.h"
-#include "analysis/operator_curves.h"
-#include "render/layers.h"
-#include "render/layers_convert.h"
-#include "render/operator_curves.h"
+#include "analysis/layers/layers.h"
+#include "analysis/layers/operator_curves.h"
+#include "render/layers/convert.h"
+#include "render/layers/layers.h"
+#include "render/layers/operator_curves.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/pickle_vm.h"
+#include "decode/pickle/vm.h"
 #include "fuzz/hash_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_TESTS_FUZZ_HASH_ROWS_H
 #define MEMSNAP_TESTS_FUZZ_HASH_ROWS_H
 
-#include "decode/rows.h"
+#include "decode/core/rows.h"
 
 struct row_hash {
     const struct symbols *symbols;

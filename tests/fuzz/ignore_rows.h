@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_TESTS_FUZZ_IGNORE_ROWS_H
 #define MEMSNAP_TESTS_FUZZ_IGNORE_ROWS_H
 
-#include "decode/rows.h"
+#include "decode/core/rows.h"
 
 extern const struct row_sink ignore_rows;
 

@@ -11,7 +11,7 @@ device_common = tests/unit/devices/cases.c tests/unit/devices/devices.h \
 
 include tests/unit/analysis/local.mk
 include tests/unit/base/local.mk
-include tests/unit/crew/local.mk
+include tests/unit/worker_pool/local.mk
 include tests/unit/cuda/local.mk
 include tests/unit/json/local.mk
 include tests/unit/layers/local.mk

@@ -3,7 +3,8 @@
 #define MEMSNAP_TESTS_UNIT_ROWS_H
 
 #include "base/buffer.h"
-#include "decode/snapshot.h"
+#include "decode/json/snapshot.h"
+#include "decode/pickle/snapshot.h"
 #include "unit/unit.h"
 
 /* decode_json_snapshot or decode_pickle_snapshot */

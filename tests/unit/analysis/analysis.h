@@ -2,13 +2,13 @@
 #ifndef MEMSNAP_TESTS_UNIT_ANALYSIS_ANALYSIS_H
 #define MEMSNAP_TESTS_UNIT_ANALYSIS_ANALYSIS_H
 
-#include "analysis/reason.h"
+#include "analysis/code/reason.h"
 #include "unit/unit.h"
 
 TCase *bands_tests(void);
 TCase *category_tests(void);
 TCase *flame_tests(void);
-TCase *category_carried_tests(void);
+TCase *category_preexisting_tests(void);
 TCase *diff_tests(void);
 TCase *findings_tests(void);
 TCase *category_guess_tests(void);

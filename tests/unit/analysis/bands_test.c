@@ -1,8 +1,8 @@
 /* What a picture shows: columns, bands and their shapes, categories. */
-#include "analysis/bands.h"
+#include "analysis/curves/bands.h"
 
-#include "analysis/category_curves.h"
-#include "analysis/site_ranks.h"
+#include "analysis/curves/category_curves.h"
+#include "analysis/curves/site_ranks.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 

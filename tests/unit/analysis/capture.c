@@ -133,10 +133,10 @@ enum category capture_category_why(struct capture *capture, uint64_t addr, uint8
     ck_assert(phases_build(&phases, timeline, capture->sites, &err));
     ck_assert(categories_assign(timeline, capture->sites, &phases, &categories, &err));
     phases_release(&phases);
-    for (size_t i = 0; i < timeline->carried_count; i++)
-        if (timeline->carried[i].addr == addr) {
-            found = categories.of_carried[i];
-            *reason = categories.why_carried[i];
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (timeline->preexisting[i].addr == addr) {
+            found = categories.of_preexisting[i];
+            *reason = categories.why_preexisting[i];
         }
     for (size_t i = 0; i < timeline->lifetime_count; i++)
         if (trace_addr(timeline->trace, timeline->lifetimes[i].alloc) == addr) {

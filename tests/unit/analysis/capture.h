@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_TESTS_UNIT_ANALYSIS_CAPTURE_H
 #define MEMSNAP_TESTS_UNIT_ANALYSIS_CAPTURE_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "base/buffer.h"
 
 /* Frames, innermost first, joined by commas: PY("f", "a.py", 3) "," CPP("at::_ops::mm::call(") */

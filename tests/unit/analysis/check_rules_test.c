@@ -1,4 +1,4 @@
-#include "analysis/check_rules.h"
+#include "analysis/check/rules.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "analysis/findings.h"
+#include "analysis/report/findings.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/flame.h"
+#include "analysis/flame/flame.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 

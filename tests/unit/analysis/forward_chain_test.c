@@ -1,5 +1,5 @@
 /* Chains of layers from call trees, each told by the lines of its stacks. */
-#include "analysis/forward_chain.h"
+#include "analysis/chain/forward_chain.h"
 
 #include <stdio.h>
 #include <string.h>

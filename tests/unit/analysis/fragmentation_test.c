@@ -1,11 +1,11 @@
 /* Pools, what is pinned, and what settings could save, of dumps written out by hand. */
-#include "analysis/fragmentation.h"
+#include "analysis/pool/fragmentation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "unit/analysis/analysis.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -1,5 +1,5 @@
 /* What a series of sizes does. */
-#include "analysis/growth_fit.h"
+#include "analysis/growth/fit.h"
 #include "unit/analysis/analysis.h"
 
 #define MANY 100

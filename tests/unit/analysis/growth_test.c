@@ -1,5 +1,5 @@
 /* What survives from step to step, and gradients that are kept too long. */
-#include "analysis/growth.h"
+#include "analysis/growth/growth.h"
 
 #include <stdio.h>
 #include <string.h>

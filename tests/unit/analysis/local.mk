@@ -6,7 +6,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/bands_test.c \
 	tests/unit/analysis/capture.c \
 	tests/unit/analysis/capture.h \
-	tests/unit/analysis/category_carried_test.c \
+	tests/unit/analysis/category_preexisting_test.c \
 	tests/unit/analysis/category_guess_test.c \
 	tests/unit/analysis/category_test.c \
 	tests/unit/analysis/check_rules_test.c \

@@ -1,5 +1,5 @@
 /* The verdict on an out-of-memory event, and its words. */
-#include "analysis/oom.h"
+#include "analysis/pool/oom.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Frees that had to wait for another stream. */
-#include "analysis/pending.h"
+#include "analysis/growth/pending.h"
 
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"

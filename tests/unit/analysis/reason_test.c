@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "commands/topics.h"
+#include "commands/cli/topics.h"
 #include "unit/analysis/analysis.h"
 
 static struct buffer text; /* of the topic, a space for every run of white space */

@@ -1,4 +1,4 @@
-#include "analysis/labels.h"
+#include "analysis/code/labels.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The order of segments and what is in them, at the dump and at a moment. */
-#include "analysis/segment_map.h"
+#include "analysis/pool/segment_map.h"
 
 #include <string.h>
 

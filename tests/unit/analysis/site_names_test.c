@@ -1,5 +1,5 @@
 /* What single names tell: files and C++ functions. */
-#include "analysis/frames.h"
+#include "analysis/code/frames.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/site_pattern.h"
+#include "analysis/code/site_pattern.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The iterations of a trace, by each way of recognising them. */
-#include "analysis/steps.h"
+#include "analysis/phase/steps.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 

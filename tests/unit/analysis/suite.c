@@ -10,7 +10,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, growth_tests());
     suite_add_tcase(suite, pending_tests());
     suite_add_tcase(suite, category_tests());
-    suite_add_tcase(suite, category_carried_tests());
+    suite_add_tcase(suite, category_preexisting_tests());
     suite_add_tcase(suite, findings_tests());
     suite_add_tcase(suite, category_guess_tests());
     suite_add_tcase(suite, fragmentation_tests());

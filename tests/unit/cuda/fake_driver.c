@@ -14,7 +14,7 @@
 #include <ucontext.h>
 
 #define WIDE int64_t
-#include "solve/device_shape.h"
+#include "solve/backend/device_shape.h"
 
 #define STACK_BYTES 32768
 
@@ -43,7 +43,7 @@ static void wait_for_others(void)
 #define MAX(a, b)             ((a) > (b) ? (a) : (b))
 #define LOG2(n)               (31 - __builtin_clz((unsigned)(n)))
 #define LEAST_SUM(a, b, best) ((a) + (b) < (best) ? (a) + (b) : (best))
-#include "solve/cost_kernel.h"
+#include "solve/backend/cost_kernel.h"
 
 typedef void kernel(int *, const int *, const struct device_problem *, int);
 static struct launch {

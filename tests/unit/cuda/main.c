@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/device_process.h"
-#include "solve/cuda.h"
+#include "commands/sandbox/device_process.h"
+#include "solve/cuda/cuda.h"
 #include "unit/devices/devices.h"
 #include "unit/solve/problems.h"
 
@@ -119,7 +119,8 @@ START_TEST(what_does_not_fit_at_once_is_done_in_turn)
     setenv("FAKE_CUDA_MIB", "80", 1);
     ck_assert(!solve(1, 37000, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
-    ck_assert_str_eq(err.text, "a table of 19.20 MiB does not fit the 16.00 MiB that are free there");
+    ck_assert_str_eq(err.text,
+                     "a table of 19.20 MiB does not fit the 16.00 MiB that are free there");
 }
 END_TEST
 

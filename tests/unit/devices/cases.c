@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "commands/device_process.h"
-#include "commands/sandbox.h"
-#include "solve/device.h"
+#include "commands/sandbox/device_process.h"
+#include "commands/sandbox/sandbox.h"
+#include "solve/backend/device.h"
 #include "unit/devices/devices.h"
 #include "unit/solve/problems.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "decode/pytext.h"
+#include "decode/core/pytext.h"
 
 #define BYTES(literal) literal, sizeof(literal) - 1
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "analysis/operator_curves.h"
+#include "analysis/layers/operator_curves.h"
 #include "unit/layers/layers.h"
 
 static struct operator_curves *load(const char *bytes, size_t size, struct error *err)

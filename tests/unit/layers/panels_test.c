@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "analysis/layer_panels.h"
+#include "analysis/layers/panels.h"
 #include "unit/layers/layers.h"
 
 #define ROW(name, params, allocated, forward, activations)                                         \
@@ -72,7 +72,8 @@ START_TEST(columns_keep_the_most)
         ck_assert_uint_eq(layer_column_first(panel, panel->columns), 97);
         for (size_t c = 0; c < panel->columns; c++) {
             int64_t most[LAYER_PASSES] = {-1, -1};
-            for (size_t i = layer_column_first(panel, c); i < layer_column_first(panel, c + 1); i++) {
+            for (size_t i = layer_column_first(panel, c); i < layer_column_first(panel, c + 1);
+                 i++) {
                 size_t pass = trace->rows[i].is_forward ? PASS_FORWARD : PASS_BACKWARD;
                 if (trace->rows[i].allocated > most[pass])
                     most[pass] = trace->rows[i].allocated;

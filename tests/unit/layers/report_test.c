@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "analysis/layers.h"
+#include "analysis/layers/layers.h"
 #include "unit/layers/layers.h"
 
 #define ROW(name, params, allocated, forward, activations)                                         \

@@ -26,7 +26,7 @@ START_TEST(all_is_counted_and_given_back)
     size_t before = snapshot->budget->used;
     struct timeline *timeline = script_timeline(snapshot, 0);
     struct live_list list;
-    size_t least = MANY * sizeof(*timeline->lifetimes) + sizeof(*timeline->carried);
+    size_t least = MANY * sizeof(*timeline->lifetimes) + sizeof(*timeline->preexisting);
     size_t built = snapshot->budget->used;
     ck_assert_uint_ge(built, before + least);
     ck_assert(timeline_live(timeline, MANY - 1, &list, &err));

@@ -87,12 +87,12 @@ static void check_allocated(const struct timeline *timeline, const struct refere
 {
     const struct trace *trace = timeline->trace;
     int64_t baseline = 0, end = 0;
-    for (size_t i = 0; i < timeline->carried_count; i++) {
-        const struct carried *carried = &timeline->carried[i];
-        MUST(carried->in_active || carried->in_allocated, seed);
-        baseline += carried->in_allocated ? (int64_t)carried->size : 0;
-        if (carried->in_allocated && carried->free_requested == EVENT_NEVER)
-            end += (int64_t)carried->size;
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        const struct preexisting *preexisting = &timeline->preexisting[i];
+        MUST(preexisting->in_active || preexisting->in_allocated, seed);
+        baseline += preexisting->in_allocated ? (int64_t)preexisting->size : 0;
+        if (preexisting->in_allocated && preexisting->free_requested == EVENT_NEVER)
+            end += (int64_t)preexisting->size;
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         if (timeline->lifetimes[i].free_requested == EVENT_NEVER)

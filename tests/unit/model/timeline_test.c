@@ -81,7 +81,7 @@ START_TEST(a_life)
     ck_assert_uint_eq(timeline->lifetimes[0].free_requested, 3);
     ck_assert_uint_eq(timeline->lifetimes[0].free_completed, 5);
     ck_assert_uint_eq(timeline->lifetimes[2].free_completed, EVENT_NEVER);
-    ck_assert_uint_eq(timeline->carried_count, 0);
+    ck_assert_uint_eq(timeline->preexisting_count, 0);
     ck_assert_uint_eq(timeline->by_action[ACTION_ALLOC], 3);
     ck_assert_int_eq(timeline->flaws.active_minus_dump_bytes, 0);
     check_live(-1, 0, 0, 0);
@@ -116,8 +116,8 @@ START_TEST(the_dump)
     check_curve(&timeline->active, 1100, 1100, -1, 1100);
     check_curve(&timeline->allocated, 500, 500, -1, 500);
     check_live(-1, 2, 1100, 0);
-    ck_assert_int_eq(timeline->carried[0].origin, ORIGIN_BLOCK);
-    ck_assert_uint_ne(timeline->carried[0].stack, STACK_NONE);
+    ck_assert_int_eq(timeline->preexisting[0].origin, ORIGIN_BLOCK);
+    ck_assert_uint_ne(timeline->preexisting[0].stack, STACK_NONE);
 }
 END_TEST
 
@@ -157,9 +157,10 @@ START_TEST(from_before_the_trace)
     build(0);
     check_curve(&timeline->active, 150, 150, -1, 50);
     check_curve(&timeline->allocated, 70, 70, -1, 10);
-    ck_assert_uint_eq(timeline->carried_count, 4);
-    const struct carried *whole = &timeline->carried[0], *requested = &timeline->carried[1],
-                         *half = &timeline->carried[2], *kept = &timeline->carried[3];
+    ck_assert_uint_eq(timeline->preexisting_count, 4);
+    const struct preexisting *whole = &timeline->preexisting[0],
+                             *requested = &timeline->preexisting[1],
+                             *half = &timeline->preexisting[2], *kept = &timeline->preexisting[3];
     ck_assert_int_eq(whole->origin, ORIGIN_FREED);
     ck_assert(whole->in_active && whole->in_allocated);
     ck_assert_uint_eq(whole->free_requested, 0);
@@ -194,7 +195,7 @@ START_TEST(an_address_allocated_twice)
     ck_assert_int_eq(timeline->flaws.active_minus_dump_bytes, 100);
     ck_assert_uint_eq(timeline->lifetimes[0].free_completed, EVENT_NEVER);
     ck_assert_uint_eq(timeline->lifetimes[1].free_completed, 3);
-    ck_assert_int_eq(timeline->carried[0].origin, ORIGIN_FREED);
+    ck_assert_int_eq(timeline->preexisting[0].origin, ORIGIN_FREED);
     check_live(1, 3, 210, 0);
     check_live(4, 1, 100, 0);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/pickle_vm.h"
+#include "decode/pickle/vm.h"
 #include "unit/pickle/pickle.h"
 
 enum memo_style { MEMO_NONE, MEMO_NEXT, MEMO_PUT, MEMO_PUT_LATE };

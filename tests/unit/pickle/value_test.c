@@ -1,4 +1,4 @@
-#include "decode/value.h"
+#include "decode/core/value.h"
 
 #include <string.h>
 

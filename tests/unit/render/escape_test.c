@@ -1,4 +1,4 @@
-#include "render/escape.h"
+#include "render/core/escape.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-#include "render/fit.h"
+#include "render/core/fit.h"
 
 #include <string.h>
 
-#include "render/escape.h"
+#include "render/core/escape.h"
 #include "unit/render/render.h"
 
 static const struct fit_case {

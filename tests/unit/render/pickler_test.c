@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/pickler.h"
+#include "render/export/pickler.h"
 #include "unit/render/render.h"
 
 /* A pickle being written to memory. */

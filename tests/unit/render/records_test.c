@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/records.h"
+#include "render/core/records.h"
 #include "unit/render/render.h"
 
 static const char *const columns[] = {"text", "number", NULL};

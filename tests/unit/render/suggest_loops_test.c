@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/suggest_parts.h"
+#include "render/suggest/parts.h"
 #include "unit/render/render.h"
 
 #define LAYERS 6

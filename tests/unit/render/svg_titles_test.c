@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "render.h"
-#include "render/svg_polygon.h"
-#include "render/svg_titles.h"
+#include "render/plot/svg_polygon.h"
+#include "render/plot/svg_titles.h"
 
 #define RED   0xFF0000
 #define GREEN 0x00FF00

@@ -1,7 +1,7 @@
 /* Proof that the sandbox is on, and that what a run needs still works: each trial is a process of
  * its own, which enters and then tries. A layer that the build or the kernel lacks is not tried. */
 #define _GNU_SOURCE /* memfd_create */
-#include "commands/sandbox.h"
+#include "commands/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "commands/sandbox_layers.h"
+#include "commands/sandbox/internal.h"
 #include "unit/unit.h"
 
 enum { SECCOMP = 1, LANDLOCK = 2, BOTH = SECCOMP | LANDLOCK };

@@ -1,8 +1,8 @@
-#include "solve/backend.h"
+#include "solve/backend/backend.h"
 
 #include <string.h>
 
-#include "solve/cpu_variant.h"
+#include "solve/cpu/variant.h"
 #include "unit/solve/problems.h"
 #include "unit/solve/solve.h"
 

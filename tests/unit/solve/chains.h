@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_TESTS_UNIT_SOLVE_CHAINS_H
 #define MEMSNAP_TESTS_UNIT_SOLVE_CHAINS_H
 
-#include "solve/chain.h"
+#include "solve/chain/chain.h"
 #include "unit/solve/chance.h"
 
 /* Sizes up to `size`, times up to `time`. The caller releases it. */

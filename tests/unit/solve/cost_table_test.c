@@ -1,9 +1,9 @@
-#include "solve/cost_table.h"
+#include "solve/backend/cost_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/backend.h"
+#include "solve/backend/backend.h"
 #include "unit/solve/brute.h"
 #include "unit/solve/problems.h"
 #include "unit/solve/solve.h"

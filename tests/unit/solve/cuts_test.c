@@ -1,4 +1,4 @@
-#include "solve/cuts.h"
+#include "solve/problem/cuts.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-#include "solve/peak.h"
+#include "solve/dp/peak.h"
 
-#include "solve/advice.h"
-#include "solve/front.h"
+#include "solve/advice/advice.h"
+#include "solve/dp/front.h"
 #include "unit/solve/chains.h"
 #include "unit/solve/solve.h"
 

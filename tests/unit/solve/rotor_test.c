@@ -1,7 +1,7 @@
-#include "solve/rotor.h"
+#include "solve/dp/rotor.h"
 
-#include "solve/front.h"
-#include "solve/peak.h"
+#include "solve/dp/front.h"
+#include "solve/dp/peak.h"
 #include "unit/solve/brute.h"
 #include "unit/solve/chains.h"
 #include "unit/solve/problems.h"

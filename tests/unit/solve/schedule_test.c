@@ -1,4 +1,4 @@
-#include "solve/schedule.h"
+#include "solve/chain/schedule.h"
 
 #include "unit/solve/solve.h"
 

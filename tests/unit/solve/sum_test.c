@@ -1,4 +1,4 @@
-#include "solve/sum.h"
+#include "solve/dp/sum.h"
 
 #include <stdlib.h>
 #include <string.h>

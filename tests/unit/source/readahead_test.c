@@ -1,4 +1,4 @@
-#include "decode/readahead.h"
+#include "decode/core/readahead.h"
 
 #include <dirent.h>
 #include <fcntl.h>

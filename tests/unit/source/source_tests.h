@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "decode/source.h"
+#include "decode/core/source.h"
 #include "unit/unit.h"
 
 #define PLENTY ((size_t)64 << 20)

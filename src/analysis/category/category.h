@@ -1,0 +1,55 @@
+/* What an allocation is for: torch.profiler's seven categories, communication
+ * buffers and library workspaces, and unknown.
+ *
+ * A snapshot has no data-flow graph. The category is inferred in three steps, and
+ * is `unknown` where the evidence does not decide:
+ *
+ * 1. Context at birth, from the stack (site.h), and the phase of every event
+ *    (phases.h).
+ * 2. Each allocation born in the trace, by context and lifetime:
+ *      the file's own category     what it says (a converted torch.profiler run)
+ *      library scratch space       workspace
+ *      c10d, FSDP's buffers        communication
+ *      optimizer                   temporary if freed in the same step, else optimizer_state
+ *      backward                    gradient if it outlives the backward pass; otherwise temporary
+ *                                  if freed inside an operator or inside a node of the same name,
+ *                                  else autograd_detail (a gradient on its way between nodes)
+ *      recomputation in backward   temporary if freed by the recomputation, else activation
+ *      forward                     temporary if freed in the same forward pass, else activation
+ *      making or moving a model    temporary if freed at once, else parameter (buffers included)
+ *      other Python code           activation if made after a forward and freed in or after its
+ *                                  backward, or freed in a backward pass at all; temporary if freed
+ *                                  before the phase changed; input if copied or drawn at random
+ *                                  before a forward it lives into; else unknown
+ *      no stack                    as backward or optimizer in these phases, else unknown
+ *    "Outlives the backward pass" holds for what is never freed too, unless the trace ends in an
+ *    out-of-memory error or is cut: then only AccumulateGrad's own allocations are gradients.
+ * 3. What was there before the trace (preexisting.h).
+ *
+ * A function's name alone ("param" in it) is never evidence, but for `forward`, `backward` and the
+ * functions of torch itself. */
+#ifndef MEMSNAP_ANALYSIS_CATEGORY_CATEGORY_H
+#define MEMSNAP_ANALYSIS_CATEGORY_CATEGORY_H
+
+#include "analysis/code/reason.h"
+#include "analysis/code/site.h"
+#include "analysis/phase/phases.h"
+#include "model/timeline.h"
+
+/* One category an allocation, and why: arrays as long as timeline->lifetimes and ->preexisting. */
+struct categories {
+    uint8_t *of_lifetime; /* enum category */
+    uint8_t *of_preexisting;
+    uint8_t *why_lifetime; /* a reason byte: see reason.h */
+    uint8_t *why_preexisting;
+    size_t lifetime_capacity, preexisting_capacity;
+    struct budget *budget; /* not owned */
+};
+
+/* `phases` are those of the timeline. */
+bool categories_assign(const struct timeline *timeline, struct site_table *sites,
+                       const struct phases *phases, struct categories *categories,
+                       struct error *err);
+void categories_release(struct categories *categories);
+
+#endif

@@ -1,0 +1,50 @@
+/* What the rules for allocations (born.h, preexisting.h) look at together. */
+#ifndef MEMSNAP_ANALYSIS_CATEGORY_CLASSIFIER_H
+#define MEMSNAP_ANALYSIS_CATEGORY_CLASSIFIER_H
+
+#include "analysis/category/category.h"
+#include "analysis/category/size_tally.h"
+#include "analysis/phase/phases.h"
+
+/* CUBLAS_WORKSPACE_CONFIG's default, ":4096:2:16:8", which cuBLAS keeps for good. */
+#define CUBLAS_WORKSPACE (4096u * 1024 * 2 + 16u * 1024 * 8)
+
+struct classifier {
+    const struct timeline *timeline;
+    struct site_table *sites;
+    const struct phases *phases;
+    struct size_tallies tallies;
+    uint32_t first_step_run;     /* the first run that is forward, backward or optimizer */
+    uint32_t first_backward_run; /* NO_RUN: none */
+    bool has_forward;
+    bool is_guess;            /* only guessed phases */
+    bool is_cut;              /* the trace may end in the middle of a step */
+    bool has_file_categories; /* some event carries a category of its own */
+    bool gradients_stay;      /* no backward pass leaves a block: gradients are added to */
+    uint32_t copies;          /* size_tallies_copies(), once all is counted */
+};
+
+static inline enum phase classifier_phase(const struct classifier *classifier, uint32_t run)
+{
+    return run < classifier->phases->count ? (enum phase)classifier->phases->runs[run].phase
+                                           : PHASE_UNKNOWN;
+}
+
+/* A reason that rests on the phase of a run, as a byte of struct categories: with less confidence
+ * where lifetimes alone tell that phase. */
+static inline uint8_t classifier_doubt(const struct classifier *classifier, enum reason reason,
+                                       uint32_t run)
+{
+    static const uint8_t doubts[] = {
+        [PHASE_BY_LIFETIMES] = REASON_DOUBT, [PHASE_GUESSED] = REASON_GUESS};
+    return (uint8_t)(reason | (run < classifier->phases->count
+                                   ? doubts[classifier->phases->runs[run].evidence]
+                                   : 0));
+}
+
+/* The role of a block of unknown role that is there before the first step and never freed: the
+ * next of its size. Once all is counted. */
+bool classifier_persistent(struct classifier *classifier, uint64_t size, enum reason *reason,
+                           struct error *err);
+
+#endif

@@ -1,0 +1,274 @@
+#include "analysis/category/classify_preexisting.h"
+
+#include <stdlib.h>
+
+#include "analysis/phase/births.h"
+
+/* Phase of the end; PHASE_UNKNOWN for what is never freed, or freed before any evidence. */
+static enum phase end_phase(const struct classifier *classifier,
+                            const struct preexisting *preexisting)
+{
+    return classifier_phase(classifier,
+                            phases_run_of(classifier->phases, preexisting_end(preexisting)));
+}
+
+/* A step that the trace begins in frees its own temporaries too. */
+static bool ends_in_whole_step(const struct classifier *classifier,
+                               const struct preexisting *preexisting)
+{
+    return end_phase(classifier, preexisting) == PHASE_OPTIMIZER &&
+           phases_run_of(classifier->phases, preexisting_end(preexisting)) > 0;
+}
+
+static bool is_persistent(const struct preexisting *preexisting)
+{
+    return preexisting_end(preexisting) == EVENT_NEVER;
+}
+
+static enum reason reason_of_stack(const struct classifier *classifier,
+                                   const struct preexisting *preexisting,
+                                   const struct stack_facts *facts)
+{
+    bool ends_at_once = phases_run_of(classifier->phases, preexisting_end(preexisting)) == 0;
+    enum phase phase = end_phase(classifier, preexisting);
+    if (facts->is_workspace)
+        return REASON_WORKSPACE;
+    if (facts->communicates)
+        return REASON_COMMUNICATION;
+    switch ((enum context)facts->context) {
+    case CONTEXT_INIT:
+        return REASON_MODEL_MADE;
+    case CONTEXT_FORWARD:
+        return REASON_FORWARD_KEPT;
+    case CONTEXT_RECOMPUTE:
+        return REASON_RECOMPUTED;
+    case CONTEXT_BACKWARD:
+        return ends_at_once && phase == PHASE_BACKWARD && !facts->accumulates_grad
+                   ? REASON_BACKWARD_PASSED_ON
+                   : REASON_BACKWARD_KEPT;
+    case CONTEXT_OPTIMIZER:
+        return ends_at_once && phase == PHASE_OPTIMIZER ? REASON_STEP_FREED : REASON_STEP_KEPT;
+    case CONTEXT_DATA:
+    case CONTEXT_OTHER:
+        return phase == PHASE_BACKWARD ? REASON_BACKWARD_FREES : REASON_NONE;
+    case CONTEXT_ZERO_GRAD:
+    case CONTEXT_NONE:
+        break;
+    }
+    return REASON_NONE;
+}
+
+/* What needs no counting; REASON_NONE leaves it to the tallies. */
+static bool assign_one(const struct classifier *classifier, const struct preexisting *preexisting,
+                       enum reason *reason, struct error *err)
+{
+    const struct trace *trace = classifier->timeline->trace;
+    uint32_t end = preexisting_end(preexisting);
+    *reason = REASON_NONE;
+    const struct stack_facts *facts = NULL;
+    if (preexisting->stack != STACK_NONE) {
+        facts = site_stack_facts(classifier->sites, preexisting->stack, err);
+        if (!facts)
+            return false;
+    }
+    if (facts && facts->own != OWN_RULES_NONE) {
+        *reason = REASON_RULE;
+        return true;
+    }
+    if (end != EVENT_NEVER && trace->stack[end] != STACK_NONE) {
+        const struct stack_facts *of_free =
+            site_stack_facts(classifier->sites, trace->stack[end], err);
+        if (!of_free)
+            return false;
+        if (of_free->context == CONTEXT_ZERO_GRAD) {
+            *reason = REASON_ZERO_GRAD_FREED;
+            return true;
+        }
+    }
+    if (facts) {
+        *reason = reason_of_stack(classifier, preexisting, facts);
+    } else if (is_persistent(preexisting) && preexisting->size == CUBLAS_WORKSPACE) {
+        *reason = REASON_WORKSPACE_SIZE;
+    } else if (end_phase(classifier, preexisting) == PHASE_BACKWARD &&
+               phases_run_of(classifier->phases, end) == classifier->first_backward_run) {
+        *reason = REASON_BACKWARD_FREES;
+    }
+    return true;
+}
+
+static bool count_one(struct classifier *classifier, const struct preexisting *preexisting,
+                      enum reason reason, struct error *err)
+{
+    bool is_parameter = is_persistent(preexisting) && reason == REASON_MODEL_MADE;
+    if (reason != REASON_NONE && !is_parameter)
+        return true;
+    struct size_tally *tally = size_tallies_at(&classifier->tallies, preexisting->size, err);
+    if (!tally)
+        return false;
+    tally->parameters += is_parameter;
+    if (is_persistent(preexisting))
+        tally->persistent += !is_parameter;
+    else if (preexisting->stack == STACK_NONE && ends_in_whole_step(classifier, preexisting))
+        tally->replaced++;
+    return true;
+}
+
+/* Whether a step is over before an item: what was freed by then was freed for the next one. */
+static bool is_after_backward(const struct classifier *classifier, uint32_t item)
+{
+    return classifier->first_backward_run != NO_RUN &&
+           phases_run_of(classifier->phases, item) > classifier->first_backward_run;
+}
+
+/* Without a stack, and freed in the trace: by what happened to others of its size. */
+static enum reason reason_of_end(const struct classifier *classifier,
+                                 const struct preexisting *preexisting,
+                                 const struct size_tally *tally)
+{
+    uint32_t kept = tally->persistent + tally->parameters;
+    bool has_gradients = tally->gradients.most > 0;
+    if (preexisting->stack != STACK_NONE)
+        return REASON_NONE;
+    if (ends_in_whole_step(classifier, preexisting) && tally->made_in_step >= tally->replaced &&
+        kept >= tally->gradients.most)
+        return REASON_STEP_REPLACED;
+    if (has_gradients && kept >= tally->gradients.most &&
+        end_phase(classifier, preexisting) != PHASE_OPTIMIZER &&
+        !is_after_backward(classifier, preexisting_end(preexisting)))
+        return REASON_GRADIENT_BEFORE;
+    uint8_t twin = tally->twin[end_phase(classifier, preexisting)];
+    switch (twin > 0 ? (enum category)(twin - 1) : CATEGORY_UNKNOWN) {
+    case CATEGORY_INPUT:
+        return REASON_TWIN_INPUT;
+    case CATEGORY_ACTIVATION:
+        return REASON_TWIN_ACTIVATION;
+    case CATEGORY_GRADIENT:
+        return REASON_TWIN_GRADIENT;
+    default:
+        return REASON_NONE;
+    }
+}
+
+bool classifier_persistent(struct classifier *classifier, uint64_t size, enum reason *reason,
+                           struct error *err)
+{
+    struct size_tally *tally = size_tallies_at(&classifier->tallies, size, err);
+    if (!tally)
+        return false;
+    const struct size_tally *half =
+        size % 2 == 0 ? size_tallies_find(&classifier->tallies, size / 2) : NULL;
+    uint32_t gradients = size_tally_gradients(tally, classifier->gradients_stay);
+    uint32_t parameters = gradients > tally->parameters ? gradients - tally->parameters : 0;
+    uint32_t place = tally->placed++, whole = tally->persistent + tally->parameters;
+    bool trains = classifier->first_backward_run != NO_RUN;
+    /* Gradients were made above the activations of the first step, and the states then in the holes
+     * that these left: so they lie highest. */
+    uint32_t states = classifier->copies - (classifier->gradients_stay && classifier->copies > 0);
+    if (!trains)
+        *reason = classifier->has_forward ? REASON_INFERENCE : REASON_NONE;
+    else if (gradients == 0 && half && half->gradients.most > 0 &&
+             tally->persistent >= half->gradients.most)
+        *reason = REASON_MASTER_SIZES;
+    else if (gradients == 0)
+        *reason = REASON_PERSISTENT;
+    else if (place < parameters)
+        *reason = whole == gradients ? REASON_GRADIENT_SIZES : REASON_FIRST_OF_SIZE;
+    else if (place + tally->parameters < (uint64_t)states * gradients)
+        *reason = REASON_STATE_SIZES;
+    else if (place + tally->parameters < (uint64_t)classifier->copies * gradients)
+        *reason = REASON_GRADIENTS_STAY;
+    else
+        *reason = REASON_PERSISTENT;
+    return true;
+}
+
+static bool assign_by_size(struct classifier *classifier, const struct preexisting *preexisting,
+                           enum reason *reason, struct error *err)
+{
+    if (is_persistent(preexisting))
+        return classifier_persistent(classifier, preexisting->size, reason, err);
+    const struct size_tally *tally = size_tallies_at(&classifier->tallies, preexisting->size, err);
+    if (!tally)
+        return false;
+    *reason = reason_of_end(classifier, preexisting, tally);
+    return true;
+}
+
+struct at_address {
+    uint64_t addr;
+    size_t index;
+};
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const struct at_address *x = a, *y = b;
+    if (x->addr != y->addr)
+        return x->addr < y->addr ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* By address: a model is made before its optimizer's states, and lies below them as a rule. */
+static bool assign_by_sizes(struct classifier *classifier, struct categories *categories,
+                            struct error *err)
+{
+    const struct timeline *timeline = classifier->timeline;
+    struct budget *budget = timeline->snapshot->budget;
+    struct at_address *rows = NULL;
+    size_t capacity = 0, count = 0;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        count += categories->why_preexisting[i] == REASON_NONE;
+    if (count == 0)
+        return true;
+    if (!vec_grow((void **)&rows, &capacity, count, sizeof(*rows), budget, err))
+        return false;
+    count = 0;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (categories->why_preexisting[i] == REASON_NONE)
+            rows[count++] = (struct at_address){timeline->preexisting[i].addr, i};
+    qsort(rows, count, sizeof(*rows), compare_addresses);
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) {
+        enum reason reason = REASON_NONE;
+        ok = assign_by_size(classifier, &timeline->preexisting[rows[i].index], &reason, err);
+        categories->why_preexisting[rows[i].index] = (uint8_t)reason;
+    }
+    vec_free(rows, capacity, sizeof(*rows), budget);
+    return ok;
+}
+
+/* Of a stack that assign_one() has asked for already: it cannot fail. */
+static uint8_t own_category(const struct classifier *classifier,
+                            const struct preexisting *preexisting)
+{
+    struct error err;
+    const struct stack_facts *facts = site_stack_facts(classifier->sites, preexisting->stack, &err);
+    return facts ? facts->own : CATEGORY_UNKNOWN;
+}
+
+bool classify_preexisting(struct classifier *classifier, struct categories *categories,
+                          struct error *err)
+{
+    const struct timeline *timeline = classifier->timeline;
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        enum reason reason;
+        if (!assign_one(classifier, &timeline->preexisting[i], &reason, err) ||
+            !count_one(classifier, &timeline->preexisting[i], reason, err))
+            return false;
+        categories->why_preexisting[i] = (uint8_t)reason;
+    }
+    classifier->copies = size_tallies_copies(&classifier->tallies, classifier->gradients_stay);
+    if (!assign_by_sizes(classifier, categories, err))
+        return false;
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        enum reason reason = (enum reason)categories->why_preexisting[i];
+        uint32_t run =
+            phases_run_of(classifier->phases, preexisting_end(&timeline->preexisting[i]));
+        categories->of_preexisting[i] = reason == REASON_RULE
+                                            ? own_category(classifier, &timeline->preexisting[i])
+                                            : (uint8_t)reason_category(reason);
+        categories->why_preexisting[i] = classifier_doubt(classifier, reason, run);
+        if (run == NO_RUN && classifier->is_guess)
+            categories->why_preexisting[i] |= REASON_GUESS;
+    }
+    return true;
+}

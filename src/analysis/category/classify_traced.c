@@ -1,0 +1,292 @@
+#include "analysis/category/classify_traced.h"
+
+#include <strings.h>
+
+#include "analysis/phase/births.h"
+#include "analysis/phase/refine.h"
+
+/* What the rules look at, for one allocation of the trace. */
+struct evidence {
+    size_t index; /* in timeline->lifetimes */
+    stack_id birth_stack, end_stack;
+    const struct stack_facts *birth;
+    const struct stack_facts *end; /* of the free's stack; NULL where there is none */
+    uint32_t birth_run, end_run;   /* end_run NO_RUN: never freed */
+};
+
+static uint64_t size_of(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct timeline *timeline = classifier->timeline;
+    return trace_size(timeline->trace, timeline->lifetimes[evidence->index].alloc);
+}
+
+static bool ends_in_run(const struct evidence *evidence)
+{
+    return evidence->end_run == evidence->birth_run;
+}
+
+/* Whether the pass an allocation was born in is over before it is freed. */
+static bool outlives_pass(const struct classifier *classifier, const struct evidence *evidence)
+{
+    if (evidence->end_run != NO_RUN)
+        return !ends_in_run(evidence);
+    bool in_last_run = evidence->birth_run + 1 == classifier->phases->count;
+    return !(in_last_run && classifier->is_cut);
+}
+
+/* Made and freed inside one operator, or one autograd node. Without C++ frames: by one line of
+ * Python, or by nobody knows whom, while nothing is made that stays. */
+static bool is_scratch(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct stack_facts *birth = evidence->birth, *end = evidence->end;
+    if (!ends_in_run(evidence))
+        return false;
+    if (end && end->site.node != STRING_EMPTY && end->site.node == birth->site.node)
+        return true;
+    if (birth->in_operator && end)
+        return end->in_operator;
+    if (end && evidence->birth_stack != STACK_NONE && evidence->birth_stack != evidence->end_stack)
+        return false;
+    return birth_is_leaf(classifier->timeline, evidence->index);
+}
+
+static enum reason of_backward(const struct classifier *classifier, const struct evidence *evidence)
+{
+    if (evidence->birth->accumulates_grad && outlives_pass(classifier, evidence))
+        return REASON_BACKWARD_ACCUMULATED;
+    if (outlives_pass(classifier, evidence))
+        return REASON_BACKWARD_KEPT;
+    if (evidence->end_run == NO_RUN)
+        return evidence->birth->accumulates_grad ? REASON_BACKWARD_ACCUMULATED : REASON_NONE;
+    return is_scratch(classifier, evidence) ? REASON_BACKWARD_SCRATCH : REASON_BACKWARD_PASSED_ON;
+}
+
+static enum reason of_forward(const struct classifier *classifier, const struct evidence *evidence)
+{
+    if (ends_in_run(evidence))
+        return is_scratch(classifier, evidence) ? REASON_FORWARD_SCRATCH : REASON_FORWARD_PASSED_ON;
+    if (classifier->first_backward_run == NO_RUN)
+        return REASON_FORWARD_RESULT;
+    return REASON_FORWARD_KEPT;
+}
+
+static enum reason of_step(const struct evidence *evidence)
+{
+    return ends_in_run(evidence) ? REASON_STEP_FREED : REASON_STEP_KEPT;
+}
+
+/* The run of a forward pass that comes next, with nothing of a step's own between. */
+static bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t next = evidence->birth_run + 1;
+    while (classifier_phase(classifier, next) == PHASE_OTHER ||
+           classifier_phase(classifier, next) == PHASE_DATA) {
+        if (next - evidence->birth_run > 4)
+            return false;
+        next++;
+    }
+    return classifier_phase(classifier, next) == PHASE_FORWARD &&
+           (evidence->end_run == NO_RUN || evidence->end_run >= next);
+}
+
+/* Other Python code, or none that is known, in no phase of a step's own. */
+static enum reason of_other(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t birth = evidence->birth_run, end = evidence->end_run;
+    if (!classifier->phases->any_step)
+        return REASON_NONE;
+    bool by_operator =
+        op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) ||
+        evidence->birth->context == CONTEXT_DATA;
+    /* what is there from the start and stays may be all the data there is */
+    bool is_over = end != NO_RUN || birth > classifier->first_step_run;
+    if (is_over && by_operator && goes_into_forward(classifier, evidence))
+        return REASON_BATCH;
+    if (end == birth)
+        return REASON_PLAIN_FREED;
+    if (classifier_phase(classifier, end) == PHASE_BACKWARD)
+        return REASON_BACKWARD_FREES;
+    bool is_loss = birth > 0 && classifier_phase(classifier, birth - 1) == PHASE_FORWARD &&
+                   classifier_phase(classifier, birth + 1) == PHASE_BACKWARD;
+    if (is_loss)
+        return REASON_LOSS;
+    bool is_result =
+        birth > 0 && classifier_phase(classifier, birth - 1) == PHASE_FORWARD && !by_operator;
+    if (is_result && evidence->birth->in_operator)
+        return REASON_AFTER_FORWARD;
+    bool unseen = evidence->birth_stack == STACK_NONE && !classifier->phases->has_stacks;
+    if (is_over && unseen && goes_into_forward(classifier, evidence))
+        return REASON_BEFORE_FORWARD;
+    return REASON_NONE;
+}
+
+/* Without a context of its own: by the phase it was born in. */
+static enum reason of_phase(const struct classifier *classifier, const struct evidence *evidence)
+{
+    switch (classifier_phase(classifier, evidence->birth_run)) {
+    case PHASE_FORWARD:
+        return of_forward(classifier, evidence);
+    case PHASE_BACKWARD:
+        return of_backward(classifier, evidence);
+    case PHASE_OPTIMIZER:
+        return of_step(evidence);
+    case PHASE_UNKNOWN:
+    case PHASE_OTHER:
+    case PHASE_DATA:
+    case PHASE_COUNT:
+        break;
+    }
+    return of_other(classifier, evidence);
+}
+
+static enum reason decide(const struct classifier *classifier, const struct evidence *evidence)
+{
+    if (evidence->birth->is_workspace)
+        return REASON_WORKSPACE;
+    if (evidence->birth->communicates)
+        return REASON_COMMUNICATION;
+    if (evidence->birth_stack == STACK_NONE && evidence->end_run == NO_RUN &&
+        size_of(classifier, evidence) == CUBLAS_WORKSPACE)
+        return REASON_WORKSPACE_SIZE;
+    switch ((enum context)evidence->birth->context) {
+    case CONTEXT_OPTIMIZER:
+        return of_step(evidence);
+    case CONTEXT_BACKWARD:
+        return of_backward(classifier, evidence);
+    case CONTEXT_RECOMPUTE:
+        return is_scratch(classifier, evidence) ? REASON_RECOMPUTED_SCRATCH : REASON_RECOMPUTED;
+    case CONTEXT_FORWARD:
+        return of_forward(classifier, evidence);
+    case CONTEXT_INIT:
+        return ends_in_run(evidence) ? REASON_MODEL_MADE_FREED : REASON_MODEL_MADE;
+    case CONTEXT_DATA:
+    case CONTEXT_OTHER:
+    case CONTEXT_NONE:
+        return of_phase(classifier, evidence);
+    case CONTEXT_ZERO_GRAD:
+        break;
+    }
+    return REASON_NONE;
+}
+
+/* The category the file itself gives (a converted torch.profiler run); CATEGORY_COUNT without one.
+ */
+static enum category category_in_file(const struct timeline *timeline, uint32_t item)
+{
+    const struct snapshot *snapshot = timeline->snapshot;
+    uint32_t extra = trace_extra(timeline->trace, item);
+    if (extra >= snapshot->extra_count || snapshot->extras[extra].category == STRING_EMPTY)
+        return CATEGORY_COUNT;
+    const char *label = symbols_text(snapshot->symbols, snapshot->extras[extra].category).bytes;
+    for (int i = 0; i < CATEGORY_COUNT; i++)
+        if (strcasecmp(label, category_name((enum category)i)) == 0)
+            return (enum category)i;
+    return CATEGORY_COUNT;
+}
+
+static bool gather(const struct classifier *classifier, size_t index, struct evidence *evidence,
+                   struct error *err)
+{
+    const struct trace *trace = classifier->timeline->trace;
+    const struct lifetime *lifetime = &classifier->timeline->lifetimes[index];
+    uint32_t end = lifetime_end(lifetime);
+    *evidence = (struct evidence){.index = index, .birth_stack = trace->stack[lifetime->alloc]};
+    evidence->birth_run = phases_run_of(classifier->phases, lifetime->alloc);
+    evidence->end_run = phases_run_of(classifier->phases, end);
+    evidence->birth = site_stack_facts(classifier->sites, evidence->birth_stack, err);
+    if (!evidence->birth)
+        return false;
+    evidence->end_stack = end == EVENT_NEVER ? STACK_NONE : trace->stack[end];
+    if (evidence->end_stack == STACK_NONE)
+        return true;
+    evidence->end = site_stack_facts(classifier->sites, evidence->end_stack, err);
+    return evidence->end != NULL;
+}
+
+/* Made by plain code before the first step and never freed: a parameter, if the sizes say so. */
+static bool may_be_parameter(const struct classifier *classifier, const struct evidence *evidence)
+{
+    return evidence->end_run == NO_RUN && evidence->birth_run < classifier->first_step_run;
+}
+
+/* Notes what the size and the end of an allocation tell about others. */
+static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
+                        enum category category, enum reason reason, struct error *err)
+{
+    bool undecided = reason == REASON_NONE && may_be_parameter(classifier, evidence);
+    bool is_parameter = category == CATEGORY_PARAMETER && evidence->end_run == NO_RUN;
+    bool accumulated =
+        reason == REASON_BACKWARD_PASSED_ON && (!evidence->end || evidence->end->accumulates_grad);
+    bool crosses = evidence->end_run != NO_RUN && !ends_in_run(evidence);
+    if (!undecided && !is_parameter && !accumulated && !crosses && category != CATEGORY_GRADIENT &&
+        category != CATEGORY_OPTIMIZER_STATE)
+        return true;
+    struct size_tally *tally =
+        size_tallies_at(&classifier->tallies, size_of(classifier, evidence), err);
+    if (!tally)
+        return false;
+    if (category == CATEGORY_GRADIENT)
+        run_count_add(&tally->gradients, evidence->birth_run);
+    else if (category == CATEGORY_OPTIMIZER_STATE)
+        tally->made_in_step++;
+    else if (accumulated)
+        run_count_add(&tally->accumulated, evidence->birth_run);
+    tally->parameters += is_parameter;
+    tally->persistent += undecided;
+    if (crosses) {
+        uint8_t *twin = &tally->twin[classifier_phase(classifier, evidence->end_run)];
+        *twin = *twin ? *twin : (uint8_t)(1 + category);
+    }
+    return true;
+}
+
+bool classify_traced(struct classifier *classifier, struct categories *categories,
+                     struct error *err)
+{
+    for (size_t i = 0; i < classifier->timeline->lifetime_count; i++) {
+        struct evidence evidence;
+        if (!gather(classifier, i, &evidence, err))
+            return false;
+        enum reason reason = REASON_FILE;
+        enum category category = CATEGORY_COUNT;
+        if (evidence.birth->own != OWN_RULES_NONE) {
+            reason = REASON_RULE;
+            category = (enum category)evidence.birth->own;
+        } else if (classifier->has_file_categories) {
+            category =
+                category_in_file(classifier->timeline, classifier->timeline->lifetimes[i].alloc);
+        }
+        if (category == CATEGORY_COUNT) {
+            reason = decide(classifier, &evidence);
+            category = reason_category(reason);
+        }
+        if (!count_sizes(classifier, &evidence, category, reason, err))
+            return false;
+        categories->of_lifetime[i] = (uint8_t)category;
+        categories->why_lifetime[i] = classifier_doubt(classifier, reason, evidence.birth_run);
+    }
+    return true;
+}
+
+bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,
+                                struct error *err)
+{
+    const struct timeline *timeline = classifier->timeline;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        enum reason reason;
+        if (phases_run_of(classifier->phases, lifetime->alloc) >= classifier->first_step_run)
+            break;
+        if (reason_of(categories->why_lifetime[i]) != REASON_NONE ||
+            lifetime_end(lifetime) != EVENT_NEVER)
+            continue;
+        if (!classifier_persistent(classifier, trace_size(timeline->trace, lifetime->alloc),
+                                   &reason, err))
+            return false;
+        categories->of_lifetime[i] = (uint8_t)reason_category(reason);
+        /* plain code makes more that stays than models, such as caches */
+        categories->why_lifetime[i] =
+            (uint8_t)(reason | (reason == REASON_INFERENCE ? REASON_DOUBT : 0));
+    }
+    return true;
+}

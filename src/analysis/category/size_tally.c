@@ -1,0 +1,105 @@
+#include "analysis/category/size_tally.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+#define MOST_COPIES 8
+
+void size_tallies_init(struct size_tallies *tallies, struct budget *budget)
+{
+    *tallies = (struct size_tallies){.seed = hash_seed(), .budget = budget};
+}
+
+void size_tallies_release(struct size_tallies *tallies)
+{
+    vec_free(tallies->slots, tallies->capacity, sizeof(*tallies->slots), tallies->budget);
+    *tallies = (struct size_tallies){0};
+}
+
+static struct size_tally *find_slot(struct size_tally *slots, size_t count, uint64_t seed,
+                                    uint64_t size)
+{
+    size_t at = (size_t)hash_word(size, seed) & (count - 1);
+    while (slots[at].used && slots[at].size != size)
+        at = (at + 1) & (count - 1);
+    return &slots[at];
+}
+
+static bool tallies_grow(struct size_tallies *tallies, struct error *err)
+{
+    size_t count = tallies->slot_count ? tallies->slot_count * 2 : 64, capacity = 0;
+    struct size_tally *slots = NULL;
+    if (!vec_grow((void **)&slots, &capacity, count, sizeof(*slots), tallies->budget, err))
+        return false;
+    memset(slots, 0, count * sizeof(*slots));
+    for (size_t i = 0; i < tallies->slot_count; i++)
+        if (tallies->slots[i].used)
+            *find_slot(slots, count, tallies->seed, tallies->slots[i].size) = tallies->slots[i];
+    vec_free(tallies->slots, tallies->capacity, sizeof(*slots), tallies->budget);
+    tallies->slots = slots;
+    tallies->slot_count = count;
+    tallies->capacity = capacity;
+    return true;
+}
+
+struct size_tally *size_tallies_at(struct size_tallies *tallies, uint64_t size, struct error *err)
+{
+    if (tallies->used * 2 >= tallies->slot_count && !tallies_grow(tallies, err))
+        return NULL;
+    struct size_tally *tally = find_slot(tallies->slots, tallies->slot_count, tallies->seed, size);
+    if (!tally->used) {
+        *tally = (struct size_tally){.size = size, .used = true};
+        tally->gradients.run = tally->accumulated.run = NO_RUN;
+        tallies->used++;
+    }
+    return tally;
+}
+
+const struct size_tally *size_tallies_find(const struct size_tallies *tallies, uint64_t size)
+{
+    if (tallies->slot_count == 0)
+        return NULL;
+    const struct size_tally *tally =
+        find_slot(tallies->slots, tallies->slot_count, tallies->seed, size);
+    return tally->used ? tally : NULL;
+}
+
+void run_count_add(struct run_count *count, uint32_t run)
+{
+    if (count->run != run) {
+        count->run = run;
+        count->now = 0;
+    }
+    count->now++;
+    if (count->now > count->most)
+        count->most = count->now;
+}
+
+uint32_t size_tally_gradients(const struct size_tally *tally, bool stay)
+{
+    return stay ? tally->accumulated.most : tally->gradients.most;
+}
+
+uint32_t size_tallies_copies(const struct size_tallies *tallies, bool stay)
+{
+    uint64_t bytes[MOST_COPIES + 1] = {0};
+    for (size_t i = 0; i < tallies->slot_count; i++) {
+        const struct size_tally *tally = &tallies->slots[i];
+        uint32_t gradients = tally->used ? size_tally_gradients(tally, stay) : 0;
+        if (gradients == 0)
+            continue;
+        uint64_t copies = ((uint64_t)tally->persistent + tally->parameters) / gradients, sum;
+        if (copies > MOST_COPIES)
+            copies = MOST_COPIES;
+        if (__builtin_mul_overflow(tally->size, (uint64_t)gradients, &sum) ||
+            __builtin_add_overflow(bytes[copies], sum, &sum))
+            sum = UINT64_MAX;
+        bytes[copies] = sum;
+    }
+    uint32_t best = 0;
+    for (uint32_t copies = 1; copies <= MOST_COPIES; copies++)
+        if (bytes[copies] > bytes[best] || (best == 0 && bytes[copies] > 0))
+            best = copies;
+    return best;
+}

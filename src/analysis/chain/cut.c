@@ -1,0 +1,266 @@
+#include "analysis/chain/cut.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/code/paths.h"
+
+#define LABEL_SIZE 512
+
+enum { MATCH_UNKNOWN, MATCH_NO, MATCH_YES };
+
+struct cutter {
+    const struct call_tree *tree;
+    const struct chain_options *options;
+    struct cut *cut;
+    int64_t *looped;   /* by node: activations in loops at or below it */
+    int64_t *nested;   /* the same of loops whose iterations are alike */
+    uint8_t *keeping;  /* by node: iterations that keep something, 2 for more */
+    uint8_t *matching; /* by frame, CHAIN_PATTERN only */
+    uint32_t *stack;   /* nodes to visit, the next one last */
+    size_t count, capacity;
+    size_t outer; /* CHAIN_DEPTH: levels that are outside of the outermost forward */
+    bool outside; /* CHAIN_PATTERN: the part before this one matches nothing either */
+};
+
+bool cut_label(const struct symbols *symbols, frame_id id, char *out, size_t size)
+{
+    struct frame frame = symbols_frame_at(symbols, id);
+    struct text file = path_base(symbols_text(symbols, frame.file));
+    struct text name = symbols_text(symbols, frame.name);
+    int longest = (int)(size / 2);
+    int made = snprintf(out, size, "%.*s:%u %.*s", file.size < size / 2 ? (int)file.size : longest,
+                        file.bytes, (unsigned)frame.line,
+                        name.size < size / 2 ? (int)name.size : longest, name.bytes);
+    return made >= 0 && (size_t)made < size;
+}
+
+/* At least two of its iterations keep something. */
+static bool is_loop(const struct cutter *cutter, uint32_t index)
+{
+    return cutter->keeping[index] == 2;
+}
+
+/* No iteration that keeps something keeps twice as much as another: lines within a block come
+ * again, too, but do different things. */
+static bool is_alike(const struct call_tree *tree, const struct call_node *loop)
+{
+    int64_t least = INT64_MAX, most = 0;
+    for (uint32_t child = loop->first_child; child < loop->end_child; child++) {
+        int64_t kept = call_kept(tree, &tree->nodes[child]);
+        most = kept > most ? kept : most;
+        least = kept > 0 && kept < least ? kept : least;
+    }
+    return most / 2 < least;
+}
+
+/* Children come behind their parents. */
+static void sum_loops(const struct cutter *cutter)
+{
+    const struct call_tree *tree = cutter->tree;
+    for (size_t i = 1; i < tree->node_count; i++) {
+        const struct call_node *node = &tree->nodes[i];
+        if (node->kind == CALL_ITERATION && call_kept(tree, node) > 0 &&
+            cutter->keeping[node->parent] < 2)
+            cutter->keeping[node->parent]++;
+    }
+    for (uint32_t i = (uint32_t)tree->node_count; i-- > 0;) {
+        const struct call_node *node = &tree->nodes[i];
+        if (is_loop(cutter, i)) {
+            cutter->looped[i] = call_kept(tree, node);
+            if (is_alike(tree, node))
+                cutter->nested[i] = call_kept(tree, node);
+        }
+        if (i > 0 && !is_loop(cutter, node->parent))
+            cutter->looped[node->parent] += cutter->looped[i];
+        if (i > 0)
+            cutter->nested[node->parent] += cutter->nested[i];
+    }
+}
+
+/* Of a loop: in loops within its iterations that are loops without doubt. */
+static int64_t looped_within(const struct cutter *cutter, const struct call_node *loop)
+{
+    int64_t sum = 0;
+    for (uint32_t child = loop->first_child; child < loop->end_child; child++)
+        sum += cutter->nested[child];
+    return sum;
+}
+
+static bool push_children(struct cutter *cutter, const struct call_node *node, struct error *err)
+{
+    size_t count = node->end_child - node->first_child;
+    if (!vec_grow((void **)&cutter->stack, &cutter->capacity, cutter->count + count,
+                  sizeof(uint32_t), cutter->tree->budget, err))
+        return false;
+    for (uint32_t child = node->end_child; child-- > node->first_child;)
+        cutter->stack[cutter->count++] = child;
+    return true;
+}
+
+static bool add_part(struct cutter *cutter, uint32_t node, bool joined, struct error *err)
+{
+    struct cut *cut = cutter->cut;
+    if (!vec_grow((void **)&cut->nodes, &cut->nodes_capacity, cut->count + 1, sizeof(uint32_t),
+                  cut->budget, err) ||
+        !vec_grow((void **)&cut->joined, &cut->joined_capacity, cut->count + 1, sizeof(bool),
+                  cut->budget, err))
+        return false;
+    cut->nodes[cut->count] = node;
+    cut->joined[cut->count] = joined && cut->count > 0;
+    cut->count++;
+    return true;
+}
+
+/* A line whose loop is all there is below it is cut between the iterations. */
+static bool add_line(struct cutter *cutter, uint32_t index, struct error *err)
+{
+    const struct call_tree *tree = cutter->tree;
+    const struct call_node *node = &tree->nodes[index];
+    cutter->outside = false;
+    if (node->end_child - node->first_child != 1 || !is_loop(cutter, node->first_child))
+        return add_part(cutter, index, false, err);
+    const struct call_node *loop = &tree->nodes[node->first_child];
+    for (uint32_t child = loop->first_child; child < loop->end_child; child++)
+        if (!add_part(cutter, child, false, err))
+            return false;
+    return true;
+}
+
+static bool is_leaf(const struct call_node *node)
+{
+    return node->first_child == node->end_child;
+}
+
+static bool matches(const struct cutter *cutter, const struct call_node *node)
+{
+    if (node->kind != CALL_LINE || node->level == 0)
+        return false;
+    frame_id frame = call_frame(cutter->tree, node->first_run, node->level - 1u);
+    uint8_t *known = &cutter->matching[frame];
+    char label[LABEL_SIZE];
+    if (*known == MATCH_UNKNOWN) {
+        cut_label(cutter->tree->symbols, frame, label, sizeof(label));
+        *known = fnmatch(cutter->options->pattern, label, 0) == 0 ? MATCH_YES : MATCH_NO;
+    }
+    return *known == MATCH_YES;
+}
+
+static bool visit_pattern(struct cutter *cutter, uint32_t index, struct error *err)
+{
+    const struct call_node *node = &cutter->tree->nodes[index];
+    if (matches(cutter, node)) {
+        cutter->cut->matched = true;
+        return add_line(cutter, index, err);
+    }
+    if (!is_leaf(node))
+        return push_children(cutter, node, err);
+    bool joined = cutter->outside;
+    cutter->outside = true;
+    return add_part(cutter, index, joined, err);
+}
+
+static bool visit_blocks(struct cutter *cutter, uint32_t index, struct error *err)
+{
+    const struct call_tree *tree = cutter->tree;
+    const struct call_node *node = &tree->nodes[index];
+    int64_t kept = call_kept(tree, node), looped = cutter->looped[index];
+    if (is_loop(cutter, index)) {
+        if (looped_within(cutter, node) >= kept - kept / 4)
+            return push_children(cutter, node, err);
+        for (uint32_t child = node->first_child; child < node->end_child; child++)
+            if (!add_part(cutter, child, false, err))
+                return false;
+        return true;
+    }
+    if (looped > 0 && looped >= kept / 2)
+        return push_children(cutter, node, err);
+    return add_part(cutter, index, false, err);
+}
+
+static bool visit(struct cutter *cutter, uint32_t index, struct error *err)
+{
+    const struct call_node *node = &cutter->tree->nodes[index];
+    switch (cutter->options->level) {
+    case CHAIN_PATTERN:
+        return visit_pattern(cutter, index, err);
+    case CHAIN_DEPTH:
+        if (is_leaf(node) ||
+            (node->kind == CALL_LINE && node->level >= cutter->options->depth + cutter->outer))
+            return add_line(cutter, index, err);
+        return push_children(cutter, node, err);
+    case CHAIN_LINES:
+        return is_leaf(node) ? add_part(cutter, index, false, err)
+                             : push_children(cutter, node, err);
+    case CHAIN_BLOCKS:
+        break;
+    }
+    return visit_blocks(cutter, index, err);
+}
+
+static bool walk(struct cutter *cutter, struct error *err)
+{
+    const uint32_t root = 0;
+    if (!vec_grow((void **)&cutter->stack, &cutter->capacity, 1, sizeof(uint32_t),
+                  cutter->tree->budget, err))
+        return false;
+    cutter->stack[cutter->count++] = root;
+    while (cutter->count > 0)
+        if (!visit(cutter, cutter->stack[--cutter->count], err))
+            return false;
+    return true;
+}
+
+/* A program without a forward of its own: what all lines have in common is outside. */
+static size_t outer_levels(const struct call_tree *tree)
+{
+    const struct call_node *node = &tree->nodes[0];
+    if (tree->has_forward)
+        return tree->callers;
+    while (node->end_child - node->first_child == 1 &&
+           tree->nodes[node->first_child].kind == CALL_LINE &&
+           !is_leaf(&tree->nodes[node->first_child]))
+        node = &tree->nodes[node->first_child];
+    return node->level;
+}
+
+bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chain_options *options,
+                struct error *err)
+{
+    struct cut made = {.budget = tree->budget};
+    struct chain_options used = *options;
+    struct cutter cutter = {.tree = tree, .options = &used, .cut = &made};
+    size_t frames = symbols_frame_count(tree->symbols);
+    size_t bytes = tree->node_count * (2 * sizeof(int64_t) + 1) + frames;
+    if (!budget_take(tree->budget, bytes, err))
+        return false;
+    cutter.looped = calloc(1, bytes);
+    bool ok = cutter.looped || error_set(err, STATUS_LIMIT, "out of memory");
+    if (ok) {
+        cutter.nested = cutter.looped + tree->node_count;
+        cutter.keeping = (uint8_t *)(cutter.nested + tree->node_count);
+        cutter.matching = cutter.keeping + tree->node_count;
+        cutter.outer = outer_levels(tree);
+        sum_loops(&cutter);
+        /* no loop to speak of: the lines of the outermost forward */
+        if (used.level == CHAIN_BLOCKS && cutter.looped[0] < call_kept(tree, &tree->nodes[0]) / 2)
+            used = (struct chain_options){.level = CHAIN_DEPTH, .depth = 1, .most = used.most};
+        ok = walk(&cutter, err);
+    }
+    free(cutter.looped);
+    budget_give(tree->budget, bytes);
+    vec_free(cutter.stack, cutter.capacity, sizeof(uint32_t), tree->budget);
+    if (ok)
+        *cut = made;
+    else
+        cut_release(&made);
+    return ok;
+}
+
+void cut_release(struct cut *cut)
+{
+    vec_free(cut->nodes, cut->nodes_capacity, sizeof(uint32_t), cut->budget);
+    vec_free(cut->joined, cut->joined_capacity, sizeof(bool), cut->budget);
+    *cut = (struct cut){0};
+}

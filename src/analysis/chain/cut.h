@@ -1,0 +1,24 @@
+/* Where the call tree of a pass is cut: which of its nodes are parts of the chain. */
+#ifndef MEMSNAP_ANALYSIS_CHAIN_CUT_H
+#define MEMSNAP_ANALYSIS_CHAIN_CUT_H
+
+#include "analysis/chain/forward_chain.h"
+#include "analysis/chain/tree.h"
+
+struct cut {
+    uint32_t *nodes; /* in order; together they cover all runs */
+    bool *joined;    /* belongs to the same element as the one before it */
+    size_t count, nodes_capacity, joined_capacity;
+    bool matched;          /* CHAIN_PATTERN: some line did */
+    struct budget *budget; /* not owned */
+};
+
+bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chain_options *options,
+                struct error *err);
+void cut_release(struct cut *cut);
+
+/* The base name of a frame's file, its line and function, as patterns see it: false where it is
+ * longer than `size`, and cut. */
+bool cut_label(const struct symbols *symbols, frame_id frame, char *out, size_t size);
+
+#endif

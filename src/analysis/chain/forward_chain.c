@@ -1,0 +1,251 @@
+#include "analysis/chain/forward_chain.h"
+
+#include <stdlib.h>
+
+#include "analysis/chain/cut.h"
+#include "analysis/chain/names.h"
+#include "analysis/chain/sizes.h"
+
+struct build {
+    struct forward_chain *chain;
+    const struct timeline *timeline;
+    struct site_table *sites;
+    const struct chain_options *options;
+    struct phases phases;
+    struct steps steps;
+    struct categories categories;
+    struct pass pass;
+    struct call_tree tree;
+    struct cut cut;
+    uint32_t *runs; /* that elements begin with, and one more */
+    size_t run_capacity;
+};
+
+const char *output_evidence_name(enum output_evidence evidence)
+{
+    static const char *const names[] = {"none", "last", "repeats"};
+    return names[evidence];
+}
+
+static int64_t kept_by(const struct build *build, size_t part)
+{
+    return call_kept(&build->tree, &build->tree.nodes[build->cut.nodes[part]]);
+}
+
+static bool add_element(struct build *build, uint32_t part, struct error *err)
+{
+    struct forward_chain *chain = build->chain;
+    if (!vec_grow((void **)&chain->elements, &chain->element_capacity, chain->count + 1,
+                  sizeof(*chain->elements), chain->budget, err))
+        return false;
+    chain->elements[chain->count++] =
+        (struct chain_element){.first_part = part, .end_part = part + 1};
+    return true;
+}
+
+/* What keeps nothing belongs to the element before it, or, at the beginning, behind it. */
+static bool add_elements(struct build *build, struct error *err)
+{
+    struct forward_chain *chain = build->chain;
+    int64_t kept = 0;
+    for (uint32_t part = 0; part < build->cut.count; part++) {
+        int64_t own = kept_by(build, part);
+        bool join = chain->count > 0 && (own == 0 || kept == 0 || build->cut.joined[part]);
+        if (!join && !add_element(build, part, err))
+            return false;
+        chain->elements[chain->count - 1].end_part = part + 1;
+        kept = join ? kept + own : own;
+    }
+    return true;
+}
+
+static void join_many(struct forward_chain *chain, size_t most)
+{
+    size_t count = chain->count;
+    if (count <= most)
+        return;
+    for (size_t k = 0; k < most; k++) {
+        struct chain_element element = chain->elements[count * k / most];
+        element.end_part = chain->elements[count * (k + 1) / most - 1].end_part;
+        chain->elements[k] = element;
+    }
+    chain->joined = count;
+    chain->count = most;
+}
+
+/* An element of several parts is called by those that keep something: the others, and their names,
+ * go where they are no loop's iterations. */
+static void drop_empty_parts(struct build *build)
+{
+    struct forward_chain *chain = build->chain;
+    uint32_t made = 0;
+    for (size_t i = 0; i < chain->count; i++) {
+        struct chain_element *element = &chain->elements[i];
+        uint32_t first = made;
+        for (uint32_t part = element->first_part; part < element->end_part; part++) {
+            bool needed = kept_by(build, part) > 0 || chain->parts[part].loop != NO_LOOP;
+            if (needed || (made == first && part + 1 == element->end_part))
+                chain->parts[made++] = chain->parts[part];
+        }
+        element->first_part = first;
+        element->end_part = made;
+    }
+    chain->part_count = made;
+}
+
+static bool find_runs(struct build *build, struct error *err)
+{
+    struct forward_chain *chain = build->chain;
+    if (!vec_grow((void **)&build->runs, &build->run_capacity, chain->count + 1, sizeof(uint32_t),
+                  chain->budget, err))
+        return false;
+    for (size_t i = 0; i < chain->count; i++)
+        build->runs[i] =
+            build->tree.nodes[build->cut.nodes[chain->elements[i].first_part]].first_run;
+    build->runs[chain->count] = (uint32_t)build->tree.run_count;
+    return true;
+}
+
+/* None where the pattern that they are cut by matches nothing. */
+static bool make_elements(struct build *build, struct error *err)
+{
+    struct forward_chain *chain = build->chain;
+    if (!cut_choose(&build->cut, &build->tree, build->options, err))
+        return false;
+    if (build->options->level == CHAIN_PATTERN && !build->cut.matched) {
+        chain->absence = CHAIN_UNMATCHED;
+        return true;
+    }
+    if (!chain_name_parts(chain, &build->tree, &build->cut, build->sites, err) ||
+        !add_elements(build, err))
+        return false;
+    join_many(chain, build->options->most);
+    if (!find_runs(build, err))
+        return false;
+    drop_empty_parts(build);
+    return chain_tell_apart(chain, site_table_symbols(build->sites), err);
+}
+
+static bool measure(struct build *build, struct error *err)
+{
+    struct forward_chain *chain = build->chain;
+    struct chain_measure measure = {build->timeline, &build->categories, &build->tree, &build->pass,
+                                    build->runs};
+    chain_set_outputs(chain, &measure);
+    for (size_t i = 0; i < chain->count; i++) {
+        chain->activation_bytes += chain->elements[i].activation_bytes;
+        chain->checkpointed += chain->elements[i].checkpointed;
+    }
+    return chain_set_extras(chain, &measure, err) && chain_set_times(chain, &measure, err);
+}
+
+static void describe_pass(struct build *build)
+{
+    struct forward_chain *chain = build->chain;
+    const struct pass *pass = &build->pass;
+    chain->first = pass->first;
+    chain->backward = pass->backward;
+    chain->end = pass->end;
+    chain->first_event = build->timeline->trace->first_event + pass->first;
+    chain->has_step = pass->step != NO_STEP;
+    chain->step = chain->has_step ? build->steps.items[pass->step].number : 0;
+    chain->at_peak = pass->at_peak;
+    chain->unfinished = pass->unfinished;
+}
+
+static void describe_peak(struct build *build)
+{
+    struct forward_chain *chain = build->chain;
+    const struct curve *active = &build->timeline->active;
+    chain->peak_bytes = active->peak_bytes;
+    if (active->peak_event < 0)
+        return;
+    uint32_t item = (uint32_t)active->peak_event, run = phases_run_of(&build->phases, item);
+    size_t step = steps_of(&build->steps, item);
+    chain->peak_phase = run == NO_RUN ? PHASE_UNKNOWN : (enum phase)build->phases.runs[run].phase;
+    chain->has_peak_step = step != NO_STEP;
+    chain->peak_step = chain->has_peak_step ? build->steps.items[step].number : 0;
+}
+
+/* How the chain relates to category activation at the peak. */
+static bool relate_to_peak(struct build *build, struct error *err)
+{
+    const struct timeline *timeline = build->timeline;
+    struct live_list list;
+    if (!timeline_live(timeline, timeline->active.peak_event, &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct live *live = &list.items[i];
+        uint32_t index = live->index;
+        const uint8_t *of =
+            live->in_trace ? build->categories.of_lifetime : build->categories.of_preexisting;
+        if (of[index] != CATEGORY_ACTIVATION)
+            continue;
+        build->chain->peak_category_bytes += (int64_t)live->size;
+        if (!live->in_trace)
+            continue;
+        uint32_t item = timeline->lifetimes[index].alloc;
+        if (item >= build->pass.first && item < build->pass.backward &&
+            pass_keeps(&build->pass, timeline, &build->categories, index))
+            build->chain->peak_chain_bytes += (int64_t)live->size;
+    }
+    live_list_release(&list);
+    return true;
+}
+
+static bool look(struct build *build, struct error *err)
+{
+    const struct timeline *timeline = build->timeline;
+    struct forward_chain *chain = build->chain;
+    if (!phases_build(&build->phases, timeline, build->sites, err) ||
+        !steps_find(&build->steps, timeline, &build->phases, err) ||
+        !categories_assign(timeline, build->sites, &build->phases, &build->categories, err))
+        return false;
+    pass_find(&build->pass, timeline, &build->phases, &build->steps, &build->categories);
+    if (!build->pass.found) {
+        chain->absence = !build->phases.has_stacks  ? CHAIN_NO_STACKS
+                         : build->pass.any_backward ? CHAIN_NO_ACTIVATIONS
+                                                    : CHAIN_NO_BACKWARD;
+        return true;
+    }
+    if (!call_tree_build(&build->tree, timeline, build->sites, &build->categories, &build->pass,
+                         err))
+        return false;
+    if (!build->tree.has_stacks) {
+        chain->absence = CHAIN_NO_STACKS;
+        return true;
+    }
+    describe_pass(build);
+    describe_peak(build);
+    return make_elements(build, err) &&
+           (chain->absence != CHAIN_FOUND || (measure(build, err) && relate_to_peak(build, err)));
+}
+
+bool forward_chain_build(struct forward_chain *chain, const struct timeline *timeline,
+                         struct site_table *sites, const struct chain_options *options,
+                         struct error *err)
+{
+    struct forward_chain made = {.budget = timeline->snapshot->budget};
+    struct build build = {.chain = &made, .timeline = timeline, .sites = sites, .options = options};
+    bool ok = look(&build, err);
+    vec_free(build.runs, build.run_capacity, sizeof(uint32_t), made.budget);
+    cut_release(&build.cut);
+    call_tree_release(&build.tree);
+    categories_release(&build.categories);
+    steps_release(&build.steps);
+    phases_release(&build.phases);
+    if (ok)
+        *chain = made;
+    else
+        forward_chain_release(&made);
+    return ok;
+}
+
+void forward_chain_release(struct forward_chain *chain)
+{
+    struct budget *budget = chain->budget;
+    vec_free(chain->elements, chain->element_capacity, sizeof(*chain->elements), budget);
+    vec_free(chain->parts, chain->part_capacity, sizeof(*chain->parts), budget);
+    vec_free(chain->loops, chain->loop_capacity, sizeof(*chain->loops), budget);
+    *chain = (struct forward_chain){0};
+}

@@ -1,0 +1,127 @@
+/* The layers of a model, read off an allocator snapshot: what a forward pass allocated for its
+ * backward, in order of birth, divided by the call tree of its Python stacks.
+ *
+ * The tree consists of the Python frames of the code under study, and of functions of torch that
+ * are named forward; what only calls them (nn.Module.__call__) is left out. Two allocations belong
+ * to the same call as long as their stacks agree on every line; a snapshot does not tell two calls
+ * of a line apart. So a loop shows by its lines: a line that comes again after others did is the
+ * next iteration. Lines are compared by when they first came, not by number: an expression may
+ * span several. A call of one line that allocates at one line only, over and over, is no loop.
+ *
+ * Elements by default: the iterations of the loops whose activations are most of what surrounds
+ * them (within an iteration, three quarters: the lines of a block repeat too), and the lines
+ * before, between and behind these loops. */
+#ifndef MEMSNAP_ANALYSIS_CHAIN_FORWARD_CHAIN_H
+#define MEMSNAP_ANALYSIS_CHAIN_FORWARD_CHAIN_H
+
+#include "analysis/category/category.h"
+#include "analysis/phase/steps.h"
+
+enum chain_level {
+    CHAIN_BLOCKS,  /* as above */
+    CHAIN_LINES,   /* every line that allocates, with every line that calls it */
+    CHAIN_DEPTH,   /* lines of the outermost forward (1), of what these call (2), and so on */
+    CHAIN_PATTERN, /* lines whose "model.py:253 forward" matches; what lies between is one */
+};
+
+struct chain_options {
+    enum chain_level level;
+    size_t depth;        /* >= 1 */
+    const char *pattern; /* fnmatch(3), of the file's base name on */
+    size_t most;         /* elements; beyond, neighbours are joined. >= 1 */
+};
+
+/* An element's output is not recorded: it is inferred from what its last line leaves behind. */
+enum output_evidence {
+    OUTPUT_NONE,    /* nothing that it made is there when it ends: what it got is passed on */
+    OUTPUT_LAST,    /* the largest allocation of its last line that is there when it ends */
+    OUTPUT_REPEATS, /* the same, and as large in most iterations of the loop */
+};
+
+const char *output_evidence_name(enum output_evidence evidence); /* "none", "last", "repeats" */
+
+#define NO_LOOP UINT32_MAX
+
+struct chain_loop {
+    string_id name;      /* "model.py:253 forward", as of its iterations, without their number */
+    uint32_t iterations; /* of this time that it ran */
+    bool is_call;        /* an iteration is a call of one line, not several lines */
+};
+
+/* A stretch of the call tree. */
+struct chain_part {
+    string_id name;     /* "model.py:253 forward [3]": unlike any other part's */
+    uint32_t loop;      /* it is an iteration of that one, or NO_LOOP */
+    uint32_t iteration; /* from 0 */
+};
+
+struct chain_element {
+    uint32_t first_part, end_part; /* one, unless neighbours were joined */
+    uint32_t first_item;           /* of the trace; it ends where the next one begins */
+    uint32_t allocations;          /* activations */
+    uint32_t output_item;     /* of the trace: allocates its output; EVENT_NEVER with OUTPUT_NONE */
+    int64_t activation_bytes; /* kept for backward */
+    int64_t output_bytes;
+    int64_t forward_extra_bytes;  /* most that is there while it runs, beyond all activations so far
+                                   */
+    int64_t backward_extra_bytes; /* the same of its backward, beyond the gradient of its output */
+    int64_t forward_ns; /* of the host; that of the median iteration within a loop of equals
+                         */
+    enum output_evidence output_from;
+    bool checkpointed; /* it ran within torch.utils.checkpoint */
+};
+
+enum chain_absence {
+    CHAIN_FOUND,
+    CHAIN_NO_BACKWARD,    /* no backward pass behind a forward pass */
+    CHAIN_NO_STACKS,      /* no Python stacks */
+    CHAIN_NO_ACTIVATIONS, /* a backward pass, but nothing kept for it */
+    CHAIN_UNMATCHED,      /* CHAIN_PATTERN matches no line */
+};
+
+struct forward_chain {
+    enum chain_absence absence; /* the rest is of CHAIN_FOUND only */
+    struct chain_element *elements;
+    size_t count;
+    struct chain_part *parts;
+    size_t part_count;
+    struct chain_loop *loops;
+    size_t loop_count;
+    size_t joined; /* elements before neighbours were joined; 0: none were */
+
+    /* the pass: items first..backward-1 are its forward, backward..end-1 its backward */
+    uint32_t first, backward, end;
+    uint64_t first_event; /* index of item `first` in the file */
+    bool has_step;        /* it is part of a step, of that number */
+    int64_t step;
+    bool at_peak;    /* the step with the highest value of the active curve */
+    bool unfinished; /* out of memory before any backward pass: what comes behind is missing */
+
+    /* the highest value of the active curve, and where in the trace that is */
+    int64_t peak_bytes;
+    enum phase peak_phase;
+    bool has_peak_step;
+    int64_t peak_step;
+
+    bool timed;
+    int64_t backward_ns;
+
+    int64_t activation_bytes; /* of all elements */
+    /* Category activation at the peak of the active curve, and how much of it is this chain's:
+     * the rest are other passes' and what backward computed again. What the chain has beyond that
+     * was freed before the peak, or is made after it. */
+    int64_t peak_category_bytes, peak_chain_bytes;
+    int64_t recomputed_bytes; /* activations that its backward computed again */
+    size_t checkpointed;      /* elements */
+
+    size_t element_capacity, part_capacity, loop_capacity;
+    struct budget *budget; /* not owned */
+};
+
+/* Names are added to the symbols of the snapshot, in whose budget all of it counts. */
+bool forward_chain_build(struct forward_chain *chain, const struct timeline *timeline,
+                         struct site_table *sites, const struct chain_options *options,
+                         struct error *err);
+void forward_chain_release(struct forward_chain *chain);
+
+#endif

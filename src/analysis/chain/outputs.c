@@ -1,0 +1,124 @@
+#include "analysis/chain/sizes.h"
+#include "analysis/phase/births.h"
+
+uint32_t chain_loop_of(const struct forward_chain *chain, size_t element)
+{
+    const struct chain_element *it = &chain->elements[element];
+    return it->end_part == it->first_part + 1 ? chain->parts[it->first_part].loop : NO_LOOP;
+}
+
+size_t chain_loop_end(const struct forward_chain *chain, size_t element)
+{
+    uint32_t loop = chain_loop_of(chain, element);
+    size_t end = element + 1;
+    while (loop != NO_LOOP && end < chain->count && chain_loop_of(chain, end) == loop)
+        end++;
+    return end;
+}
+
+static uint64_t size_of(const struct chain_measure *measure, size_t lifetime)
+{
+    const struct timeline *timeline = measure->timeline;
+    return trace_size(timeline->trace, timeline->lifetimes[lifetime].alloc);
+}
+
+static uint32_t first_lifetime(const struct chain_measure *measure, size_t element)
+{
+    return measure->tree->runs[measure->runs[element]].lifetime;
+}
+
+static bool lives_on(const struct chain_measure *measure, const struct forward_chain *chain,
+                     size_t element, size_t lifetime)
+{
+    uint32_t next = element + 1 < chain->count ? chain->elements[element + 1].first_item
+                                               : measure->pass->backward;
+    return lifetime_end(&measure->timeline->lifetimes[lifetime]) >= next &&
+           measure->categories->of_lifetime[lifetime] != CATEGORY_WORKSPACE;
+}
+
+static void count_up(struct forward_chain *chain, const struct chain_measure *measure, size_t i)
+{
+    struct chain_element *element = &chain->elements[i];
+    const struct call_run *runs = measure->tree->runs;
+    uint32_t end = first_lifetime(measure, i + 1);
+    for (uint32_t k = first_lifetime(measure, i); k < end; k++)
+        element->allocations +=
+            pass_keeps(measure->pass, measure->timeline, measure->categories, k);
+    element->activation_bytes = runs[measure->runs[i + 1]].kept - runs[measure->runs[i]].kept;
+    for (uint32_t run = measure->runs[i]; run < measure->runs[i + 1]; run++)
+        element->checkpointed |= runs[run].checkpointed;
+}
+
+static void set_output(struct chain_element *element, const struct chain_measure *measure,
+                       uint32_t lifetime, enum output_evidence evidence)
+{
+    element->output_bytes = (int64_t)size_of(measure, lifetime);
+    element->output_item = measure->timeline->lifetimes[lifetime].alloc;
+    element->output_from = evidence;
+}
+
+/* The largest of the last run with something left: a mask may come behind what it masks. */
+static void infer_output(struct forward_chain *chain, const struct chain_measure *measure, size_t i)
+{
+    struct chain_element *element = &chain->elements[i];
+    const struct call_run *runs = measure->tree->runs;
+    element->output_bytes = i > 0 ? chain->elements[i - 1].output_bytes : 0;
+    element->output_from = OUTPUT_NONE;
+    element->output_item = EVENT_NEVER;
+    for (uint32_t run = measure->runs[i + 1]; run-- > measure->runs[i];) {
+        uint32_t largest = EVENT_NEVER;
+        for (uint32_t k = runs[run].lifetime; k < runs[run + 1].lifetime; k++)
+            if (lives_on(measure, chain, i, k) && size_of(measure, k) > 0 &&
+                (largest == EVENT_NEVER || size_of(measure, k) >= size_of(measure, largest)))
+                largest = k;
+        if (largest == EVENT_NEVER)
+            continue;
+        set_output(element, measure, largest, OUTPUT_LAST);
+        return;
+    }
+}
+
+/* The size that more than half of the elements first..end-1 have, if there is one: what is left
+ * when others cancel out, counted again (Boyer and Moore). */
+static int64_t majority(const struct forward_chain *chain, size_t first, size_t end)
+{
+    int64_t size = 0;
+    size_t votes = 0, count = 0;
+    for (size_t i = first; i < end; i++) {
+        int64_t own = chain->elements[i].output_bytes;
+        if (votes == 0)
+            size = own;
+        votes += own == size ? 1 : (size_t)-1;
+    }
+    for (size_t i = first; i < end; i++)
+        count += chain->elements[i].output_bytes == size;
+    return count * 2 > end - first && end - first > 1 ? size : 0;
+}
+
+/* The last one of that size that element i leaves behind becomes its output. */
+static void repeat_output(struct forward_chain *chain, const struct chain_measure *measure,
+                          size_t i, int64_t size)
+{
+    for (uint32_t k = first_lifetime(measure, i + 1); k-- > first_lifetime(measure, i);)
+        if (size_of(measure, k) == (uint64_t)size && lives_on(measure, chain, i, k)) {
+            set_output(&chain->elements[i], measure, k, OUTPUT_REPEATS);
+            return;
+        }
+}
+
+void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure)
+{
+    for (size_t i = 0; i < chain->count; i++)
+        chain->elements[i].first_item =
+            measure->timeline->lifetimes[first_lifetime(measure, i)].alloc;
+    for (size_t i = 0; i < chain->count; i++) {
+        count_up(chain, measure, i);
+        infer_output(chain, measure, i);
+    }
+    for (size_t first = 0, end; first < chain->count; first = end) {
+        end = chain_loop_end(chain, first);
+        int64_t size = majority(chain, first, end);
+        for (size_t i = first; i < end && size > 0; i++)
+            repeat_output(chain, measure, i, size);
+    }
+}

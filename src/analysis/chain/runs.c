@@ -1,0 +1,186 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/chain/tree.h"
+#include "analysis/code/paths.h"
+#include "analysis/phase/births.h"
+
+#define NOT_SEEN   0u /* of a slot of `paths`, else path + 1 ... */
+#define CHECKPOINT 0x80000000u
+
+struct collector {
+    struct call_tree *tree;
+    const struct timeline *timeline;
+    struct site_table *sites;
+    struct symbols *symbols;
+    uint32_t *paths; /* by stack */
+    size_t path_count;
+    frame_id *frames; /* scratch */
+    size_t frame_capacity;
+    size_t skipped; /* frames outside of the caller of the outermost forward */
+    bool skips;     /* that is known */
+};
+
+static bool is_forward(struct text name)
+{
+    return text_equals(name, "forward") || text_ends(name, ".forward");
+}
+
+static bool is_checkpoint(struct text file)
+{
+    return text_ends(file, "torch/utils/checkpoint.py") ||
+           text_ends(file, "torch\\utils\\checkpoint.py");
+}
+
+/* The frames that count, outermost first, into collector->frames. */
+static bool filter(struct collector *collector, stack_id id, size_t *count, bool *checkpointed,
+                   size_t *forward, struct error *err)
+{
+    struct stack stack = symbols_stack_at(collector->symbols, id);
+    if (!vec_grow((void **)&collector->frames, &collector->frame_capacity, stack.count,
+                  sizeof(frame_id), collector->tree->budget, err))
+        return false;
+    size_t made = 0;
+    *forward = SIZE_MAX;
+    for (size_t i = stack.count; i-- > 0;) {
+        enum frame_kind kind = site_frame_kind(collector->sites, stack.frames[i]);
+        if (kind == FRAME_NATIVE)
+            continue;
+        struct frame frame = symbols_frame_at(collector->symbols, stack.frames[i]);
+        bool forwards = is_forward(symbols_text(collector->symbols, frame.name));
+        if (is_checkpoint(symbols_text(collector->symbols, frame.file))) {
+            *checkpointed = true;
+            continue;
+        }
+        if (kind != FRAME_USER && !forwards)
+            continue;
+        if (forwards && *forward == SIZE_MAX)
+            *forward = made;
+        collector->frames[made++] = stack.frames[i];
+    }
+    *count = made;
+    return true;
+}
+
+/* What is outside of the first forward's caller is the same for all, but for helpers that are
+ * called elsewhere: a loss. They keep what is theirs. */
+static bool make_path(struct collector *collector, stack_id id, uint32_t *slot, struct error *err)
+{
+    size_t count, forward;
+    bool checkpointed = false;
+    if (!filter(collector, id, &count, &checkpointed, &forward, err))
+        return false;
+    if (!collector->skips && forward != SIZE_MAX) {
+        collector->skips = true;
+        collector->skipped = forward > 0 ? forward - 1 : 0;
+        collector->tree->callers = forward > 0;
+        collector->tree->has_forward = true;
+    }
+    size_t from = collector->skipped < count ? collector->skipped : count;
+    size_t size = count - from < CALL_MOST_LEVELS ? count - from : CALL_MOST_LEVELS;
+    stack_id path;
+    if (!symbols_stack(collector->symbols, collector->frames + from, size, &path, err))
+        return false;
+    *slot = (path + 1) | (checkpointed ? CHECKPOINT : 0);
+    return path < CHECKPOINT - 1 ||
+           error_set(err, STATUS_LIMIT, "too many different stacks to tell layers apart");
+}
+
+/* The path of an allocation; those of before the first forward is known are made anew. */
+static bool path_of(struct collector *collector, stack_id id, stack_id *path, bool *checkpointed,
+                    struct error *err)
+{
+    uint32_t *slot = &collector->paths[id];
+    if (*slot == NOT_SEEN && !make_path(collector, id, slot, err))
+        return false;
+    *path = (*slot & ~CHECKPOINT) - 1;
+    *checkpointed = *slot & CHECKPOINT;
+    return true;
+}
+
+static bool add_run(struct call_tree *tree, stack_id path, size_t lifetime, int64_t kept,
+                    struct error *err)
+{
+    if (!vec_grow((void **)&tree->runs, &tree->run_capacity, tree->run_count + 1,
+                  sizeof(*tree->runs), tree->budget, err))
+        return false;
+    tree->runs[tree->run_count++] =
+        (struct call_run){.path = path, .lifetime = (uint32_t)lifetime, .kept = kept};
+    return true;
+}
+
+/* Allocations without a path stay with what was before them. */
+static bool collect(struct collector *collector, const struct categories *categories,
+                    const struct pass *pass, struct error *err)
+{
+    struct call_tree *tree = collector->tree;
+    const struct timeline *timeline = collector->timeline;
+    const struct trace *trace = timeline->trace;
+    size_t i = births_from(timeline, pass->first);
+    stack_id path;
+    int64_t kept = 0;
+    bool checkpointed;
+    for (; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < pass->backward; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
+        if (!path_of(collector, trace->stack[item], &path, &checkpointed, err))
+            return false;
+        bool same = tree->run_count > 0 &&
+                    (path == STACK_NONE || path == tree->runs[tree->run_count - 1].path);
+        if (!same && !add_run(tree, path, i, kept, err))
+            return false;
+        tree->has_stacks |= path != STACK_NONE;
+        tree->runs[tree->run_count - 1].checkpointed |= checkpointed;
+        if (pass_keeps(pass, timeline, categories, i))
+            kept += (int64_t)trace_size(trace, item);
+    }
+    return add_run(tree, STACK_NONE, i, kept, err) && --tree->run_count < SIZE_MAX;
+}
+
+/* The caller of the outermost forward, by the first stack that has one. */
+static bool find_forward(struct collector *collector, const struct pass *pass, struct error *err)
+{
+    const struct timeline *timeline = collector->timeline;
+    size_t i = births_from(timeline, pass->first);
+    for (; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < pass->backward; i++) {
+        stack_id id = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        if (collector->paths[id] == NOT_SEEN &&
+            !make_path(collector, id, &collector->paths[id], err))
+            return false;
+        if (collector->skips)
+            break;
+    }
+    memset(collector->paths, 0, collector->path_count * sizeof(uint32_t));
+    return true;
+}
+
+bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
+                     struct site_table *sites, const struct categories *categories,
+                     const struct pass *pass, struct error *err)
+{
+    struct symbols *symbols = site_table_symbols(sites);
+    struct budget *budget = timeline->snapshot->budget;
+    struct collector collector = {
+        .tree = tree, .timeline = timeline, .sites = sites, .symbols = symbols};
+    *tree = (struct call_tree){.symbols = symbols, .budget = budget};
+    collector.path_count = symbols_stack_count(symbols);
+    size_t bytes = collector.path_count * sizeof(uint32_t);
+    if (!budget_take(budget, bytes, err))
+        return false;
+    collector.paths = calloc(1, bytes);
+    bool ok = (collector.paths || error_set(err, STATUS_LIMIT, "out of memory")) &&
+              find_forward(&collector, pass, err) && collect(&collector, categories, pass, err);
+    free(collector.paths);
+    budget_give(budget, bytes);
+    vec_free(collector.frames, collector.frame_capacity, sizeof(frame_id), budget);
+    if (ok && call_tree_divide(tree, err))
+        return true;
+    call_tree_release(tree);
+    return false;
+}
+
+void call_tree_release(struct call_tree *tree)
+{
+    vec_free(tree->runs, tree->run_capacity, sizeof(*tree->runs), tree->budget);
+    vec_free(tree->nodes, tree->node_capacity, sizeof(*tree->nodes), tree->budget);
+    *tree = (struct call_tree){0};
+}

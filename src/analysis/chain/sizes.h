@@ -1,0 +1,32 @@
+/* What the elements of a chain take, off the timeline. */
+#ifndef MEMSNAP_ANALYSIS_CHAIN_SIZES_H
+#define MEMSNAP_ANALYSIS_CHAIN_SIZES_H
+
+#include "analysis/chain/forward_chain.h"
+#include "analysis/chain/tree.h"
+
+/* What the sizes are measured on. `runs` has chain->count + 1 items: the run of the tree that an
+ * element begins with. */
+struct chain_measure {
+    const struct timeline *timeline;
+    const struct categories *categories;
+    const struct call_tree *tree;
+    const struct pass *pass;
+    const uint32_t *runs;
+};
+
+/* Fills first_item, allocations, activation_bytes, output_bytes and output_from. */
+void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure);
+/* Fills forward_extra_bytes and backward_extra_bytes, and chain->recomputed_bytes. */
+bool chain_set_extras(struct forward_chain *chain, const struct chain_measure *measure,
+                      struct error *err);
+/* Fills forward_ns, and chain->timed and backward_ns. */
+bool chain_set_times(struct forward_chain *chain, const struct chain_measure *measure,
+                     struct error *err);
+
+/* The loop that an element is one iteration of, or NO_LOOP. */
+uint32_t chain_loop_of(const struct forward_chain *chain, size_t element);
+/* The elements behind `element` that are iterations of its loop, too: up to that one. */
+size_t chain_loop_end(const struct forward_chain *chain, size_t element);
+
+#endif

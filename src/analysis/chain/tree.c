@@ -1,0 +1,187 @@
+/* Lines of a function are numbered in the order in which they first come. Going back to one that
+ * was left closes a loop over all from there on, like the back edge of a flow graph; loops that
+ * overlap are one, and loops within it are found in its iterations. */
+#include "analysis/chain/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Consecutive runs of one line. */
+struct group {
+    uint32_t first_run, end_run;
+    uint32_t order; /* of its line, from 0 */
+};
+
+struct divider {
+    struct call_tree *tree;
+    uint32_t *stamps, *orders; /* by frame, the last for NO_FRAME: of the node that saw it */
+    size_t frame_count;
+    struct group *groups;
+    uint32_t *reach; /* by order: the farthest line that went back to it */
+    size_t group_count, group_capacity, reach_capacity;
+};
+
+static bool add_node(struct divider *divider, struct call_node node, struct error *err)
+{
+    struct call_tree *tree = divider->tree;
+    if (tree->node_count >= UINT32_MAX - 1)
+        return error_set(err, STATUS_LIMIT, "the call tree is too large");
+    if (!vec_grow((void **)&tree->nodes, &tree->node_capacity, tree->node_count + 1,
+                  sizeof(*tree->nodes), tree->budget, err))
+        return false;
+    tree->nodes[tree->node_count++] = node;
+    return true;
+}
+
+static size_t slot_of(const struct divider *divider, frame_id frame)
+{
+    return frame < divider->frame_count ? frame : divider->frame_count;
+}
+
+/* The groups of a node's runs, and which of their lines go back to which. */
+static bool group_runs(struct divider *divider, uint32_t index, struct error *err)
+{
+    struct call_node node = divider->tree->nodes[index];
+    struct budget *budget = divider->tree->budget;
+    uint32_t lines = 0;
+    frame_id last = NO_FRAME;
+    divider->group_count = 0;
+    for (uint32_t run = node.first_run; run < node.end_run; run++) {
+        frame_id frame = call_frame(divider->tree, run, node.level);
+        size_t slot = slot_of(divider, frame), count = divider->group_count;
+        if (count > 0 && frame == last) {
+            divider->groups[count - 1].end_run = run + 1;
+            continue;
+        }
+        last = frame;
+        if (!vec_grow((void **)&divider->groups, &divider->group_capacity, count + 1,
+                      sizeof(struct group), budget, err) ||
+            !vec_grow((void **)&divider->reach, &divider->reach_capacity, count + 1,
+                      sizeof(uint32_t), budget, err))
+            return false;
+        if (divider->stamps[slot] != index + 1) {
+            divider->stamps[slot] = index + 1;
+            divider->reach[lines] = lines;
+            divider->orders[slot] = lines++;
+        }
+        uint32_t order = divider->orders[slot];
+        divider->groups[count] = (struct group){run, run + 1, order};
+        divider->group_count = count + 1;
+        if (count > 0 && divider->groups[count - 1].order > divider->reach[order])
+            divider->reach[order] = divider->groups[count - 1].order;
+    }
+    return true;
+}
+
+/* The groups from `at` on that belong to the loop that begins with it: up to that one, which is
+ * `at` itself where there is no loop. */
+static size_t loop_end(const struct divider *divider, size_t at)
+{
+    uint32_t first = divider->groups[at].order, last = divider->reach[first];
+    for (uint32_t order = first + 1; order <= last; order++)
+        if (divider->reach[order] > last)
+            last = divider->reach[order];
+    while (last > first && at + 1 < divider->group_count && divider->groups[at + 1].order <= last)
+        at++;
+    return at;
+}
+
+static bool divide_lines(struct divider *divider, uint32_t index, struct error *err)
+{
+    struct call_node node = divider->tree->nodes[index];
+    if (!group_runs(divider, index, err))
+        return false;
+    size_t count = divider->group_count;
+    if (count == 1 && call_frame(divider->tree, node.first_run, node.level) == NO_FRAME)
+        return true;
+    for (size_t at = 0; at < count; at++) {
+        uint32_t first = divider->groups[at].first_run;
+        size_t last = node.nesting < CALL_MOST_NESTING ? loop_end(divider, at) : at;
+        struct call_node child = {.parent = index,
+                                  .first_run = first,
+                                  .end_run = divider->groups[last].end_run,
+                                  .level = node.level,
+                                  .kind = CALL_LOOP,
+                                  .nesting = node.nesting};
+        if (last == at) {
+            child.kind = CALL_LINE;
+            child.nesting = 0;
+            if (call_frame(divider->tree, first, node.level) != NO_FRAME)
+                child.level++;
+        }
+        at = last;
+        if (!add_node(divider, child, err))
+            return false;
+    }
+    return true;
+}
+
+/* An iteration begins wherever the first line comes again. */
+static bool divide_loop(struct divider *divider, uint32_t index, struct error *err)
+{
+    struct call_node node = divider->tree->nodes[index];
+    frame_id head = call_frame(divider->tree, node.first_run, node.level), last = head;
+    uint32_t first = node.first_run, iteration = 0;
+    for (uint32_t run = node.first_run + 1; run <= node.end_run; run++) {
+        frame_id frame = run < node.end_run ? call_frame(divider->tree, run, node.level) : head;
+        bool begins = run == node.end_run || (frame == head && last != head);
+        last = frame;
+        if (!begins)
+            continue;
+        struct call_node child = {.parent = index,
+                                  .first_run = first,
+                                  .end_run = run,
+                                  .iteration = iteration++,
+                                  .level = node.level,
+                                  .kind = CALL_ITERATION,
+                                  .nesting = (uint8_t)(node.nesting + 1)};
+        if (!add_node(divider, child, err))
+            return false;
+        first = run;
+    }
+    return true;
+}
+
+/* A line of no frame of its own: nothing is left to divide. */
+static bool is_leaf(const struct call_tree *tree, const struct call_node *node)
+{
+    return node->end_run == node->first_run + 1 && node->kind == CALL_LINE &&
+           call_frame(tree, node->first_run, node->level) == NO_FRAME;
+}
+
+static bool divide_all(struct divider *divider, struct error *err)
+{
+    struct call_tree *tree = divider->tree;
+    if (!add_node(divider, (struct call_node){.end_run = (uint32_t)tree->run_count}, err))
+        return false;
+    for (uint32_t index = 0; index < tree->node_count; index++) {
+        uint32_t first = (uint32_t)tree->node_count;
+        bool ok = is_leaf(tree, &tree->nodes[index])     ? true
+                  : tree->nodes[index].kind == CALL_LOOP ? divide_loop(divider, index, err)
+                                                         : divide_lines(divider, index, err);
+        if (!ok)
+            return false;
+        tree->nodes[index].first_child = first;
+        tree->nodes[index].end_child = (uint32_t)tree->node_count;
+    }
+    return true;
+}
+
+bool call_tree_divide(struct call_tree *tree, struct error *err)
+{
+    struct divider divider = {.tree = tree, .frame_count = symbols_frame_count(tree->symbols)};
+    size_t bytes = 2 * (divider.frame_count + 1) * sizeof(uint32_t);
+    if (tree->run_count == 0)
+        return true;
+    if (!budget_take(tree->budget, bytes, err))
+        return false;
+    divider.stamps = calloc(1, bytes);
+    bool ok = divider.stamps || error_set(err, STATUS_LIMIT, "out of memory");
+    divider.orders = ok ? divider.stamps + divider.frame_count + 1 : NULL;
+    ok = ok && divide_all(&divider, err);
+    free(divider.stamps);
+    budget_give(tree->budget, bytes);
+    vec_free(divider.groups, divider.group_capacity, sizeof(struct group), tree->budget);
+    vec_free(divider.reach, divider.reach_capacity, sizeof(uint32_t), tree->budget);
+    return ok;
+}

@@ -1,0 +1,71 @@
+/* The call tree of a forward pass: its allocations in order, by the lines that made them. */
+#ifndef MEMSNAP_ANALYSIS_CHAIN_TREE_H
+#define MEMSNAP_ANALYSIS_CHAIN_TREE_H
+
+#include "analysis/chain/pass.h"
+
+#define CALL_MOST_LEVELS  48 /* frames of a path; beyond, what it calls counts as its own */
+#define CALL_MOST_NESTING 4  /* loops within loops of one function */
+
+/* Consecutive allocations of one path: its frames, outermost first, from the caller of the
+ * outermost forward on. */
+struct call_run {
+    stack_id path;     /* in the symbols: a stack the other way around */
+    uint32_t lifetime; /* the first; the run ends where the next one begins */
+    int64_t kept;      /* activation bytes of all runs before this one */
+    bool checkpointed; /* some of its stacks go through torch.utils.checkpoint */
+};
+
+enum call_kind {
+    CALL_LINE,      /* what a line of a function made, itself or through what it calls */
+    CALL_LOOP,      /* lines that repeat: its children are iterations */
+    CALL_ITERATION, /* lines again */
+};
+
+/* Children are consecutive nodes behind their parent, in order of their runs, and cover them all;
+ * a node without children is a leaf: its run is one. */
+struct call_node {
+    uint32_t parent; /* the first node, of everything, is its own */
+    uint32_t first_child, end_child;
+    uint32_t first_run, end_run;
+    uint32_t iteration; /* of CALL_ITERATION */
+    uint16_t level;     /* frames that all runs have in common; children differ in the next one */
+    uint8_t kind;
+    uint8_t nesting;
+};
+
+struct call_tree {
+    const struct symbols *symbols;
+    struct call_run *runs; /* and one more, for the sums and the end */
+    size_t run_count;
+    struct call_node *nodes;
+    size_t node_count;
+    uint32_t callers; /* frames of a path before the outermost forward: 0 or 1 */
+    bool has_forward; /* some path has a function named forward */
+    bool has_stacks;  /* some path is not empty */
+    size_t run_capacity, node_capacity;
+    struct budget *budget; /* not owned */
+};
+
+/* The allocations of items pass->first..pass->backward-1. The budget is the snapshot's. */
+bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
+                     struct site_table *sites, const struct categories *categories,
+                     const struct pass *pass, struct error *err);
+void call_tree_release(struct call_tree *tree);
+
+/* NO_FRAME where the path is no longer than `level` frames. */
+static inline frame_id call_frame(const struct call_tree *tree, uint32_t run, size_t level)
+{
+    struct stack path = symbols_stack_at(tree->symbols, tree->runs[run].path);
+    return level < path.count ? path.frames[level] : NO_FRAME;
+}
+
+static inline int64_t call_kept(const struct call_tree *tree, const struct call_node *node)
+{
+    return tree->runs[node->end_run].kept - tree->runs[node->first_run].kept;
+}
+
+/* The second half of call_tree_build(): divides the runs. */
+bool call_tree_divide(struct call_tree *tree, struct error *err);
+
+#endif

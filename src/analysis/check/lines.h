@@ -1,0 +1,33 @@
+/* The call sites of a report by line of code, and by function. */
+#ifndef MEMSNAP_ANALYSIS_CHECK_LINES_H
+#define MEMSNAP_ANALYSIS_CHECK_LINES_H
+
+#include "analysis/report/report.h"
+
+/* The rows of one line of code. */
+struct code_line {
+    struct text file, name; /* the file's base name; of long ones as much as a label has */
+    uint32_t line;
+    frame_id frame;
+    int64_t bytes;
+    size_t row; /* the largest of them, in report->sites */
+};
+
+struct code_lines {
+    struct code_line *items; /* by file, name and line */
+    size_t count, capacity;
+    struct budget *budget; /* not owned */
+};
+
+/* Whether a row counts. */
+typedef bool site_row_test(void *self, const struct site_row *row);
+
+bool code_lines_make(struct code_lines *lines, const struct device_report *report,
+                     const struct site_table *sites, site_row_test *counts, void *self,
+                     struct error *err);
+void code_lines_release(struct code_lines *lines);
+
+/* The end of the functions of one name that begin at item `first`. */
+size_t code_lines_function(const struct code_lines *lines, size_t first);
+
+#endif

@@ -1,0 +1,152 @@
+#include "analysis/code/frames.h"
+
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct role_rule {
+    const char *path; /* beginning of the path inside torch, or inside site-packages */
+    const char *name; /* function, NULL: any */
+    enum frame_role role;
+};
+
+/* In order: the first that fits holds. */
+static const struct role_rule torch_rules[] = {
+    {"nn/modules/module.py", "_call_impl", ROLE_MODULE_CALL},
+    {"nn/modules/module.py", "_wrapped_call_impl", ROLE_MODULE_CALL},
+    {"nn/modules/module.py", "_slow_forward", ROLE_MODULE_CALL},
+    {"nn/modules/module.py", "zero_grad", ROLE_ZERO_GRAD},
+    {"nn/modules/module.py", "_apply", ROLE_MODEL_INIT},
+    {"nn/modules/module.py", "convert", ROLE_MODEL_INIT},
+    {"nn/modules/module.py", "to", ROLE_MODEL_INIT},
+    {"nn/modules/module.py", "to_empty", ROLE_MODEL_INIT},
+    {"nn/modules/module.py", "cuda", ROLE_MODEL_INIT},
+    {"nn/modules/module.py", "load", ROLE_MODEL_INIT},
+    {"nn/modules/module.py", "load_state_dict", ROLE_MODEL_INIT},
+    {"nn/modules/module.py", "_load_from_state_dict", ROLE_MODEL_INIT},
+    {"nn/modules/", "__init__", ROLE_MODEL_INIT},
+    {"nn/modules/", "reset_parameters", ROLE_MODEL_INIT},
+    {"nn/modules/", "_reset_parameters", ROLE_MODEL_INIT},
+    {"nn/parameter.py", NULL, ROLE_MODEL_INIT},
+    {"nn/init.py", NULL, ROLE_MODEL_INIT},
+    {"optim/lr_scheduler.py", NULL, ROLE_NONE},
+    {"optim/swa_utils.py", NULL, ROLE_NONE},
+    {"optim/", "zero_grad", ROLE_ZERO_GRAD},
+    {"optim/", NULL, ROLE_OPTIMIZER},
+    {"distributed/optim/", NULL, ROLE_OPTIMIZER},
+    {"utils/data/", NULL, ROLE_DATA_LOADING},
+    {"utils/checkpoint.py", "backward", ROLE_RECOMPUTE},
+    {"utils/checkpoint.py", "unpack_hook", ROLE_RECOMPUTE},
+    {"utils/checkpoint.py", "recompute_fn", ROLE_RECOMPUTE},
+    {"autograd/__init__.py", "grad", ROLE_BACKWARD},
+    {"autograd/__init__.py", "_make_grads", ROLE_BACKWARD},
+    {"autograd/graph.py", "_engine_run_backward", ROLE_BACKWARD},
+    {"distributed/fsdp/_fully_shard/_fsdp_param.py", "_init_sharded_param", ROLE_MODEL_INIT},
+    {"distributed/fsdp/_fully_shard/_fsdp_param.py", NULL, ROLE_COMMUNICATION},
+    {"distributed/fsdp/_fully_shard/_fsdp_collectives.py", NULL, ROLE_COMMUNICATION},
+    {"distributed/fsdp/_flat_param.py", NULL, ROLE_COMMUNICATION},
+    {"distributed/distributed_c10d.py", NULL, ROLE_COMMUNICATION},
+    {"distributed/_functional_collectives.py", NULL, ROLE_COMMUNICATION},
+    {"distributed/nn/functional.py", NULL, ROLE_COMMUNICATION},
+    {"distributed/_symmetric_memory/", NULL, ROLE_COMMUNICATION},
+};
+
+static const struct role_rule package_rules[] = {
+    {"transformers/modeling_utils.py", NULL, ROLE_MODEL_INIT},
+    {"transformers/core_model_loading.py", NULL, ROLE_MODEL_INIT},
+    {"accelerate/utils/modeling.py", NULL, ROLE_MODEL_INIT},
+    {"safetensors/torch.py", NULL, ROLE_MODEL_INIT},
+};
+
+/* Functions of torch that stand between a call and what it calls. The role is of no account. */
+static const struct role_rule wrapper_rules[] = {
+    {"nn/modules/module.py", "_call_impl", ROLE_NONE},
+    {"nn/modules/module.py", "_wrapped_call_impl", ROLE_NONE},
+    {"nn/modules/module.py", "_slow_forward", ROLE_NONE},
+    {"nn/modules/module.py", "inner", ROLE_NONE},
+    {"optim/optimizer.py", "wrapper", ROLE_NONE},
+    {"optim/optimizer.py", "_use_grad", ROLE_NONE},
+    {"optim/optimizer.py", "maybe_fallback", ROLE_NONE},
+    {"nn/utils/clip_grad.py", "_no_grad_wrapper", ROLE_NONE},
+    {"optim/lr_scheduler.py", "wrapper", ROLE_NONE},
+    {"utils/_contextlib.py", NULL, ROLE_NONE},
+    {"_dynamo/eval_frame.py", NULL, ROLE_NONE},
+    {"_compile.py", NULL, ROLE_NONE},
+    {"amp/autocast_mode.py", NULL, ROLE_NONE},
+};
+
+static bool starts_with_path(struct text path, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    if (path.size < size)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        char c = path.bytes[i] == '\\' ? '/' : path.bytes[i];
+        if (c != prefix[i])
+            return false;
+    }
+    return true;
+}
+
+static const struct role_rule *find_rule(const struct role_rule *rules, size_t count,
+                                         struct text path, struct text name)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((!rules[i].name || text_equals(name, rules[i].name)) &&
+            starts_with_path(path, rules[i].path))
+            return &rules[i];
+    return NULL;
+}
+
+enum frame_role frame_python_role(struct text file, struct file_facts facts, struct text name)
+{
+    struct text path = {file.bytes + facts.module, file.size - facts.module};
+    const struct role_rule *rule = NULL;
+    if (facts.class == FILE_TORCH)
+        rule = find_rule(torch_rules, COUNT(torch_rules), path, name);
+    else if (facts.module > 0)
+        rule = find_rule(package_rules, COUNT(package_rules), path, name);
+    if (rule)
+        return rule->role;
+
+    if (text_equals(name, "forward"))
+        return ROLE_FORWARD;
+    if (text_equals(name, "backward"))
+        return ROLE_BACKWARD;
+    return ROLE_NONE;
+}
+
+/* "train", "_run2", "<module>", "Net.forward": what Python calls its functions. C++ names have
+ * spaces, colons or parentheses as a rule; a bare C name is told by its missing line. */
+static bool is_python_name(struct text name)
+{
+    if (name.size == 0 || name.size > 256)
+        return false;
+    for (size_t i = 0; i < name.size; i++) {
+        unsigned char c = (unsigned char)name.bytes[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
+        if (!letter && !(c >= '0' && c <= '9') && c != '<' && c != '>' && c != '.')
+            return false;
+    }
+    return true;
+}
+
+enum file_class frame_script_class(struct text file, struct text name, uint32_t line)
+{
+    struct text base = path_base(file);
+    bool is_script = line > 0 && base.size > 0 && base.size < file.size &&
+                     !memchr(base.bytes, '.', base.size) && is_python_name(name);
+    if (!is_script)
+        return FILE_NATIVE;
+    struct text folder = {file.bytes, file.size - base.size - 1};
+    bool is_launcher = text_equals(path_base(folder), "bin") && text_equals(name, "<module>");
+    return is_launcher ? FILE_LIBRARY : FILE_USER;
+}
+
+bool frame_only_calls(struct text file, struct file_facts facts, struct text name)
+{
+    struct text path = {file.bytes + facts.module, file.size - facts.module};
+    if (facts.class != FILE_TORCH)
+        return facts.class == FILE_LIBRARY;
+    return find_rule(wrapper_rules, COUNT(wrapper_rules), path, name) != NULL;
+}

@@ -1,0 +1,42 @@
+/* Labels that tell files of the same base name apart: "a/model.py:39 forward" and
+ * "b/model.py:39 forward", with as many parent folders as it takes. No name is shown beyond
+ * LABEL_NAME_MOST bytes: one that a file has once may stand in any number of labels. */
+#ifndef MEMSNAP_ANALYSIS_CODE_LABELS_H
+#define MEMSNAP_ANALYSIS_CODE_LABELS_H
+
+#include "base/buffer.h"
+#include "base/symbols.h"
+
+#define LABEL_NAME_MOST ((size_t)400)
+
+/* Raw bytes, NUL-terminated; our own words, or in symbols, where equal ones are one. */
+struct label {
+    const char *full;
+    const char *brief; /* for a table: its remark in parentheses is shorter */
+};
+
+/* Adds a name; of a long one the beginning and "...". */
+void label_add_name(struct buffer *text, struct text name);
+/* Adds the last `size` bytes of a file's name; of many "..." and the end. */
+void label_add_file(struct buffer *text, struct text file, size_t size);
+/* Keeps what stands in `text`, which is cleared. */
+bool label_keep(struct symbols *symbols, struct buffer *text, const char **kept, struct error *err);
+
+/* The files of one report's labels. */
+struct label_files {
+    const struct symbols *symbols; /* not owned */
+    struct label_file *files;
+    size_t count, capacity;
+    struct budget *budget; /* not owned */
+};
+
+void label_files_init(struct label_files *files, const struct symbols *symbols,
+                      struct budget *budget);
+void label_files_release(struct label_files *files);
+bool label_files_add(struct label_files *files, string_id file, struct error *err);
+/* Once all are added. */
+void label_files_settle(struct label_files *files);
+/* How many of the last bytes of an added file's name to show. */
+size_t label_files_size(const struct label_files *files, string_id file);
+
+#endif

@@ -1,0 +1,176 @@
+#include "analysis/code/operators.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/code/paths.h"
+
+/* How much of a function's name is searched. */
+#define NAME_PREFIX 512
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Operators that only make storage: the operator that asked for it says more. */
+static const char *const factories[] = {
+    "empty",     "empty_strided",     "empty_like", "empty_permuted",
+    "new_empty", "new_empty_strided", "resize_",    "_resize_output_",
+};
+
+/* Overload names without a capital letter in them. at::_ops joins operator and overload by "_"
+ * (sum + dim_IntList -> sum_dim_IntList), so the two are told apart by what overloads look like. */
+static const char *const overloads[] = {
+    "_out",     "_dim",          "_start",     "_start_out",     "_start_step", "_memory_format",
+    "_dtype",   "_dtype_layout", "_dtype_out", "_device",        "_other",      "_self",
+    "_int",     "_int_out",      "_values",    "_values_stable", "_stable",     "_correction",
+    "_names",   "_generator",    "_vec",       "_src",           "_value",      "_from",
+    "_float",   "_grad_input",   "_dim_max",   "_dim_min",       "_self_int",   "_decomposed",
+    "_padding", "_ratio",
+};
+
+/* Operators whose own name ends like an overload. */
+static const char *const whole_names[] = {"sparse_dim", "dense_dim", "affine_grid_generator"};
+
+static bool is_one_of(const char *name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+/* Cuts an overload without capitals off the end; false when there is none. */
+static bool cut_ending(char *name)
+{
+    size_t size = strlen(name);
+    for (size_t i = 0; i < COUNT(overloads); i++) {
+        size_t length = strlen(overloads[i]);
+        if (size > length && strcmp(name + size - length, overloads[i]) == 0) {
+            name[size - length] = '\0';
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Cuts the overload off an at::_ops name, in place: "mul__Scalar" -> "mul_", "sum_dim_IntList" ->
+ * "sum". */
+static void cut_overload(char *name)
+{
+    if (is_one_of(name, whole_names, COUNT(whole_names)))
+        return;
+    bool is_dunder = name[0] == '_' && name[1] == '_'; /* __and__ */
+    for (size_t i = 1; name[i]; i++) {
+        if (name[i] != '_')
+            continue;
+        /* an in-place operator ends in "_", so two of them are a joint */
+        if (!is_dunder && name[i + 1] == '_' && name[i + 2]) {
+            name[i + 1] = '\0';
+            return;
+        }
+        if (is_upper(name[i + 1])) {
+            name[i] = '\0';
+            break;
+        }
+    }
+    while (cut_ending(name))
+        continue;
+}
+
+static bool is_identifier(const char *name, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        char c = name[i];
+        if (!(c >= 'a' && c <= 'z') && !is_upper(c) && !(c >= '0' && c <= '9') && c != '_')
+            return false;
+    }
+    return size > 0;
+}
+
+/* at::_ops::NAME::call( and ::redispatch( */
+static enum native_role classify_operator(struct text function, char name[NATIVE_NAME_SIZE])
+{
+    size_t start = strlen("at::_ops::");
+    struct text rest = {function.bytes + start, function.size - start};
+    const char *end = text_find(rest, "::");
+    if (!end)
+        return NATIVE_PLAIN;
+    size_t size = (size_t)(end - rest.bytes);
+    struct text method = {end + 2, rest.size - size - 2};
+    char bare[NATIVE_NAME_SIZE - sizeof("aten::")];
+    if (!is_identifier(rest.bytes, size) || size >= sizeof(bare) ||
+        !(text_starts(method, "call") || text_starts(method, "redispatch")))
+        return NATIVE_PLAIN;
+
+    memcpy(bare, rest.bytes, size);
+    bare[size] = '\0';
+    cut_overload(bare);
+    snprintf(name, NATIVE_NAME_SIZE, "aten::%s", bare);
+    return is_one_of(bare, factories, COUNT(factories)) ? NATIVE_FACTORY : NATIVE_OPERATOR;
+}
+
+/* torch::autograd::generated::MulBackward0::apply( -> MulBackward0; CppNode<X>::apply( -> X */
+static enum native_role classify_node(struct text function, char name[NATIVE_NAME_SIZE])
+{
+    const char *end = text_find(function, "::apply(");
+    const char *arguments = memchr(function.bytes, '(', function.size);
+    if (!end || (arguments && arguments < end))
+        return NATIVE_PLAIN;
+    const char *stop = end > function.bytes && end[-1] == '>' ? end - 1 : end;
+    const char *start = stop;
+    while (start > function.bytes && start[-1] != ':' && start[-1] != '<')
+        start--;
+    size_t size = (size_t)(stop - start);
+    if (size == 0 || size >= NATIVE_NAME_SIZE)
+        return NATIVE_PLAIN;
+    memcpy(name, start, size);
+    name[size] = '\0';
+    return NATIVE_NODE;
+}
+
+/* c10d::ProcessGroupNCCL::allgather( -> c10d::allgather */
+static void name_collective(struct text function, char name[NATIVE_NAME_SIZE])
+{
+    const char *group = "c10d::ProcessGroupNCCL::";
+    if (!text_starts(function, group))
+        return;
+    const char *start = function.bytes + strlen(group);
+    size_t size = 0, left = function.size - strlen(group);
+    while (size < left && ((start[size] >= 'a' && start[size] <= 'z') || start[size] == '_'))
+        size++;
+    if (size > 0 && size < 64)
+        snprintf(name, NATIVE_NAME_SIZE, "c10d::%.*s", (int)size, start);
+}
+
+static bool is_workspace(struct text function)
+{
+    return text_find(function, "Workspace(") ||
+           text_starts(function, "at::cuda::getCurrentCUDABlas");
+}
+
+enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZE])
+{
+    name[0] = '\0';
+    if (function.size > NAME_PREFIX)
+        function.size = NAME_PREFIX;
+    if (text_starts(function, "at::_ops::"))
+        return classify_operator(function, name);
+    if (text_starts(function, "torch::autograd::")) {
+        if (text_starts(function, "torch::autograd::Engine::") ||
+            text_starts(function, "torch::autograd::Node::operator()") ||
+            text_starts(function, "torch::autograd::python::PythonEngine::"))
+            return NATIVE_ENGINE;
+        return classify_node(function, name);
+    }
+    if (text_starts(function, "c10d::")) {
+        name_collective(function, name);
+        return NATIVE_COMMUNICATION;
+    }
+    if (text_starts(function, "at::") && is_workspace(function))
+        return NATIVE_WORKSPACE;
+    return NATIVE_PLAIN;
+}

@@ -1,0 +1,26 @@
+/* What the name of a C++ function tells: the operator, the autograd node, and
+ * whether it belongs to the backward pass, to communication or to a workspace. */
+#ifndef MEMSNAP_ANALYSIS_CODE_OPERATORS_H
+#define MEMSNAP_ANALYSIS_CODE_OPERATORS_H
+
+#include <stdbool.h>
+
+#include "base/symbols.h"
+
+enum native_role {
+    NATIVE_PLAIN,
+    NATIVE_OPERATOR,      /* at::_ops::NAME::call or redispatch: named "aten::NAME" */
+    NATIVE_FACTORY,       /* an operator that only makes storage: empty, resize_, ... */
+    NATIVE_NODE,          /* NAME::apply of an autograd node: named "NAME" */
+    NATIVE_ENGINE,        /* the autograd engine itself */
+    NATIVE_COMMUNICATION, /* c10d: named "c10d::NAME" where it is a collective, else unnamed */
+    NATIVE_WORKSPACE,     /* scratch space that a library keeps: cuBLAS, cuDNN */
+};
+
+#define NATIVE_NAME_SIZE 128
+
+/* Fills `name` for the roles that have one, with "" for the others. Only the beginning of
+ * `function` is looked at, so the work is bounded. */
+enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZE]);
+
+#endif

@@ -1,0 +1,302 @@
+#include "analysis/code/paths.h"
+
+#include <string.h>
+
+/* Longer names are judged by their ending alone, which bounds the work a hostile name can cause. */
+#define PATH_LONGEST 4096
+
+/* Folders and files inside torch, for a torch that is not under site-packages (a checkout, a
+ * relocated build). Only names that a user's own folder called `torch` hardly has. */
+static const char *const torch_insides[] = {
+    "_dynamo/",
+    "_inductor/",
+    "_functorch/",
+    "_higher_order_ops/",
+    "_prims/",
+    "_prims_common/",
+    "_refs/",
+    "_decomp/",
+    "_subclasses/",
+    "_library/",
+    "_tensor.py",
+    "_ops.py",
+    "_compile.py",
+    "_jit_internal.py",
+    "_meta_registrations.py",
+    "nn/modules/",
+    "nn/functional.py",
+    "nn/parameter.py",
+    "nn/init.py",
+    "nn/parallel/",
+    "nn/utils/",
+    "nn/attention/",
+    "optim/optimizer.py",
+    "optim/lr_scheduler.py",
+    "optim/adam",
+    "optim/sgd.py",
+    "optim/_",
+    "autograd/",
+    "utils/checkpoint.py",
+    "utils/data/",
+    "utils/_",
+    "utils/hooks.py",
+    "fx/",
+    "amp/",
+    "ao/",
+    "cuda/__init__.py",
+    "cuda/memory.py",
+    "cuda/graphs.py",
+    "cuda/amp/",
+    "distributed/_",
+    "distributed/fsdp/",
+    "distributed/distributed_c10d.py",
+    "distributed/nn/",
+    "distributed/tensor/",
+    "distributed/pipelining/",
+    "overrides.py",
+    "_C/",
+};
+
+/* Installed packages, or parts of them, that only pass calls on: the frame of interest is
+ * further out. A library that computes (transformers/models, flash_attn, timm) is not here. */
+static const char *const forwarders[] = {
+    /* argument and shape checks, einsum front ends */
+    "einops/",
+    "opt_einsum/",
+    "beartype/",
+    "jaxtyping/",
+    "typeguard/",
+    "decorator.py",
+    "wrapt/",
+    "torchtyping/",
+    "tenacity/",
+    "deprecated/",
+    /* hooks and wrappers around a module's forward */
+    "accelerate/hooks.py",
+    "accelerate/accelerator.py",
+    "accelerate/optimizer.py",
+    "accelerate/utils/operations.py",
+    "accelerate/utils/memory.py",
+    "peft/peft_model.py",
+    "peft/tuners/tuners_utils.py",
+    "peft/helpers.py",
+    "transformers/utils/",
+    "transformers/modeling_layers.py",
+    "huggingface_hub/",
+    "deepspeed/utils/",
+    "deepspeed/runtime/engine.py",
+    "fairscale/nn/checkpoint/",
+    "fairscale/nn/misc/",
+    "fairscale/nn/wrap/",
+    "apex/amp/",
+    "triton/",
+    "functorch/",
+    "nvtx/",
+    "torch_tensorrt/",
+    /* trainers that call back into user code */
+    "lightning/",
+    "pytorch_lightning/",
+    "lightning_fabric/",
+    "lightning_utilities/",
+    "ignite/engine/",
+    "fastai/callback/",
+    "fastai/learner.py",
+    /* launchers, command lines, notebooks, tests, debuggers, progress bars */
+    "hydra/",
+    "fire/",
+    "click/",
+    "typer/",
+    "absl/",
+    "ray/_private/",
+    "submitit/",
+    "joblib/",
+    "IPython/",
+    "ipykernel/",
+    "ipykernel_launcher.py",
+    "traitlets/",
+    "tornado/",
+    "nbclient/",
+    "pytest/",
+    "_pytest/",
+    "pluggy/",
+    "debugpy/",
+    "pydevd",
+    "line_profiler/",
+    "memory_profiler.py",
+    "tqdm/",
+    "rich/",
+    "wandb/",
+};
+
+/* Modules of the standard library that show up in stacks, for installations whose
+ * folder is just Lib (Windows). */
+static const char *const standard_modules[] = {
+    "contextlib.py", "functools.py", "threading.py",     "runpy.py",       "asyncio/",
+    "concurrent/",   "ctypes/",      "multiprocessing/", "importlib/",     "unittest/",
+    "pdb.py",        "bdb.py",       "cProfile.py",      "profile.py",     "copy.py",
+    "pickle.py",     "typing.py",    "queue.py",         "dataclasses.py", "codeop.py",
+    "code.py",       "timeit.py",    "collections/",
+};
+
+/* Pseudo files of generated code. Others in angle brackets (<stdin>, <string>,
+ * <ipython-input-3-...>) are what the user typed. */
+static const char *const generated_files[] = {
+    "<frozen",        "<eval_with_key>",  "<@beartype",
+    "<decorator-gen", "<attrs generated", "<__array_function__",
+    "<makefun-gen",   "<template>",       "<torch",
+    "<fstring",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+bool text_equals(struct text text, const char *word)
+{
+    size_t size = strlen(word);
+    return text.size == size && memcmp(text.bytes, word, size) == 0;
+}
+
+bool text_starts(struct text text, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    return text.size >= size && memcmp(text.bytes, prefix, size) == 0;
+}
+
+bool text_ends(struct text text, const char *suffix)
+{
+    size_t size = strlen(suffix);
+    return text.size >= size && memcmp(text.bytes + text.size - size, suffix, size) == 0;
+}
+
+const char *text_find(struct text text, const char *word)
+{
+    size_t size = strlen(word);
+    for (size_t i = 0; i + size <= text.size; i++)
+        if (memcmp(text.bytes + i, word, size) == 0)
+            return text.bytes + i;
+    return NULL;
+}
+
+static struct text text_from(struct text text, size_t start)
+{
+    return (struct text){text.bytes + start, text.size - start};
+}
+
+static bool is_separator(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+/* As text_starts, with '/' in the prefix standing for either separator. */
+static bool path_starts(struct text path, const char *prefix)
+{
+    size_t i = 0;
+    for (; prefix[i]; i++) {
+        if (i == path.size)
+            return false;
+        if (path.bytes[i] != prefix[i] && !(prefix[i] == '/' && is_separator(path.bytes[i])))
+            return false;
+    }
+    return true;
+}
+
+static bool path_starts_any(struct text path, const char *const *prefixes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (path_starts(path, prefixes[i]))
+            return true;
+    return false;
+}
+
+/* Longer names than any file system has are cut: one of megabytes may be asked for a million
+ * times. */
+#define NAME_MOST ((size_t)4096)
+
+struct text path_base(struct text file)
+{
+    size_t start = file.size, lowest = file.size > NAME_MOST ? file.size - NAME_MOST : 0;
+    while (start > lowest && !is_separator(file.bytes[start - 1]))
+        start--;
+    return text_from(file, start);
+}
+
+/* "python3.12", "pypy3.10": the folder of an interpreter's library */
+static bool is_interpreter_folder(struct text name)
+{
+    size_t at = text_starts(name, "python") ? 6 : text_starts(name, "pypy") ? 4 : 0;
+    return at > 0 && at < name.size && name.bytes[at] >= '0' && name.bytes[at] <= '9';
+}
+
+/* What one folder of the path, and what follows it, says. */
+static bool classify_at(struct text file, struct text before, struct text folder, size_t next,
+                        struct file_facts *facts)
+{
+    struct text rest = text_from(file, next);
+    if (text_equals(folder, "site-packages") || text_equals(folder, "dist-packages")) {
+        if (path_starts(rest, "torch/"))
+            *facts = (struct file_facts){FILE_TORCH, (uint16_t)(next + strlen("torch/"))};
+        else if (path_starts_any(rest, forwarders, COUNT(forwarders)))
+            *facts = (struct file_facts){FILE_LIBRARY, (uint16_t)next};
+        else
+            *facts = (struct file_facts){FILE_USER, (uint16_t)next};
+        return true;
+    }
+    if (text_equals(folder, "torch") &&
+        (text_equals(before, "pytorch") ||
+         path_starts_any(rest, torch_insides, COUNT(torch_insides)))) {
+        *facts = (struct file_facts){FILE_TORCH, (uint16_t)next};
+        return true;
+    }
+    bool in_lib = text_equals(before, "lib") || text_equals(before, "lib64");
+    if (in_lib && is_interpreter_folder(folder) && !path_starts(rest, "site-packages/") &&
+        !path_starts(rest, "dist-packages/")) {
+        facts->class = FILE_LIBRARY;
+        return true;
+    }
+    if ((text_equals(folder, "Lib") || text_equals(folder, "lib")) &&
+        path_starts_any(rest, standard_modules, COUNT(standard_modules))) {
+        facts->class = FILE_LIBRARY;
+        return true;
+    }
+    if (text_starts(folder, "torchinductor_") ||
+        (text_starts(folder, "python3") && text_ends(folder, ".zip"))) {
+        facts->class = FILE_LIBRARY;
+        return true;
+    }
+    return false;
+}
+
+static struct file_facts classify_python(struct text file)
+{
+    struct file_facts facts = {FILE_USER, 0};
+    struct text before = {"", 0};
+    size_t start = 0;
+    for (size_t i = 0; i < file.size; i++) {
+        if (!is_separator(file.bytes[i]))
+            continue;
+        struct text folder = {file.bytes + start, i - start};
+        if (classify_at(file, before, folder, i + 1, &facts))
+            return facts;
+        before = folder;
+        start = i + 1;
+    }
+    return facts;
+}
+
+struct file_facts path_classify(struct text file)
+{
+    struct file_facts facts = {FILE_NATIVE, 0};
+    if (text_starts(file, "<")) {
+        if (path_starts_any(file, generated_files, COUNT(generated_files)))
+            facts.class = FILE_LIBRARY;
+        else if (text_ends(file, ">") && !text_starts(file, "<unknown"))
+            facts.class = FILE_USER;
+        return facts;
+    }
+    bool python = text_ends(file, ".py") || text_ends(file, ".pyw") || text_ends(file, ".pyc") ||
+                  text_ends(file, ".ipynb");
+    if (!python)
+        return facts;
+    if (file.size > PATH_LONGEST)
+        return (struct file_facts){FILE_USER, 0};
+    return classify_python(file);
+}

@@ -1,0 +1,39 @@
+/* What the name of a source file tells: whose code it is.
+ *
+ * Frames name files of many machines: '/' and '\' both separate folders, C++
+ * frames have "??", "" or a bare "Foo.cpp", and generated Python has pseudo
+ * names such as <string>. */
+#ifndef MEMSNAP_ANALYSIS_CODE_PATHS_H
+#define MEMSNAP_ANALYSIS_CODE_PATHS_H
+
+#include <stdbool.h>
+
+#include "base/symbols.h"
+
+enum file_class {
+    FILE_UNSEEN,  /* not classified yet: never a result */
+    FILE_NATIVE,  /* not Python */
+    FILE_USER,    /* Python code under study, installed libraries included */
+    FILE_TORCH,   /* Python of the torch package */
+    FILE_LIBRARY, /* Python that only forwards calls: the interpreter's own, wrappers, generated
+                     code */
+};
+
+struct file_facts {
+    enum file_class class;
+    uint16_t module; /* torch and installed packages: where the path inside site-packages or torch
+                        begins */
+};
+
+struct file_facts path_classify(struct text file);
+
+/* The part behind the last folder separator. */
+struct text path_base(struct text file);
+
+bool text_equals(struct text text, const char *word);
+bool text_starts(struct text text, const char *prefix);
+bool text_ends(struct text text, const char *suffix);
+/* Where `word` first occurs, NULL where it does not. */
+const char *text_find(struct text text, const char *word);
+
+#endif

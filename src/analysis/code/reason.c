@@ -1,0 +1,204 @@
+#include "analysis/code/reason.h"
+
+#include <string.h>
+
+static const char *const names[] = {
+    [CATEGORY_PARAMETER] = "parameter",
+    [CATEGORY_GRADIENT] = "gradient",
+    [CATEGORY_OPTIMIZER_STATE] = "optimizer_state",
+    [CATEGORY_ACTIVATION] = "activation",
+    [CATEGORY_INPUT] = "input",
+    [CATEGORY_TEMPORARY] = "temporary",
+    [CATEGORY_AUTOGRAD_DETAIL] = "autograd_detail",
+    [CATEGORY_COMMUNICATION] = "communication",
+    [CATEGORY_WORKSPACE] = "workspace",
+    [CATEGORY_UNKNOWN] = "unknown",
+    [CATEGORY_COUNT] = "unexplained",
+};
+
+/* A user's own; those of a run are few and stay. */
+static char *own_names[CATEGORY_LIMIT - CATEGORY_COUNT - 1];
+static uint8_t own_count;
+
+const char *category_name(enum category category)
+{
+    return category <= CATEGORY_COUNT ? names[category] : own_names[category - CATEGORY_COUNT - 1];
+}
+
+/* CATEGORY_COUNT + 1 + own_count where there is none. */
+static uint8_t index_of(const char *name)
+{
+    uint8_t i = 0;
+    while (i < CATEGORY_COUNT + 1 + own_count && strcmp(category_name((enum category)i), name) != 0)
+        i++;
+    return i;
+}
+
+bool category_find(const char *name, enum category *category)
+{
+    uint8_t i = index_of(name);
+    if (i == CATEGORY_COUNT || i == CATEGORY_COUNT + 1 + own_count)
+        return false;
+    *category = (enum category)i;
+    return true;
+}
+
+bool category_define(const char *name, uint8_t *category)
+{
+    uint8_t found = index_of(name);
+    if (found < CATEGORY_COUNT + 1 + own_count) {
+        *category = found;
+        return found != CATEGORY_COUNT;
+    }
+    if (own_count == sizeof(own_names) / sizeof(own_names[0]))
+        return false;
+    own_names[own_count] = strdup(name);
+    if (!own_names[own_count])
+        return false;
+    *category = (uint8_t)(CATEGORY_COUNT + 1 + own_count++);
+    return true;
+}
+
+const char *confidence_name(enum confidence confidence)
+{
+    static const char *const words[] = {"low", "medium", "high"};
+    return words[confidence];
+}
+
+static const struct {
+    const char *name, *sentence;
+    enum category category;
+    enum confidence confidence;
+} reasons[REASON_COUNT] = {
+    [REASON_NONE] = {"undecided", "nothing in the file decides what it is for", CATEGORY_UNKNOWN,
+                     CONFIDENCE_LOW},
+    [REASON_FILE] = {"file", "the file itself says so", CATEGORY_UNKNOWN, CONFIDENCE_HIGH},
+    [REASON_RULE] = {"own-rule", "a rule of the user names a frame of its stack", CATEGORY_UNKNOWN,
+                     CONFIDENCE_HIGH},
+    [REASON_WORKSPACE] = {"workspace", "a library allocated it as scratch space that it keeps",
+                          CATEGORY_WORKSPACE, CONFIDENCE_HIGH},
+    [REASON_WORKSPACE_SIZE] = {"workspace-size",
+                               "never freed, and of the size of cuBLAS's default workspace",
+                               CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM},
+    [REASON_COMMUNICATION] = {"communication", "torch.distributed allocated it",
+                              CATEGORY_COMMUNICATION, CONFIDENCE_HIGH},
+    [REASON_STEP_FREED] = {"step-freed", "made in the optimizer step and freed in it",
+                           CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
+    [REASON_STEP_KEPT] = {"step-kept", "made in the optimizer step, which it outlives",
+                          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_HIGH},
+    [REASON_STEP_REPLACED] =
+        {"step-replaced",
+         "freed in the optimizer step, which makes as many of its size and keeps them",
+         CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
+    [REASON_BACKWARD_ACCUMULATED] = {"accumulate-grad", "AccumulateGrad made it", CATEGORY_GRADIENT,
+                                     CONFIDENCE_HIGH},
+    [REASON_BACKWARD_KEPT] = {"backward-kept", "made in the backward pass, which it outlives",
+                              CATEGORY_GRADIENT, CONFIDENCE_HIGH},
+    [REASON_BACKWARD_SCRATCH] = {"backward-scratch",
+                                 "made and freed inside one operator of the backward pass",
+                                 CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
+    [REASON_BACKWARD_PASSED_ON] = {"backward-passed-on",
+                                   "made in the backward pass and used up in it",
+                                   CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_HIGH},
+    [REASON_ZERO_GRAD_FREED] = {"zero-grad-freed", "freed by zero_grad", CATEGORY_GRADIENT,
+                                CONFIDENCE_HIGH},
+    [REASON_RECOMPUTED] = {"recomputed", "made when checkpointing computed a forward pass again",
+                           CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
+    [REASON_RECOMPUTED_SCRATCH] =
+        {"recomputed-scratch",
+         "made and freed inside one operator of a forward pass computed again", CATEGORY_TEMPORARY,
+         CONFIDENCE_HIGH},
+    [REASON_FORWARD_KEPT] = {"forward-kept", "made in a forward pass, which it outlives",
+                             CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
+    [REASON_FORWARD_PASSED_ON] = {"forward-passed-on", "made in a forward pass and used up in it",
+                                  CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
+    [REASON_FORWARD_RESULT] = {"forward-result",
+                               "made in a forward pass that no backward pass follows, and kept "
+                               "longer: a result, or a cache such as keys and values",
+                               CATEGORY_ACTIVATION, CONFIDENCE_LOW},
+    [REASON_FORWARD_SCRATCH] = {"forward-scratch",
+                                "made and freed inside one operator of a forward pass",
+                                CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
+    [REASON_MODEL_MADE] = {"model-made", "made while a model was built, loaded or moved",
+                           CATEGORY_PARAMETER, CONFIDENCE_HIGH},
+    [REASON_MODEL_MADE_FREED] = {"model-made-freed",
+                                 "made and freed while a model was built, loaded or moved",
+                                 CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
+    [REASON_BACKWARD_FREES] = {"backward-frees", "there before the backward pass that freed it",
+                               CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
+    [REASON_LOSS] = {"loss", "made between a forward pass and its backward pass",
+                     CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
+    [REASON_AFTER_FORWARD] = {"after-forward",
+                              "made right after a forward pass, and kept: a loss or another result",
+                              CATEGORY_ACTIVATION, CONFIDENCE_LOW},
+    [REASON_BATCH] =
+        {"batch", "copied to the device or drawn there before a forward pass that it lives into",
+         CATEGORY_INPUT, CONFIDENCE_MEDIUM},
+    [REASON_BEFORE_FORWARD] = {"before-forward", "made before a forward pass that it lives into",
+                               CATEGORY_INPUT, CONFIDENCE_MEDIUM},
+    [REASON_PLAIN_FREED] = {"plain-freed", "made and freed between the phases of a step",
+                            CATEGORY_TEMPORARY, CONFIDENCE_MEDIUM},
+    [REASON_GRADIENT_SIZES] =
+        {"gradient-sizes",
+         "never freed, and as many of its size as a backward pass leaves gradients",
+         CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
+    [REASON_FIRST_OF_SIZE] = {"first-of-size",
+                              "never freed, and the first of its size: as many as there are "
+                              "gradients are taken for parameters",
+                              CATEGORY_PARAMETER, CONFIDENCE_LOW},
+    [REASON_STATE_SIZES] =
+        {"state-sizes", "never freed, and of a size that comes in several copies for each gradient",
+         CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
+    [REASON_MASTER_SIZES] =
+        {"master-sizes",
+         "never freed, and of twice the size of as many gradients: kept in a wider type",
+         CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
+    [REASON_GRADIENTS_STAY] = {"gradients-stay",
+                               "never freed, and of a size that AccumulateGrad adds to",
+                               CATEGORY_GRADIENT, CONFIDENCE_LOW},
+    [REASON_GRADIENT_BEFORE] =
+        {"gradient-before",
+         "freed before the first backward pass, which leaves gradients of its size",
+         CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
+    [REASON_TWIN_INPUT] = {"like-input",
+                           "freed where an input of its size is freed in a later step",
+                           CATEGORY_INPUT, CONFIDENCE_MEDIUM},
+    [REASON_TWIN_ACTIVATION] = {"like-activation",
+                                "freed where an activation of its size is freed in a later step",
+                                CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
+    [REASON_TWIN_GRADIENT] = {"like-gradient",
+                              "freed where a gradient of its size is freed in a later step",
+                              CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
+    [REASON_INFERENCE] =
+        {"no-backward",
+         "there before the first forward pass and never freed, with no backward pass at all",
+         CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
+    [REASON_PERSISTENT] = {"no-gradient",
+                           "there from the start and never freed, with no gradient of its size: a "
+                           "frozen weight or a buffer, if not data",
+                           CATEGORY_PARAMETER, CONFIDENCE_LOW},
+};
+
+const char *reason_name(uint8_t byte)
+{
+    return reasons[reason_of(byte)].name;
+}
+
+const char *reason_sentence(uint8_t byte)
+{
+    return reasons[reason_of(byte)].sentence;
+}
+
+enum category reason_category(enum reason reason)
+{
+    return reasons[reason].category;
+}
+
+enum confidence reason_confidence(uint8_t byte)
+{
+    enum confidence confidence = reasons[reason_of(byte)].confidence;
+    if (byte & REASON_GUESS)
+        return CONFIDENCE_LOW;
+    bool doubtful = (byte & REASON_DOUBT) && confidence > CONFIDENCE_LOW;
+    return doubtful ? confidence - 1 : confidence;
+}

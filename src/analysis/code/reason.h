@@ -1,0 +1,96 @@
+/* Why an allocation has its category: the rule that decided, one of a fixed set. */
+#ifndef MEMSNAP_ANALYSIS_CODE_REASON_H
+#define MEMSNAP_ANALYSIS_CODE_REASON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum category {
+    CATEGORY_PARAMETER,
+    CATEGORY_GRADIENT,
+    CATEGORY_OPTIMIZER_STATE,
+    CATEGORY_ACTIVATION,
+    CATEGORY_INPUT,
+    CATEGORY_TEMPORARY,
+    CATEGORY_AUTOGRAD_DETAIL,
+    CATEGORY_COMMUNICATION,
+    CATEGORY_WORKSPACE,
+    CATEGORY_UNKNOWN,
+    CATEGORY_COUNT,
+    CATEGORY_LIMIT = 64, /* ids above CATEGORY_COUNT are a user's own: category_define() */
+};
+
+/* "optimizer_state"; "unexplained" for CATEGORY_COUNT: what a trace that contradicts itself leaves
+ * over */
+const char *category_name(enum category category);
+/* The category of that name; a new one, for this run of the program, where there is none. To be
+ * called before threads are started. False where there are too many already. Raw bytes: escape
+ * before showing. */
+bool category_define(const char *name, uint8_t *category);
+/* The category of that name that there is, "unexplained" not among them; false: none. */
+bool category_find(const char *name, enum category *category);
+
+enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
+
+const char *confidence_name(enum confidence confidence); /* "low" */
+
+enum reason {
+    REASON_NONE, /* nothing decides */
+    REASON_FILE,
+    REASON_RULE,
+    REASON_WORKSPACE,
+    REASON_WORKSPACE_SIZE,
+    REASON_COMMUNICATION,
+    REASON_STEP_FREED,
+    REASON_STEP_KEPT,
+    REASON_STEP_REPLACED,
+    REASON_BACKWARD_ACCUMULATED,
+    REASON_BACKWARD_KEPT,
+    REASON_BACKWARD_SCRATCH,
+    REASON_BACKWARD_PASSED_ON,
+    REASON_ZERO_GRAD_FREED,
+    REASON_RECOMPUTED,
+    REASON_RECOMPUTED_SCRATCH,
+    REASON_FORWARD_KEPT,
+    REASON_FORWARD_PASSED_ON,
+    REASON_FORWARD_RESULT,
+    REASON_FORWARD_SCRATCH,
+    REASON_MODEL_MADE,
+    REASON_MODEL_MADE_FREED,
+    REASON_BACKWARD_FREES,
+    REASON_LOSS,
+    REASON_AFTER_FORWARD,
+    REASON_BATCH,
+    REASON_BEFORE_FORWARD,
+    REASON_PLAIN_FREED,
+    REASON_GRADIENT_SIZES,
+    REASON_FIRST_OF_SIZE,
+    REASON_STATE_SIZES,
+    REASON_MASTER_SIZES,
+    REASON_GRADIENTS_STAY,
+    REASON_GRADIENT_BEFORE,
+    REASON_TWIN_INPUT,
+    REASON_TWIN_ACTIVATION,
+    REASON_TWIN_GRADIENT,
+    REASON_INFERENCE,
+    REASON_PERSISTENT,
+    REASON_COUNT,
+};
+
+/* A reason as a byte: the enum, with REASON_DOUBT where it deserves a degree less of confidence
+ * than by itself, since the phase it rests on is inferred too, or REASON_GUESS where that phase is
+ * no more than a guess. */
+#define REASON_DOUBT 0x40
+#define REASON_GUESS 0x80
+
+static inline enum reason reason_of(uint8_t byte)
+{
+    return (enum reason)(byte & (REASON_DOUBT - 1));
+}
+
+const char *reason_name(uint8_t byte);     /* "gradient-sizes": stable, for programs */
+const char *reason_sentence(uint8_t byte); /* for people, without a full stop */
+enum category reason_category(enum reason reason);
+enum confidence reason_confidence(uint8_t byte);
+
+#endif

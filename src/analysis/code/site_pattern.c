@@ -1,0 +1,172 @@
+#include "analysis/code/site_pattern.h"
+
+#include <string.h>
+
+#include "analysis/code/paths.h"
+
+#define LONGEST ((size_t)512) /* bytes of a name that are looked at */
+
+static bool is_continuation(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* The bytes of the character at `at`. */
+static size_t character_size(struct text text, size_t at)
+{
+    size_t size = 1;
+    if ((unsigned char)text.bytes[at] >= 0xC0)
+        while (size < 4 && at + size < text.size && is_continuation(text.bytes[at + size]))
+            size++;
+    return size;
+}
+
+/* Where the set that begins at `set`, a '[', ends: behind its ']'. NULL: it does not, and '['
+ * stands for itself. */
+static const char *set_end(const char *set)
+{
+    const char *p = set + 1;
+    if (*p == '!' || *p == '^')
+        p++;
+    if (*p == ']')
+        p++;
+    while (*p && *p != ']')
+        p++;
+    return *p ? p + 1 : NULL;
+}
+
+/* A set has ASCII only: what is not is in none. */
+static bool set_holds(const char *set, const char *end, char byte)
+{
+    const char *p = set + 1, *last = end - 1;
+    bool negated = *p == '!' || *p == '^', found = false;
+    unsigned char wanted = (unsigned char)byte;
+    for (p += negated; p < last; p++) {
+        unsigned char low = (unsigned char)*p, high = low;
+        if (p + 2 < last && p[1] == '-') {
+            high = (unsigned char)p[2];
+            p += 2;
+        }
+        found = found || (wanted < 0x80 && low <= wanted && wanted <= high);
+    }
+    return found != negated;
+}
+
+/* Matches one item of the pattern, no '*', with the character at `at`. Returns the item's end, or
+ * NULL; `*taken` is how many bytes of the text it took. */
+static const char *match_item(const char *item, struct text text, size_t at, size_t *taken)
+{
+    const char *end;
+    char byte = text.bytes[at];
+    *taken = 1;
+    if (*item == '?') {
+        *taken = character_size(text, at);
+        return item + 1;
+    }
+    if (*item == '[' && (end = set_end(item)) != NULL) {
+        *taken = character_size(text, at);
+        return set_holds(item, end, byte) ? end : NULL;
+    }
+    if (*item == '\\' && item[1])
+        item++;
+    bool same = *item == byte || (*item == '/' && byte == '\\');
+    return *item && same ? item + 1 : NULL;
+}
+
+bool pattern_matches(const char *pattern, struct text text)
+{
+    const char *star = NULL; /* the pattern behind the last '*' */
+    size_t at = 0, from = 0; /* from: how far that one reaches */
+    while (at < text.size) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            from = at;
+            continue;
+        }
+        size_t taken;
+        const char *next = match_item(pattern, text, at, &taken);
+        if (next) {
+            pattern = next;
+            at += taken;
+        } else if (star) {
+            pattern = star;
+            at = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}
+
+/* "model.py", "model.py:39" or "model.py:39 forward", with `anywhere` behind some "/". */
+struct forms {
+    const char *pattern;
+    bool anywhere;
+    struct text file, name;
+    uint32_t line;
+    struct buffer *scratch; /* the pattern, a NUL, the form */
+};
+
+static bool matches_form(const struct forms *forms, bool with_line, bool with_name)
+{
+    struct buffer *scratch = forms->scratch;
+    buffer_clear(scratch);
+    buffer_puts(scratch, forms->anywhere ? "*/" : "");
+    buffer_puts(scratch, forms->pattern);
+    buffer_putc(scratch, '\0');
+    size_t begin = scratch->size;
+    buffer_add(scratch, forms->file.bytes, forms->file.size);
+    if (with_line && forms->line > 0)
+        buffer_printf(scratch, ":%u", (unsigned)forms->line);
+    if (with_name) {
+        buffer_putc(scratch, ' ');
+        buffer_add(scratch, forms->name.bytes, forms->name.size);
+    }
+    return !scratch->failed &&
+           pattern_matches(scratch->bytes,
+                           (struct text){scratch->bytes + begin, scratch->size - begin});
+}
+
+static bool matches_some_form(const struct forms *forms)
+{
+    return matches_form(forms, false, false) || matches_form(forms, true, false) ||
+           matches_form(forms, true, true);
+}
+
+static struct text first_bytes(struct text text)
+{
+    return (struct text){text.bytes, text.size < LONGEST ? text.size : LONGEST};
+}
+
+static struct text last_bytes(struct text text)
+{
+    size_t size = text.size < LONGEST ? text.size : LONGEST;
+    return (struct text){text.bytes + text.size - size, size};
+}
+
+bool pattern_matches_site(const char *pattern, const struct site_table *sites, stack_id stack,
+                          const struct site *site, struct text label, struct buffer *scratch)
+{
+    frame_id id;
+    if (!site_frame(sites, stack, site, &id))
+        return pattern_matches(pattern, first_bytes(label));
+    const struct symbols *symbols = site_table_symbols(sites);
+    struct frame frame = symbols_frame_at(symbols, id);
+    struct text path = last_bytes(symbols_text(symbols, frame.file));
+    struct forms forms = {.pattern = pattern,
+                          .file = path_base(path),
+                          .name = first_bytes(symbols_text(symbols, frame.name)),
+                          .line = frame.line,
+                          .scratch = scratch};
+    if (matches_some_form(&forms))
+        return true;
+    if (!strchr(pattern, '/'))
+        return false;
+    forms.file = path;
+    if (matches_some_form(&forms))
+        return true;
+    forms.anywhere = true;
+    return matches_some_form(&forms);
+}

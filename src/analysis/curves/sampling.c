@@ -1,0 +1,204 @@
+#include "analysis/curves/sampling.h"
+
+#include <stdlib.h>
+
+/* Goes through the trace, item by item. */
+struct walk {
+    const struct trace *trace;
+    int64_t active, reserved;
+};
+
+/* What is known of the column that the walk is in. */
+struct column {
+    int64_t item, active, reserved;
+};
+
+static void step(struct walk *walk, size_t item)
+{
+    const struct trace *trace = walk->trace;
+    int64_t size = (int64_t)trace_size(trace, item);
+    switch (trace->action[item]) {
+    case ACTION_ALLOC:
+        walk->active += size;
+        break;
+    case ACTION_FREE_COMPLETED:
+        walk->active -= size;
+        break;
+    case ACTION_SEGMENT_ALLOC:
+    case ACTION_SEGMENT_MAP:
+        walk->reserved += size;
+        break;
+    case ACTION_SEGMENT_FREE:
+    case ACTION_SEGMENT_UNMAP:
+        walk->reserved -= size;
+        break;
+    default:
+        break;
+    }
+}
+
+static void column_add(struct column *column, const struct walk *walk, int64_t item, bool is_first)
+{
+    if (is_first || walk->active > column->active) {
+        column->item = item;
+        column->active = walk->active;
+    }
+    if (is_first || walk->reserved > column->reserved)
+        column->reserved = walk->reserved;
+}
+
+static void put(struct sampling *sampling, size_t at, const struct column *column)
+{
+    sampling->items[at] = column->item;
+    sampling->active[at] = column->active;
+    sampling->reserved[at] = column->reserved;
+}
+
+static struct walk walk_begin(const struct timeline *timeline)
+{
+    return (struct walk){.trace = timeline->trace,
+                         .active = timeline->active.baseline_bytes,
+                         .reserved = timeline->reserved.start_bytes};
+}
+
+/* Products fit: there are less than 2^32 items and columns. */
+static void sample_events(struct sampling *sampling, const struct timeline *timeline)
+{
+    struct walk walk = walk_begin(timeline);
+    uint64_t items = walk.trace->count;
+    for (size_t c = 0; c < sampling->count; c++) {
+        size_t first = (size_t)(items * c / sampling->count);
+        size_t end = (size_t)(items * (c + 1) / sampling->count);
+        struct column column = {0};
+        sampling->edges[c] = (double)walk.trace->first_event + (double)first;
+        for (size_t i = first; i < end; i++) {
+            step(&walk, i);
+            column_add(&column, &walk, (int64_t)i, i == first);
+        }
+        put(sampling, c, &column);
+    }
+    sampling->edges[sampling->count] = (double)walk.trace->first_event + (double)items;
+}
+
+struct times {
+    double first, last; /* in microseconds: any 64 bits may come, differences may need more */
+    double origin;
+};
+
+static bool find_times(const struct timeline *timeline, struct times *times, struct error *err)
+{
+    const struct trace *trace = timeline->trace;
+    bool any = false;
+    for (size_t i = 0; i < trace->count; i++) {
+        double time = (double)trace_time(trace, i);
+        if (trace_time(trace, i) == TIME_NONE)
+            continue;
+        if (!any)
+            *times = (struct times){time, time, time};
+        any = true;
+        times->last = time > times->last ? time : times->last;
+    }
+    if (any && trace->edge.present && trace->edge.first_time_us != TIME_NONE)
+        times->origin = (double)trace->edge.first_time_us;
+    return any ||
+           error_set(err, STATUS_USAGE, "the events of device %u carry no time: use --x event",
+                     timeline->device);
+}
+
+/* A column begins with what the one before left, which lasts until its first event. */
+static void sample_times(struct sampling *sampling, const struct timeline *timeline,
+                         const struct times *times)
+{
+    struct walk walk = walk_begin(timeline);
+    double width = (times->last - times->first) / (double)sampling->count;
+    if (width <= 0)
+        width = 1;
+    size_t next = 0;
+    for (size_t c = 0; c < sampling->count; c++) {
+        double end = times->first + width * (double)(c + 1);
+        struct column column = {0};
+        bool is_last = c + 1 == sampling->count;
+        sampling->edges[c] = times->first - times->origin + width * (double)c;
+        column_add(&column, &walk, (int64_t)next - 1, true);
+        while (next < walk.trace->count) {
+            int64_t time = trace_time(walk.trace, next);
+            if (!is_last && time != TIME_NONE && (double)time >= end)
+                break;
+            step(&walk, next);
+            column_add(&column, &walk, (int64_t)next, c == 0 && next == 0);
+            next++;
+        }
+        put(sampling, c, &column);
+    }
+    sampling->edges[sampling->count] =
+        times->first - times->origin + width * (double)sampling->count;
+}
+
+static bool allocate(struct sampling *sampling, size_t columns)
+{
+    sampling->count = columns;
+    sampling->items = calloc(columns, sizeof(sampling->items[0]));
+    sampling->edges = calloc(columns + 1, sizeof(sampling->edges[0]));
+    sampling->active = calloc(columns, sizeof(sampling->active[0]));
+    sampling->reserved = calloc(columns, sizeof(sampling->reserved[0]));
+    return sampling->items && sampling->edges && sampling->active && sampling->reserved;
+}
+
+bool sampling_make(struct sampling *sampling, const struct timeline *timeline,
+                   enum sampling_axis axis, size_t columns, struct error *err)
+{
+    size_t items = timeline->trace->count;
+    struct sampling made = {.axis = axis};
+    struct times times = {0};
+    if (axis == AXIS_TIME && !find_times(timeline, &times, err))
+        return false;
+    if (axis == AXIS_EVENT && items < columns)
+        columns = items ? items : 1;
+    if (axis == AXIS_TIME && times.last <= times.first)
+        columns = 1;
+    if (!allocate(&made, columns)) {
+        sampling_release(&made);
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    if (items == 0) {
+        struct walk walk = walk_begin(timeline);
+        put(&made, 0, &(struct column){-1, walk.active, walk.reserved});
+        made.edges[1] = 1;
+    } else if (axis == AXIS_EVENT) {
+        sample_events(&made, timeline);
+    } else {
+        sample_times(&made, timeline, &times);
+    }
+    *sampling = made;
+    return true;
+}
+
+void sampling_release(struct sampling *sampling)
+{
+    free(sampling->items);
+    free(sampling->edges);
+    free(sampling->active);
+    free(sampling->reserved);
+    *sampling = (struct sampling){0};
+}
+
+size_t sampling_column(const struct sampling *sampling, uint32_t item)
+{
+    size_t low = 0, high = sampling->count;
+    if (item == EVENT_NEVER)
+        return high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sampling->items[middle] < (int64_t)item)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t sampling_column_showing(const struct sampling *sampling, uint32_t item)
+{
+    size_t column = sampling_column(sampling, item);
+    return column < sampling->count ? column : sampling->count - 1;
+}

@@ -1,0 +1,324 @@
+#define _GNU_SOURCE /* qsort_r */
+#include "analysis/diff/side.h"
+
+#include <stdlib.h>
+
+#include "analysis/diff/symbols.h"
+#include "analysis/live/sites.h"
+#include "analysis/report/notices.h"
+
+/* What reducing one capture needs and its side does not keep. */
+struct reduction {
+    struct diff_side *side;
+    struct live_set set;
+    struct phases phases;
+    struct categories categories;
+    struct live_list live;
+    struct site_groups groups;
+    struct part *parts; /* one a live allocation */
+    uint32_t *members;
+    size_t parts_capacity, members_capacity;
+    struct translation translation;
+};
+
+/* What one allocation adds to a stack of its site. */
+struct part {
+    uint32_t group;
+    stack_id stack;
+    int64_t bytes;
+};
+
+const char *diff_phase_name(unsigned phase)
+{
+    if (phase == DIFF_PHASE_BEFORE)
+        return "before_recording";
+    return phase == DIFF_PHASE_UNEXPLAINED ? "unexplained" : phase_name((enum phase)phase);
+}
+
+static void add(struct diff_sum *sum, int64_t bytes, uint64_t count)
+{
+    sum->bytes += bytes;
+    sum->count += count;
+}
+
+static enum phase phase_at(const struct phases *phases, int64_t item)
+{
+    uint32_t run = item < 0 ? NO_RUN : phases_run_of(phases, (uint32_t)item);
+    return run == NO_RUN ? PHASE_UNKNOWN : (enum phase)phases->runs[run].phase;
+}
+
+static void sum_up(struct reduction *reduction)
+{
+    struct diff_side *side = reduction->side;
+    const struct live_set *set = &reduction->set;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct live *live = &set->items[i];
+        unsigned phase = DIFF_PHASE_BEFORE;
+        if (live->in_trace)
+            phase = phase_at(&reduction->phases, set->timeline->lifetimes[live->index].alloc);
+        else if (!live_is_older(set, live))
+            phase = PHASE_UNKNOWN; /* before the range */
+        add(&side->phases[phase], (int64_t)live->size, 1);
+        add(&side->categories[live_category(set, live)], (int64_t)live->size, 1);
+    }
+    add(&side->categories[CATEGORY_COUNT], set->unexplained_bytes, 0);
+    add(&side->phases[DIFF_PHASE_UNEXPLAINED], set->unexplained_bytes, 0);
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+/* The live allocations by group, then by stack. */
+static bool make_parts(struct reduction *reduction, struct error *err)
+{
+    const struct live_set *set = &reduction->set;
+    struct budget *budget = set->timeline->snapshot->budget;
+    if (!vec_grow((void **)&reduction->members, &reduction->members_capacity, set->count,
+                  sizeof(*reduction->members), budget, err) ||
+        !vec_grow((void **)&reduction->parts, &reduction->parts_capacity, set->count,
+                  sizeof(*reduction->parts), budget, err) ||
+        !site_groups_make_members(set, &reduction->groups, reduction->members, err))
+        return false;
+    for (size_t i = 0; i < set->count; i++) {
+        struct live_source source;
+        if (!live_source_of(set, &set->items[i], &source, err))
+            return false;
+        reduction->parts[i] =
+            (struct part){reduction->members[i], source.shown, (int64_t)set->items[i].size};
+    }
+    if (set->count > 0)
+        qsort(reduction->parts, set->count, sizeof(*reduction->parts), compare_parts);
+    return true;
+}
+
+static bool place_of(struct reduction *reduction, const struct site_group *group,
+                     struct diff_site *made, struct error *err)
+{
+    struct translation *translation = &reduction->translation;
+    const struct live_source *source = &group->source;
+    struct diff_place *place = &made->place;
+    frame_id frame, shared;
+    *place = (struct diff_place){
+        .kind = source->shown == STACK_NONE ? DIFF_STACKLESS : DIFF_NATIVE,
+        .category = (uint8_t)group->category,
+        .source = (uint8_t)source->source,
+    };
+    made->source = *source;
+    made->source.own = STACK_NONE; /* of no use here */
+    if (!translate_string(translation, source->site.op, &place->op, err) ||
+        !translate_string(translation, source->site.node, &place->node, err) ||
+        !translate_stack(translation, source->shown, false, &made->source.shown, err))
+        return false;
+    made->source.site.op = place->op;
+    made->source.site.node = place->node;
+    if (!site_frame(reduction->set.sites, source->shown, &source->site, &frame)) {
+        place->has_backward = source->site.has_backward;
+        place->function =
+            place->has_backward && place->node != STRING_EMPTY ? place->node : place->op;
+        return true;
+    }
+    if (!translate_frame(translation, frame, false, &shared, err))
+        return false;
+    struct frame named = symbols_frame_at(translation->to, shared);
+    place->kind = DIFF_PYTHON;
+    place->file = named.file;
+    place->function = named.name;
+    place->line = named.line;
+    place->node = STRING_EMPTY;
+    return true;
+}
+
+static bool add_stack(struct reduction *reduction, struct diff_site *site, const struct part *part,
+                      struct error *err)
+{
+    struct diff_side *side = reduction->side;
+    struct diff_stack made = {.bytes = 0};
+    if (!translate_stack(&reduction->translation, part->stack, false, &made.stack, err) ||
+        !translate_stack(&reduction->translation, part->stack, true, &made.bare, err) ||
+        !vec_grow((void **)&side->stacks, &side->stack_capacity, side->stack_count + 1,
+                  sizeof(*side->stacks), side->budget, err))
+        return false;
+    side->stacks[side->stack_count++] = made;
+    site->stack_count++;
+    return true;
+}
+
+/* The group's site and its stacks; `*next` is its first part, then that of the next group. */
+static bool add_site(struct reduction *reduction, uint32_t group, size_t *next, struct error *err)
+{
+    struct diff_side *side = reduction->side;
+    const struct site_group *from = &reduction->groups.items[group];
+    struct diff_site site = {
+        .bytes = from->bytes, .count = from->count, .first_stack = side->stack_count};
+    if (!place_of(reduction, from, &site, err))
+        return false;
+    size_t end = reduction->set.count;
+    for (; *next < end && reduction->parts[*next].group == group; ++*next) {
+        const struct part *part = &reduction->parts[*next];
+        bool is_new = site.stack_count == 0 || part->stack != part[-1].stack;
+        if (is_new && !add_stack(reduction, &site, part, err))
+            return false;
+        side->stacks[side->stack_count - 1].bytes += part->bytes;
+        side->stacks[side->stack_count - 1].count++;
+    }
+    side->has_python = side->has_python || site.place.kind == DIFF_PYTHON;
+    side->has_operators = side->has_operators || site.place.op != STRING_EMPTY;
+    if (site.place.kind != DIFF_STACKLESS)
+        side->placed_bytes += site.bytes;
+    else if (site.place.source == SOURCE_BEFORE)
+        side->before_bytes += site.bytes;
+    side->sites[side->site_count++] = site;
+    return true;
+}
+
+static bool make_sites(struct reduction *reduction, struct error *err)
+{
+    struct diff_side *side = reduction->side;
+    size_t count = reduction->groups.count, next = 0;
+    if (!vec_grow((void **)&side->sites, &side->site_capacity, count + 1, sizeof(*side->sites),
+                  side->budget, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!add_site(reduction, (uint32_t)i, &next, err))
+            return false;
+    if (reduction->set.unexplained_bytes != 0)
+        side->sites[side->site_count++] = (struct diff_site){
+            .place = {.kind = DIFF_UNEXPLAINED, .category = CATEGORY_UNKNOWN},
+            .source.site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME},
+            .bytes = reduction->set.unexplained_bytes,
+            .first_stack = side->stack_count};
+    return true;
+}
+
+static int compare_settings(const void *a, const void *b, void *symbols)
+{
+    const struct diff_setting *x = a, *y = b;
+    int order = symbols_compare(symbols, x->key, y->key);
+    return order ? order : symbols_compare(symbols, x->value, y->value);
+}
+
+static bool take_settings(struct reduction *reduction, const struct snapshot *snapshot,
+                          struct error *err)
+{
+    struct diff_side *side = reduction->side;
+    if (!vec_grow((void **)&side->settings, &side->setting_capacity, snapshot->setting_count,
+                  sizeof(*side->settings), side->budget, err))
+        return false;
+    for (size_t i = 0; i < snapshot->setting_count; i++) {
+        struct diff_setting *setting = &side->settings[i];
+        if (!translate_string(&reduction->translation, snapshot->settings[i].key, &setting->key,
+                              err) ||
+            !translate_string(&reduction->translation, snapshot->settings[i].value, &setting->value,
+                              err))
+            return false;
+        side->setting_count++;
+    }
+    if (side->setting_count > 0)
+        qsort_r(side->settings, side->setting_count, sizeof(*side->settings), compare_settings,
+                reduction->translation.to);
+    return true;
+}
+
+static bool choose_moment(struct diff_side *side, const struct timeline *timeline,
+                          const struct report_options *options, int64_t *item, struct error *err)
+{
+    const struct trace *trace = timeline->trace;
+    if (!report_item(timeline, options, item, err))
+        return false;
+    timeline_moment(timeline, *item, &side->at);
+    side->device = timeline->device;
+    side->is_peak = *item == timeline->active.peak_event;
+    side->has_events = trace->count > 0;
+    side->event = *item < 0 ? -1 : (int64_t)trace->first_event + *item;
+    side->delay_us = TIME_NONE;
+    side->reserved_peak_bytes = timeline->reserved.peak_bytes;
+    if (*item >= 0) {
+        int64_t first = trace->edge.present ? trace->edge.first_time_us : trace_time(trace, 0),
+                delay;
+        if (first != TIME_NONE && trace_time(trace, (size_t)*item) != TIME_NONE &&
+            !__builtin_sub_overflow(trace_time(trace, (size_t)*item), first, &delay))
+            side->delay_us = delay;
+    }
+    return true;
+}
+
+static bool take_holes(struct reduction *reduction, enum unit unit, struct error *err)
+{
+    struct diff_side *side = reduction->side;
+    const struct timeline *timeline = reduction->set.timeline;
+    struct fragmentation fragmentation;
+    if (!fragmentation_make(&reduction->set, &side->at, unit, &fragmentation, err))
+        return false;
+    const struct cut_up *then = fragmentation_then(&fragmentation, timeline, &side->at);
+    if (then) {
+        const struct pool_row *total = &then->pools.total;
+        side->unused_known = true;
+        side->unused_bytes = (int64_t)(total->inactive_split_bytes + total->releasable_bytes);
+        side->is_cut_up = cut_up_is_notable(then);
+    }
+    fragmentation_release(&fragmentation);
+    return true;
+}
+
+static bool reduce(struct reduction *reduction, const struct timeline *timeline,
+                   const struct report_options *options, struct error *err)
+{
+    struct diff_side *side = reduction->side;
+    struct live_set *set = &reduction->set;
+    int64_t item;
+    if (!choose_moment(side, timeline, options, &item, err) ||
+        !phases_build(&reduction->phases, timeline, set->sites, err) ||
+        !categories_assign(timeline, set->sites, &reduction->phases, &reduction->categories, err) ||
+        !timeline_live(timeline, item, &reduction->live, err))
+        return false;
+    live_set_take(set, &reduction->live);
+    set->categories = &reduction->categories;
+    side->phase = phase_at(&reduction->phases, item);
+    sum_up(reduction);
+    return make_parts(reduction, err) && make_sites(reduction, err) &&
+           take_holes(reduction, options->unit, err) &&
+           take_settings(reduction, timeline->snapshot, err) &&
+           notices_make(timeline, set->unexplained_bytes, options->unit, &side->notices,
+                        &side->notice_count, err);
+}
+
+bool diff_side_make(struct diff_side *side, const struct timeline *timeline,
+                    struct site_table *sites, const struct report_options *options,
+                    struct symbols *shared, struct budget *budget, struct error *err)
+{
+    struct budget *scratch = timeline->snapshot->budget;
+    struct diff_side made = {.budget = budget};
+    struct reduction reduction = {
+        .side = &made,
+        .set = {.timeline = timeline, .sites = sites},
+        .translation = {.from = timeline->snapshot->symbols, .to = shared, .budget = scratch},
+    };
+    bool ok = reduce(&reduction, timeline, options, err);
+    translation_release(&reduction.translation);
+    site_groups_release(&reduction.groups);
+    vec_free(reduction.parts, reduction.parts_capacity, sizeof(*reduction.parts), scratch);
+    vec_free(reduction.members, reduction.members_capacity, sizeof(*reduction.members), scratch);
+    live_list_release(&reduction.live);
+    categories_release(&reduction.categories);
+    phases_release(&reduction.phases);
+    if (!ok) {
+        diff_side_release(&made);
+        return false;
+    }
+    *side = made;
+    return true;
+}
+
+void diff_side_release(struct diff_side *side)
+{
+    vec_free(side->sites, side->site_capacity, sizeof(*side->sites), side->budget);
+    vec_free(side->stacks, side->stack_capacity, sizeof(*side->stacks), side->budget);
+    vec_free(side->settings, side->setting_capacity, sizeof(*side->settings), side->budget);
+    free(side->notices);
+    *side = (struct diff_side){0};
+}

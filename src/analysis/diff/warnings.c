@@ -1,0 +1,112 @@
+/* What stands in the way of comparing two captures. */
+#include <string.h>
+
+#include "analysis/diff/internal.h"
+
+#define RECORD "torch.cuda.memory._record_memory_history()"
+
+static bool has_notice(const struct diff_side *side, const struct notice *notice)
+{
+    for (size_t i = 0; i < side->notice_count; i++)
+        if (strcmp(side->notices[i].text, notice->text) == 0)
+            return true;
+    return false;
+}
+
+/* What a report on either would warn of. */
+static bool say_notices(struct diff *diff, struct error *err)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct diff_side *from = &diff->sides[side];
+        for (size_t i = 0; i < from->notice_count; i++) {
+            bool both = has_notice(&diff->sides[1 - side], &from->notices[i]);
+            if (both && side == 1)
+                continue;
+            if (!diff_say(&diff->warnings, err, "%s: %s",
+                          both   ? "A and B"
+                          : side ? "B"
+                                 : "A",
+                          from->notices[i].text))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The letter of the side that has what the other lacks. */
+static const char *letter(bool b)
+{
+    return b ? "B" : "A";
+}
+
+static bool say_recording(struct diff *diff, struct error *err)
+{
+    const struct diff_side *a = &diff->sides[0], *b = &diff->sides[1];
+    if ((a->placed_bytes > 0) != (b->placed_bytes > 0) && a->at.active_bytes > 0 &&
+        b->at.active_bytes > 0)
+        return diff_say(&diff->warnings, err,
+                        "Only %s has stacks, so no call site can be found again in the other: "
+                        "compare by category, or record both with " RECORD ".",
+                        letter(b->placed_bytes > 0));
+    if (a->has_python != b->has_python && a->placed_bytes > 0 && b->placed_bytes > 0)
+        return diff_say(&diff->warnings, err,
+                        "Only %s has Python stacks: call sites of the one cannot be found again in "
+                        "the other. Record both with the same stacks=.",
+                        letter(b->has_python));
+    if (a->has_operators != b->has_operators && a->placed_bytes > 0 && b->placed_bytes > 0)
+        return diff_say(&diff->warnings, err,
+                        "Only %s has C++ stacks (stacks=\"all\"): operators are known there alone, "
+                        "and call sites are matched without them.",
+                        letter(b->has_operators));
+    return true;
+}
+
+static bool say_before(struct diff *diff, const struct diff_options *options, struct error *err)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    for (int side = 0; side < 2; side++) {
+        const struct diff_side *late = &diff->sides[side], *other = &diff->sides[1 - side];
+        if (late->before_bytes > late->at.active_bytes / 100 && other->before_bytes == 0 &&
+            other->placed_bytes > 0)
+            return diff_say(&diff->warnings, err,
+                            "In %s, %s is older than the recording and has no call site; %s was "
+                            "recorded from the start. What looks new or gone may be that.",
+                            letter(side), units_bytes(bytes, late->before_bytes, options->unit),
+                            letter(!side));
+    }
+    return true;
+}
+
+static bool say_phases(struct diff *diff, struct error *err)
+{
+    const struct diff_side *a = &diff->sides[0], *b = &diff->sides[1];
+    if (!a->is_peak || !b->is_peak || a->phase == b->phase || a->phase == PHASE_UNKNOWN ||
+        b->phase == PHASE_UNKNOWN)
+        return true;
+    return diff_say(&diff->warnings, err,
+                    "The peaks lie in different phases: in A %s, in B %s. --at-a and --at-b "
+                    "choose other moments.",
+                    phase_name(a->phase), phase_name(b->phase));
+}
+
+/* Where code was found again by name alone. */
+static bool say_matched(struct diff *diff, struct error *err)
+{
+    bool any_stack = false, any_function = false;
+    for (size_t i = 0; i < diff->rows.count; i++) {
+        const struct diff_row *row = &diff->rows.items[i];
+        bool placed = row->stack != STACK_NONE;
+        any_stack = any_stack || (placed && row->matched == DIFF_BY_STACK);
+        any_function = any_function || (placed && row->matched == DIFF_BY_FUNCTION);
+    }
+    return any_stack || !any_function ||
+           diff_say(&diff->warnings, err,
+                    "No stack is the same in both, as with another program, another version, or "
+                    "another folder: call sites are matched by file, line and function alone.");
+}
+
+bool diff_warnings_make(struct diff *diff, const struct diff_options *options, struct error *err)
+{
+    return say_notices(diff, err) && say_recording(diff, err) && say_before(diff, options, err) &&
+           say_phases(diff, err) && say_matched(diff, err);
+}

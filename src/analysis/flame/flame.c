@@ -1,0 +1,288 @@
+#include "analysis/flame/flame.h"
+
+#include <stdlib.h>
+
+#include "analysis/flame/order.h"
+#include "analysis/flame/paths.h"
+#include "analysis/flame/samples.h"
+#include "base/hash.h"
+
+#define ROOT ((uint32_t)0)
+
+/* The making of the tree. */
+struct builder {
+    struct flame *flame;
+    struct flame_paths paths;
+    struct idtable children; /* nodes by parent and frame */
+    struct idtable ends;     /* ends, by root and forward stack */
+    struct forward_end *forward_ends;
+    size_t end_count, end_capacity;
+    struct flame_mark *marks; /* only with categories */
+    size_t mark_count, mark_capacity;
+    uint64_t seed;
+};
+
+/* The node at which the path of a forward stack ends: many allocations hang under one. */
+struct forward_end {
+    uint32_t root;
+    stack_id forward;
+    uint32_t node;
+};
+
+static bool add_node(struct flame *flame, struct flame_node node, struct error *err)
+{
+    if (flame->node_count >= IDTABLE_MAX_ID)
+        return error_set(err, STATUS_LIMIT, "too many different stacks");
+    if (!vec_grow((void **)&flame->nodes, &flame->node_capacity, flame->node_count + 1,
+                  sizeof(node), flame->budget, err))
+        return false;
+    flame->nodes[flame->node_count++] = node;
+    return true;
+}
+
+/* Goes from *node to its child for a frame, which is made if need be. */
+static bool descend(struct builder *builder, uint32_t frame, uint32_t *node, struct error *err)
+{
+    struct flame *flame = builder->flame;
+    uint32_t tag = (uint32_t)hash_word((uint64_t)*node << 32 | frame, builder->seed), found;
+    struct idprobe probe = idtable_probe(&builder->children, tag);
+    while (idtable_next(&builder->children, &probe, &found))
+        if (flame->nodes[found].parent == *node && flame->nodes[found].frame == frame) {
+            *node = found;
+            return true;
+        }
+    if (!idtable_reserve(&builder->children, flame->budget, err) ||
+        !add_node(flame, (struct flame_node){.parent = *node, .frame = frame}, err))
+        return false;
+    *node = (uint32_t)flame->node_count - 1;
+    idtable_insert(&builder->children, tag, *node);
+    return true;
+}
+
+static bool descend_to(struct builder *builder, enum flame_kind kind, uint32_t id, uint32_t *node,
+                       struct error *err)
+{
+    uint32_t frame;
+    return flame_paths_frame(&builder->paths, kind, id, &frame, err) &&
+           descend(builder, frame, node, err);
+}
+
+static bool descend_stack(struct builder *builder, stack_id stack, uint32_t *node,
+                          struct error *err)
+{
+    struct flame_path path;
+    if (!flame_paths_stack(&builder->paths, stack, &path, err))
+        return false;
+    for (size_t i = 0; i < path.count; i++)
+        if (!descend(builder, path.frames[i], node, err))
+            return false;
+    return true;
+}
+
+static bool descend_root(struct builder *builder, uint32_t root, uint32_t *node, struct error *err)
+{
+    enum flame_by by = builder->flame->options.by;
+    if (by == FLAME_BY_STACK)
+        return true;
+    if (by == FLAME_BY_CATEGORY)
+        return descend_to(builder, FLAME_CATEGORY, root, node, err);
+    if (root == FLAME_ROOT_BEFORE)
+        return descend_to(builder, FLAME_WORD, FLAME_PHASE_BEFORE, node, err);
+    return descend_to(builder, FLAME_PHASE, root, node, err);
+}
+
+/* To the node below which the backward of a forward stack hangs. The path is walked once only: a
+ * file may name one long stack in every event. */
+static bool descend_forward(struct builder *builder, const struct flame_sample *sample,
+                            uint32_t *node, struct error *err)
+{
+    struct budget *budget = builder->flame->budget;
+    uint64_t key = (uint64_t)sample->root << 32 | sample->forward;
+    uint32_t tag = (uint32_t)hash_word(key, builder->seed), found;
+    struct idprobe probe = idtable_probe(&builder->ends, tag);
+    while (idtable_next(&builder->ends, &probe, &found)) {
+        const struct forward_end *end = &builder->forward_ends[found];
+        if (end->root == sample->root && end->forward == sample->forward) {
+            *node = end->node;
+            return true;
+        }
+    }
+    if (!descend_stack(builder, sample->forward, node, err) ||
+        !descend_to(builder, FLAME_WORD, FLAME_ITS_BACKWARD, node, err) ||
+        !vec_grow((void **)&builder->forward_ends, &builder->end_capacity, builder->end_count + 1,
+                  sizeof(*builder->forward_ends), budget, err) ||
+        !idtable_reserve(&builder->ends, budget, err))
+        return false;
+    idtable_insert(&builder->ends, tag, (uint32_t)builder->end_count);
+    builder->forward_ends[builder->end_count++] =
+        (struct forward_end){sample->root, sample->forward, *node};
+    return true;
+}
+
+/* What stands where Python frames would. */
+static enum flame_word word_of(const struct flame_sample *sample)
+{
+    if (sample->own == STACK_NONE)
+        return sample->is_before ? FLAME_BEFORE : FLAME_NO_STACK;
+    if (sample->has_backward)
+        return FLAME_BACKWARD;
+    return sample->op == STRING_EMPTY ? FLAME_NATIVE_ONLY : FLAME_NO_PYTHON;
+}
+
+/* The operator, unless a node of that name was the last. */
+static bool descend_operator(struct builder *builder, string_id op, uint32_t *node,
+                             struct error *err)
+{
+    const struct flame *flame = builder->flame;
+    if (op == STRING_EMPTY || flame->options.all_frames)
+        return true;
+    if (*node != ROOT) {
+        struct flame_frame last = flame->frames[flame->nodes[*node].frame];
+        if (last.kind == FLAME_NAME && last.id == op)
+            return true;
+    }
+    return descend_to(builder, FLAME_NAME, op, node, err);
+}
+
+static bool mark(struct builder *builder, uint32_t node, uint32_t category, uint64_t weight,
+                 struct error *err)
+{
+    if (!builder->flame->options.with_categories)
+        return true;
+    if (!vec_grow((void **)&builder->marks, &builder->mark_capacity, builder->mark_count + 1,
+                  sizeof(*builder->marks), builder->flame->budget, err))
+        return false;
+    builder->marks[builder->mark_count++] = (struct flame_mark){weight, node, (uint8_t)category};
+    return true;
+}
+
+static bool add_sample(struct builder *builder, const struct flame_sample *sample, uint64_t weight,
+                       struct error *err)
+{
+    uint32_t node = ROOT;
+    bool ok = descend_root(builder, sample->root, &node, err);
+    if (ok && sample->forward != STACK_NONE)
+        ok = descend_forward(builder, sample, &node, err);
+    else if (ok && !sample->has_python)
+        ok = descend_to(builder, FLAME_WORD, word_of(sample), &node, err);
+    ok = ok && descend_stack(builder, sample->own, &node, err) &&
+         descend_operator(builder, sample->op, &node, err);
+    if (ok)
+        builder->flame->nodes[node].self += weight;
+    return ok && mark(builder, node, sample->root, weight, err);
+}
+
+/* Weights in 64 bits. Of bytes times time those that are too large are counted in milliseconds, or
+ * whatever it takes; each is rounded such that they sum to the rounded total. */
+static bool scale(const struct flame_samples *samples, struct flame *flame, struct error *err)
+{
+    flame_sum total = 0;
+    for (size_t i = 0; i < samples->count; i++)
+        if (__builtin_add_overflow(total, samples->items[i].weight, &total))
+            return error_set(err, STATUS_BAD_INPUT, "weights sum beyond what can be counted");
+    flame->unit_us = 1;
+    while (total / flame->unit_us > INT64_MAX && flame->options.weight == FLAME_BYTES_TIME)
+        flame->unit_us *= 1000;
+    if (total / flame->unit_us > INT64_MAX)
+        return error_set(err, STATUS_BAD_INPUT, "sizes sum beyond 2^63-1 bytes");
+    flame->total = (uint64_t)(total / flame->unit_us);
+    return true;
+}
+
+static bool add_unexplained(struct builder *builder, int64_t bytes, struct error *err)
+{
+    struct flame *flame = builder->flame;
+    uint32_t node = ROOT;
+    flame->unexplained_bytes = bytes;
+    if (bytes <= 0)
+        return true;
+    if (!descend_to(builder, FLAME_WORD, FLAME_UNEXPLAINED, &node, err))
+        return false;
+    flame->nodes[node].self += (uint64_t)bytes;
+    flame->total += (uint64_t)bytes;
+    if (flame->total > INT64_MAX)
+        return error_set(err, STATUS_BAD_INPUT, "sizes sum beyond 2^63-1 bytes");
+    return mark(builder, node, CATEGORY_COUNT, (uint64_t)bytes, err);
+}
+
+static bool add_samples(struct builder *builder, const struct flame_samples *samples,
+                        struct error *err)
+{
+    flame_sum before = 0, unit = builder->flame->unit_us;
+    for (size_t i = 0; i < samples->count; i++) {
+        flame_sum after = before + samples->items[i].weight;
+        uint64_t weight = (uint64_t)(after / unit - before / unit);
+        before = after;
+        if (weight > 0 && !add_sample(builder, &samples->items[i], weight, err))
+            return false;
+    }
+    return add_unexplained(builder, samples->unexplained_bytes, err);
+}
+
+/* The files of the labels. */
+static bool note_files(struct flame *flame, struct error *err)
+{
+    const struct symbols *symbols = site_table_symbols(flame->sites);
+    label_files_init(&flame->files, symbols, flame->budget);
+    for (size_t i = 0; i < flame->frame_count; i++)
+        if (flame->frames[i].kind == FLAME_USER &&
+            !label_files_add(&flame->files, symbols_frame_at(symbols, flame->frames[i].id).file,
+                             err))
+            return false;
+    label_files_settle(&flame->files);
+    return true;
+}
+
+static bool fill(struct flame *flame, struct error *err)
+{
+    struct flame_samples samples;
+    struct builder builder = {.flame = flame, .seed = hash_seed()};
+    if (!flame_samples_make(&samples, flame->timeline, flame->sites, &flame->options, err))
+        return false;
+    bool ok = scale(&samples, flame, err) && add_node(flame, (struct flame_node){0}, err) &&
+              flame_paths_init(&builder.paths, flame, err);
+    if (ok) {
+        ok = add_samples(&builder, &samples, err);
+        flame_paths_release(&builder.paths);
+    }
+    ok = ok && flame_order(flame, err) &&
+         (!flame->options.with_categories ||
+          flame_order_categories(flame, builder.marks, builder.mark_count, err));
+    vec_free(builder.marks, builder.mark_capacity, sizeof(*builder.marks), flame->budget);
+    idtable_release(&builder.children, flame->budget);
+    idtable_release(&builder.ends, flame->budget);
+    vec_free(builder.forward_ends, builder.end_capacity, sizeof(*builder.forward_ends),
+             flame->budget);
+    flame_samples_release(&samples);
+    return ok && note_files(flame, err);
+}
+
+struct flame *flame_build(const struct timeline *timeline, struct site_table *sites,
+                          const struct flame_options *options, struct error *err)
+{
+    struct flame *flame = calloc(1, sizeof(*flame));
+    if (!flame) {
+        error_set(err, STATUS_LIMIT, "out of memory");
+        return NULL;
+    }
+    *flame = (struct flame){.options = *options,
+                            .timeline = timeline,
+                            .sites = sites,
+                            .budget = timeline->snapshot->budget};
+    if (fill(flame, err))
+        return flame;
+    flame_destroy(flame);
+    return NULL;
+}
+
+void flame_destroy(struct flame *flame)
+{
+    if (!flame)
+        return;
+    label_files_release(&flame->files);
+    vec_free(flame->nodes, flame->node_capacity, sizeof(*flame->nodes), flame->budget);
+    vec_free(flame->children, flame->children_capacity, sizeof(*flame->children), flame->budget);
+    vec_free(flame->category, flame->category_capacity, sizeof(*flame->category), flame->budget);
+    vec_free(flame->frames, flame->frame_capacity, sizeof(*flame->frames), flame->budget);
+    free(flame);
+}

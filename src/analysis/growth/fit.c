@@ -1,0 +1,119 @@
+#include "analysis/growth/fit.h"
+
+#include <stdlib.h>
+
+static const char *const kind_names[] = {
+    [GROWTH_GROWING] = "growing",           [GROWTH_KEPT_GRADIENTS] = "kept_gradients",
+    [GROWTH_STOPPED] = "grew_then_stopped", [GROWTH_UNCLEAR] = "unclear",
+    [GROWTH_ONE_OFF] = "one_off",           [GROWTH_VARYING] = "varying",
+    [GROWTH_CONSTANT] = "constant",
+};
+
+const char *growth_kind_name(enum growth_kind kind)
+{
+    return kind_names[kind];
+}
+
+/* The differences from step to step. */
+struct changes {
+    int64_t up[GROWTH_STEPS]; /* those above 0 */
+    size_t grown;             /* how many */
+    size_t more_blocks;       /* of these, with more allocations than before */
+    size_t last;              /* the latest step that grew; 0: none */
+    size_t pause;             /* the most steps from one that grew to the next, or to the first */
+    double risen, fallen;     /* bytes in all */
+};
+
+static void find_changes(const struct growth_series *series, struct changes *found)
+{
+    size_t grown = 0, more_blocks = 0, last = 0, pause = 0;
+    double risen = 0, fallen = 0;
+    for (size_t k = 1; k < series->count; k++) {
+        int64_t change = series->bytes[k] - series->bytes[k - 1];
+        if (change < 0)
+            fallen -= (double)change;
+        if (change <= 0)
+            continue;
+        risen += (double)change;
+        found->up[grown++] = change;
+        more_blocks += series->blocks[k] > series->blocks[k - 1];
+        pause = k - last > pause ? k - last : pause;
+        last = k;
+    }
+    found->grown = grown;
+    found->more_blocks = more_blocks;
+    found->last = last;
+    found->pause = pause;
+    found->risen = risen;
+    found->fallen = fallen;
+}
+
+/* Of the least-squares line; 1 where nothing changes. */
+static double r_squared(const struct growth_series *series)
+{
+    double n = (double)series->count, middle = (n - 1) / 2, mean = 0;
+    double xx = 0, xy = 0, yy = 0;
+    for (size_t k = 0; k < series->count; k++)
+        mean += (double)series->bytes[k] / n;
+    for (size_t k = 0; k < series->count; k++) {
+        double x = (double)k - middle, y = (double)series->bytes[k] - mean;
+        xx += x * x;
+        xy += x * y;
+        yy += y * y;
+    }
+    return yy > 0 && xx > 0 ? xy * xy / (xx * yy) : 1;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of all differences where more than half of them grew, else their mean. */
+static int64_t slope(const struct growth_series *series, struct changes *changes)
+{
+    size_t differences = series->count - 1, rest = differences - changes->grown;
+    if (changes->grown <= differences / 2)
+        return (series->bytes[series->count - 1] - series->bytes[0]) / (int64_t)differences;
+    qsort(changes->up, changes->grown, sizeof(changes->up[0]), compare_sizes);
+    return changes->up[differences / 2 - rest];
+}
+
+static enum growth_kind kind_of(const struct growth_series *series, const struct changes *changes,
+                                double straight)
+{
+    size_t differences = series->count - 1, since = differences - changes->last;
+    if (changes->risen == 0 && changes->fallen == 0)
+        return series->before_bytes < series->bytes[0] ? GROWTH_ONE_OFF : GROWTH_CONSTANT;
+    if (changes->fallen * 10 > changes->risen)
+        return GROWTH_VARYING;
+    if (since >= 2 && since > changes->pause)
+        return series->freed == 0 ? GROWTH_STOPPED : GROWTH_VARYING;
+    if (changes->more_blocks >= 2)
+        return GROWTH_GROWING;
+    if (changes->grown >= 4 && changes->grown * 5 >= differences * 4 && straight >= 0.9)
+        return GROWTH_GROWING;
+    return GROWTH_UNCLEAR;
+}
+
+void growth_fit(const struct growth_series *series, struct growth_fit *fit)
+{
+    struct changes changes;
+    find_changes(series, &changes);
+    double straight = r_squared(series);
+    *fit = (struct growth_fit){
+        .kind = kind_of(series, &changes, straight),
+        .steps_grown = (uint32_t)changes.grown,
+        .steps_compared = (uint32_t)series->count - 1,
+        .r_squared = straight,
+    };
+    if (changes.grown >= 4 && straight >= 0.95)
+        fit->confidence = CONFIDENCE_HIGH;
+    else if (changes.grown >= 3 && straight >= 0.8)
+        fit->confidence = CONFIDENCE_MEDIUM;
+    if (fit->kind != GROWTH_GROWING)
+        return;
+    fit->replaced = changes.more_blocks < 2;
+    fit->bytes_per_step = slope(series, &changes);
+}

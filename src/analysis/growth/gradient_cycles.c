@@ -1,0 +1,93 @@
+#include "analysis/growth/gradient_cycles.h"
+
+#include "analysis/phase/step_marks.h"
+#include "base/bisect.h"
+
+/* The end of the last annotated optimizer step that ends before `item`; 0 without one. */
+static uint32_t annotated_end(const struct step_marks *marks, size_t *next, uint32_t item)
+{
+    while (*next < marks->count && marks->items[*next].end <= item)
+        (*next)++;
+    return *next > 0 ? marks->items[*next - 1].end : 0;
+}
+
+static bool add_cycle(struct cycles *cycles, struct cycle cycle, struct error *err)
+{
+    if (!vec_grow((void **)&cycles->items, &cycles->capacity, cycles->count + 1,
+                  sizeof(*cycles->items), cycles->budget, err))
+        return false;
+    cycles->items[cycles->count++] = cycle;
+    return true;
+}
+
+static bool find(struct cycles *cycles, const struct timeline *timeline,
+                 const struct phases *phases, const struct step_marks *steps, struct error *err)
+{
+    struct cycle open = {.first = true};
+    bool in_forward = false, waits = true; /* waits: for a forward pass */
+    size_t next = 0;
+    uint32_t taken = 0; /* annotated steps up to here were */
+    for (size_t run = 0; run < phases->count; run++) {
+        uint32_t begin = phases->runs[run].first;
+        uint32_t end = phases_run_end(phases, run, timeline->trace->count);
+        uint32_t annotated = annotated_end(steps, &next, begin);
+        enum phase phase = (enum phase)phases->runs[run].phase;
+        bool stepped = annotated > taken && (!in_forward || annotated > open.forward_end);
+        taken = annotated;
+        if (stepped || phase == PHASE_OPTIMIZER) {
+            open = (struct cycle){.used = phase == PHASE_OPTIMIZER ? end : annotated};
+            waits = true;
+            in_forward = false;
+        }
+        if (phase == PHASE_FORWARD && (waits || in_forward)) {
+            open.forward_end = end;
+            waits = false;
+            in_forward = true;
+        } else if (phase == PHASE_BACKWARD && in_forward) {
+            open.backward = begin;
+            open.end = end;
+            in_forward = false;
+            if (!add_cycle(cycles, open, err))
+                return false;
+        } else if (phase == PHASE_BACKWARD && !waits && cycles->count > 0) {
+            cycles->items[cycles->count - 1].end = end;
+        } else if (phase == PHASE_BACKWARD) {
+            waits = false; /* the trace begins in it: what it makes may be meant to accumulate */
+        }
+    }
+    return true;
+}
+
+bool cycles_find(struct cycles *cycles, const struct timeline *timeline,
+                 const struct phases *phases, struct error *err)
+{
+    struct cycles made = {.budget = timeline->snapshot->budget};
+    struct step_marks steps = {0};
+    bool ok = step_marks_find(&steps, timeline, "Optimizer.step#", false, err) &&
+              find(&made, timeline, phases, &steps, err);
+    step_marks_release(&steps);
+    if (!ok) {
+        cycles_release(&made);
+        return false;
+    }
+    *cycles = made;
+    return true;
+}
+
+void cycles_release(struct cycles *cycles)
+{
+    vec_free(cycles->items, cycles->capacity, sizeof(*cycles->items), cycles->budget);
+    *cycles = (struct cycles){0};
+}
+
+size_t cycles_from(const struct cycles *cycles, uint32_t item)
+{
+    const struct cycle *items = cycles->items;
+    return items ? bisect_until(&items->used, sizeof(*items), cycles->count, item) : 0;
+}
+
+size_t cycles_until(const struct cycles *cycles, uint32_t item)
+{
+    const struct cycle *items = cycles->items;
+    return items ? bisect_until(&items->forward_end, sizeof(*items), cycles->count, item) : 0;
+}

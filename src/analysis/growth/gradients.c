@@ -1,0 +1,298 @@
+#include "analysis/growth/gradients.h"
+
+#include <stdlib.h>
+
+#include "analysis/growth/gradient_cycles.h"
+
+/* A gradient, stale in cycles [from, to). */
+struct gradient {
+    uint32_t born; /* item; preexisting: 0 */
+    uint32_t freed;
+    uint32_t from, to;
+    uint64_t size;
+    bool preexisting;
+};
+
+struct finder {
+    const struct timeline *timeline;
+    const struct phases *phases;
+    const struct categories *categories;
+    struct cycles cycles;
+    uint64_t *sizes; /* of parameters, ascending */
+    size_t size_count, sizes_capacity;
+    struct gradient *gradients; /* those that are stale somewhere */
+    size_t count, capacity;
+    struct budget *budget; /* not owned */
+};
+
+static int compare_sizes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool add_size(struct finder *finder, uint64_t size, struct error *err)
+{
+    if (!vec_grow((void **)&finder->sizes, &finder->sizes_capacity, finder->size_count + 1,
+                  sizeof(*finder->sizes), finder->budget, err))
+        return false;
+    finder->sizes[finder->size_count++] = size;
+    return true;
+}
+
+/* The sizes of what is, or may be, a parameter. */
+static bool collect_sizes(struct finder *finder, struct error *err)
+{
+    const struct timeline *timeline = finder->timeline;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (timeline->preexisting[i].free_completed == EVENT_NEVER &&
+            finder->categories->of_preexisting[i] != CATEGORY_GRADIENT &&
+            !add_size(finder, timeline->preexisting[i].size, err))
+            return false;
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        if (finder->categories->of_lifetime[i] == CATEGORY_PARAMETER &&
+            !add_size(finder, trace_size(timeline->trace, timeline->lifetimes[i].alloc), err))
+            return false;
+    if (finder->size_count > 0)
+        qsort(finder->sizes, finder->size_count, sizeof(*finder->sizes), compare_sizes);
+    return true;
+}
+
+static bool is_parameter_size(const struct finder *finder, uint64_t size)
+{
+    return finder->size_count > 0 &&
+           bsearch(&size, finder->sizes, finder->size_count, sizeof(*finder->sizes), compare_sizes);
+}
+
+static bool add_gradient(struct finder *finder, struct gradient gradient, struct error *err)
+{
+    const struct cycles *cycles = &finder->cycles;
+    size_t from = gradient.preexisting ? 0 : cycles_from(cycles, gradient.born);
+    size_t to = cycles_until(cycles, gradient.freed);
+    /* No optimizer step was seen: only zero_grad before the backward pass proves it. */
+    if (from < cycles->count && cycles->items[from].first &&
+        (!gradient.preexisting || gradient.freed > cycles->items[from].backward))
+        from++;
+    /* A workspace that the backward pass made stays, too, but has no parameter's size. */
+    if (from >= to || (gradient.freed == EVENT_NEVER && !is_parameter_size(finder, gradient.size)))
+        return true;
+    if (!vec_grow((void **)&finder->gradients, &finder->capacity, finder->count + 1,
+                  sizeof(gradient), finder->budget, err))
+        return false;
+    gradient.from = (uint32_t)from;
+    gradient.to = (uint32_t)to;
+    finder->gradients[finder->count++] = gradient;
+    return true;
+}
+
+static bool collect_gradients(struct finder *finder, struct error *err)
+{
+    const struct timeline *timeline = finder->timeline;
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        const struct preexisting *preexisting = &timeline->preexisting[i];
+        struct gradient gradient = {
+            .preexisting = true, .freed = preexisting->free_completed, .size = preexisting->size};
+        if (finder->categories->of_preexisting[i] == CATEGORY_GRADIENT && preexisting->in_active &&
+            !add_gradient(finder, gradient, err))
+            return false;
+    }
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT)
+            continue;
+        struct gradient gradient = {.born = lifetime->alloc,
+                                    .freed = lifetime->free_completed,
+                                    .size = trace_size(timeline->trace, lifetime->alloc)};
+        if (!add_gradient(finder, gradient, err))
+            return false;
+    }
+    return true;
+}
+
+/* What is stale in each cycle; modulo 2^64 on the way. */
+static void count_stale(struct finder *finder)
+{
+    struct cycles *cycles = &finder->cycles;
+    for (size_t i = 0; i < finder->count; i++) {
+        const struct gradient *gradient = &finder->gradients[i];
+        cycles->items[gradient->from].bytes += gradient->size;
+        cycles->items[gradient->from].count++;
+        if (gradient->to == cycles->count)
+            continue;
+        cycles->items[gradient->to].bytes -= gradient->size;
+        cycles->items[gradient->to].count--;
+    }
+    for (size_t i = 1; i < cycles->count; i++) {
+        cycles->items[i].bytes += cycles->items[i - 1].bytes;
+        cycles->items[i].count += cycles->items[i - 1].count;
+    }
+}
+
+/* When a gradient that is stale in a cycle is gone, or is needed again. */
+static uint32_t needed_again(const struct finder *finder, const struct gradient *gradient,
+                             size_t cycle)
+{
+    const struct cycle *now = &finder->cycles.items[cycle];
+    if (gradient->freed <= now->end)
+        return gradient->freed;
+    if (gradient->preexisting)
+        return now->backward;
+    uint32_t run = phases_run_of(finder->phases, gradient->born);
+    const struct phases *phases = finder->phases;
+    uint32_t begin = phases->runs[run].first;
+    uint32_t end = phases_run_end(phases, run, finder->timeline->trace->count);
+    uint64_t later = (uint64_t)(gradient->born - begin) * (now->end - now->backward);
+    return now->backward + (uint32_t)(later / (end - begin));
+}
+
+struct ending {
+    uint32_t item; /* from here on */
+    uint64_t size; /* so much less is stale */
+};
+
+static int compare_endings(const void *a, const void *b)
+{
+    const struct ending *x = a, *y = b;
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+/* The endings of what is stale in one cycle, in order. */
+static bool list_endings(const struct finder *finder, size_t cycle, struct ending **endings,
+                         size_t *count, size_t *capacity, struct error *err)
+{
+    for (size_t i = 0; i < finder->count; i++) {
+        const struct gradient *gradient = &finder->gradients[i];
+        if (cycle < gradient->from || cycle >= gradient->to)
+            continue;
+        if (!vec_grow((void **)endings, capacity, *count + 1, sizeof(**endings), finder->budget,
+                      err))
+            return false;
+        (*endings)[(*count)++] =
+            (struct ending){needed_again(finder, gradient, cycle), gradient->size};
+    }
+    if (*count > 0)
+        qsort(*endings, *count, sizeof(**endings), compare_endings);
+    return true;
+}
+
+/* The active curve at one item after another. */
+struct walk {
+    const struct trace *trace;
+    uint32_t item; /* the next one */
+    int64_t active;
+};
+
+static inline void step_on(struct walk *walk)
+{
+    static const int8_t signs[ACTION_CODES] = {[ACTION_ALLOC] = 1, [ACTION_FREE_COMPLETED] = -1};
+    uint32_t item = walk->item++;
+    walk->active += signs[walk->trace->action[item]] * (int64_t)trace_size(walk->trace, item);
+}
+
+static int64_t highest(struct walk *walk, uint32_t end)
+{
+    int64_t peak = INT64_MIN;
+    while (walk->item < end) {
+        step_on(walk);
+        peak = walk->active > peak ? walk->active : peak;
+    }
+    return peak;
+}
+
+/* The same without what is stale. */
+static int64_t highest_without(struct walk *walk, uint32_t end, const struct ending *endings,
+                               size_t count)
+{
+    __extension__ __int128 stale = 0, peak = INT64_MIN;
+    size_t ended = 0;
+    for (size_t i = 0; i < count; i++)
+        stale += endings[i].size;
+    while (walk->item < end) {
+        while (ended < count && endings[ended].item <= walk->item)
+            stale -= endings[ended++].size;
+        step_on(walk);
+        peak = walk->active - stale > peak ? walk->active - stale : peak;
+    }
+    return (int64_t)peak;
+}
+
+/* The peak that remains without what is stale in `cycle`, and in cycles with as much of it. */
+static int64_t peak_without(const struct finder *finder, size_t cycle, const struct ending *endings,
+                            size_t count)
+{
+    const struct cycles *cycles = &finder->cycles;
+    struct walk walk = {finder->timeline->trace, 0, finder->timeline->active.baseline_bytes};
+    int64_t peak = walk.active;
+    for (size_t begun = 0; begun <= cycles->count; begun++) {
+        uint32_t end = begun < cycles->count ? cycles->items[begun].used
+                                             : (uint32_t)finder->timeline->trace->count;
+        int64_t here =
+            begun == cycle + 1 ? highest_without(&walk, end, endings, count) : highest(&walk, end);
+        bool gains = begun > 0 && begun != cycle + 1 &&
+                     cycles->items[begun - 1].bytes >= cycles->items[cycle].bytes;
+        peak = !gains && here > peak ? here : peak;
+    }
+    return peak;
+}
+
+static bool measure_saving(const struct finder *finder, struct stale_gradients *stale,
+                           struct error *err)
+{
+    int64_t peak = finder->timeline->active.peak_event;
+    size_t begun = peak < 0 ? 0 : cycles_from(&finder->cycles, (uint32_t)peak);
+    if (begun == 0 || finder->cycles.items[begun - 1].count == 0)
+        return true;
+    struct ending *endings = NULL;
+    size_t count = 0, capacity = 0;
+    bool ok = list_endings(finder, begun - 1, &endings, &count, &capacity, err);
+    if (ok) {
+        int64_t without = peak_without(finder, begun - 1, endings, count);
+        stale->save_bytes = finder->timeline->active.peak_bytes - without;
+    }
+    vec_free(endings, capacity, sizeof(*endings), finder->budget);
+    return ok;
+}
+
+static bool sum_up(const struct finder *finder, struct stale_gradients *stale, struct error *err)
+{
+    const struct cycles *cycles = &finder->cycles;
+    for (size_t i = 0; i < cycles->count; i++) {
+        const struct cycle *cycle = &cycles->items[i];
+        int64_t bytes = cycle->bytes > INT64_MAX ? INT64_MAX : (int64_t)cycle->bytes;
+        stale->passes += cycle->count > 0;
+        if (cycle->count == 0 || bytes <= stale->bytes)
+            continue;
+        stale->bytes = bytes;
+        stale->count = cycle->count;
+    }
+    for (size_t i = 0; i < finder->count; i++) {
+        const struct gradient *gradient = &finder->gradients[i];
+        stale->stay = stale->stay || gradient->freed > cycles->items[gradient->to - 1].end;
+    }
+    return stale->count == 0 || measure_saving(finder, stale, err);
+}
+
+bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *timeline,
+                          const struct phases *phases, const struct categories *categories,
+                          struct error *err)
+{
+    struct stale_gradients made = {0};
+    struct finder finder = {.timeline = timeline,
+                            .phases = phases,
+                            .categories = categories,
+                            .budget = timeline->snapshot->budget};
+    bool ok = cycles_find(&finder.cycles, timeline, phases, err);
+    if (ok && finder.cycles.count > 0) {
+        ok = collect_sizes(&finder, err) && collect_gradients(&finder, err);
+        if (ok) {
+            count_stale(&finder);
+            ok = sum_up(&finder, &made, err);
+        }
+    }
+    cycles_release(&finder.cycles);
+    vec_free(finder.sizes, finder.sizes_capacity, sizeof(*finder.sizes), finder.budget);
+    vec_free(finder.gradients, finder.capacity, sizeof(*finder.gradients), finder.budget);
+    if (ok)
+        *stale = made;
+    return ok;
+}

@@ -1,0 +1,261 @@
+#include "analysis/growth/growth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/growth/survivors.h"
+#include "model/sums.h"
+
+#define SCALAR_BYTES 16
+
+/* What making the rows needs. */
+struct builder {
+    struct growth *growth;
+    const struct steps *steps;
+    const struct timeline *timeline;
+    struct live_set set;
+    struct step_ends ends;
+    struct survivors survivors;
+    double stride;       /* steps from one compared end to the next */
+    uint32_t peak_since; /* the first item of the step of the peak */
+};
+
+/* One group that may become a row. */
+struct candidate {
+    struct growth_fit fit;
+    uint32_t group;
+    int64_t first_bytes, end_bytes, save_bytes;
+    uint64_t blocks;
+};
+
+static bool out_of_memory(struct error *err)
+{
+    return error_set(err, STATUS_LIMIT, "out of memory while comparing steps");
+}
+
+/* The ends of the complete steps; of too many, some at even distances, the first and the last
+ * among them. */
+static void choose_ends(struct builder *builder)
+{
+    const struct steps *steps = builder->steps;
+    struct step_ends *ends = &builder->ends;
+    size_t complete = steps_complete(steps), seen = 0;
+    size_t wanted = complete < GROWTH_STEPS ? complete : GROWTH_STEPS;
+    for (size_t i = 0; i < steps->count; i++) {
+        if (!steps->items[i].complete)
+            continue;
+        size_t due = wanted > 1 ? ends->count * (complete - 1) / (wanted - 1) : 0;
+        if (seen++ != due)
+            continue;
+        if (ends->count == 0)
+            ends->before = (int64_t)steps->items[i].first - 1;
+        ends->items[ends->count++] = steps->items[i].last;
+    }
+    builder->stride = wanted > 1 ? (double)(complete - 1) / (double)(wanted - 1) : 1;
+    builder->growth->complete = complete;
+    builder->growth->compared = ends->count;
+}
+
+/* Where the step of the peak begins; of a peak between steps, the one before it. */
+static uint32_t step_of_peak(const struct builder *builder)
+{
+    uint32_t since = 0;
+    for (size_t i = 0; i < builder->steps->count; i++)
+        if ((int64_t)builder->steps->items[i].first <= builder->timeline->active.peak_event)
+            since = builder->steps->items[i].first;
+    return since;
+}
+
+static int64_t weight_of(const struct candidate *candidate)
+{
+    return candidate->fit.kind == GROWTH_GROWING ? candidate->fit.bytes_per_step
+                                                 : candidate->end_bytes;
+}
+
+/* By kind, then the most bytes; groups come in an order of their names. */
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->fit.kind != y->fit.kind)
+        return x->fit.kind < y->fit.kind ? -1 : 1;
+    if (weight_of(x) != weight_of(y))
+        return weight_of(x) > weight_of(y) ? -1 : 1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+static void fit_groups(const struct builder *builder, struct candidate *candidates)
+{
+    struct growth_series series;
+    size_t last = builder->ends.count - 1;
+    for (size_t i = 0; i < builder->survivors.groups.count; i++) {
+        struct candidate *candidate = &candidates[i];
+        survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, &series);
+        growth_fit(&series, &candidate->fit);
+        candidate->fit.bytes_per_step =
+            (int64_t)((double)candidate->fit.bytes_per_step / builder->stride);
+        candidate->group = (uint32_t)i;
+        candidate->first_bytes = series.bytes[0];
+        candidate->end_bytes = series.bytes[last];
+        candidate->blocks = series.blocks[last];
+        candidate->save_bytes = 0;
+    }
+}
+
+static bool label_rows(struct builder *builder, const struct candidate *candidates, size_t count,
+                       struct error *err)
+{
+    const struct site_groups *groups = &builder->survivors.groups;
+    struct label_files files;
+    struct buffer text = BUFFER_INIT;
+    bool ok = true;
+    label_files_init(&files, site_table_symbols(builder->set.sites), groups->budget);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = live_source_note_file(&builder->set, &groups->items[candidates[i].group].source,
+                                   &files, err);
+    if (ok)
+        label_files_settle(&files);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = live_source_make_label(&builder->set, &groups->items[candidates[i].group].source,
+                                    &files, &text, &builder->growth->rows[i].label, err);
+    label_files_release(&files);
+    buffer_release(&text);
+    return ok;
+}
+
+static void fill_row(const struct builder *builder, const struct candidate *candidate,
+                     struct growth_row *row)
+{
+    const struct site_group *group = &builder->survivors.groups.items[candidate->group];
+    *row = (struct growth_row){
+        .fit = candidate->fit,
+        .category = group->category,
+        .stack = group->source.shown,
+        .site = group->source.site,
+        .label = row->label,
+        .bytes_at_first = candidate->first_bytes,
+        .bytes_at_end = candidate->end_bytes,
+        .blocks_at_end = candidate->blocks,
+        .save_bytes = candidate->save_bytes,
+    };
+}
+
+/* What the growing groups have in common, also those that get no row. */
+static void sum_growing(const struct builder *builder, struct candidate *candidates, size_t count)
+{
+    struct growth *growth = builder->growth;
+    const struct survivors *survivors = &builder->survivors;
+    growth->scalar_row = NO_ROW;
+    for (size_t i = 0; i < count && candidates[i].fit.kind == GROWTH_GROWING; i++) {
+        const struct site_group *group = &survivors->groups.items[candidates[i].group];
+        bool scalar = candidates[i].end_bytes <= (int64_t)(SCALAR_BYTES * candidates[i].blocks);
+        bool graph = !scalar && (group->category == CATEGORY_ACTIVATION ||
+                                 group->category == CATEGORY_UNKNOWN);
+        candidates[i].save_bytes =
+            survivors_older(survivors, builder->timeline, candidates[i].group,
+                            builder->timeline->active.peak_event, builder->peak_since);
+        growth->growing++;
+        sum_add_capped(&growth->save_bytes, candidates[i].save_bytes);
+        sum_add_capped(&growth->bytes_per_step, candidates[i].fit.bytes_per_step);
+        if (group->category == CATEGORY_ACTIVATION)
+            sum_add_capped(&growth->activation_bytes_per_step, candidates[i].fit.bytes_per_step);
+        if (graph)
+            sum_add_capped(&growth->graph_bytes_per_step, candidates[i].fit.bytes_per_step);
+        if (growth->scalar_row == NO_ROW && i < GROWTH_ROWS && scalar &&
+            group->source.site.user_frame != NO_FRAME)
+            growth->scalar_row = i;
+    }
+    if (growth->graph_bytes_per_step == 0)
+        growth->scalar_row = NO_ROW;
+}
+
+static bool make_rows(struct builder *builder, struct candidate *candidates, struct error *err)
+{
+    struct growth *growth = builder->growth;
+    size_t count = builder->survivors.groups.count;
+    fit_groups(builder, candidates);
+    if (count > 0)
+        qsort(candidates, count, sizeof(*candidates), compare_candidates);
+    sum_growing(builder, candidates, count);
+    growth->row_count = count < GROWTH_ROWS ? count : GROWTH_ROWS;
+    growth->rows_left_out = count - growth->row_count;
+    growth->rows = calloc(growth->row_count + 1, sizeof(*growth->rows));
+    if (!growth->rows)
+        return out_of_memory(err);
+    if (!label_rows(builder, candidates, growth->row_count, err))
+        return false;
+    for (size_t i = 0; i < growth->row_count; i++)
+        fill_row(builder, &candidates[i], &growth->rows[i]);
+    return true;
+}
+
+/* The stale gradients as a row of their own, behind what grows. */
+static bool add_gradients(struct growth *growth, struct error *err)
+{
+    size_t at = 0;
+    while (at < growth->row_count && growth->rows[at].fit.kind == GROWTH_GROWING)
+        at++;
+    struct growth_row *rows = realloc(growth->rows, (growth->row_count + 1) * sizeof(*rows));
+    if (!rows)
+        return out_of_memory(err);
+    growth->rows = rows;
+    memmove(&rows[at + 1], &rows[at], (growth->row_count - at) * sizeof(*rows));
+    rows[at] = (struct growth_row){
+        .fit = {.kind = GROWTH_KEPT_GRADIENTS,
+                .r_squared = 1,
+                .confidence = growth->gradients.passes > 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM},
+        .category = CATEGORY_GRADIENT,
+        .site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME},
+        .label = {"(gradients)", "(gradients)"},
+        .bytes_at_first = growth->gradients.bytes,
+        .bytes_at_end = growth->gradients.bytes,
+        .blocks_at_end = growth->gradients.count,
+        .save_bytes = growth->gradients.save_bytes,
+    };
+    growth->row_count++;
+    return true;
+}
+
+static bool compare_steps(struct builder *builder, struct error *err)
+{
+    if (!survivors_find(&builder->survivors, &builder->set, &builder->ends, err))
+        return false;
+    struct candidate *candidates = NULL;
+    size_t capacity = 0;
+    struct budget *budget = builder->timeline->snapshot->budget;
+    bool ok = vec_grow((void **)&candidates, &capacity, builder->survivors.groups.count + 1,
+                       sizeof(*candidates), budget, err) &&
+              make_rows(builder, candidates, err);
+    vec_free(candidates, capacity, sizeof(*candidates), budget);
+    survivors_release(&builder->survivors);
+    return ok;
+}
+
+bool growth_find(struct growth *growth, const struct timeline *timeline, struct site_table *sites,
+                 const struct categories *categories, const struct phases *phases,
+                 const struct steps *steps, struct error *err)
+{
+    struct growth made = {.scalar_row = NO_ROW};
+    struct builder builder = {
+        .growth = &made,
+        .steps = steps,
+        .timeline = timeline,
+        .set = {.timeline = timeline, .sites = sites, .categories = categories},
+    };
+    choose_ends(&builder);
+    builder.peak_since = step_of_peak(&builder);
+    bool ok = stale_gradients_find(&made.gradients, timeline, phases, categories, err) &&
+              (made.compared < GROWTH_LEAST || compare_steps(&builder, err)) &&
+              (made.gradients.count == 0 || add_gradients(&made, err));
+    if (!ok) {
+        growth_release(&made);
+        return false;
+    }
+    *growth = made;
+    return true;
+}
+
+void growth_release(struct growth *growth)
+{
+    free(growth->rows);
+    *growth = (struct growth){.scalar_row = NO_ROW};
+}

@@ -1,0 +1,125 @@
+#define _GNU_SOURCE /* qsort_r */
+#include "analysis/layers/layers.h"
+
+#include <stdlib.h>
+
+#include "analysis/layers/internal.h"
+
+#define LEAST_TOLD ((int64_t)1 << 20) /* bytes of a row that says something about type sizes */
+
+static void note_peak(struct layers_peak *peak, int64_t bytes, size_t row)
+{
+    if (peak->row == LAYERS_NONE || bytes > peak->bytes)
+        *peak = (struct layers_peak){bytes, (uint32_t)row};
+}
+
+static void add_up(struct layers_report *report)
+{
+    report->allocated.row = report->reserved.row = report->gathered.row = LAYERS_NONE;
+    for (size_t i = 0; i < report->trace->count; i++) {
+        const struct layer_row *row = &report->trace->rows[i];
+        note_peak(&report->allocated, row->allocated, i);
+        note_peak(&report->reserved, row->reserved, i);
+        note_peak(&report->gathered, row->cumul_all_gathered, i);
+        if (row->is_forward) {
+            report->total_activations += row->memory_activations;
+            report->total_forward += row->memory_diff;
+            report->gathered_forward += row->all_gathered;
+        } else {
+            report->gathered_backward += row->all_gathered;
+        }
+    }
+}
+
+static int by_activations(const void *left, const void *right, void *rows_of)
+{
+    const struct layer_row *rows = rows_of;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (rows[a].memory_activations != rows[b].memory_activations)
+        return rows[a].memory_activations < rows[b].memory_activations ? 1 : -1;
+    return (a > b) - (a < b);
+}
+
+static bool rank_producers(struct layers_report *report, struct error *err)
+{
+    const struct layer_trace *trace = report->trace;
+    if (!vec_grow((void **)&report->producers, &report->producer_capacity, trace->forward_count,
+                  sizeof(*report->producers), trace->budget, err))
+        return false;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->rows[i].is_forward)
+            report->producers[report->producer_count++] = (uint32_t)i;
+    if (report->producer_count)
+        qsort_r(report->producers, report->producer_count, sizeof(*report->producers),
+                by_activations, (void *)trace->rows);
+    return true;
+}
+
+/* FairScale takes every type but float16 for one of 4 bytes. Where a module allocates its output
+ * and nothing else, the difference shows by how much that is off: the percentage that most of the
+ * bytes agree on, if it is one that a type explains. */
+static uint64_t type_size_percent(const struct layer_trace *trace)
+{
+    static const uint64_t percents[] = {50, 200, 400}; /* float64, bfloat16, 8-bit types */
+    int64_t agreeing[3] = {0}, all = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct layer_row *row = &trace->rows[i];
+        if (!row->is_forward || row->memory_diff < LEAST_TOLD || row->memory_activations == 0)
+            continue;
+        double percent = 100.0 * (double)row->memory_activations / (double)row->memory_diff;
+        all += row->memory_diff;
+        for (size_t n = 0; n < 3; n++)
+            if (percent > 0.98 * (double)percents[n] && percent < 1.02 * (double)percents[n])
+                agreeing[n] += row->memory_diff;
+    }
+    for (size_t n = 0; n < 3; n++)
+        if (agreeing[n] > all / 2)
+            return percents[n];
+    return 0;
+}
+
+static void notice(struct layers_report *report)
+{
+    const struct layer_trace *trace = report->trace;
+    uint64_t *notices = report->notices;
+    notices[LAYERS_EMPTY] = trace->count == 0;
+    notices[LAYERS_NO_FORWARD] = trace->count > 0 && trace->forward_count == 0;
+    notices[LAYERS_NO_BACKWARD] = trace->count > 0 && trace->forward_count == trace->count;
+    for (size_t i = 0; i < report->module_count; i++)
+        notices[LAYERS_REPEATED] += report->modules[i].forward_rows > 1;
+    if (notices[LAYERS_REPEATED] <= report->module_count / 2) /* a model may use some again */
+        notices[LAYERS_REPEATED] = 0;
+    notices[LAYERS_TYPE_SIZE] = type_size_percent(trace);
+}
+
+struct layers_report *layers_report_build(const struct layer_trace *trace,
+                                          const struct layers_options *options, struct error *err)
+{
+    struct layers_report *report = calloc(1, sizeof(*report));
+    if (!report) {
+        error_set(err, STATUS_LIMIT, "out of memory");
+        return NULL;
+    }
+    report->trace = trace;
+    report->options = *options;
+    add_up(report);
+    if (rank_producers(report, err) && layers_build_modules(report, err) &&
+        layers_build_tree(report, err) && layers_build_shards(report, err)) {
+        notice(report);
+        return report;
+    }
+    layers_report_destroy(report);
+    return NULL;
+}
+
+void layers_report_destroy(struct layers_report *report)
+{
+    if (!report)
+        return;
+    struct budget *budget = report->trace->budget;
+    vec_free(report->modules, report->module_capacity, sizeof(*report->modules), budget);
+    vec_free(report->producers, report->producer_capacity, sizeof(*report->producers), budget);
+    vec_free(report->nodes, report->node_capacity, sizeof(*report->nodes), budget);
+    vec_free(report->shards, report->shard_capacity, sizeof(*report->shards), budget);
+    free(report);
+}

@@ -1,0 +1,286 @@
+#include "analysis/live/sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/code/paths.h"
+#include "analysis/code/text_ranks.h"
+#include "base/hash.h"
+#include "base/idtable.h"
+#include "model/sums.h"
+
+/* What a group is told apart by. */
+struct group_key {
+    frame_id frame;
+    string_id op, node; /* node: only without a frame */
+    uint32_t category_and_source;
+};
+
+static struct group_key key_of(const struct live_set *set, const struct live_source *source,
+                               enum category category)
+{
+    struct group_key key = {.op = source->site.op,
+                            .category_and_source =
+                                (uint32_t)category << 8 | (uint32_t)source->source << 1};
+    if (!site_frame(set->sites, source->shown, &source->site, &key.frame)) {
+        /* The labels of stacks without Python tell these apart too. */
+        bool is_empty = source->shown == STACK_NONE;
+        key.frame = NO_FRAME - (frame_id)is_empty;
+        key.node = source->site.node;
+        key.category_and_source |= source->site.has_backward;
+    }
+    return key;
+}
+
+static bool key_equal(struct group_key a, struct group_key b)
+{
+    return a.frame == b.frame && a.op == b.op && a.node == b.node &&
+           a.category_and_source == b.category_and_source;
+}
+
+/* Live allocations that share their stacks and category, counted together first, so that
+ * stacks are looked at once each. */
+struct bundle {
+    stack_id own, forward;
+    uint32_t example; /* in live_set.items */
+    uint32_t kind;    /* category, live_is_older() */
+    uint32_t group;
+    int64_t bytes;
+    uint64_t count;
+};
+
+struct bundles {
+    struct bundle *items;
+    size_t count, capacity;
+    struct idtable table;
+};
+
+static bool bundle_add(const struct live_set *set, struct bundles *bundles, uint32_t index,
+                       uint64_t seed, uint32_t *at, struct error *err)
+{
+    struct budget *budget = set->timeline->snapshot->budget;
+    const struct live *live = &set->items[index];
+    struct site site;
+    if (!site_of(set->sites, live->stack, &site, err))
+        return false;
+    struct bundle wanted = {
+        .own = live->stack,
+        .forward = site.user_frame == NO_FRAME ? live_forward_stack(set, live) : STACK_NONE,
+        .example = index,
+        .kind = (uint32_t)live_category(set, live) << 1 | live_is_older(set, live),
+    };
+    uint64_t stacks = (uint64_t)wanted.own << 32 | wanted.forward;
+    uint32_t tag = (uint32_t)hash_word(hash_word(stacks, seed) + wanted.kind, seed), found;
+    struct idprobe probe = idtable_probe(&bundles->table, tag);
+    while (idtable_next(&bundles->table, &probe, &found)) {
+        struct bundle *bundle = &bundles->items[found];
+        if (bundle->own == wanted.own && bundle->forward == wanted.forward &&
+            bundle->kind == wanted.kind) {
+            sum_add_capped(&bundle->bytes, (int64_t)live->size);
+            bundle->count++;
+            *at = found;
+            return true;
+        }
+    }
+    if (!vec_grow((void **)&bundles->items, &bundles->capacity, bundles->count + 1,
+                  sizeof(*bundles->items), budget, err) ||
+        !idtable_reserve(&bundles->table, budget, err))
+        return false;
+    wanted.bytes = (int64_t)live->size;
+    wanted.count = 1;
+    *at = (uint32_t)bundles->count;
+    idtable_insert(&bundles->table, tag, *at);
+    bundles->items[bundles->count++] = wanted;
+    return true;
+}
+
+static void group_join(struct site_group *group, const struct bundle *bundle,
+                       const struct live_source *source)
+{
+    sum_add_capped(&group->bytes, bundle->bytes);
+    group->count += bundle->count;
+    group->stacks++;
+    if (bundle->bytes > group->most_bytes) {
+        group->most_bytes = bundle->bytes;
+        group->source = *source;
+    }
+}
+
+static bool group_add(const struct live_set *set, struct site_groups *groups, struct idtable *table,
+                      struct bundle *bundle, uint64_t seed, struct error *err)
+{
+    enum category category = (enum category)(bundle->kind >> 1);
+    struct live_source source;
+    if (!live_source_of(set, &set->items[bundle->example], &source, err))
+        return false;
+    struct group_key key = key_of(set, &source, category);
+    uint64_t words = hash_word((uint64_t)key.frame << 32 | key.op, seed);
+    words += (uint64_t)key.node << 32 | key.category_and_source;
+    uint32_t tag = (uint32_t)hash_word(words, seed), found;
+    struct idprobe probe = idtable_probe(table, tag);
+    while (idtable_next(table, &probe, &found)) {
+        struct site_group *group = &groups->items[found];
+        if (key_equal(key, key_of(set, &group->source, group->category))) {
+            group_join(group, bundle, &source);
+            bundle->group = found;
+            return true;
+        }
+    }
+    if (!vec_grow((void **)&groups->items, &groups->capacity, groups->count + 1,
+                  sizeof(*groups->items), groups->budget, err) ||
+        !idtable_reserve(table, groups->budget, err))
+        return false;
+    bundle->group = (uint32_t)groups->count;
+    idtable_insert(table, tag, bundle->group);
+    struct site_group *group = &groups->items[groups->count++];
+    *group = (struct site_group){.source = source, .category = category, .most_bytes = -1};
+    group_join(group, bundle, &source);
+    return true;
+}
+
+enum { NAME_FILE, NAME_FUNCTION, NAME_OP, NAME_NODE, NAMES };
+
+/* One group to sort, with what the comparison needs of its names. */
+struct sort_key {
+    int64_t bytes;
+    const uint32_t *names; /* NAMES ranks: by text_ranks.h */
+    uint32_t line, category_and_source;
+    uint32_t group;
+    bool has_stack;
+};
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct sort_key *x = a, *y = b;
+    if (x->has_stack != y->has_stack)
+        return x->has_stack ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    int order = compare_numbers(x->names[NAME_FILE], y->names[NAME_FILE]);
+    if (!order)
+        order = compare_numbers(x->line, y->line);
+    for (int i = NAME_FUNCTION; !order && i < NAMES; i++)
+        order = compare_numbers(x->names[i], y->names[i]);
+    if (!order)
+        order = compare_numbers(x->category_and_source, y->category_and_source);
+    return order ? order : compare_numbers(x->group, y->group);
+}
+
+static struct sort_key sort_key_of(const struct live_set *set, const struct site_group *group,
+                                   uint32_t index, struct text names[NAMES])
+{
+    const struct symbols *symbols = site_table_symbols(set->sites);
+    struct group_key key = key_of(set, &group->source, group->category);
+    struct frame frame = {STRING_EMPTY, STRING_EMPTY, 0};
+    frame_id id;
+    if (site_frame(set->sites, group->source.shown, &group->source.site, &id))
+        frame = symbols_frame_at(symbols, id);
+    names[NAME_FILE] = symbols_text(symbols, frame.file);
+    names[NAME_FUNCTION] = symbols_text(symbols, frame.name);
+    names[NAME_OP] = symbols_text(symbols, key.op);
+    names[NAME_NODE] = symbols_text(symbols, key.node);
+    return (struct sort_key){
+        .bytes = group->bytes,
+        .line = frame.line,
+        .category_and_source = key.category_and_source,
+        .group = index,
+        .has_stack = group->source.shown != STACK_NONE,
+    };
+}
+
+/* keys[i] is of group i. `*ranks` is what they refer to. */
+static bool make_keys(const struct live_set *set, const struct site_groups *groups,
+                      struct sort_key *keys, uint32_t **ranks, size_t *capacity, struct error *err)
+{
+    struct text *texts = NULL;
+    size_t count = groups->count * NAMES, text_capacity = 0;
+    bool ok =
+        vec_grow((void **)&texts, &text_capacity, count, sizeof(*texts), groups->budget, err) &&
+        vec_grow((void **)ranks, capacity, count, sizeof(**ranks), groups->budget, err);
+    for (size_t i = 0; ok && i < groups->count; i++) {
+        keys[i] = sort_key_of(set, &groups->items[i], (uint32_t)i, &texts[i * NAMES]);
+        keys[i].names = &(*ranks)[i * NAMES];
+    }
+    ok = ok && text_ranks_make(texts, count, *ranks, groups->budget, err);
+    vec_free(texts, text_capacity, sizeof(*texts), groups->budget);
+    return ok;
+}
+
+/* places[i]: where group i went to. */
+static bool sort_groups(const struct live_set *set, struct site_groups *groups, uint32_t *places,
+                        struct error *err)
+{
+    struct sort_key *keys = NULL;
+    struct site_group *sorted = NULL;
+    uint32_t *ranks = NULL;
+    size_t keys_capacity = 0, sorted_capacity = 0, ranks_capacity = 0;
+    bool ok = vec_grow((void **)&keys, &keys_capacity, groups->count, sizeof(*keys), groups->budget,
+                       err) &&
+              vec_grow((void **)&sorted, &sorted_capacity, groups->count, sizeof(*sorted),
+                       groups->budget, err) &&
+              make_keys(set, groups, keys, &ranks, &ranks_capacity, err);
+    if (ok && groups->count > 0) {
+        qsort(keys, groups->count, sizeof(*keys), compare_groups);
+        for (size_t i = 0; i < groups->count; i++) {
+            sorted[i] = groups->items[keys[i].group];
+            groups->placed += keys[i].has_stack;
+            places[keys[i].group] = (uint32_t)i;
+        }
+        memcpy(groups->items, sorted, groups->count * sizeof(*sorted));
+    }
+    vec_free(ranks, ranks_capacity, sizeof(*ranks), groups->budget);
+    vec_free(keys, keys_capacity, sizeof(*keys), groups->budget);
+    vec_free(sorted, sorted_capacity, sizeof(*sorted), groups->budget);
+    return ok;
+}
+
+bool site_groups_make(const struct live_set *set, struct site_groups *groups, struct error *err)
+{
+    return site_groups_make_members(set, groups, NULL, err);
+}
+
+bool site_groups_make_members(const struct live_set *set, struct site_groups *groups,
+                              uint32_t *members, struct error *err)
+{
+    struct budget *budget = set->timeline->snapshot->budget;
+    struct site_groups made = {.budget = budget};
+    struct bundles bundles = {0};
+    struct idtable table = {0};
+    uint64_t seed = hash_seed();
+    uint32_t *places = NULL, at = 0;
+    size_t places_capacity = 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < set->count; i++) {
+        ok = bundle_add(set, &bundles, (uint32_t)i, seed, &at, err);
+        if (ok && members)
+            members[i] = at;
+    }
+    for (size_t i = 0; ok && i < bundles.count; i++)
+        ok = group_add(set, &made, &table, &bundles.items[i], seed, err);
+    idtable_release(&bundles.table, budget);
+    idtable_release(&table, budget);
+    ok = ok &&
+         vec_grow((void **)&places, &places_capacity, made.count, sizeof(*places), budget, err) &&
+         sort_groups(set, &made, places, err);
+    for (size_t i = 0; ok && members && i < set->count; i++)
+        members[i] = places[bundles.items[members[i]].group];
+    vec_free(places, places_capacity, sizeof(*places), budget);
+    vec_free(bundles.items, bundles.capacity, sizeof(*bundles.items), budget);
+    if (!ok) {
+        site_groups_release(&made);
+        return false;
+    }
+    *groups = made;
+    return true;
+}
+
+void site_groups_release(struct site_groups *groups)
+{
+    vec_free(groups->items, groups->capacity, sizeof(*groups->items), groups->budget);
+    *groups = (struct site_groups){0};
+}

@@ -1,0 +1,135 @@
+#include "analysis/live/sums.h"
+
+#include <stdlib.h>
+
+#include "analysis/code/paths.h"
+
+/* What one allocation adds to its line of code. */
+struct part {
+    frame_id frame;
+    int64_t bytes;
+    size_t live; /* item of the set */
+};
+
+bool live_is_activation(const struct live_set *set, const struct phases *phases,
+                        const struct live *live, const struct live_source *source)
+{
+    (void)phases, (void)source;
+    return live_category(set, live) == CATEGORY_ACTIVATION;
+}
+
+bool live_is_cast(const struct live_set *set, const struct phases *phases, const struct live *live,
+                  const struct live_source *source)
+{
+    struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
+    return live_is_activation(set, phases, live, source) && text_equals(op, "aten::_to_copy");
+}
+
+bool live_is_optimizer_temporary(const struct live_set *set, const struct phases *phases,
+                                 const struct live *live, const struct live_source *source)
+{
+    (void)source;
+    if (!live->in_trace || live_category(set, live) != CATEGORY_TEMPORARY)
+        return false;
+    uint32_t run = phases_run_of(phases, set->timeline->lifetimes[live->index].alloc);
+    return run != NO_RUN && phases->runs[run].phase == PHASE_OPTIMIZER;
+}
+
+/* By frame, the largest first among equals. */
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    if (x->frame != y->frame)
+        return x->frame < y->frame ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return (x->live > y->live) - (x->live < y->live);
+}
+
+static bool label_top(const struct live_set *set, struct part *parts, size_t count,
+                      struct live_sum *sum, struct error *err)
+{
+    size_t top = count;
+    qsort(parts, count, sizeof(*parts), compare_parts);
+    for (size_t i = 0, end; i < count; i = end) {
+        int64_t bytes = 0;
+        for (end = i; end < count && parts[end].frame == parts[i].frame; end++)
+            bytes += parts[end].bytes;
+        if (bytes > sum->top_bytes ||
+            (bytes == sum->top_bytes && top < count &&
+             site_frame_order(set->sites, parts[i].frame, parts[top].frame) < 0)) {
+            sum->top_bytes = bytes;
+            top = i;
+        }
+    }
+    struct live_source source;
+    if (top == count)
+        return true;
+    if (!live_source_of(set, &set->items[parts[top].live], &source, err))
+        return false;
+    live_source_label(set, &source, NULL, true, &sum->top_label);
+    return !sum->top_label.failed || error_set(err, STATUS_LIMIT, "out of memory");
+}
+
+/* The allocations of one sum. */
+struct parts {
+    struct part *items; /* room for the whole set */
+    size_t count;
+};
+
+static void add_live(const struct live_set *set, size_t item, const struct live_source *source,
+                     struct live_sum *sum, struct parts *parts)
+{
+    int64_t bytes = (int64_t)set->items[item].size;
+    frame_id frame;
+    sum->bytes += bytes;
+    sum->count++;
+    if (site_frame(set->sites, source->shown, &source->site, &frame))
+        parts->items[parts->count++] = (struct part){frame, bytes, item};
+}
+
+static bool add_all(const struct live_set *set, const struct phases *phases,
+                    live_test *const *counts, size_t count, struct live_sum *sums,
+                    struct parts *parts, struct error *err)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        struct live_source source;
+        if (!live_source_of(set, &set->items[i], &source, err))
+            return false;
+        for (size_t k = 0; k < count; k++)
+            if (counts[k](set, phases, &set->items[i], &source))
+                add_live(set, i, &source, &sums[k], &parts[k]);
+    }
+    return true;
+}
+
+bool live_sums(const struct live_set *set, const struct phases *phases, live_test *const *counts,
+               size_t count, struct live_sum *sums, struct error *err)
+{
+    struct live_sum made[LIVE_SUMS_MOST] = {0};
+    struct parts parts[LIVE_SUMS_MOST] = {0};
+    struct part *room = NULL;
+    struct budget *budget = set->timeline->snapshot->budget;
+    size_t capacity = 0;
+    if (!vec_grow((void **)&room, &capacity, count * set->count + 1, sizeof(*room), budget, err))
+        return false;
+    for (size_t k = 0; k < count; k++)
+        parts[k].items = room + k * set->count;
+    bool ok = add_all(set, phases, counts, count, made, parts, err);
+    for (size_t k = 0; ok && k < count; k++)
+        ok = parts[k].count == 0 || label_top(set, parts[k].items, parts[k].count, &made[k], err);
+    vec_free(room, capacity, sizeof(*room), budget);
+    for (size_t k = 0; k < count; k++) {
+        if (ok)
+            sums[k] = made[k];
+        else
+            live_sum_release(&made[k]);
+    }
+    return ok;
+}
+
+void live_sum_release(struct live_sum *sum)
+{
+    buffer_release(&sum->top_label);
+    *sum = (struct live_sum){0};
+}

@@ -1,0 +1,117 @@
+#include "analysis/phase/passes.h"
+
+#include <stdlib.h>
+
+#include "analysis/phase/births.h"
+#include "base/bisect.h"
+
+static int compare_sizes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool add_stay(struct pattern *pattern, uint64_t size, struct error *err)
+{
+    if (!vec_grow((void **)&pattern->stays, &pattern->stay_capacity, pattern->stay_count + 1,
+                  sizeof(size), pattern->budget, err))
+        return false;
+    pattern->stays[pattern->stay_count++] = size;
+    return true;
+}
+
+static bool find_stays(struct pattern *pattern, struct error *err)
+{
+    const struct timeline *timeline = pattern->timeline;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (preexisting_end(&timeline->preexisting[i]) == EVENT_NEVER &&
+            !add_stay(pattern, timeline->preexisting[i].size, err))
+            return false;
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        if (lifetime_end(&timeline->lifetimes[i]) == EVENT_NEVER &&
+            !add_stay(pattern, trace_size(timeline->trace, timeline->lifetimes[i].alloc), err))
+            return false;
+    if (pattern->stay_count > 0)
+        qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_sizes);
+    return true;
+}
+
+/* The run of an item, by bisection: there is no guide yet. */
+static size_t run_of(const struct phases *phases, uint32_t item)
+{
+    return bisect_last(&phases->runs->first, sizeof(*phases->runs), phases->count, item);
+}
+
+/* How many optimizer steps, by annotation, begin at or before each run. */
+static bool count_steps(struct pattern *pattern, struct error *err)
+{
+    uint32_t steps = 0;
+    if (!vec_grow((void **)&pattern->steps, &pattern->step_capacity, pattern->old->count + 1,
+                  sizeof(uint32_t), pattern->budget, err))
+        return false;
+    for (size_t run = 0; run < pattern->old->count; run++) {
+        steps += pattern->old->runs[run].phase == PHASE_OPTIMIZER;
+        pattern->steps[run] = steps;
+    }
+    return true;
+}
+
+/* Whether an optimizer step lies within the life of something, or it was born in one. */
+static bool outlives_step(const struct pattern *pattern, uint32_t birth, uint32_t end)
+{
+    size_t first = run_of(pattern->old, birth), last = run_of(pattern->old, end);
+    return pattern->old->runs[first].phase == PHASE_OPTIMIZER ||
+           pattern->steps[first] != pattern->steps[last];
+}
+
+bool pattern_may_be_saved(const struct pattern *pattern, size_t index, bool any_size)
+{
+    const struct timeline *timeline = pattern->timeline;
+    const struct lifetime *lifetime = &timeline->lifetimes[index];
+    uint32_t end = lifetime_end(lifetime);
+    if (end == EVENT_NEVER || end < lifetime->alloc || birth_is_leaf(timeline, index) ||
+        outlives_step(pattern, lifetime->alloc, end))
+        return false;
+    uint64_t size = trace_size(timeline->trace, lifetime->alloc);
+    return any_size || pattern->stay_count == 0 ||
+           !bsearch(&size, pattern->stays, pattern->stay_count, sizeof(size), compare_sizes);
+}
+
+bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err)
+{
+    if (!vec_grow((void **)&pattern->passes, &pattern->pass_capacity, pattern->pass_count + 1,
+                  sizeof(passes), pattern->budget, err))
+        return false;
+    pattern->passes[pattern->pass_count++] = passes;
+    return true;
+}
+
+static int compare_passes(const void *a, const void *b)
+{
+    const struct passes *x = a, *y = b;
+    return (x->forward > y->forward) - (x->forward < y->forward);
+}
+
+void pattern_sort_passes(struct pattern *pattern)
+{
+    if (pattern->pass_count > 0)
+        qsort(pattern->passes, pattern->pass_count, sizeof(*pattern->passes), compare_passes);
+}
+
+bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
+                  const struct phases *old, struct error *err)
+{
+    *pattern = (struct pattern){.timeline = timeline, .old = old, .budget = old->budget};
+    return find_stays(pattern, err) && count_steps(pattern, err) &&
+           vec_grow((void **)&pattern->change, &pattern->change_capacity,
+                    timeline->trace->count + 1, sizeof(*pattern->change), pattern->budget, err);
+}
+
+void pattern_release(struct pattern *pattern)
+{
+    vec_free(pattern->stays, pattern->stay_capacity, sizeof(uint64_t), pattern->budget);
+    vec_free(pattern->steps, pattern->step_capacity, sizeof(uint32_t), pattern->budget);
+    vec_free(pattern->change, pattern->change_capacity, sizeof(int32_t), pattern->budget);
+    vec_free(pattern->saved, pattern->saved_capacity, sizeof(struct saved), pattern->budget);
+    vec_free(pattern->passes, pattern->pass_capacity, sizeof(struct passes), pattern->budget);
+}

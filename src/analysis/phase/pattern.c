@@ -1,0 +1,122 @@
+#include "analysis/phase/pattern.h"
+
+#include "analysis/phase/births.h"
+#include "analysis/phase/passes.h"
+#include "analysis/phase/refine.h"
+
+#define LEAST_BIRTHS 32 /* of a program that computes forward only */
+
+/* The runs by annotation, with the passes put over what is no step's own. */
+static bool put_passes(struct pattern *pattern, struct phases *made, struct error *err)
+{
+    const struct phases *old = pattern->old;
+    size_t items = pattern->timeline->trace->count, pass = 0;
+    bool ok = true;
+    for (size_t run = 0; ok && run < old->count; run++) {
+        uint32_t at = old->runs[run].first, end = phases_run_end(old, run, items);
+        enum phase phase = (enum phase)old->runs[run].phase;
+        enum phase_evidence evidence = (enum phase_evidence)old->runs[run].evidence;
+        bool plain = phase <= PHASE_OTHER;
+        while (phase == PHASE_OPTIMIZER && pass < pattern->pass_count &&
+               pattern->passes[pass].forward < at)
+            pass++; /* a pass ends with the step */
+        while (ok && at < end) {
+            while (pass < pattern->pass_count && pattern->passes[pass].end <= at)
+                pass++;
+            const struct passes *next = pass < pattern->pass_count ? &pattern->passes[pass] : NULL;
+            uint32_t stop = end;
+            if (!plain || !next || next->forward >= end) {
+                ok = phases_append(made, at, phase, evidence, err);
+            } else if (at < next->forward) {
+                stop = next->forward;
+                ok = phases_append(made, at, phase, evidence, err);
+            } else {
+                bool forward = at < next->backward;
+                stop = forward ? next->backward : next->end;
+                ok = phases_append(made, at, forward ? PHASE_FORWARD : PHASE_BACKWARD,
+                                   PHASE_BY_LIFETIMES, err);
+            }
+            at = stop < end ? stop : end;
+        }
+    }
+    return ok;
+}
+
+/* The backward pass goes on to the optimizer step that an annotation names. */
+static void prolong_backward(struct phases *phases)
+{
+    size_t kept = 0;
+    for (size_t run = 0; run < phases->count; run++) {
+        bool joins = run > 0 && run + 1 < phases->count && phases->runs[run].phase <= PHASE_OTHER &&
+                     phases->runs[kept - 1].phase == PHASE_BACKWARD &&
+                     phases->runs[run + 1].phase == PHASE_OPTIMIZER;
+        if (!joins)
+            phases->runs[kept++] = phases->runs[run];
+    }
+    phases->count = kept;
+}
+
+/* Where a trace settles: what stays, and is there by this item, has the most bytes x items of the
+ * trace behind it. */
+static uint32_t settling_item(const struct timeline *timeline)
+{
+    const struct trace *trace = timeline->trace;
+    double bytes = 0, most = 0;
+    uint32_t settled = 0;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (preexisting_end(&timeline->preexisting[i]) == EVENT_NEVER)
+            bytes += (double)timeline->preexisting[i].size;
+    most = bytes * (double)trace->count;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
+        if (lifetime_end(&timeline->lifetimes[i]) != EVENT_NEVER)
+            continue;
+        bytes += (double)trace_size(trace, item);
+        if (bytes * (double)(trace->count - item) <= most)
+            continue;
+        most = bytes * (double)(trace->count - item);
+        settled = item + 1;
+    }
+    return settled;
+}
+
+/* Without any turn, and without an annotation: a program that only computes forward, if anything.
+ */
+static bool guess_forward(struct phases *phases, const struct timeline *timeline, struct error *err)
+{
+    uint32_t first = settling_item(timeline);
+    if (first >= timeline->trace->count ||
+        timeline->lifetime_count - births_from(timeline, first) < LEAST_BIRTHS)
+        return true;
+    return phases_append(phases, first, PHASE_FORWARD, PHASE_GUESSED, err);
+}
+
+static bool has_step(const struct phases *phases)
+{
+    for (size_t run = 0; run < phases->count; run++)
+        if (phases->runs[run].phase > PHASE_DATA)
+            return true;
+    return false;
+}
+
+bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,
+                           struct error *err)
+{
+    struct pattern pattern;
+    struct phases made = {.budget = phases->budget};
+    bool ok = pattern_init(&pattern, timeline, phases, err) && passes_from_humps(&pattern, err) &&
+              passes_from_anchors(&pattern, err) && put_passes(&pattern, &made, err);
+    pattern_release(&pattern);
+    if (!ok) {
+        phases_release(&made);
+        return false;
+    }
+    vec_free(phases->runs, phases->runs_capacity, sizeof(*phases->runs), phases->budget);
+    phases->runs = made.runs;
+    phases->count = made.count;
+    phases->runs_capacity = made.runs_capacity;
+    prolong_backward(phases);
+    if (!has_step(phases))
+        return guess_forward(phases, timeline, err);
+    return phases_refine(phases, timeline, NULL, err);
+}

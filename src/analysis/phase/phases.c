@@ -1,0 +1,271 @@
+#include "analysis/phase/phases.h"
+
+#include <string.h>
+
+#include "analysis/phase/pattern.h"
+#include "analysis/phase/refine.h"
+#include "analysis/phase/step_marks.h"
+
+/* Other Python code of at most this many events inside the backward pass or the optimizer step (a
+ * hook, another thread) does not end them. */
+#define FLICKER_EVENTS 8
+
+const char *phase_name(enum phase phase)
+{
+    static const char *const names[] = {
+        [PHASE_UNKNOWN] = "unknown",   [PHASE_OTHER] = "other",
+        [PHASE_DATA] = "data_loading", [PHASE_FORWARD] = "forward",
+        [PHASE_BACKWARD] = "backward", [PHASE_OPTIMIZER] = "optimizer_step",
+    };
+    return names[phase];
+}
+
+static enum phase phase_of_context(enum context context)
+{
+    switch (context) {
+    case CONTEXT_FORWARD:
+        return PHASE_FORWARD;
+    case CONTEXT_BACKWARD:
+    case CONTEXT_RECOMPUTE:
+        return PHASE_BACKWARD;
+    case CONTEXT_OPTIMIZER:
+        return PHASE_OPTIMIZER;
+    case CONTEXT_DATA:
+        return PHASE_DATA;
+    case CONTEXT_INIT:
+    case CONTEXT_OTHER:
+    case CONTEXT_ZERO_GRAD:
+        return PHASE_OTHER;
+    case CONTEXT_NONE:
+        break;
+    }
+    return PHASE_UNKNOWN;
+}
+
+bool phases_append(struct phases *phases, uint32_t item, enum phase phase,
+                   enum phase_evidence evidence, struct error *err)
+{
+    struct phase_run *last = phases->count > 0 ? &phases->runs[phases->count - 1] : NULL;
+    if (last && last->first == item) {
+        phases->count--;
+        last = phases->count > 0 ? last - 1 : NULL;
+    }
+    if (last && last->phase == phase)
+        return true;
+    if (!vec_grow((void **)&phases->runs, &phases->runs_capacity, phases->count + 1,
+                  sizeof(*phases->runs), phases->budget, err))
+        return false;
+    phases->runs[phases->count++] = (struct phase_run){item, (uint16_t)phase, (uint16_t)evidence};
+    return true;
+}
+
+/* A run of the trace itself: a flicker is taken back. */
+static bool begin_run(struct phases *phases, uint32_t item, enum phase phase,
+                      enum phase_evidence evidence, struct error *err)
+{
+    struct phase_run *last = phases->count > 0 ? &phases->runs[phases->count - 1] : NULL;
+    if (last && last->phase == PHASE_OTHER && phases->count > 1 &&
+        item - last->first <= FLICKER_EVENTS && last[-1].phase == phase &&
+        (phase == PHASE_BACKWARD || phase == PHASE_OPTIMIZER)) {
+        phases->count--;
+        return true;
+    }
+    return phases_append(phases, item, phase, evidence, err);
+}
+
+static bool is_memory_event(uint8_t action)
+{
+    return action == ACTION_ALLOC || action == ACTION_FREE_REQUESTED ||
+           action == ACTION_FREE_COMPLETED;
+}
+
+/* The phase each stack shows, looked up once a stack: a byte each, PHASE_UNASKED at first. */
+struct stack_phases {
+    uint8_t *phases;
+    size_t count, capacity;
+    struct site_table *sites;
+};
+
+#define PHASE_UNASKED UINT8_MAX
+
+static bool stack_phases_init(struct stack_phases *known, struct site_table *sites,
+                              struct budget *budget, struct error *err)
+{
+    *known = (struct stack_phases){.sites = sites};
+    known->count = symbols_stack_count(site_table_symbols(sites));
+    if (!vec_grow((void **)&known->phases, &known->capacity, known->count, 1, budget, err))
+        return false;
+    memset(known->phases, PHASE_UNASKED, known->count);
+    known->phases[STACK_NONE] = PHASE_UNKNOWN;
+    return true;
+}
+
+static inline bool stack_phase(struct stack_phases *known, stack_id stack, enum phase *phase,
+                               struct error *err)
+{
+    if (known->phases[stack] == PHASE_UNASKED) {
+        const struct stack_facts *facts = site_stack_facts(known->sites, stack, err);
+        if (!facts)
+            return false;
+        known->phases[stack] = (uint8_t)phase_of_context((enum context)facts->context);
+    }
+    *phase = (enum phase)known->phases[stack];
+    return true;
+}
+
+/* What annotations say, by kind; each list is walked once, along with the items. */
+enum { MARK_STEP, MARK_DATA, MARK_ZERO_GRAD, MARK_KINDS };
+
+struct marks {
+    struct step_marks kinds[MARK_KINDS];
+    size_t next[MARK_KINDS];
+};
+
+static bool marks_find(struct marks *marks, const struct timeline *timeline, struct error *err)
+{
+    static const char *const prefixes[MARK_KINDS] = {"Optimizer.step#", "enumerate(DataLoader)#",
+                                                     "Optimizer.zero_grad#"};
+    for (int i = 0; i < MARK_KINDS; i++)
+        if (!step_marks_find(&marks->kinds[i], timeline, prefixes[i], false, err))
+            return false;
+    return true;
+}
+
+static void marks_release(struct marks *marks)
+{
+    for (int i = 0; i < MARK_KINDS; i++)
+        step_marks_release(&marks->kinds[i]);
+}
+
+/* The phase that an annotation open at the item shows, and where that began; PHASE_UNKNOWN without
+ * one. Items must come in order. */
+static enum phase marked_phase(struct marks *marks, uint32_t item, uint32_t *begin)
+{
+    static const enum phase shown[MARK_KINDS] = {PHASE_OPTIMIZER, PHASE_DATA, PHASE_OTHER};
+    enum phase phase = PHASE_UNKNOWN;
+    for (int i = 0; i < MARK_KINDS; i++) {
+        const struct step_marks *kind = &marks->kinds[i];
+        while (marks->next[i] < kind->count && kind->items[marks->next[i]].end <= item)
+            marks->next[i]++;
+        if (marks->next[i] == kind->count || kind->items[marks->next[i]].begin > item)
+            continue;
+        phase = shown[i];
+        *begin = kind->items[marks->next[i]].begin;
+    }
+    return phase;
+}
+
+/* Where a trace is read off: the run so far, and what shows the next. */
+struct reader {
+    struct phases *phases;
+    struct stack_phases *known;
+    struct marks *marks;
+    bool seen_memory; /* before it, events of segments belong to what follows */
+};
+
+/* An allocation without a stack, in a forward pass of a trace that has stacks, may be made by a
+ * thread of autograd's, which runs no Python; phases_refine() looks at it again. */
+static bool is_autograd_thread(const struct phases *phases, const struct trace *trace,
+                               uint32_t item)
+{
+    const struct phase_run *last = &phases->runs[phases->count - 1];
+    return phases->has_stacks && trace->action[item] == ACTION_ALLOC &&
+           trace->stack[item] == STACK_NONE && last->phase == PHASE_FORWARD &&
+           last->evidence == PHASE_BY_STACK;
+}
+
+static bool read_item(struct reader *reader, const struct trace *trace, uint32_t item,
+                      struct error *err)
+{
+    struct phases *phases = reader->phases;
+    const struct phase_run *last = &phases->runs[phases->count - 1];
+    uint32_t first = reader->seen_memory ? item : 0, begin = 0;
+    enum phase_evidence evidence = PHASE_BY_STACK;
+    enum phase phase;
+    reader->seen_memory = true;
+    if (!stack_phase(reader->known, trace->stack[item], &phase, err))
+        return false;
+    if (trace->stack[item] != STACK_NONE && trace->action[item] == ACTION_ALLOC)
+        phases->has_stacks = true;
+    if (phase == PHASE_UNKNOWN) {
+        evidence = PHASE_BY_ANNOTATION;
+        phase = marked_phase(reader->marks, item, &begin);
+        bool step_goes_on = last->phase > PHASE_DATA && last->evidence == PHASE_BY_STACK;
+        if (phase == PHASE_UNKNOWN && last->evidence == PHASE_BY_ANNOTATION)
+            phase = PHASE_OTHER;
+        else if (step_goes_on && begin <= last->first)
+            phase = PHASE_UNKNOWN;
+        if (phase == PHASE_UNKNOWN && is_autograd_thread(phases, trace, item)) {
+            phase = PHASE_BACKWARD;
+            evidence = PHASE_BY_LIFETIMES;
+        }
+    }
+    if (phase == PHASE_UNKNOWN || phase == last->phase)
+        return true;
+    return begin_run(phases, first, phase, evidence, err);
+}
+
+static bool find_runs(struct phases *phases, const struct timeline *timeline,
+                      struct stack_phases *known, struct marks *marks, struct error *err)
+{
+    const struct trace *trace = timeline->trace;
+    struct reader reader = {.phases = phases, .known = known, .marks = marks};
+    if (trace->count > 0 && !phases_append(phases, 0, PHASE_UNKNOWN, PHASE_BY_STACK, err))
+        return false;
+    for (size_t i = 0; i < trace->count; i++)
+        if (is_memory_event(trace->action[i]) && !read_item(&reader, trace, (uint32_t)i, err))
+            return false;
+    return true;
+}
+
+static void sum_up(struct phases *phases)
+{
+    phases->any_step = false;
+    for (size_t i = 0; i < phases->count; i++)
+        phases->any_step = phases->any_step || phases->runs[i].phase > PHASE_DATA;
+}
+
+static bool make_guide(struct phases *phases, size_t items, struct error *err)
+{
+    size_t count = items / PHASE_STRIDE + 1;
+    if (!vec_grow((void **)&phases->guide, &phases->guide_capacity, count, sizeof(*phases->guide),
+                  phases->budget, err))
+        return false;
+    uint32_t run = 0;
+    for (size_t i = 0; i < count; i++) {
+        while (run + 1 < phases->count && phases->runs[run + 1].first <= i * PHASE_STRIDE)
+            run++;
+        phases->guide[i] = run;
+    }
+    return true;
+}
+
+bool phases_build(struct phases *phases, const struct timeline *timeline, struct site_table *sites,
+                  struct error *err)
+{
+    struct phases made = {.budget = timeline->snapshot->budget};
+    struct marks marks = {0};
+    struct stack_phases known = {0};
+    bool ok = marks_find(&marks, timeline, err) &&
+              stack_phases_init(&known, sites, made.budget, err) &&
+              find_runs(&made, timeline, &known, &marks, err) &&
+              (made.has_stacks ? phases_refine(&made, timeline, sites, err)
+                               : phases_from_lifetimes(&made, timeline, err));
+    sum_up(&made);
+    ok = ok && make_guide(&made, timeline->trace->count, err);
+    marks_release(&marks);
+    vec_free(known.phases, known.capacity, 1, made.budget);
+    if (!ok) {
+        phases_release(&made);
+        return false;
+    }
+    *phases = made;
+    return true;
+}
+
+void phases_release(struct phases *phases)
+{
+    vec_free(phases->runs, phases->runs_capacity, sizeof(*phases->runs), phases->budget);
+    vec_free(phases->guide, phases->guide_capacity, sizeof(*phases->guide), phases->budget);
+    *phases = (struct phases){0};
+}

@@ -1,0 +1,215 @@
+#include "analysis/phase/refine.h"
+
+#include <stdlib.h>
+
+#include "analysis/code/paths.h"
+#include "analysis/phase/births.h"
+
+struct refiner {
+    const struct phases *old;
+    const struct timeline *timeline;
+    struct site_table *sites; /* NULL: no stacks */
+    struct phases made;
+    uint64_t *sizes; /* of the gradients of the last backward pass, ascending, each once */
+    size_t size_count, size_capacity;
+    size_t stop;         /* the next run that is backward or optimizer step; see look_ahead() */
+    size_t last_forward; /* the last forward run before it; 0: none */
+};
+
+bool op_makes_input(const struct symbols *symbols, string_id op)
+{
+    static const char *const ops[] = {"aten::_to_copy", "aten::to",    "aten::copy_",
+                                      "aten::randint",  "aten::randn", "aten::rand"};
+    struct text text = symbols_text(symbols, op);
+    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+        if (text_equals(text, ops[i]))
+            return true;
+    return false;
+}
+
+static uint32_t run_end(const struct refiner *refiner, size_t run)
+{
+    return phases_run_end(refiner->old, run, refiner->timeline->trace->count);
+}
+
+static bool is_plain(const struct phase_run *run)
+{
+    return run->phase <= PHASE_OTHER;
+}
+
+/* The first item in [first, end) that allocates what backward run `pass` frees; `end` without. */
+static bool first_saved(struct refiner *refiner, uint32_t first, uint32_t end, size_t pass,
+                        uint32_t *item, struct error *err)
+{
+    const struct timeline *timeline = refiner->timeline;
+    uint32_t pass_first = refiner->old->runs[pass].first, pass_end = run_end(refiner, pass);
+    *item = end;
+    for (size_t i = births_from(timeline, first); i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        uint32_t freed = lifetime_end(lifetime);
+        if (lifetime->alloc >= end)
+            break;
+        if (freed < pass_first || freed >= pass_end)
+            continue;
+        const struct stack_facts *facts =
+            site_stack_facts(refiner->sites, timeline->trace->stack[lifetime->alloc], err);
+        if (!facts)
+            return false;
+        if (facts->context == CONTEXT_INIT ||
+            op_makes_input(site_table_symbols(refiner->sites), facts->site.op))
+            continue;
+        *item = lifetime->alloc;
+        break;
+    }
+    return true;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Notes the sizes of what a backward pass leaves. */
+static bool note_gradients(struct refiner *refiner, size_t pass, struct error *err)
+{
+    const struct timeline *timeline = refiner->timeline;
+    uint32_t end = run_end(refiner, pass);
+    size_t count = 0;
+    for (size_t i = births_from(timeline, refiner->old->runs[pass].first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        if (lifetime_end(&timeline->lifetimes[i]) < end)
+            continue;
+        if (!vec_grow((void **)&refiner->sizes, &refiner->size_capacity, count + 1,
+                      sizeof(uint64_t), refiner->made.budget, err))
+            return false;
+        refiner->sizes[count++] = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+    }
+    if (count > 0)
+        qsort(refiner->sizes, count, sizeof(uint64_t), compare_sizes);
+    refiner->size_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || refiner->sizes[i] != refiner->sizes[refiner->size_count - 1])
+            refiner->sizes[refiner->size_count++] = refiner->sizes[i];
+    return true;
+}
+
+/* The part [*begin, *stop) of plain items [first, end) that updates parameters; empty where none
+ * does. */
+static void find_update(const struct refiner *refiner, uint32_t first, uint32_t end,
+                        uint32_t *begin, uint32_t *stop)
+{
+    const struct timeline *timeline = refiner->timeline;
+    uint64_t fitting = 0, all = 0;
+    *begin = *stop = end;
+    if (refiner->size_count == 0)
+        return;
+    for (size_t i = births_from(timeline, first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
+        uint64_t size = trace_size(timeline->trace, item);
+        bool fits = bsearch(&size, refiner->sizes, refiner->size_count, sizeof(size),
+                            compare_sizes) != NULL;
+        all = all + size < all ? UINT64_MAX : all + size;
+        if (!fits)
+            continue;
+        fitting = fitting + size < fitting ? UINT64_MAX : fitting + size;
+        if (*begin == end)
+            *begin = item;
+        *stop = item + 1;
+    }
+    if (fitting < all - fitting || *begin == end)
+        *begin = *stop = end;
+}
+
+/* Plain items [first, end): an optimizer step where there is one, after a backward pass. */
+static bool put_plain(struct refiner *refiner, uint32_t first, uint32_t end,
+                      const struct phase_run *run, bool after_pass, struct error *err)
+{
+    uint32_t begin = end, stop = end;
+    enum phase phase = (enum phase)run->phase;
+    enum phase_evidence evidence = (enum phase_evidence)run->evidence;
+    if (after_pass)
+        find_update(refiner, first, end, &begin, &stop);
+    return (begin == first || first == end ||
+            phases_append(&refiner->made, first, phase, evidence, err)) &&
+           (begin == stop ||
+            phases_append(&refiner->made, begin, PHASE_OPTIMIZER, PHASE_BY_LIFETIMES, err)) &&
+           (stop == end || phases_append(&refiner->made, stop, phase, evidence, err));
+}
+
+/* Finds what ends the stretch without an optimizer step that `run` lies in, each run looked at
+ * once. */
+static void look_ahead(struct refiner *refiner, size_t run)
+{
+    const struct phases *phases = refiner->old;
+    if (run < refiner->stop)
+        return;
+    refiner->last_forward = 0;
+    for (refiner->stop = run + 1; refiner->stop < phases->count; refiner->stop++) {
+        enum phase phase = (enum phase)phases->runs[refiner->stop].phase;
+        if (phase == PHASE_BACKWARD || phase == PHASE_OPTIMIZER)
+            break;
+        if (phase == PHASE_FORWARD)
+            refiner->last_forward = refiner->stop;
+    }
+}
+
+/* What may be a thread of autograd's: backward, if it frees what the forward pass before made. */
+static bool put_thread(struct refiner *refiner, size_t run, struct error *err)
+{
+    const struct phase_run *old = &refiner->old->runs[run];
+    uint32_t saved;
+    if (!first_saved(refiner, old[-1].first, old->first, run, &saved, err))
+        return false;
+    return phases_append(&refiner->made, old->first,
+                         saved < old->first ? PHASE_BACKWARD : PHASE_FORWARD, PHASE_BY_LIFETIMES,
+                         err);
+}
+
+static bool refine_run(struct refiner *refiner, size_t run, bool after_pass, struct error *err)
+{
+    const struct phase_run *old = &refiner->old->runs[run];
+    uint32_t first = old->first, end = run_end(refiner, run), forward = end;
+    look_ahead(refiner, run);
+    bool before_pass = refiner->stop < refiner->old->count &&
+                       refiner->old->runs[refiner->stop].phase == PHASE_BACKWARD &&
+                       refiner->last_forward <= run;
+    if (old->phase == PHASE_BACKWARD && old->evidence == PHASE_BY_LIFETIMES && run > 0 &&
+        refiner->sites)
+        return put_thread(refiner, run, err);
+    if (!is_plain(old))
+        return phases_append(&refiner->made, first, (enum phase)old->phase,
+                             (enum phase_evidence)old->evidence, err);
+    if (refiner->sites && before_pass &&
+        !first_saved(refiner, first, end, refiner->stop, &forward, err))
+        return false;
+    return put_plain(refiner, first, forward, old, after_pass, err) &&
+           (forward == end ||
+            phases_append(&refiner->made, forward, PHASE_FORWARD, PHASE_BY_LIFETIMES, err));
+}
+
+bool phases_refine(struct phases *phases, const struct timeline *timeline, struct site_table *sites,
+                   struct error *err)
+{
+    struct refiner refiner = {.old = phases, .timeline = timeline, .sites = sites};
+    refiner.made.budget = phases->budget;
+    bool after_pass = false, ok = true; /* a backward pass, and no step's phase since */
+    for (size_t run = 0; ok && run < phases->count; run++) {
+        ok = refine_run(&refiner, run, after_pass, err);
+        if (phases->runs[run].phase == PHASE_BACKWARD)
+            ok = ok && note_gradients(&refiner, run, err);
+        if (phases->runs[run].phase > PHASE_DATA)
+            after_pass = phases->runs[run].phase == PHASE_BACKWARD;
+    }
+    vec_free(refiner.sizes, refiner.size_capacity, sizeof(uint64_t), refiner.made.budget);
+    if (!ok) {
+        phases_release(&refiner.made);
+        return false;
+    }
+    vec_free(phases->runs, phases->runs_capacity, sizeof(*phases->runs), phases->budget);
+    phases->runs = refiner.made.runs;
+    phases->count = refiner.made.count;
+    phases->runs_capacity = refiner.made.runs_capacity;
+    return true;
+}

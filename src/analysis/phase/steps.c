@@ -1,0 +1,269 @@
+#include "analysis/phase/steps.h"
+
+#include "analysis/phase/step_marks.h"
+#include "base/bisect.h"
+
+static const char *const source_names[] = {
+    [STEPS_NONE] = "none",
+    [STEPS_PROFILER] = "profiler_step",
+    [STEPS_ANNOTATION] = "optimizer_annotation",
+    [STEPS_OPTIMIZER] = "optimizer_phase",
+    [STEPS_BACKWARD] = "backward_phase",
+    [STEPS_FORWARD] = "forward_phase",
+};
+
+const char *steps_source_name(enum steps_source source)
+{
+    return source_names[source];
+}
+
+/* What the trace tells, and where it begins and ends. */
+struct finder {
+    const struct timeline *timeline;
+    const struct phases *phases;
+    uint32_t item_count;
+    bool has_forward;        /* some run is a forward pass */
+    bool begins_cut;         /* the ring, or a range, lost events before the first item */
+    bool ends_cut;           /* a range lost events after the last */
+    uint32_t oom;            /* the last item that is an out-of-memory event; 0 without */
+    struct step_marks marks; /* what ends a step: optimizer steps, passes */
+    struct steps *steps;     /* what is made */
+};
+
+/* The recorder saw the allocation of what is live, though the trace does not hold it. */
+static bool begins_cut(const struct timeline *timeline)
+{
+    if (timeline->trace->first_event > 0 || timeline->snapshot->events_lost)
+        return true;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (timeline->preexisting[i].origin == ORIGIN_BLOCK &&
+            timeline->preexisting[i].stack != STACK_NONE)
+            return true;
+    return false;
+}
+
+static uint32_t last_oom(const struct timeline *timeline)
+{
+    if (timeline->by_action[ACTION_OOM] == 0)
+        return 0;
+    size_t item = timeline->trace->count;
+    while (item > 0 && timeline->trace->action[item - 1] != ACTION_OOM)
+        item--;
+    return item > 0 ? (uint32_t)item - 1 : 0;
+}
+
+/* Whether a forward pass touches items [begin, end). */
+static bool forward_within(const struct finder *finder, uint32_t begin, uint32_t end)
+{
+    if (begin >= end)
+        return false;
+    const struct phases *phases = finder->phases;
+    for (size_t run = phases_run_of(phases, begin);
+         run < phases->count && phases->runs[run].first < end; run++)
+        if (phases->runs[run].phase == PHASE_FORWARD)
+            return true;
+    return false;
+}
+
+static bool add_step(struct finder *finder, struct step step, struct error *err)
+{
+    struct steps *steps = finder->steps;
+    if (!vec_grow((void **)&steps->items, &steps->capacity, steps->count + 1, sizeof(step),
+                  steps->budget, err))
+        return false;
+    steps->items[steps->count++] = step;
+    return true;
+}
+
+/* One step a mark. */
+static bool from_profiler(struct finder *finder, struct error *err)
+{
+    for (size_t i = 0; i < finder->marks.count; i++) {
+        const struct step_mark *mark = &finder->marks.items[i];
+        bool begins = mark->has_start && (mark->begin > 0 || !finder->begins_cut);
+        bool ends = mark->has_end || i + 1 < finder->marks.count;
+        ends = ends && (mark->end < finder->item_count || !finder->ends_cut);
+        if (mark->begin < mark->end && !add_step(finder,
+                                                 (struct step){.number = mark->number,
+                                                               .first = mark->begin,
+                                                               .last = mark->end - 1,
+                                                               .complete = begins && ends},
+                                                 err))
+            return false;
+    }
+    return true;
+}
+
+/* How many stretches of optimizer steps the phases show, with a forward pass before each. */
+static size_t optimizer_passes(const struct phases *phases)
+{
+    size_t count = 0;
+    bool forward = false;
+    for (size_t run = 0; run < phases->count; run++) {
+        forward = forward || phases->runs[run].phase == PHASE_FORWARD;
+        if (phases->runs[run].phase == PHASE_OPTIMIZER && forward) {
+            forward = false;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* The runs of one phase as marks. */
+static bool marks_of_phase(struct finder *finder, enum phase phase, struct error *err)
+{
+    const struct phases *phases = finder->phases;
+    struct step_marks *marks = &finder->marks;
+    for (size_t run = 0; run < phases->count; run++) {
+        if (phases->runs[run].phase != (uint32_t)phase)
+            continue;
+        if (!vec_grow((void **)&marks->items, &marks->capacity, marks->count + 1,
+                      sizeof(*marks->items), marks->budget, err))
+            return false;
+        marks->items[marks->count++] =
+            (struct step_mark){.begin = phases->runs[run].first,
+                               .end = phases_run_end(finder->phases, run, finder->item_count),
+                               .has_start = true,
+                               .has_end = true};
+    }
+    return true;
+}
+
+/* A step ends with each mark that a forward pass parts from the next. */
+static bool from_marks(struct finder *finder, enum steps_source source, struct error *err)
+{
+    uint32_t first = 0;
+    bool parted = source == STEPS_FORWARD || !finder->has_forward;
+    for (size_t i = 0; i < finder->marks.count; i++) {
+        const struct step_mark *mark = &finder->marks.items[i];
+        bool is_last = i + 1 == finder->marks.count;
+        if (!is_last && !parted &&
+            !forward_within(finder, mark->end, finder->marks.items[i + 1].begin))
+            continue;
+        bool begins = finder->steps->count > 0 ||
+                      (!finder->begins_cut && (parted || forward_within(finder, 0, mark->end)));
+        bool ends = mark->has_end && (mark->end < finder->item_count ||
+                                      (!finder->ends_cut && finder->oom <= mark->begin));
+        if (mark->end > first && !add_step(finder,
+                                           (struct step){.number = (int64_t)finder->steps->count,
+                                                         .first = first,
+                                                         .last = mark->end - 1,
+                                                         .complete = begins && ends},
+                                           err))
+            return false;
+        first = mark->end > first ? mark->end : first;
+    }
+    bool begun = source != STEPS_FORWARD && forward_within(finder, first, finder->item_count);
+    return !begun || add_step(finder,
+                              (struct step){.number = (int64_t)finder->steps->count,
+                                            .first = first,
+                                            .last = finder->item_count - 1},
+                              err);
+}
+
+static bool find(struct finder *finder, struct error *err)
+{
+    static const struct {
+        enum steps_source source;
+        enum phase phase;
+    } by_phase[] = {
+        {STEPS_OPTIMIZER, PHASE_OPTIMIZER},
+        {STEPS_BACKWARD, PHASE_BACKWARD},
+        {STEPS_FORWARD, PHASE_FORWARD},
+    };
+    struct step_marks *marks = &finder->marks;
+    if (!step_marks_find(marks, finder->timeline, "ProfilerStep#", true, err) ||
+        !from_profiler(finder, err))
+        return false;
+    finder->steps->source = STEPS_PROFILER;
+    if (finder->steps->count > 0)
+        return true;
+    step_marks_release(marks);
+    if (!step_marks_find(marks, finder->timeline, "Optimizer.step#", false, err))
+        return false;
+    finder->steps->source = STEPS_ANNOTATION;
+    if (marks->count * 2 < optimizer_passes(finder->phases))
+        step_marks_release(marks); /* most were lost */
+    for (size_t i = 0; i < sizeof(by_phase) / sizeof(by_phase[0]) && marks->count == 0; i++) {
+        marks->budget = finder->steps->budget;
+        finder->steps->source = by_phase[i].source;
+        if (!marks_of_phase(finder, by_phase[i].phase, err))
+            return false;
+    }
+    return marks->count == 0 || from_marks(finder, finder->steps->source, err);
+}
+
+/* timeline_build checked that no value on the way leaves 64 bits. */
+static void measure(struct steps *steps, const struct timeline *timeline)
+{
+    static const int8_t signs[ACTION_CODES] = {[ACTION_ALLOC] = 1, [ACTION_FREE_COMPLETED] = -1};
+    const struct trace *trace = timeline->trace;
+    int64_t active = timeline->active.baseline_bytes;
+    uint32_t item = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        struct step *step = &steps->items[i];
+        for (; item <= step->first; item++)
+            active += signs[trace->action[item]] * (int64_t)trace_size(trace, item);
+        int64_t peak = active;
+        uint32_t peak_item = step->first;
+        for (; item <= step->last; item++) {
+            active += signs[trace->action[item]] * (int64_t)trace_size(trace, item);
+            if (active > peak) {
+                peak = active;
+                peak_item = item;
+            }
+        }
+        step->peak_bytes = peak;
+        step->peak_item = peak_item;
+        step->end_bytes = active;
+    }
+}
+
+bool steps_find(struct steps *steps, const struct timeline *timeline, const struct phases *phases,
+                struct error *err)
+{
+    struct steps made = {.budget = timeline->snapshot->budget};
+    struct finder finder = {
+        .timeline = timeline,
+        .phases = phases,
+        .item_count = (uint32_t)timeline->trace->count,
+        .begins_cut = begins_cut(timeline),
+        .ends_cut = timeline->trace->edge.skipped_after > 0,
+        .oom = last_oom(timeline),
+        .steps = &made,
+    };
+    for (size_t run = 0; run < phases->count; run++)
+        finder.has_forward = finder.has_forward || phases->runs[run].phase == PHASE_FORWARD;
+    bool ok = timeline->trace->count == 0 || find(&finder, err);
+    step_marks_release(&finder.marks);
+    if (!ok) {
+        steps_release(&made);
+        return false;
+    }
+    if (made.count == 0)
+        made.source = STEPS_NONE;
+    measure(&made, timeline);
+    *steps = made;
+    return true;
+}
+
+void steps_release(struct steps *steps)
+{
+    vec_free(steps->items, steps->capacity, sizeof(*steps->items), steps->budget);
+    *steps = (struct steps){0};
+}
+
+size_t steps_of(const struct steps *steps, uint32_t item)
+{
+    const struct step *items = steps->items;
+    size_t at = items ? bisect_less(&items->last, sizeof(*items), steps->count, item) : 0;
+    return at < steps->count && items[at].first <= item ? at : NO_STEP;
+}
+
+size_t steps_complete(const struct steps *steps)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < steps->count; i++)
+        count += steps->items[i].complete;
+    return count;
+}

@@ -1,0 +1,52 @@
+/* Segments that one small block keeps from going back to the device, and whose block that is. */
+#ifndef MEMSNAP_ANALYSIS_POOL_PINNED_H
+#define MEMSNAP_ANALYSIS_POOL_PINNED_H
+
+#include "analysis/live/source.h"
+#include "model/layout.h"
+
+/* A segment of fixed size whose one active block takes at most a quarter of it. */
+struct pin {
+    uint64_t block_bytes, pinned_bytes; /* pinned: the rest of the segment */
+    uint64_t addr;                      /* of the block */
+    size_t owner;                       /* as in struct layout_span */
+    struct live live; /* the block, where has_live; else only its stack is known */
+    bool has_live;
+};
+
+struct pins {
+    struct pin *items;
+    size_t count, capacity;
+    struct budget *budget; /* not owned */
+};
+
+void pins_init(struct pins *pins, struct budget *budget);
+bool pins_add(struct pins *pins, const struct layout_segment *segment, struct error *err);
+void pins_release(struct pins *pins);
+
+/* Finds the allocations behind the pins: of layout_of_dump, or of layout_at for a live list. */
+bool pins_resolve_dump(struct pins *pins, const struct timeline *timeline, struct error *err);
+void pins_resolve_live(struct pins *pins, const struct live *live);
+
+/* All that the blocks of one call site and category pin. */
+struct pin_row {
+    uint64_t segments, block_bytes, pinned_bytes;
+    uint64_t largest_bytes; /* the largest of the blocks */
+    enum category category;
+    stack_id stack;
+    char *label; /* raw bytes, NUL-terminated */
+};
+
+struct pin_rows {
+    struct pin_row *items; /* what pins most first; as many as were asked for */
+    size_t count;
+    size_t sites;                                 /* how many there are in all */
+    uint64_t segments, block_bytes, pinned_bytes; /* of all */
+};
+
+/* `set` tells of timeline, sites and categories. */
+bool pin_rows_make(const struct pins *pins, const struct live_set *set, size_t most,
+                   struct pin_rows *rows, struct error *err);
+void pin_rows_release(struct pin_rows *rows);
+
+#endif

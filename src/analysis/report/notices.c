@@ -1,0 +1,216 @@
+#include "analysis/report/notices.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "base/utf8.h"
+
+#define NOTICES_MOST 10
+#define RECORD       "`torch.cuda.memory._record_memory_history("
+
+struct notice_list {
+    struct notice *items; /* NOTICES_MOST of them */
+    size_t count;
+    enum unit unit;
+};
+
+static void add(struct notice_list *list, enum notice_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void add(struct notice_list *list, enum notice_kind kind, const char *format, ...)
+{
+    struct notice *notice = &list->items[list->count++];
+    va_list arguments;
+    notice->kind = kind;
+    va_start(arguments, format);
+    vsnprintf(notice->text, sizeof(notice->text), format, arguments);
+    va_end(arguments);
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* Blocks whose allocation was seen by the recorder, though the trace does not hold it. */
+static size_t blocks_with_lost_events(const struct timeline *timeline)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        count += timeline->preexisting[i].origin == ORIGIN_BLOCK &&
+                 timeline->preexisting[i].stack != STACK_NONE;
+    return count;
+}
+
+static void no_events(struct notice_list *list, const struct timeline *timeline)
+{
+    const struct trace *trace = timeline->trace;
+    bool is_whole = trace->count == trace->file_events;
+    char count[UNITS_TEXT_SIZE];
+    if (!is_whole || timeline->by_action[ACTION_ALLOC] > 0)
+        return;
+    if (blocks_with_lost_events(timeline) > 0)
+        add(list, NOTICE_NO_EVENTS,
+            "no allocation events, only the stacks of what is live at the dump: call " RECORD
+            "enabled=\"all\")` before the code you want to see");
+    else if (trace->count == 0)
+        add(list, NOTICE_NO_EVENTS, "no events: call " RECORD ")` before the code you want to see");
+    else
+        add(list, NOTICE_NO_EVENTS,
+            "%s event%s but not one allocation: recording began too late; call " RECORD
+            ")` before the code you want to see",
+            units_count(count, trace->count), plural(trace->count));
+}
+
+static void overflow(struct notice_list *list, const struct timeline *timeline)
+{
+    const struct trace *trace = timeline->trace;
+    char events[UNITS_TEXT_SIZE], blocks[UNITS_TEXT_SIZE];
+    units_count(events, trace->file_events > trace->count ? trace->file_events : trace->count);
+    if (timeline->snapshot->events_lost) {
+        add(list, NOTICE_OVERFLOW,
+            "the recorder's ring was full and lost the oldest events: what they allocated counts "
+            "as memory from before the trace; record with a max_entries well above %s",
+            events);
+        return;
+    }
+    /* In a range the recorder's start is out of sight, and recording may have kept stacks only. */
+    size_t lost = trace->count == trace->file_events && timeline->by_action[ACTION_ALLOC] > 0
+                      ? blocks_with_lost_events(timeline)
+                      : 0;
+    if (lost > 0)
+        add(list, NOTICE_OVERFLOW,
+            "%s block%s a stack but no allocation among the %s events: the ring probably lost the "
+            "oldest events (or the history was cleared); record with a larger max_entries",
+            units_count(blocks, lost), lost == 1 ? " has" : "s have", events);
+}
+
+static void no_stacks(struct notice_list *list, const struct timeline *timeline)
+{
+    const struct trace *trace = timeline->trace;
+    uint64_t allocs = timeline->by_action[ACTION_ALLOC], without = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        without += trace->action[i] == ACTION_ALLOC && trace->stack[i] == STACK_NONE;
+    char some[UNITS_TEXT_SIZE], all[UNITS_TEXT_SIZE];
+    if (allocs > 0 && without == allocs)
+        add(list, NOTICE_NO_STACKS,
+            "no stacks: call " RECORD
+            "context=\"all\", stacks=\"all\")` to see whose code allocated");
+    else if (without > allocs / 10)
+        add(list, NOTICE_NO_STACKS,
+            "%s of %s allocations carry no stack (autograd's threads have no Python stack): record "
+            "with stacks=\"all\" to see their operators",
+            units_count(some, without), units_count(all, allocs));
+}
+
+static void unknown_actions(struct notice_list *list, const struct timeline *timeline)
+{
+    const struct snapshot *snapshot = timeline->snapshot;
+    char names[256];
+    size_t size = 0, found = 0;
+    names[0] = '\0';
+    for (size_t code = ACTION_OTHER; code < snapshot->action_code_count; code++) {
+        uint64_t count = timeline->by_action[code];
+        if (count == 0)
+            continue;
+        found++;
+        if (size >= sizeof(names) - 1)
+            continue;
+        const char *name = symbols_text(snapshot->symbols, snapshot->action_names[code]).bytes;
+        int more = snprintf(names + size, sizeof(names) - size, "%s%.*s (%" PRIu64 ")",
+                            size > 0 ? ", " : "", utf8_clip(name, 40), name, count);
+        size += more > 0 ? (size_t)more : 0;
+    }
+    if (found > 0)
+        add(list, NOTICE_UNKNOWN_ACTION, "unknown actions were counted and otherwise ignored: %s%s",
+            names, size >= sizeof(names) - 1 ? "..." : "");
+}
+
+static void contradictions(struct notice_list *list, const struct timeline *timeline,
+                           int64_t unexplained_bytes)
+{
+    const struct flaws *flaws = &timeline->flaws;
+    char bytes[UNITS_TEXT_SIZE], twice[UNITS_TEXT_SIZE], other[UNITS_TEXT_SIZE];
+    if (flaws->reallocated > 0 || flaws->size_changed > 0 || unexplained_bytes != 0)
+        add(list, NOTICE_CONTRADICTION,
+            "the trace contradicts itself: %s allocation%s of an address that was still in use, %s "
+            "free%s of another size than was allocated; %s of active memory at this moment stay "
+            "unexplained",
+            units_count(twice, flaws->reallocated), plural(flaws->reallocated),
+            units_count(other, flaws->size_changed), plural(flaws->size_changed),
+            units_bytes(bytes, unexplained_bytes, list->unit));
+    if (flaws->active_minus_dump_bytes != 0)
+        add(list, NOTICE_CONTRADICTION,
+            "trace and dump differ: at the last event the trace has %s %s active memory than the "
+            "segments of the dump hold",
+            units_bytes(bytes,
+                        flaws->active_minus_dump_bytes > 0 ? flaws->active_minus_dump_bytes
+                                                           : -flaws->active_minus_dump_bytes,
+                        list->unit),
+            flaws->active_minus_dump_bytes > 0 ? "more" : "less");
+}
+
+/* Each of the two may be any of the segments; as a sum they would hide one another. */
+static void uneven_segments(struct notice_list *list, const struct memory_state *state)
+{
+    char bytes[UNITS_TEXT_SIZE], reserved[UNITS_TEXT_SIZE];
+    if (state->untold_bytes > 0)
+        add(list, NOTICE_SEGMENTS,
+            "no block tells of %s of the %s reserved at the dump: the file was edited or is "
+            "damaged, and what lies unused may be that much more than is said here",
+            units_bytes(bytes, (int64_t)state->untold_bytes, list->unit),
+            units_bytes(reserved, (int64_t)state->reserved_bytes, list->unit));
+    if (state->excess_bytes > 0)
+        add(list, NOTICE_SEGMENTS,
+            "the blocks of the dump are %s larger than the segments they are in: the file was "
+            "edited or is damaged, and its figures for reserved memory cannot be trusted",
+            units_bytes(bytes, (int64_t)state->excess_bytes, list->unit));
+}
+
+/* Where that was below 0, below_zero() says so. */
+static void above_reserved(struct notice_list *list, const struct timeline *timeline)
+{
+    int64_t active = timeline->active.peak_bytes;
+    int64_t reserved = timeline->reserved.at_active_peak_bytes;
+    char held[UNITS_TEXT_SIZE], have[UNITS_TEXT_SIZE];
+    if (reserved >= 0 && active > reserved)
+        add(list, NOTICE_MORE_THAN_RESERVED,
+            "%s are active at the peak but only %s reserved: the file was edited or is damaged, "
+            "and "
+            "its figures for reserved memory cannot be trusted",
+            units_bytes(held, active, list->unit), units_bytes(have, reserved, list->unit));
+}
+
+static void below_zero(struct notice_list *list, const struct timeline *timeline)
+{
+    int64_t lowest = timeline->reserved.lowest_bytes;
+    char below[UNITS_TEXT_SIZE];
+    if (lowest < 0)
+        add(list, NOTICE_RESERVED_BELOW_ZERO,
+            "followed back from the segments of the dump, reserved memory is %s below 0 at its "
+            "lowest: the file was edited or is damaged, and its figures for reserved memory cannot "
+            "be trusted",
+            units_bytes(below, lowest > -INT64_MAX ? -lowest : INT64_MAX, list->unit));
+}
+
+bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, enum unit unit,
+                  struct notice **notices, size_t *count, struct error *err)
+{
+    struct notice_list list = {.items = calloc(NOTICES_MOST, sizeof(struct notice)), .unit = unit};
+    if (!list.items)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    no_events(&list, timeline);
+    overflow(&list, timeline);
+    no_stacks(&list, timeline);
+    unknown_actions(&list, timeline);
+    contradictions(&list, timeline, unexplained_bytes);
+    uneven_segments(&list, &timeline->state);
+    above_reserved(&list, timeline);
+    below_zero(&list, timeline);
+    *notices = list.items;
+    *count = list.count;
+    return true;
+}

@@ -1,0 +1,168 @@
+#include "analysis/report/report.h"
+
+#include <stdlib.h>
+
+#include "analysis/pool/device_memory.h"
+#include "analysis/report/annotations.h"
+#include "analysis/report/notices.h"
+#include "analysis/report/rows.h"
+#include "analysis/report/steps.h"
+
+static bool out_of_memory(struct error *err)
+{
+    return error_set(err, STATUS_LIMIT, "out of memory while summing up");
+}
+
+bool report_item(const struct timeline *timeline, const struct report_options *options,
+                 int64_t *item, struct error *err)
+{
+    if (options->at_given && !options->at_end)
+        return timeline_item_at(timeline, options->at, item, err);
+    *item = options->at_end ? (int64_t)timeline->trace->count - 1 : timeline->active.peak_event;
+    return true;
+}
+
+static bool choose_moment(struct device_report *report, const struct report_options *options,
+                          struct error *err)
+{
+    const struct timeline *timeline = report->timeline;
+    int64_t peak = timeline->active.peak_event, item;
+    if (!report_item(timeline, options, &item, err))
+        return false;
+    timeline_moment(timeline, peak, &report->peak);
+    report->at = report->peak;
+    if (item != peak)
+        timeline_moment(timeline, item, &report->at);
+    report->at_item = item;
+    return true;
+}
+
+static int compare_category_rows(const void *a, const void *b)
+{
+    const struct category_row *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->category < y->category ? -1 : x->category > y->category;
+}
+
+static void sum_categories(struct device_report *report, const struct live_set *set)
+{
+    struct category_row rows[CATEGORY_LIMIT];
+    for (int i = 0; i < CATEGORY_LIMIT; i++)
+        rows[i] = (struct category_row){.category = (enum category)i};
+    for (size_t i = 0; i < set->count; i++) {
+        const struct live *live = &set->items[i];
+        enum category category = live_category(set, live);
+        struct category_row *row = &rows[category];
+        if (category != CATEGORY_UNKNOWN &&
+            reason_confidence(live_reason(set, live)) == CONFIDENCE_LOW) {
+            row->low_bytes += (int64_t)live->size;
+            if (!live->in_trace || live->stack == STACK_NONE)
+                row->unseen_bytes += (int64_t)live->size;
+        }
+        row->bytes += (int64_t)live->size;
+        row->count++;
+    }
+    rows[CATEGORY_COUNT].bytes = set->unexplained_bytes;
+    for (int i = 0; i < CATEGORY_LIMIT; i++)
+        if (rows[i].count > 0 || rows[i].bytes != 0)
+            report->categories[report->category_count++] = rows[i];
+    if (report->category_count > 0)
+        qsort(report->categories, report->category_count, sizeof(rows[0]), compare_category_rows);
+}
+
+/* Larger first; what is older first among equals. */
+static int compare_live(const void *a, const void *b)
+{
+    const struct live *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    if (x->in_trace != y->in_trace)
+        return x->in_trace ? 1 : -1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Categories, sites and largest allocations: all that is live at the moment. */
+static bool sum_up(struct device_report *report, struct live_set *set, struct live_list *live,
+                   const struct report_options *options, struct error *err)
+{
+    bool ok = phases_build(&report->phases, report->timeline, set->sites, err) &&
+              phase_rows_make(&report->phase_rows, report->timeline, &report->phases, err) &&
+              categories_assign(report->timeline, set->sites, &report->phases, &report->all, err) &&
+              baseline_rows_make(report->timeline, &report->all, &report->baseline,
+                                 &report->baseline_count, err) &&
+              timeline_live(report->timeline, report->at_item, live, err);
+    if (ok) {
+        if (live->count > 0)
+            qsort(live->items, live->count, sizeof(*live->items), compare_live);
+        live_set_take(set, live);
+        set->categories = &report->all;
+        sum_categories(report, set);
+        ok = report_rows_make(report, set, options->top, err) &&
+             fragmentation_make(set, &report->at, options->unit, &report->fragmentation, err) &&
+             ooms_make(set, &(struct oom_question){options->device_bytes, options->unit},
+                       &report->ooms, err);
+    }
+    return ok;
+}
+
+static bool find(struct device_report *report, const struct live_set *set,
+                 const struct report_options *options, struct error *err)
+{
+    bool is_peak = report->at_item == report->timeline->active.peak_event;
+    const struct evidence_of_all evidence = {.at_peak = is_peak ? set : NULL,
+                                             .peak = &report->peak,
+                                             .phases = &report->phases,
+                                             .phase_rows = &report->phase_rows,
+                                             .growth = &report->growth,
+                                             .pending = &report->pending,
+                                             .fragmentation = &report->fragmentation,
+                                             .unit = options->unit};
+    return findings_make(&report->findings, &evidence, err);
+}
+
+struct device_report *device_report_build(const struct timeline *timeline, struct site_table *sites,
+                                          const struct report_options *options, struct error *err)
+{
+    struct device_report *report = calloc(1, sizeof(*report));
+    if (!report) {
+        out_of_memory(err);
+        return NULL;
+    }
+    report->timeline = timeline;
+    struct live_set set = {.timeline = timeline, .sites = sites};
+    struct live_list live = {0};
+    bool ok =
+        device_memory_check(timeline, options->device_bytes, err) &&
+        choose_moment(report, options, err) && sum_up(report, &set, &live, options, err) &&
+        report_steps_make(report, sites, err) && find(report, &set, options, err) &&
+        annotations_open(timeline, report->at_item, &report->annotations, err) &&
+        annotations_open(timeline, timeline->active.peak_event, &report->peak_annotations, err) &&
+        notices_make(timeline, set.unexplained_bytes, options->unit, &report->notices,
+                     &report->notice_count, err);
+    live_list_release(&live);
+    if (!ok) {
+        device_report_destroy(report);
+        return NULL;
+    }
+    return report;
+}
+
+void device_report_destroy(struct device_report *report)
+{
+    if (!report)
+        return;
+    report_rows_release(report);
+    report_steps_release(report);
+    free(report->baseline);
+    categories_release(&report->all);
+    phase_rows_release(&report->phase_rows);
+    phases_release(&report->phases);
+    fragmentation_release(&report->fragmentation);
+    ooms_release(&report->ooms);
+    findings_release(&report->findings);
+    free(report->annotations.items);
+    free(report->peak_annotations.items);
+    free(report->notices);
+    free(report);
+}

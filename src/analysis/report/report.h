@@ -1,0 +1,123 @@
+/* What `memsnap analyze` says of one device: everything the renderers need,
+ * computed once, so that text and JSON cannot differ. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_REPORT_H
+#define MEMSNAP_ANALYSIS_REPORT_REPORT_H
+
+#include "analysis/category/category.h"
+#include "analysis/code/labels.h"
+#include "analysis/code/site.h"
+#include "analysis/growth/growth.h"
+#include "analysis/growth/pending.h"
+#include "analysis/phase/rows.h"
+#include "analysis/pool/fragmentation.h"
+#include "analysis/pool/oom.h"
+#include "analysis/report/baseline.h"
+#include "analysis/report/findings.h"
+#include "base/units.h"
+#include "model/timeline.h"
+
+struct category_row {
+    enum category category;
+    int64_t bytes;
+    uint64_t count;
+    int64_t low_bytes; /* of those, what has the category with low confidence.. */
+    /* ..and of these, what a better recording would know of: no stack, or older than the trace */
+    int64_t unseen_bytes;
+};
+
+/* Live allocations of one call site, operator and category. */
+struct site_row {
+    int64_t bytes;
+    uint64_t count;
+    uint64_t stacks;  /* distinct stacks */
+    stack_id stack;   /* the one that holds the most bytes; forward_frames where that names the user
+                         code; STACK_NONE where there is no call site */
+    struct site site; /* of that stack */
+    enum category category;
+    struct label label;
+    bool is_remainder; /* what a limit cut, or what the trace does not explain: label says which */
+};
+
+struct live_row { /* one large allocation */
+    struct live live;
+    enum category category;
+    struct site site;
+    struct label label;
+    int64_t born_item;  /* trace item, -1: before the trace */
+    int64_t freed_item; /* free_completed, -1: never in the trace */
+};
+
+/* The annotations open at a time, outermost first. */
+struct open_annotations {
+    struct open_annotation {
+        string_id name;
+        int64_t time_us;
+    } * items; /* malloc'ed */
+    size_t count;
+};
+
+enum notice_kind {
+    NOTICE_NO_EVENTS, /* recording was off, or on too late */
+    NOTICE_OVERFLOW,  /* the ring lost the oldest events */
+    NOTICE_NO_STACKS, /* events without frames */
+    NOTICE_UNKNOWN_ACTION,
+    NOTICE_CONTRADICTION,      /* parts do not add up: says by how many bytes */
+    NOTICE_SEGMENTS,           /* blocks are not their segments: says by how many bytes */
+    NOTICE_MORE_THAN_RESERVED, /* active above reserved: the file was edited or is damaged */
+    NOTICE_RESERVED_BELOW_ZERO,
+};
+
+struct notice {
+    enum notice_kind kind;
+    char text[512]; /* one plain sentence or two; raw bytes: escape before showing */
+};
+
+struct report_options {
+    bool at_given; /* false: at the active peak */
+    bool at_end;
+    struct point at;       /* when at_given and not at_end */
+    size_t top;            /* rows of call sites and of largest allocations; 0: all */
+    enum unit unit;        /* of sizes in sentences */
+    uint64_t device_bytes; /* memory of the device, as the user says; 0: not known */
+};
+
+struct device_report {
+    const struct timeline *timeline; /* not owned */
+    int64_t at_item; /* the moment described by sites, categories and largest: trace item or -1 */
+    struct moment at;
+    struct moment peak;                             /* the active peak */
+    struct category_row categories[CATEGORY_LIMIT]; /* largest first; sums to at.active_bytes */
+    size_t category_count;
+    struct categories all;         /* of every allocation */
+    struct baseline_row *baseline; /* what was there before the first event, largest first */
+    size_t baseline_count;
+    struct phases phases;
+    struct phase_rows phase_rows;
+    /* Sums to at.active_bytes: the call sites, largest first; what has no stack, largest first and
+     * never cut; the remainders. */
+    struct site_row *sites;
+    size_t site_count, site_capacity;
+    struct live_row *largest;
+    size_t largest_count, largest_capacity;
+    struct steps steps;
+    struct growth growth;
+    struct pending_frees pending;
+    struct open_annotations annotations;      /* open at the moment */
+    struct open_annotations peak_annotations; /* open at the active peak */
+    struct fragmentation fragmentation;
+    struct ooms ooms;
+    struct findings findings; /* those that need the live set, only at the active peak */
+    struct notice *notices;
+    size_t notice_count;
+};
+
+/* The item that the options name: -1 for before the first. */
+bool report_item(const struct timeline *timeline, const struct report_options *options,
+                 int64_t *item, struct error *err);
+
+/* NULL on failure. */
+struct device_report *device_report_build(const struct timeline *timeline, struct site_table *sites,
+                                          const struct report_options *options, struct error *err);
+void device_report_destroy(struct device_report *report);
+
+#endif

@@ -1,0 +1,171 @@
+#include "analysis/report/rows.h"
+
+#include <stdio.h>
+
+#include "analysis/live/sites.h"
+#include "base/units.h"
+
+/* What making the rows needs and the report does not keep. */
+struct builder {
+    struct device_report *report;
+    const struct live_set *set;
+    struct site_groups groups;
+    struct label_files files;
+    struct buffer text; /* one label at a time */
+};
+
+/* How many of `count` rows a limit of `top` shows. */
+static size_t shown_rows(size_t count, size_t top)
+{
+    return top > 0 && top < count ? top : count;
+}
+
+/* The files of all labels that will be shown, so that equal base names can be told apart. */
+static bool note_files(struct builder *builder, size_t sites, size_t largest, struct error *err)
+{
+    label_files_init(&builder->files, site_table_symbols(builder->set->sites),
+                     builder->groups.budget);
+    for (size_t i = 0; i < sites; i++)
+        if (!live_source_note_file(builder->set, &builder->groups.items[i].source, &builder->files,
+                                   err))
+            return false;
+    for (size_t i = 0; i < largest; i++) {
+        struct live_source source;
+        if (!live_source_of(builder->set, &builder->set->items[i], &source, err) ||
+            !live_source_note_file(builder->set, &source, &builder->files, err))
+            return false;
+    }
+    label_files_settle(&builder->files);
+    return true;
+}
+
+static bool label_source(struct builder *builder, const struct live_source *source,
+                         struct label *label, struct error *err)
+{
+    return live_source_make_label(builder->set, source, &builder->files, &builder->text, label,
+                                  err);
+}
+
+/* A row that stands for no one site. */
+static bool add_remainder(struct builder *builder, struct site_row row, const char *label,
+                          struct error *err)
+{
+    row.is_remainder = true;
+    row.stack = STACK_NONE;
+    row.site = (struct site){.user_frame = NO_FRAME, .any_python_frame = NO_FRAME};
+    row.category = CATEGORY_UNKNOWN;
+    buffer_puts(&builder->text, label);
+    if (!label_keep(site_table_symbols(builder->set->sites), &builder->text, &row.label.full, err))
+        return false;
+    row.label.brief = row.label.full;
+    builder->report->sites[builder->report->site_count++] = row;
+    return true;
+}
+
+/* Sums up the call sites behind the first `shown`. */
+static bool add_cut_sites(struct builder *builder, size_t shown, struct error *err)
+{
+    struct site_row rest = {0};
+    char label[UNITS_TEXT_SIZE + 16], count[UNITS_TEXT_SIZE];
+    size_t cut = builder->groups.placed - shown;
+    if (cut == 0)
+        return true;
+    for (size_t i = shown; i < builder->groups.placed; i++) {
+        const struct site_group *group = &builder->groups.items[i];
+        rest.bytes += group->bytes;
+        rest.count += group->count;
+        rest.stacks += group->stacks;
+    }
+    snprintf(label, sizeof(label), "(%s more site%s)", units_count(count, cut),
+             cut == 1 ? "" : "s");
+    return add_remainder(builder, rest, label, err);
+}
+
+static bool add_group(struct builder *builder, const struct site_group *group, struct error *err)
+{
+    struct site_row *row = &builder->report->sites[builder->report->site_count++];
+    *row = (struct site_row){
+        .bytes = group->bytes,
+        .count = group->count,
+        .stacks = group->stacks,
+        .stack = group->source.shown,
+        .site = group->source.site,
+        .category = group->category,
+    };
+    return label_source(builder, &group->source, &row->label, err);
+}
+
+static bool make_sites(struct builder *builder, size_t shown, struct error *err)
+{
+    const struct site_groups *groups = &builder->groups;
+    struct device_report *report = builder->report;
+    size_t most = shown + (groups->count - groups->placed) + 2; /* two remainders */
+    if (!vec_grow((void **)&report->sites, &report->site_capacity, most, sizeof(*report->sites),
+                  groups->budget, err))
+        return false;
+    for (size_t i = 0; i < shown; i++)
+        if (!add_group(builder, &groups->items[i], err))
+            return false;
+    for (size_t i = groups->placed; i < groups->count; i++)
+        if (!add_group(builder, &groups->items[i], err))
+            return false;
+    if (!add_cut_sites(builder, shown, err))
+        return false;
+    struct site_row unexplained = {.bytes = builder->set->unexplained_bytes};
+    return unexplained.bytes == 0 ||
+           add_remainder(builder, unexplained, "(not explained: the trace contradicts itself)",
+                         err);
+}
+
+static bool add_largest(struct builder *builder, const struct live *live, struct error *err)
+{
+    const struct timeline *timeline = builder->set->timeline;
+    struct live_row *row = &builder->report->largest[builder->report->largest_count++];
+    uint32_t freed = live->in_trace ? timeline->lifetimes[live->index].free_completed
+                                    : timeline->preexisting[live->index].free_completed;
+    struct live_source source;
+    if (!live_source_of(builder->set, live, &source, err))
+        return false;
+    *row = (struct live_row){
+        .live = *live,
+        .category = live_category(builder->set, live),
+        .site = source.site,
+        .born_item = live->in_trace ? (int64_t)timeline->lifetimes[live->index].alloc : -1,
+        .freed_item = freed == EVENT_NEVER ? -1 : (int64_t)freed,
+    };
+    return label_source(builder, &source, &row->label, err);
+}
+
+static bool make_largest(struct builder *builder, size_t shown, struct error *err)
+{
+    struct device_report *report = builder->report;
+    if (!vec_grow((void **)&report->largest, &report->largest_capacity, shown + 1,
+                  sizeof(*report->largest), builder->groups.budget, err))
+        return false;
+    for (size_t i = 0; i < shown; i++)
+        if (!add_largest(builder, &builder->set->items[i], err))
+            return false;
+    return true;
+}
+
+bool report_rows_make(struct device_report *report, const struct live_set *set, size_t top,
+                      struct error *err)
+{
+    struct builder builder = {.report = report, .set = set};
+    if (!site_groups_make(set, &builder.groups, err))
+        return false;
+    size_t sites = shown_rows(builder.groups.placed, top), largest = shown_rows(set->count, top);
+    bool ok = note_files(&builder, sites, largest, err) && make_sites(&builder, sites, err) &&
+              make_largest(&builder, largest, err);
+    site_groups_release(&builder.groups);
+    label_files_release(&builder.files);
+    buffer_release(&builder.text);
+    return ok;
+}
+
+void report_rows_release(struct device_report *report)
+{
+    struct budget *budget = report->timeline->snapshot->budget;
+    vec_free(report->sites, report->site_capacity, sizeof(*report->sites), budget);
+    vec_free(report->largest, report->largest_capacity, sizeof(*report->largest), budget);
+}

@@ -1,0 +1,14 @@
+/* The rows of a report: call sites and single allocations, with their labels. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_ROWS_H
+#define MEMSNAP_ANALYSIS_REPORT_ROWS_H
+
+#include "analysis/live/source.h"
+#include "analysis/report/report.h"
+
+/* Fills report->sites and report->largest from `set`, whose items are sorted largest first. What a
+ * failure leaves is released like the rest. */
+bool report_rows_make(struct device_report *report, const struct live_set *set, size_t top,
+                      struct error *err);
+void report_rows_release(struct device_report *report);
+
+#endif

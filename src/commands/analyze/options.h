@@ -1,0 +1,38 @@
+/* The options of `memsnap analyze`. */
+#ifndef MEMSNAP_COMMANDS_ANALYZE_OPTIONS_H
+#define MEMSNAP_COMMANDS_ANALYZE_OPTIONS_H
+
+#include "analysis/report/report.h"
+#include "base/units.h"
+#include "commands/cli/capture.h"
+#include "commands/cli/command.h"
+#include "render/analyze/analyze.h"
+
+#define DEFAULT_RANKS 8
+
+struct analyze_options {
+    struct capture_options capture;
+    struct report_options report;
+    size_t largest; /* single allocations in text; 0: all */
+    bool top_given, verbose, json;
+    bool allocations;    /* JSON only */
+    const char *explain; /* text only: an address or a part of a call site; NULL: the report */
+    const char *rules;   /* file of the user's own rules, "none", or NULL: the usual one */
+    enum stack_detail stacks;
+    enum unit unit;
+    size_t jobs;    /* files read at a time; 0: as many as there are cores */
+    uint32_t ranks; /* layer traces: to share parameters */
+    /* the first option given that means something only for: */
+    const char *snapshot_option; /* allocator snapshots */
+    const char *layers_option;   /* layer traces */
+    const char *output;          /* NULL: standard output */
+};
+
+extern const struct option_spec analyze_option_specs[];
+
+/* Takes in one option, with its argument in optarg. */
+bool analyze_option(int option, void *to, struct error *err);
+/* What the options leave open, once all are taken in; false where they do not go together. */
+bool analyze_options_complete(struct analyze_options *options, struct error *err);
+
+#endif

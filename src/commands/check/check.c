@@ -1,0 +1,294 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/budget.h"
+#include "commands/check/file.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/completion.h"
+#include "commands/cli/inputs.h"
+#include "commands/cli/options.h"
+#include "commands/cli/output.h"
+#include "commands/cli/rules_file.h"
+#include "commands/cli/watch.h"
+#include "commands/cli/worker_pool.h"
+#include "commands/sandbox/sandbox.h"
+#include "render/check/check.h"
+
+/* The run over all files. */
+struct run {
+    const struct check_options *options;
+    struct inputs *inputs;
+    struct inputs baseline_input; /* at most one */
+    struct check_baseline baseline;
+    struct check_job job;
+    struct watch watch;
+    struct load_progress progress;
+    struct checked_file *files; /* one an input */
+};
+
+static void do_file(void *self, size_t index, FILE *out)
+{
+    struct run *run = self;
+    struct checked_file *file = &run->files[index];
+    int fd;
+    (void)out; /* the report comes when all are done */
+    file->failed = !inputs_take(run->inputs, index, &fd, &file->err) ||
+                   !check_file(&run->job, fd, &file->result, &file->err);
+    watch_input_done(&run->watch);
+}
+
+static void before_output(void *self)
+{
+    (void)self;
+}
+
+static void finish_file(void *self, size_t index)
+{
+    struct run *run = self;
+    if (!run->files[index].failed)
+        return;
+    watch_hide(&run->watch, false);
+    complain_error(run->inputs->paths[index], &run->files[index].err);
+}
+
+static bool read_baseline(struct run *run, struct error *err)
+{
+    int fd;
+    run->job = (struct check_job){.options = run->options, .progress = &run->progress};
+    if (!run->options->baseline)
+        return true;
+    check_baseline_init(&run->baseline, run->options->capture.max_memory);
+    if (!inputs_take(&run->baseline_input, 0, &fd, err) ||
+        !check_file_baseline(&run->job, fd, &run->baseline, err))
+        return false;
+    run->job.baseline = &run->baseline;
+    return true;
+}
+
+/* STATUS_OK, or of what went wrong with all of them, which is told. */
+static enum status check_files(struct run *run, FILE *out)
+{
+    struct pool_work work = {
+        .count = run->inputs->count,
+        .jobs = run->options->jobs,
+        .out = out,
+        .separator = "",
+        .work = do_file,
+        .before_output = before_output,
+        .finish = finish_file,
+        .self = run,
+    };
+    struct error err;
+    enum status status = STATUS_OK;
+    run->progress = (struct load_progress){.update = watch_update, .self = &run->watch};
+    watch_begin(&run->watch, run->inputs->count, out);
+    if (!read_baseline(run, &err)) {
+        watch_hide(&run->watch, false);
+        status = complain_error(run->options->baseline, &err);
+    } else if (!worker_pool_run(&work, &err)) {
+        status = complain_failure(&err);
+    }
+    watch_end(&run->watch);
+    return status;
+}
+
+static bool print(const struct run *run, FILE *out)
+{
+    const struct check_options *options = run->options;
+    const char *root = options->source_root;
+    const struct check_report report = {
+        .files = run->files,
+        .count = run->inputs->count,
+        .baseline = options->baseline,
+        .source_root = root ? root : getenv("GITHUB_WORKSPACE"),
+        .look = options->look,
+        .unit = options->unit,
+    };
+    struct page page = page_for(out, options->unit);
+    switch (options->format) {
+    case CHECK_JSON:
+        return check_json(out, &report);
+    case CHECK_JUNIT:
+        return check_junit(out, &report);
+    case CHECK_GITHUB:
+        return check_github(out, &report);
+    default:
+        return check_text(&page, &report);
+    }
+}
+
+/* That of the first file that could not be checked, else whether all passed. */
+static enum status verdict(const struct run *run, bool *any_checked)
+{
+    enum status status = STATUS_OK;
+    bool passed = true;
+    *any_checked = false;
+    for (size_t i = 0; i < run->inputs->count; i++) {
+        const struct checked_file *file = &run->files[i];
+        *any_checked = *any_checked || !file->failed;
+        passed = passed && (file->failed || check_result_passed(&file->result));
+        if (file->failed && status == STATUS_OK)
+            status = file->err.status;
+    }
+    return status != STATUS_OK || passed ? status : STATUS_CHECK_FAILED;
+}
+
+/* What CI shows of a run has its errors, too; other reports need something to report. */
+static bool is_for_ci(enum check_format format)
+{
+    return format == CHECK_JUNIT || format == CHECK_GITHUB;
+}
+
+/* Checks the files and reports to an output that is open, and closes it. */
+static enum status report_files(struct run *run, struct output *output)
+{
+    struct error err;
+    bool any_checked = false;
+    enum status status = check_files(run, output->stream);
+    bool reports = status == STATUS_OK;
+    if (reports) {
+        status = verdict(run, &any_checked);
+        reports = any_checked || is_for_ci(run->options->format);
+    }
+    if (reports && !print(run, output->stream)) {
+        complain("out of memory");
+        status = STATUS_LIMIT;
+        reports = false;
+    }
+    if (!reports) {
+        output_discard(output);
+        return status;
+    }
+    return output_commit(output, &err) ? status : complain_failure(&err);
+}
+
+static enum status check_into(struct run *run)
+{
+    struct output output;
+    struct error err;
+    const char *path = run->options->output;
+    if (!inputs_spare(run->inputs, path, &err) || !inputs_spare(&run->baseline_input, path, &err) ||
+        !output_open(&output, path, &err))
+        return complain_failure(&err);
+    if (!inputs_open(run->inputs, &err) ||
+        (run->options->baseline && !inputs_open(&run->baseline_input, &err))) {
+        output_discard(&output);
+        return complain_failure(&err);
+    }
+    sandbox_enter(output.temporary ? output.path : NULL);
+    return report_files(run, &output);
+}
+
+/* Only one of them can have it. */
+static bool one_standard_input(const struct check_options *options, const struct inputs *inputs,
+                               struct error *err)
+{
+    size_t count = 0;
+    count += options->policy && strcmp(options->policy, "-") == 0;
+    count += options->baseline && strcmp(options->baseline, "-") == 0;
+    for (size_t i = 0; i < inputs->count; i++)
+        count += strcmp(inputs->paths[i], "-") == 0;
+    return count <= 1 || error_set(err, STATUS_USAGE, "standard input can be read only once");
+}
+
+static enum status check(struct check_options *options, struct inputs *inputs)
+{
+    struct run run = {.options = options, .inputs = inputs};
+    struct error err;
+    char *baseline[] = {(char *)options->baseline, NULL};
+    if (!one_standard_input(options, inputs, &err))
+        return complain_usage("check: %s", err.text);
+    if (options->jobs > inputs->count)
+        options->jobs = inputs->count;
+    if (options->capture.max_memory == 0)
+        options->capture.max_memory = budget_default_limit() / options->jobs;
+    run.files = calloc(inputs->count, sizeof(*run.files));
+    bool ok = run.files;
+    if (!ok)
+        complain("out of memory");
+    enum status status = ok ? STATUS_OK : STATUS_LIMIT;
+    if (ok && options->baseline)
+        status = inputs_choose(&run.baseline_input, baseline, 1);
+    for (size_t i = 0; ok && i < inputs->count; i++)
+        run.files[i].path = inputs->paths[i];
+    if (status == STATUS_OK)
+        status = check_into(&run);
+    for (size_t i = 0; ok && i < inputs->count; i++)
+        check_result_release(&run.files[i].result);
+    free(run.files);
+    check_baseline_release(&run.baseline);
+    if (run.baseline_input.count > 0)
+        inputs_release(&run.baseline_input);
+    return status;
+}
+
+/* The options are whole. */
+static enum status run_options(struct check_options *options, char **paths, int count)
+{
+    struct error err;
+    struct inputs inputs;
+    struct own_rules *rules;
+    if (!rules_file_read(options->look.rules, &rules, &err))
+        return complain_failure(&err);
+    options->capture.rules = rules;
+    enum status status = STATUS_OK;
+    if (!check_rules_resolve(&options->rules, &err))
+        status = complain_usage("check: %s", err.text);
+    if (status == STATUS_OK)
+        status = inputs_choose(&inputs, paths, count);
+    if (status == STATUS_OK) {
+        status = check(options, &inputs);
+        inputs_release(&inputs);
+    }
+    own_rules_destroy(rules);
+    return status;
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct check_options options = {.capture.device = ALL_DEVICES};
+    struct error err;
+    enum status status;
+    if (options_read(&command_check, argc, argv, check_option, &options, &status)) {
+        bool ok = check_options_complete(&options, &err);
+        if (!ok)
+            complain("check: %s", err.text);
+        status = ok ? run_options(&options, argv + optind, argc - optind) : err.status;
+    }
+    check_options_release(&options);
+    return status;
+}
+
+const struct command command_check = {
+    .name = "check",
+    .summary = "pass or fail captures by limits, for CI",
+    .arguments = "[OPTION]... [FILE]...",
+    .about = "Holds captures to limits, and says of each that is exceeded by how much, and\n"
+             "whose code is to blame. Exits with 0 where all keep within them, with 1 where\n"
+             "one does not, and otherwise where that could not be told. A value equal to its\n"
+             "limit passes. A limit on what a FILE does not hold, such as growth where no\n"
+             "steps were recorded, is an error, for it could not fail.\n"
+             "\n"
+             "FILE is an allocator snapshot, or one of the other files that analyze reads;\n"
+             "- is standard input. Figures are those of 'memsnap analyze'. memsnap-check(1)\n"
+             "tells what a policy looks like, and where examples for GitHub Actions and\n"
+             "GitLab CI are.\n",
+    .examples = "  memsnap check --max-peak 70GiB --no-oom snapshot.pickle\n"
+                "  memsnap check --max-growth 0 --max-category activation=20GiB snapshot.pickle\n"
+                "  memsnap check --max-site 'model.py:*=4GiB' snapshot.pickle\n"
+                "  memsnap check --baseline main.pickle --max-increase 2% snapshot.pickle\n"
+                "  memsnap check --policy memory.json --format junit -o memory.xml rank*.pickle\n"
+                "  memsnap check --policy memory.json --format github snapshot.pickle\n"
+                "  memsnap check --max-memory-after-suggest 4=8GiB trace.json\n",
+    .options = check_option_specs,
+    .words =
+        (const struct option_words[]){
+            {"max-category", NULL, completion_put_categories},
+            {"at", WORDS_MOMENT, NULL},
+            {"format", "text json junit github", NULL},
+            {"units", WORDS_UNITS, NULL},
+            {NULL, NULL, NULL},
+        },
+    .run = run,
+};

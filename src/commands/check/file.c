@@ -1,0 +1,167 @@
+#include "commands/check/file.h"
+
+#include <stdlib.h>
+
+#include "solve/advice/advice.h"
+
+/* What becomes of a file once it is read: rows, or a baseline. */
+struct taker {
+    const struct check_job *job;
+    struct check_result *result;     /* NULL: it is the baseline */
+    struct check_baseline *baseline; /* where there is no result */
+};
+
+static struct check_question question_of(const struct check_job *job, struct site_table *sites)
+{
+    return (struct check_question){.rules = &job->options->rules,
+                                   .baseline = job->baseline,
+                                   .sites = sites,
+                                   .moment_given = job->options->look.at != NULL,
+                                   .unit = job->options->report.unit};
+}
+
+static bool take_reports(const struct taker *taker, const struct capture *capture,
+                         const struct device_report *at, const struct device_report *peak,
+                         struct error *err)
+{
+    const struct check_question question = question_of(taker->job, capture->sites);
+    return taker->result ? check_device(&question, at, peak, taker->result, err)
+                         : check_baseline_add(taker->baseline, peak, capture->sites, err);
+}
+
+static bool take_device(const struct taker *taker, const struct capture *capture, size_t device,
+                        struct error *err)
+{
+    const struct report_options *options = &taker->job->options->report;
+    const struct report_options at_peak = {.unit = options->unit};
+    const struct timeline *timeline = capture->timelines[device];
+    struct device_report *peak = device_report_build(timeline, capture->sites, &at_peak, err);
+    struct device_report *at = peak;
+    if (peak && taker->result && options->at_given)
+        at = device_report_build(timeline, capture->sites, options, err);
+    bool ok = peak && at && take_reports(taker, capture, at, peak, err);
+    if (at != peak)
+        device_report_destroy(at);
+    device_report_destroy(peak);
+    return ok;
+}
+
+static bool take_snapshot(const struct taker *taker, struct input *input, struct error *err)
+{
+    struct capture capture;
+    if (!capture_open_input(&capture, input, &taker->job->options->capture, taker->job->progress,
+                            err))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < capture.device_count; i++)
+        ok = take_device(taker, &capture, i, err);
+    capture_close(&capture);
+    return ok;
+}
+
+/* As `memsnap suggest --checkpoints` answers it. */
+static bool place(const struct layer_trace *trace, size_t checkpoints, int64_t *max_memory,
+                  struct error *err)
+{
+    const struct cuts everywhere = {.kind = CUT_LEAVES};
+    struct problem leaves;
+    struct fairscale_advice advice;
+    if (!problem_create(&leaves, trace, &everywhere, SIZE_MAX, trace->budget, err))
+        return false;
+    bool ok =
+        fairscale_advise(trace, &leaves, &leaves, checkpoints, 0, &advice, trace->budget, err);
+    if (ok) {
+        *max_memory = advice.answer.max_memory;
+        fairscale_advice_release(&advice, trace->budget);
+    }
+    problem_release(&leaves, trace->budget);
+    return ok;
+}
+
+static bool place_all(const struct check_rules *rules, const struct layer_trace *trace,
+                      int64_t after_suggest[CHECK_RULES_MOST], struct error *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && trace->forward_count > 0 && i < rules->count; i++)
+        if (rules->items[i].kind == CHECK_MAX_AFTER_SUGGEST)
+            ok = place(trace, rules->items[i].checkpoints, &after_suggest[i], err);
+    return ok;
+}
+
+static bool take_layers(const struct taker *taker, struct input *input, struct error *err)
+{
+    const struct layers_options options = {.top = 1, .ranks = 2};
+    const struct check_question question = question_of(taker->job, NULL);
+    int64_t after_suggest[CHECK_RULES_MOST] = {0};
+    struct layer_trace *trace = layer_trace_load_input(input, err);
+    if (!trace)
+        return false;
+    struct layers_report *report = layers_report_build(trace, &options, err);
+    bool ok = report;
+    if (ok && taker->result)
+        ok = place_all(question.rules, trace, after_suggest, err) &&
+             check_layers(&question, report, after_suggest, taker->result, err);
+    else if (ok)
+        ok = check_baseline_add_peak(taker->baseline, report->allocated.bytes, err);
+    layers_report_destroy(report);
+    layer_trace_destroy(trace);
+    return ok;
+}
+
+static bool take_curves(const struct taker *taker, struct input *input, struct error *err)
+{
+    const struct check_question question = question_of(taker->job, NULL);
+    struct operator_curves *curves = operator_curves_load_input(input, err);
+    if (!curves)
+        return false;
+    struct curves_report *report = curves_report_build(curves, err);
+    bool ok = report;
+    if (ok && taker->result)
+        ok = check_curves(&question, report, taker->result, err);
+    else if (ok && curves->count > 0)
+        ok = check_baseline_add_peak(taker->baseline, curves->points[report->allocated].allocated,
+                                     err);
+    curves_report_destroy(report);
+    operator_curves_destroy(curves);
+    return ok;
+}
+
+static bool take_file(const struct taker *taker, int fd, struct error *err)
+{
+    const struct check_options *options = taker->job->options;
+    struct input input;
+    if (!input_from_fd(&input, fd, options->capture.max_memory, err))
+        return false;
+    enum file_kind kind = sniff_kind(&input.source);
+    bool is_plain = kind == KIND_LAYER_TRACE || kind == KIND_OPERATOR_CURVES;
+    if (is_plain && options->snapshot_option) {
+        input_discard(&input);
+        return error_set(err, STATUS_USAGE, "--%s is not for %s, only for allocator snapshots",
+                         options->snapshot_option, kind_name(kind));
+    }
+    if (is_plain)
+        return kind == KIND_LAYER_TRACE ? take_layers(taker, &input, err)
+                                        : take_curves(taker, &input, err);
+    return take_snapshot(taker, &input, err); /* says best what else it may be */
+}
+
+bool check_file(const struct check_job *job, int fd, struct check_result *result, struct error *err)
+{
+    struct check_result made = {0};
+    const struct taker taker = {.job = job, .result = &made};
+    if (!take_file(&taker, fd, err) || !check_finish(&job->options->rules, &made, err)) {
+        check_result_release(&made);
+        return false;
+    }
+    *result = made;
+    return true;
+}
+
+bool check_file_baseline(const struct check_job *job, int fd, struct check_baseline *baseline,
+                         struct error *err)
+{
+    const struct taker taker = {.job = job, .baseline = baseline};
+    return take_file(&taker, fd, err) &&
+           (baseline->device_count > 0 ||
+            error_set(err, STATUS_BAD_INPUT, "nothing is recorded in it to compare with"));
+}

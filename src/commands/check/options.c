@@ -1,0 +1,181 @@
+#include "commands/check/options.h"
+
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "commands/check/policy.h"
+#include "commands/cli/arguments.h"
+#include "commands/cli/at.h"
+#include "commands/cli/worker_pool.h"
+
+#define MOST_JOBS 1024
+
+enum {
+    OPTION_RULE = OPTION_LONG_ONLY, /* plus enum check_kind */
+    OPTION_POLICY = OPTION_RULE + CHECK_KINDS,
+    OPTION_BASELINE,
+    OPTION_AT,
+    OPTION_RANGE,
+    OPTION_DEVICE,
+    OPTION_RULES,
+    OPTION_FORMAT,
+    OPTION_SOURCE_ROOT,
+    OPTION_UNITS,
+    OPTION_MAX_MEMORY,
+    OPTION_JOBS,
+};
+
+const struct option_spec check_option_specs[] = {
+    {OPTION_RULE + CHECK_MAX_PEAK, "max-peak", "SIZE", "the active peak of each device"},
+    {OPTION_RULE + CHECK_MAX_RESERVED, "max-reserved", "SIZE",
+     "the most that the allocator reserved"},
+    {OPTION_RULE + CHECK_MAX_FRAGMENTATION, "max-fragmentation", "SIZE|P%",
+     "what lies in holes between blocks in use; P% of what\n"
+     "is reserved then"},
+    {OPTION_RULE + CHECK_MAX_GROWTH, "max-growth", "SIZE",
+     "what lives on from step to step, more each time: bytes\n"
+     "a step"},
+    {OPTION_RULE + CHECK_MAX_CATEGORY, "max-category", "NAME=SIZE",
+     "a category, such as activation=20GiB; of a layer trace\n"
+     "the sum of all activations"},
+    {OPTION_RULE + CHECK_MAX_SITE, "max-site", "PATTERN=SIZE",
+     "all call sites of a pattern together, such as\n"
+     "'model.py:*=4GiB'; 'blocks/*.py', 'model.py:39'"},
+    {OPTION_RULE + CHECK_NO_OOM, "no-oom", NULL, "no out-of-memory event"},
+    {OPTION_RULE + CHECK_NO_LEAKS, "no-leaks", NULL,
+     "no call site whose memory grows from step to step"},
+    {OPTION_RULE + CHECK_MAX_INCREASE, "max-increase", "SIZE|P%",
+     "how much higher the peak may be than the baseline's"},
+    {OPTION_BASELINE, "baseline", "FILE", "the capture that --max-increase compares with"},
+    {OPTION_RULE + CHECK_MAX_AFTER_SUGGEST, "max-memory-after-suggest", "K=SIZE",
+     "layer traces: the largest part that `memsnap suggest\n"
+     "--checkpoints K` leaves"},
+    {OPTION_POLICY, "policy", "FILE",
+     "rules as JSON: {\"schema\": \"memsnap.policy/1\",\n"
+     "\"max-peak\": \"70GiB\", \"no-oom\": true}; an option beside\n"
+     "it replaces the rule of the same name"},
+    {OPTION_AT, "at", "WHEN",
+     "the moment of categories, call sites, fragmentation:\n"
+     "peak, end, an event's number, or a time as in --range"},
+    {OPTION_RANGE, "range", "A:B", "only the events from A up to B, as in analyze"},
+    {OPTION_DEVICE, "device", "N", "only this device"},
+    {OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"},
+    {OPTION_FORMAT, "format", "FORMAT", "text, json, junit, or github: annotations of lines"},
+    {OPTION_SOURCE_ROOT, "source-root", "DIR",
+     "annotations name files below DIR, which the capture\n"
+     "has them in; $GITHUB_WORKSPACE, if that is set"},
+    {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
+    {'o', "output", "FILE", "write there; the file appears once it is whole"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
+    {OPTION_JOBS, "jobs", "N", "read so many files at a time; 0: one a core"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+static bool parse_format(const char *text, enum check_format *format, struct error *err)
+{
+    static const char *const names[] = {[CHECK_TEXT] = "text",
+                                        [CHECK_JSON] = "json",
+                                        [CHECK_JUNIT] = "junit",
+                                        [CHECK_GITHUB] = "github"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *format = (enum check_format)i;
+            return true;
+        }
+    }
+    return error_set(err, STATUS_USAGE,
+                     "unknown format '%.60s'; there are text, json, junit and github", text);
+}
+
+static void note_snapshot_option(int option, struct check_options *options)
+{
+    static const int noted[] = {OPTION_AT, OPTION_RANGE, OPTION_DEVICE, OPTION_RULES};
+    for (size_t i = 0; i < sizeof(noted) / sizeof(noted[0]); i++)
+        for (const struct option_spec *spec = check_option_specs;
+             noted[i] == option && !options->snapshot_option && spec->name; spec++)
+            if (spec->value == option)
+                options->snapshot_option = spec->name;
+}
+
+bool check_option(int option, void *to, struct error *err)
+{
+    struct check_options *options = to;
+    note_snapshot_option(option, options);
+    if (option >= OPTION_RULE && option < OPTION_RULE + CHECK_KINDS)
+        return check_rules_add(&options->rules, (enum check_kind)(option - OPTION_RULE), optarg,
+                               err);
+    switch (option) {
+    case OPTION_POLICY:
+        options->policy = optarg;
+        return true;
+    case OPTION_BASELINE:
+        options->baseline = optarg;
+        return true;
+    case OPTION_AT:
+        options->look.at = optarg;
+        return at_parse(optarg, &options->report, err);
+    case OPTION_RANGE:
+        options->look.range = optarg;
+        return window_parse(optarg, &options->capture.window, err);
+    case OPTION_DEVICE:
+        options->look.device = optarg;
+        return argument_device(optarg, &options->capture.device, err);
+    case OPTION_RULES:
+        options->look.rules = optarg;
+        return true;
+    case OPTION_FORMAT:
+        return parse_format(optarg, &options->format, err);
+    case OPTION_SOURCE_ROOT:
+        options->source_root = optarg;
+        return true;
+    case OPTION_UNITS:
+        return argument_unit(optarg, &options->unit, err);
+    case OPTION_MAX_MEMORY:
+        return argument_memory(optarg, &options->capture.max_memory, err);
+    case OPTION_JOBS:
+        return argument_count("jobs", optarg, MOST_JOBS, &options->jobs, err);
+    default:
+        options->output = optarg;
+        return true;
+    }
+}
+
+/* The rules of the policy, over which those of the command line go. */
+static bool take_policy(struct check_options *options, struct error *err)
+{
+    struct check_rules rules = {0};
+    if (!options->policy)
+        return true;
+    if (!check_policy_read(options->policy, &rules, err))
+        return false;
+    if (!check_rules_merge(&rules, &options->rules, err)) {
+        check_rules_release(&rules);
+        return false;
+    }
+    options->rules = rules;
+    return true;
+}
+
+bool check_options_complete(struct check_options *options, struct error *err)
+{
+    if (!take_policy(options, err))
+        return false;
+    bool increase = check_rules_find(&options->rules, CHECK_MAX_INCREASE);
+    if (options->baseline && !increase)
+        return error_set(err, STATUS_USAGE,
+                         "--baseline needs --max-increase: how much more than that is too much?");
+    if (increase && !options->baseline)
+        return error_set(err, STATUS_USAGE,
+                         "max-increase needs --baseline FILE, the capture to compare with");
+    if (options->jobs == 0)
+        options->jobs = worker_pool_cores();
+    options->report.unit = options->format == CHECK_JSON ? UNIT_AUTO : options->unit;
+    return true;
+}
+
+void check_options_release(struct check_options *options)
+{
+    check_rules_release(&options->rules);
+}

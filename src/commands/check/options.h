@@ -1,0 +1,34 @@
+/* The options of `memsnap check`. */
+#ifndef MEMSNAP_COMMANDS_CHECK_OPTIONS_H
+#define MEMSNAP_COMMANDS_CHECK_OPTIONS_H
+
+#include "analysis/check/rules.h"
+#include "analysis/report/report.h"
+#include "commands/cli/capture.h"
+#include "commands/cli/command.h"
+#include "render/check/check.h"
+
+enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_JUNIT, CHECK_GITHUB };
+
+struct check_options {
+    struct capture_options capture;
+    struct report_options report; /* the moment of categories, call sites and fragmentation */
+    struct check_look look;       /* what was given of --at and the like */
+    struct check_rules rules;     /* of the command line, then of the policy as well */
+    const char *policy, *baseline;
+    const char *source_root, *output;
+    enum check_format format;
+    enum unit unit;
+    size_t jobs;                 /* files read at a time; 0: as many as there are cores */
+    const char *snapshot_option; /* the first option given that is for snapshots only */
+};
+
+extern const struct option_spec check_option_specs[];
+
+/* Takes in one option, with its argument in optarg. */
+bool check_option(int option, void *to, struct error *err);
+/* Reads the policy, and finds out whether all goes together. */
+bool check_options_complete(struct check_options *options, struct error *err);
+void check_options_release(struct check_options *options);
+
+#endif

@@ -1,0 +1,166 @@
+#include "commands/check/policy.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/cli/closest.h"
+#include "commands/cli/small_file.h"
+
+#define SIZE_MOST ((size_t)1 << 20)
+
+/* What is the same while one policy is read. */
+struct reader {
+    const char *path;
+    struct check_rules *rules;
+    struct error *err;
+};
+
+static bool refuse(const struct reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool refuse(const struct reader *reader, const char *format, ...)
+{
+    char text[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return error_set(reader->err, STATUS_USAGE, "%.60s: %s", reader->path, text);
+}
+
+/* Adds a rule; what it complains of, it complains of in this file. */
+static bool add(const struct reader *reader, enum check_kind kind, const char *argument)
+{
+    struct error plain;
+    if (check_rules_add(reader->rules, kind, argument, &plain))
+        return true;
+    return plain.status == STATUS_USAGE ? refuse(reader, "%s", plain.text)
+                                        : error_set(reader->err, plain.status, "%s", plain.text);
+}
+
+static bool unknown_key(const struct reader *reader, const char *key)
+{
+    struct closest closest = {.word = key};
+    for (int i = 0; i < CHECK_KINDS; i++)
+        closest_offer(&closest, check_kind_name((enum check_kind)i));
+    if (closest.best)
+        return refuse(reader, "unknown rule '%.40s'; did you mean '%s'?", key, closest.best);
+    return refuse(reader, "unknown rule '%.40s'; see 'memsnap check --help'", key);
+}
+
+/* A limit as it would stand on the command line: a string, or a number of bytes. */
+static bool add_limit(const struct reader *reader, enum check_kind kind, const char *subject,
+                      const json_t *limit)
+{
+    struct buffer argument = BUFFER_INIT;
+    if (subject)
+        buffer_printf(&argument, "%s=", subject);
+    if (json_is_string(limit))
+        buffer_puts(&argument, json_string_value(limit));
+    else if (json_is_integer(limit) && json_integer_value(limit) >= 0)
+        buffer_printf(&argument, "%" JSON_INTEGER_FORMAT, json_integer_value(limit));
+    else
+        return buffer_release(&argument),
+               refuse(reader, "%s%s%.40s takes a size, such as \"70GiB\" or 1024",
+                      check_kind_name(kind), subject ? " " : "", subject ? subject : "");
+    bool ok = !argument.failed || error_set(reader->err, STATUS_LIMIT, "out of memory");
+    ok = ok && add(reader, kind, argument.bytes);
+    buffer_release(&argument);
+    return ok;
+}
+
+static bool add_subjects(const struct reader *reader, enum check_kind kind, json_t *limits)
+{
+    const char *subject;
+    json_t *limit;
+    if (!json_is_object(limits) || json_object_size(limits) == 0)
+        return refuse(reader, "%s takes an object, such as {\"%s\": \"4GiB\"}",
+                      check_kind_name(kind),
+                      kind == CHECK_MAX_SITE       ? "model.py:*"
+                      : kind == CHECK_MAX_CATEGORY ? "activation"
+                                                   : "4");
+    json_object_foreach(limits, subject,
+                        limit) if (!add_limit(reader, kind, subject, limit)) return false;
+    return true;
+}
+
+static bool add_rule(const struct reader *reader, const char *key, json_t *value)
+{
+    int i = 0;
+    while (i < CHECK_KINDS && strcmp(check_kind_name((enum check_kind)i), key) != 0)
+        i++;
+    enum check_kind kind = (enum check_kind)i;
+    if (i == CHECK_KINDS)
+        return unknown_key(reader, key);
+    switch (check_kind_takes(kind)) {
+    case CHECK_TAKES_NOTHING:
+        return json_is_true(value) ? add(reader, kind, NULL)
+                                   : refuse(reader, "%s takes true; else leave it out", key);
+    case CHECK_TAKES_SUBJECT:
+        return add_subjects(reader, kind, value);
+    default:
+        return add_limit(reader, kind, NULL, value);
+    }
+}
+
+static bool check_schema(const struct reader *reader, const json_t *root)
+{
+    const json_t *schema = json_object_get(root, "schema");
+    if (json_is_string(schema) && strcmp(json_string_value(schema), CHECK_POLICY_SCHEMA) == 0)
+        return true;
+    return refuse(reader, "expected an object with \"schema\": \"%s\"", CHECK_POLICY_SCHEMA);
+}
+
+/* "$schema" is for editors, and "comment" for people. */
+static bool is_no_rule(const char *key)
+{
+    return strcmp(key, "schema") == 0 || strcmp(key, "$schema") == 0 || strcmp(key, "comment") == 0;
+}
+
+static bool read_root(const struct reader *reader, json_t *root)
+{
+    const char *key;
+    json_t *value;
+    if (!check_schema(reader, root))
+        return false;
+    json_object_foreach(root, key, value)
+    {
+        if (!is_no_rule(key) && !add_rule(reader, key, value))
+            return false;
+        if (is_no_rule(key) && !json_is_string(value))
+            return refuse(reader, "%s takes a string", key);
+    }
+    return reader->rules->count > 0 || refuse(reader, "it has no rule, so that nothing could fail");
+}
+
+bool check_policy_parse(const char *path, const char *text, size_t size, struct check_rules *rules,
+                        struct error *err)
+{
+    struct check_rules made = {0};
+    const struct reader reader = {path, &made, err};
+    json_error_t json_error;
+    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &json_error);
+    bool ok = root ? read_root(&reader, root)
+                   : refuse(&reader, "line %d: %.100s", json_error.line, json_error.text);
+    json_decref(root);
+    if (!ok) {
+        check_rules_release(&made);
+        return false;
+    }
+    *rules = made;
+    return true;
+}
+
+bool check_policy_read(const char *path, struct check_rules *rules, struct error *err)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_input = strcmp(path, "-") == 0;
+    bool ok = is_input ? small_file_read(stdin, "standard input", SIZE_MOST, "a policy", &text, err)
+                       : small_file_open(path, SIZE_MOST, "a policy", &text, err);
+    ok = ok && check_policy_parse(is_input ? "standard input" : path, text.size ? text.bytes : "",
+                                  text.size, rules, err);
+    buffer_release(&text);
+    return ok;
+}

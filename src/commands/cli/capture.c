@@ -1,0 +1,103 @@
+#include "commands/cli/capture.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+
+#define LISTED_DEVICES 8 /* in the message about a device that is not there */
+
+static bool no_such_device(int64_t device, const uint32_t *devices, size_t count, struct error *err)
+{
+    struct buffer list = BUFFER_INIT;
+    for (size_t i = 0; i < count && i < LISTED_DEVICES; i++)
+        buffer_printf(&list, "%s%u", i ? ", " : "", devices[i]);
+    if (count > LISTED_DEVICES)
+        buffer_puts(&list, ", ...");
+    error_set(err, STATUS_USAGE, "there is no device %lld in it, only: %.120s", (long long)device,
+              list.size && !list.failed ? list.bytes : "none");
+    buffer_release(&list);
+    return false;
+}
+
+static bool build_timelines(struct capture *capture, const uint32_t *devices, size_t count,
+                            struct error *err)
+{
+    capture->timelines = calloc(count ? count : 1, sizeof(capture->timelines[0]));
+    if (!capture->timelines)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        struct timeline *timeline = timeline_build(capture->snapshot, devices[i], err);
+        if (!timeline)
+            return false;
+        capture->timelines[capture->device_count++] = timeline;
+    }
+    return true;
+}
+
+/* The timelines of the devices asked for. */
+static bool choose_devices(struct capture *capture, int64_t device, struct error *err)
+{
+    uint32_t *devices;
+    size_t count;
+    if (!snapshot_devices(capture->snapshot, &devices, &count, err))
+        return false;
+    bool ok;
+    if (device == ALL_DEVICES) {
+        ok = build_timelines(capture, devices, count, err);
+    } else {
+        size_t i = 0;
+        while (i < count && devices[i] != device)
+            i++;
+        ok = i < count ? build_timelines(capture, devices + i, 1, err)
+                       : no_such_device(device, devices, count, err);
+    }
+    free(devices);
+    return ok;
+}
+
+bool capture_open_input(struct capture *capture, struct input *input,
+                        const struct capture_options *options, const struct load_progress *progress,
+                        struct error *err)
+{
+    struct load_options load_options = {.window = options->window, .progress = progress};
+    struct capture opened = {.snapshot = snapshot_load_input(input, &load_options, err)};
+    if (opened.snapshot)
+        opened.sites = site_table_create(opened.snapshot->symbols, err);
+    if (opened.sites)
+        site_table_set_rules(opened.sites, options->rules);
+    if (opened.sites && choose_devices(&opened, options->device, err)) {
+        *capture = opened;
+        return true;
+    }
+    capture_close(&opened);
+    return false;
+}
+
+bool capture_open(struct capture *capture, int fd, const struct capture_options *options,
+                  const struct load_progress *progress, struct error *err)
+{
+    struct input input;
+    return input_from_fd(&input, fd, options->max_memory, err) &&
+           capture_open_input(capture, &input, options, progress, err);
+}
+
+const struct timeline *capture_highest(const struct capture *capture)
+{
+    const struct timeline *highest = NULL;
+    for (size_t i = 0; i < capture->device_count; i++) {
+        const struct timeline *timeline = capture->timelines[i];
+        if (!highest || timeline->active.peak_bytes > highest->active.peak_bytes)
+            highest = timeline;
+    }
+    return highest;
+}
+
+void capture_close(struct capture *capture)
+{
+    for (size_t i = 0; i < capture->device_count; i++)
+        timeline_destroy(capture->timelines[i]);
+    free(capture->timelines);
+    site_table_destroy(capture->sites);
+    snapshot_destroy(capture->snapshot);
+    *capture = (struct capture){0};
+}

@@ -1,0 +1,65 @@
+#include "commands/cli/files.h"
+
+#include "commands/cli/complain.h"
+#include "commands/cli/rules_file.h"
+#include "commands/sandbox/sandbox.h"
+
+enum status files_run(char **named, int count, files_work *work, void *self)
+{
+    struct inputs inputs;
+    enum status status = inputs_choose(&inputs, named, count);
+    if (status == STATUS_OK) {
+        status = work(self, &inputs);
+        inputs_release(&inputs);
+    }
+    return status;
+}
+
+enum status files_run_with_rules(const char *rules, struct capture_options *capture, char **named,
+                                 int count, files_work *work, void *self)
+{
+    struct own_rules *own;
+    struct error err;
+    if (!rules_file_read(rules, &own, &err))
+        return complain_failure(&err);
+    capture->rules = own;
+    enum status status = files_run(named, count, work, self);
+    capture->rules = NULL;
+    own_rules_destroy(own);
+    return status;
+}
+
+enum status files_open(struct output *output, const char *path, struct inputs *inputs)
+{
+    struct error err;
+    if (!inputs_spare(inputs, path, &err) || !output_open(output, path, &err))
+        return complain_failure(&err);
+    if (!inputs_open(inputs, &err)) {
+        output_discard(output);
+        return complain_failure(&err);
+    }
+    sandbox_enter(output->temporary ? output->path : NULL);
+    return STATUS_OK;
+}
+
+enum status files_close(struct output *output, bool ok, const char *blamed, const struct error *err)
+{
+    struct error late;
+    if (!ok) {
+        output_discard(output);
+        return blamed ? complain_error(blamed, err) : complain_failure(err);
+    }
+    return output_commit(output, &late) ? STATUS_OK : complain_failure(&late);
+}
+
+enum status files_write(const char *path, struct inputs *inputs, files_writer *write,
+                        const void *self)
+{
+    struct output output;
+    struct error err;
+    enum status status = files_open(&output, path, inputs);
+    if (status != STATUS_OK)
+        return status;
+    bool ok = write(self, inputs, output.stream, &err);
+    return files_close(&output, ok, inputs->paths[0], &err);
+}

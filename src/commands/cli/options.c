@@ -1,0 +1,150 @@
+#include "commands/cli/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/cli/closest.h"
+#include "commands/cli/complain.h"
+
+#define MAX_OPTIONS 48
+#define HELP_COLUMN 26 /* where the descriptions begin */
+
+static const struct option_spec *spec_of(const struct command *command, int value)
+{
+    for (const struct option_spec *spec = command->options; spec->name; spec++)
+        if (spec->value == value)
+            return spec;
+    return NULL;
+}
+
+static size_t count_prefixed(const struct command *command, const char *name, size_t size)
+{
+    size_t count = 0;
+    for (const struct option_spec *spec = command->options; spec->name; spec++)
+        count += strncmp(spec->name, name, size) == 0;
+    return count;
+}
+
+static void bad_long_option(const struct command *command, const char *argument)
+{
+    char name[64];
+    size_t size = strcspn(argument + 2, "=");
+    snprintf(name, sizeof(name), "%.*s", (int)(size < sizeof(name) ? size : sizeof(name) - 1),
+             argument + 2);
+    struct closest closest = {.word = name};
+    for (const struct option_spec *spec = command->options; spec->name; spec++)
+        closest_offer(&closest, spec->name);
+    if (count_prefixed(command, name, strlen(name)) > 1)
+        complain("%s: option --%s is ambiguous; see 'memsnap %s --help'", command->name, name,
+                 command->name);
+    else if (closest.best)
+        complain("%s: unknown option --%s; did you mean --%s?", command->name, name, closest.best);
+    else
+        complain("%s: unknown option --%s; see 'memsnap %s --help'", command->name, name,
+                 command->name);
+}
+
+static void bad_option(const struct command *command, char **argv, bool missing_argument)
+{
+    const struct option_spec *spec = optopt ? spec_of(command, optopt) : NULL;
+    if (spec && missing_argument)
+        complain("%s: option --%s needs an argument: --%s %s", command->name, spec->name,
+                 spec->name, spec->argument);
+    else if (spec)
+        complain("%s: option --%s takes no argument", command->name, spec->name);
+    else if (optopt)
+        complain("%s: unknown option -%c; see 'memsnap %s --help'", command->name, optopt,
+                 command->name);
+    else
+        bad_long_option(command, argv[optind - 1]);
+}
+
+static int argument_kind(const struct option_spec *spec)
+{
+    if (!spec->argument)
+        return no_argument;
+    return *spec->argument == '[' ? optional_argument : required_argument;
+}
+
+int options_next(const struct command *command, int argc, char **argv)
+{
+    struct option longs[MAX_OPTIONS + 1] = {{0}};
+    char shorts[2 * MAX_OPTIONS + 2] = ":"; /* tells a missing argument from an unknown option */
+    size_t count = 0, short_size = 1;
+    for (const struct option_spec *spec = command->options; spec->name && count < MAX_OPTIONS;
+         spec++) {
+        longs[count++] =
+            (struct option){.name = spec->name, .has_arg = argument_kind(spec), .val = spec->value};
+        if (spec->value >= OPTION_LONG_ONLY)
+            continue;
+        shorts[short_size++] = (char)spec->value;
+        if (spec->argument)
+            shorts[short_size++] = ':';
+    }
+    opterr = 0;
+    int value = getopt_long(argc, argv, shorts, longs, NULL);
+    if (value != ':' && value != '?')
+        return value;
+    bad_option(command, argv, value == ':');
+    return OPTIONS_BAD;
+}
+
+static void put_option(const struct option_spec *spec)
+{
+    char left[64];
+    int size = 0;
+    if (spec->value < OPTION_LONG_ONLY)
+        size = snprintf(left, sizeof(left), "  -%c, --%s", spec->value, spec->name);
+    else
+        size = snprintf(left, sizeof(left), "      --%s", spec->name);
+    if (spec->argument)
+        size += snprintf(left + size, sizeof(left) - (size_t)size, "%s%s",
+                         argument_kind(spec) == optional_argument ? "" : " ", spec->argument);
+    if (size + 2 > HELP_COLUMN)
+        printf("%s\n%*s", left, HELP_COLUMN, "");
+    else
+        printf("%-*s", HELP_COLUMN, left);
+    for (const char *line = spec->help; *line;) {
+        size_t length = strcspn(line, "\n");
+        printf("%.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+        if (*line)
+            printf("%*s", HELP_COLUMN, "");
+    }
+}
+
+void options_help(const struct command *command)
+{
+    printf("usage: memsnap %s%s%s\n\n%s", command->name, *command->arguments ? " " : "",
+           command->arguments, command->about);
+    printf("\nOptions:\n");
+    for (const struct option_spec *spec = command->options; spec->name; spec++)
+        put_option(spec);
+    if (command->help_more)
+        command->help_more();
+    if (command->examples)
+        printf("\nExamples:\n%s", command->examples);
+}
+
+bool options_read(const struct command *command, int argc, char **argv, option_taker *take,
+                  void *options, enum status *status)
+{
+    struct error err;
+    for (int option; (option = options_next(command, argc, argv)) != OPTIONS_END;) {
+        *status = STATUS_USAGE;
+        if (option == OPTIONS_BAD)
+            return false;
+        if (option == OPTION_HELP) {
+            options_help(command);
+            *status = STATUS_OK;
+            return false;
+        }
+        if (!take(option, options, &err)) {
+            complain("%s: %s", command->name, err.text);
+            *status = err.status;
+            return false;
+        }
+    }
+    return true;
+}

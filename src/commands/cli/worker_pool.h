@@ -1,0 +1,30 @@
+/* Pieces of work done by several threads, their output put together in the order of the pieces. */
+#ifndef MEMSNAP_COMMANDS_CLI_WORKER_POOL_H
+#define MEMSNAP_COMMANDS_CLI_WORKER_POOL_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct pool_work {
+    size_t count; /* pieces, numbered from 0 and begun in that order */
+    size_t jobs;  /* so many at a time, at most */
+    FILE *out;
+    const char *separator; /* between the outputs of two pieces; one that prints nothing has none */
+
+    /* Does a piece, in any thread, and prints to `out`. A few megabytes are held back until the
+     * pieces before it are done; with more the call waits for them. NULL: no memory for it. */
+    void (*work)(void *self, size_t piece, FILE *out);
+    /* In the order of the pieces, one at a time: */
+    void (*before_output)(void *self);        /* something will be written to `out` next */
+    void (*finish)(void *self, size_t piece); /* all that the piece prints has been written */
+    void *self;
+};
+
+/* How many threads can run at once. */
+size_t worker_pool_cores(void);
+
+/* Returns once all is done. Fewer threads than asked for are no failure. */
+bool worker_pool_run(const struct pool_work *work, struct error *err);
+
+#endif

@@ -1,0 +1,155 @@
+#include <unistd.h>
+
+#include "commands/cli/complain.h"
+#include "commands/cli/files.h"
+#include "commands/cli/options.h"
+#include "commands/cli/watch.h"
+#include "commands/diff/job.h"
+
+static bool open_sources(const struct diff_settings *settings, struct inputs *inputs,
+                         struct input opened[2], unsigned *blame, struct error *err)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        int fd;
+        *blame = side;
+        if (inputs_take(inputs, side, &fd, err) &&
+            input_from_fd(&opened[side], fd, settings->capture.max_memory, err))
+            continue;
+        if (side == 1)
+            input_discard(&opened[0]);
+        return false;
+    }
+    return true;
+}
+
+bool diff_restrict(struct input *input, size_t limit, struct error *err)
+{
+    if (input->budget->used > limit)
+        return error_set(err, STATUS_LIMIT, "the memory limit is too low for both files");
+    input->budget->limit = limit;
+    return true;
+}
+
+struct diff_limit diff_limit_check(const struct diff_job *job, int64_t a, int64_t b)
+{
+    const struct diff_settings *settings = job->settings;
+    struct diff_limit limit = {
+        .given = settings->fail_over, .text = settings->fail_over, .bytes = settings->fail_bytes};
+    if (settings->fail_share >= 0) {
+        double bytes = settings->fail_share * (double)(a > 0 ? a : 0);
+        limit.bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+    }
+    limit.exceeded = limit.given && diff_delta(a, b) > limit.bytes;
+    *job->exceeded = *job->exceeded || limit.exceeded;
+    return limit;
+}
+
+/* How to compare them. What is of no known kind is taken for a snapshot, whose loader says best
+ * what else it may be. */
+static diff_files *choose(const struct diff_settings *settings, struct input opened[2],
+                          unsigned *blame, struct error *err)
+{
+    bool layers[2];
+    for (unsigned side = 0; side < 2; side++) {
+        enum file_kind kind = sniff_kind(&opened[side].source);
+        layers[side] = kind == KIND_LAYER_TRACE;
+        *blame = side;
+        if (kind == KIND_OPERATOR_CURVES) {
+            error_set(err, STATUS_USAGE,
+                      "this is %s, which cannot be compared: only allocator snapshots and layer "
+                      "traces can",
+                      kind_name(kind));
+            return NULL;
+        }
+        if (layers[side] && settings->snapshot_option) {
+            error_set(err, STATUS_USAGE, "--%s is not for %s, only for allocator snapshots",
+                      settings->snapshot_option, kind_name(kind));
+            return NULL;
+        }
+    }
+    if (layers[0] != layers[1]) {
+        error_set(err, STATUS_USAGE, "this is %s, and the other file is not",
+                  kind_name(KIND_LAYER_TRACE));
+        *blame = layers[1];
+        return NULL;
+    }
+    return layers[0] ? diff_layers : diff_snapshots;
+}
+
+static bool compare(const struct diff_job *job, struct inputs *inputs, unsigned *blame,
+                    struct error *err)
+{
+    struct input opened[2];
+    if (!open_sources(job->settings, inputs, opened, blame, err))
+        return false;
+    diff_files *compare_files = choose(job->settings, opened, blame, err);
+    if (compare_files)
+        return compare_files(job, opened, blame, err);
+    input_discard(&opened[0]);
+    input_discard(&opened[1]);
+    return false;
+}
+
+static enum status diff(void *self, struct inputs *inputs)
+{
+    const struct diff_settings *settings = self;
+    struct output output;
+    struct error err;
+    enum status status = files_open(&output, settings->output, inputs);
+    if (status != STATUS_OK)
+        return status;
+    struct page page = page_for(output.stream, settings->unit);
+    struct watch watch;
+    bool exceeded = false;
+    unsigned blame = DIFF_NEITHER;
+    const struct diff_job job = {settings, &page, inputs->paths, &watch, &exceeded};
+    watch_begin(&watch, inputs->count, output.stream);
+    bool ok = compare(&job, inputs, &blame, &err);
+    watch_end(&watch);
+    status = files_close(&output, ok, blame == DIFF_NEITHER ? NULL : inputs->paths[blame], &err);
+    return status == STATUS_OK && exceeded ? STATUS_CHECK_FAILED : status;
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct diff_settings settings = diff_settings_default();
+    struct error err;
+    enum status status;
+    if (!options_read(&command_diff, argc, argv, diff_option, &settings, &status))
+        return status;
+    if (!diff_options_complete(&settings, &err))
+        return complain_usage("diff: %s", err.text);
+    if (argc - optind != 2)
+        return complain_usage("diff: name two files, the one before and the one after");
+    return files_run_with_rules(settings.rules, &settings.capture, argv + optind, 2, diff,
+                                &settings);
+}
+
+const struct command command_diff = {
+    .name = "diff",
+    .summary = "what changed from one snapshot to another",
+    .arguments = "[OPTION]... A B",
+    .about = "Compares what is live in two captures, at their peaks unless told otherwise, by\n"
+             "category, by the phase that allocated it, and by call site: new, gone, grown,\n"
+             "shrunk. A call site is found again though its line moved. The differences add up\n"
+             "to that of the totals. A and B are allocator snapshots, as in memsnap analyze,\n"
+             "or two layer traces, compared by module; - is standard input.\n",
+    .examples = "  memsnap diff before.pickle after.pickle\n"
+                "  memsnap diff --stacks --top 3 before.pickle after.pickle   where exactly\n"
+                "  memsnap diff --at end monday.pickle tuesday.pickle         what is left over\n"
+                "  memsnap diff --at-a +1s --at-b +5s run.pickle run.pickle   two moments of one\n"
+                "  memsnap diff --fail-over 5% main.pickle branch.pickle      exit status 1: more\n"
+                "  memsnap diff --format csv --by category a.pickle b.pickle\n",
+    .options = diff_option_specs,
+    .words =
+        (const struct option_words[]){
+            {"at", WORDS_MOMENT, NULL},
+            {"at-a", WORDS_MOMENT, NULL},
+            {"at-b", WORDS_MOMENT, NULL},
+            {"by", "site category phase", NULL},
+            {"units", WORDS_UNITS, NULL},
+            {"format", "text json csv", NULL},
+            {NULL, NULL, NULL},
+        },
+    .run = run,
+};

@@ -1,0 +1,217 @@
+#include "commands/diff/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/budget.h"
+
+#define TEXT_SITES 15 /* rows without --top */
+#define JSON_SITES 200
+
+enum {
+    OPTION_AT = OPTION_LONG_ONLY,
+    OPTION_AT_A,
+    OPTION_AT_B,
+    OPTION_BY,
+    OPTION_DEVICE,
+    OPTION_FAIL_OVER,
+    OPTION_FORMAT,
+    OPTION_MAX_MEMORY,
+    OPTION_RANGE,
+    OPTION_RULES,
+    OPTION_STACKS,
+    OPTION_TOP,
+    OPTION_UNITS,
+};
+
+const struct option_spec diff_option_specs[] = {
+    {OPTION_AT, "at", "WHEN",
+     "compare what is live at another moment than the\n"
+     "peaks: peak, end, an event's number, or a time after\n"
+     "the first event (+1.5s), or @MICROSECONDS"},
+    {OPTION_AT_A, "at-a", "WHEN", "the same for A alone"},
+    {OPTION_AT_B, "at-b", "WHEN", "the same for B alone"},
+    {OPTION_BY, "by", "WHAT", "only this table: site, category or phase"},
+    {OPTION_TOP, "top", "N", "call sites that changed to list; 0: all"},
+    {OPTION_STACKS, "stacks", "[=all]",
+     "below each call site the stack that changed most:\n"
+     "the operator and the Python frames, or all frames"},
+    {OPTION_FAIL_OVER, "fail-over", "SIZE",
+     "exit with 1 if B exceeds A by more than SIZE\n"
+     "(100MiB), or than a share of A (5%)"},
+    {OPTION_DEVICE, "device", "N[:M]", "only device N; or N of A and M of B"},
+    {OPTION_RANGE, "range", "A:B", "of both only these events, as in memsnap analyze"},
+    {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
+    {OPTION_FORMAT, "format", "FORMAT", "text, json (memsnap.diff/1) or csv"},
+    {OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"},
+    {'o', "output", "FILE", "write there; the file appears once it is whole"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+struct diff_settings diff_settings_default(void)
+{
+    return (struct diff_settings){
+        .capture = {.max_memory = budget_default_limit(), .device = ALL_DEVICES},
+        .devices = {ALL_DEVICES, ALL_DEVICES},
+        .at_text = {"peak", "peak"},
+        .fail_share = -1,
+    };
+}
+
+/* The index of a word in a list; false where it is none of them. */
+static bool take_word(const char *const *words, const char *what, unsigned *index,
+                      struct error *err)
+{
+    char list[80] = "";
+    for (unsigned i = 0; words[i]; i++) {
+        if (strcmp(words[i], optarg) == 0) {
+            *index = i;
+            return true;
+        }
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof(list) - used, "%s%s",
+                 i == 0         ? ""
+                 : words[i + 1] ? ", "
+                                : " and ",
+                 words[i]);
+    }
+    return error_set(err, STATUS_USAGE, "unknown %s '%.60s'; there are %s", what, optarg, list);
+}
+
+static bool take_devices(struct diff_settings *settings, struct error *err)
+{
+    char first[32];
+    int64_t a, b;
+    const char *colon = strchr(optarg, ':');
+    size_t size = colon ? (size_t)(colon - optarg) : strlen(optarg);
+    if (size >= sizeof(first))
+        size = sizeof(first) - 1;
+    memcpy(first, optarg, size);
+    first[size] = '\0';
+    if (!argument_device(first, &a, err))
+        return false;
+    b = a;
+    if (colon && !argument_device(colon + 1, &b, err))
+        return false;
+    settings->devices[0] = a;
+    settings->devices[1] = b;
+    return true;
+}
+
+static bool take_limit(struct diff_settings *settings, struct error *err)
+{
+    char *end;
+    uint64_t bytes;
+    size_t size = strlen(optarg);
+    settings->fail_over = optarg;
+    if (size > 1 && optarg[size - 1] == '%') {
+        settings->fail_share = strtod(optarg, &end) / 100;
+        if (*optarg >= '0' && *optarg <= '9' && end == optarg + size - 1 &&
+            settings->fail_share < 1e6)
+            return true;
+    } else if (units_parse_bytes(optarg, &bytes)) {
+        settings->fail_bytes = (int64_t)bytes;
+        settings->fail_share = -1;
+        return true;
+    }
+    return error_set(err, STATUS_USAGE, "'%.60s' is no limit; try 100MiB or 5%%", optarg);
+}
+
+static bool take_at(struct diff_settings *settings, bool a, bool b, struct error *err)
+{
+    struct when when;
+    if (!argument_when(optarg, &when, err))
+        return false;
+    for (int side = 0; side < 2; side++)
+        if (side ? b : a) {
+            settings->at[side] = when;
+            settings->at_text[side] = optarg;
+        }
+    return true;
+}
+
+static bool take_stacks(struct diff_settings *settings, struct error *err)
+{
+    settings->stacks = optarg ? STACKS_ALL : STACKS_FOLDED;
+    return !optarg || strcmp(optarg, "all") == 0 ||
+           error_set(err, STATUS_USAGE, "--stacks may be --stacks=all, but not '%.60s'", optarg);
+}
+
+/* Notes what an option rules out; one that is not listed here is for snapshots only. */
+static void note_kind(int option, struct diff_settings *settings)
+{
+    static const int for_all[] = {OPTION_TOP,    OPTION_UNITS,      OPTION_FAIL_OVER,
+                                  OPTION_FORMAT, OPTION_MAX_MEMORY, 'o'};
+    for (size_t i = 0; i < sizeof(for_all) / sizeof(for_all[0]); i++)
+        if (for_all[i] == option)
+            return;
+    for (const struct option_spec *spec = diff_option_specs;
+         spec->name && !settings->snapshot_option; spec++)
+        if (spec->value == option)
+            settings->snapshot_option = spec->name;
+}
+
+bool diff_option(int option, void *to, struct error *err)
+{
+    struct diff_settings *settings = to;
+    static const char *const formats[] = {"text", "json", "csv", NULL};
+    static const char *const tables[] = {"site", "category", "phase", NULL};
+    unsigned index = 0;
+    note_kind(option, settings);
+    switch (option) {
+    case OPTION_AT:
+        return take_at(settings, true, true, err);
+    case OPTION_AT_A:
+        return take_at(settings, true, false, err);
+    case OPTION_AT_B:
+        return take_at(settings, false, true, err);
+    case OPTION_BY:
+        if (!take_word(tables, "table", &index, err))
+            return false;
+        settings->by = (enum diff_by)(DIFF_BY_SITE + index);
+        return true;
+    case OPTION_TOP:
+        settings->top_given = true;
+        return argument_count("top", optarg, SIZE_MAX / 2, &settings->top, err);
+    case OPTION_STACKS:
+        return take_stacks(settings, err);
+    case OPTION_FAIL_OVER:
+        return take_limit(settings, err);
+    case OPTION_DEVICE:
+        return take_devices(settings, err);
+    case OPTION_RANGE:
+        return window_parse(optarg, &settings->capture.window, err);
+    case OPTION_UNITS:
+        return argument_unit(optarg, &settings->unit, err);
+    case OPTION_FORMAT:
+        if (!take_word(formats, "format", &index, err))
+            return false;
+        settings->format = (enum diff_format)index;
+        return true;
+    case OPTION_RULES:
+        settings->rules = optarg;
+        return true;
+    case OPTION_MAX_MEMORY:
+        return argument_memory(optarg, &settings->capture.max_memory, err);
+    default:
+        settings->output = optarg;
+        return true;
+    }
+}
+
+bool diff_options_complete(struct diff_settings *settings, struct error *err)
+{
+    if (settings->stacks != STACKS_NONE && settings->format != DIFF_TEXT)
+        return error_set(err, STATUS_USAGE,
+                         "--stacks is for text; JSON has the frames of every call site anyway");
+    if (settings->by != DIFF_BY_ALL && settings->format == DIFF_JSON)
+        return error_set(err, STATUS_USAGE, "--by is for text and CSV; JSON has all tables");
+    if (!settings->top_given && settings->format != DIFF_CSV)
+        settings->top = settings->format == DIFF_JSON ? JSON_SITES : TEXT_SITES;
+    if (settings->format == DIFF_JSON)
+        settings->unit = UNIT_AUTO;
+    return true;
+}

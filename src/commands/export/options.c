@@ -1,0 +1,213 @@
+#include "commands/export/options.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+
+enum {
+    OPTION_TABLE = OPTION_LONG_ONLY,
+    OPTION_AS,
+    OPTION_FORMAT,
+    OPTION_AT,
+    OPTION_RANGE,
+    OPTION_DEVICE,
+    OPTION_RULES,
+    OPTION_MAX_MEMORY,
+};
+
+const struct option_spec export_option_specs[] = {
+    {OPTION_TABLE, "table", "TABLE",
+     "allocations (the default), events, segments, blocks,\n"
+     "sites, stacks or annotations"},
+    {OPTION_AS, "as", "snapshot",
+     "no table, but a snapshot that PyTorch and memsnap\n"
+     "read: a pickle of --range and --device only"},
+    {OPTION_FORMAT, "format", "FORMAT",
+     "csv, jsonl (JSON lines) or msgpack; by default what\n"
+     "the output's name ends in, else csv"},
+    {'o', "output", "FILE", "write there; the file appears once it is whole"},
+    {OPTION_RANGE, "range", "A:B",
+     "allocations, events, sites, a snapshot: only the\n"
+     "events from A up to B, as in analyze"},
+    {OPTION_AT, "at", "WHEN",
+     "sites, segments, blocks: those of which moment: peak,\n"
+     "end, an event's number, or a time as in --range"},
+    {OPTION_DEVICE, "device", "N", "only this device"},
+    {OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+/* By enum record_format. */
+static const char *const formats[] = {"csv", "jsonl", "msgpack", NULL};
+
+static bool take_table(const char *text, struct export_options *options, struct error *err)
+{
+    for (int i = 0; i < EXPORT_TABLES; i++) {
+        if (strcmp(text, export_tables[i].name) != 0)
+            continue;
+        options->table = (enum export_table)i;
+        options->table_given = true;
+        return true;
+    }
+    struct buffer names = BUFFER_INIT;
+    for (int i = 0; i < EXPORT_TABLES; i++)
+        buffer_printf(&names, "%s%s", i ? ", " : "", export_tables[i].name);
+    error_set(err, STATUS_USAGE, "no table is called '%.40s'; there are %.150s", text,
+              names.failed ? "" : names.bytes);
+    buffer_release(&names);
+    return false;
+}
+
+static bool take_format(const char *text, struct export_options *options, struct error *err)
+{
+    for (int i = 0; formats[i]; i++) {
+        if (strcmp(text, formats[i]) != 0)
+            continue;
+        options->format = (enum record_format)i;
+        options->format_given = true;
+        return true;
+    }
+    return error_set(err, STATUS_USAGE, "unknown format '%.60s'; there are csv, jsonl and msgpack",
+                     text);
+}
+
+bool export_option(int option, void *to, struct error *err)
+{
+    struct export_options *options = to;
+    switch (option) {
+    case OPTION_TABLE:
+        return take_table(optarg, options, err);
+    case OPTION_AS:
+        options->as_snapshot = true;
+        return strcmp(optarg, "snapshot") == 0 ||
+               error_set(err, STATUS_USAGE,
+                         "--as may be --as snapshot, but not '%.60s'; --format tells how a table "
+                         "is written",
+                         optarg);
+    case OPTION_FORMAT:
+        return take_format(optarg, options, err);
+    case OPTION_AT:
+        options->at_given = true;
+        return argument_when(optarg, &options->at, err);
+    case OPTION_RANGE:
+        options->range_given = true;
+        return window_parse(optarg, &options->capture.window, err);
+    case OPTION_DEVICE:
+        options->device_given = true;
+        return argument_device(optarg, &options->capture.device, err);
+    case OPTION_RULES:
+        options->rules = optarg;
+        return true;
+    case OPTION_MAX_MEMORY:
+        return argument_memory(optarg, &options->capture.max_memory, err);
+    default:
+        options->output = optarg;
+        return true;
+    }
+}
+
+/* What may restrict each table. */
+enum { TAKES_RANGE = 1, TAKES_AT = 2, TAKES_DEVICE = 4, TAKES_RULES = 8 };
+
+static const unsigned takes[EXPORT_TABLES] = {
+    [EXPORT_ALLOCATIONS] = TAKES_RANGE | TAKES_DEVICE | TAKES_RULES,
+    [EXPORT_EVENTS] = TAKES_RANGE | TAKES_DEVICE,
+    [EXPORT_SEGMENTS] = TAKES_AT | TAKES_DEVICE,
+    [EXPORT_BLOCKS] = TAKES_AT | TAKES_DEVICE | TAKES_RULES,
+    [EXPORT_SITES] = TAKES_AT | TAKES_RANGE | TAKES_DEVICE | TAKES_RULES,
+    [EXPORT_ANNOTATIONS] = TAKES_DEVICE,
+};
+
+static bool check_table(const struct export_options *options, struct error *err)
+{
+    const struct {
+        unsigned flag;
+        bool given;
+        const char *name, *instead;
+    } restrictions[] = {
+        {TAKES_RANGE, options->range_given, "range",
+         takes[options->table] & TAKES_AT ? "; --at says of which moment they are" : ""},
+        {TAKES_AT, options->at_given, "at",
+         takes[options->table] & TAKES_RANGE ? "; --range takes a part of the trace" : ""},
+        {TAKES_DEVICE, options->device_given, "device", ""},
+        {TAKES_RULES, options->rules != NULL, "rules", ""},
+    };
+    for (size_t i = 0; i < sizeof(restrictions) / sizeof(restrictions[0]); i++)
+        if (restrictions[i].given && !(takes[options->table] & restrictions[i].flag))
+            return error_set(err, STATUS_USAGE, "--%s is not for the table %s%s",
+                             restrictions[i].name, export_tables[options->table].name,
+                             restrictions[i].instead);
+    return true;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t size = strlen(name), end_size = strlen(end);
+    return size > end_size && strcmp(name + size - end_size, end) == 0;
+}
+
+static bool check_output(const struct export_options *options, struct error *err)
+{
+    bool to_stdout = !options->output || strcmp(options->output, "-") == 0;
+    bool is_binary = options->as_snapshot || options->format == RECORDS_MSGPACK;
+    if (!to_stdout && ends_in(options->output, ".gz"))
+        return error_set(err, STATUS_USAGE,
+                         "nothing is compressed here: write to standard output, and on into "
+                         "'| gzip >%.60s'",
+                         options->output);
+    if (to_stdout && is_binary && isatty(STDOUT_FILENO))
+        return error_set(err, STATUS_USAGE, "%s is not for a terminal; name a file with -o",
+                         options->as_snapshot ? "a pickle" : "msgpack");
+    return true;
+}
+
+static bool choose_format(struct export_options *options, struct error *err)
+{
+    const char *output = options->output;
+    if (!output || options->format_given)
+        return true;
+    if (ends_in(output, ".jsonl") || ends_in(output, ".ndjson"))
+        options->format = RECORDS_JSONL;
+    else if (ends_in(output, ".msgpack"))
+        options->format = RECORDS_MSGPACK;
+    else if (ends_in(output, ".pickle") || ends_in(output, ".pkl"))
+        return error_set(err, STATUS_USAGE,
+                         "a table is no pickle: give --as snapshot for a snapshot, or a name that "
+                         "ends in .csv, .jsonl or .msgpack");
+    else if (ends_in(output, ".json"))
+        return error_set(err, STATUS_USAGE,
+                         "a table is no single JSON value: name a file that ends in .jsonl, or "
+                         "give --format");
+    return true;
+}
+
+/* What a snapshot holds is given. */
+static bool check_snapshot(const struct export_options *options, struct error *err)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } not_for_it[] = {{options->table_given, "table"},
+                      {options->format_given, "format"},
+                      {options->at_given, "at"},
+                      {options->rules != NULL, "rules"}};
+    for (size_t i = 0; i < sizeof(not_for_it) / sizeof(not_for_it[0]); i++)
+        if (not_for_it[i].given)
+            return error_set(err, STATUS_USAGE, "--%s does not go with --as snapshot",
+                             not_for_it[i].name);
+    return true;
+}
+
+bool export_options_complete(struct export_options *options, struct error *err)
+{
+    if (options->as_snapshot)
+        return check_snapshot(options, err) && check_output(options, err);
+    if (!check_table(options, err) || !choose_format(options, err) || !check_output(options, err))
+        return false;
+    if (!options->at_given && options->table != EXPORT_SITES)
+        options->at.kind = WHEN_END;
+    return true;
+}

@@ -1,0 +1,134 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/budget.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/files.h"
+#include "commands/cli/options.h"
+#include "commands/cli/watch.h"
+#include "commands/flame/options.h"
+#include "decode/core/sniff.h"
+#include "render/flame/flame.h"
+
+/* What a reader of the picture could not know. */
+static void remark(const char *path, const struct flame *flame)
+{
+    unsigned device = flame->timeline->device;
+    if (flame->total == 0)
+        complain("%s: device %u: nothing weighs anything there, so there is no stack", path,
+                 device);
+    if (flame->unit_us > 1)
+        complain("%s: device %u: too much for microseconds: weights are bytes times %" PRIu64
+                 " microseconds",
+                 path, device, flame->unit_us);
+    if (flame->unexplained_bytes < 0)
+        complain("%s: device %u: the trace contradicts itself: the weights sum to %" PRIu64
+                 " bytes more than its curve",
+                 path, device, -(uint64_t)flame->unexplained_bytes);
+}
+
+static bool render(const struct flame_command *options, const char *path,
+                   const struct capture *capture, FILE *out, struct error *err)
+{
+    struct flame **flames = calloc(capture->device_count + 1, sizeof(flames[0]));
+    if (!flames)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = true;
+    for (size_t i = 0; ok && i < capture->device_count; i++) {
+        flames[i] = flame_build(capture->timelines[i], capture->sites, &options->flame, err);
+        ok = flames[i] != NULL;
+    }
+    struct flame_graphs graphs = {.path = path, .items = flames, .count = capture->device_count};
+    ok = ok && (options->speedscope ? flame_speedscope : flame_folded)(out, &graphs, err);
+    for (size_t i = 0; ok && i < capture->device_count; i++)
+        remark(path_name(path), flames[i]);
+    for (size_t i = 0; i < capture->device_count; i++)
+        flame_destroy(flames[i]);
+    free(flames);
+    return ok;
+}
+
+/* What is of no known kind is taken for a snapshot, whose loader says best what else it may be. */
+static bool open_snapshot(const struct flame_command *options, int fd,
+                          const struct load_progress *progress, struct capture *capture,
+                          struct error *err)
+{
+    struct input input;
+    if (!input_from_fd(&input, fd, options->capture.max_memory, err))
+        return false;
+    enum file_kind kind = sniff_kind(&input.source);
+    if (kind == KIND_LAYER_TRACE || kind == KIND_OPERATOR_CURVES) {
+        input_discard(&input);
+        return error_set(err, STATUS_BAD_INPUT,
+                         "expected an allocator snapshot, not %s, which has no call stacks",
+                         kind_name(kind));
+    }
+    return capture_open_input(capture, &input, &options->capture, progress, err);
+}
+
+static bool flame_file(const void *self, struct inputs *inputs, FILE *out, struct error *err)
+{
+    const struct flame_command *options = self;
+    struct watch watch;
+    struct capture capture;
+    int fd;
+    watch_begin(&watch, 1, out);
+    struct load_progress progress = {.update = watch_update, .self = &watch};
+    bool ok =
+        inputs_take(inputs, 0, &fd, err) && open_snapshot(options, fd, &progress, &capture, err);
+    watch_end(&watch);
+    if (ok) {
+        ok = render(options, inputs->paths[0], &capture, out, err);
+        capture_close(&capture);
+    }
+    return ok;
+}
+
+static enum status flame(void *self, struct inputs *inputs)
+{
+    const struct flame_command *options = self;
+    return files_write(options->output, inputs, flame_file, self);
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct flame_command options = {.capture.device = ALL_DEVICES};
+    struct error err;
+    enum status status;
+    if (!options_read(&command_flame, argc, argv, flame_option, &options, &status))
+        return status;
+    if (!flame_options_complete(&options, &err))
+        return complain_usage("flame: %s", err.text);
+    if (argc - optind > 1)
+        return complain_usage("flame: one FILE at a time");
+    if (options.capture.max_memory == 0)
+        options.capture.max_memory = budget_default_limit();
+    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
+                                flame, &options);
+}
+
+const struct command command_flame = {
+    .name = "flame",
+    .summary = "write call stacks with their memory, for flame graphs",
+    .arguments = "[OPTION]... [FILE]",
+    .about = "Writes call stacks and the memory behind each, for flamegraph.pl, inferno or\n"
+             "speedscope to draw: by default the bytes live at the peak, which the weights\n"
+             "sum to. What has no stack has a frame that says so. FILE is an allocator\n"
+             "snapshot, as in memsnap analyze. memsnap plot --kind flame draws by itself.\n",
+    .examples = "  memsnap flame snapshot.pickle | flamegraph.pl --countname bytes >peak.svg\n"
+                "  memsnap flame --by category snapshot.pickle | inferno-flamegraph >peak.svg\n"
+                "  memsnap flame --weight bytes-time --stacks all snapshot.pickle -o long.folded\n"
+                "  memsnap flame --format speedscope snapshot.pickle -o peak.speedscope.json\n",
+    .options = flame_option_specs,
+    .words =
+        (const struct option_words[]){
+            {"weight", "live bytes-time allocated count", NULL},
+            {"format", "folded speedscope", NULL},
+            {"by", "stack category phase", NULL},
+            {"stacks", "code all", NULL},
+            {"at", WORDS_MOMENT, NULL},
+            {NULL, NULL, NULL},
+        },
+    .run = run,
+};

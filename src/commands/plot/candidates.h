@@ -1,0 +1,36 @@
+/* What may have to be drawn: the kind asked for, or, where none is, a kind for each sort of file.
+ * For templates and files must be open before the input is looked at, in the sandbox. */
+#ifndef MEMSNAP_COMMANDS_PLOT_CANDIDATES_H
+#define MEMSNAP_COMMANDS_PLOT_CANDIDATES_H
+
+#include "commands/plot/folder.h"
+
+#define PLOT_CANDIDATES_MOST 4
+
+struct plot_candidate {
+    const struct plot_kind *kind;
+    char *templates[PLOT_TEMPLATES_MOST];
+    struct plot_folder folder;
+};
+
+struct plot_candidates {
+    struct plot_candidate items[PLOT_CANDIDATES_MOST];
+    size_t count;
+    size_t *chosen; /* shared with the process that reads the input */
+};
+
+/* For so many inputs. */
+bool plot_candidates_make(struct plot_candidates *candidates, const struct plot_options *options,
+                          size_t inputs, struct error *err);
+void plot_candidates_release(struct plot_candidates *candidates);
+
+/* Sets `*chosen`, by the kind of the input where there is a choice, and makes it the job's. */
+bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_job *job,
+                            struct plot_options *options, struct error *err);
+
+static inline struct plot_candidate *plot_chosen(struct plot_candidates *candidates)
+{
+    return &candidates->items[*candidates->chosen];
+}
+
+#endif

@@ -1,0 +1,171 @@
+#include <stdlib.h>
+
+#include "analysis/layers/panels.h"
+#include "commands/cli/capture.h"
+#include "commands/plot/kinds.h"
+#include "render/plot/compare.h"
+#include "render/plot/time.h"
+
+#define RANKS_ANY 2 /* what sharding would give is not drawn */
+
+/* The captures; what a curve refers to is its sampling's. */
+struct compared {
+    enum file_kind file;
+    struct plot_curve curves[PLOT_COMPARED];
+    struct sampling samplings[PLOT_COMPARED];
+    size_t count;
+};
+
+static void refer(struct plot_curve *curve, const struct sampling *sampling, const char *path,
+                  uint64_t items)
+{
+    size_t peak = plot_time_peak_column(sampling);
+    *curve = (struct plot_curve){.path = path,
+                                 .columns = sampling->count,
+                                 .edges = sampling->edges,
+                                 .bytes = sampling->active,
+                                 .reserved = sampling->reserved,
+                                 .peak_bytes = sampling->active[peak],
+                                 .peak_column = peak,
+                                 .items = items};
+}
+
+static bool take_snapshot(const struct plot_job *job, struct input *input,
+                          struct compared *compared, struct error *err)
+{
+    struct capture capture;
+    const struct plot_options *options = job->options;
+    if (!capture_open_input(&capture, input, &options->capture, job->progress, err))
+        return false;
+    const struct timeline *timeline = capture_highest(&capture);
+    size_t k = compared->count;
+    bool ok = timeline ? sampling_make(&compared->samplings[k], timeline, options->axis,
+                                       PLOT_COLUMNS, err)
+                       : error_set(err, STATUS_BAD_INPUT, "nothing to plot: no device in it");
+    if (ok) {
+        refer(&compared->curves[k], &compared->samplings[k], job->inputs->paths[k],
+              timeline->trace->count);
+        compared->count++;
+    }
+    capture_close(&capture);
+    return ok;
+}
+
+/* Panels as a sampling: what was allocated and reserved after each row. */
+static bool take_panels(const struct plot_job *job, struct layer_panels *panels,
+                        struct compared *compared, struct error *err)
+{
+    const struct layer_panel *allocated = &panels->panels[PANEL_ALLOCATED];
+    const struct layer_panel *reserved = &panels->panels[PANEL_RESERVED];
+    size_t k = compared->count, count = allocated->columns;
+    struct sampling *sampling = &compared->samplings[k];
+    if (count == 0)
+        return error_set(err, STATUS_BAD_INPUT, "nothing to plot: the trace is empty");
+    *sampling = (struct sampling){.axis = AXIS_EVENT,
+                                  .count = count,
+                                  .edges = malloc((count + 1) * sizeof(*sampling->edges)),
+                                  .active = malloc(count * sizeof(*sampling->active)),
+                                  .reserved = malloc(count * sizeof(*sampling->reserved))};
+    if (!sampling->edges || !sampling->active || !sampling->reserved)
+        return error_set(err, STATUS_LIMIT, "out of memory"); /* released with the others */
+    for (size_t c = 0; c < count; c++) {
+        const int64_t *const *a = (const int64_t *const *)allocated->bytes;
+        const int64_t *const *r = (const int64_t *const *)reserved->bytes;
+        sampling->active[c] = a[0][c] > a[1][c] ? a[0][c] : a[1][c];
+        sampling->reserved[c] = r[0][c] > r[1][c] ? r[0][c] : r[1][c];
+        sampling->edges[c] = (double)layer_column_first(allocated, c);
+    }
+    sampling->edges[count] = (double)allocated->items;
+    refer(&compared->curves[k], sampling, job->inputs->paths[k], allocated->items);
+    compared->count++;
+    return true;
+}
+
+static bool take_layers(const struct plot_job *job, struct input *input, struct compared *compared,
+                        struct error *err)
+{
+    const struct layers_options options = {.top = 1, .ranks = RANKS_ANY};
+    struct layer_panels panels = {0};
+    struct layer_trace *trace = layer_trace_load_input(input, err);
+    if (!trace)
+        return false;
+    struct layers_report *report = layers_report_build(trace, &options, err);
+    bool ok = report && layer_panels_of_trace(&panels, report, PLOT_COLUMNS, err) &&
+              take_panels(job, &panels, compared, err);
+    layer_panels_release(&panels);
+    layers_report_destroy(report);
+    layer_trace_destroy(trace);
+    return ok;
+}
+
+static bool take_operators(const struct plot_job *job, struct input *input,
+                           struct compared *compared, struct error *err)
+{
+    struct layer_panels panels = {0};
+    struct operator_curves *curves = operator_curves_load_input(input, err);
+    bool ok = curves && layer_panels_of_operators(&panels, curves, PLOT_COLUMNS, err) &&
+              take_panels(job, &panels, compared, err);
+    layer_panels_release(&panels);
+    operator_curves_destroy(curves);
+    return ok;
+}
+
+static bool take(struct plot_job *job, struct compared *compared, struct error *err)
+{
+    struct input input;
+    enum file_kind file;
+    if (!plot_job_open(job, &input, &file, err))
+        return false;
+    if (job->input == 0)
+        compared->file = file;
+    if (file != compared->file && file != KIND_UNKNOWN) {
+        input_discard(&input);
+        return error_set(err, STATUS_USAGE,
+                         "this is %s, and the first file %s: only files of one kind have an axis "
+                         "in common",
+                         kind_name(file), kind_name(compared->file));
+    }
+    switch (file) {
+    case KIND_LAYER_TRACE:
+        return take_layers(job, &input, compared, err);
+    case KIND_OPERATOR_CURVES:
+        return take_operators(job, &input, compared, err);
+    default: /* says best what an unknown one may be */
+        return take_snapshot(job, &input, compared, err);
+    }
+}
+
+static bool draw(const struct plot_job *job, const struct compared *compared, struct error *err)
+{
+    bool is_snapshot = compared->file == KIND_SNAPSHOT || compared->file == KIND_UNKNOWN;
+    const struct plot_compare plot = {
+        .look = &job->options->look,
+        .curves = compared->curves,
+        .count = compared->count,
+        .time = job->options->axis == AXIS_TIME,
+        .share = job->options->share,
+        .items = is_snapshot                          ? "allocator event"
+                 : compared->file == KIND_LAYER_TRACE ? "row of the layer trace"
+                                                      : "operator",
+        .in_use = is_snapshot ? "active memory (requested sizes)" : "allocated memory",
+    };
+    plot_begin(job->files[COMPARE_SCRIPT], &job->options->look);
+    bool ok = plot_compare_write(&plot, job->files, err);
+    plot_job_templates(job);
+    return ok;
+}
+
+bool plot_draw_compare(struct plot_job *job, struct error *err)
+{
+    struct compared compared = {0};
+    bool ok = (job->inputs->count >= 2 && job->inputs->count <= PLOT_COMPARED) ||
+              error_set(err, STATUS_USAGE, "--kind compare takes 2 to %d files, not %zu",
+                        PLOT_COMPARED, job->inputs->count);
+    for (; ok && job->input < job->inputs->count; job->input++)
+        if (!(ok = take(job, &compared, err)))
+            break;
+    ok = ok && draw(job, &compared, err);
+    for (size_t k = 0; k < PLOT_COMPARED; k++)
+        sampling_release(&compared.samplings[k]);
+    return ok;
+}

@@ -1,0 +1,36 @@
+/* The folder in which a picture's script and data are written, and gnuplot runs. */
+#ifndef MEMSNAP_COMMANDS_PLOT_FOLDER_H
+#define MEMSNAP_COMMANDS_PLOT_FOLDER_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "commands/plot/kinds.h"
+
+/* Private to the user, of a new name; below `keep` where that is not NULL. */
+struct plot_folder {
+    const char *keep; /* where the files go in the end; NULL: nowhere */
+    bool made_keep;
+    char path[PATH_MAX];
+    const char *const *names;
+    FILE *files[PLOT_FILES_MOST + 1]; /* as `names`; ends with NULL */
+};
+
+/* With the files of `names`, which ends with NULL. `keep` is made where it is not there. */
+bool plot_folder_make(struct plot_folder *folder, const char *const *names, const char *keep,
+                      struct error *err);
+/* Flushes and closes the files. */
+bool plot_folder_close(struct plot_folder *folder, struct error *err);
+/* Moves the files to where they are kept, over older ones. */
+bool plot_folder_keep(struct plot_folder *folder, struct error *err);
+/* Leaves nothing behind but what was kept. */
+void plot_folder_remove(struct plot_folder *folder);
+
+/* The templates of these names, which end with NULL: malloc'ed texts. Each is looked for in
+ * $MEMSNAP_PLOTS, the user's configuration, where memsnap is installed, and beside a program that
+ * is not. */
+bool plot_templates_read(char *texts[PLOT_TEMPLATES_MOST], const char *const *names,
+                         struct error *err);
+void plot_templates_release(char *texts[PLOT_TEMPLATES_MOST]);
+
+#endif

@@ -1,0 +1,180 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/budget.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/files.h"
+#include "commands/cli/options.h"
+#include "commands/cli/watch.h"
+#include "commands/plot/candidates.h"
+#include "commands/plot/page.h"
+#include "commands/plot/process.h"
+#include "commands/plot/show.h"
+#include "commands/plot/svg.h"
+#include "commands/plot/term.h"
+#include "commands/sandbox/sandbox.h"
+#include "render/plot/svg_titles.h"
+
+/* What the process that reads the input needs. */
+struct reading {
+    const struct plot_options *options;
+    struct inputs *inputs;
+    struct plot_candidates *candidates;
+    FILE *notes; /* of an SVG; else NULL */
+};
+
+/* In a process of its own, in the sandbox: all files are open. */
+static enum status read_input(void *self)
+{
+    struct reading *reading = self;
+    struct watch watch;
+    struct error err;
+    struct plot_options options = *reading->options;
+    watch_begin(&watch, 1, reading->candidates->items[0].folder.files[0]);
+    struct load_progress progress = {.update = watch_update, .self = &watch};
+    struct plot_job job = {.options = &options,
+                           .inputs = reading->inputs,
+                           .progress = &progress,
+                           .notes = reading->notes};
+    sandbox_enter(NULL);
+    bool drawn = (!job.notes || svg_titles_begin(job.notes, options.look.title, &err)) &&
+                 plot_candidates_choose(reading->candidates, &job, &options, &err) &&
+                 options.kind->draw(&job, &err);
+    if (drawn && job.notes && fflush(job.notes) != 0)
+        drawn = error_set(&err, STATUS_LIMIT, "out of memory");
+    watch_end(&watch);
+    if (!drawn)
+        return complain_error(reading->inputs->paths[job.input], &err);
+    return plot_folder_close(&plot_chosen(reading->candidates)->folder, &err)
+               ? STATUS_OK
+               : complain_failure(&err);
+}
+
+/* gnuplot sees nothing but script and data. */
+static enum status draw(const struct plot_options *options, const struct plot_folder *folder,
+                        FILE *notes)
+{
+    struct output output;
+    struct error err;
+    char *gnuplot = plot_find_gnuplot(&err);
+    if (!gnuplot)
+        return complain_failure(&err);
+    bool ok;
+    if (options->term) {
+        ok = plot_show(gnuplot, folder->path, options->look.format, &err);
+    } else if ((ok = output_open(&output, options->out, &err))) {
+        ok = notes ? plot_svg(gnuplot, folder->path, notes, output.stream, &err)
+                   : plot_run_gnuplot(gnuplot, folder->path, fileno(output.stream), &err);
+        if (ok)
+            ok = output_commit(&output, &err);
+        else
+            output_discard(&output);
+    }
+    free(gnuplot);
+    return ok ? STATUS_OK : complain_failure(&err);
+}
+
+static enum status plot_in(struct reading *reading)
+{
+    const struct plot_options *options = reading->options;
+    struct error err;
+    bool told;
+    enum status status = plot_run_apart(read_input, reading, &told);
+    if (!told)
+        complain("the process that reads the input ended early");
+    if (status != STATUS_OK)
+        return status;
+    struct plot_folder *folder = &plot_chosen(reading->candidates)->folder;
+    if (options->out || options->term)
+        status = draw(options, folder, reading->notes);
+    if (options->script && !plot_folder_keep(folder, &err))
+        return complain_failure(&err);
+    return status;
+}
+
+static enum status plot(void *self, struct inputs *inputs)
+{
+    struct plot_options *options = self;
+    struct plot_candidates candidates;
+    struct error err;
+    FILE *notes = NULL;
+    if (!plot_options_complete(options, inputs->paths[0], inputs->count, &err))
+        return complain_usage("plot: %s", err.text);
+    if (!inputs_spare(inputs, options->out, &err))
+        return complain_failure(&err);
+    if (options->look.format == PLOT_HTML)
+        return plot_page(options, inputs);
+    bool needed = (options->out || options->term) && !options->script;
+    char *gnuplot = needed || options->term ? plot_find_gnuplot(&err) : NULL;
+    if (needed && !gnuplot)
+        return complain_failure(&err);
+    if (options->out && options->look.format == PLOT_SVG && !(notes = plot_svg_scratch(&err))) {
+        free(gnuplot);
+        return complain_failure(&err);
+    }
+    enum status status;
+    plot_signals_hold();
+    if (options->term)
+        plot_term_settle(options, gnuplot);
+    free(gnuplot);
+    if (!inputs_open(inputs, &err) ||
+        !plot_candidates_make(&candidates, options, inputs->count, &err)) {
+        status = complain_failure(&err);
+    } else {
+        status = plot_in(&(struct reading){options, inputs, &candidates, notes});
+        plot_candidates_release(&candidates);
+    }
+    plot_signals_release();
+    if (notes)
+        fclose(notes);
+    return status;
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct plot_options options = {.capture.device = ALL_DEVICES};
+    enum status status;
+    if (!options_read(&command_plot, argc, argv, plot_option, &options, &status))
+        return status;
+    const struct plot_kind *several = options.kind ? options.kind : plot_kind_for_several();
+    if (argc - optind > 1 && several->input != PLOT_OF_SEVERAL)
+        return complain_usage("plot: one FILE at a time");
+    if (options.capture.max_memory == 0)
+        options.capture.max_memory = budget_default_limit();
+    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind, plot,
+                                &options);
+}
+
+const struct command command_plot = {
+    .name = "plot",
+    .summary = "draw memory over time, who holds it, and what lies where",
+    .arguments = "[OPTION]... [FILE]... [--out PICTURE]",
+    .about = "Draws captures with gnuplot, as SVG, PNG or PDF by the name of the\n"
+             "picture: what was live when, what it was for, where it peaked, who held it, and\n"
+             "how reserved memory was cut up; or shows it on the terminal. As HTML it is a\n"
+             "page to zoom and search in, with every allocation's stack, made without\n"
+             "gnuplot. FILE is as in memsnap analyze.\n",
+    .examples = "  memsnap plot snapshot.pickle                    on the terminal\n"
+                "  memsnap plot snapshot.pickle --out report.svg\n"
+                "  memsnap plot snapshot.pickle --out report.html  zoom, search, click\n"
+                "  memsnap plot before.pickle after.pickle --out both.svg\n"
+                "  memsnap plot --kind categories --x time snapshot.pickle --out report.png\n"
+                "  memsnap plot --kind report snapshot.pickle --out report.pdf\n"
+                "  memsnap plot --kind segments snapshot.pickle --out holes.svg\n"
+                "  memsnap plot --kind sites --at end snapshot.pickle --out left.svg\n"
+                "  memsnap plot --color site --range +2s:+3s big.pickle --out part.pdf\n"
+                "  memsnap plot snapshot.pickle --script plots && cd plots && gnuplot plot.gp\n",
+    .options = plot_option_specs,
+    .words =
+        (const struct option_words[]){
+            {"kind", NULL, plot_kinds_words},
+            {"term", "auto dumb sixel", NULL},
+            {"x", "event time share", NULL},
+            {"at", WORDS_MOMENT, NULL},
+            {"color", "category site size", NULL},
+            {"granularity", "leaf", NULL},
+            {NULL, NULL, NULL},
+        },
+    .help_more = plot_kinds_help,
+    .run = run,
+};

@@ -1,0 +1,48 @@
+#define _GNU_SOURCE /* memfd_create */
+#include "commands/plot/show.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands/plot/process.h"
+#include "render/plot/terminal.h"
+
+#define PICTURE_MOST (64 << 20) /* bytes; a sixel image has some 100 KB */
+
+static bool print(int fd, enum plot_format format, struct error *err)
+{
+    struct stat drawn;
+    if (fstat(fd, &drawn) != 0)
+        return error_set(err, STATUS_IO, "cannot read the picture: %s", strerror(errno));
+    size_t size = (size_t)drawn.st_size;
+    if (size == 0 || size > PICTURE_MOST)
+        return error_set(err, STATUS_IO, "gnuplot drew %zu bytes: that is no picture", size);
+    char *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return error_set(err, STATUS_LIMIT, "cannot read the picture: %s", strerror(errno));
+    bool ok;
+    if (format == PLOT_SIXEL) {
+        ok = plot_sixel_check(bytes, size, err);
+        if (ok) {
+            fwrite(bytes, 1, size, stdout);
+            fputc('\n', stdout);
+        }
+    } else {
+        ok = plot_lines_write(stdout, bytes, size, err);
+    }
+    munmap(bytes, size);
+    return ok;
+}
+
+bool plot_show(const char *gnuplot, const char *folder, enum plot_format format, struct error *err)
+{
+    int fd = memfd_create("picture", MFD_CLOEXEC);
+    if (fd < 0)
+        return error_set(err, STATUS_IO, "cannot make room for a picture: %s", strerror(errno));
+    bool ok = plot_run_gnuplot(gnuplot, folder, fd, err) && print(fd, format, err);
+    close(fd);
+    return ok;
+}

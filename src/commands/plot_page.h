@@ -1,9 +1,0 @@
-/* The picture over time as a page to look into, which needs no gnuplot. */
-#ifndef MEMSNAP_COMMANDS_PLOT_PAGE_H
-#define MEMSNAP_COMMANDS_PLOT_PAGE_H
-
-#include "commands/plot_kinds.h"
-
-enum status plot_page(const struct plot_options *options, struct inputs *inputs);
-
-#endif

@@ -1,0 +1,236 @@
+#include "commands/suggest/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "commands/cli/arguments.h"
+
+enum {
+    OPTION_BACKEND = OPTION_LONG_ONLY,
+    OPTION_BUDGET,
+    OPTION_BUDGETS,
+    OPTION_CHECKPOINTS,
+    OPTION_DEVICE,
+    OPTION_FORMAT,
+    OPTION_GRANULARITY,
+    OPTION_MAX_MEMORY,
+    OPTION_MODEL,
+    OPTION_NO_VERIFY,
+    OPTION_PARETO,
+    OPTION_RANGE,
+    OPTION_SKIP_LAYERS,
+    OPTION_SLOTS,
+    OPTION_THREADS,
+    OPTION_TIMES,
+    OPTION_UNITS,
+    OPTION_VERIFY,
+};
+
+#define MOST_SLOTS   100000
+#define MOST_THREADS 1024
+#define MOST_COUNT   1000000000
+
+const struct option_spec suggest_option_specs[] = {
+    {OPTION_CHECKPOINTS, "checkpoints", "K",
+     "FairScale's placement of K checkpoints, what it\n"
+     "really peaks at, and the best one"},
+    {OPTION_SKIP_LAYERS, "skip-layers", "N", "with --checkpoints: leave out the first N modules"},
+    {OPTION_BUDGET, "budget", "SIZE",
+     "least recomputation with activations within SIZE\n"
+     "(8GiB), or a share of what they are now (60%)"},
+    {OPTION_BUDGETS, "budgets", "SIZE,...", "several at once"},
+    {OPTION_PARETO, "pareto", NULL, "all of memory against compute (the default)"},
+    {OPTION_MODEL, "model", "MODEL",
+     "sum with --checkpoints; with --budget: peak, one\n"
+     "level of checkpoints, or rotor, checkpoints\n"
+     "within checkpoints (default: peak where it fits)"},
+    {OPTION_GRANULARITY, "granularity", "WHERE",
+     "cut between modules at that depth, those that\n"
+     "match a pattern ('layer?.*'), or leaf: all\n"
+     "(default: blocks, told from the modules' names)"},
+    {OPTION_TIMES, "times", "FILE",
+     "how long layers take: lines LAYER, tab, forward\n"
+     "microseconds, tab, backward ones (may be left out)"},
+    {OPTION_DEVICE, "device", "N",
+     "snapshots: this device (default: the one with the\n"
+     "highest peak)"},
+    {OPTION_RANGE, "range", "A:B", "snapshots: only these events, as in memsnap analyze"},
+    {OPTION_FORMAT, "format", "FORMAT", "text, json (memsnap.suggest/1) or csv (--pareto)"},
+    {'o', "output", "FILE", "write there; the file appears once it is whole"},
+    {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
+    {OPTION_SLOTS, "slots", "N", "rotor: pieces that a budget is divided into"},
+    {OPTION_BACKEND, "backend", "NAME", "auto, cpu, cuda or opencl (memsnap backends)"},
+    {OPTION_THREADS, "threads", "N", "CPU threads at most"},
+    {OPTION_VERIFY, "verify", NULL, "replay plans of more than 2,000 pieces, too"},
+    {OPTION_NO_VERIFY, "no-verify", NULL, "replay none"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more, tables included"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+static bool add_budget(const char *text, struct suggest_options *options, struct error *err)
+{
+    struct suggest_budget budget = {0};
+    char *end;
+    uint64_t bytes;
+    if (strchr(text, ','))
+        return error_set(err, STATUS_USAGE, "--budget takes one, --budgets several, like '%.60s'",
+                         text);
+    if (options->budget_count == SUGGEST_MOST_BUDGETS)
+        return error_set(err, STATUS_USAGE, "more than %d budgets", SUGGEST_MOST_BUDGETS);
+    size_t size = strlen(text);
+    if (size > 1 && text[size - 1] == '%') {
+        budget.share = strtod(text, &end) / 100;
+        if (end != text + size - 1 || !(budget.share > 0 && budget.share <= 1))
+            return error_set(err, STATUS_USAGE, "'%.60s' is no share from 0%% to 100%%", text);
+    } else if (units_parse_bytes(text, &bytes) && bytes > 0) {
+        budget.bytes = (int64_t)bytes;
+    } else {
+        return error_set(err, STATUS_USAGE, "'%.60s' is no budget; try 8GiB or 60%%", text);
+    }
+    options->budgets[options->budget_count++] = budget;
+    return true;
+}
+
+static bool add_budgets(struct suggest_options *options, struct error *err)
+{
+    for (char *next = optarg; next;) {
+        char *text = next;
+        next = strchr(text, ',');
+        if (next)
+            *next++ = '\0';
+        if (!add_budget(text, options, err))
+            return false;
+    }
+    return true;
+}
+
+static bool take_model(struct suggest_options *options, struct error *err)
+{
+    options->model_given = true;
+    options->plan.any_model = false;
+    if (strcmp(optarg, "sum") == 0)
+        options->plan.any_model = true;
+    else if (strcmp(optarg, "peak") == 0)
+        options->plan.model = PLAN_PEAK;
+    else if (strcmp(optarg, "rotor") == 0)
+        options->plan.model = PLAN_ROTOR;
+    else
+        return error_set(err, STATUS_USAGE, "unknown model '%.60s'; there are sum, peak, rotor",
+                         optarg);
+    return true;
+}
+
+static bool take_format(struct suggest_options *options, struct error *err)
+{
+    static const char *const names[] = {"text", "json", "csv"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(optarg, names[i]) == 0) {
+            options->format = (enum suggest_format)i;
+            return true;
+        }
+    return error_set(err, STATUS_USAGE, "unknown format '%.60s'; there are text, json and csv",
+                     optarg);
+}
+
+static bool take_backend(struct suggest_options *options, struct error *err)
+{
+    bool any = strcmp(optarg, "auto") == 0;
+    options->plan.rotor.backend = any ? NULL : backend_find(optarg);
+    if (any || options->plan.rotor.backend)
+        return true;
+    char names[120] = "auto";
+    for (size_t i = 0; backends[i]; i++)
+        snprintf(names + strlen(names), sizeof(names) - strlen(names), ", %s", backends[i]->name);
+    return error_set(err, STATUS_USAGE, "unknown back end '%.60s'; there are %s", optarg, names);
+}
+
+static bool take_device(struct suggest_options *options, struct error *err)
+{
+    options->snapshot_option = "device";
+    return argument_device(optarg, &options->capture.device, err);
+}
+
+static bool take_threads(struct suggest_options *options, struct error *err)
+{
+    size_t threads;
+    if (!argument_count("threads", optarg, MOST_THREADS, &threads, err))
+        return false;
+    options->plan.rotor.threads = (unsigned)threads;
+    return true;
+}
+
+bool suggest_option(int option, void *to, struct error *err)
+{
+    struct suggest_options *options = to;
+    switch (option) {
+    case OPTION_CHECKPOINTS:
+        options->question = SUGGEST_CHECKPOINTS;
+        return argument_count("checkpoints", optarg, MOST_COUNT, &options->checkpoints, err);
+    case OPTION_SKIP_LAYERS:
+        return argument_count("skip-layers", optarg, MOST_COUNT, &options->skipped_layers, err);
+    case OPTION_BUDGET:
+        return add_budget(optarg, options, err);
+    case OPTION_BUDGETS:
+        return add_budgets(options, err);
+    case OPTION_PARETO:
+        options->front_given = true;
+        return true;
+    case OPTION_MODEL:
+        return take_model(options, err);
+    case OPTION_GRANULARITY:
+        return argument_granularity(optarg, &options->cuts, err);
+    case OPTION_DEVICE:
+        return take_device(options, err);
+    case OPTION_RANGE:
+        options->snapshot_option = "range";
+        return window_parse(optarg, &options->capture.window, err);
+    case OPTION_FORMAT:
+        return take_format(options, err);
+    case OPTION_UNITS:
+        return argument_unit(optarg, &options->unit, err);
+    case OPTION_SLOTS:
+        return argument_count("slots", optarg, MOST_SLOTS, &options->plan.rotor.slots, err);
+    case OPTION_BACKEND:
+        return take_backend(options, err);
+    case OPTION_THREADS:
+        return take_threads(options, err);
+    case OPTION_TIMES:
+        options->times = optarg;
+        return true;
+    case OPTION_VERIFY:
+    case OPTION_NO_VERIFY:
+        options->verify = option == OPTION_VERIFY;
+        return true;
+    case OPTION_MAX_MEMORY:
+        return argument_memory(optarg, &options->capture.max_memory, err);
+    default:
+        options->output = optarg;
+        return true;
+    }
+}
+
+bool suggest_options_complete(struct suggest_options *options, struct error *err)
+{
+    bool checkpoints = options->question == SUGGEST_CHECKPOINTS;
+    bool sum = options->model_given && options->plan.any_model;
+    if (checkpoints + (options->budget_count > 0) + options->front_given > 1)
+        return error_set(err, STATUS_USAGE,
+                         "--checkpoints, --budget and --pareto are different questions: one at a "
+                         "time");
+    if (options->budget_count > 0)
+        options->question = SUGGEST_BUDGETS;
+    if (sum && !checkpoints)
+        return error_set(err, STATUS_USAGE, "--model sum needs --checkpoints K");
+    if (options->model_given && !sum && options->question != SUGGEST_BUDGETS)
+        return error_set(err, STATUS_USAGE, "--model %s needs --budget SIZE",
+                         options->plan.model == PLAN_PEAK ? "peak" : "rotor");
+    if (options->skipped_layers > 0 && !checkpoints)
+        return error_set(err, STATUS_USAGE, "--skip-layers needs --checkpoints K");
+    if (options->format == SUGGEST_CSV && options->question != SUGGEST_FRONT)
+        return error_set(err, STATUS_USAGE, "--format csv is for --pareto");
+    return true;
+}

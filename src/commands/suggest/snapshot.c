@@ -1,0 +1,117 @@
+#include "commands/suggest/snapshot.h"
+
+#define MOST_NAMES 64 /* that a wrong pattern is answered with are among so many */
+
+static struct chain_options options_of(const struct cuts *cuts, size_t most)
+{
+    static const enum chain_level levels[] = {
+        [CUT_BLOCKS] = CHAIN_BLOCKS,
+        [CUT_LEAVES] = CHAIN_LINES,
+        [CUT_DEPTH] = CHAIN_DEPTH,
+        [CUT_PATTERN] = CHAIN_PATTERN,
+    };
+    return (struct chain_options){
+        .level = levels[cuts->kind], .depth = cuts->depth, .pattern = cuts->pattern, .most = most};
+}
+
+static bool explain_absence(const struct suggest_snapshot *snapshot,
+                            const struct timeline *timeline, struct error *err)
+{
+    unsigned device = (unsigned)snapshot->device;
+    const struct trace *trace = timeline->trace;
+    if (timeline->by_action[ACTION_ALLOC] == 0 && trace->count < trace->file_events)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "no allocation events on device %u in that --range: take a whole step",
+                         device);
+    if (timeline->by_action[ACTION_ALLOC] == 0 && trace->count > 0)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "no allocation events on device %u, only a state: record a whole step "
+                         "with torch.cuda.memory._record_memory_history()",
+                         device);
+    if (trace->count == 0)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "no events on device %u: record them with "
+                         "torch.cuda.memory._record_memory_history()",
+                         device);
+    switch (snapshot->chain.absence) {
+    case CHAIN_NO_STACKS:
+        return error_set(err, STATUS_BAD_INPUT,
+                         "no Python stacks on device %u, so nothing tells its layers; record them "
+                         "with torch.cuda.memory._record_memory_history(stacks=\"python\")",
+                         device);
+    case CHAIN_NO_ACTIVATIONS:
+        return error_set(err, STATUS_CHECK_FAILED,
+                         "nothing to checkpoint: the backward pass on device %u needs nothing that "
+                         "a forward pass in the trace allocated",
+                         device);
+    default:
+        return error_set(err, STATUS_CHECK_FAILED,
+                         "nothing to checkpoint: no backward pass follows a forward pass on device "
+                         "%u (inference?)",
+                         device);
+    }
+}
+
+/* Says what a pattern could have matched: false. */
+static bool explain_unmatched(const struct suggest_snapshot *snapshot,
+                              const struct timeline *timeline, const struct cuts *cuts,
+                              struct error *err)
+{
+    const struct capture *capture = &snapshot->capture;
+    const struct chain_options blocks = {.level = CHAIN_BLOCKS, .most = MOST_NAMES};
+    struct forward_chain chain;
+    struct text names[MOST_NAMES];
+    size_t count = 0;
+    if (!forward_chain_build(&chain, timeline, capture->sites, &blocks, err))
+        return false;
+    for (; count < chain.part_count && count < MOST_NAMES; count++) {
+        const struct chain_part *part = &chain.parts[count];
+        names[count] =
+            symbols_text(capture->snapshot->symbols,
+                         part->loop == NO_LOOP ? part->name : chain.loops[part->loop].name);
+    }
+    forward_chain_release(&chain);
+    return cuts_unmatched(cuts, "line", names, count, err);
+}
+
+static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cuts, size_t most,
+                       struct error *err)
+{
+    struct capture *capture = &snapshot->capture;
+    const struct timeline *timeline = capture_highest(capture);
+    const struct chain_options chain_options = options_of(cuts, most);
+    if (!timeline)
+        return error_set(err, STATUS_BAD_INPUT, "the snapshot is of no device at all");
+    snapshot->device = timeline->device;
+    if (!forward_chain_build(&snapshot->chain, timeline, capture->sites, &chain_options, err))
+        return false;
+    if (snapshot->chain.absence == CHAIN_UNMATCHED)
+        return explain_unmatched(snapshot, timeline, cuts, err);
+    if (snapshot->chain.absence != CHAIN_FOUND)
+        return explain_absence(snapshot, timeline, err);
+    return forward_problem_create(&snapshot->problem, &snapshot->chain, capture->snapshot->symbols,
+                                  capture->snapshot->budget, err);
+}
+
+bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *input,
+                           const struct capture_options *options, const struct cuts *cuts,
+                           size_t most, struct error *err)
+{
+    struct suggest_snapshot opened = {0};
+    if (!capture_open_input(&opened.capture, input, options, NULL, err))
+        return false;
+    if (!read_chain(&opened, cuts, most, err)) {
+        suggest_snapshot_close(&opened);
+        return false;
+    }
+    *snapshot = opened;
+    return true;
+}
+
+void suggest_snapshot_close(struct suggest_snapshot *snapshot)
+{
+    struct budget *budget = snapshot->capture.snapshot->budget;
+    forward_problem_release(&snapshot->problem, budget);
+    forward_chain_release(&snapshot->chain);
+    capture_close(&snapshot->capture);
+}

@@ -1,0 +1,171 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "commands/cli/complain.h"
+#include "commands/cli/files.h"
+#include "commands/cli/options.h"
+#include "commands/cli/small_file.h"
+#include "commands/sandbox/device_process.h"
+#include "commands/suggest/answer.h"
+#include "solve/problem/layer_times.h"
+
+/* What the tables of the models asked for can hold. */
+static size_t most_layers(const struct suggest_options *options)
+{
+    bool nested = options->question == SUGGEST_BUDGETS &&
+                  !(options->model_given && options->plan.model == PLAN_PEAK);
+    return nested ? ROTOR_MOST_LAYERS : FRONT_MOST_LAYERS;
+}
+
+static bool answer_trace(struct suggest_run *run, struct input *input, struct error *err)
+{
+    struct problem problem;
+    struct layer_trace *trace = layer_trace_load_input(input, err);
+    if (!trace)
+        return false;
+    run->trace = trace;
+    run->budget = trace->budget;
+    run->problem = &problem;
+    bool ok = problem_create(&problem, trace, &run->options->cuts, most_layers(run->options),
+                             run->budget, err);
+    if (ok) {
+        ok = suggest_set_times(run, &problem, err) && suggest_answer(run, err);
+        problem_release(&problem, run->budget);
+    }
+    layer_trace_destroy(trace);
+    return ok;
+}
+
+static bool answer_snapshot(struct suggest_run *run, struct input *input, struct error *err)
+{
+    struct suggest_snapshot snapshot;
+    if (!suggest_snapshot_open(&snapshot, input, &run->options->capture, &run->options->cuts,
+                               most_layers(run->options), err))
+        return false;
+    run->snapshot = &snapshot;
+    run->trace = &snapshot.problem.trace;
+    run->problem = &snapshot.problem.problem;
+    run->budget = snapshot.capture.snapshot->budget;
+    bool ok = suggest_set_times(run, &snapshot.problem.problem, err) && suggest_answer(run, err);
+    suggest_snapshot_close(&snapshot);
+    return ok;
+}
+
+static void refuse_kind(struct source *source, enum file_kind kind, struct error *err)
+{
+    enum encoding encoding;
+    if (sniff_encoding(source, &encoding, err))
+        error_set(err, STATUS_BAD_INPUT, "expected a layer trace or an allocator snapshot%s%s",
+                  kind == KIND_UNKNOWN ? "" : ", not ",
+                  kind == KIND_UNKNOWN ? "" : kind_name(kind));
+}
+
+/* What is to be told about the first input: there is one. */
+static bool answer_file(const struct suggest_options *options, const struct buffer *times_text,
+                        struct inputs *inputs, const struct page *page, bool *fits,
+                        struct error *err)
+{
+    int fd;
+    struct input input;
+    if (!inputs_take(inputs, 0, &fd, err) ||
+        !input_from_fd(&input, fd, options->capture.max_memory, err))
+        return false;
+    struct suggest_run run = {
+        .options = options, .times_text = times_text, .page = *page, .fits = true};
+    enum file_kind kind = sniff_kind(&input.source);
+    bool is_snapshot = kind == KIND_SNAPSHOT, ok;
+    if (!is_snapshot && kind != KIND_LAYER_TRACE) {
+        refuse_kind(&input.source, kind, err);
+        input_discard(&input);
+        return false;
+    }
+    if (!is_snapshot && options->snapshot_option) {
+        input_discard(&input);
+        return error_set(err, STATUS_USAGE, "--%s is only for allocator snapshots",
+                         options->snapshot_option);
+    }
+    ok = is_snapshot ? answer_snapshot(&run, &input, err) : answer_trace(&run, &input, err);
+    *fits = run.fits;
+    return ok;
+}
+
+/* Drivers of devices are a matter of another process, for none works in the sandbox. */
+static void start_devices(const struct suggest_options *options)
+{
+    bool nested = options->plan.any_model || options->plan.model == PLAN_ROTOR;
+    if (options->question == SUGGEST_BUDGETS && nested &&
+        options->plan.rotor.backend != &backend_cpu)
+        device_process_start();
+}
+
+static enum status answer_into(const struct suggest_options *options,
+                               const struct buffer *times_text, struct inputs *inputs)
+{
+    struct output output;
+    struct error err;
+    bool fits = false;
+    enum status status = files_open(&output, options->output, inputs);
+    if (status != STATUS_OK)
+        return status;
+    struct page page = page_for(output.stream, options->unit);
+    bool ok = answer_file(options, times_text, inputs, &page, &fits, &err);
+    status = files_close(&output, ok, inputs->paths[0], &err);
+    return status == STATUS_OK && !fits ? STATUS_CHECK_FAILED : status;
+}
+
+static enum status suggest(void *self, struct inputs *inputs)
+{
+    const struct suggest_options *options = self;
+    struct buffer times_text = BUFFER_INIT;
+    struct error err;
+    start_devices(options);
+    bool ok = !options->times ||
+              small_file_open(options->times, LAYER_TIMES_MOST, "layer times", &times_text, &err);
+    enum status status = ok ? answer_into(options, &times_text, inputs) : complain_failure(&err);
+    buffer_release(&times_text);
+    return status;
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct suggest_options options = {
+        .plan.any_model = true, .verify = -1, .capture.device = ALL_DEVICES};
+    struct error err;
+    options.capture.max_memory = budget_default_limit();
+    enum status status;
+    if (!options_read(&command_suggest, argc, argv, suggest_option, &options, &status))
+        return status;
+    if (!suggest_options_complete(&options, &err))
+        return complain_usage("suggest: %s", err.text);
+    if (argc - optind > 1)
+        return complain_usage("suggest: one trace at a time");
+    return files_run(argv + optind, argc - optind, suggest, &options);
+}
+
+const struct command command_suggest = {
+    .name = "suggest",
+    .summary = "where to put activation checkpoints",
+    .arguments = "[OPTION]... [FILE]",
+    .about = "Finds where activation checkpoints save the most memory for the least compute,\n"
+             "and prints the Python that puts them there. FILE is an allocator snapshot with\n"
+             "Python stacks of a training step, or a layer trace, as FairScale's\n"
+             "LayerwiseMemoryTracker.save_traces() writes it, compressed with gzip or not;\n"
+             "- is standard input. Sizes are those of activations: what checkpoints can\n"
+             "change.\n",
+    .examples = "  memsnap suggest trace.json                    what there is to choose from\n"
+                "  memsnap suggest --budget 8GiB trace.json      least recomputation that fits\n"
+                "  memsnap suggest --budget 60% snapshot.pickle  the same for a snapshot's step\n"
+                "  memsnap suggest --budgets 80%,60%,40% trace.json\n"
+                "  memsnap suggest --checkpoints 4 trace.json    FairScale's answer, checked\n",
+    .options = suggest_option_specs,
+    .words =
+        (const struct option_words[]){
+            {"model", "sum peak rotor", NULL},
+            {"granularity", "leaf", NULL},
+            {"format", "text json csv", NULL},
+            {"units", WORDS_UNITS, NULL},
+            {"backend", "auto cpu cuda opencl", NULL},
+            {NULL, NULL, NULL},
+        },
+    .run = run,
+};

@@ -1,0 +1,139 @@
+#include "decode/core/pytext.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DIGITS 17 /* enough for any double */
+
+/* Adds one to the last digit of a number as "%e" writes it; false when that would take another
+ * digit. */
+static bool next_decimal(char *text)
+{
+    for (char *p = strchr(text, 'e') - 1; p >= text; p--) {
+        if (*p >= '0' && *p < '9') {
+            ++*p;
+            return true;
+        }
+        if (*p == '9') /* else the decimal point, of whatever locale */
+            *p = '0';
+    }
+    return false;
+}
+
+/* The shortest decimal digits that read back as `value` (finite, from 0), and the power of ten of
+ * the first. At powers of two the doubles above lie wider apart than those below, so that a decimal
+ * may read back though the nearest one of as many digits, just below, does not. */
+static size_t shortest(double value, char digits[MAX_DIGITS + 1], int *exponent)
+{
+    char text[48];
+    size_t count = 0;
+
+    for (int precision = 0; precision < MAX_DIGITS; precision++) {
+        snprintf(text, sizeof(text), "%.*e", precision, value);
+        if (strtod(text, NULL) == value)
+            break;
+        if (precision + 1 < MAX_DIGITS && next_decimal(text) && strtod(text, NULL) == value)
+            break;
+    }
+    /* whatever the locale's decimal point is, it is no digit */
+    for (const char *p = text; *p != 'e'; p++)
+        if (*p >= '0' && *p <= '9')
+            digits[count++] = *p;
+    *exponent = atoi(strchr(text, 'e') + 1);
+    return count;
+}
+
+static void add_zeros(struct buffer *out, int count)
+{
+    for (int i = 0; i < count; i++)
+        buffer_putc(out, '0');
+}
+
+static void add_scientific(struct buffer *out, const char *digits, size_t count, int exponent)
+{
+    buffer_putc(out, digits[0]);
+    if (count > 1) {
+        buffer_putc(out, '.');
+        buffer_add(out, digits + 1, count - 1);
+    }
+    buffer_printf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+}
+
+void pytext_real(struct buffer *out, double value)
+{
+    char digits[MAX_DIGITS + 1];
+    size_t count, whole;
+    int exponent;
+
+    if (isnan(value)) {
+        buffer_puts(out, "nan");
+        return;
+    }
+    if (signbit(value))
+        buffer_putc(out, '-');
+    if (isinf(value)) {
+        buffer_puts(out, "inf");
+        return;
+    }
+    count = shortest(fabs(value), digits, &exponent);
+    if (exponent < -4 || exponent >= 16) {
+        add_scientific(out, digits, count, exponent);
+        return;
+    }
+    if (exponent < 0) {
+        buffer_puts(out, "0.");
+        add_zeros(out, -exponent - 1);
+        buffer_add(out, digits, count);
+        return;
+    }
+    whole = (size_t)exponent + 1;
+    if (count <= whole) {
+        buffer_add(out, digits, count);
+        add_zeros(out, (int)(whole - count));
+        buffer_puts(out, ".0");
+    } else {
+        buffer_add(out, digits, whole);
+        buffer_putc(out, '.');
+        buffer_add(out, digits + whole, count - whole);
+    }
+}
+
+/* One character that stands for itself in no repr(): true if it was added as an escape. */
+static bool add_escape(struct buffer *out, unsigned char c, char quote)
+{
+    if (c == '\n')
+        buffer_puts(out, "\\n");
+    else if (c == '\r')
+        buffer_puts(out, "\\r");
+    else if (c == '\t')
+        buffer_puts(out, "\\t");
+    else if (c < 0x20 || c == 0x7f)
+        buffer_printf(out, "\\x%02x", c);
+    else if (c == '\\' || c == (unsigned char)quote)
+        buffer_printf(out, "\\%c", c);
+    else
+        return false;
+    return true;
+}
+
+void pytext_quoted(struct buffer *out, const char *bytes, size_t size)
+{
+    char quote = size > 0 && memchr(bytes, '\'', size) != NULL && memchr(bytes, '"', size) == NULL
+                     ? '"'
+                     : '\'';
+
+    buffer_putc(out, quote);
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+
+        /* U+0080 to U+009F, the control characters of two bytes */
+        if (c == 0xc2 && i + 1 < size && (unsigned char)bytes[i + 1] < 0xa0)
+            buffer_printf(out, "\\x%02x", (unsigned char)bytes[++i]);
+        else if (!add_escape(out, c, quote))
+            buffer_putc(out, (char)c);
+    }
+    buffer_putc(out, quote);
+}

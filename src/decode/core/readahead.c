@@ -1,0 +1,232 @@
+#include "decode/core/readahead.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_BYTES  (READAHEAD_SLOT * READAHEAD_SLOTS)
+#define STACK_BYTES ((size_t)256 * 1024)
+
+/* What one read of the inner stream gave. */
+struct slot {
+    size_t size;
+    uint64_t bytes_read; /* of the outermost input, after it */
+};
+
+enum mode {
+    NOT_YET, /* too little has been read for a thread to be worth it */
+    AHEAD,
+    DIRECT, /* there can be no thread */
+};
+
+/* `first` and `count` change under `lock`. The slots [first, first + count) are the reader's, all
+ * others the thread's, as `inner` is while the thread runs. */
+struct readahead {
+    struct source_stream base;
+    struct source_stream *inner;
+    struct budget *budget;
+    enum mode mode;
+    uint64_t read_directly; /* bytes */
+    uint64_t bytes_read;    /* of the outermost input, behind what the reader has begun on */
+    size_t taken;           /* bytes of the first slot */
+    uint8_t *ring;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t filled, emptied;
+    struct slot slots[READAHEAD_SLOTS];
+    size_t first, count;
+    bool stop;          /* the reader wants no more */
+    bool ended, failed; /* nothing will follow the filled slots, or only `error` */
+    struct error error;
+};
+
+/* Waits for a slot to fill; false: the reader wants no more. */
+static bool free_slot(struct readahead *self, size_t *slot)
+{
+    pthread_mutex_lock(&self->lock);
+    while (self->count == READAHEAD_SLOTS && !self->stop)
+        pthread_cond_wait(&self->emptied, &self->lock);
+    bool wanted = !self->stop;
+    *slot = (self->first + self->count) % READAHEAD_SLOTS;
+    pthread_mutex_unlock(&self->lock);
+    return wanted;
+}
+
+static void *read_ahead(void *argument)
+{
+    struct readahead *self = argument;
+    bool more = true;
+    for (size_t slot; more && free_slot(self, &slot);) {
+        struct slot *filled = &self->slots[slot];
+        bool ok = self->inner->read(self->inner, self->ring + slot * READAHEAD_SLOT, READAHEAD_SLOT,
+                                    &filled->size, &self->error);
+        more = ok && filled->size > 0;
+        filled->bytes_read = self->inner->bytes_read(self->inner);
+        pthread_mutex_lock(&self->lock);
+        if (more)
+            self->count++;
+        self->ended = !more;
+        self->failed = !ok;
+        pthread_cond_signal(&self->filled);
+        pthread_mutex_unlock(&self->lock);
+    }
+    return NULL;
+}
+
+/* Signals are left to the threads that were there before. */
+static bool start_thread(struct readahead *self)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES); /* else the default, too large */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&self->thread, &attributes, read_ahead, self) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+static enum mode start(struct readahead *self)
+{
+    struct error ignored;
+    if (!budget_take(self->budget, RING_BYTES, &ignored))
+        return DIRECT;
+    self->ring = malloc(RING_BYTES);
+    if (self->ring && start_thread(self))
+        return AHEAD;
+    free(self->ring);
+    budget_give(self->budget, RING_BYTES);
+    return DIRECT;
+}
+
+static bool read_directly(struct readahead *self, uint8_t *bytes, size_t size, size_t *got,
+                          struct error *err)
+{
+    size_t count;
+    bool ok = self->inner->read(self->inner, bytes, size, &count, err);
+    self->bytes_read = self->inner->bytes_read(self->inner);
+    if (!ok)
+        return false;
+    self->read_directly += count;
+    *got = count;
+    return true;
+}
+
+/* Waits until there is a slot to take from; false: there will be none. */
+static bool filled_slot(struct readahead *self)
+{
+    pthread_mutex_lock(&self->lock);
+    while (self->count == 0 && !self->ended)
+        pthread_cond_wait(&self->filled, &self->lock);
+    bool filled = self->count > 0;
+    pthread_mutex_unlock(&self->lock);
+    return filled;
+}
+
+static void give_slot_back(struct readahead *self)
+{
+    pthread_mutex_lock(&self->lock);
+    self->first = (self->first + 1) % READAHEAD_SLOTS;
+    self->count--;
+    self->taken = 0;
+    pthread_cond_signal(&self->emptied);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* What remains of the first slot, or a part. */
+static size_t take(struct readahead *self, uint8_t *bytes, size_t size)
+{
+    const struct slot *slot = &self->slots[self->first];
+    size_t count = slot->size - self->taken;
+    if (count > size)
+        count = size;
+    memcpy(bytes, self->ring + self->first * READAHEAD_SLOT + self->taken, count);
+    self->bytes_read = slot->bytes_read;
+    self->taken += count;
+    if (self->taken == slot->size)
+        give_slot_back(self);
+    return count;
+}
+
+static bool readahead_read(struct source_stream *stream, uint8_t *bytes, size_t size, size_t *got,
+                           struct error *err)
+{
+    struct readahead *self = (struct readahead *)stream;
+    if (self->mode == NOT_YET && self->read_directly >= READAHEAD_AFTER)
+        self->mode = start(self);
+    if (self->mode != AHEAD)
+        return read_directly(self, bytes, size, got, err);
+    if (filled_slot(self)) {
+        *got = take(self, bytes, size);
+        return true;
+    }
+    self->bytes_read = self->slots[self->first].bytes_read;
+    if (self->failed) {
+        *err = self->error;
+        return false;
+    }
+    *got = 0;
+    return true;
+}
+
+static uint64_t readahead_bytes_read(const struct source_stream *stream)
+{
+    return ((const struct readahead *)stream)->bytes_read;
+}
+
+static void readahead_interrupt(struct source_stream *stream)
+{
+    struct readahead *self = (struct readahead *)stream;
+    self->inner->interrupt(self->inner);
+}
+
+static void end_thread(struct readahead *self)
+{
+    pthread_mutex_lock(&self->lock);
+    self->stop = true;
+    pthread_cond_signal(&self->emptied);
+    pthread_mutex_unlock(&self->lock);
+    self->inner->interrupt(self->inner);
+    pthread_join(self->thread, NULL);
+    free(self->ring);
+    budget_give(self->budget, RING_BYTES);
+}
+
+static void readahead_close(struct source_stream *stream)
+{
+    struct readahead *self = (struct readahead *)stream;
+    if (self->mode == AHEAD)
+        end_thread(self);
+    pthread_cond_destroy(&self->emptied);
+    pthread_cond_destroy(&self->filled);
+    pthread_mutex_destroy(&self->lock);
+    self->inner->close(self->inner);
+    budget_give(self->budget, sizeof(*self));
+    free(self);
+}
+
+struct source_stream *readahead_stream(struct source_stream *inner, struct budget *budget,
+                                       struct error *err)
+{
+    struct readahead *self = source_stream_alloc(sizeof(*self), budget, err);
+    if (!self) {
+        inner->close(inner);
+        return NULL;
+    }
+    self->base.read = readahead_read;
+    self->base.bytes_read = readahead_bytes_read;
+    self->base.interrupt = readahead_interrupt;
+    self->base.close = readahead_close;
+    self->base.total_bytes = inner->total_bytes;
+    self->inner = inner;
+    self->budget = budget;
+    self->bytes_read = inner->bytes_read(inner);
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->filled, NULL);
+    pthread_cond_init(&self->emptied, NULL);
+    return &self->base;
+}

@@ -1,0 +1,167 @@
+#include "decode/core/sniff.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HIGHEST_PROTOCOL 5
+#define SNIFF_BYTES      ((size_t)512)
+#define GUESS_BYTES      ((size_t)64 * 1024)
+
+/* What else people hand to a program like this, by its first bytes. */
+static const struct magic {
+    const char *bytes;
+    size_t size;
+    const char *name;
+} magics[] = {
+    {"PK\3\4", 4, "a zip archive (torch.save?)"},
+    {"PK\5\6", 4, "an empty zip archive"},
+    {"\x1f\x8b", 2, "gzip data within gzip data"},
+    {"\x28\xb5\x2f\xfd", 4, "zstd data (decompress it first)"},
+    {"\xfd\x37zXZ\0", 6, "xz data (decompress it first)"},
+    {"BZh", 3, "bzip2 data (decompress it first)"},
+    {"7z\xbc\xaf\x27\x1c", 6, "a 7z archive"},
+    {"\x7f"
+     "ELF",
+     4, "an ELF program or library"},
+    {"SQLite format 3", 15, "an SQLite database"},
+    {"\x89PNG", 4, "a PNG picture"},
+    {"\xff\xd8\xff", 3, "a JPEG picture"},
+    {"%PDF", 4, "a PDF document"},
+    {"\x93NUMPY", 6, "a NumPy array"},
+    {"\x89HDF", 4, "an HDF5 file"},
+};
+#define MAGIC_COUNT (sizeof(magics) / sizeof(magics[0]))
+
+/* The opcodes with which a pickle of a container or an instance goes on after PROTO or its first
+ * opcode. */
+static bool may_follow(uint8_t opcode)
+{
+    return opcode != 0 && (opcode == 0x95 || strchr("](})clN.KMJGXUV\x8c\x8e\x8f", opcode) != NULL);
+}
+
+static bool begins_pickle(const uint8_t *p, size_t size)
+{
+    if (size < 2)
+        return false;
+    if (p[0] == 0x80)
+        return p[1] <= HIGHEST_PROTOCOL && (size == 2 || may_follow(p[2]));
+    /* protocols 0 and 1 have no mark of their own: the usual beginnings of a dict and a list */
+    if (p[0] == '(')
+        return p[1] == 'd' || p[1] == 'l';
+    return (p[0] == '}' || p[0] == ']') && strchr("qrp(.", p[1]) != NULL && p[1] != 0;
+}
+
+/* Behind the header of a msgpack map or array, whatever it counts; `p` where there is none. */
+static const uint8_t *skip_msgpack_header(const uint8_t *p, const uint8_t *end, bool map)
+{
+    uint8_t fixed = map ? 0x80 : 0x90, wide = map ? 0xde : 0xdc;
+
+    if (end - p > 1 && (*p & 0xf0) == fixed)
+        return p + 1;
+    if (end - p > 3 && *p == wide)
+        return p + 3;
+    if (end - p > 5 && *p == wide + 1)
+        return p + 5;
+    return p;
+}
+
+/* A map, or an array of maps, whose first key is one that begins a layer trace. */
+static bool begins_msgpack(const uint8_t *p, const uint8_t *end)
+{
+    static const char *const keys[] = {"memsnap", "traces", "module_name"};
+    const uint8_t *map = skip_msgpack_header(p, end, false);
+    const uint8_t *key = skip_msgpack_header(map, end, true);
+
+    if (key == map)
+        return false;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        size_t size = strlen(keys[i]);
+        if ((size_t)(end - key) > size && *key == (0xa0 | size) &&
+            memcmp(key + 1, keys[i], size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first byte that is not white space, a byte order mark aside; `end` if there is none. */
+static const uint8_t *skip_space(const uint8_t *p, const uint8_t *end)
+{
+    if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+        p += 3;
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+        p++;
+    return p;
+}
+
+static bool begins_with(const uint8_t *p, const uint8_t *end, const char *text)
+{
+    for (; *text != '\0'; p++, text++)
+        if (p == end || tolower(*p) != *text)
+            return false;
+    return true;
+}
+
+static bool is_text(const uint8_t *p, const uint8_t *end)
+{
+    for (; p < end; p++)
+        if (*p == 0x7f ||
+            (*p < 0x20 && *p != '\t' && *p != '\n' && *p != '\r' && *p != '\f' && *p != 0x1b))
+            return false;
+    return true;
+}
+
+/* What the bytes look like, none of which is a pickle or JSON. */
+static const char *describe(const uint8_t *p, const uint8_t *end)
+{
+    const uint8_t *begin = skip_space(p, end);
+
+    for (size_t i = 0; i < MAGIC_COUNT; i++)
+        if ((size_t)(end - p) >= magics[i].size && memcmp(p, magics[i].bytes, magics[i].size) == 0)
+            return magics[i].name;
+    if (begin == end)
+        return "white space only";
+    if (begins_with(begin, end, "<!doctype html") || begins_with(begin, end, "<html"))
+        return "an HTML page";
+    if (is_text(p, end))
+        return "a text file";
+    return "unknown binary data";
+}
+
+const char *sniff_description(const struct source *source)
+{
+    return describe(source->pos, source->end);
+}
+
+bool sniff_encoding(struct source *source, enum encoding *encoding, struct error *err)
+{
+    const uint8_t *p, *end, *begin;
+
+    if (!source_fill(source, SNIFF_BYTES, err))
+        return false;
+    while (skip_space(source->pos, source->end) == source->end && !source->at_eof &&
+           (size_t)(source->end - source->pos) < GUESS_BYTES)
+        if (!source_fill(source, GUESS_BYTES, err))
+            return false;
+    p = source->pos;
+    end = source->end;
+    if (p == end)
+        return error_set(err, STATUS_BAD_INPUT, "expected a pickle or JSON, not an empty file");
+    if (begins_pickle(p, (size_t)(end - p))) {
+        *encoding = ENCODING_PICKLE;
+        return true;
+    }
+    if (begins_msgpack(p, end)) {
+        *encoding = ENCODING_MSGPACK;
+        return true;
+    }
+    begin = skip_space(p, end);
+    if (begin < end && (*begin == '{' || *begin == '[')) {
+        *encoding = ENCODING_JSON;
+        return true;
+    }
+    if (end - p >= 3 && p[0] == 0x80 && p[1] > HIGHEST_PROTOCOL && may_follow(p[2]))
+        return error_set(err, STATUS_BAD_INPUT, "unknown pickle protocol %u (0 to %d are known)",
+                         p[1], HIGHEST_PROTOCOL);
+    return error_set(err, STATUS_BAD_INPUT, "expected a pickle or JSON, not %s", describe(p, end));
+}

@@ -1,0 +1,175 @@
+#include "decode/core/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/core/gzip.h"
+#include "decode/core/readahead.h"
+#include "decode/core/source_stream.h"
+
+/* Reading to addresses and from file offsets that are multiples of this is several times as fast,
+ * so the unread bytes are moved not quite to the front, but to where they end on such an address.
+ */
+#define ALIGNMENT ((size_t)64)
+
+static size_t allocated(size_t capacity)
+{
+    return ALIGNMENT + capacity + SOURCE_PAD;
+}
+
+/* Where in the buffer `have` bytes begin so that they end aligned. */
+static size_t aligned_start(size_t have)
+{
+    return (0 - have) % ALIGNMENT;
+}
+
+/* Moves the unread bytes into `buffer`. */
+static void move_unread(struct source *source, uint8_t *buffer)
+{
+    size_t have = (size_t)(source->end - source->pos);
+    size_t start = aligned_start(have);
+    uint64_t offset = source->buffer == NULL ? 0 : source_offset(source);
+
+    if (have > 0)
+        memmove(buffer + start, source->pos, have);
+    memset(buffer + start + have, 0, SOURCE_PAD);
+    source->buffer = buffer;
+    source->buffer_start = offset - start;
+    source->pos = buffer + start;
+    source->end = source->pos + have;
+}
+
+static bool resize(struct source *source, size_t capacity, struct error *err)
+{
+    uint8_t *old = source->buffer, *buffer;
+
+    if (!budget_take(source->budget, allocated(capacity), err))
+        return false;
+    buffer = aligned_alloc(ALIGNMENT, allocated(capacity));
+    if (buffer == NULL) {
+        budget_give(source->budget, allocated(capacity));
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    move_unread(source, buffer);
+    if (old != NULL)
+        budget_give(source->budget, allocated(source->capacity));
+    free(old);
+    source->capacity = capacity;
+    return true;
+}
+
+/* Reads once, at most `size` bytes, behind what is there. */
+static bool top_up(struct source *source, size_t size, struct error *err)
+{
+    uint8_t *end = source->buffer + (source->end - source->buffer);
+    size_t got;
+
+    if (!source->stream->read(source->stream, end, size, &got, err))
+        return false;
+    source->at_eof = got == 0;
+    source->end = end + got;
+    memset(end + got, 0, SOURCE_PAD);
+    return true;
+}
+
+/* Takes over `stream`; looks at the first bytes to see whether they must be inflated. */
+static bool open_stream(struct source *out, struct source_stream *stream, struct budget *budget,
+                        struct error *err)
+{
+    struct source source = {.stream = stream, .budget = budget};
+    size_t size;
+
+    if (!resize(&source, SOURCE_WINDOW, err))
+        goto fail;
+    while (source.end - source.pos < 2 && !source.at_eof)
+        if (!top_up(&source, GZIP_INPUT - (size_t)(source.end - source.pos), err))
+            goto fail;
+    size = (size_t)(source.end - source.pos);
+    if (gzip_begins(source.buffer, size)) {
+        source.stream = gzip_stream(stream, source.buffer, size, budget, err);
+        if (source.stream != NULL)
+            source.stream = readahead_stream(source.stream, budget, err);
+        if (source.stream == NULL)
+            goto fail;
+        source.compression = COMPRESSION_GZIP;
+        source.end = source.pos;
+        source.at_eof = false;
+        memset(source.buffer, 0, SOURCE_PAD);
+    }
+    *out = source;
+    return true;
+fail:
+    source_close(&source);
+    return false;
+}
+
+bool source_open_fd(struct source *source, int fd, struct budget *budget, struct error *err)
+{
+    struct source_stream *stream = source_stream_fd(fd, budget, err);
+
+    return stream != NULL && open_stream(source, stream, budget, err);
+}
+
+bool source_open_memory(struct source *source, const void *bytes, size_t size,
+                        struct budget *budget, struct error *err)
+{
+    struct source_stream *stream = source_stream_memory(bytes, size, budget, err);
+
+    return stream != NULL && open_stream(source, stream, budget, err);
+}
+
+void source_close(struct source *source)
+{
+    if (source->stream != NULL)
+        source->stream->close(source->stream);
+    if (source->buffer != NULL)
+        budget_give(source->budget, allocated(source->capacity));
+    free(source->buffer);
+    *source = (struct source){0};
+}
+
+bool source_fill(struct source *source, size_t count, struct error *err)
+{
+    if ((size_t)(source->end - source->pos) >= count || source->at_eof)
+        return true;
+    if (source->failed) {
+        *err = source->failure;
+        return false;
+    }
+    if ((size_t)(source->pos - source->buffer) >= ALIGNMENT)
+        move_unread(source, source->buffer);
+    while ((size_t)(source->end - source->pos) < count && !source->at_eof) {
+        const uint8_t *limit = source->buffer + ALIGNMENT + source->capacity;
+        size_t room;
+
+        /* a buffer that once had to grow is not filled (and touched) as a whole ever after */
+        if (count <= SOURCE_WINDOW)
+            limit = source->pos + SOURCE_WINDOW;
+        room = (size_t)(limit - source->end);
+        if (room >= ALIGNMENT)
+            room -= room % ALIGNMENT;
+        if (room == 0) {
+            if (!resize(source, source->capacity * 2, err))
+                return false;
+        } else if (!top_up(source, room, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void source_look_ahead(struct source *source, size_t count)
+{
+    if (!source->failed && !source_fill(source, count, &source->failure))
+        source->failed = true;
+}
+
+uint64_t source_bytes_read(const struct source *source)
+{
+    return source->stream->bytes_read(source->stream);
+}
+
+uint64_t source_total_bytes(const struct source *source)
+{
+    return source->stream->total_bytes;
+}

@@ -1,0 +1,307 @@
+#include "decode/json/frames.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+#define MAX_KNOWN       ((size_t)1 << 16)
+#define MAX_BYTES_HELD  ((size_t)16 << 20)
+#define MAX_FRAME_BYTES ((size_t)16 << 10) /* longer frames are read each time */
+
+bool json_frames_init(struct json_frames *frames, struct json_reader *reader,
+                      struct symbols *symbols, struct error *err)
+{
+    struct budget *budget = reader->source->budget;
+
+    *frames = (struct json_frames){.reader = reader, .symbols = symbols};
+    arena_init(&frames->bytes, budget);
+    if (!vec_grow((void **)&frames->known, &frames->capacity, 64, sizeof(*frames->known), budget,
+                  err))
+        return false;
+    frames->known[0] = (struct known_frame){0};
+    frames->count = 1;
+    return true;
+}
+
+void json_frames_release(struct json_frames *frames)
+{
+    struct budget *budget = frames->reader->source->budget;
+
+    vec_free(frames->known, frames->capacity, sizeof(*frames->known), budget);
+    vec_free(frames->stack, frames->stack_capacity, sizeof(*frames->stack), budget);
+    idtable_release(&frames->index, budget);
+    arena_release(&frames->bytes);
+}
+
+static void forget_all(struct json_frames *frames)
+{
+    idtable_release(&frames->index, frames->reader->source->budget);
+    arena_release(&frames->bytes);
+    frames->bytes_held = 0;
+    frames->known[0] = (struct known_frame){0};
+    frames->count = 1;
+}
+
+/* Length of the flat object at `p`, 0 when it is not flat or not whole within `room` bytes. */
+static size_t flat_object(const uint8_t *p, size_t room)
+{
+    const uint8_t *begin = p, *end = p + room;
+
+    if (p == end || *p != '{')
+        return 0;
+    for (p++; p < end; p++) {
+        if (*p == '}')
+            return (size_t)(p - begin) + 1;
+        if (*p == '{' || *p == '[')
+            return 0;
+        if (*p != '"')
+            continue;
+        do {
+            p = memchr(p + 1, '"', (size_t)(end - p - 1));
+            if (p == NULL)
+                return 0;
+        } while (p[-1] ==
+                 '\\'); /* perhaps an escaped backslash: then the length is merely 0 or longer */
+    }
+    return 0;
+}
+
+static uint32_t frame_tag(const uint8_t *bytes, size_t size)
+{
+    return (uint32_t)hash_bytes(bytes, size, hash_seed());
+}
+
+static bool find_known(const struct json_frames *frames, const uint8_t *bytes, size_t size,
+                       uint32_t tag, uint32_t *found)
+{
+    struct idprobe probe = idtable_probe(&frames->index, tag);
+
+    while (idtable_next(&frames->index, &probe, found)) {
+        const struct known_frame *known = &frames->known[*found];
+
+        if (known->size == size && memcmp(known->bytes, bytes, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Remembers a frame's bytes: a copy made before it was read, as reading may move the buffer. */
+static bool remember(struct json_frames *frames, uint32_t tag, const struct known_frame *frame,
+                     struct error *err)
+{
+    struct budget *budget = frames->reader->source->budget;
+
+    if (!vec_grow((void **)&frames->known, &frames->capacity, frames->count + 1,
+                  sizeof(*frames->known), budget, err) ||
+        !idtable_reserve(&frames->index, budget, err))
+        return false;
+    idtable_insert(&frames->index, tag, (uint32_t)frames->count);
+    frames->known[frames->count++] = *frame;
+    return true;
+}
+
+/* A string, or nothing where something else stands in its place. */
+static bool read_text(struct json_frames *frames, string_id *id, struct error *err)
+{
+    struct text text;
+    uint8_t byte;
+
+    if (!json_peek(frames->reader, &byte, err))
+        return false;
+    if (byte != '"') {
+        *id = STRING_EMPTY;
+        return json_skip(frames->reader, err);
+    }
+    return json_read_string(frames->reader, "a string", &text, err) &&
+           symbols_string(frames->symbols, text.bytes, text.size, id, err);
+}
+
+/* A line number; an interpreter that does not know it says None or -1, perhaps as 2^64-1. */
+static bool read_line(struct json_reader *reader, uint32_t *line, struct error *err)
+{
+    struct json_integer number = {0};
+    uint8_t byte;
+
+    if (!json_peek(reader, &byte, err))
+        return false;
+    if (byte != '-' && (byte < '0' || byte > '9')) {
+        *line = 0;
+        return json_skip(reader, err);
+    }
+    if (!json_read_integer(reader, "a line number (an integer)", &number, err))
+        return false;
+    *line = number.negative || number.magnitude > UINT32_MAX ? 0 : (uint32_t)number.magnitude;
+    return true;
+}
+
+static bool text_is(struct text text, const char *name)
+{
+    return text.size == strlen(name) && memcmp(text.bytes, name, text.size) == 0;
+}
+
+/* Reads a frame object as JSON. */
+static bool read_frame(struct json_frames *frames, frame_id *id, struct error *err)
+{
+    struct json_reader *reader = frames->reader;
+    struct frame frame = {0};
+    bool more;
+
+    if (!json_open(reader, '{', "a frame (an object)", &more, err))
+        return false;
+    while (more) {
+        struct text key;
+        bool ok;
+
+        if (!json_read_key(reader, &key, err))
+            return false;
+        if (text_is(key, "name"))
+            ok = read_text(frames, &frame.name, err);
+        else if (text_is(key, "filename"))
+            ok = read_text(frames, &frame.file, err);
+        else if (text_is(key, "line"))
+            ok = read_line(reader, &frame.line, err);
+        else
+            ok = json_skip(reader, err);
+        if (!ok || !json_more(reader, '{', &more, err))
+            return false;
+    }
+    return symbols_frame(frames->symbols, frame, id, err);
+}
+
+/* Reads a frame that no guess fitted; `*known` becomes its index, 0 when it is not remembered. */
+static bool look_up(struct json_frames *frames, uint32_t *known, frame_id *id, struct error *err)
+{
+    struct source *source = frames->reader->source;
+    size_t room = (size_t)(source->end - source->pos);
+    size_t size = flat_object(source->pos, room < MAX_FRAME_BYTES ? room : MAX_FRAME_BYTES);
+    struct known_frame frame;
+    uint8_t *copy;
+    uint32_t tag;
+    uint64_t start = source_offset(source);
+
+    *known = 0;
+    if (size == 0)
+        return read_frame(frames, id, err);
+    tag = frame_tag(source->pos, size);
+    if (find_known(frames, source->pos, size, tag, known)) {
+        source->pos += size;
+        *id = frames->known[*known].frame;
+        return true;
+    }
+    if (frames->count >= MAX_KNOWN || frames->bytes_held + size > MAX_BYTES_HELD)
+        forget_all(frames);
+    copy = arena_alloc(&frames->bytes, size, err);
+    if (copy == NULL)
+        return false;
+    memcpy(copy, source->pos, size);
+    frames->bytes_held += size;
+    if (!read_frame(frames, id, err))
+        return false;
+    *known = 0;
+    if (source_offset(source) - start != size) /* flat_object() was misled by its short cuts */
+        return true;
+    frame = (struct known_frame){.bytes = copy, .size = (uint32_t)size, .frame = *id};
+    *known = (uint32_t)frames->count;
+    return remember(frames, tag, &frame, err);
+}
+
+/* The frame at the source's position, after the known one `*last`. */
+static bool next_frame(struct json_frames *frames, uint32_t *last, frame_id *id, struct error *err)
+{
+    struct source *source = frames->reader->source;
+    size_t room = (size_t)(source->end - source->pos);
+    uint32_t here;
+    struct known_frame *before = &frames->known[*last];
+
+    for (size_t i = 0; i < FRAME_GUESSES; i++) {
+        const struct known_frame *guess = &frames->known[before->guesses[i]];
+
+        if (guess->size != 0 && guess->size <= room &&
+            memcmp(guess->bytes, source->pos, guess->size) == 0) {
+            source->pos += guess->size;
+            *id = guess->frame;
+            here = before->guesses[i];
+            before->guesses[i] = before->guesses[0];
+            before->guesses[0] = here;
+            *last = here;
+            return true;
+        }
+    }
+    if (!look_up(frames, &here, id, err))
+        return false;
+    if (*last < frames->count) { /* else everything has been forgotten meanwhile */
+        before = &frames->known[*last];
+        if (here != 0) {
+            before->guesses[1] = before->guesses[0];
+            before->guesses[0] = here;
+        }
+    }
+    *last = here;
+    return true;
+}
+
+static bool name_only(struct json_frames *frames, frame_id *id, struct error *err)
+{
+    struct frame frame = {0};
+
+    return read_text(frames, &frame.name, err) && symbols_frame(frames->symbols, frame, id, err);
+}
+
+/* The ", " that Python puts between items; anything else takes the general way. */
+static bool another(struct json_reader *reader, bool *more, struct error *err)
+{
+    struct source *source = reader->source;
+
+    if (source->pos[0] == ',' && source->pos[1] == ' ' && source->pos[2] == '{') {
+        source->pos += 2;
+        *more = true;
+        return true;
+    }
+    return json_more(reader, '[', more, err);
+}
+
+static bool read_array(struct json_frames *frames, stack_id *stack, struct error *err)
+{
+    struct json_reader *reader = frames->reader;
+    struct source *source = reader->source;
+    size_t count = 0;
+    uint32_t last = 0;
+    bool more;
+
+    if (!json_open(reader, '[', "frames (an array)", &more, err))
+        return false;
+    while (more) {
+        uint8_t byte;
+
+        if ((size_t)(source->end - source->pos) < MAX_FRAME_BYTES)
+            source_look_ahead(source, MAX_FRAME_BYTES);
+        if (!vec_grow((void **)&frames->stack, &frames->stack_capacity, count + 1,
+                      sizeof(*frames->stack), source->budget, err) ||
+            !json_peek(reader, &byte, err))
+            return false;
+        if (!(byte == '"' ? name_only(frames, &frames->stack[count], err)
+                          : next_frame(frames, &last, &frames->stack[count], err)))
+            return false;
+        count++;
+        if (!another(reader, &more, err))
+            return false;
+    }
+    return symbols_stack(frames->symbols, frames->stack, count, stack, err);
+}
+
+bool json_frames_read(struct json_frames *frames, stack_id *stack, struct error *err)
+{
+    frame_id frame;
+    uint8_t byte;
+
+    if (!json_peek(frames->reader, &byte, err))
+        return false;
+    if (byte != '"')
+        return read_array(frames, stack, err);
+    if (!name_only(frames, &frame, err))
+        return false;
+    if (symbols_frame_at(frames->symbols, frame).name != STRING_EMPTY)
+        return symbols_stack(frames->symbols, &frame, 1, stack, err);
+    *stack = STACK_NONE;
+    return true;
+}

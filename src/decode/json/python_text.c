@@ -1,0 +1,147 @@
+/* JSON values as Python's str() prints them: settings are shown the same whatever the encoding. */
+#include <jansson.h>
+#include <math.h>
+
+#include "decode/core/pytext.h"
+#include "decode/json/decoder.h"
+
+struct printer {
+    struct json_reader *reader;
+    struct buffer *out;
+    size_t limit;
+    uint64_t start; /* of the whole value */
+};
+
+static bool too_long(const struct printer *printer, struct error *err)
+{
+    return error_set_at(err, STATUS_LIMIT, printer->start, "a value of more than %zu bytes",
+                        printer->limit);
+}
+
+/* A real goes through Jansson; what is too large for a double is infinite, as in Python. */
+static bool add_real(const struct json_number *number, struct buffer *out, struct error *err)
+{
+    json_error_t problem;
+    json_t *value = json_loadb(number->bytes, number->size, JSON_DECODE_ANY, &problem);
+
+    if (value == NULL) {
+        if (json_error_code(&problem) != json_error_numeric_overflow)
+            return error_set(err, STATUS_LIMIT, "out of memory");
+        pytext_real(out, number->bytes[0] == '-' ? -HUGE_VAL : HUGE_VAL);
+        return true;
+    }
+    pytext_real(out, json_real_value(value));
+    json_decref(value);
+    return true;
+}
+
+static bool add_number(struct json_reader *reader, struct buffer *out, struct error *err)
+{
+    struct json_number number;
+
+    if (!json_read_number(reader, &number, err))
+        return false;
+    if (!number.integer)
+        return add_real(&number, out, err);
+    if (number.size == 2 && number.bytes[0] == '-' && number.bytes[1] == '0')
+        buffer_putc(out, '0');
+    else
+        buffer_add(out, number.bytes, number.size);
+    return true;
+}
+
+static bool add_text(const struct printer *printer, struct text text, bool quoted,
+                     struct error *err)
+{
+    if (text.size > printer->limit)
+        return too_long(printer, err);
+    if (quoted)
+        pytext_quoted(printer->out, text.bytes, text.size);
+    else
+        buffer_add(printer->out, text.bytes, text.size);
+    return true;
+}
+
+static bool add_scalar(const struct printer *printer, uint8_t first, bool quoted, struct error *err)
+{
+    static const char *const literals[] = {
+        [JSON_LITERAL_TRUE] = "True",    [JSON_LITERAL_FALSE] = "False",
+        [JSON_LITERAL_NULL] = "None",    [JSON_LITERAL_NAN] = "nan",
+        [JSON_LITERAL_INFINITY] = "inf", [JSON_LITERAL_MINUS_INFINITY] = "-inf",
+    };
+    struct json_reader *reader = printer->reader;
+    enum json_literal literal;
+    struct text text;
+
+    if (first == '"')
+        return json_read_string(reader, "a value", &text, err) &&
+               add_text(printer, text, quoted, err);
+    if (!json_read_literal(reader, &literal, err))
+        return false;
+    if (literal != JSON_LITERAL_NONE) {
+        buffer_puts(printer->out, literals[literal]);
+        return true;
+    }
+    if (first != '-' && (first < '0' || first > '9'))
+        return json_unexpected(reader, "a value", err);
+    return add_number(reader, printer->out, err);
+}
+
+static bool add_key(const struct printer *printer, struct error *err)
+{
+    struct text key;
+
+    if (!json_read_key(printer->reader, &key, err) || !add_text(printer, key, true, err))
+        return false;
+    buffer_puts(printer->out, ": ");
+    return true;
+}
+
+bool json_python_text(struct json_reader *reader, size_t limit, struct buffer *out,
+                      struct error *err)
+{
+    char open[JSON_MAX_DEPTH];
+    struct printer printer = {.reader = reader, .out = out, .limit = limit};
+    size_t depth = 0;
+
+    if (!json_offset(reader, &printer.start, err))
+        return false;
+    buffer_clear(out);
+    for (;;) {
+        bool more = false;
+        uint8_t byte;
+
+        if (!json_peek(reader, &byte, err))
+            return false;
+        if (byte == '{' || byte == '[') {
+            if (depth == JSON_MAX_DEPTH)
+                return error_set_at(err, STATUS_LIMIT, source_offset(reader->source),
+                                    "nested more than %d levels deep", JSON_MAX_DEPTH);
+            if (!json_open(reader, (char)byte, "a value", &more, err))
+                return false;
+            buffer_putc(out, (char)byte);
+            if (more)
+                open[depth++] = (char)byte;
+            else
+                buffer_putc(out, byte == '{' ? '}' : ']');
+        } else if (!add_scalar(&printer, byte, depth > 0, err)) {
+            return false;
+        }
+        while (!more && depth > 0) {
+            if (!json_more(reader, open[depth - 1], &more, err))
+                return false;
+            if (more)
+                buffer_puts(out, ", ");
+            else
+                buffer_putc(out, open[--depth] == '{' ? '}' : ']');
+        }
+        if (out->failed)
+            return error_set(err, STATUS_LIMIT, "out of memory");
+        if (out->size > limit)
+            return too_long(&printer, err);
+        if (depth == 0)
+            return true;
+        if (open[depth - 1] == '{' && !add_key(&printer, err))
+            return false;
+    }
+}

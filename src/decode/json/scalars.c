@@ -1,0 +1,134 @@
+/* Numbers and literals. */
+#include <string.h>
+
+#include "decode/json/scan.h"
+
+#define LONGEST_LITERAL 16 /* "-Infinity" and what shows that it ends there */
+
+/* Makes `count` bytes available where the input has them. */
+static bool ahead(struct source *source, size_t count, struct error *err)
+{
+    if ((size_t)(source->end - source->pos) >= count || source->at_eof)
+        return true;
+    return source_fill(source, count, err);
+}
+
+/* Where the number that begins at `p` ends by JSON's grammar, NULL when there is none. */
+static const uint8_t *number_end(const uint8_t *p, bool *integer)
+{
+    if (*p == '-')
+        p++;
+    if (!json_is_digit(*p))
+        return NULL;
+    if (*p++ != '0')
+        while (json_is_digit(*p))
+            p++;
+    *integer = true;
+    if (*p == '.' && json_is_digit(p[1])) {
+        *integer = false;
+        for (p++; json_is_digit(*p); p++)
+            ;
+    }
+    if (*p == 'e' || *p == 'E') {
+        size_t sign = p[1] == '+' || p[1] == '-';
+
+        if (json_is_digit(p[1 + sign])) {
+            *integer = false;
+            for (p += 1 + sign; json_is_digit(*p); p++)
+                ;
+        }
+    }
+    return p;
+}
+
+bool json_read_number(struct json_reader *reader, struct json_number *number, struct error *err)
+{
+    struct source *source = reader->source;
+    const uint8_t *end;
+    uint8_t byte;
+    bool integer;
+
+    if (!json_peek(reader, &byte, err) || !ahead(source, JSON_MAX_NUMBER + 4, err))
+        return false;
+    end = number_end(source->pos, &integer);
+    if (end == NULL)
+        return json_unexpected(reader, "a number", err);
+    if (end - source->pos > JSON_MAX_NUMBER)
+        return error_set_at(err, STATUS_LIMIT, source_offset(source),
+                            "a number of more than %d characters", JSON_MAX_NUMBER);
+    *number = (struct json_number){(const char *)source->pos, (size_t)(end - source->pos), integer};
+    source->pos = end;
+    return true;
+}
+
+bool json_read_integer(struct json_reader *reader, const char *what, struct json_integer *integer,
+                       struct error *err)
+{
+    struct source *source = reader->source;
+    const uint8_t *p;
+    uint64_t magnitude = 0;
+    uint8_t byte;
+    bool negative, overflow = false;
+
+    if (!json_peek(reader, &byte, err) || !ahead(source, JSON_MAX_NUMBER + 4, err))
+        return false;
+    negative = byte == '-';
+    p = source->pos + negative;
+    if (!json_is_digit(*p))
+        return json_unexpected(reader, what, err);
+    if (*p == '0')
+        p++; /* nothing may follow but what ends the number */
+    else
+        for (; json_is_digit(*p) && !overflow; p++)
+            overflow = __builtin_mul_overflow(magnitude, 10, &magnitude) ||
+                       __builtin_add_overflow(magnitude, (uint64_t)(*p - '0'), &magnitude);
+    if (overflow)
+        return error_set_at(err, STATUS_BAD_INPUT, source_offset(source),
+                            "expected %s, found a number beyond 64 bits", what);
+    if (*p == '.' || *p == 'e' || *p == 'E')
+        return error_set_at(err, STATUS_BAD_INPUT, source_offset(source),
+                            "expected %s, found a number that is not whole", what);
+    source->pos = p;
+    *integer = (struct json_integer){magnitude, negative && magnitude != 0};
+    return true;
+}
+
+bool json_read_literal(struct json_reader *reader, enum json_literal *literal, struct error *err)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+        enum json_literal literal;
+    } known[] = {
+        {"true", 4, JSON_LITERAL_TRUE},         {"false", 5, JSON_LITERAL_FALSE},
+        {"null", 4, JSON_LITERAL_NULL},         {"NaN", 3, JSON_LITERAL_NAN},
+        {"Infinity", 8, JSON_LITERAL_INFINITY}, {"-Infinity", 9, JSON_LITERAL_MINUS_INFINITY},
+    };
+    struct source *source = reader->source;
+    uint8_t byte;
+
+    if (!json_peek(reader, &byte, err) || !ahead(source, LONGEST_LITERAL, err))
+        return false;
+    *literal = JSON_LITERAL_NONE;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (memcmp(source->pos, known[i].text, known[i].size) == 0) { /* the padding bounds it */
+            *literal = known[i].literal;
+            source->pos += known[i].size;
+            break;
+        }
+    }
+    return true;
+}
+
+bool json_take_null(struct json_reader *reader, bool *taken, struct error *err)
+{
+    enum json_literal literal = JSON_LITERAL_NONE;
+    uint8_t byte;
+
+    if (!json_peek(reader, &byte, err))
+        return false;
+    if (byte == 'n' && !json_read_literal(reader, &literal, err))
+        return false;
+    *taken = literal == JSON_LITERAL_NULL;
+    return true;
+}

@@ -1,0 +1,128 @@
+#include "decode/json/scan.h"
+
+#include <endian.h>
+#include <string.h>
+
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+const uint8_t *json_scan_plain(const uint8_t *p)
+{
+    for (;; p += 8) {
+        uint64_t word, quote, backslash, hit;
+
+        memcpy(&word, p, 8);
+        word = le64toh(word);
+        quote = word ^ EACH_BYTE('"');
+        backslash = word ^ EACH_BYTE('\\');
+        /* the high bit of the first byte that is below 0x20, equal to either, or above 0x7f; bits
+         * behind it may be wrong */
+        hit = ((word - EACH_BYTE(0x20)) & ~word) | ((quote - EACH_BYTE(1)) & ~quote) |
+              ((backslash - EACH_BYTE(1)) & ~backslash) | word;
+        hit &= EACH_BYTE(0x80);
+        if (hit != 0)
+            return p + __builtin_ctzll(hit) / 8;
+    }
+}
+
+static bool is_continuation(uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+/* Length of the UTF-8 sequence that `p` begins, 0 when it is none. Reads no further than the first
+ * byte that does not belong. */
+static size_t utf8_sequence(const uint8_t *p)
+{
+    if (p[0] < 0xc2 || p[0] > 0xf4 || !is_continuation(p[1]))
+        return 0;
+    if (p[0] < 0xe0)
+        return 2;
+    if (!is_continuation(p[2]))
+        return 0;
+    if (p[0] < 0xf0) /* neither overlong nor a surrogate */
+        return (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ? 0 : 3;
+    if (!is_continuation(p[3]) || (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    return 4;
+}
+
+static bool is_hex(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Length of the escape that the backslash at `p` begins, 0 when it is none. */
+static size_t escape_sequence(const uint8_t *p)
+{
+    switch (p[1]) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+        return 2;
+    case 'u':
+        return is_hex(p[2]) && is_hex(p[3]) && is_hex(p[4]) && is_hex(p[5]) ? 6 : 0;
+    default:
+        return 0;
+    }
+}
+
+/* Steps over one escape or multi-byte character at `p`, which has 6 bytes or the input's end ahead.
+ */
+static bool step_special(const struct source *source, const uint8_t *p, size_t *length,
+                         struct error *err)
+{
+    uint64_t offset = source_offset(source) + (uint64_t)(p - source->pos);
+
+    *length = *p == '\\' ? escape_sequence(p) : *p >= 0x80 ? utf8_sequence(p) : 0;
+    if (*length != 0)
+        return true;
+    if (*p == '\\')
+        return error_set_at(err, STATUS_BAD_INPUT, offset, "bad escape in a string");
+    if (*p >= 0x80)
+        return error_set_at(err, STATUS_BAD_INPUT, offset, "invalid UTF-8 in a string");
+    return error_set_at(err, STATUS_BAD_INPUT, offset, "control character 0x%02x in a string", *p);
+}
+
+bool json_scan_string(struct source *source, size_t *size, bool *plain, struct error *err)
+{
+    uint64_t start = source_offset(source);
+    bool escapes = false;
+    size_t at = 1, length;
+
+    for (;;) {
+        const uint8_t *p = json_scan_plain(source->pos + at);
+
+        at = (size_t)(p - source->pos);
+        if (p < source->end && *p == '"')
+            break;
+        if (source->end - p < 6 && !source->at_eof) {
+            if (size == NULL) { /* what was scanned need not be kept */
+                source->pos = p;
+                at = 0;
+            }
+            if (!source_fill(source, at + 6, err))
+                return false;
+            continue;
+        }
+        if (p >= source->end)
+            return error_set_at(err, STATUS_BAD_INPUT, source_offset(source) + at,
+                                "the file ends inside the string that begins at byte %llu",
+                                (unsigned long long)start);
+        if (!step_special(source, p, &length, err))
+            return false;
+        escapes |= *p == '\\';
+        at += length;
+    }
+    if (size == NULL) {
+        source->pos += at + 1;
+        return true;
+    }
+    *size = at + 1;
+    *plain = !escapes;
+    return true;
+}

@@ -1,0 +1,177 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/json/reader.h"
+#include "decode/layers/fields.h"
+#include "decode/layers/layers.h"
+
+struct layers_json {
+    struct json_reader reader;
+    struct symbols *symbols;
+    const struct layer_sink *sink;
+    struct error *err;
+};
+
+static bool is_word(struct text text, const char *word)
+{
+    return text.size == strlen(word) && memcmp(text.bytes, word, text.size) == 0;
+}
+
+static bool unknown(struct layers_json *json, struct text key)
+{
+    return json->sink->unknown_key(json->sink->self, key, json->err) &&
+           json_skip(&json->reader, json->err);
+}
+
+static bool read_name(struct layers_json *json, struct layer_row *row, const char *what)
+{
+    struct text text;
+    string_id name;
+    if (!json_read_string(&json->reader, what, &text, json->err) ||
+        !symbols_string(json->symbols, text.bytes, text.size, &name, json->err))
+        return false;
+    layer_set_name(row, name);
+    return true;
+}
+
+static bool read_flag(struct layers_json *json, struct layer_row *row, const char *what)
+{
+    enum json_literal literal = JSON_LITERAL_NONE;
+    uint8_t byte;
+    if (!json_peek(&json->reader, &byte, json->err))
+        return false;
+    if ((byte == 't' || byte == 'f') && !json_read_literal(&json->reader, &literal, json->err))
+        return false;
+    if (literal == JSON_LITERAL_NONE)
+        return json_unexpected(&json->reader, what, json->err);
+    layer_set_flag(row, literal == JSON_LITERAL_TRUE);
+    return true;
+}
+
+static bool read_time(struct layers_json *json, struct layer_row *row, enum layer_field field,
+                      const char *what, uint64_t offset)
+{
+    struct json_number number;
+    char digits[JSON_MAX_NUMBER + 1];
+    uint8_t byte;
+    if (!json_peek(&json->reader, &byte, json->err))
+        return false;
+    if (byte != '-' && (byte < '0' || byte > '9'))
+        return json_unexpected(&json->reader, what, json->err);
+    if (!json_read_number(&json->reader, &number, json->err))
+        return false;
+    memcpy(digits, number.bytes, number.size);
+    digits[number.size] = '\0';
+    return layer_set_real(row, field, strtod(digits, NULL), offset, json->err);
+}
+
+static bool read_field(struct layers_json *json, struct layer_row *row, enum layer_field field)
+{
+    char what[LAYER_WHAT_SIZE];
+    struct json_integer integer;
+    uint64_t offset;
+    layer_field_what(field, what);
+    if (!json_offset(&json->reader, &offset, json->err))
+        return false;
+    switch (layer_field_kind(field)) {
+    case LAYER_KIND_NAME:
+        return read_name(json, row, what);
+    case LAYER_KIND_FLAG:
+        return read_flag(json, row, what);
+    case LAYER_KIND_TIME:
+        return read_time(json, row, field, what, offset);
+    default:
+        return json_read_integer(&json->reader, what, &integer, json->err) &&
+               layer_set_integer(row, field, integer.negative, integer.magnitude, offset,
+                                 json->err);
+    }
+}
+
+static bool read_event(struct layers_json *json, struct layer_row *row)
+{
+    struct text key;
+    bool more;
+    if (!json_open(&json->reader, '{', "an event (an object)", &more, json->err))
+        return false;
+    while (more) {
+        if (!json_read_key(&json->reader, &key, json->err))
+            return false;
+        enum layer_field field = layer_field_find(key);
+        if (!(field < LAYER_FIELDS ? read_field(json, row, field) : unknown(json, key)) ||
+            !json_more(&json->reader, '{', &more, json->err))
+            return false;
+    }
+    return true;
+}
+
+static bool read_row(struct layers_json *json)
+{
+    struct layer_row row = {0};
+    struct text key;
+    uint64_t offset;
+    bool more;
+    if (!json_offset(&json->reader, &offset, json->err) ||
+        !json_open(&json->reader, '{', "a trace (an object)", &more, json->err))
+        return false;
+    while (more) {
+        if (!json_read_key(&json->reader, &key, json->err))
+            return false;
+        enum layer_field field = layer_field_find(key);
+        bool ok;
+        if (field < LAYER_FIELDS)
+            ok = read_field(json, &row, field);
+        else if (is_word(key, "event"))
+            ok = read_event(json, &row);
+        else
+            ok = unknown(json, key);
+        if (!ok || !json_more(&json->reader, '{', &more, json->err))
+            return false;
+    }
+    return layer_row_check(&row, offset, json->err) &&
+           json->sink->row(json->sink->self, &row, offset, json->err);
+}
+
+static bool read_rows(struct layers_json *json)
+{
+    bool more;
+    if (!json_open(&json->reader, '[', "traces (an array)", &more, json->err))
+        return false;
+    while (more)
+        if (!read_row(json) || !json_more(&json->reader, '[', &more, json->err))
+            return false;
+    return true;
+}
+
+static bool read_root(struct layers_json *json)
+{
+    struct text key;
+    uint64_t offset;
+    bool more, found = false;
+    if (!json_open(&json->reader, '{', "an object or an array", &more, json->err))
+        return false;
+    while (more) {
+        if (!json_offset(&json->reader, &offset, json->err) ||
+            !json_read_key(&json->reader, &key, json->err))
+            return false;
+        bool traces = is_word(key, "traces");
+        if (traces && found)
+            return error_set_at(json->err, STATUS_BAD_INPUT, offset, "a second 'traces'");
+        found = found || traces;
+        if (!(traces ? read_rows(json) : unknown(json, key)) ||
+            !json_more(&json->reader, '{', &more, json->err))
+            return false;
+    }
+    return found || error_set_at(json->err, STATUS_BAD_INPUT, 0, "no key 'traces'");
+}
+
+bool decode_json_layers(struct source *source, struct symbols *symbols,
+                        const struct layer_sink *sink, struct error *err)
+{
+    struct layers_json json = {.symbols = symbols, .sink = sink, .err = err};
+    uint8_t byte;
+    json_reader_init(&json.reader, source);
+    bool ok = json_begin(&json.reader, err) && json_peek(&json.reader, &byte, err) &&
+              (byte == '[' ? read_rows(&json) : read_root(&json)) && json_finish(&json.reader, err);
+    json_reader_release(&json.reader);
+    return ok;
+}

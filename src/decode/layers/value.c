@@ -1,0 +1,190 @@
+#include "decode/layers/value.h"
+
+#include <string.h>
+
+/* A mapping may be shared by any number of rows, so its size is bounded. */
+#define MOST_KEYS 64
+
+#define COLUMN_EVENT LAYER_FIELDS /* in a list of columns: the nested event */
+
+/* An instance of a class, whatever the pickle would have called to make it. */
+struct instance {
+    struct text class;
+    const value *args;
+    size_t arg_count;
+    value kwargs; /* VALUE_UNSET: none */
+};
+
+bool layers_bad(const struct layers_value *in, const char *expected, value v)
+{
+    return error_set_at(in->err, STATUS_BAD_INPUT, in->offset, "expected %s, found %s", expected,
+                        value_kind_name(in->values, v));
+}
+
+struct text layers_value_text(const struct layers_value *in, value v)
+{
+    return value_tag(v) == TAG_STRING ? symbols_text(in->values->symbols, value_payload(v))
+                                      : (struct text){"", 0};
+}
+
+bool layers_is_word(struct text text, const char *word)
+{
+    return text.size == strlen(word) && memcmp(text.bytes, word, text.size) == 0;
+}
+
+static struct text class_name(const struct layers_value *in, value v)
+{
+    return value_is_node(in->values, v, NODE_GLOBAL)
+               ? layers_value_text(in, value_node(in->values, v)->as.items[1])
+               : (struct text){"", 0};
+}
+
+/* Sees through the functions of copyreg with which protocols 0 and 1, and some C code, make
+ * instances of a named tuple. */
+static bool read_instance(const struct layers_value *in, value v, struct instance *out)
+{
+    const struct values *values = in->values;
+    if (!value_is_node(values, v, NODE_OBJECT))
+        return false;
+    const value *parts = value_node(values, v)->as.items;
+    struct instance instance = {.class = class_name(in, parts[OBJECT_CLASS]),
+                                .kwargs = parts[OBJECT_KWARGS]};
+    if (!value_sequence(values, parts[OBJECT_ARGS], &instance.args, &instance.arg_count))
+        return false;
+    size_t count = instance.arg_count;
+    if (layers_is_word(instance.class, "_reconstructor") &&
+        count == 3) { /* class, tuple, its items */
+        instance.class = class_name(in, instance.args[0]);
+        if (!value_sequence(values, instance.args[2], &instance.args, &instance.arg_count))
+            return false;
+    } else if (layers_is_word(instance.class, "__newobj__") && count > 0) { /* class, item... */
+        instance.class = class_name(in, instance.args[0]);
+        instance.args++;
+        instance.arg_count--;
+    } else if (layers_is_word(instance.class, "__newobj_ex__") &&
+               count == 3) { /* class, items, dict */
+        instance.class = class_name(in, instance.args[0]);
+        instance.kwargs = instance.args[2];
+        if (!value_sequence(values, instance.args[1], &instance.args, &instance.arg_count))
+            return false;
+    }
+    *out = instance;
+    return true;
+}
+
+static bool take_time(struct layers_value *in, struct layer_row *row, enum layer_field field,
+                      value v)
+{
+    uint64_t natural;
+    if (value_is_node(in->values, v, NODE_FLOAT))
+        return layer_set_real(row, field, value_node(in->values, v)->as.real, in->offset, in->err);
+    if (value_to_u64(in->values, v, &natural))
+        return layer_set_integer(row, field, false, natural, in->offset, in->err);
+    return layer_expected(field, value_kind_name(in->values, v), in->offset, in->err);
+}
+
+static bool take_size(struct layers_value *in, struct layer_row *row, enum layer_field field,
+                      value v)
+{
+    uint64_t natural;
+    int64_t integer;
+    if (value_to_u64(in->values, v, &natural))
+        return layer_set_integer(row, field, false, natural, in->offset, in->err);
+    if (value_to_i64(in->values, v, &integer))
+        return layer_set_integer(row, field, true, 0 - (uint64_t)integer, in->offset, in->err);
+    return layer_expected(field, value_kind_name(in->values, v), in->offset, in->err);
+}
+
+bool layers_take_field(struct layers_value *in, struct layer_row *row, enum layer_field field,
+                       value v)
+{
+    bool is_flag = v == VALUE_TRUE || v == VALUE_FALSE;
+    enum layer_kind kind = layer_field_kind(field);
+    if (kind == LAYER_KIND_NAME && value_tag(v) == TAG_STRING) {
+        layer_set_name(row, value_payload(v));
+        return true;
+    }
+    if (kind == LAYER_KIND_FLAG && is_flag) {
+        layer_set_flag(row, v == VALUE_TRUE);
+        return true;
+    }
+    if (kind == LAYER_KIND_TIME && !is_flag)
+        return take_time(in, row, field, v);
+    if ((kind == LAYER_KIND_SIZE || kind == LAYER_KIND_SIGNED) && !is_flag)
+        return take_size(in, row, field, v);
+    return layer_expected(field, value_kind_name(in->values, v), in->offset, in->err);
+}
+
+static bool take_event(struct layers_value *in, struct layer_row *row, value v);
+
+static bool take_pair(struct layers_value *in, struct layer_row *row, value key, value v,
+                      bool in_event)
+{
+    if (value_tag(key) != TAG_STRING)
+        return layers_bad(in, "a key (a string)", key);
+    struct text text = layers_value_text(in, key);
+    enum layer_field field = layer_field_find(text);
+    if (field < LAYER_FIELDS)
+        return layers_take_field(in, row, field, v);
+    if (layers_is_word(text, "event") && !in_event)
+        return take_event(in, row, v);
+    return in->sink->unknown_key(in->sink->self, text, in->err);
+}
+
+static bool take_mapping(struct layers_value *in, struct layer_row *row, value v, bool in_event)
+{
+    const value *pairs;
+    size_t count;
+    if (!value_mapping(in->values, v, &pairs, &count))
+        return layers_bad(in, in_event ? "an event" : "a trace (a LayerMemoryTrace or a dict)", v);
+    if (count > MOST_KEYS)
+        return error_set_at(in->err, STATUS_LIMIT, in->offset, "a trace with more than %d keys",
+                            MOST_KEYS);
+    for (size_t i = 0; i < count; i++)
+        if (!take_pair(in, row, pairs[2 * i], pairs[2 * i + 1], in_event))
+            return false;
+    return true;
+}
+
+/* The arguments of a named tuple's class: `columns` by position, and more by name. */
+static bool take_arguments(struct layers_value *in, struct layer_row *row,
+                           const struct instance *instance, const enum layer_field *columns,
+                           size_t column_count, bool in_event)
+{
+    if (instance->arg_count > column_count)
+        return error_set_at(in->err, STATUS_BAD_INPUT, in->offset,
+                            "expected %zu members of %.60s, found %zu", column_count,
+                            instance->class.bytes, instance->arg_count);
+    for (size_t i = 0; i < instance->arg_count; i++)
+        if (!(columns[i] == COLUMN_EVENT
+                  ? take_event(in, row, instance->args[i])
+                  : layers_take_field(in, row, columns[i], instance->args[i])))
+            return false;
+    return instance->kwargs == VALUE_UNSET || take_mapping(in, row, instance->kwargs, in_event);
+}
+
+static bool take_event(struct layers_value *in, struct layer_row *row, value v)
+{
+    static const enum layer_field members[] = {LAYER_MEMORY_DIFF, LAYER_MEMORY_ACTIVATIONS};
+    struct instance event;
+    if (!read_instance(in, v, &event))
+        return take_mapping(in, row, v, true);
+    if (layers_is_word(event.class, "TraceForwardEvent"))
+        return take_arguments(in, row, &event, members, 2, true);
+    if (layers_is_word(event.class, "TraceBackwardEvent"))
+        return take_arguments(in, row, &event, members + 1, 1, true);
+    return layers_bad(in, "an event", v);
+}
+
+bool layers_take_trace(struct layers_value *in, struct layer_row *row, value v)
+{
+    static const enum layer_field members[] = {
+        LAYER_MODULE_NAME, LAYER_MODULE_PARAMS, LAYER_ALLOCATED,          LAYER_RESERVED,
+        LAYER_IS_FORWARD,  LAYER_ALL_GATHERED,  LAYER_CUMUL_ALL_GATHERED, COLUMN_EVENT};
+    struct instance trace;
+    if (!read_instance(in, v, &trace))
+        return take_mapping(in, row, v, false);
+    if (!layers_is_word(trace.class, "LayerMemoryTrace"))
+        return layers_bad(in, "a trace (a LayerMemoryTrace or a dict)", v);
+    return take_arguments(in, row, &trace, members, sizeof(members) / sizeof(members[0]), false);
+}

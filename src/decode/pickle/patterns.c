@@ -1,0 +1,311 @@
+#include "decode/pickle/patterns.h"
+
+/* After so many events in a row that fit no pattern, one in so many is still learned from. */
+#define STRANGERS_MAX   256
+#define STRANGERS_TRIED 64
+
+void patterns_clear(struct pickle_vm *vm)
+{
+    vm->patterns.count = vm->patterns.last = 0;
+}
+
+void patterns_release(struct pickle_vm *vm)
+{
+    struct pattern_cache *cache = &vm->patterns;
+    vec_free(cache->patterns, cache->capacity, sizeof *cache->patterns, vm->budget);
+}
+
+bool patterns_worthwhile(struct pickle_vm *vm)
+{
+    vm->patterns.strangers++;
+    return vm->patterns.strangers < STRANGERS_MAX || vm->patterns.strangers % STRANGERS_TRIED == 0;
+}
+
+/* Walks the tokens of an event again, and notes which bytes are to be the same. Every function
+ * returns false where the event is of a form that patterns do not have. */
+struct learner {
+    struct pickle_vm *vm;
+    struct pattern *pattern;
+    struct pattern_part *part; /* that p is in */
+    const uint8_t *p, *end;
+    const uint8_t *base; /* where the part begins */
+    size_t extent;       /* of the memo before the event */
+    size_t pushed;       /* how far it has grown since */
+    uint32_t seen;       /* EVENT_SEEN() of the keys met */
+};
+
+static bool step(struct learner *l, size_t count, uint8_t mask)
+{
+    size_t at = (size_t)(l->p - l->base);
+    if ((size_t)(l->end - l->p) < count || at + count > sizeof l->part->bytes)
+        return false;
+    memcpy((uint8_t *)l->part->bytes + at, l->p, count);
+    memset((uint8_t *)l->part->mask + at, mask, count);
+    l->p += count;
+    l->part->size = (uint32_t)(at + count);
+    return true;
+}
+
+static bool same(struct learner *l, size_t count)
+{
+    return step(l, count, 0xff);
+}
+
+static bool hole(struct learner *l, size_t count, uint32_t *offset)
+{
+    *offset = (uint32_t)(l->p - l->base);
+    return step(l, count, 0);
+}
+
+static uint32_t mask_of_index(size_t width)
+{
+    return width == 1 ? UINT32_C(0xff) : UINT32_MAX;
+}
+
+/* The memo opcode that may stand at p, as hot_memo(). `*push` is which of the part's it makes. */
+static bool memo_op(struct learner *l, uint32_t *push)
+{
+    struct pattern_part *part = l->part;
+    size_t width = *l->p == 0x94 ? 0 : *l->p == 'q' ? 1 : *l->p == 'r' ? 4 : SIZE_MAX;
+    *push = PATTERN_NO_PUSH;
+    if (width == SIZE_MAX)
+        return true;
+    if (part->push_count == PATTERN_PUSHES || !same(l, 1))
+        return false;
+    *push = part->push_count++;
+    part->pushes[*push] = memo_at(&l->vm->memo, l->extent + l->pushed++);
+    if (width == 0)
+        return true;
+    struct pattern_put *put = &part->puts[part->put_count++];
+    *put = (struct pattern_put){.push = *push, .mask = mask_of_index(width)};
+    return hole(l, width, &put->offset);
+}
+
+/* The width of a reference's index, 0 for other opcodes. */
+static size_t reference_width(uint8_t op)
+{
+    return op == 'h' ? 1 : op == 'j' ? 4 : 0;
+}
+
+/* A string, or a reference to what the memo had before the event. */
+static bool same_value(struct learner *l, value *v)
+{
+    uint32_t push;
+    size_t width = reference_width(*l->p);
+    if (width > 0) {
+        size_t index = load_le32(l->p + 1) & mask_of_index(width);
+        *v = index < l->extent ? memo_at(&l->vm->memo, index) : VALUE_UNSET;
+        return *v != VALUE_UNSET && same(l, 1 + width);
+    }
+    size_t prefix = *l->p == 0x8c ? 2 : *l->p == 'X' ? 5 : 0;
+    if (prefix == 0 || !same(l, prefix))
+        return false;
+    const uint8_t *bytes = l->p;
+    size_t size = prefix == 2 ? bytes[-1] : load_le32(bytes - 4);
+    return same(l, size) && pickle_string(l->vm, bytes, size, v) && memo_op(l, &push);
+}
+
+/* Which of a pattern's integers a key is; PATTERN_INTS: none. */
+static size_t int_of_key(enum key key)
+{
+    return key == KEY_ADDR      ? 0
+           : key == KEY_SIZE    ? 1
+           : key == KEY_STREAM  ? 2
+           : key == KEY_TIME_US ? 3
+                                : PATTERN_INTS;
+}
+
+/* Where the bytes of an integer begin and how many they are; false for other opcodes. */
+static bool int_token(const uint8_t *p, size_t *prefix, size_t *width)
+{
+    *prefix = *p == 0x8a ? 2 : 1;
+    *width = *p == 'K' ? 1 : *p == 'M' ? 2 : *p == 'J' ? 4 : *p == 0x8a ? p[1] : 0;
+    return *width > 0 && *width <= 9;
+}
+
+static bool int_value(struct learner *l, enum key key)
+{
+    size_t prefix, width, second_prefix, second_width;
+    uint32_t push, offset;
+    size_t which = int_of_key(key);
+    uint8_t op = *l->p;
+    if (!int_token(l->p, &prefix, &width))
+        return false;
+    if (int_token(l->p + prefix + width, &second_prefix, &second_width)) /* a pair: pool_id */
+        return same(l, prefix + width + second_prefix + second_width + 1) && l->p[-1] == 0x86 &&
+               memo_op(l, &push);
+    if (which == PATTERN_INTS)
+        return same(l, prefix + width);
+    if (l->part != &l->pattern->head || !same(l, prefix) ||
+        !hole(l, width < 8 ? width : 8, &offset) || !same(l, width > 8))
+        return false;
+    unsigned unused = width < 8 ? (unsigned)(64 - 8 * width) : 0;
+    bool has_sign = op == 'J' || op == 0x8a; /* of 9 bytes, too: as large is left to others */
+    l->pattern->ints[which] =
+        (struct pattern_int){.offset = offset,
+                             .mask = UINT64_MAX >> unused,
+                             .sign = has_sign ? (UINT64_C(1) << 63) >> unused : 0};
+    return true;
+}
+
+/* The hole for a reference that is the value of a key; NULL: such a value is to stay the same. */
+static struct pattern_reference *hole_of_key(struct pattern *pattern, enum key key)
+{
+    switch (key) {
+    case KEY_ACTION:
+        return &pattern->action;
+    case KEY_COMPILE_CONTEXT:
+        return &pattern->compile_context;
+    case KEY_USER_METADATA:
+        return &pattern->user_metadata;
+    case KEY_FRAMES:
+        return &pattern->stack;
+    default:
+        return NULL;
+    }
+}
+
+static bool reference(struct learner *l, enum key key)
+{
+    value v;
+    size_t width = reference_width(*l->p);
+    size_t index = load_le32(l->p + 1) & mask_of_index(width);
+    struct pattern_reference *hole_for = hole_of_key(l->pattern, key);
+    enum value_tag wanted = key == KEY_FRAMES ? TAG_STACK : TAG_STRING;
+    if (hole_for == NULL || index >= l->extent || value_tag(memo_at(&l->vm->memo, index)) != wanted)
+        return same_value(l, &v);
+    hole_for->mask = mask_of_index(width);
+    return l->part == &l->pattern->head && same(l, 1) && hole(l, width, &hole_for->offset);
+}
+
+/* Behind the memo opcode that may stand at p, within the list of frames. */
+static const uint8_t *behind_memo_op(struct learner *l, const uint8_t *p)
+{
+    size_t size = *p == 0x94 ? 1 : *p == 'q' ? 2 : *p == 'r' ? 5 : 0;
+    l->pushed += size > 0;
+    return p + size;
+}
+
+/* Steps over a list of references, which is left to hot_frame_list(), and begins the tail. */
+static bool list_of_frames(struct learner *l)
+{
+    if (l->part != &l->pattern->head || !same(l, 1)) /* EMPTY_LIST: compared, not stepped over */
+        return false;
+    l->part->size--;
+    const uint8_t *p = behind_memo_op(l, l->p);
+    size_t width = reference_width(*p);
+    if (width > 0 && p[1 + width] == 'a') /* APPEND */
+        p += 2 + width;
+    while (*p == '(') {
+        p++;
+        while ((width = reference_width(*p)) > 0)
+            p += 1 + width;
+        if (*p++ != 'e') /* APPENDS */
+            return false;
+    }
+    l->p = l->base = behind_memo_op(l, p);
+    l->part = &l->pattern->tail;
+    l->pattern->has_list = true;
+    return l->p < l->end;
+}
+
+static bool field(struct learner *l)
+{
+    value v;
+    size_t prefix, width;
+    if (!same_value(l, &v))
+        return false;
+    enum key key = pickle_key(l->vm, v);
+    if (pickle_is_event_key(key)) {
+        if ((l->seen & EVENT_SEEN(key)) != 0 || key == KEY_DEVICE_FREE)
+            return false;
+        l->seen |= EVENT_SEEN(key);
+    }
+    if (*l->p == 'N') /* NONE */
+        return same(l, 1);
+    if (int_token(l->p, &prefix, &width))
+        return int_value(l, key);
+    if (*l->p == ']')
+        return key == KEY_FRAMES && list_of_frames(l);
+    return reference_width(*l->p) > 0 ? reference(l, key) : same_value(l, &v);
+}
+
+static bool whole_event(struct learner *l)
+{
+    uint32_t early, late = PATTERN_NO_PUSH;
+    if (!same(l, 1) || !memo_op(l, &early) || *l->p != '(' || !same(l, 1))
+        return false;
+    l->pattern->head.event_push = early;
+    while (*l->p != 'u') /* SETITEMS */
+        if (!field(l))
+            return false;
+    if (!same(l, 1) || (early == PATTERN_NO_PUSH && !memo_op(l, &late)))
+        return false;
+    if (late != PATTERN_NO_PUSH)
+        l->part->event_push = late;
+    return l->p == l->end;
+}
+
+/* As many as `size` bytes and the EMPTY_LIST behind them take. */
+static uint32_t chunks_of(const struct pattern_part *part)
+{
+    return part->size / (uint32_t)sizeof(chunk) + 1;
+}
+
+/* As if the list was memoized: before the tail, as it is where it is. Of what a part adds the event
+ * is the first, or it is written down. */
+static struct memo_shape shape_of(const struct pattern *pattern)
+{
+    const struct pattern_part *head = &pattern->head, *tail = &pattern->tail;
+    bool in_head = head->event_push != PATTERN_NO_PUSH;
+    if (!pattern->has_list || (in_head ? head->event_push : tail->event_push) != 0)
+        return (struct memo_shape){0};
+    uint32_t list = head->push_count;
+    return (struct memo_shape){.step = (uint8_t)(head->push_count + 1 + tail->push_count),
+                               .event_at = (uint8_t)(in_head ? 0 : list + 1),
+                               .list_at = (uint8_t)list};
+}
+
+/* A pattern to learn into: the oldest, where there are as many as there may be. */
+static struct pattern *make_room(struct pattern_cache *cache, struct budget *budget)
+{
+    struct error ignored;
+    if (cache->patterns == NULL && !vec_grow((void **)&cache->patterns, &cache->capacity, PATTERNS,
+                                             sizeof *cache->patterns, budget, &ignored))
+        return NULL;
+    return &cache->patterns[cache->count < PATTERNS ? cache->count : cache->oldest];
+}
+
+void patterns_learn(struct pickle_vm *vm, const uint8_t *begin, const uint8_t *end, size_t extent,
+                    const struct event_builder *event)
+{
+    struct pattern_cache *cache = &vm->patterns;
+    struct pattern *pattern = make_room(cache, vm->budget);
+    if (pattern == NULL)
+        return;
+    struct pattern learned = {.event = *event};
+    struct learner l = {.vm = vm,
+                        .pattern = &learned,
+                        .part = &learned.head,
+                        .p = begin,
+                        .end = end,
+                        .base = begin,
+                        .extent = extent};
+    const uint32_t needed = EVENT_SEEN(KEY_ACTION) | EVENT_SEEN(KEY_ADDR) | EVENT_SEEN(KEY_SIZE);
+    learned.head.event_push = learned.tail.event_push = PATTERN_NO_PUSH;
+    const uint64_t fixed[PATTERN_INTS] = {event->row.addr, event->row.size,
+                                          (uint64_t)event->row.extra.stream,
+                                          (uint64_t)event->row.time_us};
+    for (size_t i = 0; i < PATTERN_INTS; i++)
+        learned.ints[i].fixed = fixed[i];
+    if (!whole_event(&l) || (l.seen & needed) != needed)
+        return;
+    learned.head.chunks = chunks_of(&learned.head);
+    learned.tail.chunks = chunks_of(&learned.tail);
+    learned.shape = shape_of(&learned);
+    *pattern = learned;
+    if (cache->count < PATTERNS)
+        cache->count++;
+    else
+        cache->oldest = (cache->oldest + 1) % PATTERNS;
+}

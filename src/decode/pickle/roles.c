@@ -1,0 +1,262 @@
+/* Which containers a snapshot consists of.
+ *
+ *   root dict { segments: [...], device_traces: [[event...], ...], external_annotations: [...] }
+ *
+ * Picklers push a container before its items, so where it will go shows on the
+ * stack, and the items can leave as rows while it is still growing. Where a
+ * pickle builds it otherwise (from finished items, by LIST or TUPLE), it is
+ * turned into rows when it arrives in the root. */
+#include "decode/pickle/vm.h"
+
+#define DEVICES_MAX 4096
+
+static enum node_role role_of(const struct pickle_vm *vm, value v)
+{
+    return value_tag(v) == TAG_NODE ? (enum node_role)value_node(&vm->values, v)->role : ROLE_NONE;
+}
+
+/* The container below the innermost MARK. */
+static value batch_container(const struct pickle_vm *vm)
+{
+    size_t mark = vm->mark_count > 0 ? vm->marks[vm->mark_count - 1] : 0;
+    return mark > 0 ? vm->stack[mark - 1] : VALUE_UNSET;
+}
+
+/* How many values lie above the innermost MARK. */
+static size_t batch_size(const struct pickle_vm *vm)
+{
+    return vm->depth - vm->marks[vm->mark_count - 1] - 1;
+}
+
+static enum node_role role_of_key(const struct pickle_vm *vm, value key)
+{
+    switch (pickle_key(vm, key)) {
+    case KEY_SEGMENTS:
+        return ROLE_SEGMENTS;
+    case KEY_DEVICE_TRACES:
+        return ROLE_TRACES;
+    case KEY_EXTERNAL_ANNOTATIONS:
+        return ROLE_ANNOTATIONS;
+    default:
+        return ROLE_NONE;
+    }
+}
+
+enum node_role pickle_role_here(const struct pickle_vm *vm, bool is_dict)
+{
+    if (vm->depth == 0)
+        return is_dict ? ROLE_ROOT : ROLE_SEGMENTS;
+    if (is_dict)
+        return ROLE_NONE;
+    value top = vm->stack[vm->depth - 1];
+    value container = batch_container(vm);
+    if (role_of(vm, top) == ROLE_TRACES || role_of(vm, container) == ROLE_TRACES)
+        return ROLE_TRACE;
+    bool set_one = vm->depth >= 2 && role_of(vm, vm->stack[vm->depth - 2]) == ROLE_ROOT;
+    bool set_many = role_of(vm, container) == ROLE_ROOT && batch_size(vm) % 2 == 1;
+    return set_one || set_many ? role_of_key(vm, top) : ROLE_NONE;
+}
+
+/* A second list under the same key would have to replace rows that are out already. */
+static bool once(struct pickle_vm *vm, bool *seen, const char *key)
+{
+    if (*seen)
+        return pickle_fail(vm, "'%s' is given twice", key);
+    *seen = true;
+    return true;
+}
+
+/* Rows are handed on before the pickle is complete: all of them must be of the value it ends with.
+ */
+static bool same_root(struct pickle_vm *vm)
+{
+    if (vm->root == VALUE_UNSET)
+        vm->root = vm->stack[0];
+    return vm->root == vm->stack[0] || pickle_fail(vm, "the pickle holds a second snapshot");
+}
+
+static bool announce_trace(struct pickle_vm *vm, size_t device)
+{
+    if (device >= DEVICES_MAX)
+        return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset, "traces of more than %d devices",
+                            DEVICES_MAX);
+    return vm->sink->trace(vm->sink->self, (uint32_t)device, vm->err);
+}
+
+bool pickle_role_taken(struct pickle_vm *vm, value v, enum node_role role)
+{
+    if (role == ROLE_SEGMENTS && !once(vm, &vm->saw_segments, "segments"))
+        return false;
+    if (role == ROLE_TRACES && !once(vm, &vm->saw_traces, "device_traces"))
+        return false;
+    struct node *node = value_node(&vm->values, v);
+    node->role = (uint8_t)role;
+    if (role != ROLE_TRACE)
+        return true;
+    if (!same_root(vm))
+        return false;
+    value top = vm->stack[vm->depth - 1];
+    bool append_one = role_of(vm, top) == ROLE_TRACES;
+    value traces = append_one ? top : batch_container(vm);
+    size_t device = value_node(&vm->values, traces)->count + (append_one ? 0 : batch_size(vm));
+    if (!announce_trace(vm, device))
+        return false;
+    node->count = (uint32_t)device;
+    node->as.natural = 0; /* events so far */
+    vm->open_trace = v;
+    vm->settled = 0;
+    vm->unappended = 0;
+    return true;
+}
+
+static bool settle_from(struct pickle_vm *vm, size_t first)
+{
+    uint32_t device = value_node(&vm->values, vm->open_trace)->count;
+    for (size_t i = first > vm->settled ? first : vm->settled; i < vm->depth; i++) {
+        if (!pickle_emit_event(vm, device, &vm->stack[i]))
+            return false;
+        vm->unappended++;
+    }
+    vm->settled = vm->depth;
+    return true;
+}
+
+bool pickle_settle(struct pickle_vm *vm)
+{
+    return batch_container(vm) != vm->open_trace ||
+           settle_from(vm, (size_t)vm->marks[vm->mark_count - 1] + 1);
+}
+
+static bool extend_trace(struct pickle_vm *vm, value trace, size_t first)
+{
+    if (trace != vm->open_trace)
+        return pickle_fail(vm, "a trace goes on after another began");
+    if (!settle_from(vm, first))
+        return false;
+    if (vm->unappended != vm->depth - first)
+        return pickle_fail(vm, "events were taken off the stack before their trace had them");
+    value_node(&vm->values, trace)->as.natural += vm->unappended;
+    vm->unappended = 0;
+    vm->settled = 0;
+    return true;
+}
+
+/* A list of events that arrives finished. */
+static bool emit_whole_trace(struct pickle_vm *vm, uint32_t device, value v)
+{
+    const value *items;
+    size_t count;
+    if (!value_sequence(&vm->values, v, &items, &count))
+        return pickle_fail(vm, "a trace is %s: a list of events expected",
+                           value_kind_name(&vm->values, v));
+    if (!announce_trace(vm, device))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        value event = items[i];
+        if (!pickle_emit_event(vm, device, &event))
+            return false;
+    }
+    value_node(&vm->values, v)->role = ROLE_USED;
+    return true;
+}
+
+static bool emit_trace(struct pickle_vm *vm, uint32_t device, value v)
+{
+    if (role_of(vm, v) != ROLE_TRACE)
+        return emit_whole_trace(vm, device, v);
+    const struct node *node = value_node(&vm->values, v);
+    if (node->count == device) /* its events are out already */
+        return true;
+    if (node->as.natural > 0)
+        return pickle_fail(vm, "one list of events stands for two devices");
+    return announce_trace(vm, device); /* one empty list for several devices */
+}
+
+/* A list of `role` that arrives finished, under its key. */
+static bool emit_list(struct pickle_vm *vm, enum node_role role, value v, const char *key)
+{
+    const value *items;
+    size_t count;
+    if (v == VALUE_NONE || role_of(vm, v) == role)
+        return true;
+    if (!value_sequence(&vm->values, v, &items, &count))
+        return pickle_fail(vm, "'%s' is %s: a list expected", key, value_kind_name(&vm->values, v));
+    for (size_t i = 0; i < count; i++) {
+        bool ok = role == ROLE_SEGMENTS ? pickle_emit_segment(vm, items[i])
+                  : role == ROLE_TRACES ? emit_trace(vm, (uint32_t)i, items[i])
+                                        : pickle_emit_annotation(vm, items[i]);
+        if (!ok)
+            return false;
+    }
+    value_node(&vm->values, v)->role = ROLE_USED;
+    return true;
+}
+
+static bool emit_root_pair(struct pickle_vm *vm, value key, value v)
+{
+    switch (pickle_key(vm, key)) {
+    case KEY_SEGMENTS:
+        return (role_of(vm, v) == ROLE_SEGMENTS || once(vm, &vm->saw_segments, "segments")) &&
+               emit_list(vm, ROLE_SEGMENTS, v, "segments");
+    case KEY_DEVICE_TRACES:
+        return (role_of(vm, v) == ROLE_TRACES || once(vm, &vm->saw_traces, "device_traces")) &&
+               emit_list(vm, ROLE_TRACES, v, "device_traces");
+    case KEY_EXTERNAL_ANNOTATIONS:
+        return emit_list(vm, ROLE_ANNOTATIONS, v, "external_annotations");
+    case KEY_ALLOCATOR_SETTINGS:
+        return pickle_emit_settings(vm, v);
+    default:
+        return pickle_unknown_key(vm, SCOPE_SNAPSHOT, key);
+    }
+}
+
+bool pickle_emit_items(struct pickle_vm *vm, value container, size_t first)
+{
+    enum node_role role = role_of(vm, container);
+    if (!same_root(vm))
+        return false;
+    if (role == ROLE_TRACE)
+        return extend_trace(vm, container, first);
+    size_t step = role == ROLE_ROOT ? 2 : 1;
+    for (size_t i = first; i < vm->depth; i += step) {
+        value v = vm->stack[i];
+        bool ok = role == ROLE_ROOT       ? emit_root_pair(vm, v, vm->stack[i + 1])
+                  : role == ROLE_SEGMENTS ? pickle_emit_segment(vm, v)
+                  : role == ROLE_TRACES
+                      ? emit_trace(vm, value_node(&vm->values, container)->count++, v)
+                      : pickle_emit_annotation(vm, v);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool pickle_emit_result(struct pickle_vm *vm, value root, bool *list_only)
+{
+    const value *items;
+    size_t count;
+    bool ok = true;
+    enum node_role role = role_of(vm, root);
+    *list_only = role == ROLE_SEGMENTS;
+    if (vm->root != VALUE_UNSET && vm->root != root)
+        return pickle_fail(vm, "the pickle begins with a snapshot but ends with another value");
+    if (role == ROLE_ROOT || role == ROLE_SEGMENTS) {
+        /* its rows are out already */
+    } else if (value_mapping(&vm->values, root, &items, &count)) {
+        for (size_t i = 0; i < count && ok; i++)
+            ok = emit_root_pair(vm, items[2 * i], items[2 * i + 1]);
+    } else if (value_sequence(&vm->values, root, &items, &count)) {
+        *list_only = true;
+        vm->saw_segments = true;
+        ok = emit_list(vm, ROLE_SEGMENTS, root, "segments");
+    } else {
+        return pickle_fail(vm, "the pickle holds %s: a dict with 'segments' expected",
+                           value_kind_name(&vm->values, root));
+    }
+    if (!ok)
+        return false;
+    if (vm->unappended > 0)
+        return pickle_fail(vm, "a trace was never finished");
+    return vm->saw_segments || vm->saw_traces ||
+           pickle_fail(vm, "not an allocator snapshot: no key 'segments' or 'device_traces'");
+}

@@ -1,0 +1,41 @@
+#include "decode/pickle/snapshot.h"
+
+#include "decode/pickle/vm.h"
+
+/* Before protocol 2 nothing says which protocol it is; binary opcodes came with 1. */
+int pickle_protocol_of_first(uint8_t op)
+{
+    return op == '}' || op == ']' || op == ')' || op == 'X' || op == 'U' ? 1 : 0;
+}
+
+bool pickle_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
+                     bool general_only, struct decoded *decoded, struct error *err)
+{
+    struct pickle_vm vm = {.source = source,
+                           .symbols = symbols,
+                           .budget = source->budget,
+                           .err = err,
+                           .sink = sink,
+                           .general_only = general_only,
+                           .memo = memo_empty(sink, source->budget),
+                           .protocol = -1};
+    value root;
+    bool list_only = false;
+    values_init(&vm.values, symbols, vm.budget);
+    spans_init(&vm.spans, vm.budget);
+    bool ok = pickle_words_init(&vm) && pickle_need(&vm, 1);
+    int fallback = ok ? pickle_protocol_of_first(*source->pos) : 0;
+    ok = ok && pickle_run(&vm, &root) && pickle_emit_result(&vm, root, &list_only);
+    if (ok)
+        *decoded = (struct decoded){.encoding = ENCODING_PICKLE,
+                                    .protocol = vm.protocol >= 0 ? vm.protocol : fallback,
+                                    .list_only = list_only};
+    pickle_vm_release(&vm);
+    return ok;
+}
+
+bool decode_pickle_snapshot(struct source *source, struct symbols *symbols,
+                            const struct row_sink *sink, struct decoded *decoded, struct error *err)
+{
+    return pickle_snapshot(source, symbols, sink, false, decoded, err);
+}

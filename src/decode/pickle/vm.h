@@ -1,0 +1,311 @@
+/* The pickle machine: CPython's opcodes over inert values.
+ *
+ * Internal to decode/pickle. With a sink the machine knows the shape of a
+ * snapshot: containers at the expected places get a role, and what is put into
+ * them leaves as rows (pickle_rows.c); events in their usual form do not pass
+ * through the machine at all (pickle_hot.c). Whatever those two do not
+ * recognise takes the general way, with the same answer. Without a sink every
+ * value is kept, for tools that read other pickles.
+ *
+ * Functions return false with vm->err filled. */
+#ifndef MEMSNAP_DECODE_PICKLE_VM_H
+#define MEMSNAP_DECODE_PICKLE_VM_H
+
+#include "decode/core/decoded.h"
+#include "decode/core/rows.h"
+#include "decode/core/source.h"
+#include "decode/core/value.h"
+#include "decode/pickle/memo.h"
+#include "decode/pickle/spans.h"
+
+/* Dict keys of a snapshot, in the order of key_names in pickle_rows.c. */
+enum key {
+    KEY_OTHER,
+    KEY_SEGMENTS,
+    KEY_DEVICE_TRACES,
+    KEY_ALLOCATOR_SETTINGS,
+    KEY_EXTERNAL_ANNOTATIONS,
+    KEY_ACTION,
+    KEY_ADDR,
+    KEY_DEVICE_FREE,
+    KEY_SIZE,
+    KEY_STREAM,
+    KEY_TIME_US,
+    KEY_FRAMES,
+    KEY_FORWARD_FRAMES,
+    KEY_COMPILE_CONTEXT,
+    KEY_USER_METADATA,
+    KEY_POOL_ID,
+    KEY_CATEGORY,
+    KEY_NAME,
+    KEY_FILENAME,
+    KEY_LINE,
+    KEY_DEVICE,
+    KEY_ADDRESS,
+    KEY_TOTAL_SIZE,
+    KEY_ALLOCATED_SIZE,
+    KEY_ACTIVE_SIZE,
+    KEY_REQUESTED_SIZE,
+    KEY_SEGMENT_TYPE,
+    KEY_SEGMENT_POOL_ID,
+    KEY_IS_EXPANDABLE,
+    KEY_BLOCKS,
+    KEY_STATE,
+    KEY_HISTORY,
+    KEY_REAL_SIZE,
+    KEY_STAGE,
+    KEY_COUNT,
+};
+
+/* A key as the reference that stands for it: (bytes at it & mask) == reference. Holds as long as no
+ * memo entry is overwritten. */
+struct key_shape {
+    uint64_t mask, reference; /* mask 0: not known yet */
+    uint32_t size;            /* bytes */
+    enum key key;
+};
+
+#define SHAPE_FIELDS 16
+
+/* pickle_patterns.h */
+struct pattern_cache {
+    struct pattern *patterns; /* room for PATTERNS, once there are any */
+    size_t capacity;
+    uint32_t count, last, oldest; /* last: the one that fitted last */
+    uint32_t strangers;           /* events since, that fitted none */
+};
+
+struct known_string {
+    value v;
+    struct text text;
+};
+
+#define RECENT_STRINGS 16
+
+enum key_scope { SCOPE_SNAPSHOT, SCOPE_SEGMENT, SCOPE_BLOCK, SCOPE_EVENT, SCOPE_ANNOTATION };
+
+/* Strings by what they mean in a snapshot; the tables are indexed by string id. */
+struct vocabulary {
+    uint8_t *key;    /* enum key */
+    uint8_t *action; /* enum action */
+    uint8_t *told;   /* bit per enum key_scope: this unknown key was announced; grows */
+    size_t size;     /* of key and action: ids from here on are neither */
+    size_t told_size;
+    size_t key_capacity, action_capacity, told_capacity;
+    string_id active_allocated, active_pending_free, active_awaiting_free, inactive;
+    string_id start, end;
+};
+
+struct pickle_vm {
+    struct source *source;
+    struct symbols *symbols;
+    struct budget *budget;
+    struct error *err;
+    const struct row_sink *sink; /* NULL: keep all values */
+    bool general_only;           /* leave pickle_hot.c out: same answer, slower; for tests */
+    struct values values;
+
+    value *stack;
+    size_t depth, stack_capacity;
+    uint32_t *marks; /* stack depths at which a VALUE_MARK lies */
+    size_t mark_count, mark_capacity;
+    struct memo memo;
+    uint64_t op_offset; /* of the opcode being run */
+    uint64_t buffer_count;
+    int protocol;
+
+    /* snapshots only */
+    struct vocabulary words;
+    struct span_cache spans;
+    value open_trace;                     /* the ROLE_TRACE list that `settled` speaks of */
+    size_t settled;                       /* stack items from here on have not become rows yet */
+    size_t unappended;                    /* events of open_trace that are on the stack still */
+    uint64_t event_count;                 /* events handed to the sink */
+    struct key_shape shape[SHAPE_FIELDS]; /* the keys of the last events, by position */
+    struct pattern_cache patterns;
+    struct known_string strings[RECENT_STRINGS]; /* inline strings met lately */
+    value last_pool; /* the last pool_id tuple made, to make equal ones once */
+    uint64_t last_pool_id[2];
+    value root; /* what the rows handed on so far belong to; VALUE_UNSET before the first */
+    bool saw_segments, saw_traces;
+    struct block_row *blocks; /* of the segment being read */
+    size_t block_capacity;
+    frame_id *frames; /* of the stack being read */
+    size_t frame_capacity;
+};
+
+/* pickle_snapshot.c: decode_pickle_snapshot(), with the choice of `general_only`. */
+bool pickle_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
+                     bool general_only, struct decoded *decoded, struct error *err);
+
+/* pickle_vm.c: frees everything, the values too. */
+void pickle_vm_release(struct pickle_vm *vm);
+/* Runs to STOP and leaves the result in `*result`. */
+bool pickle_run(struct pickle_vm *vm, value *result);
+bool pickle_grow_stack(struct pickle_vm *vm);
+static inline bool pickle_push(struct pickle_vm *vm, value v)
+{
+    if (vm->depth == vm->stack_capacity && !pickle_grow_stack(vm))
+        return false;
+    vm->stack[vm->depth++] = v;
+    return true;
+}
+/* Pushes a new, empty container, with its role if it has one. */
+bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind);
+/* Overwriting an entry forgets whatever was remembered by references to it. */
+bool pickle_memo_put(struct pickle_vm *vm, uint64_t index, value v);
+bool pickle_fail(struct pickle_vm *vm, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Makes `count` bytes available at source->pos, or fails with "truncated". */
+bool pickle_need(struct pickle_vm *vm, size_t count);
+
+/* pickle_binary.c, pickle_memo_ops.c: for opcodes of theirs only. */
+bool pickle_binary_op(struct pickle_vm *vm, uint8_t op);
+bool pickle_memo_op(struct pickle_vm *vm, uint8_t op);
+
+/* pickle_text.c: the line-based opcodes of protocol 0. */
+bool pickle_text_op(struct pickle_vm *vm, uint8_t op);
+/* The line at source->pos without its newline, valid until the next read; consumes both. */
+bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size);
+bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
+/* A string of Python 2, whose encoding is not recorded: where it is not UTF-8, it becomes bytes. */
+bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
+
+/* pickle_build.c: opcodes that put values together. */
+bool pickle_build_op(struct pickle_vm *vm, uint8_t op);
+/* Where the items of the innermost MARK begin. */
+bool pickle_top_mark(struct pickle_vm *vm, size_t *first);
+void pickle_drop_to_mark(struct pickle_vm *vm);
+/* Fails unless there are `count` values, none of them a MARK, on top of the stack. */
+bool pickle_have(struct pickle_vm *vm, size_t count);
+
+/* pickle_object.c: those of them that call and change instances. */
+bool pickle_object_op(struct pickle_vm *vm, uint8_t op);
+/* Whether only Python would know what it is, by importing or calling something. */
+bool pickle_is_opaque(const struct pickle_vm *vm, value v);
+/* The node in a part of an instance, made where there is none yet. */
+bool pickle_object_part(struct pickle_vm *vm, value object, enum object_part part,
+                        enum node_kind kind, value *v);
+
+/* pickle_patterns.c: whole events by the pattern of their bytes. */
+void patterns_clear(struct pickle_vm *vm); /* forgets them all */
+void patterns_release(struct pickle_vm *vm);
+
+/* pickle_words.c: the vocabulary of a snapshot. */
+bool pickle_words_init(struct pickle_vm *vm);
+void pickle_words_release(struct pickle_vm *vm);
+bool pickle_unknown_key(struct pickle_vm *vm, enum key_scope scope, value key);
+
+static inline enum key pickle_key(const struct pickle_vm *vm, value v)
+{
+    uint32_t id = value_payload(v);
+    return value_tag(v) == TAG_STRING && id < vm->words.size ? (enum key)vm->words.key[id]
+                                                             : KEY_OTHER;
+}
+
+static inline string_id pickle_text(value v)
+{
+    return value_tag(v) == TAG_STRING ? value_payload(v) : STRING_EMPTY;
+}
+
+/* pickle_roles.c: which containers a snapshot consists of, and what happens to their items. */
+/* The role of a list or dict about to be pushed, from where it will go. */
+enum node_role pickle_role_here(const struct pickle_vm *vm, bool is_dict);
+bool pickle_role_taken(struct pickle_vm *vm, value v, enum node_role role);
+/* Turns the stack's values from `first` on, appended to `container`, into rows. */
+bool pickle_emit_items(struct pickle_vm *vm, value container, size_t first);
+/* What is left to do at the end, when the whole pickle is `root`. */
+bool pickle_emit_result(struct pickle_vm *vm, value root, bool *list_only);
+/* Makes rows of what lies unsettled on the stack for the open trace. */
+bool pickle_settle(struct pickle_vm *vm);
+
+/* Whether a value pushed now becomes an event of the open trace. */
+static inline bool pickle_in_trace(const struct pickle_vm *vm)
+{
+    if (vm->open_trace == VALUE_UNSET || vm->depth == 0)
+        return false;
+    return vm->stack[vm->depth - 1] == vm->open_trace ||
+           (vm->mark_count > 0 && vm->marks[vm->mark_count - 1] > 0 &&
+            vm->stack[vm->marks[vm->mark_count - 1] - 1] == vm->open_trace);
+}
+
+/* pickle_event.c: one event, field by field. */
+struct event_builder {
+    struct event_row row;
+    uint64_t device_free;
+    uint32_t seen; /* EVENT_SEEN() of the keys met */
+};
+
+/* The keys of an event stand together in enum key. */
+static inline bool pickle_is_event_key(enum key key)
+{
+    return key >= KEY_ACTION && key <= KEY_CATEGORY;
+}
+
+#define EVENT_SEEN(key) (UINT32_C(1) << (key))
+
+static inline void pickle_event_begin(struct event_builder *event)
+{
+    /* one by one: as a whole, compilers clear this much with a slow string instruction */
+    event->row.action = ACTION_OTHER;
+    event->row.action_name = STRING_EMPTY;
+    event->row.addr = 0;
+    event->row.size = 0;
+    event->row.time_us = TIME_NONE;
+    event->row.stack = STACK_NONE;
+    event->row.extra = (struct event_extra){0};
+    event->device_free = 0;
+    event->seen = 0;
+}
+
+static inline void pickle_event_action(const struct pickle_vm *vm, struct event_builder *event,
+                                       string_id name)
+{
+    event->row.action_name = name;
+    event->row.action = name < vm->words.size ? (enum action)vm->words.action[name] : ACTION_OTHER;
+    event->seen |= EVENT_SEEN(KEY_ACTION);
+}
+
+/* A field that is an integer: its low 64 bits, and whether it is below zero. */
+bool pickle_event_int(struct pickle_vm *vm, struct event_builder *event, enum key key,
+                      uint64_t bits, bool negative);
+bool pickle_event_value(struct pickle_vm *vm, struct event_builder *event, enum key key, value v);
+/* Whether every field is there that its action needs. */
+bool pickle_event_complete(const struct event_builder *event);
+/* Hands the event to the sink; `*v` is what stands for it from now on. */
+bool pickle_event_end(struct pickle_vm *vm, struct event_builder *event, uint32_t device, value *v);
+/* An event that is still a value, or one that was seen before. */
+bool pickle_emit_event(struct pickle_vm *vm, uint32_t device, value *v);
+
+/* pickle_frames.c, pickle_segment.c, pickle_settings.c: everything else that becomes a row. */
+bool pickle_to_frame(struct pickle_vm *vm, value v, frame_id *id);
+bool pickle_to_stack(struct pickle_vm *vm, value v, stack_id *id);
+bool pickle_to_pool(struct pickle_vm *vm, value v, uint64_t pool[2]);
+/* Fields of a segment, block or annotation (`of`). */
+bool pickle_natural(struct pickle_vm *vm, const char *of, const char *key, value v, uint64_t *out);
+bool pickle_any_int(struct pickle_vm *vm, const char *of, const char *key, value v, int64_t *out);
+bool pickle_device(struct pickle_vm *vm, const char *of, value v, uint32_t *out);
+const char *pickle_article(const char *noun); /* "a" or "an" */
+bool pickle_bad_field(struct pickle_vm *vm, const char *of, const char *key, const char *expected,
+                      value v);
+/* A container of `count` items is about to be turned into rows: STATUS_LIMIT where it was before,
+ * for what a file refers to a million times must not be read a million times. Small ones may be
+ * shared.
+ */
+#define SHARED_MAX 16
+bool pickle_use(struct pickle_vm *vm, const char *what, value v, size_t count);
+bool pickle_emit_segment(struct pickle_vm *vm, value v);
+bool pickle_emit_annotation(struct pickle_vm *vm, value v);
+bool pickle_emit_settings(struct pickle_vm *vm, value v);
+
+/* pickle_hot.c: consumes as many events in their usual form as follow at source->pos, which is at
+ * an EMPTY_DICT that would go into a trace. `*consumed` false: none; the machine must take this one
+ * itself. */
+bool pickle_hot_events(struct pickle_vm *vm, bool *consumed);
+/* The same for one list of frames, at its EMPTY_LIST. */
+bool pickle_hot_stack(struct pickle_vm *vm, bool *consumed, value *v);
+
+/* pickle_snapshot.c: the protocol, 0 or 1, of a pickle that does not say, by its first opcode. */
+int pickle_protocol_of_first(uint8_t op);
+
+#endif

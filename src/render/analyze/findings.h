@@ -1,0 +1,13 @@
+/* What to do first: the end of a device's report. */
+#ifndef MEMSNAP_RENDER_ANALYZE_FINDINGS_H
+#define MEMSNAP_RENDER_ANALYZE_FINDINGS_H
+
+#include "render/analyze/internal.h"
+#include "render/core/json.h"
+
+/* Prints nothing where there is nothing to say. */
+bool device_findings(const struct page *page, const struct device_report *report);
+/* "findings": a member of the device's object. */
+void findings_json(struct json_writer *json, const struct device_report *report);
+
+#endif

@@ -1,0 +1,243 @@
+#include "render/analyze/growth.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "render/core/escape.h"
+
+#define SITE_LEAST      20
+#define TELLING_BYTES   65536 /* a step: less is not told, unless it is 0.1% of the peak */
+#define STOPPED_SHARE   100   /* of the peak: what grew and stopped is told from 1/100 on */
+#define ROWS_OF_STOPPED 3
+
+/* What one kind of step is called. */
+static const char *step_word(const struct device_report *report)
+{
+    return report->steps.source == STEPS_FORWARD ? "forward pass" : "step";
+}
+
+static const char *plural_steps(const struct device_report *report)
+{
+    return report->steps.source == STEPS_FORWARD ? "forward passes" : "steps";
+}
+
+static void title(const struct page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void title(const struct page *page, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    fprintf(page->out, "\n%*s%s", SECTION_INDENT, "", page_style(page, STYLE_TITLE));
+    page_paragraph(page, SECTION_INDENT, SECTION_INDENT, text);
+    fputs(page_plain(page), page->out);
+}
+
+/* Prints `text`, which is escaped already, and empties it. False where memory ran out. */
+static bool paragraph(const struct page *page, struct buffer *text)
+{
+    if (!text->failed) {
+        fprintf(page->out, "%*s", SECTION_INDENT, "");
+        page_paragraph(page, SECTION_INDENT, SECTION_INDENT, text->bytes);
+    }
+    buffer_clear(text);
+    return !text->failed;
+}
+
+static void add_label(struct buffer *text, const struct growth_row *row)
+{
+    escape_text(text, row->label.full, strlen(row->label.full));
+}
+
+static bool growth_matters(const struct device_report *report)
+{
+    int64_t bytes = report->growth.bytes_per_step;
+    return bytes >= TELLING_BYTES || (bytes > 0 && bytes > report->peak.active_bytes / 1000);
+}
+
+static void add_growing(struct table *table, const struct page *page, const struct symbols *symbols,
+                        const struct growth_row *row)
+{
+    char text[2 * UNITS_TEXT_SIZE];
+    table_add(table, page_bytes(page, text, row->fit.bytes_per_step));
+    table_add(table, page_bytes(page, text, row->bytes_at_end));
+    snprintf(text, sizeof(text), "%" PRIu32 " of %" PRIu32, row->fit.steps_grown,
+             row->fit.steps_compared);
+    table_add(table, text);
+    table_add_text(table, row->label.brief);
+    site_operator(table, symbols, &row->site);
+    table_add_text(table, category_name(row->category));
+}
+
+static bool growing_table(const struct page *page, const struct analysis *analysis,
+                          const struct device_report *report, struct buffer *text)
+{
+    static const struct table_column columns[] = {
+        {.title = "per step"},
+        {.title = "at end"},
+        {"grew in", COLUMN_LABEL, .optional = 2},
+        {"call site", COLUMN_TEXT, CUT_SITE, SITE_LEAST, 0},
+        {"operator", COLUMN_TEXT, .optional = 3},
+        {"category", COLUMN_LABEL, .optional = 1}};
+    const struct growth *growth = &report->growth;
+    size_t growing = growth->growing, rows = growing < GROWTH_ROWS ? growing : GROWTH_ROWS;
+    int64_t told = 0;
+    if (analysis->largest > 0 && rows > analysis->largest)
+        rows = analysis->largest;
+    struct table table;
+    table_init(&table, columns, 6);
+    for (size_t i = 0; i < rows; i++) {
+        add_growing(&table, page, analysis->snapshot->symbols, &growth->rows[i]);
+        told += growth->rows[i].fit.bytes_per_step;
+    }
+    table_print(&table, page, SECTION_INDENT);
+    bool ok = !table_failed(&table);
+    table_release(&table);
+    if (growing > rows) {
+        char bytes[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+        buffer_printf(text, "and %s a step at %s more call site%s.",
+                      page_bytes(page, bytes, growth->bytes_per_step - told),
+                      units_count(count, growing - rows), growing - rows == 1 ? "" : "s");
+        ok = ok && paragraph(page, text);
+    }
+    return ok;
+}
+
+/* What to do about what grows. */
+static bool growing_advice(const struct page *page, const struct device_report *report,
+                           struct buffer *text)
+{
+    const struct growth *growth = &report->growth;
+    const struct growth_row *largest = &growth->rows[0];
+    char bytes[UNITS_TEXT_SIZE];
+    if (growth->scalar_row != NO_ROW) {
+        add_label(text, &growth->rows[growth->scalar_row]);
+        buffer_printf(text,
+                      " leaves a result of a few bytes at every step, and %s live on with it: "
+                      "most likely a loss that is kept with its graph. Keep loss.item() or "
+                      "loss.detach(), and validate under torch.no_grad().",
+                      page_bytes(page, bytes, growth->graph_bytes_per_step));
+    } else if (growth->activation_bytes_per_step > growth->bytes_per_step / 2 &&
+               report->steps.source != STEPS_FORWARD) {
+        buffer_puts(text, "Most of it is activations: something keeps a tensor of every step with "
+                          "its graph. Keep tensor.detach(), and compute under torch.no_grad() what "
+                          "no backward pass follows.");
+    } else if (largest->fit.replaced) {
+        add_label(text, largest);
+        buffer_puts(text, " replaces its memory by more at every step (torch.cat in a loop?): "
+                          "allocate it once at its full size, or bound it.");
+    } else {
+        buffer_printf(text,
+                      "Look there for a list, a dictionary or an attribute that every %s adds a "
+                      "tensor to%s.",
+                      step_word(report),
+                      report->steps.source == STEPS_FORWARD
+                          ? ", or a cache of keys and values, whose length should have a bound"
+                          : "");
+    }
+    if (growth->save_bytes > 0)
+        buffer_printf(text, " Of the peak, %s are what earlier %s left.",
+                      page_bytes(page, bytes, growth->save_bytes), plural_steps(report));
+    if (report->growth.rows[0].fit.confidence == CONFIDENCE_LOW)
+        buffer_printf(text, " It grew in too few %s to be sure: record more.",
+                      plural_steps(report));
+    return paragraph(page, text);
+}
+
+static bool growing(const struct page *page, const struct analysis *analysis,
+                    const struct device_report *report, struct buffer *text)
+{
+    const struct growth *growth = &report->growth;
+    char bytes[UNITS_TEXT_SIZE], compared[UNITS_TEXT_SIZE], complete[UNITS_TEXT_SIZE];
+    if (!growth_matters(report))
+        return true;
+    title(page, "Growth: %s more live after each %s (%s%s%s %s compared)",
+          page_bytes(page, bytes, growth->bytes_per_step), step_word(report),
+          units_count(compared, growth->compared),
+          growth->compared < growth->complete ? " of " : "",
+          growth->compared < growth->complete ? units_count(complete, growth->complete) : "",
+          plural_steps(report));
+    return growing_table(page, analysis, report, text) && growing_advice(page, report, text);
+}
+
+/* What stopped growing, so that nobody takes it for a leak. */
+static bool stopped(const struct page *page, const struct device_report *report,
+                    struct buffer *text)
+{
+    size_t told = 0;
+    char first[UNITS_TEXT_SIZE], last[UNITS_TEXT_SIZE];
+    for (size_t i = 0; i < report->growth.row_count; i++) {
+        const struct growth_row *row = &report->growth.rows[i];
+        if (row->fit.kind != GROWTH_STOPPED ||
+            row->bytes_at_end - row->bytes_at_first < report->peak.active_bytes / STOPPED_SHARE)
+            continue;
+        if (told++ == ROWS_OF_STOPPED)
+            break;
+        if (told == 1)
+            title(page, "Grew, then stopped");
+        add_label(text, row);
+        buffer_printf(text,
+                      ": from %s to %s, then no more and none less: a cache that has filled, as "
+                      "it seems, and no leak.",
+                      page_bytes(page, first, row->bytes_at_first),
+                      page_bytes(page, last, row->bytes_at_end));
+        if (!paragraph(page, text))
+            return false;
+    }
+    return true;
+}
+
+static bool kept_gradients(const struct page *page, const struct device_report *report,
+                           struct buffer *text)
+{
+    const struct stale_gradients *stale = &report->growth.gradients;
+    char bytes[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE], passes[UNITS_TEXT_SIZE],
+        saved[UNITS_TEXT_SIZE];
+    if (stale->bytes == 0 || stale->bytes < report->peak.active_bytes / 1000)
+        return true;
+    title(page, "Gradients live through the next forward pass: %s in %s allocation%s",
+          page_bytes(page, bytes, stale->bytes), units_count(count, stale->count),
+          stale->count == 1 ? "" : "s");
+    buffer_printf(text,
+                  "Seen in %s forward pass%s%s. Call optimizer.zero_grad(set_to_none=True) "
+                  "right after optimizer.step(): ",
+                  units_count(passes, stale->passes), stale->passes == 1 ? "" : "es",
+                  stale->stay ? "; they are never set to None" : "");
+    if (stale->save_bytes > 0)
+        buffer_printf(text, "the peak would be about %s lower.",
+                      page_bytes(page, saved, stale->save_bytes));
+    else
+        buffer_puts(text, "the forward pass would have that much more room, though the peak lies "
+                          "elsewhere.");
+    return paragraph(page, text);
+}
+
+/* Too little to compare, which is not the same as nothing that grows. */
+static bool too_few(const struct page *page, const struct device_report *report,
+                    struct buffer *text)
+{
+    static const char *const counts[] = {"no complete", "one complete", "two complete"};
+    size_t complete = report->growth.complete;
+    bool is_range = report->timeline->trace->edge.present;
+    if (report->steps.count == 0 || complete >= GROWTH_LEAST || is_range)
+        return true;
+    fputc('\n', page->out);
+    buffer_printf(
+        text, "Growth: %s %s recorded, too few to tell. Record %d or more before the dump.",
+        counts[complete], complete == 2 ? plural_steps(report) : step_word(report), GROWTH_LEAST);
+    return paragraph(page, text);
+}
+
+bool device_growth(const struct page *page, const struct analysis *analysis,
+                   const struct device_report *report)
+{
+    struct buffer text = BUFFER_INIT;
+    bool ok = growing(page, analysis, report, &text) && stopped(page, report, &text) &&
+              kept_gradients(page, report, &text) && too_few(page, report, &text);
+    buffer_release(&text);
+    return ok;
+}

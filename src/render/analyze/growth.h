@@ -1,0 +1,17 @@
+/* What goes from step to step, and the frees that had to wait: sections of `memsnap analyze`. */
+#ifndef MEMSNAP_RENDER_ANALYZE_GROWTH_H
+#define MEMSNAP_RENDER_ANALYZE_GROWTH_H
+
+#include "render/analyze/internal.h"
+#include "render/core/json.h"
+
+/* Both print nothing where there is nothing to say. */
+bool device_growth(const struct page *page, const struct analysis *analysis,
+                   const struct device_report *report);
+bool device_pending(const struct page *page, const struct analysis *analysis,
+                    const struct device_report *report);
+
+/* "steps", "growth", "pending_frees": members of the device's object. */
+void growth_json(struct json_writer *json, const struct device_report *report);
+
+#endif

@@ -1,0 +1,184 @@
+#include "render/analyze/memory.h"
+
+#include <string.h>
+
+#include "render/analyze/internal.h"
+#include "render/core/escape.h"
+#include "render/core/moments.h"
+
+#define EARLIER_TOLD 3 /* of those before the last, a line each */
+#define SITES_TOLD   3
+#define OOM_INDENT   (SECTION_INDENT + 2)
+
+static bool put(const struct page *page, size_t indent, const struct buffer *text)
+{
+    if (text->failed)
+        return false;
+    fprintf(page->out, "%*s", (int)indent, "");
+    page_paragraph(page, indent, indent + 2, text->bytes);
+    return true;
+}
+
+static bool put_words(const struct page *page, const char *lead, const char *words)
+{
+    struct buffer text = BUFFER_INIT;
+    buffer_puts(&text, lead);
+    escape_text(&text, words, strlen(words));
+    bool ok = put(page, OOM_INDENT, &text);
+    buffer_release(&text);
+    return ok;
+}
+
+static const char *size_text(const struct page *page, char out[UNITS_TEXT_SIZE], uint64_t bytes)
+{
+    return page_bytes(page, out, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
+}
+
+/* "out of memory at event 2,981 of 2,982, +47.9 ms: 50.38 MiB for train.py:32 train_step" */
+static bool headline(const struct page *page, const struct device_report *report,
+                     const struct oom_row *row)
+{
+    char place[MOMENT_TEXT_SIZE], size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE],
+        pool[POOL_TEXT_SIZE];
+    struct buffer text = BUFFER_INIT;
+    buffer_puts(&text, "out of memory ");
+    if (report->ooms.total > 1)
+        buffer_printf(&text, "%s times, the last time ", units_count(count, report->ooms.total));
+    buffer_printf(&text, "at %s: %s asked for",
+                  moment_place(place, report->timeline->trace, row->item),
+                  size_text(page, size, row->requested_bytes));
+    if (row->asker) {
+        buffer_puts(&text, " by ");
+        escape_text(&text, row->asker, strlen(row->asker));
+    }
+    if (row->key.stream != 0 || pool_key_is_private(&row->key))
+        buffer_printf(&text, " (%s)", pool_text(pool, &row->key));
+    fputs(page_style(page, STYLE_WARNING), page->out);
+    bool ok = put(page, SECTION_INDENT, &text);
+    fputs(page_plain(page), page->out);
+    buffer_release(&text);
+    return ok;
+}
+
+/* " (681.40 MiB as rounded)", where that is another number: with what is unused it makes up what is
+ * reserved. */
+static void add_rounded(const struct page *page, const struct oom_row *row, struct buffer *text)
+{
+    const struct oom_layout *layout = &row->layout;
+    char active[UNITS_TEXT_SIZE], rounded[UNITS_TEXT_SIZE];
+    page_bytes(page, active, row->at.active_bytes);
+    size_text(page, rounded, layout->block_bytes);
+    if (layout->is_known && strcmp(active, rounded) != 0)
+        buffer_printf(text, " (%s%s as rounded)", rounded, layout->unsure_bytes ? " or more" : "");
+}
+
+/* "34.00 MiB free on the device, 734.00 MiB reserved: 673.81 MiB active (681.40 MiB as rounded),
+ * 52.60 MiB unused (largest hole for it 13.55 MiB)" */
+static bool figures(const struct page *page, const struct oom_row *row)
+{
+    char size[UNITS_TEXT_SIZE];
+    struct buffer text = BUFFER_INIT;
+    buffer_printf(&text, "%s free on the device, ", size_text(page, size, row->device_free_bytes));
+    buffer_printf(&text, "%s reserved: ", page_bytes(page, size, row->at.reserved_bytes));
+    buffer_printf(&text, "%s active", page_bytes(page, size, row->at.active_bytes));
+    add_rounded(page, row, &text);
+    if (row->layout.inactive_bytes > 0)
+        buffer_printf(&text, ", %s unused", size_text(page, size, row->layout.inactive_bytes));
+    if (row->layout.largest_bytes > 0)
+        buffer_printf(&text, " (largest hole for it %s)",
+                      size_text(page, size, row->layout.largest_bytes));
+    bool ok = put(page, OOM_INDENT, &text);
+    buffer_release(&text);
+    return ok;
+}
+
+static bool live(const struct page *page, const struct oom_row *row)
+{
+    char size[UNITS_TEXT_SIZE];
+    struct buffer text = BUFFER_INIT;
+    for (size_t i = 0; i < row->category_count && i < SITES_TOLD; i++)
+        buffer_printf(&text, "%s%s %s",
+                      i ? ", " : "live then: ", category_name(row->categories[i].category),
+                      page_bytes(page, size, row->categories[i].bytes));
+    bool ok = text.size == 0 || put(page, OOM_INDENT, &text);
+    for (size_t i = 0; ok && i < row->site_count && i < SITES_TOLD; i++) {
+        const struct oom_site *site = &row->sites[i];
+        buffer_clear(&text);
+        buffer_printf(&text, "%s  ", page_bytes(page, size, site->bytes));
+        escape_text(&text, site->label, strlen(site->label));
+        buffer_printf(&text, ", %s", category_name(site->category));
+        ok = put(page, OOM_INDENT + 2, &text);
+    }
+    buffer_release(&text);
+    return ok;
+}
+
+/* Says so where the verdict hangs on what the capture does not hold. */
+static void add_unknown_device(const struct page *page, const struct oom_row *row,
+                               struct buffer *text)
+{
+    char size[UNITS_TEXT_SIZE];
+    if (row->verdict != OOM_SHORTAGE || row->at.reserved_bytes < 0)
+        return;
+    uint64_t both = row->device_free_bytes + (uint64_t)row->at.reserved_bytes;
+    buffer_printf(text,
+                  "reserved and free are %s; what the device has beyond that is not PyTorch's: "
+                  "give its size as --gpu-memory to have it counted",
+                  size_text(page, size, both));
+}
+
+/* What is neither free nor PyTorch's, beside a verdict that does not tell. */
+static bool others(const struct page *page, const struct oom_row *row)
+{
+    char held[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE];
+    struct buffer text = BUFFER_INIT;
+    size_text(page, held, row->other_bytes);
+    size_text(page, whole, row->device_bytes);
+    if (row->device_bytes == 0)
+        add_unknown_device(page, row, &text);
+    else if (row->other_bytes == 0)
+        buffer_printf(&text, "others hold nothing of the device's %s", whole);
+    else if (row->verdict != OOM_OTHER_PROCESS)
+        buffer_printf(&text,
+                      row->device_is_least ? "at least %s of the device's memory (%s or more) are "
+                                             "held by others"
+                                           : "%s of the device's %s are held by others",
+                      held, whole);
+    if (text.size > 0 && row->other_bytes > 0)
+        buffer_puts(&text, ": other processes, CUDA contexts, allocators other than PyTorch's");
+    bool ok = !text.failed && (text.size == 0 || put(page, OOM_INDENT, &text));
+    buffer_release(&text);
+    return ok;
+}
+
+static bool earlier(const struct page *page, const struct device_report *report)
+{
+    const struct ooms *ooms = &report->ooms;
+    char place[MOMENT_TEXT_SIZE], size[UNITS_TEXT_SIZE];
+    size_t from = ooms->count - 1 > EARLIER_TOLD ? ooms->count - 1 - EARLIER_TOLD : 0;
+    bool ok = true;
+    for (size_t i = from; ok && i + 1 < ooms->count; i++) {
+        const struct oom_row *row = &ooms->items[i];
+        struct buffer text = BUFFER_INIT;
+        buffer_printf(&text, "before, at %s: %s asked for; %s",
+                      moment_place(place, report->timeline->trace, row->item),
+                      size_text(page, size, row->requested_bytes), oom_verdict_text(row->verdict));
+        ok = put(page, OOM_INDENT, &text);
+        buffer_release(&text);
+    }
+    return ok;
+}
+
+/* What was live is not told twice: the report goes on with the same moment in most cases. */
+bool device_ooms(const struct page *page, const struct device_report *report)
+{
+    const struct ooms *ooms = &report->ooms;
+    if (ooms->count == 0)
+        return true;
+    const struct oom_row *row = &ooms->items[ooms->count - 1];
+    bool is_told = row->at.active_bytes == report->at.active_bytes;
+    return headline(page, report, row) && figures(page, row) &&
+           put_words(page, "", row->sentence) && others(page, row) &&
+           put_words(page, "next: ", row->next) && (is_told || live(page, row)) &&
+           earlier(page, report);
+}

@@ -1,0 +1,213 @@
+#include "render/analyze/internal.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "render/analyze/memory.h"
+#include "render/core/escape.h"
+#include "render/core/fit.h"
+#include "render/core/moments.h"
+#include "render/core/table.h"
+
+#define ANNOTATIONS_TOLD   3 /* the innermost ones */
+#define ANNOTATION_COLUMNS 60
+
+bool device_has_history(const struct device_report *report)
+{
+    return report->timeline->trace->count > 0;
+}
+
+static void headline(const struct page *page, const struct device_report *report)
+{
+    const struct timeline *timeline = report->timeline;
+    bool history = device_has_history(report);
+    int64_t used = timeline->active.peak_bytes;
+    int64_t reserved =
+        history ? timeline->reserved.at_active_peak_bytes : (int64_t)timeline->state.reserved_bytes;
+    char used_text[UNITS_TEXT_SIZE], reserved_text[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
+    char text[4 * UNITS_TEXT_SIZE];
+    page_bytes(page, used_text, used);
+    page_bytes(page, reserved_text, reserved);
+    page_share(share, used, reserved);
+    snprintf(text, sizeof(text),
+             history ? "Device %u: peak %s, %s of the %s reserved then"
+                     : "Device %u: %s in use at the snapshot, %s of the %s reserved",
+             timeline->device, used_text, share, reserved_text);
+    fputs(page_style(page, STYLE_TITLE), page->out);
+    page_paragraph(page, 0, SECTION_INDENT, text);
+    fputs(page_plain(page), page->out);
+}
+
+static bool notices(const struct page *page, const struct device_report *report)
+{
+    static const char lead[] = "warning:";
+    struct buffer text = BUFFER_INIT;
+    for (size_t i = 0; i < report->notice_count; i++) {
+        const char *notice = report->notices[i].text;
+        buffer_clear(&text);
+        escape_text(&text, notice, strlen(notice));
+        if (text.failed)
+            break;
+        fprintf(page->out, "%*s%s%s%s", SECTION_INDENT, "", page_style(page, STYLE_WARNING), lead,
+                page_plain(page));
+        page_paragraph(page, SECTION_INDENT + strlen(lead), SECTION_INDENT, text.bytes);
+    }
+    bool ok = !text.failed;
+    buffer_release(&text);
+    return ok;
+}
+
+static __attribute__((format(printf, 5, 6))) void add_figure(struct table *table,
+                                                             const struct page *page,
+                                                             const char *name, int64_t bytes,
+                                                             const char *format, ...)
+{
+    char size[UNITS_TEXT_SIZE], text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    table_add(table, name);
+    table_add(table, page_bytes(page, size, bytes));
+    table_add(table, text);
+}
+
+/* ", during Outer > Inner" */
+static void add_annotations(struct buffer *out, const struct symbols *symbols,
+                            const struct open_annotations *open)
+{
+    size_t first = open->count > ANNOTATIONS_TOLD ? open->count - ANNOTATIONS_TOLD : 0;
+    for (size_t i = first; i < open->count; i++) {
+        struct text name = symbols_text(symbols, open->items[i].name);
+        struct buffer escaped = BUFFER_INIT;
+        escape_text(&escaped, name.bytes, name.size);
+        buffer_puts(out, i == first ? ", during " : " > ");
+        if (escaped.size)
+            text_fit(out, escaped.bytes, escaped.size, ANNOTATION_COLUMNS, CUT_END);
+        out->failed = out->failed || escaped.failed;
+        buffer_release(&escaped);
+    }
+}
+
+static void add_moment(struct table *table, const struct page *page, const char *name,
+                       int64_t bytes, const struct timeline *timeline, int64_t item,
+                       const struct open_annotations *open)
+{
+    char place[MOMENT_TEXT_SIZE], size[UNITS_TEXT_SIZE];
+    struct buffer text = BUFFER_INIT;
+    buffer_puts(&text, moment_place(place, timeline->trace, item));
+    add_annotations(&text, timeline->snapshot->symbols, open);
+    table_add(table, name);
+    table_add(table, page_bytes(page, size, bytes));
+    table_add(table, text.failed ? place : text.bytes);
+    buffer_release(&text);
+}
+
+static void add_history(struct table *table, const struct page *page,
+                        const struct analysis *analysis, const struct device_report *report)
+{
+    const struct timeline *timeline = report->timeline;
+    bool has_end = trace_has_end(timeline->trace);
+    if (analysis->at_given && !analysis->at_end)
+        add_moment(table, page, "--at", report->at.active_bytes, timeline, report->at_item,
+                   &report->annotations);
+    add_moment(table, page, "peak", timeline->active.peak_bytes, timeline,
+               timeline->active.peak_event, &report->peak_annotations);
+    add_figure(table, page, "baseline", timeline->active.baseline_bytes,
+               timeline->trace->first_event > 0 ? "allocated before the range"
+                                                : "allocated before the first event");
+    add_figure(table, page, "end", timeline->active.end_bytes, "after the last event%s",
+               has_end ? "" : " of the range");
+}
+
+/* "; most 478.00 MiB", or nothing where the end has the most. */
+static const char *reserved_most(char out[UNITS_TEXT_SIZE], const struct page *page,
+                                 const struct reserved_curve *reserved)
+{
+    char size[UNITS_TEXT_SIZE];
+    out[0] = '\0';
+    if (reserved->peak_event >= 0 && reserved->peak_bytes != reserved->end_bytes)
+        snprintf(out, UNITS_TEXT_SIZE, "; most %.30s",
+                 page_bytes(page, size, reserved->peak_bytes));
+    return out;
+}
+
+/* Where a range ends before the file does, the dump is of another moment: of what
+ * it tells, only what was reserved follows for the end of the range. */
+static void add_reserved(struct table *table, const struct page *page,
+                         const struct timeline *timeline)
+{
+    const struct memory_state *state = &timeline->state;
+    char count[UNITS_TEXT_SIZE], hole[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
+    reserved_most(most, page, &timeline->reserved);
+    if (!trace_has_end(timeline->trace)) {
+        add_figure(table, page, "reserved", timeline->reserved.end_bytes,
+                   "at the end of the range%s", most);
+        return;
+    }
+    add_figure(table, page, "reserved", (int64_t)state->reserved_bytes, "in %s segment%s%s",
+               units_count(count, state->segments), state->segments == 1 ? "" : "s", most);
+    if (state->inactive_bytes)
+        add_figure(table, page, "inactive", (int64_t)state->inactive_bytes,
+                   "reserved but unused at the end, largest hole %s",
+                   page_bytes(page, hole, (int64_t)state->largest_inactive_block_bytes));
+    else if (state->untold_bytes > 0 || state->excess_bytes > 0)
+        add_figure(table, page, "inactive", 0,
+                   "says the file, whose blocks and segments do not add up");
+    else
+        add_figure(table, page, "inactive", 0, "nothing reserved lies unused");
+}
+
+/* "22,332 in 281.1 ms: 7,591 alloc, 7,370 free_requested" */
+static bool events(const struct page *page, const struct timeline *timeline)
+{
+    static const char lead[] = "events  ";
+    const struct trace *trace = timeline->trace;
+    struct buffer text = BUFFER_INIT;
+    char count[UNITS_TEXT_SIZE], delay[UNITS_TEXT_SIZE];
+    buffer_puts(&text, units_count(count, trace->count));
+    if (trace->count < trace->file_events)
+        buffer_printf(&text, " of %s, from event %s on", units_count(count, trace->file_events),
+                      units_count(delay, trace->first_event));
+    if (*trace_span(delay, trace))
+        buffer_printf(&text, " in %s", delay);
+    const char *separator = ": ";
+    for (size_t code = 0; code < timeline->snapshot->action_code_count; code++) {
+        if (timeline->by_action[code] == 0)
+            continue;
+        struct text name =
+            symbols_text(timeline->snapshot->symbols, timeline->snapshot->action_names[code]);
+        buffer_printf(&text, "%s%s ", separator, units_count(count, timeline->by_action[code]));
+        escape_text(&text, name.bytes, name.size);
+        separator = ", ";
+    }
+    bool ok = !text.failed;
+    if (ok) {
+        fprintf(page->out, "%*s%s", SECTION_INDENT, "", lead);
+        page_paragraph(page, SECTION_INDENT + sizeof(lead) - 1, SECTION_INDENT + sizeof(lead) - 1,
+                       text.bytes);
+    }
+    buffer_release(&text);
+    return ok;
+}
+
+bool device_summary(const struct page *page, const struct analysis *analysis,
+                    const struct device_report *report)
+{
+    static const struct table_column columns[] = {
+        {.kind = COLUMN_LABEL}, {.kind = COLUMN_NUMBER}, {.kind = COLUMN_PROSE}};
+    bool history = device_has_history(report);
+    struct table table;
+    headline(page, report);
+    /* What most readers came for. */
+    if (!device_ooms(page, report))
+        return false;
+    table_init(&table, columns, 3);
+    if (history)
+        add_history(&table, page, analysis, report);
+    add_reserved(&table, page, report->timeline);
+    table_print(&table, page, SECTION_INDENT);
+    bool ok = !table_failed(&table);
+    table_release(&table);
+    return ok && (!history || events(page, report->timeline)) && notices(page, report);
+}

@@ -1,0 +1,163 @@
+#include <string.h>
+
+#include "render/analyze/findings.h"
+#include "render/analyze/growth.h"
+#include "render/analyze/internal.h"
+#include "render/analyze/memory.h"
+#include "render/core/escape.h"
+#include "render/core/input_line.h"
+#include "render/core/settings.h"
+#include "render/core/table.h"
+
+#define PATH_LEAST 16 /* columns for a file in the comparison */
+
+/* A word and the paragraph behind it. */
+static bool lead_paragraph(const struct page *page, const char *lead, struct buffer *text)
+{
+    bool ok = !text->failed;
+    if (ok) {
+        fputs(lead, page->out);
+        page_paragraph(page, strlen(lead), 2, text->bytes);
+    }
+    buffer_release(text);
+    return ok;
+}
+
+static bool settings_line(const struct page *page, const struct snapshot *snapshot)
+{
+    struct buffer text = BUFFER_INIT;
+    settings_summary(snapshot, &text);
+    return lead_paragraph(page, "Allocator settings:", &text);
+}
+
+static bool unknown_keys(const struct page *page, const struct snapshot *snapshot)
+{
+    struct buffer text = BUFFER_INIT;
+    if (snapshot->unknown_key_count == 0)
+        buffer_puts(&text, "none");
+    for (size_t i = 0; i < snapshot->unknown_key_count; i++) {
+        struct text key = symbols_text(snapshot->symbols, snapshot->unknown_keys[i].key);
+        buffer_printf(&text, "%s%s.", i ? ", " : "", snapshot->unknown_keys[i].where);
+        escape_text(&text, key.bytes, key.size);
+    }
+    return lead_paragraph(page, "Unknown keys:", &text);
+}
+
+/* What else to ask, where it was not asked already and there is something to be told. */
+static void hints(const struct page *page, const struct analysis *analysis)
+{
+    bool history = false;
+    for (size_t i = 0; i < analysis->device_count; i++)
+        history = history || device_has_history(analysis->devices[i]);
+    if (!history || analysis->at_given || analysis->stacks != STACKS_NONE)
+        return;
+    fprintf(page->out, "\n%s", page_style(page, STYLE_FAINT));
+    page_paragraph(page, 0, 0,
+                   "More: --stacks for call stacks, --at end for what was never freed, "
+                   "--top 0 for every call site.");
+    fputs(page_plain(page), page->out);
+}
+
+bool analyze_text(const struct page *page, const struct analysis *analysis)
+{
+    const struct snapshot *snapshot = analysis->snapshot;
+    const struct input_line input = {analysis->path,     snapshot->input_bytes, snapshot->encoding,
+                                     snapshot->protocol, snapshot->compression, NULL};
+    if (!input_line(page, &input) || !settings_line(page, snapshot))
+        return false;
+    if (analysis->verbose && !unknown_keys(page, snapshot))
+        return false;
+    if (analysis->device_count == 0)
+        fputs("\nThe snapshot holds no segments and no events: nothing was allocated.\n",
+              page->out);
+    for (size_t i = 0; i < analysis->device_count; i++) {
+        const struct device_report *report = analysis->devices[i];
+        fputc('\n', page->out);
+        if (!device_summary(page, analysis, report) || !device_phases(page, report) ||
+            !device_baseline(page, report) || !device_live(page, analysis, report) ||
+            !device_growth(page, analysis, report) || !device_pending(page, analysis, report) ||
+            !device_fragmentation(page, analysis, report) || !device_findings(page, report))
+            return false;
+    }
+    hints(page, analysis);
+    return true;
+}
+
+/* Where the folder that all files are in ends in their paths, its separator included. */
+static size_t common_folder(const struct comparison_row *rows, size_t count)
+{
+    const char *first = NULL;
+    size_t same = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = rows[i].path;
+        if (strcmp(path, "-") == 0)
+            continue;
+        if (!first) {
+            const char *slash = strrchr(path, '/');
+            first = path;
+            same = slash ? (size_t)(slash - path) + 1 : 0;
+        }
+        while (same > 0 && (strncmp(first, path, same) != 0 || first[same - 1] != '/'))
+            same--;
+    }
+    return same;
+}
+
+static void add_comparison(struct table *table, const struct page *page,
+                           const struct comparison_row *row, size_t folder)
+{
+    char text[UNITS_TEXT_SIZE];
+    if (strcmp(row->path, "-") == 0)
+        table_add(table, "standard input");
+    else
+        table_add_text(table, row->path + folder);
+    if (row->failed) {
+        for (int column = 1; column < 5; column++)
+            table_add(table, column == 2 ? "not read" : "-");
+        return;
+    }
+    snprintf(text, sizeof(text), "%u", row->device);
+    table_add(table, row->no_device ? "-" : text);
+    table_add(table, page_bytes(page, text, row->peak_bytes));
+    table_add(table, row->no_device ? "-" : page_bytes(page, text, row->baseline_bytes));
+    table_add(table, page_bytes(page, text, row->reserved_bytes));
+}
+
+static bool comparison_title(const struct page *page, const char *folder, size_t folder_size)
+{
+    struct buffer text = BUFFER_INIT;
+    buffer_puts(&text, "Comparison");
+    if (folder_size > 0) {
+        buffer_puts(&text, " of files in ");
+        escape_text(&text, folder, folder_size);
+    }
+    bool ok = !text.failed;
+    if (ok)
+        fprintf(page->out, "%s%s%s\n", page_style(page, STYLE_TITLE), text.bytes, page_plain(page));
+    buffer_release(&text);
+    return ok;
+}
+
+bool comparison_text(const struct page *page, const struct comparison_row *rows, size_t count)
+{
+    static const struct table_column columns[] = {
+        {"file", COLUMN_TEXT, CUT_MIDDLE, PATH_LEAST, 0},
+        {.title = "device"},
+        {.title = "peak"},
+        {.title = "baseline", .optional = 1},
+        {.title = "reserved", .optional = 2},
+    };
+    size_t folder = common_folder(rows, count), named = 0;
+    while (named + 1 < count && strcmp(rows[named].path, "-") == 0)
+        named++;
+    if (!comparison_title(page, rows[named].path, folder))
+        return false;
+    struct table table;
+    table_init(&table, columns, 5);
+    for (size_t i = 0; i < count; i++)
+        add_comparison(&table, page, &rows[i], folder);
+    table_print(&table, page, SECTION_INDENT);
+    bool ok = !table_failed(&table);
+    table_release(&table);
+    return ok;
+}

@@ -1,0 +1,16 @@
+/* Names and stacks of a capture in JSON. The same few names may stand in any number of frames, and
+ * the same stack in any number of rows: without a limit a small file could make an output beyond
+ * all bounds. */
+#ifndef MEMSNAP_RENDER_CORE_JSON_FRAMES_H
+#define MEMSNAP_RENDER_CORE_JSON_FRAMES_H
+
+#include "render/core/json.h"
+
+#define JSON_NAME_MOST ((size_t)4096)
+
+/* Of a name beyond JSON_NAME_MOST bytes the beginning and "...". */
+void emit_name(struct json_writer *json, const char *key, struct text name);
+/* "frames": [{"file", "line", "name"}...], innermost first. */
+void emit_frames(struct json_writer *json, const struct symbols *symbols, stack_id id);
+
+#endif

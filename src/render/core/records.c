@@ -1,0 +1,281 @@
+#include "render/core/records.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/core/escape.h"
+
+#define BUFFER_SIZE ((size_t)64 * 1024)
+#define NUMBER_SIZE 24 /* digits, and what stands beside them */
+
+static void flush(struct record_writer *records)
+{
+    if (records->used && !records->write_errno &&
+        fwrite_unlocked(records->bytes, 1, records->used, records->out) != records->used)
+        records->write_errno = errno ? errno : EIO;
+    records->used = 0;
+}
+
+static void put(struct record_writer *records, const char *bytes, size_t size)
+{
+    if (size > BUFFER_SIZE - records->used)
+        flush(records);
+    if (size > BUFFER_SIZE) {
+        if (!records->write_errno && fwrite_unlocked(bytes, 1, size, records->out) != size)
+            records->write_errno = errno ? errno : EIO;
+        return;
+    }
+    memcpy(records->bytes + records->used, bytes, size);
+    records->used += size;
+}
+
+static void puts_plain(struct record_writer *records, const char *text)
+{
+    put(records, text, strlen(text));
+}
+
+static void putc_plain(struct record_writer *records, char c)
+{
+    put(records, &c, 1);
+}
+
+static int pack_piece(void *self, const char *bytes, size_t size)
+{
+    put(self, bytes, size);
+    return 0;
+}
+
+static void pack_word(msgpack_packer *packer, const char *word)
+{
+    size_t size = strlen(word);
+    msgpack_pack_str(packer, size);
+    msgpack_pack_str_body(packer, word, size);
+}
+
+static void put_header(struct record_writer *records)
+{
+    const char *const *columns = records->table->columns;
+    if (records->format == RECORDS_CSV) {
+        for (size_t i = 0; i < records->columns; i++) {
+            puts_plain(records, i ? "," : "");
+            puts_plain(records, columns[i]);
+        }
+        puts_plain(records, "\r\n");
+    } else if (records->format == RECORDS_MSGPACK) {
+        msgpack_pack_map(&records->packer, 3);
+        pack_word(&records->packer, "schema");
+        pack_word(&records->packer, "memsnap.export/1");
+        pack_word(&records->packer, "table");
+        pack_word(&records->packer, records->table->name);
+        pack_word(&records->packer, "columns");
+        msgpack_pack_array(&records->packer, records->columns);
+        for (size_t i = 0; i < records->columns; i++)
+            pack_word(&records->packer, columns[i]);
+    }
+}
+
+bool records_begin(struct record_writer *records, FILE *out, enum record_format format,
+                   const struct record_table *table, struct error *err)
+{
+    char *bytes = malloc(BUFFER_SIZE);
+    if (!bytes)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    *records = (struct record_writer){.out = out, .format = format, .table = table, .bytes = bytes};
+    while (table->columns[records->columns])
+        records->columns++;
+    msgpack_packer_init(&records->packer, records, pack_piece);
+    put_header(records);
+    return true;
+}
+
+void records_release(struct record_writer *records)
+{
+    free(records->bytes);
+    buffer_release(&records->cell);
+    buffer_release(&records->text);
+    *records = (struct record_writer){0};
+}
+
+static bool is_well(const struct record_writer *records, struct error *err)
+{
+    if (records->no_memory)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    if (records->write_errno)
+        return error_set(err, STATUS_IO, "cannot write: %s", strerror(records->write_errno));
+    return true;
+}
+
+bool records_end(struct record_writer *records, struct error *err)
+{
+    flush(records);
+    bool ok = is_well(records, err);
+    records_release(records);
+    return ok;
+}
+
+/* What stands before a cell. */
+static inline void begin_cell(struct record_writer *records)
+{
+    size_t column = records->column++;
+    if (records->format == RECORDS_MSGPACK) {
+        if (column == 0)
+            msgpack_pack_array(&records->packer, records->columns);
+    } else if (records->format == RECORDS_CSV) {
+        if (column > 0)
+            putc_plain(records, ',');
+    } else {
+        puts_plain(records, column > 0 ? ",\"" : "{\"");
+        puts_plain(records, records->table->columns[column]);
+        puts_plain(records, "\":");
+    }
+}
+
+static void put_digits(struct record_writer *records, uint64_t value, bool negative)
+{
+    char digits[NUMBER_SIZE], *end = digits + sizeof(digits), *p = end;
+    do
+        *--p = (char)('0' + value % 10);
+    while ((value /= 10) != 0);
+    if (negative)
+        *--p = '-';
+    put(records, p, (size_t)(end - p));
+}
+
+void record_count(struct record_writer *records, uint64_t value)
+{
+    begin_cell(records);
+    if (records->format == RECORDS_MSGPACK)
+        msgpack_pack_uint64(&records->packer, value);
+    else
+        put_digits(records, value, false);
+}
+
+void record_integer(struct record_writer *records, int64_t value)
+{
+    begin_cell(records);
+    if (records->format == RECORDS_MSGPACK)
+        msgpack_pack_int64(&records->packer, value);
+    else
+        put_digits(records, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
+}
+
+void record_flag(struct record_writer *records, bool value)
+{
+    begin_cell(records);
+    if (records->format != RECORDS_MSGPACK)
+        puts_plain(records, value ? "true" : "false");
+    else if (value)
+        msgpack_pack_true(&records->packer);
+    else
+        msgpack_pack_false(&records->packer);
+}
+
+void record_none(struct record_writer *records)
+{
+    begin_cell(records);
+    if (records->format == RECORDS_MSGPACK)
+        msgpack_pack_nil(&records->packer);
+    else if (records->format == RECORDS_JSONL)
+        puts_plain(records, "null");
+}
+
+void record_word(struct record_writer *records, const char *word)
+{
+    begin_cell(records);
+    if (records->format == RECORDS_MSGPACK) {
+        pack_word(&records->packer, word);
+        return;
+    }
+    const char *quote = records->format == RECORDS_JSONL ? "\"" : "";
+    puts_plain(records, quote);
+    puts_plain(records, word);
+    puts_plain(records, quote);
+}
+
+/* Quotes as RFC 4180 where the text needs it. */
+static void make_csv(struct buffer *cell, const char *bytes, size_t size)
+{
+    const char *guard = strchr("=+-@'", bytes[0]) ? "'" : "";
+    if (!memchr(bytes, ',', size) && !memchr(bytes, '"', size)) {
+        buffer_puts(cell, guard);
+        buffer_add(cell, bytes, size);
+        return;
+    }
+    buffer_putc(cell, '"');
+    buffer_puts(cell, guard);
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i] == '"')
+            buffer_putc(cell, '"');
+        buffer_putc(cell, bytes[i]);
+    }
+    buffer_putc(cell, '"');
+}
+
+static int pack_to_buffer(void *buffer, const char *bytes, size_t size)
+{
+    buffer_add(buffer, bytes, size);
+    return 0;
+}
+
+static void make_msgpack(struct buffer *cell, const char *bytes, size_t size)
+{
+    msgpack_packer packer;
+    msgpack_packer_init(&packer, cell, pack_to_buffer);
+    msgpack_pack_str(&packer, size);
+    msgpack_pack_str_body(&packer, bytes, size);
+}
+
+/* How much of a text to show. */
+static size_t head(const char *bytes, size_t size)
+{
+    return text_first((struct text){bytes, size}, RECORD_TEXT_MOST).size;
+}
+
+struct text record_cell_of(struct record_writer *records, const char *bytes, size_t size)
+{
+    struct buffer *text = &records->text, *cell = &records->cell;
+    buffer_clear(text);
+    buffer_clear(cell);
+    size_t shown = head(bytes, size);
+    escape_text(text, bytes, shown);
+    if (text->size > RECORD_TEXT_MOST || shown < size) {
+        text->size = head(text->bytes, text->size);
+        buffer_puts(text, "...");
+    }
+    if (text->size > 0 && !text->failed) {
+        if (records->format == RECORDS_CSV)
+            make_csv(cell, text->bytes, text->size);
+        else if (records->format == RECORDS_JSONL)
+            escape_json(cell, text->bytes, text->size);
+        else
+            make_msgpack(cell, text->bytes, text->size);
+    }
+    records->no_memory = records->no_memory || text->failed || cell->failed;
+    return (struct text){cell->size ? cell->bytes : "", cell->size};
+}
+
+void record_cell(struct record_writer *records, struct text cell)
+{
+    if (cell.size == 0) {
+        record_none(records);
+        return;
+    }
+    begin_cell(records);
+    put(records, cell.bytes, cell.size);
+}
+
+void record_text(struct record_writer *records, const char *bytes, size_t size)
+{
+    record_cell(records, record_cell_of(records, bytes, size));
+}
+
+bool record_end(struct record_writer *records, struct error *err)
+{
+    records->column = 0;
+    if (records->format == RECORDS_CSV)
+        puts_plain(records, "\r\n");
+    else if (records->format == RECORDS_JSONL)
+        puts_plain(records, "}\n");
+    return is_well(records, err);
+}

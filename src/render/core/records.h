@@ -1,0 +1,83 @@
+/* Tables for other programs: rows of named cells as CSV, JSON lines or msgpack, written as they
+ * come, through one buffer.
+ *
+ * CSV is RFC 4180: a header row, CRLF. JSON lines: an object a row, all keys in every one.
+ * msgpack: a map {"schema", "table", "columns"}, then an array a row. A cell is a whole number, a
+ * flag, text or nothing: an empty cell, null, nil. Text is the same in all three: one line of
+ * valid UTF-8 as escape_text() makes it, cut behind RECORD_TEXT_MOST bytes. In CSV a text that a
+ * spreadsheet might take for a formula has an apostrophe in front, and so has one that begins with
+ * an apostrophe, so that nothing is lost. */
+#ifndef MEMSNAP_RENDER_CORE_RECORDS_H
+#define MEMSNAP_RENDER_CORE_RECORDS_H
+
+#include <msgpack.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/symbols.h"
+
+/* The same few texts may stand in many rows: without a limit a small file could make an output
+ * beyond all bounds. */
+#define RECORD_TEXT_MOST 4096
+
+enum record_format { RECORDS_CSV, RECORDS_JSONL, RECORDS_MSGPACK };
+
+struct record_table {
+    const char *name;
+    const char *const *columns; /* ends with NULL */
+};
+
+struct record_writer {
+    FILE *out;
+    enum record_format format;
+    const struct record_table *table;
+    size_t columns, column; /* how many; the next one's index */
+    char *bytes;            /* what is not yet handed to `out` */
+    size_t used;
+    bool no_memory;
+    int write_errno; /* not 0: `out` failed */
+    msgpack_packer packer;
+    struct buffer cell, text; /* scratch */
+};
+
+/* Writes what comes before the first row. `table` stays valid until the end. */
+bool records_begin(struct record_writer *records, FILE *out, enum record_format format,
+                   const struct record_table *table, struct error *err);
+/* Writes what is left, and releases the writer; also after a failure. */
+bool records_end(struct record_writer *records, struct error *err);
+void records_release(struct record_writer *records);
+
+/* The cells of a row in the order of the columns, then record_end(): false where nothing more can
+ * be written. */
+void record_count(struct record_writer *records, uint64_t value);
+void record_integer(struct record_writer *records, int64_t value);
+void record_flag(struct record_writer *records, bool value);
+void record_none(struct record_writer *records);
+void record_word(struct record_writer *records, const char *word); /* our own, plain ASCII */
+void record_text(struct record_writer *records, const char *bytes, size_t size); /* empty: none */
+bool record_end(struct record_writer *records, struct error *err);
+
+/* A text as its cell is written, to be put into any number of rows; an empty one is none. Valid
+ * until the next text. */
+struct text record_cell_of(struct record_writer *records, const char *bytes, size_t size);
+void record_cell(struct record_writer *records, struct text cell);
+
+/* The cells of texts that have dense ids. */
+struct record_cells {
+    struct text *items; /* bytes NULL: not made yet */
+    size_t capacity;
+    struct arena arena;
+};
+
+void record_cells_init(struct record_cells *cells, struct budget *budget);
+void record_cells_release(struct record_cells *cells);
+/* NULL where it is still to be made. */
+const struct text *record_cells_find(const struct record_cells *cells, uint32_t id);
+/* Makes it, and returns a copy that stays valid; NULL on STATUS_LIMIT. */
+const struct text *record_cells_make(struct record_cells *cells, struct record_writer *records,
+                                     uint32_t id, const char *bytes, size_t size,
+                                     struct error *err);
+
+#endif

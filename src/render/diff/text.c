@@ -1,0 +1,200 @@
+#include <string.h>
+
+#include "render/analyze/internal.h"
+#include "render/core/escape.h"
+#include "render/diff/internal.h"
+
+void diff_title(const struct page *page, const char *text)
+{
+    fprintf(page->out, "\n%*s%s%s%s\n", SECTION_INDENT, "", page_style(page, STYLE_TITLE), text,
+            page_plain(page));
+}
+
+bool diff_paragraph(const struct page *page, enum style style, const char *lead,
+                    const char *sentence)
+{
+    struct buffer text = BUFFER_INIT;
+    escape_text(&text, sentence, strlen(sentence));
+    bool ok = !text.failed;
+    if (ok && text.size > 0) {
+        fprintf(page->out, "%*s%s%s%s", SECTION_INDENT, "", page_style(page, style), lead,
+                page_plain(page));
+        page_paragraph(page, SECTION_INDENT + strlen(lead), SECTION_INDENT, text.bytes);
+    }
+    buffer_release(&text);
+    return ok;
+}
+
+bool diff_paragraphs(const struct page *page, enum style style, const char *lead,
+                     const struct diff_words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (!diff_paragraph(page, style, lead, words->items[i]))
+            return false;
+    return true;
+}
+
+/* "the peak", "the end", "event 2,000", "+1.5s" */
+static void add_moment(struct buffer *text, const char *at, const struct diff_side *side)
+{
+    char number[UNITS_TEXT_SIZE];
+    if (at[strspn(at, "0123456789")] == '\0' && side->event >= 0)
+        buffer_printf(text, "event %s", units_count(number, (uint64_t)side->event));
+    else
+        buffer_printf(text, "%s%.100s",
+                      strcmp(at, "peak") == 0 || strcmp(at, "end") == 0 ? "the " : "", at);
+}
+
+/* "Device 0: what is live at the peaks", "Device 0 of A and device 1 of B: +1.5s in A, the end in
+ * B" */
+static void headline(const struct page *page, const struct diff_report *report,
+                     const struct diff *diff)
+{
+    struct buffer text = BUFFER_INIT;
+    unsigned a = diff->sides[0].device, b = diff->sides[1].device;
+    if (a == b)
+        buffer_printf(&text, "Device %u: ", a);
+    else
+        buffer_printf(&text, "Device %u of A and device %u of B: ", a, b);
+    if (strcmp(report->at[0], report->at[1]) != 0) {
+        add_moment(&text, report->at[0], &diff->sides[0]);
+        buffer_puts(&text, " in A, ");
+        add_moment(&text, report->at[1], &diff->sides[1]);
+        buffer_puts(&text, " in B");
+    } else if (strcmp(report->at[0], "peak") == 0) {
+        buffer_puts(&text, "what is live at the peaks");
+    } else {
+        buffer_puts(&text, "what is live at ");
+        add_moment(&text, report->at[0], &diff->sides[0]);
+    }
+    if (!text.failed) {
+        fprintf(page->out, "\n%s", page_style(page, STYLE_TITLE));
+        page_paragraph(page, 0, SECTION_INDENT, text.bytes);
+        fputs(page_plain(page), page->out);
+    }
+    buffer_release(&text);
+}
+
+static void add_figure(struct table *table, const struct page *page, const char *name, int64_t a,
+                       int64_t b)
+{
+    char text[UNITS_TEXT_SIZE];
+    table_add(table, diff_signed(page, text, diff_delta(a, b)));
+    table_add(table, page_bytes(page, text, a));
+    table_add(table, page_bytes(page, text, b));
+    table_add(table, name);
+}
+
+static bool figures(const struct page *page, const struct diff *diff)
+{
+    static const struct table_column columns[] = {{.title = "change"},
+                                                  {.title = "A", .optional = 1},
+                                                  {.title = "B"},
+                                                  {.title = "", .kind = COLUMN_LABEL}};
+    const struct diff_side *a = &diff->sides[0], *b = &diff->sides[1];
+    struct table table;
+    table_init(&table, columns, 4);
+    add_figure(&table, page, "active then", a->at.active_bytes, b->at.active_bytes);
+    if (a->at.allocated_bytes != a->at.active_bytes || b->at.allocated_bytes != b->at.active_bytes)
+        add_figure(&table, page, "of that, not freed yet", a->at.allocated_bytes,
+                   b->at.allocated_bytes);
+    add_figure(&table, page, "reserved then", a->at.reserved_bytes, b->at.reserved_bytes);
+    add_figure(&table, page, "reserved at most", a->reserved_peak_bytes, b->reserved_peak_bytes);
+    fputc('\n', page->out);
+    table_print(&table, page, SECTION_INDENT);
+    bool ok = !table_failed(&table);
+    table_release(&table);
+    return ok;
+}
+
+static bool settings(const struct page *page, const struct diff *diff)
+{
+    static const struct table_column columns[] = {
+        {"A", COLUMN_TEXT, CUT_END, 8, 0},
+        {"B", COLUMN_TEXT, CUT_END, 8, 0},
+        {"allocator setting", COLUMN_TEXT, CUT_END, 16, 0}};
+    struct table table;
+    if (diff->setting_count == 0)
+        return true;
+    table_init(&table, columns, 3);
+    for (size_t i = 0; i < diff->setting_count; i++) {
+        const struct diff_setting_row *row = &diff->settings[i];
+        for (int side = 0; side < 2; side++) {
+            struct text value = symbols_text(diff->symbols, row->values[side]);
+            if (row->present[side] && value.size > 0)
+                table_add_input(&table, value.bytes, value.size);
+            else
+                table_add(&table, row->present[side] ? "(empty)" : "-");
+        }
+        struct text key = symbols_text(diff->symbols, row->key);
+        table_add_input(&table, key.bytes, key.size);
+    }
+    diff_title(page, "Settings that differ");
+    table_print(&table, page, SECTION_INDENT);
+    bool ok = !table_failed(&table);
+    table_release(&table);
+    return ok;
+}
+
+bool diff_limit_text(const struct page *page, const struct diff_limit *limit)
+{
+    char text[160], bytes[UNITS_TEXT_SIZE];
+    if (!limit->given)
+        return true;
+    snprintf(text, sizeof(text), "B exceeds A by %s than %s (--fail-over %.40s).",
+             limit->exceeded ? "more" : "no more", page_bytes(page, bytes, limit->bytes),
+             limit->text);
+    return diff_paragraph(page, STYLE_WARNING, limit->exceeded ? "failed:" : "", text);
+}
+
+static bool tables(const struct page *page, const struct diff_report *report,
+                   const struct diff *diff)
+{
+    enum diff_by by = report->by;
+    if (by == DIFF_BY_ALL && !figures(page, diff))
+        return false;
+    if (by == DIFF_BY_ALL || by == DIFF_BY_CATEGORY) {
+        diff_title(page, "By category");
+        if (!diff_sums_text(page, diff, false))
+            return false;
+    }
+    if (by == DIFF_BY_ALL || by == DIFF_BY_PHASE) {
+        diff_title(page, "By the phase that allocated it");
+        if (!diff_sums_text(page, diff, true))
+            return false;
+    }
+    if (by == DIFF_BY_ALL || by == DIFF_BY_SITE) {
+        diff_title(page, "By call site");
+        if (!diff_sites_text(page, report, diff))
+            return false;
+    }
+    return by != DIFF_BY_ALL || settings(page, diff);
+}
+
+static bool device_text(const struct page *page, const struct diff_report *report,
+                        const struct diff_view *view)
+{
+    const struct diff *diff = view->diff;
+    headline(page, report, diff);
+    if (!diff_paragraphs(page, STYLE_TITLE, "", &diff->summary) ||
+        !diff_limit_text(page, &view->limit) ||
+        !diff_paragraphs(page, STYLE_WARNING, "warning:", &diff->warnings) ||
+        !tables(page, report, diff))
+        return false;
+    if (diff->next.count > 0)
+        diff_title(page, "What next");
+    return diff_paragraphs(page, STYLE_TITLE, "", &diff->next);
+}
+
+bool diff_text(const struct page *page, const struct diff_report *report)
+{
+    for (int side = 0; side < 2; side++)
+        if (!input_line(page, &report->inputs[side]))
+            return false;
+    if (report->remark && !diff_paragraph(page, STYLE_WARNING, "note:", report->remark))
+        return false;
+    for (size_t i = 0; i < report->device_count; i++)
+        if (!device_text(page, report, &report->devices[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,72 @@
+/* The tables of `memsnap export`: which columns each has, and its rows. memsnap-export(1) says what
+ * every column holds. */
+#ifndef MEMSNAP_RENDER_EXPORT_EXPORT_H
+#define MEMSNAP_RENDER_EXPORT_EXPORT_H
+
+#include "analysis/category/category.h"
+#include "analysis/phase/steps.h"
+#include "model/timeline.h"
+#include "render/core/records.h"
+
+enum export_table {
+    EXPORT_ALLOCATIONS,
+    EXPORT_EVENTS,
+    EXPORT_SEGMENTS,
+    EXPORT_BLOCKS,
+    EXPORT_SITES,
+    EXPORT_STACKS,
+    EXPORT_ANNOTATIONS,
+    EXPORT_TABLES,
+};
+
+extern const struct record_table export_tables[EXPORT_TABLES];
+
+/* Where the rows go, and whose texts they hold. */
+struct export_sheet {
+    struct record_writer records;
+    struct site_table *sites; /* not owned; of those symbols that the rows refer to */
+    struct record_cells strings, labels, operators; /* by string, by stack, by stack */
+};
+
+bool export_begin(struct export_sheet *sheet, FILE *out, enum record_format format,
+                  enum export_table table, struct site_table *sites, struct budget *budget,
+                  struct error *err);
+/* Writes what is left. Release it all the same. */
+bool export_end(struct export_sheet *sheet, struct error *err);
+void export_release(struct export_sheet *sheet);
+
+/* Cells: a string of the file (STRING_EMPTY: none), an item's time, a stack's id (STACK_NONE:
+ * none), and the label of its call site and its operator. */
+bool export_string(struct export_sheet *sheet, string_id id, struct error *err);
+void export_time(struct export_sheet *sheet, int64_t time_us);
+void export_stack(struct export_sheet *sheet, stack_id stack);
+bool export_site(struct export_sheet *sheet, stack_id stack, struct error *err);
+
+/* Rows while the file is being read. `event` is its index in the device's trace. */
+bool export_event(struct export_sheet *sheet, uint32_t device, uint64_t event,
+                  const struct event_row *row, struct error *err);
+bool export_annotation(struct export_sheet *sheet, const struct annotation_row *row,
+                       struct error *err);
+/* All stacks of the symbols, once they are complete. */
+bool export_stacks(struct export_sheet *sheet, struct error *err);
+
+/* What is known of one device of a capture that is loaded. */
+struct export_device {
+    const struct timeline *timeline;
+    const struct phases *phases;
+    const struct steps *steps;
+    const struct categories *categories;
+};
+
+bool export_allocations(struct export_sheet *sheet, const struct export_device *device,
+                        struct error *err);
+/* What is live after trace item `item`, by call site. */
+bool export_sites(struct export_sheet *sheet, const struct export_device *device, int64_t item,
+                  struct error *err);
+/* Segments or blocks after `item` of a whole trace, or with `at_dump` as the file lists them.
+ * `*doubt`: why they are not to be relied on, or NULL. */
+bool export_layout(struct export_sheet *sheet, const struct export_device *device,
+                   enum export_table table, bool at_dump, int64_t item, const char **doubt,
+                   struct error *err);
+
+#endif

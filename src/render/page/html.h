@@ -1,0 +1,41 @@
+/* A picture over time as one page of HTML, to look into: a canvas that zooms, with all it shows
+ * inside the page, and a still picture for browsers without JavaScript.
+ *
+ * The page asks for nothing from anywhere, and its policy forbids it to: only its own script and
+ * style are run, by their hashes. What comes from the input is data in JSON, made visible by
+ * escape_text(), which the script shows as text and never as markup.
+ *
+ * Bounded: at most HTML_COLUMNS moments, HTML_BANDS allocations, and as much text and as many
+ * frames as html_stacks.h allows: below 15 MB, whatever the input. */
+#ifndef MEMSNAP_RENDER_PAGE_HTML_H
+#define MEMSNAP_RENDER_PAGE_HTML_H
+
+#include <stdio.h>
+
+#include "analysis/category/category.h"
+#include "analysis/curves/bands.h"
+#include "analysis/curves/category_curves.h"
+#include "analysis/phase/rows.h"
+
+#define HTML_COLUMNS 65536
+#define HTML_BANDS   50000
+#define HTML_STILL   600 /* columns of the still picture */
+
+/* Nothing is owned. */
+struct html_page {
+    const char *title; /* raw bytes */
+    bool by_time;      /* what the page shows first */
+    const char *colour;
+    const struct timeline *timeline;
+    struct site_table *sites;
+    const struct categories *categories;
+    const struct phase_rows *phases;
+    const struct sampling *sampling;      /* by event, at most HTML_COLUMNS */
+    const struct bands *bands;            /* of `sampling` */
+    const struct sampling *still;         /* at most HTML_STILL columns */
+    const struct category_curves *curves; /* of `still` */
+};
+
+bool html_write(const struct html_page *page, FILE *out, struct error *err);
+
+#endif

@@ -1,0 +1,108 @@
+#include <string.h>
+
+#include "base/units.h"
+#include "render/core/escape.h"
+#include "render/page/internal.h"
+
+bool html_put_text(FILE *out, const char *bytes, size_t size, struct error *err)
+{
+    struct buffer text = BUFFER_INIT;
+    escape_markup(&text, bytes, size);
+    bool ok = !text.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    if (ok && text.size > 0)
+        fwrite(text.bytes, 1, text.size, out);
+    buffer_release(&text);
+    return ok;
+}
+
+static bool put_title(FILE *out, const struct html_page *page, struct error *err)
+{
+    return html_put_text(out, page->title, strlen(page->title), err);
+}
+
+static bool put_subtitle(FILE *out, const struct html_page *page, struct error *err)
+{
+    char events[UNITS_TEXT_SIZE], size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+    const struct timeline *timeline = page->timeline;
+    const struct curve *active = &timeline->active;
+    (void)err;
+    units_count(events, timeline->trace->count);
+    units_bytes(size, active->peak_bytes, UNIT_AUTO);
+    fprintf(out, "Device %u, %s event%s. Active memory (requested sizes) peaks at %s",
+            timeline->device, events, timeline->trace->count == 1 ? "" : "s", size);
+    if (active->peak_event < 0) {
+        fputs(", before the first event. ", out);
+    } else {
+        units_count(count, timeline->trace->first_event + (uint64_t)active->peak_event);
+        fprintf(out, ", at event %s. ", count);
+    }
+    units_count(count, page->bands->count);
+    fprintf(out, "%s allocations have a band each", count);
+    if (page->bands->left_out > 0)
+        fprintf(out, "; %s smaller or shorter ones are grey",
+                units_count(count, page->bands->left_out));
+    fputs(".", out);
+    return true;
+}
+
+static bool put_policy(FILE *out, const struct html_page *page, struct error *err)
+{
+    (void)page;
+    (void)err;
+    fprintf(out,
+            "default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri 'none'; "
+            "form-action 'none'",
+            html_script_hash, html_style_hash);
+    return true;
+}
+
+static bool put_style(FILE *out, const struct html_page *page, struct error *err)
+{
+    (void)page;
+    (void)err;
+    fwrite(html_style, 1, html_style_size, out);
+    return true;
+}
+
+static bool put_script(FILE *out, const struct html_page *page, struct error *err)
+{
+    (void)page;
+    (void)err;
+    fwrite(html_script, 1, html_script_size, out);
+    return true;
+}
+
+/* What stands for @NAME@ in page.html. */
+static const struct {
+    const char *name;
+    bool (*put)(FILE *out, const struct html_page *page, struct error *err);
+} places[] = {
+    {"POLICY", put_policy},      {"TITLE", put_title},    {"SUBTITLE", put_subtitle},
+    {"STYLE", put_style},        {"DATA", html_put_data}, {"SCRIPT", put_script},
+    {"PICTURE", html_put_still},
+};
+
+static bool put_place(const char *name, size_t size, const struct html_page *page, FILE *out,
+                      struct error *err)
+{
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (strlen(places[i].name) == size && memcmp(places[i].name, name, size) == 0)
+            return places[i].put(out, page, err);
+    return error_set(err, STATUS_IO, "page.html has an unknown place: %.*s", (int)size, name);
+}
+
+bool html_write(const struct html_page *page, FILE *out, struct error *err)
+{
+    const char *at = (const char *)html_frame, *end = at + html_frame_size;
+    while (at < end) {
+        const char *place = memchr(at, '@', (size_t)(end - at));
+        const char *behind = place ? memchr(place + 1, '@', (size_t)(end - place) - 1) : NULL;
+        fwrite(at, 1, (size_t)((behind ? place : end) - at), out);
+        if (!behind)
+            return true;
+        if (!put_place(place + 1, (size_t)(behind - place) - 1, page, out, err))
+            return false;
+        at = behind + 1;
+    }
+    return true;
+}

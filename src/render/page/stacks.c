@@ -1,0 +1,238 @@
+#include "render/page/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "render/core/escape.h"
+
+#define GROW(stacks, array, capacity, need)                                                        \
+    vec_grow((void **)&(stacks)->array, &(stacks)->capacity, need, sizeof(*(stacks)->array),       \
+             (stacks)->budget, err)
+
+static const char *text_at(const struct html_stacks *stacks, size_t text, size_t *size)
+{
+    size_t begin = text > 0 ? stacks->text_ends[text - 1] : 0;
+    *size = stacks->text_ends[text] - begin;
+    return stacks->text.bytes ? stacks->text.bytes + begin : "";
+}
+
+static bool find_text(const struct html_stacks *stacks, const char *bytes, size_t size,
+                      uint32_t tag, uint32_t *text)
+{
+    struct idprobe probe = idtable_probe(&stacks->by_text, tag);
+    while (idtable_next(&stacks->by_text, &probe, text)) {
+        size_t other_size;
+        const char *other = text_at(stacks, *text, &other_size);
+        if (other_size == size && (size == 0 || memcmp(other, bytes, size) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Text that is shown as it is. */
+static bool add_shown(struct html_stacks *stacks, const char *bytes, size_t size, uint32_t *text,
+                      struct error *err)
+{
+    uint32_t tag = (uint32_t)hash_bytes(bytes, size, hash_seed());
+    if (find_text(stacks, bytes, size, tag, text))
+        return true;
+    if (!GROW(stacks, text_ends, text_capacity, stacks->text_count + 1) ||
+        !idtable_reserve(&stacks->by_text, stacks->budget, err))
+        return false;
+    buffer_add(&stacks->text, bytes, size);
+    if (stacks->text.failed)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    *text = (uint32_t)stacks->text_count;
+    stacks->text_ends[stacks->text_count++] = stacks->text.size;
+    idtable_insert(&stacks->by_text, tag, *text);
+    return true;
+}
+
+static bool is_full(const struct html_stacks *stacks)
+{
+    return stacks->text.size + HTML_TEXT_LENGTH_MOST * HTML_ESCAPE_MOST > HTML_TEXT_MOST;
+}
+
+/* Raw bytes. Of a file's name the end is shown, for that says most. */
+static bool add_text(struct html_stacks *stacks, struct text text, bool is_file, uint32_t *id,
+                     struct error *err)
+{
+    static const char dots[] = "\xe2\x80\xa6";
+    struct buffer shown = BUFFER_INIT;
+    struct text part =
+        is_file ? text_last(text, HTML_TEXT_LENGTH_MOST) : text_first(text, HTML_TEXT_LENGTH_MOST);
+    if (is_full(stacks))
+        return add_shown(stacks, dots, sizeof(dots) - 1, id, err);
+    if (part.size < text.size && is_file)
+        buffer_puts(&shown, dots);
+    escape_text(&shown, part.bytes, part.size);
+    if (part.size < text.size && !is_file)
+        buffer_puts(&shown, dots);
+    bool ok = !shown.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    ok = ok && add_shown(stacks, shown.size ? shown.bytes : "", shown.size, id, err);
+    buffer_release(&shown);
+    return ok;
+}
+
+static bool add_frame(struct html_stacks *stacks, const struct symbols *symbols, frame_id id,
+                      uint32_t *frame, struct error *err)
+{
+    if (stacks->frame_ids[id] > 0) {
+        *frame = stacks->frame_ids[id] - 1;
+        return true;
+    }
+    struct frame source = symbols_frame_at(symbols, id);
+    struct html_frame made = {.line = source.line};
+    if (!add_text(stacks, symbols_text(symbols, source.name), false, &made.name, err) ||
+        !add_text(stacks, symbols_text(symbols, source.file), true, &made.file, err) ||
+        !GROW(stacks, frames, frame_capacity, stacks->frame_count + 1))
+        return false;
+    *frame = (uint32_t)stacks->frame_count;
+    stacks->frames[stacks->frame_count++] = made;
+    stacks->frame_ids[id] = *frame + 1;
+    return true;
+}
+
+static bool has_room(const struct html_stacks *stacks)
+{
+    return !is_full(stacks) && stacks->stacked_count < HTML_STACKED_MOST &&
+           stacks->frame_count < HTML_FRAMES_MOST;
+}
+
+static bool add_frames(struct html_stacks *stacks, const struct symbols *symbols, stack_id id,
+                       bool *whole, struct error *err)
+{
+    struct stack source = symbols_stack_at(symbols, id);
+    size_t count = source.count < HTML_STACK_DEPTH_MOST ? source.count : HTML_STACK_DEPTH_MOST;
+    size_t i = 0;
+    if (!GROW(stacks, stacked, stacked_capacity, stacks->stacked_count + count))
+        return false;
+    for (; i < count && has_room(stacks); i++) {
+        if (!add_frame(stacks, symbols, source.frames[i], &stacks->stacked[stacks->stacked_count],
+                       err))
+            return false;
+        stacks->stacked_count++;
+    }
+    *whole = i == source.count;
+    return true;
+}
+
+/* The call site, where its frame is, and the frames. */
+static bool fill(struct html_stacks *stacks, struct html_stack *made, const struct html_page *page,
+                 stack_id id, struct error *err)
+{
+    struct buffer label = BUFFER_INIT;
+    struct site site;
+    if (!site_of(page->sites, id, &site, err))
+        return false;
+    site_label(page->sites, id, &site, &label);
+    bool ok = !label.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    ok = ok && add_text(stacks, (struct text){label.bytes, label.size}, false, &made->label, err);
+    buffer_release(&label);
+    made->first = (uint32_t)stacks->stacked_count;
+    made->site = site.user_frame != NO_FRAME ? site.user_frame : site.any_python_frame;
+    return ok && add_frames(stacks, site_table_symbols(page->sites), id, &made->whole, err);
+}
+
+static bool add_stack(struct html_stacks *stacks, const struct html_page *page, stack_id id,
+                      uint32_t *stack, struct error *err)
+{
+    struct html_stack made = {.site = HTML_NO_FRAME};
+    if (stacks->stack_ids[id] > 0) {
+        *stack = stacks->stack_ids[id] - 1;
+        return true;
+    }
+    if (!GROW(stacks, stacks, stack_capacity, stacks->stack_count + 1) ||
+        !fill(stacks, &made, page, id, err))
+        return false;
+    *stack = (uint32_t)stacks->stack_count;
+    stacks->stacks[stacks->stack_count++] = made;
+    stacks->stack_ids[id] = *stack + 1;
+    return true;
+}
+
+/* Stack 0 is that of what was there before recording began. */
+static bool add_unrecorded(struct html_stacks *stacks, struct error *err)
+{
+    static const struct text label = {"allocated before recording began", 32};
+    struct html_stack made = {.site = HTML_NO_FRAME, .whole = true};
+    if (!GROW(stacks, stacks, stack_capacity, 1) ||
+        !add_text(stacks, label, false, &made.label, err))
+        return false;
+    stacks->stacks[stacks->stack_count++] = made;
+    return true;
+}
+
+/* A band, and how much of the picture it takes. */
+struct place {
+    double area;
+    size_t band;
+};
+
+static int by_area(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->area != y->area)
+        return x->area > y->area ? -1 : 1;
+    return (x->band > y->band) - (x->band < y->band);
+}
+
+static bool add_bands(struct html_stacks *stacks, const struct html_page *page,
+                      struct place *places, struct error *err)
+{
+    const struct bands *bands = page->bands;
+    for (size_t b = 0; b < bands->count; b++) {
+        const struct band *band = &bands->items[b];
+        places[b] = (struct place){(double)band->size * (double)(band->end - band->begin), b};
+    }
+    if (bands->count > 0)
+        qsort(places, bands->count, sizeof(*places), by_area);
+    for (size_t i = 0; i < bands->count; i++) {
+        const struct band *band = &bands->items[places[i].band];
+        uint32_t *stack = &stacks->of_band[places[i].band];
+        if (!band->in_trace && band->stack == STACK_NONE &&
+            preexisting_is_older(&page->timeline->preexisting[band->index]))
+            *stack = 0;
+        else if (!add_stack(stacks, page, band->stack, stack, err))
+            return false;
+    }
+    return true;
+}
+
+bool html_stacks_make(struct html_stacks *stacks, const struct html_page *page, struct error *err)
+{
+    const struct symbols *symbols = site_table_symbols(page->sites);
+    size_t frames = symbols_frame_count(symbols), stack_ids = symbols_stack_count(symbols);
+    *stacks = (struct html_stacks){.budget = page->timeline->snapshot->budget};
+    if (!GROW(stacks, frame_ids, frame_ids_capacity, frames + 1) ||
+        !GROW(stacks, stack_ids, stack_ids_capacity, stack_ids + 1) ||
+        !GROW(stacks, of_band, band_capacity, page->bands->count + 1))
+        return false;
+    memset(stacks->frame_ids, 0, (frames + 1) * sizeof(*stacks->frame_ids));
+    memset(stacks->stack_ids, 0, (stack_ids + 1) * sizeof(*stacks->stack_ids));
+    struct place *places = calloc(page->bands->count + 1, sizeof(*places));
+    bool ok = places || error_set(err, STATUS_LIMIT, "out of memory");
+    ok = ok && add_unrecorded(stacks, err) && add_bands(stacks, page, places, err);
+    free(places);
+    return ok;
+}
+
+#define FREE(stacks, array, capacity)                                                              \
+    vec_free((stacks)->array, (stacks)->capacity, sizeof(*(stacks)->array), (stacks)->budget)
+
+void html_stacks_release(struct html_stacks *stacks)
+{
+    if (!stacks->budget)
+        return;
+    FREE(stacks, text_ends, text_capacity);
+    FREE(stacks, frames, frame_capacity);
+    FREE(stacks, stacked, stacked_capacity);
+    FREE(stacks, stacks, stack_capacity);
+    FREE(stacks, of_band, band_capacity);
+    FREE(stacks, frame_ids, frame_ids_capacity);
+    FREE(stacks, stack_ids, stack_ids_capacity);
+    idtable_release(&stacks->by_text, stacks->budget);
+    buffer_release(&stacks->text);
+    *stacks = (struct html_stacks){0};
+}

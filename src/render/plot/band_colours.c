@@ -1,0 +1,113 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/plot/timeline_internal.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+    uint64_t below; /* bytes */
+    unsigned colour;
+    const char *name;
+} sizes[] = {
+    {UINT64_C(1) << 20, 0xFDE725, "below 1 MiB (small pool)"},
+    {UINT64_C(10) << 20, 0x90D743, "1 to 10 MiB"},
+    {UINT64_C(64) << 20, 0x35B779, "10 to 64 MiB"},
+    {UINT64_C(256) << 20, 0x21918C, "64 to 256 MiB"},
+    {UINT64_C(1) << 30, 0x31688E, "256 MiB to 1 GiB"},
+    {UINT64_MAX, 0x440154, "1 GiB and more"},
+};
+
+static size_t size_class(uint64_t size)
+{
+    size_t i = 0;
+    while (i + 1 < COUNT(sizes) && size >= sizes[i].below)
+        i++;
+    return i;
+}
+
+bool plot_groups_allocate(struct plot_groups *groups, const struct timeline *timeline,
+                          struct error *err)
+{
+    groups->owned_lifetime = calloc(timeline->lifetime_count + 1, 1);
+    groups->owned_preexisting = calloc(timeline->preexisting_count + 1, 1);
+    groups->of_lifetime = groups->owned_lifetime;
+    groups->of_preexisting = groups->owned_preexisting;
+    return (groups->owned_lifetime && groups->owned_preexisting) ||
+           error_set(err, STATUS_LIMIT, "out of memory");
+}
+
+void plot_groups_release(struct plot_groups *groups)
+{
+    free(groups->owned_lifetime);
+    free(groups->owned_preexisting);
+    for (size_t i = 0; i < CATEGORY_LIMIT; i++)
+        free(groups->name[i]);
+    *groups = (struct plot_groups){0};
+}
+
+uint8_t plot_group_of(const struct plot_groups *groups, const struct band *band)
+{
+    return band->in_trace ? groups->of_lifetime[band->index] : groups->of_preexisting[band->index];
+}
+
+uint8_t plot_band_category(const struct plot_timeline *plot, const struct band *band)
+{
+    return band->in_trace ? plot->time.categories->of_lifetime[band->index]
+                          : plot->time.categories->of_preexisting[band->index];
+}
+
+/* Groups are in the order of their numbers. */
+static bool make_sizes(struct plot_groups *groups, const struct timeline *timeline,
+                       struct error *err)
+{
+    if (!plot_groups_allocate(groups, timeline, err))
+        return false;
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        groups->owned_lifetime[i] =
+            (uint8_t)size_class(trace_size(timeline->trace, timeline->lifetimes[i].alloc));
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        groups->owned_preexisting[i] = (uint8_t)size_class(timeline->preexisting[i].size);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        groups->colour[i] = sizes[i].colour;
+        groups->name[i] = strdup(sizes[i].name);
+        if (!groups->name[i])
+            return error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    return true;
+}
+
+static bool make_categories(struct plot_groups *groups, const struct categories *categories,
+                            struct error *err)
+{
+    groups->of_lifetime = categories->of_lifetime;
+    groups->of_preexisting = categories->of_preexisting;
+    plot_category_order(groups->order);
+    for (size_t i = 0; i < CATEGORY_LIMIT; i++) {
+        char name[80];
+        plot_category_name(name, groups->order[i]);
+        groups->colour[groups->order[i]] = plot_category_colour(groups->order[i]);
+        groups->name[groups->order[i]] = strdup(name);
+        if (!groups->name[groups->order[i]])
+            return error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    return true;
+}
+
+bool plot_groups_make(struct plot_groups *groups, const struct plot_timeline *plot,
+                      struct error *err)
+{
+    *groups = (struct plot_groups){0};
+    for (size_t i = 0; i < CATEGORY_LIMIT; i++)
+        groups->order[i] = (uint8_t)i;
+    bool ok = plot->colour == COLOUR_SITE   ? plot_groups_of_sites(groups, plot, err)
+              : plot->colour == COLOUR_SIZE ? make_sizes(groups, plot->time.timeline, err)
+                                            : make_categories(groups, plot->time.categories, err);
+    if (ok && !groups->name[CATEGORY_COUNT]) {
+        groups->colour[CATEGORY_COUNT] = PLOT_REST;
+        groups->name[CATEGORY_COUNT] = strdup("unexplained");
+    }
+    if (!ok)
+        plot_groups_release(groups);
+    return ok;
+}

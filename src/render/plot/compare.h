@@ -1,0 +1,42 @@
+/* The picture of several captures on one axis: what each had in use and reserved. */
+#ifndef MEMSNAP_RENDER_PLOT_COMPARE_H
+#define MEMSNAP_RENDER_PLOT_COMPARE_H
+
+#include "analysis/curves/sampling.h"
+#include "render/plot/plot.h"
+
+#define PLOT_COMPARED 8 /* files at most: more cannot be told apart */
+
+/* One capture, in columns. Nothing is owned. */
+struct plot_curve {
+    const char *path;        /* raw bytes */
+    size_t columns;          /* at least one */
+    const double *edges;     /* columns + 1: events, microseconds, rows or operators */
+    const int64_t *bytes;    /* in use: active, or allocated */
+    const int64_t *reserved; /* -1: not known */
+    int64_t peak_bytes;      /* of `bytes`, and in which column */
+    size_t peak_column;
+    uint64_t items;
+};
+
+struct plot_compare {
+    const struct plot_look *look;
+    const struct plot_curve *curves;
+    size_t count;       /* 1 to PLOT_COMPARED */
+    bool time;          /* edges are microseconds */
+    bool share;         /* the axis goes from 0 to 100 % of each */
+    const char *items;  /* what edges count: "allocator event", "row", "operator" */
+    const char *in_use; /* "active memory (requested sizes)", "allocated memory" */
+};
+
+enum {
+    COMPARE_SCRIPT,
+    COMPARE_CURVES,
+    COMPARE_PEAKS,
+};
+#define PLOT_COMPARE_FILES "plot.gp", "curves.tsv", "peaks.tsv"
+
+/* Writes the settings to the script, and the data files. */
+bool plot_compare_write(const struct plot_compare *plot, FILE *const files[], struct error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* What the parts of the picture of call stacks share. */
+#ifndef MEMSNAP_RENDER_PLOT_FLAME_INTERNAL_H
+#define MEMSNAP_RENDER_PLOT_FLAME_INTERNAL_H
+
+#include "render/plot/flame.h"
+
+extern const struct plot_margins plot_flame_margins;
+
+/* Where frames go: x in bytes, y in rows from the top, of which the first is for everything. */
+struct flame_layout {
+    double pixel;       /* bytes */
+    double row;         /* pixels */
+    double graph_rows;  /* that the graph is high */
+    size_t rows;        /* that are drawn */
+    uint64_t narrowest; /* bytes; what is narrower is left out, */
+    uint64_t told;      /* and what is narrower than this has no title */
+    uint64_t left_out;  /* bytes whose innermost frames are too narrow, or */
+    uint64_t too_deep;  /* beyond the last row */
+};
+
+/* The node that the walk is at, and its parent, which is drawn if it is the root. */
+const struct flame_node *plot_flame_found(const struct flame_walk *walk,
+                                          const struct flame_node **up);
+
+/* The data files, and what to tell of each frame. */
+bool plot_flame_frames(const struct plot_flame *plot, const struct flame_layout *layout,
+                       FILE *const files[], struct error *err);
+
+#endif

@@ -1,0 +1,214 @@
+#include <string.h>
+
+#include "render/plot/report_internal.h"
+#include "render/plot/sites.h"
+
+/* Pixels; a higher picture has more of the timeline. */
+#define TIMELINE_TITLES 62
+#define TIMELINE_LEGEND 300
+#define TIMELINE_LEAST  180 /* its graph */
+#define TIMELINE_AXIS   50
+#define BELOW           540 /* the height of what is below the timeline */
+#define BELOW_LEAST     230 /* without the segments */
+#define CATEGORY_LINES  6
+#define CATEGORY_LINE   24
+#define CATEGORY_NAMES  150
+#define SITE_NAMES      330
+#define SITE_BARS       240 /* at least, with their figures */
+/* Pictures that are lower have no room for the bars, and for the segments below them. */
+#define BARS_FROM     640
+#define SEGMENTS_FROM 900
+#define TITLE_LETTER  9    /* about */
+#define NARROW        1300 /* the legend of the segments takes two lines, and three */
+#define NARROWEST     1000
+
+static unsigned below(const struct plot_look *look)
+{
+    if (look->height < BARS_FROM)
+        return 10;
+    if (look->height < SEGMENTS_FROM)
+        return BELOW_LEAST + (look->height - BARS_FROM) / 2;
+    return look->height > 2 * BELOW ? BELOW : look->height / 2;
+}
+
+bool plot_report_has_segments(const struct plot_look *look)
+{
+    return look->height >= SEGMENTS_FROM;
+}
+
+unsigned plot_report_words_room(const struct plot_look *look)
+{
+    return look->height - below(look) - TIMELINE_AXIS - TIMELINE_LEAST - TIMELINE_TITLES;
+}
+
+static struct plot_margins panel(unsigned left, unsigned right, unsigned top, unsigned bottom,
+                                 unsigned title_left, unsigned words)
+{
+    return (struct plot_margins){left,     right,      top, bottom, top - 52, top - 33,
+                                 top - 17, title_left, 13,  words,  true};
+}
+
+struct plot_margins plot_report_timeline(const struct plot_look *look,
+                                         const struct device_report *report)
+{
+    unsigned top = plot_report_words_end(look, report) + TIMELINE_TITLES;
+    return panel(80, TIMELINE_LEGEND, top, below(look) + TIMELINE_AXIS, REPORT_EDGE,
+                 look->width - 2 * REPORT_EDGE);
+}
+
+/* Where the lower half begins. */
+static unsigned lower_top(const struct plot_look *look)
+{
+    return look->height - below(look) + 50;
+}
+
+static struct plot_margins categories_margins(const struct plot_look *look)
+{
+    unsigned top = lower_top(look) - 15;
+    struct plot_margins margins = panel(
+        REPORT_EDGE + CATEGORY_NAMES, look->width - look->width * 47 / 100, top,
+        look->height - top - CATEGORY_LINES * CATEGORY_LINE, REPORT_EDGE, look->width * 45 / 100);
+    margins.title = top - 20;
+    return margins;
+}
+
+/* The axis, and a legend that takes up to three lines. */
+static unsigned segments_below(const struct plot_look *look)
+{
+    return look->width < NARROWEST ? 112 : look->width < NARROW ? 96 : 78;
+}
+
+struct plot_margins plot_report_segments(const struct plot_look *look)
+{
+    unsigned top = lower_top(look) + CATEGORY_LINES * CATEGORY_LINE + 55;
+    return panel(REPORT_EDGE, look->width - look->width * 47 / 100, top, segments_below(look),
+                 REPORT_EDGE, look->width * 45 / 100);
+}
+
+static unsigned site_names(const struct plot_look *look)
+{
+    unsigned room = look->width / 2 - REPORT_EDGE - SITE_BARS;
+    return room < SITE_NAMES ? room : SITE_NAMES;
+}
+
+static struct plot_margins sites_margins(const struct plot_look *look)
+{
+    unsigned top = lower_top(look) - 15;
+    struct plot_margins margins = panel(look->width / 2 + site_names(look), REPORT_EDGE, top, 20,
+                                        look->width / 2, look->width / 2 - REPORT_EDGE);
+    margins.title = top - 20;
+    return margins;
+}
+
+size_t plot_report_sites(const struct plot_look *look)
+{
+    return look->height < BARS_FROM ? 1 : plot_bars_room(look, sites_margins(look));
+}
+
+static void begin_panel(FILE *script, const char *title)
+{
+    fputs("\nreset\n", script);
+    plot_put_text(script, "plot_title", title, PLOT_TEXT);
+}
+
+static bool put_timeline(const struct plot_report *report, char *const templates[],
+                         FILE *const files[], struct error *err)
+{
+    FILE *script = files[REPORT_SCRIPT];
+    FILE *const parts[] = {
+        [TIMELINE_SCRIPT] = script,
+        [TIMELINE_CURVES] = files[REPORT_CURVES],
+        [TIMELINE_PHASES] = files[REPORT_PHASES],
+        [TIMELINE_BANDS] = files[REPORT_BANDS],
+        [TIMELINE_LABELS] = files[REPORT_LABELS],
+        [TIMELINE_REST] = files[REPORT_REST],
+    };
+    plot_put_text(script, "plot_title", "Memory over time", PLOT_TEXT);
+    if (!plot_timeline_write(report->timeline, parts, err))
+        return false;
+    fputs(templates[REPORT_PAGE], script);
+    fputs(templates[REPORT_FRAME], script);
+    fputs(templates[REPORT_TIMELINE], script);
+    return true;
+}
+
+/* Without a legend: the timeline's serves. */
+static bool put_bars(const struct plot_report *report, char *const templates[], FILE *const files[],
+                     size_t file, const char *name, struct plot_bars *bars,
+                     struct plot_margins margins, struct error *err)
+{
+    FILE *script = files[REPORT_SCRIPT];
+    plot_put_words(script, report->look, margins, "", "");
+    fputs("keys = 0\narray key_colour[1]\narray key_text[1]\n", script);
+    bool ok = plot_bars_write(script, files[file], name, bars, report->look, margins,
+                              report->timeline->notes, err);
+    fputs(templates[REPORT_PAGE], script);
+    fputs(templates[REPORT_BARS], script);
+    plot_bars_release(bars);
+    return ok;
+}
+
+static bool put_categories(const struct plot_report *report, char *const templates[],
+                           FILE *const files[], struct error *err)
+{
+    struct plot_margins margins = categories_margins(report->look);
+    struct plot_bars bars;
+    char title[PLOT_MOMENT_SIZE + 40], moment[PLOT_MOMENT_SIZE];
+    if (!plot_category_bars(&report->subject, CATEGORY_LINES,
+                            plot_bars_letters(report->look, margins), &bars, err))
+        return false;
+    snprintf(title, sizeof(title), "What it is for, %s", plot_moment(moment, &report->subject));
+    if (strlen(title) * TITLE_LETTER > margins.words)
+        snprintf(title, sizeof(title), "What it is for then");
+    begin_panel(files[REPORT_SCRIPT], title);
+    return put_bars(report, templates, files, REPORT_CATEGORIES, "category-bars.tsv", &bars,
+                    margins, err);
+}
+
+static bool put_sites(const struct plot_report *report, char *const templates[],
+                      FILE *const files[], struct error *err)
+{
+    struct plot_margins margins = sites_margins(report->look);
+    struct plot_bars bars;
+    if (!plot_sites_bars(&report->subject, plot_bars_room(report->look, margins),
+                         (site_names(report->look) - 14) / 7, &bars, err))
+        return false;
+    begin_panel(files[REPORT_SCRIPT], "Who holds it then: call sites");
+    return put_bars(report, templates, files, REPORT_SITES, "bars.tsv", &bars, margins, err);
+}
+
+static bool put_segments(const struct plot_report *report, char *const templates[],
+                         FILE *const files[], struct error *err)
+{
+    FILE *script = files[REPORT_SCRIPT];
+    FILE *const parts[] = {
+        [SEGMENTS_SCRIPT] = script,
+        [SEGMENTS_BOXES] = files[REPORT_BOXES],
+        [SEGMENTS_ENDS] = files[REPORT_ENDS],
+        [SEGMENTS_LABELS] = files[REPORT_BLOCKS],
+        [SEGMENTS_POOLS] = files[REPORT_POOLS],
+        [SEGMENTS_HOLE] = files[REPORT_HOLE],
+    };
+    begin_panel(script, "What is where in reserved memory");
+    if (!plot_segments_write(report->segments, parts, err))
+        return false;
+    fputs(templates[REPORT_PAGE], script);
+    fputs(templates[REPORT_SEGMENTS], script);
+    return true;
+}
+
+bool plot_report_write(const struct plot_report *report, char *const templates[],
+                       FILE *const files[], struct error *err)
+{
+    FILE *script = files[REPORT_SCRIPT];
+    plot_begin(script, report->look);
+    plot_report_words(script, report->look, report->subject.report);
+    fputs(templates[REPORT_HEAD], script);
+    bool ok = put_timeline(report, templates, files, err);
+    if (report->look->height >= BARS_FROM)
+        ok = ok && put_categories(report, templates, files, err) &&
+             (!report->segments || put_segments(report, templates, files, err)) &&
+             put_sites(report, templates, files, err);
+    fputs("\nunset multiplot\n", script);
+    return ok;
+}

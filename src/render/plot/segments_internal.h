@@ -1,0 +1,59 @@
+/* What the parts of the picture of segments share. */
+#ifndef MEMSNAP_RENDER_PLOT_SEGMENTS_INTERNAL_H
+#define MEMSNAP_RENDER_PLOT_SEGMENTS_INTERNAL_H
+
+#include "base/buffer.h"
+#include "render/plot/segments.h"
+
+#define SEGMENTS_POOLS_MOST 8 /* the last one may be all others */
+
+/* The segments of a pool, in lines one below the other. */
+struct segment_group {
+    size_t first, count; /* in map->segments */
+    size_t pools;        /* how many it stands for */
+    struct pool_row sum;
+    double top; /* pixels from the graph's upper side to the first line */
+};
+
+/* How the picture is divided: a line is row_bytes long, and pitch pixels below the one before. */
+struct segment_lines {
+    struct segment_group groups[SEGMENTS_POOLS_MOST];
+    size_t count;
+    uint64_t row_bytes;
+    double pitch, box;    /* pixels; box: that a line itself is high */
+    double width, height; /* pixels of the graph, as far as it is needed */
+};
+
+void segment_lines_make(struct segment_lines *lines, const struct plot_segments *plot);
+
+/* A stretch of a line. */
+struct segment_piece {
+    double from, to;    /* bytes from the line's beginning */
+    double top, bottom; /* pixels */
+};
+
+/* Those of `size` bytes that begin `start` bytes behind the group's beginning: calls `put` for
+ * each. */
+typedef void segment_put(void *self, const struct segment_piece *piece);
+void segment_pieces(const struct segment_lines *lines, const struct segment_group *group,
+                    uint64_t start, uint64_t size, segment_put *put, void *self);
+
+/* Of the box of the segment's span number `i`. */
+unsigned segment_span_colour(const struct map_span *span, size_t i);
+/* Bytes: smaller pieces share a box with their neighbours. */
+double segment_piece_least(const struct segment_map *map, const struct segment_lines *lines);
+
+/* What to tell of each box (svg_titles.h). */
+bool plot_segment_titles(const struct plot_segments *plot, const struct segment_lines *lines,
+                         struct error *err);
+
+/* The data files of blocks and holes. */
+void plot_segment_boxes(const struct plot_segments *plot, const struct segment_lines *lines,
+                        FILE *const files[]);
+bool plot_segment_labels(const struct plot_segments *plot, const struct segment_lines *lines,
+                         FILE *out, struct error *err);
+
+/* Of the largest hole: how large it is and why it cannot serve. */
+void plot_segment_hole_words(const struct plot_segments *plot, struct buffer *out);
+
+#endif

@@ -1,0 +1,202 @@
+#include "render/plot/time.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "render/core/moments.h"
+#include "render/plot/legend.h"
+#include "render/plot/words.h"
+
+#define CURVES       2 /* active and reserved */
+#define PHASES_MOST  1000
+#define STRIP_PIXEL  1    /* phases that are narrower are left out */
+#define LABEL_HEIGHT 220  /* pixels that what the axis says takes in full */
+#define HEADROOM     1.14 /* above the highest curve: the peak's label */
+
+const struct plot_margins plot_time_margins = {80, 300, 100, 60, PLOT_TITLES};
+const struct plot_margins plot_text_margins = {8 * PLOT_CELL_WIDTH, 2 * PLOT_CELL_WIDTH,
+                                               4 * PLOT_CELL_HEIGHT, 4 * PLOT_CELL_HEIGHT,
+                                               PLOT_TITLES};
+
+static int64_t highest(const struct sampling *sampling)
+{
+    int64_t most = 1;
+    for (size_t c = 0; c < sampling->count; c++) {
+        most = sampling->active[c] > most ? sampling->active[c] : most;
+        most = sampling->reserved[c] > most ? sampling->reserved[c] : most;
+    }
+    return most;
+}
+
+double plot_time_unit(double span, const char **label)
+{
+    *label = span < 1e4   ? "microseconds since the first event"
+             : span < 1e7 ? "milliseconds since the first event"
+                          : "seconds since the first event";
+    return span < 1e4 ? 1 : span < 1e7 ? 1e3 : 1e6;
+}
+
+static void choose_units(struct plot_scale *scale, const struct sampling *sampling, double bytes)
+{
+    scale->y_unit = plot_unit(bytes, &scale->y_name);
+    scale->x_unit = 1;
+    scale->x_label = "allocator event";
+    if (sampling->axis != AXIS_TIME)
+        return;
+    scale->x_unit =
+        plot_time_unit(sampling->edges[sampling->count] - sampling->edges[0], &scale->x_label);
+}
+
+unsigned plot_time_height(const struct plot_time *plot)
+{
+    return plot->look->height - plot->margins.top - plot->margins.bottom;
+}
+
+unsigned plot_time_legend(const struct plot_time *plot)
+{
+    unsigned height = plot_time_height(plot), curves = CURVES * PLOT_KEY_LINE;
+    return height > curves ? height - curves : 0;
+}
+
+struct plot_scale plot_time_scale(const struct plot_time *plot)
+{
+    const struct sampling *sampling = plot->sampling;
+    struct plot_scale scale = {0};
+    double bytes = (double)highest(sampling);
+    choose_units(&scale, sampling, bytes);
+    scale.x_first = sampling->edges[0] / scale.x_unit;
+    scale.x_last = sampling->edges[sampling->count] / scale.x_unit;
+    scale.y_top = bytes / scale.y_unit * HEADROOM;
+    scale.pixel_x = (scale.x_last - scale.x_first) /
+                    (plot->look->width - plot->margins.left - plot->margins.right);
+    scale.pixel_y = scale.y_top / plot_time_height(plot);
+    return scale;
+}
+
+double plot_time_half_pixel(const struct plot_time *plot)
+{
+    struct plot_scale scale = plot_time_scale(plot);
+    return scale.pixel_y * scale.y_unit / 2;
+}
+
+size_t plot_time_peak_column(const struct sampling *sampling)
+{
+    size_t peak = 0;
+    for (size_t c = 1; c < sampling->count; c++)
+        if (sampling->active[c] > sampling->active[peak])
+            peak = c;
+    return peak;
+}
+
+double plot_time_x(const struct plot_time *plot, const struct plot_scale *scale, size_t column)
+{
+    return plot->sampling->edges[column] / scale->x_unit;
+}
+
+/* "peak 11.57 GiB at event 3,485", and where. */
+static void put_peak(FILE *script, const struct plot_time *plot, const struct plot_scale *scale)
+{
+    char size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+    const struct curve *active = &plot->timeline->active;
+    size_t column = 0;
+    units_bytes(size, active->peak_bytes, UNIT_AUTO);
+    if (plot->timeline->trace->count == 0) {
+        fprintf(script, "peak_text = '%s in the snapshot'\n", size);
+    } else if (active->peak_event < 0) {
+        fprintf(script, "peak_text = 'peak %s, before the first event'\n", size);
+    } else {
+        column = sampling_column_showing(plot->sampling, (uint32_t)active->peak_event);
+        units_count(count, plot->timeline->trace->first_event + (uint64_t)active->peak_event);
+        fprintf(script, "peak_text = 'peak %s at event %s'\n", size, count);
+    }
+    const double *edges = plot->sampling->edges;
+    fprintf(script, "peak_x = %.9g\npeak_y = %.7g\n",
+            (edges[column] + edges[column + 1]) / 2 / scale->x_unit,
+            (double)active->peak_bytes / scale->y_unit);
+}
+
+/* A line where the user asked for, and what was active then. */
+static void put_mark(FILE *script, const struct plot_time *plot, const struct plot_scale *scale)
+{
+    char size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+    struct moment moment;
+    if (!plot->has_mark)
+        return;
+    size_t column = 0;
+    timeline_moment(plot->timeline, plot->mark, &moment);
+    if (plot->mark >= 0)
+        column = sampling_column_showing(plot->sampling, (uint32_t)plot->mark);
+    const double *edges = plot->sampling->edges;
+    fprintf(script, "mark_x = %.9g\n", (edges[column] + edges[column + 1]) / 2 / scale->x_unit);
+    units_bytes(size, moment.active_bytes, UNIT_AUTO);
+    if (plot->mark < 0)
+        fprintf(script, "mark_text = '%s before the first event'\n", size);
+    else
+        fprintf(script, "mark_text = '%s at event %s'\n", size,
+                event_number(count, plot->timeline->trace, plot->mark));
+}
+
+static void put_words(FILE *script, const struct plot_time *plot, const char *subtitle)
+{
+    struct buffer words = BUFFER_INIT;
+    plot_unknown_words(&words, plot->timeline, plot->categories, plot->timeline->active.peak_event);
+    if (words.size && !words.failed)
+        buffer_puts(&words, " (at the peak)");
+    plot_put_words(script, plot->look, plot->margins, subtitle,
+                   words.size && !words.failed ? words.bytes : "");
+    buffer_release(&words);
+}
+
+void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot_scale *scale,
+                   const char *subtitle)
+{
+    plot_put_margins(script, plot->look, plot->margins);
+    const char *label =
+        plot->timeline->trace->count > 0 ? scale->x_label : "no events were recorded";
+    fprintf(script, "x_first = %.9g\nx_last = %.9g\ny_top = %.9g\nx_label = '%s'\n", scale->x_first,
+            scale->x_last, scale->y_top, label);
+    fprintf(script, "y_label = '%s, %s'\n",
+            plot_time_height(plot) < LABEL_HEIGHT ? "active memory"
+                                                  : "active memory (requested sizes)",
+            scale->y_name);
+    put_peak(script, plot, scale);
+    put_mark(script, plot, scale);
+    put_words(script, plot, subtitle);
+}
+
+void plot_time_curves(FILE *out, const struct plot_time *plot, const struct plot_scale *scale)
+{
+    const struct sampling *s = plot->sampling;
+    fputs("# where\tactive\treserved\n", out);
+    for (size_t c = 0; c < s->count; c++)
+        for (size_t side = 0; side < 2; side++)
+            fprintf(out, "%.9g\t%.7g\t%.7g\n", s->edges[c + side] / scale->x_unit,
+                    (double)s->active[c] / scale->y_unit, (double)s->reserved[c] / scale->y_unit);
+}
+
+void plot_time_phases(FILE *out, const struct plot_time *plot, const struct plot_scale *scale)
+{
+    static const unsigned colours[PHASE_COUNT] = {0xF2F2F2, 0xEDEDED, 0xE6DDEE,
+                                                  0xDCE8F5, 0xC3D6E6, 0xA9C0D6};
+    size_t written = 0;
+    fputs("# from\tto\tcolour\tname\n", out);
+    for (size_t i = 0; i < plot->phases->count && written < PHASES_MOST; i++) {
+        const struct phase_row *row = &plot->phases->items[i];
+        double from = plot_time_x(plot, scale, sampling_column_showing(plot->sampling, row->first));
+        double to =
+            row->last + 1 < plot->timeline->trace->count
+                ? plot_time_x(plot, scale, sampling_column_showing(plot->sampling, row->last + 1))
+                : scale->x_last;
+        const char *name = phase_name(row->phase);
+        double pixels = (to - from) / scale->pixel_x;
+        if (pixels < STRIP_PIXEL)
+            continue;
+        char shown[32];
+        snprintf(shown, sizeof(shown), "%s", name);
+        for (char *c = shown; *c; c++)
+            *c = *c == '_' ? ' ' : *c;
+        bool fits = pixels > ((double)strlen(name) + 1) * PLOT_CHARACTER;
+        fprintf(out, "%.9g\t%.9g\t%u\t%s\n", from, to, colours[row->phase], fits ? shown : " ");
+        written++;
+    }
+}

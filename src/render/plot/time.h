@@ -1,0 +1,59 @@
+/* What pictures of memory over time share: axes, curves, the peak, and the strip of phases. */
+#ifndef MEMSNAP_RENDER_PLOT_TIME_H
+#define MEMSNAP_RENDER_PLOT_TIME_H
+
+#include "analysis/category/category.h"
+#include "analysis/curves/sampling.h"
+#include "analysis/phase/rows.h"
+#include "render/plot/plot.h"
+
+#define PLOT_TIME_STRIP 1.05 /* how far frame.gp's axis goes beyond y_top: the strip of phases */
+#define PLOT_COLUMNS    1500 /* more than a picture has pixels are of no use */
+
+/* Of a graph over time; the right one has the legend. */
+extern const struct plot_margins plot_time_margins;
+/* Of one made of characters. */
+extern const struct plot_margins plot_text_margins;
+
+/* Nothing is owned. */
+struct plot_time {
+    const struct plot_look *look;
+    struct plot_margins margins;
+    const struct timeline *timeline;
+    const struct sampling *sampling;
+    const struct phase_rows *phases;
+    const struct categories *categories;
+    bool has_mark; /* after trace item `mark` (-1: before the first) */
+    int64_t mark;
+};
+
+/* Axes: a value in bytes, events or microseconds divided by its unit is what the data files have.
+ */
+struct plot_scale {
+    double x_unit, y_unit;
+    const char *x_label, *y_name;
+    double x_first, x_last, y_top; /* of the axes, in these units */
+    double pixel_x, pixel_y;       /* what a pixel of the plot stands for, in these units */
+};
+
+struct plot_scale plot_time_scale(const struct plot_time *plot);
+/* For an axis of so many microseconds: its unit, and what it says. */
+double plot_time_unit(double span, const char **label);
+/* Bytes that half a pixel of the picture's height stands for. */
+double plot_time_half_pixel(const struct plot_time *plot);
+/* Pixels that the graph is high; and of these, what the curves leave of the legend. */
+unsigned plot_time_height(const struct plot_time *plot);
+unsigned plot_time_legend(const struct plot_time *plot);
+/* The sampling's column with the most active memory. */
+size_t plot_time_peak_column(const struct sampling *sampling);
+double plot_time_x(const struct plot_time *plot, const struct plot_scale *scale, size_t column);
+
+/* Settings: the line below the title, the margins, the axes, and where the peak is. */
+void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot_scale *scale,
+                   const char *subtitle);
+/* Files: the curves' steps, and where phases begin, end, their colours, and their names if there is
+ * room. */
+void plot_time_curves(FILE *out, const struct plot_time *plot, const struct plot_scale *scale);
+void plot_time_phases(FILE *out, const struct plot_time *plot, const struct plot_scale *scale);
+
+#endif

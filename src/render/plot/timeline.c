@@ -1,0 +1,56 @@
+#include "render/plot/timeline.h"
+
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "render/plot/timeline_internal.h"
+
+const char *const plot_colours[] = {"category", "site", "size", NULL};
+
+static void subtitle(const struct plot_timeline *plot, struct buffer *out)
+{
+    char bands[UNITS_TEXT_SIZE], rest[UNITS_TEXT_SIZE], events[UNITS_TEXT_SIZE];
+    const struct timeline *timeline = plot->time.timeline;
+    static const char *const by[] = {"category", "call site", "size"};
+    buffer_printf(out, "device %u, %s events, coloured by %s; %s allocations with a band each",
+                  timeline->device, units_count(events, timeline->trace->count), by[plot->colour],
+                  units_count(bands, plot->bands->count));
+    if (plot->bands->left_out)
+        buffer_printf(out, ", the %s smaller or shorter ones summed above them",
+                      units_count(rest, plot->bands->left_out));
+}
+
+static bool write_parts(const struct plot_timeline *plot, const struct plot_groups *groups,
+                        unsigned *colours, FILE *const files[], struct error *err)
+{
+    struct plot_scale scale = plot_time_scale(&plot->time);
+    struct plot_legend legend = {0};
+    struct buffer text = BUFFER_INIT;
+    FILE *script = files[TIMELINE_SCRIPT];
+    for (size_t b = 0; b < plot->bands->count; b++)
+        colours[b] = plot_shade(groups->colour[plot_group_of(groups, &plot->bands->items[b])], b);
+    subtitle(plot, &text);
+    plot_time_put(script, &plot->time, &scale, text.failed ? "" : text.bytes);
+    buffer_release(&text);
+    if (!plot_rest_write(plot, &scale, groups, &legend, script, files[TIMELINE_REST], err))
+        return false;
+    plot_legend_put(script, &legend, plot_time_legend(&plot->time));
+    plot_time_curves(files[TIMELINE_CURVES], &plot->time, &scale);
+    plot_time_phases(files[TIMELINE_PHASES], &plot->time, &scale);
+    plot_bands_write(files[TIMELINE_BANDS], plot, &scale, colours);
+    return plot_band_labels_write(files[TIMELINE_LABELS], plot, &scale, colours, err) &&
+           (!plot->notes || plot_band_titles_write(plot->notes, plot, &scale, colours, err));
+}
+
+bool plot_timeline_write(const struct plot_timeline *plot, FILE *const files[], struct error *err)
+{
+    struct plot_groups groups;
+    if (!plot_groups_make(&groups, plot, err))
+        return false;
+    unsigned *colours = calloc(plot->bands->count + 1, sizeof(*colours));
+    bool ok = colours ? write_parts(plot, &groups, colours, files, err)
+                      : error_set(err, STATUS_LIMIT, "out of memory");
+    free(colours);
+    plot_groups_release(&groups);
+    return ok;
+}

@@ -1,0 +1,39 @@
+/* The picture of memory over time with a band an allocation. */
+#ifndef MEMSNAP_RENDER_PLOT_TIMELINE_H
+#define MEMSNAP_RENDER_PLOT_TIMELINE_H
+
+#include "analysis/curves/bands.h"
+#include "render/plot/time.h"
+
+#define PLOT_RUNS  60000 /* of bands; four points each: keeps an SVG below 4 MB, */
+#define PLOT_BANDS 15000 /* and below 8 with their titles */
+
+enum plot_colour { COLOUR_CATEGORY, COLOUR_SITE, COLOUR_SIZE };
+
+extern const char *const plot_colours[]; /* "category", ..., NULL */
+
+/* All that the picture shows; nothing is owned. */
+struct plot_timeline {
+    struct plot_time time;
+    enum plot_colour colour;
+    struct site_table *sites;
+    const struct bands *bands;
+    const struct band_shapes *shapes;
+    FILE *notes; /* for titles (svg_titles.h), or NULL */
+};
+
+enum {
+    TIMELINE_SCRIPT,
+    TIMELINE_CURVES,
+    TIMELINE_PHASES,
+    TIMELINE_BANDS,
+    TIMELINE_LABELS,
+    TIMELINE_REST,
+};
+#define PLOT_TIMELINE_FILES                                                                        \
+    "plot.gp", "curves.tsv", "phases.tsv", "bands.tsv", "labels.tsv", "rest.tsv"
+
+/* Writes the settings to the script, and the data files. */
+bool plot_timeline_write(const struct plot_timeline *plot, FILE *const files[], struct error *err);
+
+#endif

@@ -1,0 +1,206 @@
+/* What a suggestion rests on where the layers were read off an allocator snapshot. */
+#include "render/core/escape.h"
+#include "render/core/table.h"
+#include "render/suggest/parts.h"
+
+static const struct chain_part *part_of(const struct forward_chain *chain, size_t element)
+{
+    return &chain->parts[chain->elements[element].first_part];
+}
+
+/* Whether b goes on with what a began: the next iteration, which takes the same. */
+static bool goes_on(const struct forward_chain *chain, size_t a, size_t b)
+{
+    const struct chain_element *x = &chain->elements[a], *y = &chain->elements[b];
+    return part_of(chain, a)->loop != NO_LOOP &&
+           part_of(chain, a)->loop == part_of(chain, b)->loop && x->end_part - x->first_part == 1 &&
+           y->end_part - y->first_part == 1 && x->activation_bytes == y->activation_bytes &&
+           x->output_bytes == y->output_bytes && x->output_from == y->output_from &&
+           x->forward_extra_bytes == y->forward_extra_bytes &&
+           x->backward_extra_bytes == y->backward_extra_bytes;
+}
+
+/* Nanoseconds, in the unit that leaves digits to compare. */
+static const char *time_text(char out[UNITS_TEXT_SIZE], int64_t time)
+{
+    double us = (double)time / 1e3;
+    snprintf(out, UNITS_TEXT_SIZE, us < 100 ? "%.1f us" : "%.1f ms", us < 100 ? us : us / 1e3);
+    return out;
+}
+
+static void add_row(struct table *table, const struct page *page,
+                    const struct suggest_subject *subject, size_t first, size_t end)
+{
+    const struct chain_element *element = &subject->forward->elements[first];
+    char text[UNITS_TEXT_SIZE];
+    struct buffer span = BUFFER_INIT;
+    suggest_add_span(&span, subject->problem, first, end);
+    table_add(table, span.failed ? "" : span.bytes);
+    buffer_release(&span);
+    table_add(table, units_count(text, end - first));
+    table_add(table, page_bytes(page, text, element->activation_bytes));
+    table_add(table, page_bytes(page, text, element->output_bytes));
+    table_add(table, page_bytes(page, text, element->forward_extra_bytes));
+    table_add(table, page_bytes(page, text, element->backward_extra_bytes));
+    if (subject->problem->timed) {
+        table_add(table, time_text(text, subject->problem->chain.forward[first]));
+    } else {
+        table_add(table, "-");
+    }
+}
+
+static bool chain_text(const struct page *page, const struct suggest_subject *subject)
+{
+    static const struct table_column columns[] = {
+        {.title = "layer", .kind = COLUMN_TEXT, .least = 28},
+        {.title = "count", .kind = COLUMN_NUMBER, .optional = 2},
+        {.title = "keeps", .kind = COLUMN_NUMBER},
+        {.title = "output", .kind = COLUMN_NUMBER},
+        {.title = "forward", .kind = COLUMN_NUMBER, .optional = 1},
+        {.title = "backward", .kind = COLUMN_NUMBER, .optional = 1},
+        {.title = "time", .kind = COLUMN_NUMBER, .optional = 3},
+    };
+    const struct forward_chain *chain = subject->forward;
+    struct table table;
+    table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t first = 0, end; first < chain->count; first = end) {
+        for (end = first + 1; end < chain->count && goes_on(chain, first, end);)
+            end++;
+        add_row(&table, page, subject, first, end);
+    }
+    bool ok = !table_failed(&table);
+    if (ok)
+        table_print(&table, page, SUGGEST_INDENT);
+    table_release(&table);
+    return ok;
+}
+
+static void pass_text(const struct page *page, const struct suggest_subject *subject)
+{
+    const struct forward_chain *chain = subject->forward;
+    char first[UNITS_TEXT_SIZE], last[UNITS_TEXT_SIZE], step[40] = "";
+    if (chain->has_step)
+        snprintf(step, sizeof(step), " of step %lld", (long long)chain->step);
+    units_count(first, chain->first_event);
+    units_count(last, chain->first_event + (chain->backward - 1 - chain->first));
+    suggest_say(page,
+                "%zu %s of the forward pass%s on device %u, events %s to %s, told by the call "
+                "tree of its Python stacks (--granularity for other levels).",
+                chain->count, chain->count == 1 ? "layer" : "layers", step,
+                (unsigned)subject->device, first, last);
+    if (chain->joined > 0)
+        suggest_say(page,
+                    "They are made of %zu neighbouring ones: more would take too long. A coarser "
+                    "--granularity puts the cuts where you want them.",
+                    chain->joined);
+    if (!chain->unfinished && !chain->at_peak)
+        suggest_say(page, "The peak of the trace is in no step with a whole forward and backward "
+                          "pass, so this is the pass that keeps the most elsewhere.");
+    if (chain->checkpointed > 0)
+        suggest_say(page,
+                    "%zu of them ran within torch.utils.checkpoint already: they keep what is left "
+                    "then, and what they compute again is in their backward.",
+                    chain->checkpointed);
+}
+
+/* How much of the category the chain explains. */
+static void category_text(const struct page *page, const struct forward_chain *chain)
+{
+    char whole[UNITS_TEXT_SIZE], exact[UNITS_TEXT_SIZE], peak[UNITS_TEXT_SIZE];
+    char here[UNITS_TEXT_SIZE], others[UNITS_TEXT_SIZE], absent[UNITS_TEXT_SIZE];
+    int64_t other = chain->peak_category_bytes - chain->peak_chain_bytes;
+    int64_t freed = chain->activation_bytes - chain->peak_chain_bytes;
+    suggest_say(page, "They keep %s (%s bytes) for the backward pass.",
+                page_bytes(page, whole, chain->activation_bytes),
+                units_count(exact, (uint64_t)chain->activation_bytes));
+    page_bytes(page, here, chain->peak_chain_bytes);
+    page_bytes(page, others, other);
+    suggest_say(page,
+                "At the peak of the trace %s are activations: %s of these layers, %s of others.",
+                page_bytes(page, peak, chain->peak_category_bytes), here, others);
+    if (freed > 0)
+        suggest_say(page, "The other %s of these layers was freed before that peak, or came later.",
+                    page_bytes(page, absent, freed));
+}
+
+bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject)
+{
+    const struct forward_chain *chain = subject->forward;
+    suggest_title(page, "The layers, and what each takes");
+    if (!chain_text(page, subject))
+        return false;
+    fputc('\n', page->out);
+    suggest_title(page, "What this rests on");
+    pass_text(page, subject);
+    category_text(page, chain);
+    suggest_say(page, "Outputs, which a checkpoint stores, are inferred: the largest allocation of "
+                      "a layer's last line that is there when it ends. Check that nothing else "
+                      "crosses.");
+    suggest_say(page, "\"forward\" and \"backward\" are the most that was there while a layer ran, "
+                      "beyond what all layers up to it keep.");
+    if (subject->problem->times_given)
+        suggest_say(
+            page, "Times are those of --times%s.",
+            subject->problem->backward_timed ? "" : "; backward is taken to be twice the forward");
+    else if (chain->timed)
+        suggest_say(page, "Times are the host's, from the events' times; of equal iterations all "
+                          "have the median.");
+    else
+        suggest_say(page, "No times in the trace: every byte of activation is taken to cost the "
+                          "same time, and backward twice the forward.");
+    suggest_say(page, "Parameters, their gradients, the optimizer's state and the model's input "
+                      "come on top.");
+    return true;
+}
+
+static void emit_element(struct json_writer *json, const struct suggest_subject *subject, size_t i)
+{
+    const struct forward_chain *chain = subject->forward;
+    const struct chain_element *element = &chain->elements[i];
+    json_put_open(json, NULL, '{');
+    json_put_open(json, "parts", '[');
+    for (uint32_t k = element->first_part; k < element->end_part; k++) {
+        struct text name = subject->problem->modules[k];
+        json_put_bytes(json, NULL, name.bytes, name.size);
+    }
+    json_put_close(json, ']');
+    json_put_count(json, "first_event", chain->first_event + (element->first_item - chain->first));
+    json_put_count(json, "activations", element->allocations);
+    json_put_integer(json, "activation_bytes", element->activation_bytes);
+    json_put_integer(json, "output_bytes", element->output_bytes);
+    json_put_string(json, "output_from", output_evidence_name(element->output_from));
+    json_put_integer(json, "forward_extra_bytes", element->forward_extra_bytes);
+    json_put_integer(json, "backward_extra_bytes", element->backward_extra_bytes);
+    if (subject->problem->timed)
+        json_put_integer(json, "forward_ns", subject->problem->chain.forward[i]);
+    json_put_bool(json, "checkpointed", element->checkpointed);
+    json_put_close(json, '}');
+}
+
+void suggest_emit_forward(struct json_writer *json, const struct suggest_subject *subject)
+{
+    const struct forward_chain *chain = subject->forward;
+    json_put_string(json, "source", "allocator-snapshot");
+    json_put_count(json, "device", subject->device);
+    if (chain->has_step)
+        json_put_integer(json, "step", chain->step);
+    json_put_bool(json, "at_peak", chain->at_peak);
+    json_put_bool(json, "unfinished", chain->unfinished);
+    json_put_integer(json, "trace_peak_bytes", chain->peak_bytes);
+    json_put_string(json, "trace_peak_phase", phase_name(chain->peak_phase));
+    if (chain->has_peak_step)
+        json_put_integer(json, "trace_peak_step", chain->peak_step);
+    json_put_count(json, "first_event", chain->first_event);
+    json_put_count(json, "backward_event", chain->first_event + (chain->backward - chain->first));
+    json_put_count(json, "end_event", chain->first_event + (chain->end - chain->first));
+    json_put_integer(json, "activation_bytes", chain->activation_bytes);
+    json_put_integer(json, "peak_category_bytes", chain->peak_category_bytes);
+    json_put_integer(json, "peak_chain_bytes", chain->peak_chain_bytes);
+    json_put_integer(json, "recomputed_bytes", chain->recomputed_bytes);
+    if (subject->problem->backward_timed)
+        json_put_integer(json, "backward_ns", subject->problem->backward_time);
+    json_put_open(json, "elements", '[');
+    for (size_t i = 0; i < chain->count; i++)
+        emit_element(json, subject, i);
+    json_put_close(json, ']');
+}

@@ -1,0 +1,177 @@
+#include "render/core/table.h"
+#include "render/suggest/parts.h"
+
+#define SHOWN_POINTS 16 /* of a front, beside its knees */
+
+/* A row of the table: a point of the front, or one to compare with. */
+struct front_line {
+    int64_t peak_bytes, extra_time;
+    const char *remark;
+};
+
+const char *suggest_comparison_remark(const char *name)
+{
+    if (name[0] == 'n')
+        return "no checkpoints";
+    return name[0] == 's' ? "sqrt(n) even segments (Chen et al.)" : "FairScale's sums, as many";
+}
+
+static void add_line(struct table *table, const struct page *page, const struct problem *problem,
+                     const struct front_line *line)
+{
+    char peak[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE], extra[UNITS_TEXT_SIZE];
+    table_add(table, page_bytes(page, peak, line->peak_bytes));
+    table_add(table, page_share(share, line->peak_bytes, peak_without(&problem->chain)));
+    table_add(table, suggest_extra(extra, problem, line->extra_time));
+    table_add(table, line->remark);
+}
+
+static bool is_none(const struct front_advice *front, size_t i)
+{
+    const struct front_point *point = &front->front.points[i];
+    return point->peak_bytes == front->comparison[0].outcome.peak_bytes && point->extra_time == 0;
+}
+
+static const char *point_remark(const struct front_advice *front, size_t i)
+{
+    if (is_none(front, i))
+        return suggest_comparison_remark("none");
+    if (front->knees[i])
+        return "<- knee";
+    return i > 0 ? "" : front->nested.count > 0 ? "least with one level" : "least memory";
+}
+
+/* Points of the front between two rows of the table are left out when there are many. */
+static bool is_shown(const struct front_advice *front, size_t i)
+{
+    size_t count = front->front.count;
+    return front->knees[i] || i == 0 || i + 1 == count || count <= SHOWN_POINTS ||
+           i * SHOWN_POINTS / count != (i - 1) * SHOWN_POINTS / count;
+}
+
+/* The points of comparison between two peaks, the least first. */
+static void add_comparisons(struct table *table, const struct page *page,
+                            const struct suggest_subject *subject, const struct front_advice *front,
+                            int64_t from, int64_t to)
+{
+    bool told[COMPARISON_POINTS] = {is_none(front, front->front.count - 1)};
+    for (;;) {
+        size_t least = COMPARISON_POINTS;
+        for (size_t k = 0; k < COMPARISON_POINTS; k++) {
+            int64_t peak = front->comparison[k].outcome.peak_bytes;
+            if (!told[k] && peak >= from && peak < to &&
+                (least == COMPARISON_POINTS || peak < front->comparison[least].outcome.peak_bytes))
+                least = k;
+        }
+        if (least == COMPARISON_POINTS)
+            return;
+        const struct comparison_point *point = &front->comparison[least];
+        struct front_line line = {point->outcome.peak_bytes, point->outcome.extra_time,
+                                  suggest_comparison_remark(point->name)};
+        add_line(table, page, subject->problem, &line);
+        told[least] = true;
+    }
+}
+
+/* What gives a point of the front: its bytes, for those in the table are rounded. Beyond
+ * ROTOR_MOST_LAYERS budgets have a coarser chain unless they want one level. */
+static void say_point(const struct page *page, const struct problem *problem, int64_t bytes,
+                      const char *what)
+{
+    char size[UNITS_TEXT_SIZE];
+    suggest_say(page, "%s, at %s: memsnap suggest %s--budget %lld", what,
+                page_bytes(page, size, bytes),
+                problem->chain.layers > ROTOR_MOST_LAYERS ? "--model peak " : "", (long long)bytes);
+}
+
+static void points_text(const struct page *page, const struct problem *problem,
+                        const struct front_advice *front)
+{
+    const struct front_point *points = front->front.points;
+    size_t count = front->front.count;
+    if (count == 1 && front->nested.count == 0)
+        suggest_say(page, "No checkpoints take less: the front has 1 point.");
+    else
+        suggest_say(page,
+                    "A point's plan: memsnap suggest --budget BYTES. All points (%zu): --format "
+                    "csv or json; a picture: memsnap plot --kind pareto.",
+                    count);
+    if (count > 1)
+        say_point(page, problem, points[0].peak_bytes,
+                  front->nested.count > 0 ? "The least with one level" : "The least");
+    for (size_t i = 0; i < count; i++)
+        if (front->knees[i])
+            say_point(page, problem, points[i].peak_bytes, "A knee");
+}
+
+static void nested_text(const struct page *page, const struct problem *problem,
+                        const struct front_advice *front)
+{
+    suggest_say(page,
+                "Nested: checkpoints within checkpoints, for what one level cannot reach; "
+                "some of many.%s",
+                front->nested_holds ? "" : " A budget is searched for anew, and may give others.");
+    if (front->nested_holds)
+        say_point(page, problem, front->nested.points[0].peak_bytes, "The first of them");
+}
+
+bool suggest_front_text(const struct page *page, const struct suggest_subject *subject,
+                        const struct front_advice *front)
+{
+    static const struct table_column columns[] = {
+        {.title = "peak", .kind = COLUMN_NUMBER},
+        {.title = "of none", .kind = COLUMN_NUMBER, .optional = 1},
+        {.title = "extra compute", .kind = COLUMN_NUMBER},
+        {.title = "", .kind = COLUMN_PROSE, .least = 18},
+    };
+    const struct front_point *points = front->front.points;
+    size_t count = front->front.count;
+    struct table table;
+    int64_t told = INT64_MIN;
+    suggest_head_text(page, subject);
+    suggest_title(page, "Memory against compute%s",
+                  front->nested.count > 0 ? "" : ", with one level of checkpoints");
+    table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; i < front->nested.count; i++) {
+        const struct rotor_point *point = &front->nested.points[i];
+        struct front_line line = {point->peak_bytes, point->extra_time, "nested"};
+        add_line(&table, page, subject->problem, &line);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_shown(front, i))
+            continue;
+        struct front_line line = {points[i].peak_bytes, points[i].extra_time,
+                                  point_remark(front, i)};
+        add_comparisons(&table, page, subject, front, told, line.peak_bytes);
+        add_line(&table, page, subject->problem, &line);
+        told = line.peak_bytes;
+    }
+    add_comparisons(&table, page, subject, front, told, INT64_MAX);
+    bool ok = !table_failed(&table);
+    if (ok)
+        table_print(&table, page, SUGGEST_INDENT);
+    table_release(&table);
+    fputc('\n', page->out);
+    points_text(page, subject->problem, front);
+    if (front->nested.count > 0)
+        nested_text(page, subject->problem, front);
+    fputc('\n', page->out);
+    return ok && suggest_basis_text(page, subject);
+}
+
+void suggest_front_csv(FILE *out, const struct suggest_subject *subject,
+                       const struct front_advice *front)
+{
+    fputs("peak_bytes,extra_time_share,kind\n", out);
+    for (size_t i = 0; i < front->front.count; i++)
+        fprintf(out, "%lld,%.6f,%s\n", (long long)front->front.points[i].peak_bytes,
+                suggest_share(subject->problem, front->front.points[i].extra_time),
+                front->knees[i] ? "knee" : "front");
+    for (size_t i = 0; i < front->nested.count; i++)
+        fprintf(out, "%lld,%.6f,nested\n", (long long)front->nested.points[i].peak_bytes,
+                suggest_share(subject->problem, front->nested.points[i].extra_time));
+    for (size_t k = 0; k < COMPARISON_POINTS; k++)
+        fprintf(out, "%lld,%.6f,%s\n", (long long)front->comparison[k].outcome.peak_bytes,
+                suggest_share(subject->problem, front->comparison[k].outcome.extra_time),
+                front->comparison[k].name);
+}

@@ -1,0 +1,227 @@
+/* The Python that applies a plan to a model whose modules have no names, only lines. */
+#include <stdlib.h>
+
+#include "render/core/escape.h"
+#include "render/suggest/parts.h"
+
+#define MOST_LINE 88 /* columns */
+
+struct plan {
+    FILE *out;
+    const struct suggest_subject *subject;
+    const struct placement *placement;
+    struct buffer text;
+    bool *in_loop; /* by segment: it is told by the plan of a loop */
+    bool failed;
+};
+
+/* The loop that all layers first..end-1 are iterations of, or NO_LOOP. */
+static uint32_t loop_of(const struct forward_chain *chain, size_t first, size_t end)
+{
+    uint32_t loop = chain->parts[chain->elements[first].first_part].loop;
+    uint32_t last = chain->elements[end - 1].end_part;
+    for (uint32_t part = chain->elements[first].first_part; part < last; part++)
+        if (chain->parts[part].loop != loop)
+            return NO_LOOP;
+    return loop;
+}
+
+static void comment(struct plan *plan, const char *before, struct text name, const char *behind)
+{
+    buffer_clear(&plan->text);
+    escape_text(&plan->text, name.bytes, name.size);
+    plan->failed |= plan->text.failed;
+    if (!plan->text.failed)
+        fprintf(plan->out, "# %s%s%s\n", before, plan->text.size > 0 ? plan->text.bytes : "",
+                behind);
+}
+
+/* Segments outside of loops, or across their ends: by hand. */
+static void put_others(struct plan *plan)
+{
+    const struct problem *problem = plan->subject->problem;
+    bool told = false;
+    for (size_t k = 0; k < plan->placement->count && !plan->failed; k++) {
+        struct wrapped segment = plan->placement->segments[k];
+        if (plan->in_loop[k])
+            continue;
+        if (!told)
+            fputs("# To be moved into functions of their own, each called with\n"
+                  "# torch.utils.checkpoint.checkpoint(function, ..., use_reentrant=False);\n"
+                  "# iterations that are in one have no checkpoint of their own below:\n",
+                  plan->out);
+        told = true;
+        buffer_clear(&plan->text);
+        suggest_add_span(&plan->text, problem, segment.first, segment.end);
+        plan->failed |= plan->text.failed;
+        if (!plan->text.failed)
+            fprintf(plan->out, "#     %*s%s\n", (int)(2 * (segment.depth < 8 ? segment.depth : 8)),
+                    "", plan->text.bytes);
+    }
+    if (told)
+        fputc('\n', plan->out);
+}
+
+static void end_line(struct plan *plan, size_t indent)
+{
+    plan->failed |= plan->text.failed;
+    if (plan->text.size > 0 && !plan->text.failed)
+        fprintf(plan->out, "%*s%s\n", (int)indent, "", plan->text.bytes);
+    buffer_clear(&plan->text);
+}
+
+static void put_word(struct plan *plan, size_t indent, const char *word, size_t size)
+{
+    if (indent + plan->text.size + size + 1 > MOST_LINE)
+        end_line(plan, indent);
+    if (plan->text.size > 0)
+        buffer_putc(&plan->text, ' ');
+    buffer_add(&plan->text, word, size);
+}
+
+static void put_number(struct plan *plan, size_t indent, size_t opened, uint32_t number,
+                       size_t closed)
+{
+    struct buffer word = BUFFER_INIT;
+    for (; opened > 0; opened--)
+        buffer_putc(&word, '[');
+    buffer_printf(&word, "%u", (unsigned)number);
+    for (; closed > 0; closed--)
+        buffer_putc(&word, ']');
+    buffer_putc(&word, ',');
+    plan->failed |= word.failed;
+    if (!word.failed)
+        put_word(plan, indent, word.bytes, word.size);
+    buffer_release(&word);
+}
+
+/* Every checkpoint is one iteration, none within another. */
+static bool is_plain(const struct plan *plan, uint32_t loop)
+{
+    const struct forward_chain *chain = plan->subject->forward;
+    for (size_t k = 0; k < plan->placement->count; k++) {
+        struct wrapped segment = plan->placement->segments[k];
+        const struct chain_element *element = &chain->elements[segment.first];
+        if (plan->in_loop[k] && loop_of(chain, segment.first, segment.end) == loop &&
+            (segment.depth > 0 || segment.end != segment.first + 1 ||
+             element->end_part != element->first_part + 1))
+            return false;
+    }
+    return true;
+}
+
+static void put_plain(struct plan *plan, uint32_t loop)
+{
+    const struct forward_chain *chain = plan->subject->forward;
+    fputs("from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (\n"
+          "    checkpoint_wrapper)\n"
+          "\n"
+          "layers = model.layers  # put here what that loop goes through, such as a ModuleList\n"
+          "for i in [\n",
+          plan->out);
+    for (size_t k = 0; k < plan->placement->count; k++) {
+        size_t first = plan->placement->segments[k].first;
+        if (plan->in_loop[k] && loop_of(chain, first, first + 1) == loop)
+            put_number(plan, 4, 0, chain->parts[chain->elements[first].first_part].iteration, 0);
+    }
+    end_line(plan, 4);
+    fputs("]:\n"
+          "    layers[i] = checkpoint_wrapper(layers[i])\n",
+          plan->out);
+}
+
+/* Where each segment of a loop opens and closes, iteration by iteration: what is open is a stack,
+ * since segments are within one another or apart. */
+static void put_iterations(struct plan *plan, uint32_t loop)
+{
+    const struct forward_chain *chain = plan->subject->forward;
+    const struct placement *placement = plan->placement;
+    size_t *ends = calloc(placement->count + 1, sizeof(*ends));
+    size_t open = 0, next = 0;
+    plan->failed |= !ends;
+    for (size_t i = 0; i < chain->count && !plan->failed; i++) {
+        size_t opened = 0;
+        for (; next < placement->count && placement->segments[next].first <= i; next++) {
+            bool here = plan->in_loop[next] && placement->segments[next].first == i &&
+                        loop_of(chain, i, placement->segments[next].end) == loop;
+            if (!here)
+                continue;
+            opened++;
+            ends[open++] = placement->segments[next].end;
+        }
+        size_t closed = 0;
+        for (; open > 0 && ends[open - 1] == i + 1; open--)
+            closed++;
+        const struct chain_element *element = &chain->elements[i];
+        for (uint32_t part = element->first_part; part < element->end_part; part++)
+            if (chain->parts[part].loop == loop)
+                put_number(plan, 4, part == element->first_part ? opened : 0,
+                           chain->parts[part].iteration,
+                           part + 1 == element->end_part ? closed : 0);
+    }
+    end_line(plan, 4);
+    free(ends);
+}
+
+static void put_nested(struct plan *plan, uint32_t loop)
+{
+    fputs("from torch.utils.checkpoint import checkpoint\n"
+          "\n"
+          "plan = [  # numbers are iterations; what is in a list of its own is checkpointed\n",
+          plan->out);
+    put_iterations(plan, loop);
+    fputs("]\n"
+          "\n"
+          "def run(part, x):\n"
+          "    for step in part:\n"
+          "        if isinstance(step, list):\n"
+          "            x = checkpoint(run, step, x, use_reentrant=False)\n"
+          "        else:\n"
+          "            x = layers[step](x)  # what the loop does in that iteration\n"
+          "    return x\n"
+          "\n"
+          "x = run(plan, x)  # in place of the loop\n",
+          plan->out);
+}
+
+static void put_loop(struct plan *plan, uint32_t loop, bool *first)
+{
+    const struct chain_loop *it = &plan->subject->forward->loops[loop];
+    char times[64];
+    snprintf(times, sizeof(times), ", a loop of %u", (unsigned)it->iterations);
+    if (!*first)
+        fputc('\n', plan->out);
+    *first = false;
+    comment(plan, "", symbols_text(plan->subject->trace->symbols, it->name), times);
+    buffer_clear(&plan->text);
+    if (it->is_call && is_plain(plan, loop))
+        put_plain(plan, loop);
+    else
+        put_nested(plan, loop);
+}
+
+bool suggest_loops_python(const struct page *page, const struct suggest_subject *subject,
+                          const struct placement *placement)
+{
+    const struct forward_chain *chain = subject->forward;
+    struct plan plan = {.out = page->out, .subject = subject, .placement = placement};
+    size_t loops = chain->loop_count;
+    bool first = true;
+    bool *used = calloc(placement->count + loops + 1, sizeof(*used));
+    if (!used)
+        return false;
+    plan.in_loop = used + loops;
+    for (size_t k = 0; k < placement->count; k++) {
+        uint32_t loop = loop_of(chain, placement->segments[k].first, placement->segments[k].end);
+        plan.in_loop[k] = loop != NO_LOOP;
+        if (loop != NO_LOOP)
+            used[loop] = true;
+    }
+    put_others(&plan);
+    for (uint32_t loop = 0; loop < loops && !plan.failed; loop++)
+        if (used[loop])
+            put_loop(&plan, loop, &first);
+    free(used);
+    buffer_release(&plan.text);
+    return !plan.failed;
+}

@@ -1,0 +1,55 @@
+/* What the parts of a suggestion's text share. */
+#ifndef MEMSNAP_RENDER_SUGGEST_PARTS_H
+#define MEMSNAP_RENDER_SUGGEST_PARTS_H
+
+#include "render/suggest/suggest.h"
+
+#define SUGGEST_INDENT 2
+
+/* Escaped; the root, whose name is empty, as "(the model)". Adds something in any case. */
+void suggest_add_name(struct buffer *out, struct text name);
+
+/* "layer1.0", or "layer1.0 .. layer2.3": escaped. */
+void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end);
+
+/* Of the time of a step; and as "12.3%". */
+double suggest_share(const struct problem *problem, int64_t time);
+const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time);
+
+/* What a point of comparison of this name is. */
+const char *suggest_comparison_remark(const char *name);
+
+/* What has to be known before the answer, if anything: the layers are not those of the peak, or
+ * not all, or the peak is no matter of activations. */
+void suggest_head_text(const struct page *page, const struct suggest_subject *subject);
+
+/* The layers are all of those at the peak, as far as is known, so what fits for them fits. */
+bool suggest_is_whole(const struct suggest_subject *subject);
+
+#define SUGGEST_WHOSE 64
+
+/* "step 1 ", for a verdict on layers that are not whole; else "". */
+const char *suggest_whose(char out[SUGGEST_WHOSE], const struct suggest_subject *subject);
+
+/* "18 blocks" and where they come from; what the figures rest on and leave out. */
+bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject);
+
+/* The same of the layers of a snapshot: subject->forward. */
+bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject);
+void suggest_emit_forward(struct json_writer *json, const struct suggest_subject *subject);
+
+/* The Python that applies a placement to the loops of subject->forward. */
+bool suggest_loops_python(const struct page *page, const struct suggest_subject *subject,
+                          const struct placement *placement);
+
+/* The checkpointed segments, one a line, and the Python. */
+bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
+                            const struct placement *placement);
+
+/* A paragraph at SUGGEST_INDENT, of text that needs no escaping. */
+void suggest_say(const struct page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void suggest_title(const struct page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,132 @@
+#include "render/core/table.h"
+#include "render/suggest/parts.h"
+
+static bool modules_text(const struct page *page, const struct suggest_subject *subject,
+                         const struct fairscale_advice *advice)
+{
+    struct buffer names = BUFFER_INIT;
+    for (size_t k = 0; k < advice->answer.count; k++) {
+        struct text name = layer_name(subject->trace, advice->modules[advice->answer.cuts[k]]);
+        buffer_puts(&names, k > 0 ? ", " : "Parts begin at ");
+        suggest_add_name(&names, name);
+    }
+    if (advice->answer.count > 0 && !names.failed) {
+        fprintf(page->out, "%*s", SUGGEST_INDENT, "");
+        page_paragraph(page, SUGGEST_INDENT, SUGGEST_INDENT, names.bytes);
+    }
+    bool ok = !names.failed;
+    buffer_release(&names);
+    return ok;
+}
+
+bool suggest_fairscale_text(const struct page *page, const struct suggest_subject *subject,
+                            const struct fairscale_advice *advice)
+{
+    const struct problem *problem = subject->problem;
+    char sum[UNITS_TEXT_SIZE], real[UNITS_TEXT_SIZE], best[UNITS_TEXT_SIZE];
+    char without[UNITS_TEXT_SIZE], extra[UNITS_TEXT_SIZE], best_extra[UNITS_TEXT_SIZE];
+    page_bytes(page, sum, advice->answer.max_memory);
+    page_bytes(page, real, advice->outcome.peak_bytes);
+    page_bytes(page, best, advice->best_outcome.peak_bytes);
+    page_bytes(page, without, advice->without_bytes);
+    suggest_extra(best_extra, problem, advice->best_outcome.extra_time);
+    suggest_extra(extra, problem, advice->outcome.extra_time);
+
+    suggest_head_text(page, subject);
+    suggest_title(page, "FairScale's placement of %zu checkpoint%s among %zu module%s: %s",
+                  advice->checkpoints, advice->checkpoints == 1 ? "" : "s", advice->module_count,
+                  advice->module_count == 1 ? "" : "s", sum);
+    if (!modules_text(page, subject, advice))
+        return false;
+    suggest_say(page,
+                "That measure is the largest part's sum of activations. Checkpointing every part "
+                "really peaks at %s, with %s more compute; without checkpoints the peak is %s.",
+                real, extra, without);
+    if (advice->inside > 0)
+        suggest_say(page,
+                    "%zu of the %zu cuts %s inside a block, where more than one tensor may cross: "
+                    "%s cannot be wrapped as %s.",
+                    advice->inside, advice->answer.count, advice->inside == 1 ? "is" : "are",
+                    advice->inside == 1 ? "it" : "they",
+                    advice->inside == 1 ? "it is" : "they are");
+    fputc('\n', page->out);
+    suggest_title(page, "The least real peak with as many parts: %s, with %s more compute", best,
+                  best_extra);
+    if (!suggest_placement_text(page, subject, &advice->best))
+        return false;
+    fputc('\n', page->out);
+    return suggest_basis_text(page, subject);
+}
+
+static void infeasible_text(const struct page *page, const struct suggest_subject *subject,
+                            const struct budget_plan *plan)
+{
+    char budget[UNITS_TEXT_SIZE], least[UNITS_TEXT_SIZE], exact[UNITS_TEXT_SIZE];
+    char without[UNITS_TEXT_SIZE];
+    suggest_title(page, "Budget %s: nothing fits", page_bytes(page, budget, plan->budget_bytes));
+    suggest_say(page, "The least that %s reaches is %s (%s bytes); without checkpoints it is %s.",
+                plan->model == PLAN_PEAK ? "one level of checkpoints" : "any plan found",
+                page_bytes(page, least, plan->least_budget_bytes),
+                units_count(exact, (uint64_t)plan->least_budget_bytes),
+                page_bytes(page, without, peak_without(&subject->problem->chain)));
+    suggest_say(page, plan->model == PLAN_PEAK
+                          ? "--model rotor, with checkpoints within checkpoints, may reach less."
+                          : "What is left: a smaller batch, a finer --granularity, or sharding.");
+}
+
+static void method_text(const struct page *page, const struct budget_plan *plan)
+{
+    char slot[UNITS_TEXT_SIZE], slack[UNITS_TEXT_SIZE];
+    page_bytes(page, slack, plan->budget_bytes - plan->peak_bytes);
+    const char *checked = plan->verified ? ", checked by replay" : "";
+    if (plan->model == PLAN_PEAK) {
+        suggest_say(page, "One level of checkpoints, in exact bytes%s; %s of the budget stay free.",
+                    checked, slack);
+        return;
+    }
+    suggest_say(page,
+                plan->exact
+                    ? "Checkpoints within checkpoints, in slots of %s that divide every size%s; "
+                      "%s of the budget stay free. Computed by %s."
+                    : "Checkpoints within checkpoints, sizes rounded up to slots of %s, then "
+                      "replayed in exact bytes%s; %s of the budget stay free. Computed by %s.",
+                page_bytes(page, slot, plan->slot_bytes), checked, slack, plan->backend->name);
+}
+
+static bool plan_text(const struct page *page, const struct suggest_subject *subject,
+                      const struct budget_plan *plan)
+{
+    char budget[UNITS_TEXT_SIZE], peak[UNITS_TEXT_SIZE], extra[UNITS_TEXT_SIZE];
+    char exact[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE], whose[SUGGEST_WHOSE];
+    if (!plan->feasible) {
+        infeasible_text(page, subject, plan);
+        return true;
+    }
+    page_bytes(page, budget, plan->budget_bytes);
+    suggest_extra(extra, subject->problem, plan->extra_time);
+    suggest_title(page, "Budget %s: %speaks at %s, with %s more compute", budget,
+                  suggest_whose(whose, subject), page_bytes(page, peak, plan->peak_bytes), extra);
+    suggest_say(page, "%s bytes exactly; without checkpoints %s.",
+                units_count(exact, (uint64_t)plan->peak_bytes),
+                page_bytes(page, without, peak_without(&subject->problem->chain)));
+    if (plan->segments.count == 0 && !suggest_is_whole(subject))
+        suggest_say(page,
+                    "No checkpoints are needed for that much; the step at the peak may take more.");
+    else if (plan->segments.count == 0)
+        suggest_say(page, "That fits as it is: no checkpoints are needed.");
+    else
+        method_text(page, plan);
+    return suggest_placement_text(page, subject, &plan->segments);
+}
+
+bool suggest_plans_text(const struct page *page, const struct suggest_subject *subject,
+                        const struct budget_plan *plans, size_t count)
+{
+    suggest_head_text(page, subject);
+    for (size_t k = 0; k < count; k++) {
+        if (!plan_text(page, subject, &plans[k]))
+            return false;
+        fputc('\n', page->out);
+    }
+    return suggest_basis_text(page, subject);
+}

@@ -1,0 +1,74 @@
+#include "solve/chain/chain.h"
+
+#include <stdlib.h>
+
+#define ARRAYS 5
+
+static size_t bytes_of(size_t layers)
+{
+    return (ARRAYS * layers + 1) * sizeof(int64_t);
+}
+
+bool chain_create(struct chain *chain, size_t layers, struct budget *budget, struct error *err)
+{
+    if (layers > SIZE_MAX / (2 * ARRAYS * sizeof(int64_t)))
+        return error_set(err, STATUS_LIMIT, "%zu layers are too many", layers);
+    if (!budget_take(budget, bytes_of(layers), err))
+        return false;
+    int64_t *next = calloc(1, bytes_of(layers));
+    if (!next) {
+        budget_give(budget, bytes_of(layers));
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    *chain = (struct chain){.layers = layers, .x = next};
+    next += layers + 1;
+    int64_t **rest[] = {&chain->xbar, &chain->ftmp, &chain->btmp, &chain->forward};
+    for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++, next += layers)
+        *rest[i] = next;
+    return true;
+}
+
+void chain_release(struct chain *chain, struct budget *budget)
+{
+    if (!chain->x)
+        return;
+    free(chain->x);
+    budget_give(budget, bytes_of(chain->layers));
+    *chain = (struct chain){0};
+}
+
+/* Adds values[0..count) to `*sum`. */
+static bool add_up(const int64_t *values, size_t count, const char *what, int64_t *sum,
+                   struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (values[i] < 0)
+            return error_set(err, STATUS_BAD_INPUT, "layer %zu: a negative %s", i, what);
+        if (values[i] >= CHAIN_MOST - *sum)
+            return error_set(err, STATUS_LIMIT, "the %ss of all layers add up to 2^50 or more",
+                             what);
+        *sum += values[i];
+    }
+    return true;
+}
+
+bool chain_check(const struct chain *chain, struct error *err)
+{
+    int64_t size = 0, time = 0;
+    size_t n = chain->layers;
+    if (n == 0)
+        return error_set(err, STATUS_BAD_INPUT, "no layers");
+    return add_up(chain->x, n + 1, "size", &size, err) &&
+           add_up(chain->xbar, n, "size", &size, err) &&
+           add_up(chain->ftmp, n, "size", &size, err) &&
+           add_up(chain->btmp, n, "size", &size, err) &&
+           add_up(chain->forward, n, "time", &time, err);
+}
+
+int64_t chain_forward_time(const struct chain *chain)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < chain->layers; i++)
+        sum += chain->forward[i];
+    return sum;
+}

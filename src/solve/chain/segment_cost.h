@@ -1,0 +1,50 @@
+/* What a checkpointed segment [first, end) takes at its worst, beside its input and all that was
+ * stored before it; grown layer by layer. */
+#ifndef MEMSNAP_SOLVE_CHAIN_SEGMENT_COST_H
+#define MEMSNAP_SOLVE_CHAIN_SEGMENT_COST_H
+
+#include "solve/chain/chain.h"
+
+struct segment_cost {
+    int64_t kept;    /* sum of xbar */
+    int64_t again;   /* most during the second forward, but for the gradient x[end] */
+    int64_t rest;    /* most during the first forward, or the backward */
+    int64_t forward; /* time of the forward */
+};
+
+static inline int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Layer l is the next one: cost is that of [first, l). */
+static inline void segment_cost_add(struct segment_cost *cost, const struct chain *chain,
+                                    size_t first, size_t l)
+{
+    int64_t running = (l > first ? chain->x[l] : 0) + chain->x[l + 1] + chain->ftmp[l];
+    cost->kept += chain->xbar[l];
+    cost->again = larger(cost->again, cost->kept + chain->ftmp[l]);
+    int64_t back = cost->kept + chain->x[l + 1] + chain->btmp[l];
+    cost->rest = larger(cost->rest, larger(running, back));
+    cost->forward += chain->forward[l];
+}
+
+static inline int64_t segment_cost_peak(const struct segment_cost *cost, const struct chain *chain,
+                                        size_t end)
+{
+    return larger(chain->x[end] + cost->again, cost->rest);
+}
+
+/* Grows with the segment, and is never more than its peak: nothing beyond needs to be tried. */
+static inline int64_t segment_cost_least(const struct segment_cost *cost)
+{
+    return larger(cost->again, cost->rest);
+}
+
+/* The most that layer i takes itself where it keeps all. */
+static inline int64_t kept_layer_peak(const struct chain *chain, size_t i)
+{
+    return chain->xbar[i] + larger(chain->ftmp[i], chain->x[i + 1] + chain->btmp[i]);
+}
+
+#endif

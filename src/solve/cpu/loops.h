@@ -1,0 +1,107 @@
+/* The loops of a CPU variant (solve/cpu/variant.h), included once for each. Before it are defined
+ *   VARIANT    the prefix of the functions' names
+ *   TARGET     their attributes
+ *   LANES      int32 in a vector, a divisor of COST_BLOCK
+ *   COLUMNS    columns whose sums are held in registers at a time: 2 or 4
+ *   LEAST(a,b) the lesser of two vectors, lane by lane
+ *   CHOOSE(mask, a, b)  mask ? a : b, lane by lane
+ *   MASK(v)    a bit for each lane of a vector whose lanes are all ones or none */
+
+#define PASTE_(a, b)  a##b
+#define PASTE(a, b)   PASTE_(a, b)
+#define VECTOR        PASTE(VARIANT, _vector)
+#define LOOSE         PASTE(VARIANT, _loose_vector)
+#define QUAD          PASTE(VARIANT, _quad)
+#define LIMITS        PASTE(VARIANT, _limits)
+#define SURROUNDINGS  PASTE(VARIANT, _surroundings)
+#define SHORTCUT      PASTE(VARIANT, _shortcut)
+#define WRAPPING      PASTE(VARIANT, _wrapping_vector)
+#define WRAPPING_QUAD PASTE(VARIANT, _wrapping_quad)
+
+#define INLINED  TARGET static inline __attribute__((always_inline))
+#define UNROLLED _Pragma("GCC unroll 4")
+
+typedef int32_t VECTOR __attribute__((vector_size(4 * LANES), may_alias));
+typedef int32_t LOOSE __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));
+typedef uint32_t WRAPPING __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));
+
+#include "solve/cpu/bounds.h"
+
+#include "solve/cpu/product.h"
+
+#include "solve/cpu/finish.h"
+
+/* Asks for the memory of the tile's cells, so that it is there when they are stored. */
+TARGET static inline void PASTE(VARIANT, _fetch)(const struct tile *tile)
+{
+    for (size_t block = 0; block < tile->blocks; block++) {
+        const int32_t *cells = tile_column(tile, block, tile->first_j);
+        _Pragma("GCC unroll 16") for (size_t k = 0; k < TILE_CELLS; k += COST_BLOCK)
+            __builtin_prefetch(cells + k, 1);
+    }
+}
+
+TARGET static inline void PASTE(VARIANT, _block)(const struct tile *tile, size_t block,
+                                                 struct SURROUNDINGS *around)
+{
+    _Alignas(64) int32_t sums[TILE_CELLS];
+    struct LIMITS limits;
+    PASTE(VARIANT, _start)(tile, block, &limits);
+    PASTE(VARIANT, _most)(tile, tile_slot(tile, block + 1) - 1, &limits);
+    if (limits.most == INT32_MIN) {
+        PASTE(VARIANT, _repeat)(tile, block, &limits);
+        return;
+    }
+    size_t chosen = PASTE(VARIANT, _choose)(tile, block, &limits);
+    PASTE(VARIANT, _product)(tile, &limits, chosen, sums);
+    PASTE(VARIANT, _rest)(tile, block, false, around, sums);
+}
+
+TARGET static void PASTE(VARIANT, _tile)(const struct tile *tile)
+{
+    PASTE(VARIANT, _fetch)(tile);
+    if (tile->first_i == tile->first_j) {
+        PASTE(VARIANT, _corner)(tile);
+        PASTE(VARIANT, _set_ends)(tile);
+        return;
+    }
+    struct LIMITS limits;
+    struct SURROUNDINGS around;
+    PASTE(VARIANT, _start)(tile, 0, &limits);
+    PASTE(VARIANT, _see_left)(tile, &limits);
+    if ((tile->first_j - tile->first_i) / COST_STRIP % SHAPE_ROWS == 1)
+        PASTE(VARIANT, _see_right)(tile, &limits);
+    PASTE(VARIANT, _most)(tile, tile_slot(tile, tile->blocks) - 1, &limits);
+    if (limits.most == INT32_MIN) {
+        for (size_t block = 0; block < tile->blocks; block++)
+            PASTE(VARIANT, _repeat)(tile, block, &limits);
+    } else {
+        PASTE(VARIANT, _look_up)(tile, &around);
+        for (size_t block = 0; block < tile->blocks; block++)
+            PASTE(VARIANT, _block)(tile, block, &around);
+    }
+    PASTE(VARIANT, _set_ends)(tile);
+}
+
+#undef PASTE
+#undef PASTE_
+#undef VECTOR
+#undef LOOSE
+#undef QUAD
+#undef LIMITS
+#undef SURROUNDINGS
+#undef SHORTCUT
+#undef WRAPPING
+#undef WRAPPING_QUAD
+#undef INLINED
+#undef UNROLLED
+#undef CORNER_SPLITS
+#undef SHAPE_ROWS
+#undef REST_SPLITS
+#undef VARIANT
+#undef TARGET
+#undef LANES
+#undef COLUMNS
+#undef LEAST
+#undef CHOOSE
+#undef MASK

@@ -1,0 +1,28 @@
+/* The inner loops of the CPU back end, once for each kind of vector instructions. */
+#ifndef MEMSNAP_SOLVE_CPU_VARIANT_H
+#define MEMSNAP_SOLVE_CPU_VARIANT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "solve/cpu/tile.h"
+
+struct cpu_variant {
+    const char *name;        /* "AVX2" */
+    bool (*supported)(void); /* by the processor */
+    /* Fills a tile, in the table and in the buffer of columns. */
+    void (*tile)(const struct tile *tile);
+};
+
+extern const struct cpu_variant cpu_variants[]; /* the fastest first; the last is plain C */
+extern const size_t cpu_variant_count;
+
+const struct cpu_variant *cpu_best_variant(void);
+
+/* Fills one table a problem with one variant, as backend.solve does, in so many threads; 0: as many
+ * as are of use. Adds what it did to *done, unless that is NULL. */
+bool cpu_solve_with(const struct cpu_variant *variant, const struct cost_problem *problems,
+                    struct cost_table *tables, size_t count, unsigned threads,
+                    struct cpu_work *done, struct budget *budget, struct error *err);
+
+#endif

@@ -1,0 +1,79 @@
+/* One cost table on the CPU, in COST_PANELS.
+ *
+ * Columns are taken COST_STRIP at a time, ascending, and WAVE_PASS such strips in a pass over the
+ * rows before them; of a pass, spans of TILE_SPAN blocks of slots ascending; of such a span, row
+ * strips from the diagonal up, for the pass's columns from the left. So what a row strip has in a
+ * span is read once for all columns of the pass. A tile of rows and columns needs
+ *   - H(i, s-1, m) of its rows and slots, from column strips before: as they lie in the table;
+ *   - H(s, j, m - x[s]) of its columns, from rows below: kept row by row in a buffer beside the
+ *     table, for there slots are shifted by x[s] and may begin anywhere.
+ * Of the splits with both in other tiles only those are tried that may be of use
+ * (solve/cpu/bounds.h), which is told from the last slots of blocks: they are kept a second time,
+ * side by side for neighbouring splits. Those that touch the tile itself are added cell by cell,
+ * from its lower left corner on.
+ *
+ * Threads take whole passes. A row strip has to wait only for the tile beside it, in the pass
+ * before: a wavefront. */
+#ifndef MEMSNAP_SOLVE_CPU_WAVE_H
+#define MEMSNAP_SOLVE_CPU_WAVE_H
+
+#include <stdatomic.h>
+
+#include "solve/cpu/variant.h"
+
+#define WAVE_PASS 4 /* column strips at most */
+
+/* How large all is. */
+struct wave_shape {
+    size_t strips, blocks;
+    size_t pass_strips; /* column strips of a pass */
+};
+
+/* What all threads share. Arrays are padded with zeros to whole strips. */
+struct wave {
+    const struct cpu_variant *variant;
+    struct cost_table *table;
+    struct wave_shape shape;
+    struct tile_chain chain;
+    int32_t *tops;       /* the last slot of each block: [row strip][block][row][column] */
+    atomic_size_t next;  /* pass to be taken */
+    atomic_size_t *done; /* row strips of each pass, one span after another */
+    char *buffers;       /* memory for those of each thread */
+};
+
+/* A column strip of the pass a thread is at. */
+struct wave_column {
+    int32_t *cells; /* [row][COST_STRIP columns][step]: the first block of each is infinite, for
+                       slots below 0 */
+    int32_t *least; /* [row][COST_STRIP columns] */
+    int32_t *ends;  /* of the present span, as in struct tile */
+    int32_t *right, *finite, *shape; /* as there */
+};
+
+/* What one thread works with. */
+struct wave_buffers {
+    struct wave_column columns[WAVE_PASS];
+    size_t rows, step;
+    size_t *offsets; /* of the present span, as in struct tile */
+    int32_t *left, *shape;
+    uint32_t *chosen;
+    struct tile_split *splits;
+    struct tile_places *places;
+    struct cpu_work work;
+};
+
+/* For so many threads. */
+struct wave_shape wave_shape(const struct cost_problem *problem, unsigned threads);
+/* What a wave and so many threads need beside the table's cells. */
+size_t wave_bytes(const struct wave_shape *shape, unsigned threads);
+
+/* Into the memory beside the cells, which is the table's and stays so. */
+void wave_begin(struct wave *wave, const struct wave_shape *shape,
+                const struct cost_problem *problem, struct cost_table *table,
+                const struct cpu_variant *variant);
+void wave_buffers_begin(struct wave_buffers *buffers, const struct wave *wave, unsigned thread);
+
+/* Takes passes until there are no more. Several threads may, each with its own buffers. */
+void wave_run(struct wave *wave, struct wave_buffers *buffers);
+
+#endif

@@ -1,0 +1,68 @@
+/* Optimal persistent schedules (model `rotor`): checkpoints within checkpoints. They fit where one
+ * level of checkpoints does not, and take less time at tight budgets. The theory, and the table
+ * that holds it: solve/backend/cost_table.h.
+ *
+ * Memory is counted in slots while the search runs, every size rounded up, which wastes half a slot
+ * a tensor held. So some more slots than the budget has are searched, and the best schedule is
+ * taken whose exact bytes, by replay, fit. */
+#ifndef MEMSNAP_SOLVE_DP_ROTOR_H
+#define MEMSNAP_SOLVE_DP_ROTOR_H
+
+#include "solve/backend/backend.h"
+#include "solve/chain/placement.h"
+
+#define ROTOR_MOST_LAYERS 1024
+
+struct rotor_options {
+    const struct backend *backend; /* NULL: backend_choose() */
+    unsigned threads;              /* as backend_options */
+    size_t slots;                  /* that a budget is divided into; 0: as many as take a second */
+};
+
+struct rotor_plan {
+    bool feasible; /* all below is of a feasible plan only, but for slot_bytes */
+    int64_t slot_bytes;
+    bool exact;         /* every size is a whole number of slots: the optimum of all */
+    int64_t peak_bytes; /* exact, by replay */
+    int64_t extra_time;
+    struct schedule schedule;
+    struct placement segments; /* the same as checkpoints within checkpoints */
+};
+
+struct rotor_report {
+    const struct backend *backend; /* who computed it in the end */
+    struct error device_error;     /* why another one did not; status 0: none failed */
+};
+
+/* A plan a budget (bytes, >= 0, without x[0]); all tables are one batch. STATUS_LIMIT beyond
+ * ROTOR_MOST_LAYERS, where the slots asked for would take minutes, or beyond the budget. */
+bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count,
+                 const struct rotor_options *options, struct rotor_plan *plans,
+                 struct rotor_report *report, struct budget *budget, struct error *err);
+
+/* The plan with the least peak that the slots can tell from others. */
+bool rotor_least(const struct chain *chain, const struct rotor_options *options,
+                 struct rotor_plan *plan, struct rotor_report *report, struct budget *budget,
+                 struct error *err);
+
+#define ROTOR_FRONT_POINTS 12
+
+struct rotor_point {
+    int64_t peak_bytes, extra_time; /* exact, by replay */
+    size_t checkpoints;
+};
+
+struct rotor_front {
+    struct rotor_point points[ROTOR_FRONT_POINTS]; /* memory ascending, extra time descending */
+    size_t count;
+};
+
+/* Some of what there is to choose from with less than `below` bytes. On the CPU, with `threads` as
+ * in rotor_options, in a fraction of a second: no points where the chain is too long for that, or
+ * the table beyond the budget. */
+bool rotor_front_find(const struct chain *chain, int64_t below, unsigned threads,
+                      struct rotor_front *front, struct budget *budget, struct error *err);
+
+void rotor_plan_release(struct rotor_plan *plan, struct budget *budget);
+
+#endif

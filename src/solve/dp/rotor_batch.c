@@ -1,0 +1,122 @@
+#include "solve/dp/rotor_batch.h"
+
+#include <stdlib.h>
+
+#include "solve/dp/rotor_walk.h"
+
+#define MOST_SLOTS  500
+#define LEAST_SLOTS 100
+#define STEPS       2e10 /* a second or so of one CPU thread */
+#define MOST_STEPS  1e12
+
+static size_t affordable_slots(size_t layers, size_t count)
+{
+    double n = (double)layers, slots = STEPS / (n * n * n / 6 * (double)count + 1);
+    return slots > MOST_SLOTS ? MOST_SLOTS : slots < LEAST_SLOTS ? LEAST_SLOTS : (size_t)slots;
+}
+
+static bool allocate(struct rotor_batch *batch, struct error *err)
+{
+    size_t item = sizeof(*batch->scaled) + sizeof(*batch->problems) + sizeof(*batch->tables);
+    if (__builtin_mul_overflow(item, batch->count, &batch->bytes))
+        return error_set(err, STATUS_LIMIT, "%zu budgets are too many", batch->count);
+    if (!budget_take(batch->budget, batch->bytes, err))
+        return false;
+    batch->scaled = calloc(1, batch->bytes);
+    if (!batch->scaled) {
+        budget_give(batch->budget, batch->bytes);
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    batch->problems = (struct cost_problem *)(batch->scaled + batch->count);
+    batch->tables = (struct cost_table *)(batch->problems + batch->count);
+    return true;
+}
+
+void rotor_batch_release(struct rotor_batch *batch)
+{
+    for (size_t k = 0; k < batch->count && batch->scaled; k++) {
+        cost_table_release(&batch->tables[k], batch->budget);
+        rotor_problem_release(&batch->scaled[k], batch->budget);
+    }
+    if (batch->scaled)
+        budget_give(batch->budget, batch->bytes);
+    free(batch->scaled);
+}
+
+bool rotor_batch_begin(struct rotor_batch *batch, const struct rotor_options *options,
+                       struct rotor_report *report, struct error *err)
+{
+    struct backend_options run = {.threads = options->threads, .budget = batch->budget};
+    const struct backend *backend = options->backend;
+    for (size_t k = 0; k < batch->count; k++)
+        if (!cost_problem_check(&batch->problems[k], err))
+            return false;
+    if (!backend)
+        backend = backend_choose(batch->problems, batch->count, options->threads);
+    *report = (struct rotor_report){.backend = backend};
+    batch->threads = options->threads;
+    batch->on_device = backend != &backend_cpu &&
+                       backend->solve(batch->problems, batch->tables, batch->count, &run, err);
+    if (backend != &backend_cpu && !batch->on_device) {
+        *report = (struct rotor_report){.backend = &backend_cpu};
+        error_set(&report->device_error, err->status, "%s: %.200s", backend->name, err->text);
+    }
+    return true;
+}
+
+bool rotor_batch_fill(struct rotor_batch *batch, size_t k, struct error *err)
+{
+    struct backend_options run = {.threads = batch->threads, .budget = batch->budget};
+    if (batch->on_device)
+        return true;
+    if (k > 0) {
+        batch->tables[k] = batch->tables[k - 1];
+        batch->tables[k - 1] = (struct cost_table){0};
+    }
+    return backend_cpu.solve(&batch->problems[k], &batch->tables[k], 1, &run, err);
+}
+
+bool rotor_batch_prepare(struct rotor_batch *batch, const int64_t *budgets, size_t slots,
+                         struct error *err)
+{
+    if (batch->chain->layers > ROTOR_MOST_LAYERS)
+        return error_set(err, STATUS_LIMIT, "%zu layers are more than %d", batch->chain->layers,
+                         ROTOR_MOST_LAYERS);
+    if (!allocate(batch, err))
+        return false;
+    double n = (double)batch->chain->layers;
+    if (slots == 0)
+        slots = affordable_slots(batch->chain->layers, batch->count);
+    if (n * n * n / 6 * (double)slots * (double)batch->count > MOST_STEPS)
+        return error_set(
+            err, STATUS_LIMIT,
+            "%.0f layers in %zu slots would take minutes: fewer slots, or coarser cuts", n, slots);
+    for (size_t k = 0; k < batch->count; k++) {
+        if (!rotor_problem_create(&batch->scaled[k], batch->chain, budgets[k], slots, batch->budget,
+                                  err))
+            return false;
+        batch->problems[k] = batch->scaled[k].problem;
+    }
+    return true;
+}
+
+bool rotor_batch_plan(const struct rotor_batch *batch, size_t k, int32_t m, struct rotor_plan *plan,
+                      struct error *err)
+{
+    struct replay_outcome outcome;
+    struct rotor_plan tried = {.feasible = true,
+                               .slot_bytes = batch->scaled[k].slot_bytes,
+                               .exact = batch->scaled[k].exact};
+    bool ok = rotor_walk(&batch->problems[k], &batch->tables[k], m, &tried.schedule,
+                         &tried.segments, batch->budget, err) &&
+              schedule_replay(&tried.schedule, batch->chain, batch->budget, &outcome, err);
+    if (!ok) {
+        rotor_plan_release(&tried, batch->budget);
+        return false;
+    }
+    tried.peak_bytes = outcome.peak_bytes;
+    tried.extra_time = outcome.extra_time;
+    rotor_plan_release(plan, batch->budget);
+    *plan = tried;
+    return true;
+}

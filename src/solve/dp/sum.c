@@ -1,0 +1,194 @@
+#include "solve/dp/sum.h"
+
+#include <stdlib.h>
+
+#include "solve/dp/sum_parts.h"
+
+#define MOST_STEPS 2e10 /* about a minute */
+
+struct problem {
+    int64_t *before; /* [n+1] sum of the sizes before index i */
+    uint32_t *parts; /* [n+1] see sum_parts.h */
+    size_t n;
+    bool negative; /* some size is */
+};
+
+static bool add_up(struct problem *problem, const int64_t *sizes, struct error *err)
+{
+    problem->before[0] = 0;
+    for (size_t i = 0; i < problem->n; i++) {
+        problem->negative |= sizes[i] < 0;
+        if (__builtin_add_overflow(problem->before[i], sizes[i], &problem->before[i + 1]))
+            return error_set(err, STATUS_LIMIT, "the sizes of all modules add up to too much");
+    }
+    return true;
+}
+
+static bool add_cut(struct sum_answer *answer, size_t at, struct budget *budget, struct error *err)
+{
+    if (!vec_grow((void **)&answer->cuts, &answer->capacity, answer->count + 1,
+                  sizeof(*answer->cuts), budget, err))
+        return false;
+    answer->cuts[answer->count++] = at;
+    return true;
+}
+
+static bool too_long(size_t n, size_t checkpoints, struct error *err)
+{
+    return error_set(err, STATUS_LIMIT, "%zu checkpoints among %zu modules are too many",
+                     checkpoints, n);
+}
+
+/* The least s > from with V(s, r-1) <= bound. */
+static size_t next_cut(struct problem *problem, size_t from, size_t r, int64_t bound)
+{
+    sum_count_parts(problem->before, problem->n, from, bound, problem->parts);
+    size_t s = from + 1;
+    while (problem->parts[s] > r)
+        s++;
+    return s;
+}
+
+static int bits(uint64_t number)
+{
+    return number > 0 ? 64 - __builtin_clzll(number) : 0;
+}
+
+/* Of place(), as it was measured: each cut looks at all sizes behind it, and then halves a bound
+ * between 0 and the largest size. For each bound it goes through as many parts as are left, and
+ * looks for the end of each among about n / checkpoints sizes. */
+static double steps_of(const struct problem *problem, size_t checkpoints)
+{
+    double n = (double)problem->n, k = (double)checkpoints;
+    int64_t largest = 0;
+    for (size_t i = 0; i < problem->n; i++) {
+        int64_t size = problem->before[i + 1] - problem->before[i];
+        largest = size > largest ? size : largest;
+    }
+    double search = 0.6 * bits(problem->n / (checkpoints + 1)) - 0.1;
+    return k * n + k * k * bits((uint64_t)largest) * (search > 0.5 ? search : 0.5);
+}
+
+static bool place(struct problem *problem, size_t checkpoints, struct sum_answer *answer,
+                  struct budget *budget, struct error *err)
+{
+    size_t n = problem->n, at = 0;
+    if (steps_of(problem, checkpoints) > MOST_STEPS / 2)
+        return too_long(n, checkpoints, err);
+    int64_t bound = sum_least(problem->before, n, 0, checkpoints + 1);
+    answer->max_memory = bound;
+    for (size_t r = checkpoints; r > 0 && at < n; r--) {
+        at = next_cut(problem, at, r, bound);
+        if (at < n && !add_cut(answer, at, budget, err))
+            return false;
+        bound = at < n ? sum_least(problem->before, n, at, r) : 0;
+    }
+    return true;
+}
+
+/* V(p, r) for all p from V(., r-1), and the first cut that reaches it. */
+static void fill_row(const struct problem *problem, const int64_t *less, int64_t *values,
+                     uint32_t *cuts)
+{
+    size_t n = problem->n;
+    values[n] = 0;
+    for (size_t p = 0; p < n; p++) {
+        values[p] = INT64_MAX;
+        for (size_t s = p + 1; s <= n; s++) {
+            int64_t part = problem->before[s] - problem->before[p];
+            int64_t value = part > less[s] ? part : less[s];
+            if (value < values[p]) {
+                values[p] = value;
+                cuts[p] = (uint32_t)s;
+            }
+        }
+    }
+}
+
+static bool follow(const struct problem *problem, const uint32_t *cuts, size_t checkpoints,
+                   struct sum_answer *answer, struct budget *budget, struct error *err)
+{
+    size_t at = 0;
+    for (size_t r = checkpoints; r > 0; r--) {
+        at = cuts[r * problem->n + at];
+        if (at == problem->n)
+            return true;
+        if (!add_cut(answer, at, budget, err))
+            return false;
+    }
+    return true;
+}
+
+/* FairScale's recursion as it is, in the order of r. With k > n cuts it is that with n: each cut
+ * takes an entry at least. */
+static bool place_negative(struct problem *problem, size_t checkpoints, struct sum_answer *answer,
+                           struct budget *budget, struct error *err)
+{
+    size_t n = problem->n, rows = 2 * (n + 1), bytes;
+    if ((double)checkpoints * (double)n * (double)n > MOST_STEPS)
+        return too_long(n, checkpoints, err);
+    bytes = rows * sizeof(int64_t) + (checkpoints + 1) * n * sizeof(uint32_t);
+    if (!budget_take(budget, bytes, err))
+        return false;
+    int64_t *values = malloc(bytes), *less = values + (n + 1), *current = values;
+    bool ok = values || error_set(err, STATUS_LIMIT, "out of memory");
+    for (size_t p = 0; ok && p <= n; p++)
+        current[p] = problem->before[n] - problem->before[p];
+    uint32_t *cuts = (uint32_t *)(values + rows);
+    for (size_t r = 1; ok && r <= checkpoints; r++) {
+        int64_t *swapped = less;
+        less = current;
+        current = swapped;
+        fill_row(problem, less, current, cuts + r * n);
+    }
+    if (ok)
+        answer->max_memory = current[0];
+    ok = ok && follow(problem, cuts, checkpoints, answer, budget, err);
+    free(values);
+    budget_give(budget, bytes);
+    return ok;
+}
+
+static bool allocate(struct problem *problem, size_t count, size_t *bytes, struct budget *budget,
+                     struct error *err)
+{
+    if (count >= UINT32_MAX)
+        return error_set(err, STATUS_LIMIT, "%zu modules are too many", count);
+    *bytes = (count + 1) * (sizeof(int64_t) + sizeof(uint32_t));
+    if (!budget_take(budget, *bytes, err))
+        return false;
+    problem->before = malloc(*bytes);
+    if (!problem->before) {
+        budget_give(budget, *bytes);
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    problem->parts = (uint32_t *)(problem->before + count + 1);
+    problem->n = count;
+    return true;
+}
+
+bool sum_place(const int64_t *sizes, size_t count, size_t checkpoints, struct sum_answer *answer,
+               struct budget *budget, struct error *err)
+{
+    struct problem problem = {0};
+    struct sum_answer found = {0};
+    size_t bytes = 0;
+    if (!allocate(&problem, count, &bytes, budget, err))
+        return false;
+    checkpoints = checkpoints < count ? checkpoints : count;
+    bool ok = add_up(&problem, sizes, err) && (problem.negative ? place_negative : place)(
+                                                  &problem, checkpoints, &found, budget, err);
+    free(problem.before);
+    budget_give(budget, bytes);
+    if (ok)
+        *answer = found;
+    else
+        sum_release(&found, budget);
+    return ok;
+}
+
+void sum_release(struct sum_answer *answer, struct budget *budget)
+{
+    vec_free(answer->cuts, answer->capacity, sizeof(*answer->cuts), budget);
+    *answer = (struct sum_answer){0};
+}

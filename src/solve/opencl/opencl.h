@@ -1,0 +1,49 @@
+/* OpenCL, as far as cost tables need it: the pieces of the back end (opencl.c). */
+#ifndef MEMSNAP_SOLVE_OPENCL_OPENCL_H
+#define MEMSNAP_SOLVE_OPENCL_OPENCL_H
+
+#include "solve/backend/device.h"
+#include "solve/opencl/api.h"
+
+/* A device that was chosen, on its own. */
+struct opencl_place {
+    cl_device_id device;
+    bool is_cpu;
+    uint32_t units;
+    uint64_t most_bytes; /* of a buffer */
+    char platform[64], name[96];
+};
+
+/* opencl_find.c: the library, which stays loaded, and the best of its devices: GPUs and
+ * accelerators before CPUs, and those with most compute units first. STATUS_IO: there is none, and
+ * why. Looked for once. */
+bool opencl_find(struct opencl_place *place, struct error *err);
+extern struct opencl_api opencl; /* filled by it */
+
+/* Fills *err from the status of a call; false. */
+bool opencl_failed(const char *call, int32_t status, struct error *err);
+
+struct opencl_device {
+    cl_context context;
+    cl_command_queue queue;
+    cl_program program;
+    cl_kernel kernels[DEVICE_KERNELS];
+    cl_mem tables, numbers, problems; /* of the batch that is loaded */
+};
+
+/* opencl_device.c: opens the device and compiles the kernels. */
+bool opencl_open(struct opencl_device *device, const struct opencl_place *place, struct error *err);
+void opencl_close(struct opencl_device *device);
+
+/* For struct device. */
+bool opencl_load(void *self, const struct device_batch *batch, struct error *err);
+bool opencl_launch(void *self, enum device_kernel kernel, const uint32_t groups[3], int diagonal,
+                   struct error *err);
+bool opencl_fetch(void *self, size_t offset, void *to, size_t bytes, struct error *err);
+void opencl_unload(void *self);
+
+/* The kernels' source, made from opencl_kernel.cl by scripts/embed. */
+extern const unsigned char opencl_source[];
+extern const size_t opencl_source_size;
+
+#endif

@@ -1,0 +1,224 @@
+#include "solve/problem/cuts.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define SHOWN_NAMES     3
+#define LONGEST_SHOWN   36
+#define LONGEST_MATCHED 4096 /* bytes of a name that a pattern is tried on */
+
+enum {
+    HAS_NUMBERED = 1,   /* children named by a number */
+    HAS_OTHERS = 2,     /* children named otherwise */
+    HOLDS_NUMBERED = 4, /* somewhere below it is a module with numbered children, or it is one */
+};
+
+struct tree_node {
+    uint64_t hash; /* 0: free */
+    unsigned flags;
+};
+
+void tree_init(struct tree *tree, struct budget *budget)
+{
+    *tree = (struct tree){.seed = hash_seed(), .budget = budget};
+}
+
+void tree_release(struct tree *tree)
+{
+    free(tree->nodes);
+    budget_give(tree->budget, tree->capacity * sizeof(*tree->nodes));
+    *tree = (struct tree){0};
+}
+
+static struct tree_node *find(const struct tree *tree, uint64_t hash)
+{
+    size_t at = (size_t)hash & (tree->capacity - 1);
+    while (tree->nodes[at].hash != 0 && tree->nodes[at].hash != hash)
+        at = (at + 1) & (tree->capacity - 1);
+    return &tree->nodes[at];
+}
+
+static bool grow(struct tree *tree, struct error *err)
+{
+    struct tree old = *tree;
+    size_t capacity = old.capacity ? 2 * old.capacity : 64;
+    if (!budget_take(tree->budget, capacity * sizeof(*tree->nodes), err))
+        return false;
+    struct tree_node *nodes = calloc(capacity, sizeof(*nodes));
+    if (!nodes) {
+        budget_give(tree->budget, capacity * sizeof(*tree->nodes));
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    tree->nodes = nodes;
+    tree->capacity = capacity;
+    for (size_t i = 0; i < old.capacity; i++)
+        if (old.nodes[i].hash != 0)
+            *find(tree, old.nodes[i].hash) = old.nodes[i];
+    free(old.nodes);
+    budget_give(tree->budget, old.capacity * sizeof(*old.nodes));
+    return true;
+}
+
+static bool add_flags(struct tree *tree, uint64_t hash, unsigned flags, struct error *err)
+{
+    if (tree->count * 2 >= tree->capacity && !grow(tree, err))
+        return false;
+    struct tree_node *node = find(tree, hash);
+    tree->count += node->hash == 0;
+    node->hash = hash;
+    node->flags |= flags;
+    return true;
+}
+
+/* The names of the modules that hold a module are the prefixes of its own; their hashes are made
+ * component by component. */
+struct prefix {
+    struct text name;
+    size_t end; /* of the prefix: 0 is the root */
+    uint64_t hash;
+};
+
+static size_t component_size(const struct prefix *prefix)
+{
+    const char *from = prefix->name.bytes + prefix->end + (prefix->end > 0);
+    const char *end = prefix->name.bytes + prefix->name.size;
+    const char *dot = memchr(from, '.', (size_t)(end - from));
+    return (size_t)((dot ? dot : end) - from);
+}
+
+static bool at_end(const struct prefix *prefix)
+{
+    return prefix->end >= prefix->name.size;
+}
+
+static bool is_numbered(const struct prefix *prefix)
+{
+    const char *from = prefix->name.bytes + prefix->end + (prefix->end > 0);
+    size_t size = component_size(prefix);
+    for (size_t i = 0; i < size; i++)
+        if (from[i] < '0' || from[i] > '9')
+            return false;
+    return size > 0;
+}
+
+static void descend(struct prefix *prefix)
+{
+    size_t size = component_size(prefix), begin = prefix->end + (prefix->end > 0);
+    prefix->hash = hash_bytes(prefix->name.bytes + begin, size, prefix->hash) | 1;
+    prefix->end = begin + size;
+    if (prefix->end == 0) /* an empty first component */
+        prefix->end = prefix->name.size > 0;
+}
+
+static struct prefix root_of(const struct tree *tree, struct text name)
+{
+    return (struct prefix){.name = name, .hash = tree->seed | 1};
+}
+
+bool tree_add(struct tree *tree, struct text name, struct error *err)
+{
+    bool numbered = false;
+    struct prefix walk = root_of(tree, name), again = walk;
+    for (; !at_end(&walk); descend(&walk)) {
+        numbered |= is_numbered(&walk);
+        if (!add_flags(tree, walk.hash, is_numbered(&walk) ? HAS_NUMBERED : HAS_OTHERS, err))
+            return false;
+    }
+    /* Above the first number only: what holds a block is no block. */
+    for (; numbered && !at_end(&again); descend(&again)) {
+        if (!add_flags(tree, again.hash, HOLDS_NUMBERED, err))
+            return false;
+        numbered = !is_numbered(&again);
+    }
+    return true;
+}
+
+static unsigned flags_of(const struct tree *tree, uint64_t hash)
+{
+    return tree->capacity > 0 ? find(tree, hash)->flags : 0;
+}
+
+static size_t block_of(const struct tree *tree, struct text name)
+{
+    struct prefix walk = root_of(tree, name);
+    bool in_block = false;
+    while (!at_end(&walk)) {
+        unsigned flags = flags_of(tree, walk.hash);
+        bool container = in_block
+                             ? flags == HAS_NUMBERED || flags == (HAS_NUMBERED | HOLDS_NUMBERED)
+                             : walk.end == 0 || flags & HOLDS_NUMBERED;
+        if (!container)
+            break;
+        in_block |= is_numbered(&walk);
+        descend(&walk);
+    }
+    return walk.end;
+}
+
+static size_t components(struct text name, size_t depth)
+{
+    size_t end = 0;
+    for (; end < name.size; end++)
+        if (name.bytes[end] == '.' && --depth == 0)
+            break;
+    return end;
+}
+
+/* The shortest prefix that matches. */
+static size_t matching(const char *pattern, struct text name)
+{
+    char prefix[LONGEST_MATCHED + 1];
+    for (size_t end = 1; end <= name.size && end <= LONGEST_MATCHED; end++) {
+        if (end < name.size && name.bytes[end] != '.')
+            continue;
+        memcpy(prefix, name.bytes, end);
+        prefix[end] = '\0';
+        if (fnmatch(pattern, prefix, 0) == 0)
+            return end;
+    }
+    return 0;
+}
+
+size_t cuts_module(const struct cuts *cuts, const struct tree *tree, struct text name)
+{
+    switch (cuts->kind) {
+    case CUT_LEAVES:
+        return name.size;
+    case CUT_DEPTH:
+        return components(name, cuts->depth);
+    case CUT_PATTERN:
+        return matching(cuts->pattern, name);
+    default:
+        return block_of(tree, name);
+    }
+}
+
+static bool same_name(struct text a, struct text b)
+{
+    return a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
+}
+
+bool cuts_unmatched(const struct cuts *cuts, const char *what, const struct text *names,
+                    size_t count, struct error *err)
+{
+    char list[SHOWN_NAMES * (LONGEST_SHOWN + 2) + sizeof("; there are ...")] = "";
+    size_t size = 0, shown = 0;
+    for (size_t i = 0; i < count && shown <= SHOWN_NAMES; i++) {
+        struct text name = names[i];
+        if (name.size == 0 || (i > 0 && same_name(name, names[i - 1])))
+            continue;
+        const char *before = shown > 0 ? ", " : "; there are ";
+        int longest = (int)(name.size < LONGEST_SHOWN ? name.size : LONGEST_SHOWN);
+        if (shown++ < SHOWN_NAMES)
+            size += (size_t)snprintf(list + size, sizeof(list) - size, "%s%.*s", before, longest,
+                                     name.bytes);
+        else
+            snprintf(list + size, sizeof(list) - size, ", ...");
+    }
+    return error_set(err, STATUS_USAGE, "--granularity: no %s matches '%.60s'%s", what,
+                     cuts->pattern, list);
+}

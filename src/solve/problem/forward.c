@@ -1,0 +1,85 @@
+#include "solve/problem/forward.h"
+
+#include "solve/chain/segment_cost.h"
+
+static bool make_room(struct forward_problem *made, const struct forward_chain *chain,
+                      struct budget *budget, struct error *err)
+{
+    struct problem *problem = &made->problem;
+    size_t count = chain->count;
+    return vec_grow((void **)&made->rows, &made->row_capacity, count, sizeof(*made->rows), budget,
+                    err) &&
+           vec_grow((void **)&problem->rows, &problem->row_capacity, count, sizeof(*problem->rows),
+                    budget, err) &&
+           vec_grow((void **)&problem->modules, &problem->module_capacity, chain->part_count,
+                    sizeof(*problem->modules), budget, err) &&
+           vec_grow((void **)&problem->pieces, &problem->piece_capacity, count,
+                    sizeof(*problem->pieces), budget, err) &&
+           chain_create(&problem->chain, count, budget, err);
+}
+
+static void set_layer(struct chain *layers, const struct forward_chain *chain, size_t i)
+{
+    const struct chain_element *element = &chain->elements[i];
+    layers->x[i + 1] = element->output_bytes;
+    layers->xbar[i] = larger(element->activation_bytes, element->output_bytes);
+    layers->ftmp[i] = element->forward_extra_bytes;
+    layers->btmp[i] = element->backward_extra_bytes;
+    layers->forward[i] = chain->timed ? element->forward_ns : element->activation_bytes;
+}
+
+static void set_rows(struct forward_problem *made, const struct forward_chain *chain,
+                     struct symbols *symbols)
+{
+    struct problem *problem = &made->problem;
+    for (size_t i = 0; i < chain->count; i++) {
+        const struct chain_element *element = &chain->elements[i];
+        made->rows[i] = (struct layer_row){
+            .module_name = chain->parts[element->first_part].name,
+            .is_forward = true,
+            .memory_activations = element->activation_bytes,
+        };
+        problem->rows[i] = &made->rows[i];
+        problem->pieces[i] = (struct piece){i, i + 1, element->first_part, element->end_part};
+        set_layer(&problem->chain, chain, i);
+    }
+    for (size_t i = 0; i < chain->part_count; i++)
+        problem->modules[i] = symbols_text(symbols, chain->parts[i].name);
+    problem->row_count = chain->count;
+    problem->module_count = chain->part_count;
+    problem->merged = chain->joined;
+    made->trace = (struct layer_trace){.rows = made->rows,
+                                       .count = chain->count,
+                                       .forward_count = chain->count,
+                                       .symbols = symbols};
+}
+
+bool forward_problem_create(struct forward_problem *made, const struct forward_chain *chain,
+                            struct symbols *symbols, struct budget *budget, struct error *err)
+{
+    *made = (struct forward_problem){0};
+    struct problem *problem = &made->problem;
+    bool ok = make_room(made, chain, budget, err);
+    if (ok) {
+        set_rows(made, chain, symbols);
+        problem->timed = chain->timed;
+        ok = chain_check(&problem->chain, err);
+    }
+    if (ok) {
+        problem->backward_timed = chain->timed && chain->backward_ns > 0;
+        problem->backward_time =
+            problem->backward_timed ? chain->backward_ns : 2 * chain_forward_time(&problem->chain);
+        ok = problem->backward_time < CHAIN_MOST ||
+             error_set(err, STATUS_LIMIT, "the times of all layers add up to 2^50 ns or more");
+    }
+    if (!ok)
+        forward_problem_release(made, budget);
+    return ok;
+}
+
+void forward_problem_release(struct forward_problem *made, struct budget *budget)
+{
+    vec_free(made->rows, made->row_capacity, sizeof(*made->rows), budget);
+    problem_release(&made->problem, budget);
+    *made = (struct forward_problem){0};
+}

@@ -1,0 +1,288 @@
+#include "solve/problem/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "solve/problem/sizes.h"
+
+struct builder {
+    struct problem *problem;
+    const struct layer_trace *trace;
+    const struct cuts *cuts;
+    struct tree tree;
+    bool matched; /* CUT_PATTERN: some module */
+    struct budget *budget;
+};
+
+static bool collect_rows(struct builder *builder, struct error *err)
+{
+    struct problem *problem = builder->problem;
+    const struct layer_trace *trace = builder->trace;
+    string_id last = STRING_EMPTY;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct layer_row *row = &trace->rows[i];
+        if (!row->is_forward)
+            continue;
+        if (!vec_grow((void **)&problem->rows, &problem->row_capacity, problem->row_count + 1,
+                      sizeof(struct layer_row *), builder->budget, err))
+            return false;
+        problem->rows[problem->row_count++] = row;
+        if (builder->cuts->kind == CUT_BLOCKS && row->module_name != last &&
+            !tree_add(&builder->tree, layer_name(trace, row), err))
+            return false;
+        last = row->module_name;
+    }
+    return problem->row_count > 0 ||
+           error_set(err, STATUS_BAD_INPUT, "the layer trace has no forward events: no module ran");
+}
+
+static bool same_text(struct text a, struct text b)
+{
+    return a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
+}
+
+/* A row in no module of its own (CUT_PATTERN) stays with the row before it, if that is in none
+ * either; its own name then stands for it. */
+static bool add_module(struct builder *builder, size_t row, bool *begins, bool *outside,
+                       struct error *err)
+{
+    struct problem *problem = builder->problem;
+    struct text name = layer_name(builder->trace, problem->rows[row]);
+    size_t size = cuts_module(builder->cuts, &builder->tree, name);
+    bool was_outside = *outside;
+    builder->matched |= size > 0;
+    *outside = size == 0 && name.size > 0;
+    name.size = *outside ? name.size : size;
+    bool same =
+        problem->module_count > 0 && same_text(name, problem->modules[problem->module_count - 1]);
+    *begins = row == 0 || (!same && !(*outside && was_outside)) || (was_outside && !*outside);
+    if (same && !*begins)
+        return true;
+    if (!vec_grow((void **)&problem->modules, &problem->module_capacity, problem->module_count + 1,
+                  sizeof(*problem->modules), builder->budget, err))
+        return false;
+    problem->modules[problem->module_count++] = name;
+    return true;
+}
+
+static bool add_piece(struct builder *builder, size_t row, size_t module, struct error *err)
+{
+    struct problem *problem = builder->problem;
+    size_t count = problem->chain.layers;
+    if (!vec_grow((void **)&problem->pieces, &problem->piece_capacity, count + 1,
+                  sizeof(*problem->pieces), builder->budget, err))
+        return false;
+    problem->pieces[count] = (struct piece){row, row, module, module};
+    problem->chain.layers++;
+    return true;
+}
+
+static bool has_activations(const struct problem *problem, const struct piece *piece)
+{
+    for (size_t row = piece->first_row; row < piece->end_row; row++)
+        if (problem->rows[row]->memory_activations > 0)
+            return true;
+    return false;
+}
+
+/* Until sizes are known, chain.layers counts the pieces. */
+static bool divide(struct builder *builder, struct error *err)
+{
+    struct problem *problem = builder->problem;
+    bool begins = true, outside = false;
+    for (size_t row = 0; row < problem->row_count; row++) {
+        size_t module = problem->module_count;
+        if (!add_module(builder, row, &begins, &outside, err) ||
+            (begins && !add_piece(builder, row, module, err)))
+            return false;
+        struct piece *piece = &problem->pieces[problem->chain.layers - 1];
+        piece->end_row = row + 1;
+        piece->end_module = problem->module_count;
+    }
+    return true;
+}
+
+/* Pieces without activations join the one before, or, at the beginning, the one behind. */
+static void join_empty(struct problem *problem)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < problem->chain.layers; i++) {
+        struct piece piece = problem->pieces[i], *last = &problem->pieces[kept - (kept > 0)];
+        bool join = kept > 0 && (!has_activations(problem, &piece) ||
+                                 (kept == 1 && !has_activations(problem, last)));
+        if (!join) {
+            problem->pieces[kept++] = piece;
+            continue;
+        }
+        last->end_row = piece.end_row;
+        last->end_module = piece.end_module;
+    }
+    problem->chain.layers = kept;
+}
+
+static void join_many(struct problem *problem, size_t most)
+{
+    size_t count = problem->chain.layers;
+    if (count <= most)
+        return;
+    for (size_t k = 0; k < most; k++) {
+        size_t from = count * k / most, last = count * (k + 1) / most - 1;
+        struct piece piece = problem->pieces[from];
+        piece.end_row = problem->pieces[last].end_row;
+        piece.end_module = problem->pieces[last].end_module;
+        problem->pieces[k] = piece;
+    }
+    problem->merged = count;
+    problem->chain.layers = most;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* By hash: a count for a remark. */
+static bool count_revisited(struct builder *builder, struct error *err)
+{
+    struct problem *problem = builder->problem;
+    size_t count = problem->module_count, bytes = count * sizeof(uint64_t);
+    if (!budget_take(builder->budget, bytes, err))
+        return false;
+    uint64_t *hashes = malloc(bytes);
+    if (hashes) {
+        for (size_t i = 0; i < count; i++)
+            hashes[i] =
+                hash_bytes(problem->modules[i].bytes, problem->modules[i].size, builder->tree.seed);
+        qsort(hashes, count, sizeof(*hashes), compare_words);
+        for (size_t i = 1; i < count; i++)
+            problem->revisited +=
+                hashes[i] == hashes[i - 1] && (i < 2 || hashes[i] != hashes[i - 2]);
+    }
+    free(hashes);
+    budget_give(builder->budget, bytes);
+    return hashes || error_set(err, STATUS_LIMIT, "out of memory");
+}
+
+static void set_timed(struct problem *problem)
+{
+    size_t timed = 0;
+    for (size_t i = 0; i < problem->row_count; i++)
+        timed += layer_has(problem->rows[i], LAYER_FORWARD_US);
+    problem->timed = timed == problem->row_count;
+    problem->partly_timed = timed > 0 && !problem->timed;
+}
+
+/* What the rows of a pass say that backward takes, in all. */
+struct backward {
+    size_t rows, timed;
+    double us;
+};
+
+static struct backward backward_of(const struct layer_trace *trace, bool forward)
+{
+    struct backward sum = {0};
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct layer_row *row = &trace->rows[i];
+        if (row->is_forward != forward)
+            continue;
+        sum.rows++;
+        if (layer_has(row, LAYER_BACKWARD_US)) {
+            sum.timed++;
+            sum.us += row->backward_us;
+        }
+    }
+    return sum;
+}
+
+static bool is_told(const struct backward *sum)
+{
+    return sum->rows > 0 && sum->timed == sum->rows;
+}
+
+/* The rows of either pass may have it, but all of them. */
+static bool set_backward_time(struct builder *builder, struct error *err)
+{
+    struct problem *problem = builder->problem;
+    struct backward forward = backward_of(builder->trace, true);
+    struct backward backward = backward_of(builder->trace, false);
+    bool told = is_told(&forward) || is_told(&backward);
+    double sum = is_told(&forward) ? forward.us : backward.us;
+    problem->backward_timed = problem->timed && told;
+    problem->partly_backward = !told && forward.timed + backward.timed > 0;
+    problem->backward_time = 2 * chain_forward_time(&problem->chain);
+    if (!problem->backward_timed)
+        return true;
+    if (sum * NANOSECONDS >= (double)CHAIN_MOST)
+        return error_set(err, STATUS_LIMIT, "the times of all layers add up to 2^50 ns or more");
+    problem->backward_time = (int64_t)(sum * NANOSECONDS + 0.5);
+    return true;
+}
+
+/* Says what a pattern could have matched: false. */
+static bool explain_unmatched(const struct builder *builder, struct error *err)
+{
+    const struct cuts blocks = {.kind = CUT_BLOCKS};
+    struct problem problem;
+    if (!problem_create(&problem, builder->trace, &blocks, SIZE_MAX, builder->budget, err))
+        return false;
+    cuts_unmatched(builder->cuts, "module", problem.modules, problem.module_count, err);
+    problem_release(&problem, builder->budget);
+    return false;
+}
+
+static bool build(struct builder *builder, size_t most, struct error *err)
+{
+    struct problem *problem = builder->problem;
+    if (!collect_rows(builder, err) || !divide(builder, err))
+        return false;
+    if (builder->cuts->kind == CUT_PATTERN && !builder->matched)
+        return explain_unmatched(builder, err);
+    join_empty(problem);
+    join_many(problem, most);
+    set_timed(problem);
+    size_t layers = problem->chain.layers;
+    problem->chain.layers = 0;
+    return count_revisited(builder, err) &&
+           chain_create(&problem->chain, layers, builder->budget, err) &&
+           problem_set_sizes(problem, err) && chain_check(&problem->chain, err) &&
+           set_backward_time(builder, err);
+}
+
+bool problem_create(struct problem *problem, const struct layer_trace *trace,
+                    const struct cuts *cuts, size_t most, struct budget *budget, struct error *err)
+{
+    struct problem made = {0};
+    struct builder builder = {.problem = &made, .trace = trace, .cuts = cuts, .budget = budget};
+    tree_init(&builder.tree, budget);
+    bool ok = build(&builder, most, err);
+    tree_release(&builder.tree);
+    if (ok)
+        *problem = made;
+    else
+        problem_release(&made, budget);
+    return ok;
+}
+
+void problem_release(struct problem *problem, struct budget *budget)
+{
+    vec_free(problem->rows, problem->row_capacity, sizeof(*problem->rows), budget);
+    vec_free(problem->modules, problem->module_capacity, sizeof(*problem->modules), budget);
+    vec_free(problem->pieces, problem->piece_capacity, sizeof(*problem->pieces), budget);
+    chain_release(&problem->chain, budget);
+    *problem = (struct problem){0};
+}
+
+size_t problem_piece_of(const struct problem *problem, size_t row)
+{
+    size_t low = 0, high = problem->chain.layers;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (problem->pieces[middle].first_row <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
