@@ -144,14 +144,17 @@ static bool failures_pass(void)
     return passed;
 }
 
+/* MEMSNAP_CUDA_DRIVER=libcuda.so.1 compares the tables of a real device with the reference; its
+ * driver cannot be made to fail, so those cases are left out. */
 int main(void)
 {
-    driver = dlopen(FAKE_DRIVER, RTLD_NOW);
+    const char *real = getenv("MEMSNAP_CUDA_DRIVER");
+    driver = dlopen(real ? real : FAKE_DRIVER, RTLD_NOW);
     if (!driver) {
         printf("%s\n", dlerror());
         return EXIT_FAILURE;
     }
-    bool passed = cuda_image_size == 0 || failures_pass();
-    int status = device_run(&backend_cuda, 10, 5);
+    bool passed = real || cuda_image_size == 0 || failures_pass();
+    int status = device_run(&backend_cuda, real ? 100 : 10, 5);
     return passed ? status : EXIT_FAILURE;
 }
