@@ -66,7 +66,7 @@ refused '{"max-peak": 1}' 'expected an object with "schema": "memsnap.policy/1"'
 refused '{"schema": "memsnap.policy/2", "max-peak": 1}' 'expected an object with "schema": "memsnap.policy/1"'
 refused "{$schema}" 'it has no rule, so that nothing could fail'
 refused "{$schema, \"comment\": \"none\"}" 'it has no rule, so that nothing could fail'
-refused "{$schema, \"max-category\": {}}" 'max-category takes an object, such as {"activation": "4GiB"}'
+refused "{$schema, \"max-category\": {}}" 'max-category takes an object, such as {"activation": "20GiB"}'
 refused "{$schema, \"max-paek\": 1}" "unknown rule 'max-paek'; did you mean 'max-peak'?"
 refused "{$schema, \"frobnicate\": 1}" "unknown rule 'frobnicate'; see 'memsnap check --help'"
 unread "{$schema, \"max-peak\": 1, \"max-peak\": 2}"

@@ -47,10 +47,10 @@ const struct option_spec check_option_specs[] = {
      "no call site whose memory grows from step to step"},
     {OPTION_RULE + CHECK_MAX_INCREASE, "max-increase", "SIZE|P%",
      "how much higher the peak may be than the baseline's"},
-    {OPTION_BASELINE, "baseline", "FILE", "the capture that --max-increase compares with"},
     {OPTION_RULE + CHECK_MAX_AFTER_SUGGEST, "max-memory-after-suggest", "K=SIZE",
      "layer traces: the largest part that `memsnap suggest\n"
      "--checkpoints K` leaves"},
+    {OPTION_BASELINE, "baseline", "FILE", "the capture that --max-increase compares with"},
     {OPTION_POLICY, "policy", "FILE",
      "rules as JSON: {\"schema\": \"memsnap.policy/1\",\n"
      "\"max-peak\": \"70GiB\", \"no-oom\": true}; an option beside\n"

@@ -76,11 +76,11 @@ static bool add_subjects(const struct reader *reader, enum check_kind kind, json
     const char *subject;
     json_t *limit;
     if (!json_is_object(limits) || json_object_size(limits) == 0)
-        return refuse(reader, "%s takes an object, such as {\"%s\": \"4GiB\"}",
+        return refuse(reader, "%s takes an object, such as {\"%s\"}",
                       check_kind_name(kind),
-                      kind == CHECK_MAX_SITE       ? "model.py:*"
-                      : kind == CHECK_MAX_CATEGORY ? "activation"
-                                                   : "4");
+                      kind == CHECK_MAX_SITE       ? "model.py:*\": \"4GiB"
+                      : kind == CHECK_MAX_CATEGORY ? "activation\": \"20GiB"
+                                                   : "4\": \"8GiB");
     json_object_foreach(limits, subject,
                         limit) if (!add_limit(reader, kind, subject, limit)) return false;
     return true;

@@ -94,8 +94,7 @@ static void add_subject(struct buffer *out, const struct check_row *row)
         buffer_puts(out, "the peak is higher than the baseline's by ");
         break;
     case CHECK_MAX_AFTER_SUGGEST:
-        buffer_printf(out, "with %zu checkpoint%s the largest part takes ", row->rule->checkpoints,
-                      plural((int64_t)row->rule->checkpoints));
+        buffer_printf(out, "with --checkpoints %s the largest part takes ", row->rule->subject);
         break;
     default:
         break;
