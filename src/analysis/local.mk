@@ -28,12 +28,13 @@ libmemsnap_a_SOURCES += \
 	src/analysis/check/blame.c \
 	src/analysis/check/check.c \
 	src/analysis/check/check.h \
-	src/analysis/check/device.c \
-	src/analysis/check/held.c \
 	src/analysis/check/internal.h \
-	src/analysis/check/layers.c \
 	src/analysis/check/lines.c \
 	src/analysis/check/lines.h \
+	src/analysis/check/occurs.c \
+	src/analysis/check/result.c \
+	src/analysis/check/rule_set.c \
+	src/analysis/check/rule_set.h \
 	src/analysis/check/rules.c \
 	src/analysis/check/rules.h \
 	src/analysis/code/frames.c \

@@ -57,17 +57,11 @@ static bool add_line(struct check_baseline *baseline, const struct code_line *li
     return true;
 }
 
-static bool any_row(void *self, const struct site_row *row)
-{
-    (void)self, (void)row;
-    return true;
-}
-
 bool check_baseline_add(struct check_baseline *baseline, const struct device_report *report,
                         struct site_table *sites, struct error *err)
 {
     struct code_lines lines;
-    if (!code_lines_make(&lines, report, sites, any_row, NULL, err))
+    if (!code_lines_make(&lines, report, sites, NULL, NULL, err))
         return false;
     bool ok =
         add_device(baseline, report->timeline->device, report->timeline->active.peak_bytes, err);
@@ -79,7 +73,7 @@ bool check_baseline_add(struct check_baseline *baseline, const struct device_rep
 
 bool check_baseline_add_peak(struct check_baseline *baseline, int64_t peak_bytes, struct error *err)
 {
-    return add_device(baseline, -1, peak_bytes, err);
+    return add_device(baseline, BASELINE_NO_DEVICE, peak_bytes, err);
 }
 
 const struct baseline_device *check_baseline_find(const struct check_baseline *baseline,

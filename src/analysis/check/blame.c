@@ -1,51 +1,36 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/check/internal.h"
 
-void check_blame_release(struct check_blame *blame)
+bool check_blame_site(struct judge *judge, stack_id stack, const struct site *site,
+                      const char *label, int64_t bytes, struct check_row *row)
 {
-    free(blame->label);
-    free(blame->file);
-    *blame = (struct check_blame){0};
-}
-
-bool check_blame_site(const struct site_table *sites, stack_id stack, const struct site *site,
-                      const char *label, int64_t bytes, struct check_blame *blame,
-                      struct error *err)
-{
-    struct check_blame made = {.bytes = bytes};
+    const struct site_table *sites = judge->question->sites;
     frame_id id;
-    if (!check_copy_words(&made.label, label, err))
+    row->blame.bytes = bytes;
+    if (!check_copy_words(&row->blame.label, label, judge->err))
         return false;
-    if (site_frame(sites, stack, site, &id)) {
-        const struct symbols *symbols = site_table_symbols(sites);
-        struct frame frame = symbols_frame_at(symbols, id);
-        struct text file = symbols_text(symbols, frame.file);
-        made.line = frame.line;
-        if (!check_copy(&made.file, file.bytes, file.size, err)) {
-            check_blame_release(&made);
-            return false;
-        }
-    }
-    *blame = made;
-    return true;
+    if (!site_frame(sites, stack, site, &id))
+        return true;
+    const struct symbols *symbols = site_table_symbols(sites);
+    struct frame frame = symbols_frame_at(symbols, id);
+    struct text file = symbols_text(symbols, frame.file);
+    row->blame.line = frame.line;
+    return check_copy(&row->blame.file, file.bytes, file.size, judge->err);
 }
 
-static bool blame_row(const struct site_table *sites, const struct site_row *row, int64_t bytes,
-                      struct check_blame *blame, struct error *err)
+static bool blame_row(struct judge *judge, const struct site_row *site, int64_t bytes,
+                      struct check_row *row)
 {
-    return check_blame_site(sites, row->stack, &row->site, row->label.full, bytes, blame, err);
+    return check_blame_site(judge, site->stack, &site->site, site->label.full, bytes, row);
 }
 
-bool check_blame_rows(const struct device_report *report, const struct site_table *sites,
-                      site_row_test *counts, void *self, struct check_blame *blame,
-                      struct error *err)
+bool check_blame_rows(struct judge *judge, const struct device_report *report,
+                      site_row_test *counts, struct check_row *row)
 {
+    const struct site_table *sites = judge->question->sites;
     struct code_lines lines;
     const struct code_line *most = NULL;
     bool ok = true;
-    if (!code_lines_make(&lines, report, sites, counts, self, err))
+    if (!code_lines_make(&lines, report, sites, counts, judge, judge->err))
         return false;
     for (size_t i = 0; i < lines.count; i++) {
         const struct code_line *line = &lines.items[i];
@@ -54,18 +39,12 @@ bool check_blame_rows(const struct device_report *report, const struct site_tabl
             most = line;
     }
     if (most)
-        ok = blame_row(sites, &report->sites[most->row], most->bytes, blame, err);
+        ok = blame_row(judge, &report->sites[most->row], most->bytes, row);
     code_lines_release(&lines);
     for (size_t i = 0; !most && i < report->site_count; i++)
-        if (!report->sites[i].is_remainder && counts(self, &report->sites[i]))
-            return blame_row(sites, &report->sites[i], report->sites[i].bytes, blame, err);
+        if (code_lines_counts(&report->sites[i], counts, judge))
+            return blame_row(judge, &report->sites[i], report->sites[i].bytes, row);
     return ok;
-}
-
-static bool any_row(void *self, const struct site_row *row)
-{
-    (void)self, (void)row;
-    return true;
 }
 
 /* The line that has grown most so far. */
@@ -80,9 +59,9 @@ static void offer(struct increase *most, const struct code_line *line, int64_t b
         *most = (struct increase){line, bytes};
 }
 
-/* The lines [first, end) of a function against those it had. As lines move when code is edited,
- * the first is taken to be what was the first, and so on; with more or fewer lines than before,
- * the function is compared as a whole. */
+/* Compares the lines [first, end) of a function with those of the baseline. Line numbers change
+ * when code is edited, so lines are paired by their order. If there are more or fewer than in the
+ * baseline, the function is compared as a whole. */
 static void compare_function(const struct code_line *first, const struct code_line *end,
                              const struct baseline_line *old, size_t old_count,
                              struct increase *most)
@@ -103,26 +82,38 @@ static void compare_function(const struct code_line *first, const struct code_li
         offer(most, largest, bytes);
 }
 
-bool check_blame_increase(const struct device_report *report, const struct site_table *sites,
-                          const struct check_baseline *baseline,
-                          const struct baseline_device *device, struct check_blame *blame,
-                          struct error *err)
+bool check_blame_increase(struct judge *judge, const struct baseline_device *device,
+                          struct check_row *row)
 {
+    const struct device_report *report = judge->peak;
     struct code_lines lines;
     struct increase most = {0};
     bool ok = true;
-    if (!code_lines_make(&lines, report, sites, any_row, NULL, err))
+    if (!code_lines_make(&lines, report, judge->question->sites, NULL, NULL, judge->err))
         return false;
     for (size_t i = 0, end; i < lines.count; i = end) {
         const struct code_line *line = &lines.items[i];
         size_t old_count;
         end = code_lines_function(&lines, i);
-        const struct baseline_line *old =
-            check_baseline_function(baseline, device, line->file, line->name, &old_count);
+        const struct baseline_line *old = check_baseline_function(
+            judge->question->baseline, device, line->file, line->name, &old_count);
         compare_function(line, &lines.items[end], old, old_count, &most);
     }
     if (most.line)
-        ok = blame_row(sites, &report->sites[most.line->row], most.bytes, blame, err);
+        ok = blame_row(judge, &report->sites[most.line->row], most.bytes, row);
     code_lines_release(&lines);
     return ok;
+}
+
+bool check_advise(struct judge *judge, const struct device_report *report, enum finding_kind kind,
+                  struct check_row *row)
+{
+    const struct findings *findings = &report->findings;
+    for (size_t i = 0; !row->passed && i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        if (kind == FINDING_KINDS ? !finding->of_reserved : finding->kind == kind)
+            return check_copy_words(&row->why, finding->what, judge->err) &&
+                   check_copy_words(&row->next, finding->next, judge->err);
+    }
+    return true;
 }

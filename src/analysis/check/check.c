@@ -1,130 +1,101 @@
-#define _GNU_SOURCE /* vasprintf */
 #include "analysis/check/check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/check/internal.h"
-#include "base/utf8.h"
 
-#define TEXT_MOST 4096 /* bytes of a label or a path that are kept */
-
-static bool out_of_memory(struct error *err)
+/* Judges by judge->rule, and adds a row. */
+static bool judge_rule(struct judge *judge, int64_t device, check_function *blame)
 {
-    return error_set(err, STATUS_LIMIT, "out of memory while checking");
+    const struct check_rule *rule = judge->rule;
+    struct check_row row = {.rule = rule, .device = device};
+    bool *held = &judge->result->held[rule - judge->question->rules->items];
+    if (!(rule->kind->captures & judge->capture))
+        return true;
+    judge->not_judged = NULL;
+    judge->is_absent = false;
+    if (!rule->kind->judge(judge, &row))
+        return false;
+    if (judge->not_judged)
+        return device == CHECK_NO_DEVICE ||
+               check_add_warning(judge->result, judge->err, "device %lld: %s was not judged: %s",
+                                 (long long)device, rule->kind->name, judge->not_judged);
+    row.limit = check_limit_bytes(&rule->limit, row.whole);
+    row.passed = row.value <= row.limit;
+    *held = *held || !judge->is_absent;
+    bool ok = blame(judge, &row);
+    return check_add(judge->result, &row, judge->err) && ok;
 }
 
-enum check_unit check_unit_of(enum check_kind kind)
+bool check_device(const struct check_question *question, const struct device_report *at,
+                  const struct device_report *peak, struct check_result *result, struct error *err)
 {
-    switch (kind) {
-    case CHECK_MAX_GROWTH:
-        return CHECK_BYTES_A_STEP;
-    case CHECK_NO_OOM:
-        return CHECK_EVENTS;
-    case CHECK_NO_LEAKS:
-        return CHECK_SITES;
-    default:
-        return CHECK_BYTES;
+    uint32_t device = at->timeline->device;
+    struct judge judge = {.question = question,
+                          .capture = CHECK_OF_SNAPSHOT,
+                          .at = at,
+                          .peak = peak,
+                          .result = result,
+                          .err = err};
+    bool ok = true;
+    for (size_t i = 0; ok && i < at->notice_count; i++)
+        ok = check_add_warning(result, err, "device %u: %s", device, at->notices[i].text);
+    for (size_t i = 0; ok && i < question->rules->count; i++) {
+        judge.rule = &question->rules->items[i];
+        ok = judge_rule(&judge, device, judge.rule->kind->blame);
     }
+    buffer_release(&judge.scratch);
+    return ok;
 }
 
-bool check_copy(char **copy, const char *text, size_t size, struct error *err)
+/* Blames the module whose activations are the largest. */
+static bool blame_producer(struct judge *judge, struct check_row *row)
 {
-    char *made = strndup(text, size < TEXT_MOST ? size : TEXT_MOST);
-    if (!made)
-        return out_of_memory(err);
-    made[utf8_clip(made, TEXT_MOST - 1)] = '\0';
-    *copy = made;
-    return true;
+    const struct layers_report *report = judge->layers;
+    if (report->producer_count == 0)
+        return true;
+    const struct layer_row *most = &report->trace->rows[report->producers[0]];
+    struct text name = layer_name(report->trace, most);
+    row->blame.bytes = most->memory_activations;
+    return name.size == 0 || check_copy(&row->blame.label, name.bytes, name.size, judge->err);
 }
 
-bool check_copy_words(char **copy, const char *words, struct error *err)
+bool check_layers(const struct check_question *question, const struct layers_report *report,
+                  struct check_result *result, struct error *err)
 {
-    *copy = NULL;
-    return !words || check_copy(copy, words, strlen(words), err);
-}
-
-static void release_row(struct check_row *row)
-{
-    check_blame_release(&row->blame);
-    free(row->why);
-    free(row->next);
-}
-
-bool check_add(struct check_result *result, struct check_row *row, struct error *err)
-{
-    struct check_row *grown = realloc(result->rows, (result->count + 1) * sizeof(*grown));
-    if (!grown) {
-        release_row(row);
-        return out_of_memory(err);
+    struct judge judge = {.question = question,
+                          .capture = CHECK_OF_LAYERS,
+                          .layers = report,
+                          .result = result,
+                          .err = err};
+    bool ok = true;
+    for (size_t i = 0; ok && report->trace->count > 0 && i < question->rules->count; i++) {
+        judge.rule = &question->rules->items[i];
+        ok = judge_rule(&judge, CHECK_NO_DEVICE, blame_producer);
     }
-    row->limit = check_limit_bytes(&row->rule->limit, row->whole);
-    row->passed = row->value <= row->limit;
-    result->rows = grown;
-    result->rows[result->count++] = *row;
-    return true;
+    return ok;
 }
 
-bool check_add_warning(struct check_result *result, struct error *err, const char *format, ...)
+/* Blames the operator after which the judged peak is reached. */
+static bool blame_operator(struct judge *judge, struct check_row *row)
 {
-    char *text = NULL;
-    char **grown = realloc(result->warnings, (result->warning_count + 1) * sizeof(*grown));
-    va_list arguments;
-    if (!grown)
-        return out_of_memory(err);
-    result->warnings = grown;
-    va_start(arguments, format);
-    int size = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    if (size < 0)
-        return out_of_memory(err);
-    result->warnings[result->warning_count++] = text;
-    return true;
+    const struct operator_curves *curves = judge->curves->curves;
+    struct text name = symbols_text(curves->symbols, curves->points[judge->point].name);
+    return name.size == 0 || check_copy(&row->blame.label, name.bytes, name.size, judge->err);
 }
 
-void check_result_release(struct check_result *result)
+bool check_curves(const struct check_question *question, const struct curves_report *report,
+                  struct check_result *result, struct error *err)
 {
-    for (size_t i = 0; i < result->count; i++)
-        release_row(&result->rows[i]);
-    for (size_t i = 0; i < result->warning_count; i++)
-        free(result->warnings[i]);
-    free(result->rows);
-    free(result->warnings);
-    *result = (struct check_result){0};
-}
-
-bool check_result_passed(const struct check_result *result)
-{
-    for (size_t i = 0; i < result->count; i++)
-        if (!result->rows[i].passed)
-            return false;
-    return true;
-}
-
-/* Why a rule could not be held against anything. */
-static const char *absence(enum check_kind kind)
-{
-    switch (kind) {
-    case CHECK_MAX_GROWTH:
-    case CHECK_NO_LEAKS:
-        return "the file holds fewer than 3 whole steps, so nothing tells what grows";
-    case CHECK_MAX_CATEGORY:
-        return "nothing in the file has this category";
-    case CHECK_MAX_SITE:
-        return "no call site in the file is meant by this pattern";
-    case CHECK_MAX_FRAGMENTATION:
-        return "the file does not tell how memory was cut up then; try --at end";
-    case CHECK_MAX_INCREASE:
-        return "the baseline is of another kind, or of other devices";
-    case CHECK_NO_OOM:
-        return "no events were recorded, so nothing tells";
-    case CHECK_MAX_AFTER_SUGGEST:
-        return "only a layer trace can be asked this";
-    default:
-        return "the file has no device";
+    struct judge judge = {.question = question,
+                          .capture = CHECK_OF_CURVES,
+                          .curves = report,
+                          .result = result,
+                          .err = err};
+    bool ok = true;
+    for (size_t i = 0; ok && report->curves->count > 0 && i < question->rules->count; i++) {
+        judge.rule = &question->rules->items[i];
+        ok = judge_rule(&judge, CHECK_NO_DEVICE, blame_operator);
     }
+    return ok;
 }
 
 bool check_finish(const struct check_rules *rules, const struct check_result *result,
@@ -133,9 +104,9 @@ bool check_finish(const struct check_rules *rules, const struct check_result *re
     for (size_t i = 0; i < rules->count; i++) {
         const struct check_rule *rule = &rules->items[i];
         if (!result->held[i])
-            return error_set(err, STATUS_USAGE, "cannot be held to %s%s%.80s: %s",
-                             check_kind_name(rule->kind), rule->subject ? " " : "",
-                             rule->subject ? rule->subject : "", absence(rule->kind));
+            return error_set(err, STATUS_USAGE, "cannot be held to %s%s%.80s: %s", rule->kind->name,
+                             rule->subject ? " " : "", rule->subject ? rule->subject : "",
+                             rule->kind->absence);
     }
     return true;
 }

@@ -1,39 +1,57 @@
-/* What the files that make rows share. Internal to analysis/check*.c. */
+/* Shared by the files that judge rules. Internal to analysis/check. */
 #ifndef MEMSNAP_ANALYSIS_CHECK_INTERNAL_H
 #define MEMSNAP_ANALYSIS_CHECK_INTERNAL_H
 
 #include "analysis/check/check.h"
 #include "analysis/check/lines.h"
 
-/* Adds a row with limit and `passed` set from its rule, value and whole; takes over its strings,
- * also on failure. */
+/* One rule and one capture, or one device of a snapshot. */
+struct judge {
+    const struct check_question *question;
+    const struct check_rule *rule;
+    unsigned capture;                      /* one of CHECK_OF_*: which of these are set */
+    const struct device_report *at, *peak; /* as in check_device() */
+    const struct layers_report *layers;
+    const struct curves_report *curves;
+    struct check_result *result;
+    struct buffer scratch;
+    struct error *err;
+    /* Set by the kind's judge function. */
+    const char *not_judged; /* why the rule does not apply here; NULL: it does */
+    uint32_t point;         /* of curves: the peak that is judged */
+    bool is_absent;         /* the rule's category or call sites occur nowhere here */
+};
+
+/* result.c */
+/* Adds a row; takes ownership of its strings, also on failure. */
 bool check_add(struct check_result *result, struct check_row *row, struct error *err);
-/* Says why a rule was not judged. */
 bool check_add_warning(struct check_result *result, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A copy, of long texts their beginning. */
+/* Copies the beginning of a text, up to a few thousand bytes. */
 bool check_copy(char **copy, const char *text, size_t size, struct error *err);
 /* The same; NULL is copied as NULL. */
 bool check_copy_words(char **copy, const char *words, struct error *err);
 
-/* check_blame.c: the line of code that holds most of the rows that count, else the largest row. */
-bool check_blame_rows(const struct device_report *report, const struct site_table *sites,
-                      site_row_test *counts, void *self, struct check_blame *blame,
-                      struct error *err);
-/* The line of code, or where its function has other lines than before the largest of these, that
- * has grown most since the baseline; no one, where none has. */
-bool check_blame_increase(const struct device_report *report, const struct site_table *sites,
-                          const struct check_baseline *baseline,
-                          const struct baseline_device *device, struct check_blame *blame,
-                          struct error *err);
-/* A stack's site, under a label. */
-bool check_blame_site(const struct site_table *sites, stack_id stack, const struct site *site,
-                      const char *label, int64_t bytes, struct check_blame *blame,
-                      struct error *err);
-void check_blame_release(struct check_blame *blame);
+/* blame.c */
+/* Blames the line of code that holds the most over all rows that `counts` accepts; if they have no
+ * line of code, the largest row. */
+bool check_blame_rows(struct judge *judge, const struct device_report *report,
+                      site_row_test *counts, struct check_row *row);
+/* Blames the line of code that has grown the most since the baseline. Where a function has another
+ * number of lines than in the baseline, it is compared as a whole, by its largest line. Nothing is
+ * blamed where nothing has grown. */
+bool check_blame_increase(struct judge *judge, const struct baseline_device *device,
+                          struct check_row *row);
+/* Blames the call site of a stack. */
+bool check_blame_site(struct judge *judge, stack_id stack, const struct site *site,
+                      const char *label, int64_t bytes, struct check_row *row);
+/* Where the row failed: copies the sentences of a finding of the kind, if the report has one.
+ * FINDING_KINDS: the first that lowers the active peak. */
+bool check_advise(struct judge *judge, const struct device_report *report, enum finding_kind kind,
+                  struct check_row *row);
 
-/* check_held.c: whether any allocation of the trace, or from before it, has a category, or comes
- * from a call site that a pattern means. */
+/* occurs.c: whether any allocation of the trace, or one that is older than the trace, has a
+ * category, or comes from a call site that matches a pattern. */
 bool check_category_occurs(const struct device_report *report, enum category category);
 bool check_site_occurs(const struct device_report *report, struct site_table *sites,
                        const char *pattern, bool *occurs, struct error *err);

@@ -18,7 +18,7 @@ static int compare_lines(const void *a, const void *b)
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Rows of one frame, which lie together, become one line; the first of them is the largest. */
+/* Joins the rows of a frame, which are adjacent, into one line. The first is the largest. */
 static void join_rows(struct code_lines *lines)
 {
     size_t joined = 0;
@@ -29,6 +29,11 @@ static void join_rows(struct code_lines *lines)
             lines->items[joined++] = lines->items[i];
     }
     lines->count = joined;
+}
+
+bool code_lines_counts(const struct site_row *row, site_row_test *counts, void *self)
+{
+    return !row->is_remainder && (!counts || counts(self, row));
 }
 
 bool code_lines_make(struct code_lines *lines, const struct device_report *report,
@@ -43,7 +48,7 @@ bool code_lines_make(struct code_lines *lines, const struct device_report *repor
     for (size_t i = 0; i < report->site_count; i++) {
         const struct site_row *row = &report->sites[i];
         frame_id id;
-        if (row->is_remainder || !counts(self, row) ||
+        if (!code_lines_counts(row, counts, self) ||
             !site_frame(sites, row->stack, &row->site, &id))
             continue;
         struct frame frame = symbols_frame_at(symbols, id);

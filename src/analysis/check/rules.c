@@ -1,230 +1,387 @@
 #include "analysis/check/rules.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/units.h"
+#include "analysis/check/internal.h"
+#include "analysis/code/site_pattern.h"
 
-#define SHARE_DIGITS     6 /* behind the point of a percentage */
-#define PERCENT          UINT64_C(1000000)
-#define WHOLE            (100 * PERCENT)
-#define MOST_PERCENT     UINT64_C(1000000)
-#define MOST_CHECKPOINTS 1000000
-#define LONGEST_SUBJECT  256 /* bytes */
-
-__extension__ typedef unsigned __int128 uint128;
-
-static const struct {
-    const char *name, *example;
-    enum check_takes takes;
-} kinds[CHECK_KINDS] = {
-    [CHECK_MAX_PEAK] = {"max-peak", "70GiB", CHECK_TAKES_SIZE},
-    [CHECK_MAX_RESERVED] = {"max-reserved", "76GiB", CHECK_TAKES_SIZE},
-    [CHECK_MAX_FRAGMENTATION] = {"max-fragmentation", "30% or 2GiB", CHECK_TAKES_SIZE_OR_SHARE},
-    [CHECK_MAX_GROWTH] = {"max-growth", "0 or 1MiB", CHECK_TAKES_SIZE},
-    [CHECK_MAX_CATEGORY] = {"max-category", "activation=20GiB", CHECK_TAKES_SUBJECT},
-    [CHECK_MAX_SITE] = {"max-site", "model.py:*=4GiB", CHECK_TAKES_SUBJECT},
-    [CHECK_MAX_INCREASE] = {"max-increase", "2% or 512MiB", CHECK_TAKES_SIZE_OR_SHARE},
-    [CHECK_MAX_AFTER_SUGGEST] = {"max-memory-after-suggest", "4=8GiB", CHECK_TAKES_SUBJECT},
-    [CHECK_NO_OOM] = {"no-oom", "", CHECK_TAKES_NOTHING},
-    [CHECK_NO_LEAKS] = {"no-leaks", "", CHECK_TAKES_NOTHING},
-};
-
-const char *check_kind_name(enum check_kind kind)
+static int64_t peak_of_allocated(struct judge *judge)
 {
-    return kinds[kind].name;
+    if (judge->capture == CHECK_OF_SNAPSHOT)
+        return judge->peak->timeline->active.peak_bytes;
+    if (judge->capture == CHECK_OF_LAYERS)
+        return judge->layers->allocated.bytes;
+    judge->point = judge->curves->allocated;
+    return judge->curves->curves->points[judge->point].allocated;
 }
 
-enum check_takes check_kind_takes(enum check_kind kind)
+static bool judge_peak(struct judge *judge, struct check_row *row)
 {
-    return kinds[kind].takes;
+    row->value = peak_of_allocated(judge);
+    return true;
 }
 
-/* "2.5%" as 2500000 millionths of a percent. */
-static bool parse_share(const char *text, uint64_t *share)
+static bool blame_peak(struct judge *judge, struct check_row *row)
 {
-    uint64_t ones = 0, parts = 0, unit = PERCENT;
-    size_t digits = strspn(text, "0123456789");
-    if (digits == 0)
-        return false;
-    for (; digits > 0; digits--, text++) {
-        ones = 10 * ones + (uint64_t)(*text - '0');
-        if (ones > MOST_PERCENT)
+    return check_blame_rows(judge, judge->peak, NULL, row) &&
+           check_advise(judge, judge->peak, FINDING_KINDS, row);
+}
+
+static bool judge_reserved(struct judge *judge, struct check_row *row)
+{
+    if (judge->capture == CHECK_OF_SNAPSHOT) {
+        row->value = judge->peak->timeline->reserved.peak_bytes;
+    } else if (judge->capture == CHECK_OF_LAYERS) {
+        row->value = judge->layers->reserved.bytes;
+    } else {
+        judge->point = judge->curves->reserved;
+        row->value = judge->curves->curves->points[judge->point].reserved;
+    }
+    return true;
+}
+
+static bool blame_reserved(struct judge *judge, struct check_row *row)
+{
+    return check_blame_rows(judge, judge->peak, NULL, row) &&
+           check_advise(judge, judge->peak, FINDING_FRAGMENTATION, row);
+}
+
+/* Holes are fewest where memory is fullest, and a limit that holds then may not hold at the end. */
+static bool warn_of_end(struct judge *judge, const struct check_row *row)
+{
+    const struct device_report *report = judge->at;
+    const struct pool_row *end = &report->fragmentation.dump.pools.total;
+    const struct check_limit *limit = &judge->rule->limit;
+    int64_t holes = (int64_t)end->inactive_split_bytes, whole = (int64_t)end->reserved_bytes;
+    char size[UNITS_TEXT_SIZE];
+    if (judge->question->moment_given || row->value > check_limit_bytes(limit, row->whole) ||
+        !trace_has_end(report->timeline->trace) || holes <= check_limit_bytes(limit, whole))
+        return true;
+    return check_add_warning(
+        judge->result, judge->err,
+        "device %u: %s was judged at the peak; at the end %s lie in holes, %.1f%% "
+        "of what is reserved: --at end judges that, and --at peak silences this warning",
+        report->timeline->device, judge->rule->kind->name,
+        units_bytes(size, holes, judge->question->unit), 100.0 * (double)holes / (double)whole);
+}
+
+static bool judge_fragmentation(struct judge *judge, struct check_row *row)
+{
+    const struct fragmentation *fragmentation = &judge->at->fragmentation;
+    const struct cut_up *cut_up =
+        fragmentation_then(fragmentation, judge->at->timeline, &judge->at->at);
+    if (!cut_up) {
+        judge->not_judged =
+            fragmentation->no_moment ? fragmentation->no_moment : "the trace does not tell";
+        return true;
+    }
+    row->value = (int64_t)cut_up->pools.total.inactive_split_bytes;
+    row->whole = (int64_t)cut_up->pools.total.reserved_bytes;
+    if (row->whole == 0)
+        judge->not_judged = "nothing is reserved then";
+    return row->whole == 0 || warn_of_end(judge, row);
+}
+
+/* Blames the blocks that keep most segments with holes; the bytes are those of the segments. */
+static bool blame_fragmentation(struct judge *judge, struct check_row *row)
+{
+    const struct pin_rows *pinned = &judge->at->fragmentation.pinned;
+    if (pinned->count > 0 && row->value > 0) {
+        const struct pin_row *pin = &pinned->items[0];
+        struct site site;
+        if (!site_of(judge->question->sites, pin->stack, &site, judge->err) ||
+            !check_blame_site(judge, pin->stack, &site, pin->label, (int64_t)pin->pinned_bytes,
+                              row))
             return false;
     }
-    if (*text == '.') {
-        digits = strspn(++text, "0123456789");
-        if (digits == 0 || digits > SHARE_DIGITS)
+    return check_advise(judge, judge->at, FINDING_FRAGMENTATION, row);
+}
+
+static void require_steps(struct judge *judge)
+{
+    if (judge->at->growth.compared < GROWTH_LEAST)
+        judge->not_judged = "fewer than 3 whole steps are in the trace";
+}
+
+static bool judge_growth(struct judge *judge, struct check_row *row)
+{
+    require_steps(judge);
+    row->value = judge->at->growth.bytes_per_step;
+    return true;
+}
+
+static bool judge_leaks(struct judge *judge, struct check_row *row)
+{
+    require_steps(judge);
+    row->value = (int64_t)judge->at->growth.growing;
+    return true;
+}
+
+/* Bytes a step of all growing call sites in the line of code of `row`. */
+static int64_t growth_of_line(const struct judge *judge, const struct growth_row *row)
+{
+    const struct growth *growth = &judge->at->growth;
+    const struct site_table *sites = judge->question->sites;
+    frame_id wanted, frame;
+    int64_t bytes = 0;
+    if (!site_frame(sites, row->stack, &row->site, &wanted))
+        return row->fit.bytes_per_step;
+    for (size_t i = 0; i < growth->row_count; i++)
+        if (growth->rows[i].fit.kind == GROWTH_GROWING &&
+            site_frame(sites, growth->rows[i].stack, &growth->rows[i].site, &frame) &&
+            frame == wanted &&
+            __builtin_add_overflow(bytes, growth->rows[i].fit.bytes_per_step, &bytes))
+            bytes = INT64_MAX;
+    return bytes;
+}
+
+static bool blame_growth(struct judge *judge, struct check_row *row)
+{
+    const struct growth *growth = &judge->at->growth;
+    if (growth->growing > 0 && growth->row_count > 0) {
+        const struct growth_row *most =
+            &growth->rows[growth->scalar_row != NO_ROW ? growth->scalar_row : 0];
+        if (!check_blame_site(judge, most->stack, &most->site, most->label.full,
+                              growth_of_line(judge, most), row))
             return false;
-        for (; digits > 0; digits--)
-            parts += (uint64_t)(*text++ - '0') * (unit /= 10);
     }
-    *share = ones * PERCENT + parts;
-    return strcmp(text, "%") == 0;
+    return check_advise(judge, judge->peak, FINDING_GROWTH, row);
 }
 
-static bool parse_limit(enum check_kind kind, const char *text, struct check_limit *limit,
-                        struct error *err)
+static bool is_of_category(void *self, const struct site_row *row)
 {
-    struct check_limit parsed = {0};
-    uint64_t bytes = 0;
-    if (kinds[kind].takes == CHECK_TAKES_SIZE_OR_SHARE && parse_share(text, &parsed.share))
-        parsed.is_share = true;
-    else if (units_parse_bytes(text, &bytes))
-        parsed.bytes = (int64_t)bytes;
-    else
-        return error_set(err, STATUS_USAGE, "%s takes a limit such as %s, not '%.60s'",
-                         kinds[kind].name, kinds[kind].example, text);
-    if (kind == CHECK_MAX_FRAGMENTATION && parsed.is_share && parsed.share >= WHOLE)
-        return error_set(err, STATUS_USAGE,
-                         "max-fragmentation %.30s cannot fail: holes are never "
-                         "more than what is reserved",
-                         text);
-    *limit = parsed;
+    const struct judge *judge = self;
+    return row->category == judge->rule->category;
+}
+
+static bool judge_category(struct judge *judge, struct check_row *row)
+{
+    enum category category = judge->rule->category;
+    if (judge->capture == CHECK_OF_LAYERS) {
+        row->value = judge->layers->total_activations;
+        if (category != CATEGORY_ACTIVATION || row->value <= 0)
+            judge->not_judged = judge->rule->kind->absence;
+        return true;
+    }
+    for (size_t i = 0; i < judge->at->category_count; i++)
+        if (judge->at->categories[i].category == category)
+            row->value = judge->at->categories[i].bytes;
+    judge->is_absent = !check_category_occurs(judge->at, category);
     return true;
 }
 
-static bool parse_checkpoints(const char *text, size_t *checkpoints, struct error *err)
+static bool blame_category(struct judge *judge, struct check_row *row)
 {
-    size_t digits = strspn(text, "0123456789"), value = 0;
-    for (size_t i = 0; i < digits && value <= MOST_CHECKPOINTS; i++)
-        value = 10 * value + (size_t)(text[i] - '0');
-    if (digits == 0 || text[digits] || value > MOST_CHECKPOINTS)
-        return error_set(err, STATUS_USAGE,
-                         "max-memory-after-suggest takes a number of checkpoints and a size, such "
-                         "as 4=8GiB, not '%.60s' checkpoints",
-                         text);
-    *checkpoints = value;
-    return true;
-}
-
-/* What stands before the last '=', and where what is behind it begins. */
-static bool split(enum check_kind kind, const char *argument, char **subject, const char **limit,
-                  struct error *err)
-{
-    const char *equals = strrchr(argument, '=');
-    if (!equals || equals == argument)
-        return error_set(err, STATUS_USAGE,
-                         "%s takes what it limits, =, and a size: %s, not '%.60s'",
-                         kinds[kind].name, kinds[kind].example, argument);
-    if (equals - argument > LONGEST_SUBJECT)
-        return error_set(err, STATUS_USAGE, "%s: what it limits has more than %d bytes",
-                         kinds[kind].name, LONGEST_SUBJECT);
-    *subject = strndup(argument, (size_t)(equals - argument));
-    *limit = equals + 1;
-    return *subject || error_set(err, STATUS_LIMIT, "out of memory");
-}
-
-static bool same_subject(const struct check_rule *a, const struct check_rule *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    return !a->subject || strcmp(a->subject, b->subject) == 0;
-}
-
-/* Takes over rule->subject. */
-static bool put(struct check_rules *rules, struct check_rule *rule, struct error *err)
-{
-    for (size_t i = 0; i < rules->count; i++) {
-        if (same_subject(&rules->items[i], rule)) {
-            free(rules->items[i].subject);
-            rules->items[i] = *rule;
-            return true;
-        }
-    }
-    struct check_rule *grown = NULL;
-    bool ok = rules->count < CHECK_RULES_MOST ||
-              error_set(err, STATUS_USAGE, "at most %d rules", CHECK_RULES_MOST);
-    if (ok) {
-        grown = realloc(rules->items, (rules->count + 1) * sizeof(*grown));
-        ok = grown || error_set(err, STATUS_LIMIT, "out of memory");
-    }
-    if (!ok) {
-        free(rule->subject);
-        return false;
-    }
-    rules->items = grown;
-    rules->items[rules->count++] = *rule;
-    return true;
-}
-
-bool check_rules_add(struct check_rules *rules, enum check_kind kind, const char *argument,
-                     struct error *err)
-{
-    struct check_rule rule = {.kind = kind};
-    const char *limit = argument;
-    if (kinds[kind].takes == CHECK_TAKES_NOTHING)
-        return put(rules, &rule, err);
-    bool ok = kinds[kind].takes != CHECK_TAKES_SUBJECT ||
-              split(kind, argument, &rule.subject, &limit, err);
-    if (ok && kind == CHECK_MAX_AFTER_SUGGEST)
-        ok = parse_checkpoints(rule.subject, &rule.checkpoints, err);
-    ok = ok && parse_limit(kind, limit, &rule.limit, err);
-    if (!ok) {
-        free(rule.subject);
-        return false;
-    }
-    return put(rules, &rule, err);
-}
-
-bool check_rules_merge(struct check_rules *rules, struct check_rules *more, struct error *err)
-{
-    bool ok = true;
-    for (size_t i = 0; i < more->count; i++) {
-        ok = ok && put(rules, &more->items[i], err);
-        if (!ok && i + 1 < more->count)
-            free(more->items[i + 1].subject);
-    }
-    free(more->items);
-    *more = (struct check_rules){0};
+    static const struct {
+        enum category category;
+        enum finding_kind finding;
+    } findings[] = {
+        {CATEGORY_ACTIVATION, FINDING_ACTIVATIONS},
+        {CATEGORY_GRADIENT, FINDING_GRADIENTS},
+        {CATEGORY_OPTIMIZER_STATE, FINDING_OPTIMIZER_STATE},
+    };
+    bool ok = check_blame_rows(judge, judge->at, is_of_category, row);
+    for (size_t i = 0; ok && i < sizeof(findings) / sizeof(findings[0]); i++)
+        if (findings[i].category == judge->rule->category)
+            ok = check_advise(judge, judge->at, findings[i].finding, row);
     return ok;
 }
 
-static bool resolve_category(struct check_rule *rule, struct error *err)
+static bool matches_pattern(void *self, const struct site_row *row)
 {
-    if (category_find(rule->subject, &rule->category))
-        return true;
-    struct buffer names = BUFFER_INIT;
-    for (int i = 0; i < CATEGORY_COUNT; i++)
-        buffer_printf(&names, "%s%s", i ? ", " : "", category_name((enum category)i));
-    error_set(err, STATUS_USAGE, "max-category: there is no category '%.40s', only: %s",
-              rule->subject, names.failed ? "those of memsnap(1)" : names.bytes);
-    buffer_release(&names);
-    return false;
+    struct judge *judge = self;
+    struct text label = {row->label.full, strlen(row->label.full)};
+    return pattern_matches_site(judge->rule->subject, judge->question->sites, row->stack,
+                                &row->site, label, &judge->scratch);
 }
 
-bool check_rules_resolve(struct check_rules *rules, struct error *err)
+static bool judge_site(struct judge *judge, struct check_row *row)
 {
-    if (rules->count == 0)
-        return error_set(err, STATUS_USAGE,
-                         "no rule to check: try --max-peak 70GiB, or see 'memsnap check --help'");
-    for (size_t i = 0; i < rules->count; i++)
-        if (rules->items[i].kind == CHECK_MAX_CATEGORY && !resolve_category(&rules->items[i], err))
-            return false;
+    size_t index = (size_t)(judge->rule - judge->question->rules->items);
+    bool found = false;
+    for (size_t i = 0; i < judge->at->site_count; i++) {
+        const struct site_row *site = &judge->at->sites[i];
+        if (site->is_remainder || !matches_pattern(judge, site))
+            continue;
+        row->value += site->bytes;
+        found = true;
+    }
+    if (judge->scratch.failed)
+        return error_set(judge->err, STATUS_LIMIT, "out of memory while checking");
+    /* The search takes long, and one device where the pattern occurs is enough. */
+    if (!found && !judge->result->held[index] &&
+        !check_site_occurs(judge->at, judge->question->sites, judge->rule->subject, &found,
+                           judge->err))
+        return false;
+    judge->is_absent = !found;
     return true;
 }
 
-void check_rules_release(struct check_rules *rules)
+static bool blame_site(struct judge *judge, struct check_row *row)
 {
-    for (size_t i = 0; i < rules->count; i++)
-        free(rules->items[i].subject);
-    free(rules->items);
-    *rules = (struct check_rules){0};
+    return check_blame_rows(judge, judge->at, matches_pattern, row);
 }
 
-const struct check_rule *check_rules_find(const struct check_rules *rules, enum check_kind kind)
+static const struct baseline_device *device_before(const struct judge *judge, int64_t device)
 {
-    for (size_t i = 0; i < rules->count; i++)
-        if (rules->items[i].kind == kind)
-            return &rules->items[i];
-    return NULL;
+    const struct check_baseline *baseline = judge->question->baseline;
+    return baseline ? check_baseline_find(baseline, device) : NULL;
 }
 
-int64_t check_limit_bytes(const struct check_limit *limit, int64_t whole)
+static bool judge_increase(struct judge *judge, struct check_row *row)
 {
-    if (!limit->is_share)
-        return limit->bytes;
-    uint128 bytes = (uint128)(uint64_t)whole * limit->share / WHOLE;
-    return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+    const struct baseline_device *before = device_before(judge, row->device);
+    if (!before) {
+        judge->not_judged = "the baseline has no such device";
+        return true;
+    }
+    row->whole = before->peak_bytes;
+    row->value = peak_of_allocated(judge) - before->peak_bytes;
+    return true;
+}
+
+static bool blame_increase(struct judge *judge, struct check_row *row)
+{
+    return check_blame_increase(judge, device_before(judge, row->device), row);
+}
+
+static bool judge_after_suggest(struct judge *judge, struct check_row *row)
+{
+    if (judge->layers->total_activations <= 0) {
+        judge->not_judged = judge->rule->kind->absence;
+        return true;
+    }
+    return judge->question->suggest(judge->layers->trace, judge->rule->checkpoints, &row->value,
+                                    judge->err);
+}
+
+static bool judge_oom(struct judge *judge, struct check_row *row)
+{
+    row->value = (int64_t)judge->at->ooms.total;
+    for (size_t i = 0; i < judge->at->notice_count; i++)
+        if (judge->at->notices[i].kind == NOTICE_NO_EVENTS && row->value == 0)
+            judge->not_judged = "no events were recorded";
+    return true;
+}
+
+/* Blames the request of the last event, which most likely ended the run. */
+static bool blame_oom(struct judge *judge, struct check_row *row)
+{
+    const struct ooms *ooms = &judge->at->ooms;
+    struct site site;
+    if (ooms->count == 0)
+        return true;
+    const struct oom_row *last = &ooms->items[ooms->count - 1];
+    return site_of(judge->question->sites, last->stack, &site, judge->err) &&
+           check_blame_site(judge, last->stack, &site, last->asker, (int64_t)last->requested_bytes,
+                            row) &&
+           check_copy_words(&row->why, last->sentence, judge->err) &&
+           check_copy_words(&row->next, last->next, judge->err);
+}
+
+#define NO_STEPS "the file holds fewer than 3 whole steps, so nothing tells what grows"
+
+const struct check_kind check_kinds[] = {
+    {.name = "max-peak",
+     .argument = "SIZE",
+     .help = "the active peak of each device",
+     .example = "70GiB",
+     .takes = CHECK_TAKES_SIZE,
+     .captures = CHECK_OF_ANY,
+     .absence = "the file has no device",
+     .judge = judge_peak,
+     .blame = blame_peak},
+    {.name = "max-reserved",
+     .argument = "SIZE",
+     .help = "the most that the allocator reserved",
+     .example = "76GiB",
+     .takes = CHECK_TAKES_SIZE,
+     .captures = CHECK_OF_ANY,
+     .absence = "the file has no device",
+     .judge = judge_reserved,
+     .blame = blame_reserved},
+    {.name = "max-fragmentation",
+     .argument = "SIZE|P%",
+     .help = "what lies in holes between blocks in use; P% of what\n"
+             "is reserved then",
+     .example = "30% or 2GiB",
+     .takes = CHECK_TAKES_SIZE_OR_SHARE,
+     .captures = CHECK_OF_SNAPSHOT,
+     .at_most_whole = "holes are never more than what is reserved",
+     .absence = "the file does not tell how memory was cut up then; try --at end",
+     .judge = judge_fragmentation,
+     .blame = blame_fragmentation},
+    {.name = "max-growth",
+     .argument = "SIZE",
+     .help = "what lives on from step to step, more each time: bytes\n"
+             "a step",
+     .example = "0 or 1MiB",
+     .takes = CHECK_TAKES_SIZE,
+     .unit = CHECK_BYTES_A_STEP,
+     .captures = CHECK_OF_SNAPSHOT,
+     .absence = NO_STEPS,
+     .judge = judge_growth,
+     .blame = blame_growth},
+    {.name = "max-category",
+     .argument = "NAME=SIZE",
+     .help = "a category, such as activation=20GiB; of a layer trace\n"
+             "the sum of all activations",
+     .example = "activation=20GiB",
+     .takes = CHECK_TAKES_CATEGORY,
+     .captures = CHECK_OF_SNAPSHOT | CHECK_OF_LAYERS,
+     .absence = "nothing in the file has this category",
+     .judge = judge_category,
+     .blame = blame_category},
+    {.name = "max-site",
+     .argument = "PATTERN=SIZE",
+     .help = "all call sites of a pattern together, such as\n"
+             "'model.py:*=4GiB'; 'blocks/*.py', 'model.py:39'",
+     .example = "model.py:*=4GiB",
+     .takes = CHECK_TAKES_PATTERN,
+     .captures = CHECK_OF_SNAPSHOT,
+     .absence = "no call site in the file is meant by this pattern",
+     .judge = judge_site,
+     .blame = blame_site},
+    {.name = "no-oom",
+     .help = "no out-of-memory event",
+     .unit = CHECK_EVENTS,
+     .captures = CHECK_OF_SNAPSHOT,
+     .absence = "no events were recorded, so nothing tells",
+     .judge = judge_oom,
+     .blame = blame_oom},
+    {.name = "no-leaks",
+     .help = "no call site whose memory grows from step to step",
+     .unit = CHECK_SITES,
+     .captures = CHECK_OF_SNAPSHOT,
+     .absence = NO_STEPS,
+     .judge = judge_leaks,
+     .blame = blame_growth},
+    {.name = "max-increase",
+     .argument = "SIZE|P%",
+     .help = "how much higher the peak may be than the baseline's",
+     .example = "2% or 512MiB",
+     .takes = CHECK_TAKES_SIZE_OR_SHARE,
+     .captures = CHECK_OF_ANY,
+     .needs_baseline = true,
+     .absence = "the baseline is of another kind, or of other devices",
+     .judge = judge_increase,
+     .blame = blame_increase},
+    {.name = "max-memory-after-suggest",
+     .argument = "K=SIZE",
+     .help = "layer traces: the largest part that `memsnap suggest\n"
+             "--checkpoints K` leaves",
+     .example = "4=8GiB",
+     .takes = CHECK_TAKES_CHECKPOINTS,
+     .captures = CHECK_OF_LAYERS,
+     .absence = "only a layer trace can be asked this",
+     .judge = judge_after_suggest},
+    {.name = NULL},
+};
+
+const struct check_kind *check_kind_find(const char *name)
+{
+    const struct check_kind *kind = check_kinds;
+    while (kind->name && strcmp(kind->name, name) != 0)
+        kind++;
+    return kind->name ? kind : NULL;
 }

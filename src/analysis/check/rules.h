@@ -1,77 +1,59 @@
-/* The rules that `memsnap check` holds captures to. */
+/* The kinds of rule that `memsnap check` knows.
+ *
+ * A kind is one row of check_kinds, in rules.c. Options, --help, completion, policies and reports
+ * follow from the row; a new kind also needs its words in render/check/words.c, a property in
+ * share/policy.schema.json and a paragraph in memsnap-check(1). */
 #ifndef MEMSNAP_ANALYSIS_CHECK_RULES_H
 #define MEMSNAP_ANALYSIS_CHECK_RULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/code/reason.h"
-#include "base/error.h"
+enum check_unit { CHECK_BYTES, CHECK_BYTES_A_STEP, CHECK_EVENTS, CHECK_SITES };
 
-#define CHECK_RULES_MOST 256
-
-enum check_kind {
-    CHECK_MAX_PEAK,
-    CHECK_MAX_RESERVED,
-    CHECK_MAX_FRAGMENTATION,
-    CHECK_MAX_GROWTH,
-    CHECK_MAX_CATEGORY,
-    CHECK_MAX_SITE,
-    CHECK_MAX_INCREASE,
-    CHECK_MAX_AFTER_SUGGEST,
-    CHECK_NO_OOM,
-    CHECK_NO_LEAKS,
-    CHECK_KINDS,
-};
-
-/* "max-peak": the option, the key of a policy, and the rule's name in a report */
-const char *check_kind_name(enum check_kind kind);
-
-/* What a kind of rule takes. */
+/* The argument of a rule. From CHECK_TAKES_CATEGORY on it is SUBJECT=SIZE, and a rule for each
+ * subject can be given. */
 enum check_takes {
     CHECK_TAKES_NOTHING,
     CHECK_TAKES_SIZE,
     CHECK_TAKES_SIZE_OR_SHARE, /* "2GiB" or "30%" */
-    CHECK_TAKES_SUBJECT,       /* "activation=2GiB" */
+    CHECK_TAKES_CATEGORY,      /* "activation=2GiB" */
+    CHECK_TAKES_PATTERN,       /* "model.py:*=4GiB" */
+    CHECK_TAKES_CHECKPOINTS,   /* "4=8GiB" */
 };
 
-enum check_takes check_kind_takes(enum check_kind kind);
-
-/* Bytes, or millionths of a percent of something. */
-struct check_limit {
-    bool is_share;
-    int64_t bytes;
-    uint64_t share;
+/* The captures that a kind of rule applies to. */
+enum {
+    CHECK_OF_SNAPSHOT = 1 << 0,
+    CHECK_OF_LAYERS = 1 << 1,
+    CHECK_OF_CURVES = 1 << 2, /* MemoryTracker's curves of memory by operator */
+    CHECK_OF_ANY = CHECK_OF_SNAPSHOT | CHECK_OF_LAYERS | CHECK_OF_CURVES,
 };
 
-struct check_rule {
-    enum check_kind kind;
-    struct check_limit limit; /* 0 of what takes nothing */
-    char *subject;            /* a category's name, a site's pattern, a count; NULL: none */
-    enum category category;   /* CHECK_MAX_CATEGORY, once resolved */
-    size_t checkpoints;       /* CHECK_MAX_AFTER_SUGGEST */
+struct judge;
+struct check_row;
+typedef bool check_function(struct judge *judge, struct check_row *row);
+
+struct check_kind {
+    const char *name;            /* of the option, of the key in a policy, in reports */
+    const char *argument, *help; /* for --help; argument NULL: takes nothing */
+    const char *example;         /* of an argument, for error messages */
+    enum check_takes takes;
+    enum check_unit unit;
+    unsigned captures;   /* CHECK_OF_*, any of them */
+    bool needs_baseline; /* compares with the capture of --baseline */
+    /* Why the value never exceeds the bytes that a share is of, so that a limit of 100% or more
+     * cannot fail; NULL: it may exceed them. */
+    const char *at_most_whole;
+    const char *absence; /* why a capture may hold nothing to judge; ends an error message */
+    /* Fills in row->value and row->whole, or says that there is nothing to judge. */
+    check_function *judge;
+    /* On a device of a snapshot: fills in the code to blame, and what to do about it. */
+    check_function *blame;
 };
 
-struct check_rules {
-    struct check_rule *items; /* in the order in which they were first named */
-    size_t count;
-};
+extern const struct check_kind check_kinds[]; /* ends with a NULL name */
 
-/* Adds a rule, or gives that of the same kind and subject another limit. `argument` as it stands on
- * the command line: "70GiB", "30%", "activation=2GiB"; NULL where the kind takes nothing.
- * STATUS_USAGE names the rule and says what it takes: also of a limit that nothing can exceed. */
-bool check_rules_add(struct check_rules *rules, enum check_kind kind, const char *argument,
-                     struct error *err);
-/* Adds all of `more`, which is empty afterwards. */
-bool check_rules_merge(struct check_rules *rules, struct check_rules *more, struct error *err);
-/* Finds the categories, once all that a user may define are. STATUS_USAGE where there is none of
- * the name, or no rule at all. */
-bool check_rules_resolve(struct check_rules *rules, struct error *err);
-void check_rules_release(struct check_rules *rules);
-
-const struct check_rule *check_rules_find(const struct check_rules *rules, enum check_kind kind);
-
-/* What a limit is in bytes, of a whole that is not negative; exact: a whole number of bytes is
- * above the limit where it is above this. */
-int64_t check_limit_bytes(const struct check_limit *limit, int64_t whole);
+const struct check_kind *check_kind_find(const char *name); /* NULL: no such kind */
 
 #endif

@@ -281,7 +281,7 @@ const struct command command_check = {
                 "  memsnap check --policy memory.json --format junit -o memory.xml rank*.pickle\n"
                 "  memsnap check --policy memory.json --format github snapshot.pickle\n"
                 "  memsnap check --max-memory-after-suggest 4=8GiB trace.json\n",
-    .options = check_option_specs,
+    .make_options = check_option_specs,
     .words =
         (const struct option_words[]){
             {"max-category", NULL, completion_put_categories},

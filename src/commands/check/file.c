@@ -11,13 +11,33 @@ struct taker {
     struct check_baseline *baseline; /* where there is no result */
 };
 
+/* Finds the max_memory that `memsnap suggest --checkpoints` prints. */
+static bool suggest(const struct layer_trace *trace, size_t checkpoints, int64_t *max_memory,
+                    struct error *err)
+{
+    const struct cuts everywhere = {.kind = CUT_LEAVES};
+    struct problem leaves;
+    struct fairscale_advice advice;
+    if (!problem_create(&leaves, trace, &everywhere, SIZE_MAX, trace->budget, err))
+        return false;
+    bool ok =
+        fairscale_advise(trace, &leaves, &leaves, checkpoints, 0, &advice, trace->budget, err);
+    if (ok) {
+        *max_memory = advice.answer.max_memory;
+        fairscale_advice_release(&advice, trace->budget);
+    }
+    problem_release(&leaves, trace->budget);
+    return ok;
+}
+
 static struct check_question question_of(const struct check_job *job, struct site_table *sites)
 {
     return (struct check_question){.rules = &job->options->rules,
                                    .baseline = job->baseline,
                                    .sites = sites,
                                    .moment_given = job->options->look.at != NULL,
-                                   .unit = job->options->report.unit};
+                                   .unit = job->options->report.unit,
+                                   .suggest = suggest};
 }
 
 static bool take_reports(const struct taker *taker, const struct capture *capture,
@@ -59,48 +79,17 @@ static bool take_snapshot(const struct taker *taker, struct input *input, struct
     return ok;
 }
 
-/* As `memsnap suggest --checkpoints` answers it. */
-static bool place(const struct layer_trace *trace, size_t checkpoints, int64_t *max_memory,
-                  struct error *err)
-{
-    const struct cuts everywhere = {.kind = CUT_LEAVES};
-    struct problem leaves;
-    struct fairscale_advice advice;
-    if (!problem_create(&leaves, trace, &everywhere, SIZE_MAX, trace->budget, err))
-        return false;
-    bool ok =
-        fairscale_advise(trace, &leaves, &leaves, checkpoints, 0, &advice, trace->budget, err);
-    if (ok) {
-        *max_memory = advice.answer.max_memory;
-        fairscale_advice_release(&advice, trace->budget);
-    }
-    problem_release(&leaves, trace->budget);
-    return ok;
-}
-
-static bool place_all(const struct check_rules *rules, const struct layer_trace *trace,
-                      int64_t after_suggest[CHECK_RULES_MOST], struct error *err)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && trace->forward_count > 0 && i < rules->count; i++)
-        if (rules->items[i].kind == CHECK_MAX_AFTER_SUGGEST)
-            ok = place(trace, rules->items[i].checkpoints, &after_suggest[i], err);
-    return ok;
-}
-
 static bool take_layers(const struct taker *taker, struct input *input, struct error *err)
 {
     const struct layers_options options = {.top = 1, .ranks = 2};
     const struct check_question question = question_of(taker->job, NULL);
-    int64_t after_suggest[CHECK_RULES_MOST] = {0};
     struct layer_trace *trace = layer_trace_load_input(input, err);
     if (!trace)
         return false;
     struct layers_report *report = layers_report_build(trace, &options, err);
     bool ok = report;
     if (ok && taker->result)
-        ok = place_all(question.rules, trace, after_suggest, err) &&
-             check_layers(&question, report, after_suggest, taker->result, err);
+        ok = check_layers(&question, report, taker->result, err);
     else if (ok)
         ok = check_baseline_add_peak(taker->baseline, report->allocated.bytes, err);
     layers_report_destroy(report);

@@ -12,8 +12,7 @@
 #define MOST_JOBS 1024
 
 enum {
-    OPTION_RULE = OPTION_LONG_ONLY, /* plus enum check_kind */
-    OPTION_POLICY = OPTION_RULE + CHECK_KINDS,
+    OPTION_POLICY = OPTION_LONG_ONLY,
     OPTION_BASELINE,
     OPTION_AT,
     OPTION_RANGE,
@@ -24,32 +23,10 @@ enum {
     OPTION_UNITS,
     OPTION_MAX_MEMORY,
     OPTION_JOBS,
+    OPTION_RULE, /* plus an index in check_kinds */
 };
 
-const struct option_spec check_option_specs[] = {
-    {OPTION_RULE + CHECK_MAX_PEAK, "max-peak", "SIZE", "the active peak of each device"},
-    {OPTION_RULE + CHECK_MAX_RESERVED, "max-reserved", "SIZE",
-     "the most that the allocator reserved"},
-    {OPTION_RULE + CHECK_MAX_FRAGMENTATION, "max-fragmentation", "SIZE|P%",
-     "what lies in holes between blocks in use; P% of what\n"
-     "is reserved then"},
-    {OPTION_RULE + CHECK_MAX_GROWTH, "max-growth", "SIZE",
-     "what lives on from step to step, more each time: bytes\n"
-     "a step"},
-    {OPTION_RULE + CHECK_MAX_CATEGORY, "max-category", "NAME=SIZE",
-     "a category, such as activation=20GiB; of a layer trace\n"
-     "the sum of all activations"},
-    {OPTION_RULE + CHECK_MAX_SITE, "max-site", "PATTERN=SIZE",
-     "all call sites of a pattern together, such as\n"
-     "'model.py:*=4GiB'; 'blocks/*.py', 'model.py:39'"},
-    {OPTION_RULE + CHECK_NO_OOM, "no-oom", NULL, "no out-of-memory event"},
-    {OPTION_RULE + CHECK_NO_LEAKS, "no-leaks", NULL,
-     "no call site whose memory grows from step to step"},
-    {OPTION_RULE + CHECK_MAX_INCREASE, "max-increase", "SIZE|P%",
-     "how much higher the peak may be than the baseline's"},
-    {OPTION_RULE + CHECK_MAX_AFTER_SUGGEST, "max-memory-after-suggest", "K=SIZE",
-     "layer traces: the largest part that `memsnap suggest\n"
-     "--checkpoints K` leaves"},
+static const struct option_spec other_options[] = {
     {OPTION_BASELINE, "baseline", "FILE", "the capture that --max-increase compares with"},
     {OPTION_POLICY, "policy", "FILE",
      "rules as JSON: {\"schema\": \"memsnap.policy/1\",\n"
@@ -70,8 +47,23 @@ const struct option_spec check_option_specs[] = {
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
     {OPTION_JOBS, "jobs", "N", "read so many files at a time; 0: one a core"},
     {OPTION_HELP, "help", NULL, "show this help"},
-    {0, NULL, NULL, NULL},
 };
+
+#define OTHER_OPTIONS (sizeof(other_options) / sizeof(other_options[0]))
+#define MOST_KINDS    32
+
+const struct option_spec *check_option_specs(void)
+{
+    static struct option_spec specs[MOST_KINDS + OTHER_OPTIONS + 1]; /* ends with a NULL name */
+    size_t count = 0;
+    for (const struct check_kind *kind = check_kinds; kind->name && count < MOST_KINDS; kind++) {
+        specs[count] =
+            (struct option_spec){OPTION_RULE + (int)count, kind->name, kind->argument, kind->help};
+        count++;
+    }
+    memcpy(&specs[count], other_options, sizeof(other_options));
+    return specs;
+}
 
 static bool parse_format(const char *text, enum check_format *format, struct error *err)
 {
@@ -93,19 +85,18 @@ static void note_snapshot_option(int option, struct check_options *options)
 {
     static const int noted[] = {OPTION_AT, OPTION_RANGE, OPTION_DEVICE, OPTION_RULES};
     for (size_t i = 0; i < sizeof(noted) / sizeof(noted[0]); i++)
-        for (const struct option_spec *spec = check_option_specs;
-             noted[i] == option && !options->snapshot_option && spec->name; spec++)
-            if (spec->value == option)
-                options->snapshot_option = spec->name;
+        for (size_t k = 0; noted[i] == option && !options->snapshot_option && k < OTHER_OPTIONS;
+             k++)
+            if (other_options[k].value == option)
+                options->snapshot_option = other_options[k].name;
 }
 
 bool check_option(int option, void *to, struct error *err)
 {
     struct check_options *options = to;
     note_snapshot_option(option, options);
-    if (option >= OPTION_RULE && option < OPTION_RULE + CHECK_KINDS)
-        return check_rules_add(&options->rules, (enum check_kind)(option - OPTION_RULE), optarg,
-                               err);
+    if (option >= OPTION_RULE)
+        return check_rules_add(&options->rules, &check_kinds[option - OPTION_RULE], optarg, err);
     switch (option) {
     case OPTION_POLICY:
         options->policy = optarg;
@@ -158,17 +149,28 @@ static bool take_policy(struct check_options *options, struct error *err)
     return true;
 }
 
+/* --baseline and a rule that needs it are given together, or neither is. */
+static bool check_baseline_use(const struct check_options *options, struct error *err)
+{
+    const struct check_kind *kind = check_kinds; /* the first that needs a baseline */
+    const struct check_kind *given = NULL;
+    while (kind->name && !kind->needs_baseline)
+        kind++;
+    for (size_t i = 0; i < options->rules.count; i++)
+        if (options->rules.items[i].kind->needs_baseline)
+            given = options->rules.items[i].kind;
+    if (options->baseline && !given)
+        return error_set(err, STATUS_USAGE,
+                         "--baseline needs --%s: how much more than that is too much?", kind->name);
+    return options->baseline || !given ||
+           error_set(err, STATUS_USAGE, "%s needs --baseline FILE, the capture to compare with",
+                     given->name);
+}
+
 bool check_options_complete(struct check_options *options, struct error *err)
 {
-    if (!take_policy(options, err))
+    if (!take_policy(options, err) || !check_baseline_use(options, err))
         return false;
-    bool increase = check_rules_find(&options->rules, CHECK_MAX_INCREASE);
-    if (options->baseline && !increase)
-        return error_set(err, STATUS_USAGE,
-                         "--baseline needs --max-increase: how much more than that is too much?");
-    if (increase && !options->baseline)
-        return error_set(err, STATUS_USAGE,
-                         "max-increase needs --baseline FILE, the capture to compare with");
     if (options->jobs == 0)
         options->jobs = worker_pool_cores();
     options->report.unit = options->format == CHECK_JSON ? UNIT_AUTO : options->unit;

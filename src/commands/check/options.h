@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_COMMANDS_CHECK_OPTIONS_H
 #define MEMSNAP_COMMANDS_CHECK_OPTIONS_H
 
-#include "analysis/check/rules.h"
+#include "analysis/check/rule_set.h"
 #include "analysis/report/report.h"
 #include "commands/cli/capture.h"
 #include "commands/cli/command.h"
@@ -23,7 +23,8 @@ struct check_options {
     const char *snapshot_option; /* the first option given that is for snapshots only */
 };
 
-extern const struct option_spec check_option_specs[];
+/* The rules of check_kinds, then the other options. Not thread-safe. */
+const struct option_spec *check_option_specs(void);
 
 /* Takes in one option, with its argument in optarg. */
 bool check_option(int option, void *to, struct error *err);

@@ -31,7 +31,7 @@ static bool refuse(const struct reader *reader, const char *format, ...)
 }
 
 /* Adds a rule; what it complains of, it complains of in this file. */
-static bool add(const struct reader *reader, enum check_kind kind, const char *argument)
+static bool add(const struct reader *reader, const struct check_kind *kind, const char *argument)
 {
     struct error plain;
     if (check_rules_add(reader->rules, kind, argument, &plain))
@@ -43,16 +43,16 @@ static bool add(const struct reader *reader, enum check_kind kind, const char *a
 static bool unknown_key(const struct reader *reader, const char *key)
 {
     struct closest closest = {.word = key};
-    for (int i = 0; i < CHECK_KINDS; i++)
-        closest_offer(&closest, check_kind_name((enum check_kind)i));
+    for (const struct check_kind *kind = check_kinds; kind->name; kind++)
+        closest_offer(&closest, kind->name);
     if (closest.best)
         return refuse(reader, "unknown rule '%.40s'; did you mean '%s'?", key, closest.best);
     return refuse(reader, "unknown rule '%.40s'; see 'memsnap check --help'", key);
 }
 
 /* A limit as it would stand on the command line: a string, or a number of bytes. */
-static bool add_limit(const struct reader *reader, enum check_kind kind, const char *subject,
-                      const json_t *limit)
+static bool add_limit(const struct reader *reader, const struct check_kind *kind,
+                      const char *subject, const json_t *limit)
 {
     struct buffer argument = BUFFER_INIT;
     if (subject)
@@ -63,24 +63,23 @@ static bool add_limit(const struct reader *reader, enum check_kind kind, const c
         buffer_printf(&argument, "%" JSON_INTEGER_FORMAT, json_integer_value(limit));
     else
         return buffer_release(&argument),
-               refuse(reader, "%s%s%.40s takes a size, such as \"70GiB\" or 1024",
-                      check_kind_name(kind), subject ? " " : "", subject ? subject : "");
+               refuse(reader, "%s%s%.40s takes a size, such as \"70GiB\" or 1024", kind->name,
+                      subject ? " " : "", subject ? subject : "");
     bool ok = !argument.failed || error_set(reader->err, STATUS_LIMIT, "out of memory");
     ok = ok && add(reader, kind, argument.bytes);
     buffer_release(&argument);
     return ok;
 }
 
-static bool add_subjects(const struct reader *reader, enum check_kind kind, json_t *limits)
+static bool add_subjects(const struct reader *reader, const struct check_kind *kind, json_t *limits)
 {
     const char *subject;
     json_t *limit;
-    if (!json_is_object(limits) || json_object_size(limits) == 0)
-        return refuse(reader, "%s takes an object, such as {\"%s\"}",
-                      check_kind_name(kind),
-                      kind == CHECK_MAX_SITE       ? "model.py:*\": \"4GiB"
-                      : kind == CHECK_MAX_CATEGORY ? "activation\": \"20GiB"
-                                                   : "4\": \"8GiB");
+    if (!json_is_object(limits) || json_object_size(limits) == 0) {
+        const char *equals = strrchr(kind->example, '=');
+        return refuse(reader, "%s takes an object, such as {\"%.*s\": \"%s\"}", kind->name,
+                      (int)(equals - kind->example), kind->example, equals + 1);
+    }
     json_object_foreach(limits, subject,
                         limit) if (!add_limit(reader, kind, subject, limit)) return false;
     return true;
@@ -88,21 +87,14 @@ static bool add_subjects(const struct reader *reader, enum check_kind kind, json
 
 static bool add_rule(const struct reader *reader, const char *key, json_t *value)
 {
-    int i = 0;
-    while (i < CHECK_KINDS && strcmp(check_kind_name((enum check_kind)i), key) != 0)
-        i++;
-    enum check_kind kind = (enum check_kind)i;
-    if (i == CHECK_KINDS)
+    const struct check_kind *kind = check_kind_find(key);
+    if (!kind)
         return unknown_key(reader, key);
-    switch (check_kind_takes(kind)) {
-    case CHECK_TAKES_NOTHING:
+    if (kind->takes == CHECK_TAKES_NOTHING)
         return json_is_true(value) ? add(reader, kind, NULL)
                                    : refuse(reader, "%s takes true; else leave it out", key);
-    case CHECK_TAKES_SUBJECT:
-        return add_subjects(reader, kind, value);
-    default:
-        return add_limit(reader, kind, NULL, value);
-    }
+    return kind->takes >= CHECK_TAKES_CATEGORY ? add_subjects(reader, kind, value)
+                                               : add_limit(reader, kind, NULL, value);
 }
 
 static bool check_schema(const struct reader *reader, const json_t *root)

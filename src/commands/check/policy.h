@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_COMMANDS_CHECK_POLICY_H
 #define MEMSNAP_COMMANDS_CHECK_POLICY_H
 
-#include "analysis/check/rules.h"
+#include "analysis/check/rule_set.h"
 
 #define CHECK_POLICY_SCHEMA "memsnap.policy/1"
 

@@ -37,11 +37,18 @@ struct command {
     const char *arguments; /* "[OPTION]... [FILE]..." */
     const char *about;     /* a paragraph or two for --help, ending in a newline */
     const char *examples;  /* ready to paste, indented, ending in a newline; NULL: none */
-    const struct option_spec *options; /* ends with a NULL name */
-    const struct option_words *words;  /* ends with a NULL option; NULL: none */
-    void (*help_more)(void);           /* prints more of --help, below the options; NULL: nothing */
+    const struct option_spec *options; /* ends with a NULL name; read by command_options() */
+    const struct option_spec *(*make_options)(void); /* where there is no constant table */
+    const struct option_words *words;                /* ends with a NULL option; NULL: none */
+    void (*help_more)(void); /* prints more of --help, below the options; NULL: nothing */
     enum status (*run)(int argc, char **argv); /* argv[0] is the command's name */
 };
+
+/* Ends with a NULL name. */
+static inline const struct option_spec *command_options(const struct command *command)
+{
+    return command->make_options ? command->make_options() : command->options;
+}
 
 extern const struct command *const commands[]; /* ends with NULL */
 

@@ -53,6 +53,6 @@ void completion_print(void)
     for (const struct topic *topic = topics; topic->name; topic++)
         printf("topic\t%s\t%s\n", topic->name, topic->summary);
     for (size_t i = 0; commands[i]; i++)
-        for (const struct option_spec *spec = commands[i]->options; spec->name; spec++)
+        for (const struct option_spec *spec = command_options(commands[i]); spec->name; spec++)
             put_option(commands[i], spec);
 }

@@ -12,7 +12,7 @@
 
 static const struct option_spec *spec_of(const struct command *command, int value)
 {
-    for (const struct option_spec *spec = command->options; spec->name; spec++)
+    for (const struct option_spec *spec = command_options(command); spec->name; spec++)
         if (spec->value == value)
             return spec;
     return NULL;
@@ -21,7 +21,7 @@ static const struct option_spec *spec_of(const struct command *command, int valu
 static size_t count_prefixed(const struct command *command, const char *name, size_t size)
 {
     size_t count = 0;
-    for (const struct option_spec *spec = command->options; spec->name; spec++)
+    for (const struct option_spec *spec = command_options(command); spec->name; spec++)
         count += strncmp(spec->name, name, size) == 0;
     return count;
 }
@@ -33,7 +33,7 @@ static void bad_long_option(const struct command *command, const char *argument)
     snprintf(name, sizeof(name), "%.*s", (int)(size < sizeof(name) ? size : sizeof(name) - 1),
              argument + 2);
     struct closest closest = {.word = name};
-    for (const struct option_spec *spec = command->options; spec->name; spec++)
+    for (const struct option_spec *spec = command_options(command); spec->name; spec++)
         closest_offer(&closest, spec->name);
     if (count_prefixed(command, name, strlen(name)) > 1)
         complain("%s: option --%s is ambiguous; see 'memsnap %s --help'", command->name, name,
@@ -72,8 +72,8 @@ int options_next(const struct command *command, int argc, char **argv)
     struct option longs[MAX_OPTIONS + 1] = {{0}};
     char shorts[2 * MAX_OPTIONS + 2] = ":"; /* tells a missing argument from an unknown option */
     size_t count = 0, short_size = 1;
-    for (const struct option_spec *spec = command->options; spec->name && count < MAX_OPTIONS;
-         spec++) {
+    for (const struct option_spec *spec = command_options(command);
+         spec->name && count < MAX_OPTIONS; spec++) {
         longs[count++] =
             (struct option){.name = spec->name, .has_arg = argument_kind(spec), .val = spec->value};
         if (spec->value >= OPTION_LONG_ONLY)
@@ -119,7 +119,7 @@ void options_help(const struct command *command)
     printf("usage: memsnap %s%s%s\n\n%s", command->name, *command->arguments ? " " : "",
            command->arguments, command->about);
     printf("\nOptions:\n");
-    for (const struct option_spec *spec = command->options; spec->name; spec++)
+    for (const struct option_spec *spec = command_options(command); spec->name; spec++)
         put_option(spec);
     if (command->help_more)
         command->help_more();

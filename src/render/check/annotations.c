@@ -5,7 +5,7 @@
 #include "render/check/words.h"
 #include "render/core/escape.h"
 
-/* The end of a path below the root, or all of it. */
+/* The path relative to the root, if it is below the root; else the whole path. */
 static const char *below_root(const char *path, const char *root)
 {
     size_t size = root ? strlen(root) : 0;
@@ -41,7 +41,7 @@ static bool put_command(FILE *out, const char *level, struct buffer *properties,
     return ok;
 }
 
-/* On a line of its own, where there is something to say. */
+/* Ends the line, unless nothing was added since `begin`. */
 static void end_line(struct buffer *message, size_t begin)
 {
     if (message->size > begin)
@@ -100,7 +100,7 @@ static bool file_annotations(FILE *out, const struct check_report *report,
     return ok;
 }
 
-/* That a file could not be checked, or passed. */
+/* A notice that a file passed, or an error that it could not be checked. */
 static bool file_verdict(FILE *out, const struct checked_file *file)
 {
     struct buffer properties = BUFFER_INIT, message = BUFFER_INIT;

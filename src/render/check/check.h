@@ -1,4 +1,4 @@
-/* What `memsnap check` prints. */
+/* Prints the results of `memsnap check`. */
 #ifndef MEMSNAP_RENDER_CHECK_CHECK_H
 #define MEMSNAP_RENDER_CHECK_CHECK_H
 
@@ -8,11 +8,11 @@
 struct checked_file {
     const char *path; /* as the user named it; "-" for standard input */
     struct check_result result;
-    bool failed; /* it could not be checked: see err */
+    bool failed; /* the file could not be checked, for the reason in err */
     struct error err;
 };
 
-/* Options as the user gave them, or NULL: what else shows a capture needs them too. */
+/* Options as the user gave them, or NULL, to repeat them in the commands that a report suggests. */
 struct check_look {
     const char *at, *device, *range, *rules;
 };
@@ -21,12 +21,12 @@ struct check_report {
     const struct checked_file *files;
     size_t count;
     const char *baseline;    /* its path, or NULL */
-    const char *source_root; /* folder that annotations name files in, or NULL */
+    const char *source_root; /* folder; annotations name files relative to it; or NULL */
     struct check_look look;
     enum unit unit; /* of sizes in sentences */
 };
 
-/* All checked, and none failed a rule. */
+/* All files could be checked, and none failed a rule. */
 bool check_report_passed(const struct check_report *report);
 
 /* False: out of memory. */

@@ -16,13 +16,13 @@ static const char *unit_name(enum check_unit unit)
 
 static void share_json(struct json_writer *json, const struct check_row *row)
 {
-    bool is_increase = row->rule->kind == CHECK_MAX_INCREASE;
+    const char *whole = check_words_whole(row->rule->kind);
     if (row->rule->limit.is_share)
         json_put_real(json, "limit_percent", (double)row->rule->limit.share / PERCENT);
     if (row->whole > 0)
         json_put_real(json, "value_percent", 100.0 * (double)row->value / (double)row->whole);
-    if (row->whole > 0 || is_increase)
-        json_put_integer(json, is_increase ? "baseline_bytes" : "reserved_bytes", row->whole);
+    if (whole)
+        json_put_integer(json, whole, row->whole);
 }
 
 static void blame_json(struct json_writer *json, const struct check_blame *blame)
@@ -39,7 +39,7 @@ static void blame_json(struct json_writer *json, const struct check_blame *blame
 static void row_json(struct json_writer *json, const struct check_row *row)
 {
     json_put_open(json, NULL, '{');
-    json_put_string(json, "rule", check_kind_name(row->rule->kind));
+    json_put_string(json, "rule", row->rule->kind->name);
     if (row->rule->subject)
         json_put_string(json, "subject", row->rule->subject);
     if (row->device != CHECK_NO_DEVICE)
@@ -47,7 +47,7 @@ static void row_json(struct json_writer *json, const struct check_row *row)
     json_put_integer(json, "limit", row->limit);
     json_put_integer(json, "value", row->value);
     json_put_integer(json, "margin", check_margin(row));
-    json_put_string(json, "unit", unit_name(check_unit_of(row->rule->kind)));
+    json_put_string(json, "unit", unit_name(row->rule->kind->unit));
     share_json(json, row);
     json_put_bool(json, "passed", row->passed);
     blame_json(json, &row->blame);

@@ -1,4 +1,5 @@
-/* JUnit's XML, as GitLab, Jenkins and others show it: a suite a file, a case a rule. */
+/* JUnit's XML, which GitLab, Jenkins and others show: a suite for each file, a case for each rule.
+ */
 #include <string.h>
 
 #include "render/check/words.h"

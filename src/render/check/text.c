@@ -74,7 +74,7 @@ static bool rules_table(const struct page *page, const struct check_result *resu
     return ok;
 }
 
-/* Prints what `words` holds, and empties it; nothing where that is nothing. */
+/* Prints and empties `words`; prints nothing if it is empty. */
 static bool paragraph(const struct page *page, size_t indent, struct buffer *words)
 {
     if (words->failed)
@@ -87,7 +87,7 @@ static bool paragraph(const struct page *page, size_t indent, struct buffer *wor
     return true;
 }
 
-/* Whether an earlier row of the device that failed gave the same advice. */
+/* An earlier row of the same device has the same advice. */
 static bool is_repeated(const struct check_result *result, size_t index)
 {
     const struct check_row *row = &result->rows[index];
@@ -121,36 +121,18 @@ static bool failure(const struct page *page, const struct check_result *result, 
     return ok;
 }
 
-/* Which command shows more of a failure. */
-enum { LOOK_ANALYZE, LOOK_STACKS, LOOK_DIFF, LOOK_SUGGEST, LOOKS };
-
-static int look_of(const struct check_row *row)
-{
-    switch (row->rule->kind) {
-    case CHECK_MAX_CATEGORY:
-    case CHECK_MAX_SITE:
-        return row->device == CHECK_NO_DEVICE ? LOOK_ANALYZE : LOOK_STACKS;
-    case CHECK_MAX_INCREASE:
-        return LOOK_DIFF;
-    case CHECK_MAX_AFTER_SUGGEST:
-        return LOOK_SUGGEST;
-    default:
-        return LOOK_ANALYZE;
-    }
-}
-
-/* The commands that show more of what failed, each once. */
+/* Prints the commands that show more of the failures, each once. */
 static bool commands(const struct page *page, const struct check_report *report,
                      const struct checked_file *file)
 {
     struct buffer words = BUFFER_INIT;
-    bool seen[LOOKS] = {false}, any = false, ok = true;
+    bool seen[CLOSER_COMMANDS] = {false}, any = false, ok = true;
     for (size_t i = 0; ok && i < file->result.count; i++) {
         const struct check_row *row = &file->result.rows[i];
-        if (row->passed || seen[look_of(row)])
+        if (row->passed || seen[check_words_closer(row)])
             continue;
         fputs(any ? "" : "\n  Look closer:\n", page->out);
-        any = seen[look_of(row)] = true;
+        any = seen[check_words_closer(row)] = true;
         check_words_command(&words, row, report, file->path);
         ok = paragraph(page, 2 * INDENT, &words);
     }

@@ -6,6 +6,74 @@
 #include "render/core/escape.h"
 
 #define PERCENT UINT64_C(1000000)
+#define MOST_OF "The line that holds most of it is"
+
+/* The words of a kind of rule. In value texts, %s stands for the rule's subject. */
+struct words {
+    const char *kind;
+    /* A value in bytes: a failure reads "VALUE 425.15 MiB, 25.15 MiB above the limit". */
+    const char *value;
+    const char *value_of_file; /* of a file that knows no devices; NULL: the same */
+    /* A count: a failure is ONCE, or MANY with the count in the place of %s. */
+    const char *once, *many;
+    const char *blame;     /* in front of the code to blame on a device */
+    const char *blame_per; /* after its bytes */
+    const char *whole;     /* key in JSON of the bytes that a share is of; NULL: no share */
+    enum check_look_closer closer;
+};
+
+static const struct words all_words[] = {
+    {.kind = "max-peak",
+     .value = "the active peak is",
+     .value_of_file = "the peak of allocated memory is",
+     .blame = MOST_OF},
+    {.kind = "max-reserved", .value = "the peak of reserved memory is", .blame = MOST_OF},
+    {.kind = "max-fragmentation",
+     .value = "what lies in holes between blocks in use is",
+     .blame = "At the end, most segments with holes are kept by small blocks of",
+     .whole = "reserved_bytes"},
+    {.kind = "max-growth",
+     .value = "what lives on from step to step grows by",
+     .blame = "It grows at",
+     .blame_per = " a step"},
+    {.kind = "max-category",
+     .value = "live memory of category %s is",
+     .value_of_file = "all activations sum up to",
+     .blame = MOST_OF,
+     .closer = CLOSER_STACKS},
+    {.kind = "max-site",
+     .value = "the call sites of %s hold",
+     .blame = MOST_OF,
+     .closer = CLOSER_STACKS},
+    {.kind = "no-oom",
+     .once = "the allocator ran out of memory once",
+     .many = "the allocator ran out of memory %s times",
+     .blame = "It was asking at"},
+    {.kind = "no-leaks",
+     .once = "at 1 call site memory grows from step to step",
+     .many = "at %s call sites memory grows from step to step",
+     .blame = "It grows at",
+     .blame_per = " a step"},
+    {.kind = "max-increase",
+     .value = "the peak is higher than the baseline's by",
+     .blame = "The most was added by",
+     .whole = "baseline_bytes",
+     .closer = CLOSER_DIFF},
+    {.kind = "max-memory-after-suggest",
+     .value = "with --checkpoints %s the largest part takes",
+     .closer = CLOSER_SUGGEST},
+};
+
+/* A kind without words of its own is still reported. */
+static const struct words plain_words = {.value = "the value is", .blame = MOST_OF};
+
+static const struct words *words_of(const struct check_kind *kind)
+{
+    for (size_t i = 0; i < sizeof(all_words) / sizeof(all_words[0]); i++)
+        if (strcmp(all_words[i].kind, kind->name) == 0)
+            return &all_words[i];
+    return &plain_words;
+}
 
 int64_t check_margin(const struct check_row *row)
 {
@@ -20,7 +88,7 @@ void check_words_escaped(struct buffer *out, const char *text)
     escape_text(out, text, strlen(text));
 }
 
-/* "2.5%" of 2500000 millionths of a percent. */
+/* 2500000 millionths of a percent: "2.5%". */
 static void add_share(struct buffer *out, uint64_t share)
 {
     uint64_t parts = share % PERCENT;
@@ -35,7 +103,7 @@ static void add_share(struct buffer *out, uint64_t share)
 
 void check_words_rule(struct buffer *out, const struct check_rule *rule)
 {
-    buffer_puts(out, check_kind_name(rule->kind));
+    buffer_puts(out, rule->kind->name);
     if (rule->subject) {
         buffer_putc(out, ' ');
         check_words_escaped(out, rule->subject);
@@ -46,59 +114,27 @@ void check_words_rule(struct buffer *out, const struct check_rule *rule)
     }
 }
 
-static const char *plural(int64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-void check_words_value(struct buffer *out, enum check_kind kind, int64_t value, enum unit unit)
+void check_words_value(struct buffer *out, const struct check_kind *kind, int64_t value,
+                       enum unit unit)
 {
     char text[UNITS_TEXT_SIZE];
-    enum check_unit is = check_unit_of(kind);
-    if (is == CHECK_BYTES || is == CHECK_BYTES_A_STEP)
+    if (kind->unit == CHECK_BYTES || kind->unit == CHECK_BYTES_A_STEP)
         buffer_puts(out, units_bytes(text, value, unit));
     else
         buffer_printf(out, "%" PRId64, value);
 }
 
-/* What the value is of: "the active peak is ". */
-static void add_subject(struct buffer *out, const struct check_row *row)
+/* Adds a text of struct words, with `inserted`, escaped, in the place of %s. */
+static void add_text(struct buffer *out, const char *text, const char *inserted)
 {
-    bool no_device = row->device == CHECK_NO_DEVICE;
-    switch (row->rule->kind) {
-    case CHECK_MAX_PEAK:
-        buffer_puts(out, no_device ? "the peak of allocated memory is " : "the active peak is ");
-        break;
-    case CHECK_MAX_RESERVED:
-        buffer_puts(out, "the peak of reserved memory is ");
-        break;
-    case CHECK_MAX_FRAGMENTATION:
-        buffer_puts(out, "what lies in holes between blocks in use is ");
-        break;
-    case CHECK_MAX_GROWTH:
-        buffer_puts(out, "what lives on from step to step grows by ");
-        break;
-    case CHECK_MAX_CATEGORY:
-        buffer_puts(out, no_device ? "all activations sum up to " : "live memory of category ");
-        if (!no_device) {
-            check_words_escaped(out, row->rule->subject);
-            buffer_puts(out, " is ");
-        }
-        break;
-    case CHECK_MAX_SITE:
-        buffer_puts(out, "the call sites of ");
-        check_words_escaped(out, row->rule->subject);
-        buffer_puts(out, " hold ");
-        break;
-    case CHECK_MAX_INCREASE:
-        buffer_puts(out, "the peak is higher than the baseline's by ");
-        break;
-    case CHECK_MAX_AFTER_SUGGEST:
-        buffer_printf(out, "with --checkpoints %s the largest part takes ", row->rule->subject);
-        break;
-    default:
-        break;
+    const char *place = strstr(text, "%s");
+    if (!place) {
+        buffer_puts(out, text);
+        return;
     }
+    buffer_printf(out, "%.*s", (int)(place - text), text);
+    check_words_escaped(out, inserted);
+    buffer_puts(out, place + 2);
 }
 
 static void add_share_of_whole(struct buffer *out, const struct check_row *row)
@@ -110,22 +146,20 @@ static void add_share_of_whole(struct buffer *out, const struct check_row *row)
 
 void check_words_failure(struct buffer *out, const struct check_row *row, enum unit unit)
 {
+    const struct words *words = words_of(row->rule->kind);
+    const char *subject = row->rule->subject ? row->rule->subject : "";
     char text[UNITS_TEXT_SIZE], limit[UNITS_TEXT_SIZE];
-    units_count(text, (uint64_t)row->value);
-    if (row->rule->kind == CHECK_NO_OOM) {
-        buffer_printf(out, "the allocator ran out of memory %s%s.", row->value == 1 ? "once" : text,
-                      row->value == 1 ? "" : " times");
+    bool of_file = row->device == CHECK_NO_DEVICE && words->value_of_file;
+    if (words->many) {
+        add_text(out, row->value == 1 ? words->once : words->many,
+                 units_count(text, (uint64_t)row->value));
+        buffer_putc(out, '.');
         return;
     }
-    if (row->rule->kind == CHECK_NO_LEAKS) {
-        buffer_printf(out, "at %s call site%s memory grows from step to step.", text,
-                      plural(row->value));
-        return;
-    }
-    add_subject(out, row);
-    buffer_puts(out, units_bytes(text, row->value, unit));
+    add_text(out, of_file ? words->value_of_file : words->value, subject);
+    buffer_printf(out, " %s", units_bytes(text, row->value, unit));
     add_share_of_whole(out, row);
-    /* A difference that shows: in bytes, where it is less than a unit. */
+    /* The difference always has a unit that shows it: it may be a few bytes of many GiB. */
     units_bytes(text, row->value - row->limit, UNIT_AUTO);
     buffer_printf(out, ", %s above the limit of %s", text, units_bytes(limit, row->limit, unit));
     if (row->rule->limit.is_share) {
@@ -136,25 +170,19 @@ void check_words_failure(struct buffer *out, const struct check_row *row, enum u
     buffer_putc(out, '.');
 }
 
-static const char *blame_verb(const struct check_row *row)
+const char *check_words_whole(const struct check_kind *kind)
 {
-    switch (row->rule->kind) {
-    case CHECK_NO_OOM:
-        return "It was asking at";
-    case CHECK_MAX_FRAGMENTATION:
-        return "At the end, most segments with holes are kept by small blocks of";
-    case CHECK_MAX_GROWTH:
-    case CHECK_NO_LEAKS:
-        return "It grows at";
-    case CHECK_MAX_INCREASE:
-        return "The most was added by";
-    default:
-        return "The line that holds most of it is";
-    }
+    return words_of(kind)->whole;
 }
 
-/* Of files that know no devices. */
-static const char *plain_blame_verb(const struct check_row *row)
+enum check_look_closer check_words_closer(const struct check_row *row)
+{
+    enum check_look_closer closer = words_of(row->rule->kind)->closer;
+    return closer == CLOSER_STACKS && row->device == CHECK_NO_DEVICE ? CLOSER_ANALYZE : closer;
+}
+
+/* In front of the code to blame in a file that knows no devices. */
+static const char *blame_of_file(const struct check_row *row)
 {
     return row->blame.bytes > 0 ? "The largest producer of activations is" : "It is reached after";
 }
@@ -162,17 +190,15 @@ static const char *plain_blame_verb(const struct check_row *row)
 void check_words_blame(struct buffer *out, const struct check_row *row, enum unit unit)
 {
     const struct check_blame *blame = &row->blame;
+    const struct words *words = words_of(row->rule->kind);
     char text[UNITS_TEXT_SIZE];
     if (!blame->label)
         return;
-    buffer_printf(out, "%s ",
-                  row->device == CHECK_NO_DEVICE ? plain_blame_verb(row) : blame_verb(row));
+    buffer_printf(out, "%s ", row->device == CHECK_NO_DEVICE ? blame_of_file(row) : words->blame);
     check_words_escaped(out, blame->label);
     if (blame->bytes > 0)
         buffer_printf(out, ": %s%s", units_bytes(text, blame->bytes, unit),
-                      row->rule->kind == CHECK_MAX_GROWTH || row->rule->kind == CHECK_NO_LEAKS
-                          ? " a step"
-                          : "");
+                      words->blame_per ? words->blame_per : "");
     if (blame->file) {
         buffer_puts(out, " (");
         check_words_escaped(out, blame->file);
@@ -181,7 +207,7 @@ void check_words_blame(struct buffer *out, const struct check_row *row, enum uni
     buffer_putc(out, '.');
 }
 
-/* A sentence, with a capital and a full stop, if it lacks them. */
+/* Adds a sentence; gives it a capital letter and a full stop if it has none. */
 static void add_sentence(struct buffer *out, const char *text)
 {
     size_t size = strlen(text);
@@ -212,7 +238,7 @@ static bool is_plain(const char *text)
                              "_./:@%+,-=")] == '\0';
 }
 
-/* A word of a shell. */
+/* Quotes a word for a shell, if it needs to be. */
 static void add_word(struct buffer *out, const char *text)
 {
     if (is_plain(text)) {
@@ -239,7 +265,7 @@ static void add_option(struct buffer *out, const char *name, const char *value)
     buffer_putc(out, ' ');
 }
 
-/* `at`: at the moment that was checked, rather than at the peak. */
+/* `at`: look at the moment that was checked, rather than at the peak. */
 static void add_look(struct buffer *out, const struct check_look *look, bool at)
 {
     add_option(out, "--at ", at ? look->at : NULL);
@@ -252,22 +278,20 @@ void check_words_command(struct buffer *out, const struct check_row *row,
                          const struct check_report *report, const char *path)
 {
     bool of_snapshot = row->device != CHECK_NO_DEVICE;
-    switch (row->rule->kind) {
-    case CHECK_MAX_AFTER_SUGGEST:
+    switch (check_words_closer(row)) {
+    case CLOSER_SUGGEST:
         buffer_printf(out, "memsnap suggest --checkpoints %zu ", row->rule->checkpoints);
         break;
-    case CHECK_MAX_INCREASE:
+    case CLOSER_DIFF:
         buffer_puts(out, "memsnap diff ");
         if (of_snapshot)
             add_look(out, &report->look, false);
         add_word(out, report->baseline ? report->baseline : "-");
         buffer_putc(out, ' ');
         break;
-    case CHECK_MAX_CATEGORY:
-    case CHECK_MAX_SITE:
-        buffer_puts(out, of_snapshot ? "memsnap analyze --stacks --top 0 " : "memsnap analyze ");
-        if (of_snapshot)
-            add_look(out, &report->look, true);
+    case CLOSER_STACKS:
+        buffer_puts(out, "memsnap analyze --stacks --top 0 ");
+        add_look(out, &report->look, true);
         break;
     default:
         buffer_puts(out, "memsnap analyze ");

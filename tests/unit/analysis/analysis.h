@@ -28,6 +28,7 @@ TCase *pending_tests(void);
 TCase *steps_tests(void);
 TCase *check_tests(void);
 TCase *check_rules_tests(void);
+TCase *check_rule_set_tests(void);
 TCase *site_pattern_tests(void);
 
 #endif

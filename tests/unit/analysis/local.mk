@@ -9,8 +9,9 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category_preexisting_test.c \
 	tests/unit/analysis/category_guess_test.c \
 	tests/unit/analysis/category_test.c \
-	tests/unit/analysis/check_rules_test.c \
-	tests/unit/analysis/check_test.c \
+	tests/unit/analysis/check/check_test.c \
+	tests/unit/analysis/check/rule_set_test.c \
+	tests/unit/analysis/check/rules_test.c \
 	tests/unit/analysis/growth_fit_test.c \
 	tests/unit/analysis/growth_test.c \
 	tests/unit/analysis/pending_test.c \

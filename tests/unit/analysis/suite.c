@@ -26,6 +26,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, diff_tests());
     suite_add_tcase(suite, check_tests());
     suite_add_tcase(suite, check_rules_tests());
+    suite_add_tcase(suite, check_rule_set_tests());
     suite_add_tcase(suite, site_pattern_tests());
     return suite;
 }

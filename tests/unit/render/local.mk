@@ -2,6 +2,7 @@ unit_runners += tests/unit/render/run
 tests_unit_render_run_CPPFLAGS = $(unit_cppflags)
 tests_unit_render_run_LDADD = $(unit_libs)
 tests_unit_render_run_SOURCES = $(unit_common) \
+	tests/unit/render/check_words_test.c \
 	tests/unit/render/escape_test.c \
 	tests/unit/render/fit_test.c \
 	tests/unit/render/render.h \

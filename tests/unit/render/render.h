@@ -4,6 +4,7 @@
 
 #include "unit/unit.h"
 
+TCase *check_words_tests(void);
 TCase *fit_tests(void);
 TCase *pickler_tests(void);
 TCase *records_tests(void);

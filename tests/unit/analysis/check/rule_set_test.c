@@ -1,4 +1,4 @@
-#include "analysis/check/rules.h"
+#include "analysis/check/rule_set.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,28 +18,28 @@ static void destroy(void)
     check_rules_release(&rules);
 }
 
-static bool add(enum check_kind kind, const char *argument)
+static bool add(const char *kind, const char *argument)
 {
-    return check_rules_add(&rules, kind, argument, &err);
+    return check_rules_add(&rules, check_kind_find(kind), argument, &err);
 }
 
 static const struct limit_case {
-    enum check_kind kind;
+    const char *kind;
     const char *argument;
     bool is_share;
     uint64_t value; /* bytes, or millionths of a percent */
 } limits[] = {
-    {CHECK_MAX_PEAK, "70GiB", false, UINT64_C(70) << 30},
-    {CHECK_MAX_PEAK, "0", false, 0},
-    {CHECK_MAX_PEAK, "9223372036854775807", false, INT64_MAX},
-    {CHECK_MAX_GROWTH, "1.5K", false, 1536},
-    {CHECK_MAX_INCREASE, "2%", true, 2000000},
-    {CHECK_MAX_INCREASE, "2.000001%", true, 2000001},
-    {CHECK_MAX_INCREASE, "0002.5%", true, 2500000},
-    {CHECK_MAX_INCREASE, "1000000%", true, UINT64_C(1000000000000)},
-    {CHECK_MAX_INCREASE, "512MiB", false, 512 << 20},
-    {CHECK_MAX_FRAGMENTATION, "99.999999%", true, 99999999},
-    {CHECK_MAX_SITE, "a=b=1KiB", false, 1024},
+    {"max-peak", "70GiB", false, UINT64_C(70) << 30},
+    {"max-peak", "0", false, 0},
+    {"max-peak", "9223372036854775807", false, INT64_MAX},
+    {"max-growth", "1.5K", false, 1536},
+    {"max-increase", "2%", true, 2000000},
+    {"max-increase", "2.000001%", true, 2000001},
+    {"max-increase", "0002.5%", true, 2500000},
+    {"max-increase", "1000000%", true, UINT64_C(1000000000000)},
+    {"max-increase", "512MiB", false, 512 << 20},
+    {"max-fragmentation", "99.999999%", true, 99999999},
+    {"max-site", "a=b=1KiB", false, 1024},
 };
 
 START_TEST(reads_limits)
@@ -53,36 +53,36 @@ START_TEST(reads_limits)
 END_TEST
 
 static const struct refusal {
-    enum check_kind kind;
+    const char *kind;
     const char *argument;
 } refusals[] = {
-    {CHECK_MAX_PEAK, ""},
-    {CHECK_MAX_PEAK, "-1"},
-    {CHECK_MAX_PEAK, "2%"},
-    {CHECK_MAX_PEAK, "9223372036854775808"},
-    {CHECK_MAX_INCREASE, "%"},
-    {CHECK_MAX_INCREASE, "2%%"},
-    {CHECK_MAX_INCREASE, ".5%"},
-    {CHECK_MAX_INCREASE, "1.%"},
-    {CHECK_MAX_INCREASE, "1.0000000%"},
-    {CHECK_MAX_INCREASE, "1000001%"},
-    {CHECK_MAX_INCREASE, "18446744073709551617%"},
-    {CHECK_MAX_FRAGMENTATION, "100%"},
-    {CHECK_MAX_FRAGMENTATION, "1000%"},
-    {CHECK_MAX_CATEGORY, "activation"},
-    {CHECK_MAX_CATEGORY, "=1"},
-    {CHECK_MAX_SITE, "a="},
-    {CHECK_MAX_AFTER_SUGGEST, "=1"},
-    {CHECK_MAX_AFTER_SUGGEST, "x=1"},
-    {CHECK_MAX_AFTER_SUGGEST, "1000001=1"},
-    {CHECK_MAX_AFTER_SUGGEST, "99999999999999999999=1"},
+    {"max-peak", ""},
+    {"max-peak", "-1"},
+    {"max-peak", "2%"},
+    {"max-peak", "9223372036854775808"},
+    {"max-increase", "%"},
+    {"max-increase", "2%%"},
+    {"max-increase", ".5%"},
+    {"max-increase", "1.%"},
+    {"max-increase", "1.0000000%"},
+    {"max-increase", "1000001%"},
+    {"max-increase", "18446744073709551617%"},
+    {"max-fragmentation", "100%"},
+    {"max-fragmentation", "1000%"},
+    {"max-category", "activation"},
+    {"max-category", "=1"},
+    {"max-site", "a="},
+    {"max-memory-after-suggest", "=1"},
+    {"max-memory-after-suggest", "x=1"},
+    {"max-memory-after-suggest", "1000001=1"},
+    {"max-memory-after-suggest", "99999999999999999999=1"},
 };
 
 START_TEST(refuses_what_is_no_limit)
 {
     ck_assert(!add(refusals[_i].kind, refusals[_i].argument));
     ck_assert_int_eq(err.status, STATUS_USAGE);
-    ck_assert_ptr_nonnull(strstr(err.text, check_kind_name(refusals[_i].kind)));
+    ck_assert_ptr_nonnull(strstr(err.text, refusals[_i].kind));
     ck_assert_uint_eq(rules.count, 0);
 }
 END_TEST
@@ -90,20 +90,18 @@ END_TEST
 START_TEST(a_rule_replaces_its_namesake)
 {
     struct check_rules more = {0};
-    ck_assert(add(CHECK_MAX_PEAK, "1"));
-    ck_assert(add(CHECK_MAX_SITE, "a=1"));
-    ck_assert(add(CHECK_MAX_SITE, "b=2"));
-    ck_assert(add(CHECK_MAX_PEAK, "3"));
+    ck_assert(add("max-peak", "1"));
+    ck_assert(add("max-site", "a=1"));
+    ck_assert(add("max-site", "b=2"));
+    ck_assert(add("max-peak", "3"));
     ck_assert_uint_eq(rules.count, 3);
     ck_assert_int_eq(rules.items[0].limit.bytes, 3);
-    ck_assert(check_rules_add(&more, CHECK_MAX_SITE, "b=5", &err));
-    ck_assert(check_rules_add(&more, CHECK_NO_OOM, NULL, &err));
+    ck_assert(check_rules_add(&more, check_kind_find("max-site"), "b=5", &err));
+    ck_assert(check_rules_add(&more, check_kind_find("no-oom"), NULL, &err));
     ck_assert(check_rules_merge(&rules, &more, &err));
     ck_assert_uint_eq(more.count, 0);
     ck_assert_uint_eq(rules.count, 4);
     ck_assert_int_eq(rules.items[2].limit.bytes, 5);
-    ck_assert_ptr_eq(check_rules_find(&rules, CHECK_NO_OOM), &rules.items[3]);
-    ck_assert_ptr_null(check_rules_find(&rules, CHECK_NO_LEAKS));
 }
 END_TEST
 
@@ -113,10 +111,10 @@ START_TEST(there_is_an_end_of_rules)
     char argument[32];
     for (int i = 0; i < CHECK_RULES_MOST; i++) {
         snprintf(argument, sizeof(argument), "%d.py=1", i);
-        ck_assert(add(CHECK_MAX_SITE, argument));
-        ck_assert(check_rules_add(&more, CHECK_MAX_CATEGORY, argument, &err));
+        ck_assert(add("max-site", argument));
+        ck_assert(check_rules_add(&more, check_kind_find("max-category"), argument, &err));
     }
-    ck_assert(!add(CHECK_MAX_PEAK, "1"));
+    ck_assert(!add("max-peak", "1"));
     ck_assert_int_eq(err.status, STATUS_USAGE);
     ck_assert(!check_rules_merge(&rules, &more, &err));
     ck_assert_uint_eq(more.count, 0);
@@ -126,10 +124,10 @@ END_TEST
 START_TEST(categories_must_exist)
 {
     ck_assert(!check_rules_resolve(&rules, &err));
-    ck_assert(add(CHECK_MAX_CATEGORY, "optimizer_state=1"));
+    ck_assert(add("max-category", "optimizer_state=1"));
     ck_assert(check_rules_resolve(&rules, &err));
     ck_assert_int_eq(rules.items[0].category, CATEGORY_OPTIMIZER_STATE);
-    ck_assert(add(CHECK_MAX_CATEGORY, "unexplained=1"));
+    ck_assert(add("max-category", "unexplained=1"));
     ck_assert(!check_rules_resolve(&rules, &err));
     ck_assert_int_eq(err.status, STATUS_USAGE);
 }
@@ -143,7 +141,7 @@ START_TEST(shares_are_exact)
                                          "50%", "66.6%",     "99.999999%", "100%"};
     for (size_t i = 0; i < sizeof(wholes) / sizeof(wholes[0]); i++) {
         for (size_t k = 0; k < sizeof(shares) / sizeof(shares[0]); k++) {
-            ck_assert(add(CHECK_MAX_INCREASE, shares[k]));
+            ck_assert(add("max-increase", shares[k]));
             const struct check_limit *limit = &rules.items[0].limit;
             __extension__ typedef unsigned __int128 wide;
             int64_t bytes = check_limit_bytes(limit, wholes[i]);
@@ -152,14 +150,14 @@ START_TEST(shares_are_exact)
             ck_assert(((wide)(uint64_t)bytes + 1) * 100000000 > share);
         }
     }
-    ck_assert(add(CHECK_MAX_INCREASE, "1000000%"));
+    ck_assert(add("max-increase", "1000000%"));
     ck_assert(check_limit_bytes(&rules.items[0].limit, INT64_MAX) == INT64_MAX);
 }
 END_TEST
 
-TCase *check_rules_tests(void)
+TCase *check_rule_set_tests(void)
 {
-    TCase *tcase = tcase_create("check_rules");
+    TCase *tcase = tcase_create("check_rule_set");
     tcase_add_checked_fixture(tcase, create, destroy);
     tcase_add_loop_test(tcase, reads_limits, 0, (int)(sizeof(limits) / sizeof(limits[0])));
     tcase_add_loop_test(tcase, refuses_what_is_no_limit, 0,

@@ -1,0 +1,47 @@
+/* The rules that a user gives to `memsnap check`: kinds with limits. */
+#ifndef MEMSNAP_ANALYSIS_CHECK_RULE_SET_H
+#define MEMSNAP_ANALYSIS_CHECK_RULE_SET_H
+
+#include "analysis/check/rules.h"
+#include "analysis/code/reason.h"
+#include "base/error.h"
+
+#define CHECK_RULES_MOST 256
+
+/* Bytes, or a share in millionths of a percent. */
+struct check_limit {
+    bool is_share;
+    int64_t bytes;
+    uint64_t share;
+};
+
+struct check_rule {
+    const struct check_kind *kind;
+    struct check_limit limit; /* 0 where the kind takes nothing */
+    char *subject;            /* a category's name, a site's pattern, a number; NULL: none */
+    enum category category;   /* CHECK_TAKES_CATEGORY, once resolved */
+    size_t checkpoints;       /* CHECK_TAKES_CHECKPOINTS */
+};
+
+struct check_rules {
+    struct check_rule *items; /* in the order in which they were first named */
+    size_t count;
+};
+
+/* Adds a rule, or replaces the limit of the rule with the same kind and subject. `argument` is what
+ * the command line has: "70GiB", "30%", "activation=2GiB"; NULL where the kind takes nothing.
+ * STATUS_USAGE, naming the rule and what it takes, also for a limit that nothing can exceed. */
+bool check_rules_add(struct check_rules *rules, const struct check_kind *kind, const char *argument,
+                     struct error *err);
+/* Moves all rules of `more` into `rules`; `more` is empty afterwards. */
+bool check_rules_merge(struct check_rules *rules, struct check_rules *more, struct error *err);
+/* Looks up the categories; to be called once the user's own categories are defined. STATUS_USAGE
+ * for an unknown category, and where there is no rule at all. */
+bool check_rules_resolve(struct check_rules *rules, struct error *err);
+void check_rules_release(struct check_rules *rules);
+
+/* The limit in bytes; a share is of `whole`, which is not negative. Rounded down, which is exact: a
+ * whole number of bytes exceeds the share exactly where it exceeds this. */
+int64_t check_limit_bytes(const struct check_limit *limit, int64_t whole);
+
+#endif
