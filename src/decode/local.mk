@@ -21,6 +21,7 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle/patterns.c \
 	src/decode/pickle/patterns.h \
 	src/decode/pickle/roles.c \
+	src/decode/pickle/run.c \
 	src/decode/pickle/segment.c \
 	src/decode/pickle/settings.c \
 	src/decode/pickle/snapshot.c \
@@ -63,6 +64,7 @@ libmemsnap_a_SOURCES += \
 	src/decode/json/scan.h \
 	src/decode/json/segments.c \
 	src/decode/json/settings.c \
+	src/decode/json/skip.c \
 	src/decode/json/snapshot.c \
 	src/decode/json/snapshot.h \
 	src/decode/json/unescape.c \

@@ -36,6 +36,7 @@ libmemsnap_a_SOURCES += \
 	src/model/replay_dump.c \
 	src/model/snapshot.c \
 	src/model/snapshot.h \
+	src/model/snapshot_load.c \
 	src/model/sums.h \
 	src/model/timeline.c \
 	src/model/timeline.h \

@@ -2,22 +2,15 @@
 #include "decode/core/bytes.h"
 #include "decode/pickle/vm.h"
 
-bool pickle_top_mark(struct pickle_vm *vm, size_t *first)
+bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind)
 {
-    *first = vm->mark_count > 0 ? (size_t)vm->marks[vm->mark_count - 1] + 1 : 0;
-    return vm->mark_count > 0 || pickle_fail(vm, "no MARK on the stack");
-}
-
-void pickle_drop_to_mark(struct pickle_vm *vm)
-{
-    vm->depth = vm->marks[--vm->mark_count];
-}
-
-bool pickle_have(struct pickle_vm *vm, size_t count)
-{
-    size_t floor = vm->mark_count > 0 ? (size_t)vm->marks[vm->mark_count - 1] + 1 : 0;
-    return vm->depth - floor >= count ||
-           pickle_fail(vm, "stack underflow: %zu values expected", count);
+    value v;
+    enum node_role role = ROLE_NONE;
+    if (vm->sink != NULL && (kind == NODE_DICT || kind == NODE_LIST))
+        role = pickle_role_here(vm, kind == NODE_DICT);
+    if (!value_new_node(&vm->values, kind, vm->op_offset, &v, vm->err))
+        return false;
+    return (role == ROLE_NONE || pickle_role_taken(vm, v, role)) && pickle_push(vm, v);
 }
 
 /* Replaces the top `count` values (and the MARK below them) by one node of them. */
@@ -203,7 +196,6 @@ bool pickle_build_op(struct pickle_vm *vm, uint8_t op)
     case 0x81: /* NEWOBJ */
     case 0x92: /* NEWOBJ_EX */
     case 'o':  /* OBJ */
-    case 'i':  /* INST, its class pushed by pickle_text_op */
     case 'b':  /* BUILD */
         return pickle_object_op(vm, op);
     case 0x93: /* STACK_GLOBAL */

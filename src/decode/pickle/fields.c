@@ -1,12 +1,5 @@
 /* Annotations, and the fields that rows have in common. */
-#include <string.h>
-
 #include "decode/pickle/vm.h"
-
-const char *pickle_article(const char *noun)
-{
-    return strchr("aeiou", *noun) ? "an" : "a";
-}
 
 bool pickle_bad_field(struct pickle_vm *vm, const char *of, const char *key, const char *expected,
                       value v)

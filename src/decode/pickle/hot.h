@@ -72,7 +72,7 @@ HOT void skip_frame_op(struct hot *hot)
         hot->p += 9;
 }
 
-/* pickle_hot_frames.c: what is not worth inlining. Returns the position behind it, or NULL. */
+/* hot_frames.c: what is not worth inlining. Returns the position behind it, or NULL. */
 const uint8_t *hot_inline_string(struct hot hot, size_t prefix, size_t size, value *v);
 
 HOT bool hot_string(struct hot *hot, size_t prefix, size_t size, value *v)

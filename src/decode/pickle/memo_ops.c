@@ -14,7 +14,8 @@ static void forget_references(struct pickle_vm *vm)
     patterns_clear(vm);
 }
 
-bool pickle_memo_put(struct pickle_vm *vm, uint64_t index, value v)
+/* Overwriting an entry forgets whatever was remembered by references to it. */
+static bool memo_put(struct pickle_vm *vm, uint64_t index, value v)
 {
     if (index > vm->op_offset + MEMO_SLACK)
         return pickle_fail(vm, "memo index %llu is beyond anything written so far",
@@ -46,7 +47,7 @@ static bool memo_put_top(struct pickle_vm *vm, uint64_t index)
 {
     if (vm->depth == 0 || vm->stack[vm->depth - 1] == VALUE_MARK)
         return pickle_fail(vm, "nothing on the stack to put into the memo");
-    return pickle_memo_put(vm, index, vm->stack[vm->depth - 1]);
+    return memo_put(vm, index, vm->stack[vm->depth - 1]);
 }
 
 /* The decimal operand of GET and PUT. */

@@ -3,7 +3,7 @@
  * Events that follow each other differ in a few numbers; keys, opcodes and most values
  * stand at the same place with the same bytes. A pattern is such an event: bytes to
  * compare under a mask, and holes where the numbers are. An event that fits is taken
- * without a look at its tokens, all but its list of frames, which pickle_hot_frames.c
+ * without a look at its tokens, all but its list of frames, which hot_frames.c
  * reads. Patterns are learned from events read token by token, and hold as long as no
  * memo entry is overwritten. */
 #ifndef MEMSNAP_DECODE_PICKLE_PATTERNS_H

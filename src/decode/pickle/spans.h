@@ -4,7 +4,7 @@
  * list name its stack: they are looked up as they stand, by hash. Mostly they need
  * not be: traces are loops, so what came is written down, and while the same comes
  * again, the next list is the one that came next then. Holds as long as no memo entry
- * is overwritten; pickle_memo_put() clears the cache then. */
+ * is overwritten; memo_ops.c clears the cache then. */
 #ifndef MEMSNAP_DECODE_PICKLE_SPANS_H
 #define MEMSNAP_DECODE_PICKLE_SPANS_H
 

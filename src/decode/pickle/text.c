@@ -274,7 +274,7 @@ bool pickle_text_op(struct pickle_vm *vm, uint8_t op)
     case 'c': /* GLOBAL */
         return global_op(vm, false);
     case 'i': /* INST */
-        return global_op(vm, true) && pickle_build_op(vm, op);
+        return global_op(vm, true);
     default: /* STRING, UNICODE */
         return string_line(vm, op);
     }

@@ -3,21 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define NESTING_MAX 1000000 /* open MARKs */
-
-void pickle_vm_release(struct pickle_vm *vm)
-{
-    pickle_words_release(vm);
-    spans_release(&vm->spans);
-    patterns_release(vm);
-    values_release(&vm->values);
-    vec_free(vm->stack, vm->stack_capacity, sizeof *vm->stack, vm->budget);
-    vec_free(vm->marks, vm->mark_capacity, sizeof *vm->marks, vm->budget);
-    memo_release(&vm->memo);
-    vec_free(vm->blocks, vm->block_capacity, sizeof *vm->blocks, vm->budget);
-    vec_free(vm->frames, vm->frame_capacity, sizeof *vm->frames, vm->budget);
-}
-
 bool pickle_fail(struct pickle_vm *vm, const char *format, ...)
 {
     char text[sizeof vm->err->text];
@@ -51,142 +36,20 @@ bool pickle_grow_stack(struct pickle_vm *vm)
                     vm->budget, vm->err);
 }
 
-static bool push_mark(struct pickle_vm *vm)
+bool pickle_top_mark(struct pickle_vm *vm, size_t *first)
 {
-    if (vm->mark_count >= NESTING_MAX)
-        return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset,
-                            "more than %d containers inside each other", NESTING_MAX);
-    if (vm->mark_count == vm->mark_capacity &&
-        !vec_grow((void **)&vm->marks, &vm->mark_capacity, vm->mark_count + 1, sizeof *vm->marks,
-                  vm->budget, vm->err))
-        return false;
-    vm->marks[vm->mark_count++] = (uint32_t)vm->depth;
-    return pickle_push(vm, VALUE_MARK);
+    *first = vm->mark_count > 0 ? (size_t)vm->marks[vm->mark_count - 1] + 1 : 0;
+    return vm->mark_count > 0 || pickle_fail(vm, "no MARK on the stack");
 }
 
-bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind)
+void pickle_drop_to_mark(struct pickle_vm *vm)
 {
-    value v;
-    enum node_role role = ROLE_NONE;
-    if (vm->sink != NULL && (kind == NODE_DICT || kind == NODE_LIST))
-        role = pickle_role_here(vm, kind == NODE_DICT);
-    if (!value_new_node(&vm->values, kind, vm->op_offset, &v, vm->err))
-        return false;
-    return (role == ROLE_NONE || pickle_role_taken(vm, v, role)) && pickle_push(vm, v);
+    vm->depth = vm->marks[--vm->mark_count];
 }
 
-/* An opcode without effect on the values: PROTO, FRAME. */
-static bool framing_op(struct pickle_vm *vm, uint8_t op)
+bool pickle_have(struct pickle_vm *vm, size_t count)
 {
-    size_t width = op == 0x80 ? 1 : 8;
-    if (!pickle_need(vm, width))
-        return false;
-    if (op == 0x80) {
-        if (*vm->source->pos > 5)
-            return pickle_fail(vm, "pickle protocol %d: 0 to 5 are known", *vm->source->pos);
-        vm->protocol = *vm->source->pos;
-    }
-    vm->source->pos += width;
-    return true;
-}
-
-static bool run_op(struct pickle_vm *vm, uint8_t op)
-{
-    switch (op) {
-    case '(': /* MARK */
-        return push_mark(vm);
-    case 'N': /* NONE */
-        return pickle_push(vm, VALUE_NONE);
-    case 0x88: /* NEWTRUE */
-        return pickle_push(vm, VALUE_TRUE);
-    case 0x89: /* NEWFALSE */
-        return pickle_push(vm, VALUE_FALSE);
-    case 'K':
-    case 'M':
-    case 'J':
-    case 0x8a:
-    case 0x8b:
-    case 'G':
-    case 'U':
-    case 'C':
-    case 0x8c:
-    case 'T':
-    case 'B':
-    case 'X':
-    case 0x8d:
-    case 0x8e:
-    case 0x96:
-        return pickle_binary_op(vm, op);
-    case ']': /* EMPTY_LIST */
-        return pickle_push_container(vm, NODE_LIST);
-    case '}': /* EMPTY_DICT */
-        return pickle_push_container(vm, NODE_DICT);
-    case ')': /* EMPTY_TUPLE */
-        return pickle_push_container(vm, NODE_TUPLE);
-    case 0x8f: /* EMPTY_SET */
-        return pickle_push_container(vm, NODE_SET);
-    case 'g':
-    case 'p':
-    case 'h':
-    case 'q':
-    case 'j':
-    case 'r':
-    case 0x94:
-        return pickle_memo_op(vm, op);
-    case 0x80: /* PROTO */
-    case 0x95: /* FRAME */
-        return framing_op(vm, op);
-    case 'I':
-    case 'L':
-    case 'F':
-    case 'S':
-    case 'V':
-    case 'P':
-    case 'c':
-    case 'i':
-        return pickle_text_op(vm, op);
-    default:
-        return pickle_build_op(vm, op);
-    }
-}
-
-/* Lets the fast paths take what lies ahead, if they know it. */
-static bool try_hot(struct pickle_vm *vm, uint8_t op, bool *consumed)
-{
-    *consumed = false;
-    if (vm->sink == NULL || vm->depth == 0)
-        return true;
-    if (op == '}' && pickle_in_trace(vm))
-        return pickle_settle(vm) && (vm->general_only || pickle_hot_events(vm, consumed));
-    value stack;
-    if (op == ']' && !vm->general_only && pickle_key(vm, vm->stack[vm->depth - 1]) == KEY_FRAMES)
-        return pickle_hot_stack(vm, consumed, &stack) && (!*consumed || pickle_push(vm, stack));
-    return true;
-}
-
-bool pickle_run(struct pickle_vm *vm, value *result)
-{
-    for (;;) {
-        vm->op_offset = source_offset(vm->source);
-        if (!pickle_need(vm, 1))
-            return false;
-        uint8_t op = *vm->source->pos;
-        bool consumed = false;
-        if ((op == '}' || op == ']') && !try_hot(vm, op, &consumed))
-            return false;
-        if (consumed)
-            continue;
-        vm->source->pos++;
-        if (op == '.') /* STOP */
-            break;
-        if (!run_op(vm, op))
-            return false;
-    }
-    if (vm->depth == 0 || vm->stack[vm->depth - 1] == VALUE_MARK)
-        return pickle_fail(vm, "the pickle stops with nothing on its stack");
-    /* What follows is not ours, but the checksum of gzip data lies behind it. */
-    if (vm->source->compression == COMPRESSION_GZIP && !source_fill(vm->source, 1, vm->err))
-        return false;
-    *result = vm->stack[vm->depth - 1];
-    return true;
+    size_t floor = vm->mark_count > 0 ? (size_t)vm->marks[vm->mark_count - 1] + 1 : 0;
+    return vm->depth - floor >= count ||
+           pickle_fail(vm, "stack underflow: %zu values expected", count);
 }

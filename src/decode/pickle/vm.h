@@ -2,8 +2,8 @@
  *
  * Internal to decode/pickle. With a sink the machine knows the shape of a
  * snapshot: containers at the expected places get a role, and what is put into
- * them leaves as rows (pickle_rows.c); events in their usual form do not pass
- * through the machine at all (pickle_hot.c). Whatever those two do not
+ * them leaves as rows (roles.c); events in their usual form do not pass
+ * through the machine at all (hot.c). Whatever those two do not
  * recognise takes the general way, with the same answer. Without a sink every
  * value is kept, for tools that read other pickles.
  *
@@ -18,7 +18,7 @@
 #include "decode/pickle/memo.h"
 #include "decode/pickle/spans.h"
 
-/* Dict keys of a snapshot, in the order of key_names in pickle_rows.c. */
+/* Dict keys of a snapshot, in the order of key_names in words.c. */
 enum key {
     KEY_OTHER,
     KEY_SEGMENTS,
@@ -67,7 +67,7 @@ struct key_shape {
 
 #define SHAPE_FIELDS 16
 
-/* pickle_patterns.h */
+/* patterns.h */
 struct pattern_cache {
     struct pattern *patterns; /* room for PATTERNS, once there are any */
     size_t capacity;
@@ -102,7 +102,7 @@ struct pickle_vm {
     struct budget *budget;
     struct error *err;
     const struct row_sink *sink; /* NULL: keep all values */
-    bool general_only;           /* leave pickle_hot.c out: same answer, slower; for tests */
+    bool general_only;           /* leave hot.c out: same answer, slower; for tests */
     struct values values;
 
     value *stack;
@@ -134,14 +134,16 @@ struct pickle_vm {
     size_t frame_capacity;
 };
 
-/* pickle_snapshot.c: decode_pickle_snapshot(), with the choice of `general_only`. */
+/* snapshot.c: decode_pickle_snapshot(), with the choice of `general_only`. */
 bool pickle_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
                      bool general_only, struct decoded *decoded, struct error *err);
 
-/* pickle_vm.c: frees everything, the values too. */
-void pickle_vm_release(struct pickle_vm *vm);
-/* Runs to STOP and leaves the result in `*result`. */
+/* run.c: runs to STOP and leaves the result in `*result`. */
 bool pickle_run(struct pickle_vm *vm, value *result);
+/* Frees everything, the values too. */
+void pickle_vm_release(struct pickle_vm *vm);
+
+/* vm.c: the machine's state. */
 bool pickle_grow_stack(struct pickle_vm *vm);
 static inline bool pickle_push(struct pickle_vm *vm, value v)
 {
@@ -150,36 +152,37 @@ static inline bool pickle_push(struct pickle_vm *vm, value v)
     vm->stack[vm->depth++] = v;
     return true;
 }
-/* Pushes a new, empty container, with its role if it has one. */
-bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind);
-/* Overwriting an entry forgets whatever was remembered by references to it. */
-bool pickle_memo_put(struct pickle_vm *vm, uint64_t index, value v);
 bool pickle_fail(struct pickle_vm *vm, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Makes `count` bytes available at source->pos, or fails with "truncated". */
 bool pickle_need(struct pickle_vm *vm, size_t count);
 
-/* pickle_binary.c, pickle_memo_ops.c: for opcodes of theirs only. */
-bool pickle_binary_op(struct pickle_vm *vm, uint8_t op);
-bool pickle_memo_op(struct pickle_vm *vm, uint8_t op);
-
-/* pickle_text.c: the line-based opcodes of protocol 0. */
-bool pickle_text_op(struct pickle_vm *vm, uint8_t op);
-/* The line at source->pos without its newline, valid until the next read; consumes both. */
-bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size);
-bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
-/* A string of Python 2, whose encoding is not recorded: where it is not UTF-8, it becomes bytes. */
-bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
-
-/* pickle_build.c: opcodes that put values together. */
-bool pickle_build_op(struct pickle_vm *vm, uint8_t op);
 /* Where the items of the innermost MARK begin. */
 bool pickle_top_mark(struct pickle_vm *vm, size_t *first);
 void pickle_drop_to_mark(struct pickle_vm *vm);
 /* Fails unless there are `count` values, none of them a MARK, on top of the stack. */
 bool pickle_have(struct pickle_vm *vm, size_t count);
 
-/* pickle_object.c: those of them that call and change instances. */
+/* binary.c: the opcodes of strings, bytes and numbers in binary. */
+bool pickle_binary_op(struct pickle_vm *vm, uint8_t op);
+bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
+/* A string of Python 2, whose encoding is not recorded: where it is not UTF-8, it becomes bytes. */
+bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
+
+/* memo_ops.c: the opcodes that write and read the memo. */
+bool pickle_memo_op(struct pickle_vm *vm, uint8_t op);
+
+/* text.c: the line-based opcodes of protocol 0. Of INST it only pushes the class. */
+bool pickle_text_op(struct pickle_vm *vm, uint8_t op);
+/* The line at source->pos without its newline, valid until the next read; consumes both. */
+bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size);
+
+/* build.c: opcodes that put values together. */
+bool pickle_build_op(struct pickle_vm *vm, uint8_t op);
+/* Pushes a new, empty container, with its role if it has one. */
+bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind);
+
+/* object.c: those of them that call and change instances. */
 bool pickle_object_op(struct pickle_vm *vm, uint8_t op);
 /* Whether only Python would know what it is, by importing or calling something. */
 bool pickle_is_opaque(const struct pickle_vm *vm, value v);
@@ -187,11 +190,11 @@ bool pickle_is_opaque(const struct pickle_vm *vm, value v);
 bool pickle_object_part(struct pickle_vm *vm, value object, enum object_part part,
                         enum node_kind kind, value *v);
 
-/* pickle_patterns.c: whole events by the pattern of their bytes. */
+/* patterns.c: whole events by the pattern of their bytes. */
 void patterns_clear(struct pickle_vm *vm); /* forgets them all */
 void patterns_release(struct pickle_vm *vm);
 
-/* pickle_words.c: the vocabulary of a snapshot. */
+/* words.c: the vocabulary of a snapshot. */
 bool pickle_words_init(struct pickle_vm *vm);
 void pickle_words_release(struct pickle_vm *vm);
 bool pickle_unknown_key(struct pickle_vm *vm, enum key_scope scope, value key);
@@ -208,7 +211,7 @@ static inline string_id pickle_text(value v)
     return value_tag(v) == TAG_STRING ? value_payload(v) : STRING_EMPTY;
 }
 
-/* pickle_roles.c: which containers a snapshot consists of, and what happens to their items. */
+/* roles.c: which containers a snapshot consists of, and what happens to their items. */
 /* The role of a list or dict about to be pushed, from where it will go. */
 enum node_role pickle_role_here(const struct pickle_vm *vm, bool is_dict);
 bool pickle_role_taken(struct pickle_vm *vm, value v, enum node_role role);
@@ -229,7 +232,7 @@ static inline bool pickle_in_trace(const struct pickle_vm *vm)
             vm->stack[vm->marks[vm->mark_count - 1] - 1] == vm->open_trace);
 }
 
-/* pickle_event.c: one event, field by field. */
+/* event.c: one event, field by field. */
 struct event_builder {
     struct event_row row;
     uint64_t device_free;
@@ -277,7 +280,7 @@ bool pickle_event_end(struct pickle_vm *vm, struct event_builder *event, uint32_
 /* An event that is still a value, or one that was seen before. */
 bool pickle_emit_event(struct pickle_vm *vm, uint32_t device, value *v);
 
-/* pickle_frames.c, pickle_segment.c, pickle_settings.c: everything else that becomes a row. */
+/* frames.c, segment.c, settings.c: everything else that becomes a row. */
 bool pickle_to_frame(struct pickle_vm *vm, value v, frame_id *id);
 bool pickle_to_stack(struct pickle_vm *vm, value v, stack_id *id);
 bool pickle_to_pool(struct pickle_vm *vm, value v, uint64_t pool[2]);
@@ -298,14 +301,14 @@ bool pickle_emit_segment(struct pickle_vm *vm, value v);
 bool pickle_emit_annotation(struct pickle_vm *vm, value v);
 bool pickle_emit_settings(struct pickle_vm *vm, value v);
 
-/* pickle_hot.c: consumes as many events in their usual form as follow at source->pos, which is at
+/* hot.c: consumes as many events in their usual form as follow at source->pos, which is at
  * an EMPTY_DICT that would go into a trace. `*consumed` false: none; the machine must take this one
  * itself. */
 bool pickle_hot_events(struct pickle_vm *vm, bool *consumed);
 /* The same for one list of frames, at its EMPTY_LIST. */
 bool pickle_hot_stack(struct pickle_vm *vm, bool *consumed, value *v);
 
-/* pickle_snapshot.c: the protocol, 0 or 1, of a pickle that does not say, by its first opcode. */
+/* snapshot.c: the protocol, 0 or 1, of a pickle that does not say, by its first opcode. */
 int pickle_protocol_of_first(uint8_t op);
 
 #endif

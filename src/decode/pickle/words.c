@@ -88,6 +88,11 @@ void pickle_words_release(struct pickle_vm *vm)
     vec_free(words->told, words->told_capacity, 1, vm->budget);
 }
 
+const char *pickle_article(const char *noun)
+{
+    return strchr("aeiou", *noun) ? "an" : "a";
+}
+
 bool pickle_unknown_key(struct pickle_vm *vm, enum key_scope scope, value key)
 {
     static const char *const where[] = {
