@@ -140,6 +140,8 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/report_internal.h \
 	src/render/plot/report_words.c \
 	src/render/plot/rest.c \
+	src/render/plot/script.c \
+	src/render/plot/script.h \
 	src/render/plot/segment_boxes.c \
 	src/render/plot/segment_lines.c \
 	src/render/plot/segment_titles.c \

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "commands/plot/candidates.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 static void add(struct plot_candidates *candidates, const struct plot_kind *kind)
@@ -61,7 +62,7 @@ void plot_candidates_release(struct plot_candidates *candidates)
 }
 
 bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_job *job,
-                            struct plot_options *options, struct error *err)
+                            struct plot_options *options, FILE *settings, struct error *err)
 {
     size_t chosen = 0;
     if (candidates->count > 1) {
@@ -76,6 +77,13 @@ bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_job 
     options->kind = candidate->kind;
     options->look.kind = candidate->kind->name;
     job->templates = candidate->templates;
-    job->files = candidate->folder.files;
+    memcpy(job->files, candidate->folder.files, sizeof(job->files));
+    job->files[0] = settings;
     return true;
+}
+
+struct plot_candidate *plot_chosen(struct plot_candidates *candidates)
+{
+    size_t chosen = *candidates->chosen;
+    return chosen < candidates->count ? &candidates->items[chosen] : NULL;
 }

@@ -24,13 +24,12 @@ bool plot_candidates_make(struct plot_candidates *candidates, const struct plot_
                           size_t inputs, struct error *err);
 void plot_candidates_release(struct plot_candidates *candidates);
 
-/* Sets `*chosen`, by the kind of the input where there is a choice, and makes it the job's. */
+/* In the process that reads the input: sets `*chosen`, by the kind of the input where there is a
+ * choice, and makes it the job's; `settings` stands in for its script. */
 bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_job *job,
-                            struct plot_options *options, struct error *err);
+                            struct plot_options *options, FILE *settings, struct error *err);
 
-static inline struct plot_candidate *plot_chosen(struct plot_candidates *candidates)
-{
-    return &candidates->items[*candidates->chosen];
-}
+/* The chosen one; NULL where that process, which is not trusted, set something else. */
+struct plot_candidate *plot_chosen(struct plot_candidates *candidates);
 
 #endif

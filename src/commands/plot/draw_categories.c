@@ -11,7 +11,6 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
         plot_snapshot_time(snapshot, job->options, plot_time_margins, &sampling, &plot.time, err) &&
         category_curves_make(&curves, snapshot->timeline, snapshot->categories, &sampling, err);
     if (ok) {
-        plot_begin(job->files[CATEGORIES_SCRIPT], &job->options->look);
         ok = plot_categories_write(&plot, job->files, err);
         plot_job_templates(job);
     }

@@ -149,7 +149,6 @@ static bool draw(const struct plot_job *job, const struct compared *compared, st
                                                       : "operator",
         .in_use = is_snapshot ? "active memory (requested sizes)" : "allocated memory",
     };
-    plot_begin(job->files[COMPARE_SCRIPT], &job->options->look);
     bool ok = plot_compare_write(&plot, job->files, err);
     plot_job_templates(job);
     return ok;

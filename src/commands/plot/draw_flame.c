@@ -15,7 +15,6 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
                               .flame = flame,
                               .look = &job->options->look,
                               .notes = job->notes};
-    plot_begin(job->files[FLAME_SCRIPT], plot.look);
     bool ok = plot_flame_write(&plot, job->files, err);
     plot_job_templates(job);
     flame_destroy(flame);

@@ -5,7 +5,6 @@
 
 static bool write(const struct plot_job *job, struct layer_panels *panels, struct error *err)
 {
-    plot_begin(job->files[LAYERS_SCRIPT], &job->options->look);
     bool ok = plot_layers_write(&job->options->look, panels, job->files, err);
     plot_job_templates(job);
     layer_panels_release(panels);

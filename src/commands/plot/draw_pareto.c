@@ -9,7 +9,6 @@ static bool draw(const struct plot_job *job, const struct problem *problem, stru
     const struct plot_look *look = &job->options->look;
     if (!advise_front(problem, ADVICE_KNEES, 0, &advice, budget, err))
         return false;
-    plot_begin(job->files[PARETO_SCRIPT], look);
     plot_pareto_write(&(struct plot_pareto){look, problem, &advice}, job->files);
     plot_job_templates(job);
     front_advice_release(&advice, budget);

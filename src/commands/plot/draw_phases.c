@@ -8,7 +8,6 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
     if (!plot_snapshot_report(snapshot, at, 1, err))
         return false;
     struct plot_subject subject = plot_snapshot_subject(snapshot, at);
-    plot_begin(job->files[PHASES_SCRIPT], look);
     bool ok = plot_phases_write(&subject, look, job->files, job->notes, err);
     plot_job_templates(job);
     return ok;

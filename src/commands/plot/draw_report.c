@@ -34,7 +34,7 @@ static bool write_report(const struct plot_job *job, const struct plot_snapshot 
                                  .subject = subject,
                                  .timeline = timeline,
                                  .segments = parts->map.segment_count > 0 ? &segments : NULL};
-    return plot_report_write(&report, job->templates, job->files, err);
+    return plot_report_write(&report, job->files, err);
 }
 
 static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)

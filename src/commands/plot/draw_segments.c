@@ -26,7 +26,6 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
                                        .map = &map,
                                        .is_dump = is_dump,
                                        .notes = job->notes};
-    plot_begin(job->files[SEGMENTS_SCRIPT], &job->options->look);
     bool ok = plot_segments_write(&plot, job->files, err);
     plot_job_templates(job);
     segment_map_release(&map);

@@ -17,7 +17,6 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
         plot_snapshot_time(snapshot, job->options, plot_time_margins, &sampling, &plot.time, err) &&
         plot_bands_make(&bands, &shapes, &plot.time, job->options->bands, err);
     if (ok) {
-        plot_begin(job->files[TIMELINE_SCRIPT], &job->options->look);
         ok = plot_timeline_write(&plot, job->files, err);
         plot_job_templates(job);
     }

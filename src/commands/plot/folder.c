@@ -19,16 +19,26 @@ static bool path_in(char out[PATH_MAX], const char *folder, const char *name)
     return size > 0 && size < PATH_MAX;
 }
 
-static bool open_files(struct plot_folder *folder, struct error *err)
+static FILE *open_new(const struct plot_folder *folder, const char *name, struct error *err)
 {
     char path[PATH_MAX];
-    for (int i = 0; folder->names[i]; i++) {
-        if (path_in(path, folder->path, folder->names[i]))
-            folder->files[i] = fopen(path, "wxe");
-        if (!folder->files[i])
-            return fail(err, path);
-    }
+    FILE *file = path_in(path, folder->path, name) ? fopen(path, "wxe") : NULL;
+    if (!file)
+        fail(err, path);
+    return file;
+}
+
+static bool open_files(struct plot_folder *folder, struct error *err)
+{
+    for (int i = 1; folder->names[i]; i++)
+        if (!(folder->files[i] = open_new(folder, folder->names[i], err)))
+            return false;
     return true;
+}
+
+FILE *plot_folder_open_script(const struct plot_folder *folder, struct error *err)
+{
+    return open_new(folder, folder->names[0], err);
 }
 
 bool plot_folder_make(struct plot_folder *folder, const char *const *names, const char *keep,

@@ -12,13 +12,16 @@ struct plot_folder {
     const char *keep; /* where the files go in the end; NULL: nowhere */
     bool made_keep;
     char path[PATH_MAX];
-    const char *const *names;
-    FILE *files[PLOT_FILES_MOST + 1]; /* as `names`; ends with NULL */
+    const char *const *names;         /* the script's, then those of the data files; NULL */
+    FILE *files[PLOT_FILES_MOST + 1]; /* the data files, by the index of their names */
 };
 
-/* With the files of `names`, which ends with NULL. `keep` is made where it is not there. */
+/* Makes the folder and opens its data files. `keep` is made where it is not there. */
 bool plot_folder_make(struct plot_folder *folder, const char *const *names, const char *keep,
                       struct error *err);
+/* Opens the script, for the caller to close. To be called after the process that reads the input
+ * has ended, which could write to it otherwise. NULL: an error. */
+FILE *plot_folder_open_script(const struct plot_folder *folder, struct error *err);
 /* Flushes and closes the files. */
 bool plot_folder_close(struct plot_folder *folder, struct error *err);
 /* Moves the files to where they are kept, over older ones. */

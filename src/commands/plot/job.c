@@ -1,4 +1,5 @@
 #include "commands/plot/kinds.h"
+#include "render/plot/script.h"
 
 static bool open_input(struct plot_job *job, struct input *input, enum file_kind *file,
                        struct error *err)
@@ -53,5 +54,5 @@ bool plot_job_open(struct plot_job *job, struct input *input, enum file_kind *fi
 void plot_job_templates(const struct plot_job *job)
 {
     for (size_t i = 0; i < PLOT_TEMPLATES_MOST && job->templates[i]; i++)
-        fputs(job->templates[i], job->files[0]);
+        plot_put_template(job->files[0], i);
 }

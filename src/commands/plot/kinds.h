@@ -33,8 +33,8 @@ struct plot_job {
     bool is_open;
     char *const *templates; /* the texts, as the kind lists them */
     const struct load_progress *progress;
-    FILE *const *files; /* as the kind lists them */
-    FILE *notes;        /* of an SVG's shapes, to be written by svg_titles_note(); else NULL */
+    FILE *files[PLOT_FILES_MOST + 1]; /* as the kind lists them, settings in place of the script */
+    FILE *notes; /* of an SVG's shapes, to be written by svg_titles_note(); else NULL */
 };
 
 struct plot_kind {
@@ -75,7 +75,7 @@ bool plot_job_open(struct plot_job *job, struct input *input, enum file_kind *fi
  * the kind of picture. */
 bool plot_job_look(struct plot_job *job, enum file_kind *file, struct error *err);
 
-/* Adds the templates to the script, one after the other. */
+/* Adds all templates to the settings, one after the other. */
 void plot_job_templates(const struct plot_job *job);
 
 bool plot_draw_timeline(struct plot_job *job, struct error *err);

@@ -53,7 +53,8 @@ static bool write_page(const void *self, struct inputs *inputs, FILE *out, struc
     struct watch watch;
     watch_begin(&watch, 1, out);
     struct load_progress progress = {.update = watch_update, .self = &watch};
-    struct plot_job job = {.options = self, .inputs = inputs, .progress = &progress, .files = &out};
+    struct plot_job job = {
+        .options = self, .inputs = inputs, .progress = &progress, .files = {out}};
     bool ok = plot_snapshot_draw(&job, draw, err);
     watch_end(&watch);
     return ok;

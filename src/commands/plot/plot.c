@@ -13,6 +13,7 @@
 #include "commands/plot/svg.h"
 #include "commands/plot/term.h"
 #include "commands/sandbox/sandbox.h"
+#include "render/plot/script.h"
 #include "render/plot/svg_titles.h"
 
 /* What the process that reads the input needs. */
@@ -20,7 +21,8 @@ struct reading {
     const struct plot_options *options;
     struct inputs *inputs;
     struct plot_candidates *candidates;
-    FILE *notes; /* of an SVG; else NULL */
+    FILE *settings; /* for the script (render/plot/script.h) */
+    FILE *notes;    /* of an SVG; else NULL */
 };
 
 /* In a process of its own, in the sandbox: all files are open. */
@@ -30,17 +32,19 @@ static enum status read_input(void *self)
     struct watch watch;
     struct error err;
     struct plot_options options = *reading->options;
-    watch_begin(&watch, 1, reading->candidates->items[0].folder.files[0]);
+    watch_begin(&watch, 1, reading->settings);
     struct load_progress progress = {.update = watch_update, .self = &watch};
     struct plot_job job = {.options = &options,
                            .inputs = reading->inputs,
                            .progress = &progress,
                            .notes = reading->notes};
     sandbox_enter(NULL);
-    bool drawn = (!job.notes || svg_titles_begin(job.notes, options.look.title, &err)) &&
-                 plot_candidates_choose(reading->candidates, &job, &options, &err) &&
-                 options.kind->draw(&job, &err);
-    if (drawn && job.notes && fflush(job.notes) != 0)
+    plot_put_text(reading->settings, "plot_title", options.look.title, PLOT_TEXT);
+    bool drawn =
+        (!job.notes || svg_titles_begin(job.notes, options.look.title, &err)) &&
+        plot_candidates_choose(reading->candidates, &job, &options, reading->settings, &err) &&
+        options.kind->draw(&job, &err);
+    if (drawn && (fflush(reading->settings) != 0 || (job.notes && fflush(job.notes) != 0)))
         drawn = error_set(&err, STATUS_LIMIT, "out of memory");
     watch_end(&watch);
     if (!drawn)
@@ -48,6 +52,27 @@ static enum status read_input(void *self)
     return plot_folder_close(&plot_chosen(reading->candidates)->folder, &err)
                ? STATUS_OK
                : complain_failure(&err);
+}
+
+/* The script is put together here, where nothing of the input was ever read. */
+static bool write_script(const struct plot_options *options, struct plot_candidate *drawn,
+                         FILE *settings, struct error *err)
+{
+    struct plot_look look = options->look;
+    struct plot_script_parts parts = {.files = drawn->kind->files, .templates = drawn->templates};
+    while (parts.template_count < PLOT_TEMPLATES_MOST && drawn->templates[parts.template_count])
+        parts.template_count++;
+    look.kind = drawn->kind->name;
+    FILE *script = plot_folder_open_script(&drawn->folder, err);
+    if (!script)
+        return false;
+    rewind(settings);
+    plot_begin(script, &look);
+    bool ok = plot_script_add(script, settings, &parts, err);
+    bool wrote = !ferror(script);
+    if (fclose(script) != 0 || !wrote)
+        ok = ok && error_set(err, STATUS_IO, "cannot write the script of the picture");
+    return ok;
 }
 
 /* gnuplot sees nothing but script and data. */
@@ -84,7 +109,14 @@ static enum status plot_in(struct reading *reading)
         complain("the process that reads the input ended early");
     if (status != STATUS_OK)
         return status;
-    struct plot_folder *folder = &plot_chosen(reading->candidates)->folder;
+    struct plot_candidate *drawn = plot_chosen(reading->candidates);
+    if (!drawn) {
+        complain("the process that reads the input chose no picture");
+        return STATUS_IO;
+    }
+    if (!write_script(options, drawn, reading->settings, &err))
+        return complain_failure(&err);
+    struct plot_folder *folder = &drawn->folder;
     if (options->out || options->term)
         status = draw(options, folder, reading->notes);
     if (options->script && !plot_folder_keep(folder, &err))
@@ -97,7 +129,7 @@ static enum status plot(void *self, struct inputs *inputs)
     struct plot_options *options = self;
     struct plot_candidates candidates;
     struct error err;
-    FILE *notes = NULL;
+    FILE *settings, *notes = NULL;
     if (!plot_options_complete(options, inputs->paths[0], inputs->count, &err))
         return complain_usage("plot: %s", err.text);
     if (!inputs_spare(inputs, options->out, &err))
@@ -108,8 +140,11 @@ static enum status plot(void *self, struct inputs *inputs)
     char *gnuplot = needed || options->term ? plot_find_gnuplot(&err) : NULL;
     if (needed && !gnuplot)
         return complain_failure(&err);
-    if (options->out && options->look.format == PLOT_SVG && !(notes = plot_svg_scratch(&err))) {
+    if (!(settings = plot_svg_scratch(&err)) ||
+        (options->out && options->look.format == PLOT_SVG && !(notes = plot_svg_scratch(&err)))) {
         free(gnuplot);
+        if (settings)
+            fclose(settings);
         return complain_failure(&err);
     }
     enum status status;
@@ -121,10 +156,11 @@ static enum status plot(void *self, struct inputs *inputs)
         !plot_candidates_make(&candidates, options, inputs->count, &err)) {
         status = complain_failure(&err);
     } else {
-        status = plot_in(&(struct reading){options, inputs, &candidates, notes});
+        status = plot_in(&(struct reading){options, inputs, &candidates, settings, notes});
         plot_candidates_release(&candidates);
     }
     plot_signals_release();
+    fclose(settings);
     if (notes)
         fclose(notes);
     return status;

@@ -122,7 +122,6 @@ void plot_begin(FILE *script, const struct plot_look *look)
           "set encoding utf8\n",
           script);
     put_terminal(script, look);
-    plot_put_text(script, "plot_title", look->title, PLOT_TEXT);
 }
 
 double plot_graph_width(const struct plot_look *look, struct plot_margins margins)

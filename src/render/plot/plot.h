@@ -2,8 +2,8 @@
  * in them only as escape_plot() leaves it.
  *
  * A script is the settings that a kind of picture writes, and after them its templates (folder
- * share/plots). What kinds have in common is here; plot_time.h has what pictures over time share,
- * and plot_KIND.h each kind's own. */
+ * share/plots); script.h says what a setting may be. What kinds have in common is here; plot_time.h
+ * has what pictures over time share, and plot_KIND.h each kind's own. */
 #ifndef MEMSNAP_RENDER_PLOT_PLOT_H
 #define MEMSNAP_RENDER_PLOT_PLOT_H
 
@@ -33,8 +33,8 @@ struct plot_look {
     const char *title;      /* raw bytes */
 };
 
-/* The beginning of a script: terminal, output and plot_title; label_lift, tic_lift (characters that
- * the words at the axis below are higher than by themselves) and key_spacing. */
+/* The beginning of a script, which is not for the settings: terminal and output; label_lift,
+ * tic_lift (characters by which text below the axis is raised) and key_spacing. */
 void plot_begin(FILE *script, const struct plot_look *look);
 /* NAME = 'TEXT', which may be raw bytes. */
 void plot_put_text(FILE *script, const char *name, const char *text, size_t most);

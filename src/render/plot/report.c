@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "render/plot/report_internal.h"
+#include "render/plot/script.h"
 #include "render/plot/sites.h"
 
 /* Pixels; a higher picture has more of the timeline. */
@@ -111,8 +112,7 @@ static void begin_panel(FILE *script, const char *title)
     plot_put_text(script, "plot_title", title, PLOT_TEXT);
 }
 
-static bool put_timeline(const struct plot_report *report, char *const templates[],
-                         FILE *const files[], struct error *err)
+static bool put_timeline(const struct plot_report *report, FILE *const files[], struct error *err)
 {
     FILE *script = files[REPORT_SCRIPT];
     FILE *const parts[] = {
@@ -126,30 +126,29 @@ static bool put_timeline(const struct plot_report *report, char *const templates
     plot_put_text(script, "plot_title", "Memory over time", PLOT_TEXT);
     if (!plot_timeline_write(report->timeline, parts, err))
         return false;
-    fputs(templates[REPORT_PAGE], script);
-    fputs(templates[REPORT_FRAME], script);
-    fputs(templates[REPORT_TIMELINE], script);
+    plot_put_template(script, REPORT_PAGE);
+    plot_put_template(script, REPORT_FRAME);
+    plot_put_template(script, REPORT_TIMELINE);
     return true;
 }
 
 /* Without a legend: the timeline's serves. */
-static bool put_bars(const struct plot_report *report, char *const templates[], FILE *const files[],
-                     size_t file, const char *name, struct plot_bars *bars,
-                     struct plot_margins margins, struct error *err)
+static bool put_bars(const struct plot_report *report, FILE *const files[], size_t file,
+                     const char *name, struct plot_bars *bars, struct plot_margins margins,
+                     struct error *err)
 {
     FILE *script = files[REPORT_SCRIPT];
     plot_put_words(script, report->look, margins, "", "");
     fputs("keys = 0\narray key_colour[1]\narray key_text[1]\n", script);
     bool ok = plot_bars_write(script, files[file], name, bars, report->look, margins,
                               report->timeline->notes, err);
-    fputs(templates[REPORT_PAGE], script);
-    fputs(templates[REPORT_BARS], script);
+    plot_put_template(script, REPORT_PAGE);
+    plot_put_template(script, REPORT_BARS);
     plot_bars_release(bars);
     return ok;
 }
 
-static bool put_categories(const struct plot_report *report, char *const templates[],
-                           FILE *const files[], struct error *err)
+static bool put_categories(const struct plot_report *report, FILE *const files[], struct error *err)
 {
     struct plot_margins margins = categories_margins(report->look);
     struct plot_bars bars;
@@ -161,12 +160,10 @@ static bool put_categories(const struct plot_report *report, char *const templat
     if (strlen(title) * TITLE_LETTER > margins.words)
         snprintf(title, sizeof(title), "What it is for then");
     begin_panel(files[REPORT_SCRIPT], title);
-    return put_bars(report, templates, files, REPORT_CATEGORIES, "category-bars.tsv", &bars,
-                    margins, err);
+    return put_bars(report, files, REPORT_CATEGORIES, "category-bars.tsv", &bars, margins, err);
 }
 
-static bool put_sites(const struct plot_report *report, char *const templates[],
-                      FILE *const files[], struct error *err)
+static bool put_sites(const struct plot_report *report, FILE *const files[], struct error *err)
 {
     struct plot_margins margins = sites_margins(report->look);
     struct plot_bars bars;
@@ -174,11 +171,10 @@ static bool put_sites(const struct plot_report *report, char *const templates[],
                          (site_names(report->look) - 14) / 7, &bars, err))
         return false;
     begin_panel(files[REPORT_SCRIPT], "Who holds it then: call sites");
-    return put_bars(report, templates, files, REPORT_SITES, "bars.tsv", &bars, margins, err);
+    return put_bars(report, files, REPORT_SITES, "bars.tsv", &bars, margins, err);
 }
 
-static bool put_segments(const struct plot_report *report, char *const templates[],
-                         FILE *const files[], struct error *err)
+static bool put_segments(const struct plot_report *report, FILE *const files[], struct error *err)
 {
     FILE *script = files[REPORT_SCRIPT];
     FILE *const parts[] = {
@@ -192,23 +188,21 @@ static bool put_segments(const struct plot_report *report, char *const templates
     begin_panel(script, "What is where in reserved memory");
     if (!plot_segments_write(report->segments, parts, err))
         return false;
-    fputs(templates[REPORT_PAGE], script);
-    fputs(templates[REPORT_SEGMENTS], script);
+    plot_put_template(script, REPORT_PAGE);
+    plot_put_template(script, REPORT_SEGMENTS);
     return true;
 }
 
-bool plot_report_write(const struct plot_report *report, char *const templates[],
-                       FILE *const files[], struct error *err)
+bool plot_report_write(const struct plot_report *report, FILE *const files[], struct error *err)
 {
     FILE *script = files[REPORT_SCRIPT];
-    plot_begin(script, report->look);
     plot_report_words(script, report->look, report->subject.report);
-    fputs(templates[REPORT_HEAD], script);
-    bool ok = put_timeline(report, templates, files, err);
+    plot_put_template(script, REPORT_HEAD);
+    bool ok = put_timeline(report, files, err);
     if (report->look->height >= BARS_FROM)
-        ok = ok && put_categories(report, templates, files, err) &&
-             (!report->segments || put_segments(report, templates, files, err)) &&
-             put_sites(report, templates, files, err);
+        ok = ok && put_categories(report, files, err) &&
+             (!report->segments || put_segments(report, files, err)) &&
+             put_sites(report, files, err);
     fputs("\nunset multiplot\n", script);
     return ok;
 }

@@ -49,8 +49,7 @@ struct plot_report {
                                              is not known */
 };
 
-/* Writes the whole script, and the data files. */
-bool plot_report_write(const struct plot_report *report, char *const templates[],
-                       FILE *const files[], struct error *err);
+/* Writes all settings, with the templates they are for, and the data files. */
+bool plot_report_write(const struct plot_report *report, FILE *const files[], struct error *err);
 
 #endif

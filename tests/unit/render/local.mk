@@ -7,6 +7,7 @@ tests_unit_render_run_SOURCES = $(unit_common) \
 	tests/unit/render/fit_test.c \
 	tests/unit/render/render.h \
 	tests/unit/render/pickler_test.c \
+	tests/unit/render/plot_script_test.c \
 	tests/unit/render/records_test.c \
 	tests/unit/render/suggest_loops_test.c \
 	tests/unit/render/svg_titles_test.c \

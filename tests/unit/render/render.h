@@ -8,6 +8,7 @@ TCase *check_words_tests(void);
 TCase *fit_tests(void);
 TCase *pickler_tests(void);
 TCase *records_tests(void);
+TCase *plot_script_tests(void);
 TCase *svg_titles_tests(void);
 TCase *suggest_loops_tests(void);
 TCase *escape_tests(void);
