@@ -205,6 +205,50 @@ exits 1
 one=$(sed 's/.*"least_budget_bytes":\([0-9]*\).*/\1/' .run/out)
 check 'nested checkpoints reach no less than what is told' test "$least" -le "$one"
 
+# More slots than memory allows: one line names the largest value that fits, and it does.
+limited="suggest --granularity leaf --model rotor --max-memory 64MiB --threads 1024"
+# shellcheck disable=SC2086
+run $limited --slots 100000 --budget 40% --format json uneven.json
+exits 0
+one_err_line
+err_has 'memsnap: --slots 100000 needs more memory than --max-memory allows; used '
+slots=$(sed 's/.*; used \([0-9]*\),.*/\1/' .run/err)
+check 'most of the memory is used' test "$slots" -gt 1000
+cp .run/out limited.json
+# shellcheck disable=SC2086
+run $limited --slots "$slots" --budget 40% --format json uneven.json
+exits 0
+no_err
+check 'the value that is named gives the same plan' cmp -s .run/out limited.json
+
+# Every number has a range that is named: nothing huge, nothing below it.
+for option in slots threads checkpoints skip-layers device granularity; do
+    run suggest "--$option" 99999999999999999999 uneven.json
+    exits 2
+    no_out
+    one_err_line
+    err_has "--$option takes a whole number up to "
+done
+for option in slots threads checkpoints skip-layers device; do
+    run suggest "--$option" -1 uneven.json
+    exits 2
+    one_err_line
+    err_has "--$option takes a whole number, not '-1'"
+done
+for option in budget budgets max-memory; do
+    for size in -1 0 99999999999999999999GiB; do
+        run suggest "--$option" $size uneven.json
+        exits 2
+        no_out
+        one_err_line
+        err_has "$size"
+    done
+done
+# 0 of these is the default.
+run suggest --slots 0 --threads 0 --model rotor --budget 40% --format json uneven.json
+exits 0
+no_err
+
 # What fits as it is needs nothing, in slots or not.
 run suggest --granularity leaf --model rotor --slots 50 --budget 100% --format json uneven.json
 exits 0

@@ -100,22 +100,35 @@ static bool print_plans(struct suggest_run *run, const struct budget_plan *plans
                    err);
 }
 
+/* Says which requests the answer could not meet: the back end, the slots. */
+static void tell_limits(const struct suggest_run *run, const struct rotor_report *report)
+{
+    if (report->device_error.status != STATUS_OK)
+        complain("%s; the CPU computed instead", report->device_error.text);
+    size_t asked = run->options->plan.rotor.slots;
+    if (asked > 0 && report->limit == ROTOR_LIMIT_TIME)
+        complain("--slots %zu would take minutes; used %zu, the largest value that does not", asked,
+                 report->slots);
+    if (asked > 0 && report->limit == ROTOR_LIMIT_MEMORY)
+        complain("--slots %zu needs more memory than --max-memory allows; used %zu, the largest "
+                 "value that fits",
+                 asked, report->slots);
+}
+
 static bool answer_budgets(struct suggest_run *run, struct error *err)
 {
     struct plan_options options = run->options->plan;
     struct budget_plan plans[SUGGEST_MOST_BUDGETS];
     int64_t budgets[SUGGEST_MOST_BUDGETS];
-    struct error device_error;
+    struct rotor_report report;
     size_t count = run->options->budget_count, layers = run->problem->chain.layers;
     options.verify =
         run->options->verify < 0 ? layers <= SUGGEST_VERIFIED_LAYERS : run->options->verify > 0;
     for (size_t k = 0; k < count; k++)
         budgets[k] = bytes_of(&run->options->budgets[k], run->problem);
-    if (!advise_budgets(run->problem, budgets, count, &options, plans, &device_error, run->budget,
-                        err))
+    if (!advise_budgets(run->problem, budgets, count, &options, plans, &report, run->budget, err))
         return false;
-    if (device_error.status != STATUS_OK)
-        complain("%s; the CPU computed instead", device_error.text);
+    tell_limits(run, &report);
     bool ok = print_plans(run, plans, err);
     for (size_t k = 0; k < count; k++)
         budget_plan_release(&plans[k], run->budget);

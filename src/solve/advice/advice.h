@@ -59,10 +59,10 @@ struct plan_options {
 };
 
 /* A plan a budget. With `verify` each is replayed, and one whose peak is not what was claimed fails
- * with STATUS_IO. `device_error` has status 0 unless a device failed and the CPU took over. */
+ * with STATUS_IO. `report` is that of rotor_solve(); zeros where nothing was left for it to do. */
 bool advise_budgets(const struct problem *problem, const int64_t *budgets, size_t count,
                     const struct plan_options *options, struct budget_plan *plans,
-                    struct error *device_error, struct budget *budget, struct error *err);
+                    struct rotor_report *report, struct budget *budget, struct error *err);
 void budget_plan_release(struct budget_plan *plan, struct budget *budget);
 
 /* Placements that others suggest, to compare a front with. */

@@ -61,28 +61,32 @@ static void take_rotor(struct budget_plan *plan, struct rotor_plan *found,
 /* The least plan is the same for all, and only looked for where a budget is too small. It may fit
  * one that rotor_solve(), in slots of other sizes, found nothing for. */
 static bool find_least(const struct planner *planner, struct budget_plan *plans, size_t count,
-                       struct error *err)
+                       struct rotor_report *report, struct error *err)
 {
     struct rotor_plan least = {0};
-    struct rotor_report report;
+    struct rotor_report found = {0};
     bool ok = true, known = false;
     for (size_t k = 0; ok && k < count; k++) {
         struct budget_plan *plan = &plans[k];
         if (plan->feasible)
             continue;
         ok = known || rotor_least(&planner->problem->chain, &planner->options->rotor, &least,
-                                  &report, planner->budget, err);
+                                  &found, planner->budget, err);
         known = true;
         if (!ok || !least.feasible)
             continue;
         if (least.peak_bytes < plan->least_budget_bytes)
             plan->least_budget_bytes = least.peak_bytes;
         if (least.peak_bytes <= plan->budget_bytes) {
-            take_rotor(plan, &least, report.backend, planner->budget);
+            take_rotor(plan, &least, found.backend, planner->budget);
             known = false;
         }
     }
     rotor_plan_release(&least, planner->budget);
+    if (report->limit == ROTOR_NO_LIMIT) {
+        report->limit = found.limit;
+        report->slots = found.slots;
+    }
     return ok;
 }
 
@@ -105,7 +109,7 @@ static void take_better(struct budget_plan *plan, struct rotor_plan *found,
 
 /* As one batch. */
 static bool plan_all_rotor(const struct planner *planner, struct budget_plan *plans, size_t count,
-                           struct error *device_error, struct error *err)
+                           struct rotor_report *report, struct error *err)
 {
     size_t asked = 0, at = 0;
     for (size_t k = 0; k < count; k++)
@@ -117,22 +121,19 @@ static bool plan_all_rotor(const struct planner *planner, struct budget_plan *pl
         return false;
     struct rotor_plan *found = calloc(1, bytes);
     int64_t *budgets = (int64_t *)(found + asked);
-    struct rotor_report report;
     bool ok = found || error_set(err, STATUS_LIMIT, "out of memory");
     for (size_t k = 0; ok && k < count; k++)
         if (is_asked(planner, &plans[k]))
             budgets[at++] = plans[k].budget_bytes;
     ok = ok && rotor_solve(&planner->problem->chain, budgets, asked, &planner->options->rotor,
-                           found, &report, planner->budget, err);
+                           found, report, planner->budget, err);
     at = 0;
     for (size_t k = 0; ok && k < count; k++)
         if (is_asked(planner, &plans[k]))
-            take_better(&plans[k], &found[at++], report.backend, planner->budget);
-    if (ok)
-        *device_error = report.device_error;
+            take_better(&plans[k], &found[at++], report->backend, planner->budget);
     free(found);
     budget_give(planner->budget, bytes);
-    return ok && find_least(planner, plans, count, err);
+    return ok && find_least(planner, plans, count, report, err);
 }
 
 static bool verify(const struct planner *planner, struct budget_plan *plan, struct error *err)
@@ -153,15 +154,15 @@ static bool verify(const struct planner *planner, struct budget_plan *plan, stru
 
 bool advise_budgets(const struct problem *problem, const int64_t *budgets, size_t count,
                     const struct plan_options *options, struct budget_plan *plans,
-                    struct error *device_error, struct budget *budget, struct error *err)
+                    struct rotor_report *report, struct budget *budget, struct error *err)
 {
     struct planner planner = {problem, options, budget};
     bool rotor = options->any_model || options->model == PLAN_ROTOR;
-    device_error->status = STATUS_OK;
+    *report = (struct rotor_report){0};
     for (size_t k = 0; k < count; k++)
         plans[k] = (struct budget_plan){.budget_bytes = budgets[k]};
     bool ok = plan_all_peak(&planner, plans, count, err) &&
-              (!rotor || plan_all_rotor(&planner, plans, count, device_error, err));
+              (!rotor || plan_all_rotor(&planner, plans, count, report, err));
     for (size_t k = 0; ok && options->verify && k < count; k++)
         ok = verify(&planner, &plans[k], err);
     for (size_t k = 0; !ok && k < count; k++)

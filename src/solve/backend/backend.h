@@ -53,6 +53,10 @@ struct backend {
 extern const struct backend *const backends[]; /* the CPU first; ends with NULL */
 extern const struct backend backend_cpu, backend_opencl, backend_cuda;
 
+/* The least memory that backend_cpu fills a table of `layers` and `slots` in, the table included,
+ * as one thread; SIZE_MAX when that is beyond what size_t holds. More threads take more. */
+size_t backend_cpu_bytes(size_t layers, size_t slots);
+
 /* NULL: no such back end. */
 const struct backend *backend_find(const char *name);
 

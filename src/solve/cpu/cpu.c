@@ -80,6 +80,32 @@ static bool solve_wave(struct wave *wave, unsigned threads, struct cpu_work *don
     return true;
 }
 
+/* Bytes of a table and of what `threads` work in beside it; SIZE_MAX: beyond size_t. */
+static size_t bytes_with(const struct cost_problem *problem, unsigned threads)
+{
+    struct wave_shape shape = wave_shape(problem, threads);
+    size_t bytes = cost_table_bytes(problem, COST_PANELS);
+    bool fits = bytes > 0 && !__builtin_add_overflow(bytes, wave_bytes(&shape, threads), &bytes);
+    return fits ? bytes : SIZE_MAX;
+}
+
+size_t backend_cpu_bytes(size_t layers, size_t slots)
+{
+    const struct cost_problem problem = {.layers = (int32_t)layers, .slots = (int32_t)slots};
+    return bytes_with(&problem, 1);
+}
+
+/* Each thread has buffers of its own, which many slots make large: as many as the budget allows,
+ * the memory of `table` included. */
+static unsigned threads_within(const struct cost_problem *problem, unsigned threads,
+                               const struct cost_table *table, const struct budget *budget)
+{
+    size_t available = budget->limit - budget->used + table->room;
+    while (threads > 1 && bytes_with(problem, threads) > available)
+        threads--;
+    return threads;
+}
+
 static bool solve_one(const struct cpu_variant *variant, const struct cost_problem *problem,
                       struct cost_table *table, unsigned threads, struct cpu_work *done,
                       struct budget *budget, struct error *err)
@@ -87,6 +113,7 @@ static bool solve_one(const struct cpu_variant *variant, const struct cost_probl
     size_t strips = ((size_t)problem->layers + COST_STRIP - 1) / COST_STRIP;
     threads = threads > 0 ? threads : threads_for(problem, 0);
     threads = threads < strips ? threads : (unsigned)strips;
+    threads = threads_within(problem, threads, table, budget);
     struct wave_shape shape = wave_shape(problem, threads);
     struct wave wave;
     if (!cost_table_create(table, problem, COST_PANELS, wave_bytes(&shape, threads), budget, err))

@@ -81,8 +81,10 @@ static bool fill_rows(struct rows *rows, size_t most, struct budget *budget, str
     double n = (double)rows->chain->layers, steps = 0;
     do {
         if ((steps += n * n / 2) > MOST_STEPS)
-            return error_set(err, STATUS_LIMIT, "%zu checkpoints among %.0f layers are too many",
-                             most, n);
+            return error_set(err, STATUS_LIMIT,
+                             "%zu checkpoints among %.0f layers would take minutes; at most %zu do "
+                             "not",
+                             most, n, rows->count - 1);
         if (!add_row(rows, budget, err))
             return false;
     } while (rows->count <= most && !same_as_before(rows));

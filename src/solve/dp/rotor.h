@@ -16,7 +16,8 @@
 struct rotor_options {
     const struct backend *backend; /* NULL: backend_choose() */
     unsigned threads;              /* as backend_options */
-    size_t slots;                  /* that a budget is divided into; 0: as many as take a second */
+    size_t slots;                  /* that a budget is divided into; 0: as many as take a second.
+                                      Fewer where they would take minutes or too much memory */
 };
 
 struct rotor_plan {
@@ -29,13 +30,18 @@ struct rotor_plan {
     struct placement segments; /* the same as checkpoints within checkpoints */
 };
 
+/* Why a search had fewer slots than it was asked for. */
+enum rotor_limit { ROTOR_NO_LIMIT, ROTOR_LIMIT_TIME, ROTOR_LIMIT_MEMORY };
+
 struct rotor_report {
-    const struct backend *backend; /* who computed it in the end */
-    struct error device_error;     /* why another one did not; status 0: none failed */
+    const struct backend *backend; /* the one that filled the tables */
+    struct error device_error;     /* why another one failed; status 0: none did */
+    enum rotor_limit limit;
+    size_t slots; /* limited only: the most slots within the limit, which were searched */
 };
 
 /* A plan a budget (bytes, >= 0, without x[0]); all tables are one batch. STATUS_LIMIT beyond
- * ROTOR_MOST_LAYERS, where the slots asked for would take minutes, or beyond the budget. */
+ * ROTOR_MOST_LAYERS, or where `budget` has not the memory for any slots. */
 bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count,
                  const struct rotor_options *options, struct rotor_plan *plans,
                  struct rotor_report *report, struct budget *budget, struct error *err);

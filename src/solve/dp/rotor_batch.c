@@ -7,7 +7,8 @@
 #define MOST_SLOTS  500
 #define LEAST_SLOTS 100
 #define STEPS       2e10 /* a second or so of one CPU thread */
-#define MOST_STEPS  1e12
+#define MOST_STEPS  1e12 /* a minute of one CPU thread */
+#define SPARE       8    /* one part in so many of the memory is left for plans */
 
 static size_t affordable_slots(size_t layers, size_t count)
 {
@@ -32,15 +33,67 @@ static bool allocate(struct rotor_batch *batch, struct error *err)
     return true;
 }
 
+static void release_problems(struct rotor_batch *batch)
+{
+    for (size_t k = 0; k < batch->count; k++)
+        rotor_problem_release(&batch->scaled[k], batch->budget);
+}
+
 void rotor_batch_release(struct rotor_batch *batch)
 {
-    for (size_t k = 0; k < batch->count && batch->scaled; k++) {
+    if (!batch->scaled)
+        return;
+    for (size_t k = 0; k < batch->count; k++)
         cost_table_release(&batch->tables[k], batch->budget);
-        rotor_problem_release(&batch->scaled[k], batch->budget);
-    }
-    if (batch->scaled)
-        budget_give(batch->budget, batch->bytes);
+    release_problems(batch);
+    budget_give(batch->budget, batch->bytes);
     free(batch->scaled);
+}
+
+static bool create_problems(struct rotor_batch *batch, const int64_t *budgets, struct error *err)
+{
+    for (size_t k = 0; k < batch->count; k++) {
+        if (!rotor_problem_create(&batch->scaled[k], batch->chain, budgets[k], batch->slots,
+                                  batch->budget, err))
+            return false;
+        batch->problems[k] = batch->scaled[k].problem;
+    }
+    return true;
+}
+
+/* The most slots that a table can have in `bytes`. */
+static size_t slots_within(size_t layers, size_t bytes)
+{
+    size_t low = 1, high = ROTOR_MOST_SLOTS;
+    while (low < high) {
+        size_t middle = high - (high - low) / 2;
+        if (backend_cpu_bytes(layers, rotor_problem_slots(middle)) <= bytes)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* The most slots, at least 1, that the batch can be solved with on the CPU in MOST_STEPS and in the
+ * memory that is left; *limit says which of the two allows no more. */
+static size_t most_slots(const struct rotor_batch *batch, enum rotor_limit *limit)
+{
+    double n = (double)batch->chain->layers;
+    double by_time = MOST_STEPS / (n * n * n / 6 * (double)batch->count);
+    size_t left = batch->budget->limit - batch->budget->used + batch->reusable;
+    size_t by_memory = slots_within(batch->chain->layers, left - left / SPARE);
+    *limit = by_time < (double)by_memory ? ROTOR_LIMIT_TIME : ROTOR_LIMIT_MEMORY;
+    return *limit == ROTOR_LIMIT_MEMORY ? by_memory : by_time < 1 ? 1 : (size_t)by_time;
+}
+
+/* Whether sizes are such that no problem has more slots than it would have with `slots`. */
+static bool fits(const struct rotor_batch *batch, size_t slots)
+{
+    for (size_t k = 0; k < batch->count; k++)
+        if ((size_t)batch->problems[k].slots > rotor_problem_slots(slots))
+            return false;
+    return true;
 }
 
 bool rotor_batch_begin(struct rotor_batch *batch, const struct rotor_options *options,
@@ -53,12 +106,13 @@ bool rotor_batch_begin(struct rotor_batch *batch, const struct rotor_options *op
             return false;
     if (!backend)
         backend = backend_choose(batch->problems, batch->count, options->threads);
-    *report = (struct rotor_report){.backend = backend};
+    *report =
+        (struct rotor_report){.backend = backend, .limit = batch->limit, .slots = batch->slots};
     batch->threads = options->threads;
     batch->on_device = backend != &backend_cpu &&
                        backend->solve(batch->problems, batch->tables, batch->count, &run, err);
     if (backend != &backend_cpu && !batch->on_device) {
-        *report = (struct rotor_report){.backend = &backend_cpu};
+        report->backend = &backend_cpu;
         error_set(&report->device_error, err->status, "%s: %.200s", backend->name, err->text);
     }
     return true;
@@ -84,20 +138,17 @@ bool rotor_batch_prepare(struct rotor_batch *batch, const int64_t *budgets, size
                          ROTOR_MOST_LAYERS);
     if (!allocate(batch, err))
         return false;
-    double n = (double)batch->chain->layers;
-    if (slots == 0)
-        slots = affordable_slots(batch->chain->layers, batch->count);
-    if (n * n * n / 6 * (double)slots * (double)batch->count > MOST_STEPS)
-        return error_set(
-            err, STATUS_LIMIT,
-            "%.0f layers in %zu slots would take minutes: fewer slots, or coarser cuts", n, slots);
-    for (size_t k = 0; k < batch->count; k++) {
-        if (!rotor_problem_create(&batch->scaled[k], batch->chain, budgets[k], slots, batch->budget,
-                                  err))
-            return false;
-        batch->problems[k] = batch->scaled[k].problem;
-    }
-    return true;
+    batch->slots = slots > 0 ? slots : affordable_slots(batch->chain->layers, batch->count);
+    if (!create_problems(batch, budgets, err))
+        return false;
+    enum rotor_limit limit;
+    size_t most = most_slots(batch, &limit);
+    if (most >= batch->slots || fits(batch, most))
+        return true;
+    release_problems(batch);
+    batch->slots = most;
+    batch->limit = limit;
+    return create_problems(batch, budgets, err);
 }
 
 bool rotor_batch_plan(const struct rotor_batch *batch, size_t k, int32_t m, struct rotor_plan *plan,

@@ -16,6 +16,9 @@ struct rotor_batch {
     struct cost_problem *problems;
     struct cost_table *tables;
     size_t bytes;
+    size_t reusable; /* bytes of a table that the caller puts into `tables` after preparing */
+    enum rotor_limit limit;
+    size_t slots;   /* that each budget is divided into, unless sizes need fewer */
     bool on_device; /* that has filled all tables */
     unsigned threads;
 };

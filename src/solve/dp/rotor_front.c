@@ -14,7 +14,8 @@ static bool least_within(const struct chain *chain, int64_t bytes,
                          struct rotor_plan *plan, struct rotor_report *report,
                          struct budget *budget, struct error *err)
 {
-    struct rotor_batch batch = {.chain = chain, .count = 1, .budget = budget};
+    struct rotor_batch batch = {
+        .chain = chain, .count = 1, .budget = budget, .reusable = table->room};
     bool ok = rotor_batch_prepare(&batch, &bytes, options->slots, err);
     if (ok) {
         batch.tables[0] = *table;
@@ -142,8 +143,9 @@ bool rotor_front_find(const struct chain *chain, int64_t below, unsigned threads
     if (options.slots == 0)
         return true;
     bool ok = rotor_batch_prepare(&batch, &below, options.slots, err) &&
-              rotor_batch_begin(&batch, &options, &report, err) &&
-              rotor_batch_fill(&batch, 0, err) && add_points(&batch, below, front, err);
+              (batch.limit != ROTOR_NO_LIMIT ||
+               (rotor_batch_begin(&batch, &options, &report, err) &&
+                rotor_batch_fill(&batch, 0, err) && add_points(&batch, below, front, err)));
     rotor_batch_release(&batch);
     if (ok || err->status != STATUS_LIMIT)
         return ok;

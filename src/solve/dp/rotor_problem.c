@@ -18,6 +18,11 @@ static int64_t common_unit(const struct chain *chain)
     return unit;
 }
 
+size_t rotor_problem_slots(size_t slots)
+{
+    return slots + slots / SPARE_SHARE;
+}
+
 static void choose_slot(struct rotor_problem *made, const struct chain *chain, int64_t bytes,
                         int64_t slots)
 {
@@ -28,7 +33,8 @@ static void choose_slot(struct rotor_problem *made, const struct chain *chain, i
         made->slot_bytes = bytes / slots + (bytes % slots != 0);
     int64_t within = bytes / made->slot_bytes;
     made->within = unit == 0 ? 0 : (int32_t)within;
-    made->problem.slots = made->exact ? made->within : made->within + made->within / SPARE_SHARE;
+    made->problem.slots =
+        made->exact ? made->within : (int32_t)rotor_problem_slots((size_t)made->within);
 }
 
 static int32_t to_slots(const struct rotor_problem *made, int64_t size)
@@ -57,7 +63,7 @@ bool rotor_problem_create(struct rotor_problem *made, const struct chain *chain,
                           size_t slots, struct budget *budget, struct error *err)
 {
     size_t n = chain->layers, size = (ARRAYS * n + 1) * sizeof(int32_t);
-    if (n > COST_MAX_LAYERS || slots > COST_MAX_SLOTS / 2)
+    if (n > COST_MAX_LAYERS || slots > ROTOR_MOST_SLOTS)
         return error_set(err, STATUS_LIMIT, "%zu layers and %zu slots are too many", n, slots);
     if (!budget_take(budget, size, err))
         return false;

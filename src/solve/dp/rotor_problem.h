@@ -14,6 +14,11 @@ struct rotor_problem {
     size_t bytes;
 };
 
+#define ROTOR_MOST_SLOTS (COST_MAX_SLOTS / 2)
+
+/* At most so many slots has the table of a problem whose budget is divided into `slots`. */
+size_t rotor_problem_slots(size_t slots);
+
 /* `bytes` >= 0 divided into about `slots` >= 1; sizes beyond them are cut to what does not fit. */
 bool rotor_problem_create(struct rotor_problem *made, const struct chain *chain, int64_t bytes,
                           size_t slots, struct budget *budget, struct error *err);

@@ -33,10 +33,11 @@ static bool add_cut(struct sum_answer *answer, size_t at, struct budget *budget,
     return true;
 }
 
-static bool too_long(size_t n, size_t checkpoints, struct error *err)
+static bool too_long(size_t n, size_t checkpoints, size_t most, struct error *err)
 {
-    return error_set(err, STATUS_LIMIT, "%zu checkpoints among %zu modules are too many",
-                     checkpoints, n);
+    return error_set(err, STATUS_LIMIT,
+                     "%zu checkpoints among %zu modules would take minutes; at most %zu do not",
+                     checkpoints, n, most);
 }
 
 /* The least s > from with V(s, r-1) <= bound. */
@@ -69,12 +70,26 @@ static double steps_of(const struct problem *problem, size_t checkpoints)
     return k * n + k * k * bits((uint64_t)largest) * (search > 0.5 ? search : 0.5);
 }
 
+/* The most cuts that place() makes in MOST_STEPS. */
+static size_t most_cuts(const struct problem *problem)
+{
+    size_t low = 0, high = problem->n;
+    while (low < high) {
+        size_t middle = high - (high - low) / 2;
+        if (steps_of(problem, middle) <= MOST_STEPS / 2)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 static bool place(struct problem *problem, size_t checkpoints, struct sum_answer *answer,
                   struct budget *budget, struct error *err)
 {
     size_t n = problem->n, at = 0;
     if (steps_of(problem, checkpoints) > MOST_STEPS / 2)
-        return too_long(n, checkpoints, err);
+        return too_long(n, checkpoints, most_cuts(problem), err);
     int64_t bound = sum_least(problem->before, n, 0, checkpoints + 1);
     answer->max_memory = bound;
     for (size_t r = checkpoints; r > 0 && at < n; r--) {
@@ -125,8 +140,9 @@ static bool place_negative(struct problem *problem, size_t checkpoints, struct s
                            struct budget *budget, struct error *err)
 {
     size_t n = problem->n, rows = 2 * (n + 1), bytes;
-    if ((double)checkpoints * (double)n * (double)n > MOST_STEPS)
-        return too_long(n, checkpoints, err);
+    double most = MOST_STEPS / ((double)n * (double)n);
+    if ((double)checkpoints > most)
+        return too_long(n, checkpoints, (size_t)most, err);
     bytes = rows * sizeof(int64_t) + (checkpoints + 1) * n * sizeof(uint32_t);
     if (!budget_take(budget, bytes, err))
         return false;

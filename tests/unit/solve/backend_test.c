@@ -166,6 +166,33 @@ START_TEST(a_batch_beyond_the_budget_leaves_nothing)
 }
 END_TEST
 
+/* Threads need memory of their own: where it is short, fewer of them fill the same table. */
+START_TEST(memory_for_one_thread_is_enough)
+{
+    static struct random_problem random;
+    struct chance chance = {9};
+    struct backend_options options = {.threads = 16};
+    struct cost_table tables[2] = {0};
+    struct error err;
+    random_problem_fill(&random, &chance, 90, 300, 40, 1000);
+    size_t least = backend_cpu_bytes(90, 300);
+    struct budget budgets[] = {{.limit = least}, {.limit = (size_t)1 << 30}};
+    for (size_t k = 0; k < 2; k++) {
+        options.budget = &budgets[k];
+        ck_assert(backend_cpu.solve(&random.problem, &tables[k], 1, &options, &err));
+    }
+    ck_assert_uint_le(tables[0].room, least);
+    ck_assert_uint_gt(tables[1].room, least);
+    ck_assert(same(&tables[0], &tables[1]));
+    for (size_t k = 0; k < 2; k++)
+        cost_table_release(&tables[k], &budgets[k]);
+    struct budget less = {.limit = least / 2};
+    options.budget = &less;
+    ck_assert(!backend_cpu.solve(&random.problem, &tables[0], 1, &options, &err));
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
+}
+END_TEST
+
 START_TEST(names_find_back_ends)
 {
     ck_assert_ptr_eq(backend_find("cpu"), &backend_cpu);
@@ -189,6 +216,7 @@ TCase *backend_tests(void)
     tcase_add_test(tests, every_cpu_variant_gives_the_table_of_extreme_chains);
     tcase_add_test(tests, the_best_variant_is_supported);
     tcase_add_test(tests, a_batch_beyond_the_budget_leaves_nothing);
+    tcase_add_test(tests, memory_for_one_thread_is_enough);
     tcase_add_test(tests, names_find_back_ends);
     tcase_add_test(tests, small_problems_stay_on_the_cpu);
     return tests;

@@ -2,6 +2,7 @@
 
 #include "solve/dp/front.h"
 #include "solve/dp/peak.h"
+#include "solve/dp/rotor_batch.h"
 #include "unit/solve/brute.h"
 #include "unit/solve/chains.h"
 #include "unit/solve/problems.h"
@@ -177,30 +178,57 @@ START_TEST(a_front_beyond_the_budget_is_empty)
 }
 END_TEST
 
-/* The least limit of memory with which a nested front is found. */
-static size_t front_takes(const struct chain *chain, int64_t below, unsigned threads)
+/* A search that is asked for more slots than memory allows takes the most that it does allow. */
+static void check_limited(size_t layers, size_t slots, size_t bytes, enum rotor_limit limit)
 {
-    size_t low = 0, high = (size_t)1 << 30;
-    while (high - low > 1) {
-        struct budget little = {.limit = low + (high - low) / 2};
-        struct rotor_front nested;
-        struct error err;
-        ck_assert(rotor_front_find(chain, below, threads, &nested, &little, &err));
-        if (nested.count > 0)
-            high = little.limit;
-        else
-            low = little.limit;
+    struct chance chance = {38};
+    struct chain chain = random_chain(&chance, layers, 1 << 28, 1 << 20, &budget);
+    struct budget little = {.limit = bytes};
+    struct rotor_options options = {.backend = &backend_cpu, .slots = slots};
+    struct rotor_report report, again;
+    struct rotor_plan plan, same;
+    struct error err;
+    int64_t within = peak_without(&chain) / 2;
+    ck_assert(rotor_solve(&chain, &within, 1, &options, &plan, &report, &little, &err));
+    ck_assert_int_eq(report.limit, limit);
+    ck_assert(plan.feasible);
+    check_plan(&chain, &plan, within);
+    if (limit != ROTOR_NO_LIMIT) {
+        ck_assert_uint_lt(report.slots, slots);
+        ck_assert_uint_gt(report.slots, slots / 100);
+        options.slots = report.slots;
     }
-    return high;
+    rotor_plan_release(&plan, &little);
+    ck_assert(rotor_solve(&chain, &within, 1, &options, &same, &again, &little, &err));
+    ck_assert_int_eq(again.limit, ROTOR_NO_LIMIT);
+    ck_assert_int_eq(same.slot_bytes, plan.slot_bytes);
+    rotor_plan_release(&same, &little);
+    ck_assert_uint_eq(little.used, 0);
+    chain_release(&chain, &budget);
 }
 
-/* A thread has memory of its own, so that tells how many there are. */
-START_TEST(a_front_is_found_with_as_many_threads_as_asked_for)
+START_TEST(slots_are_limited_by_memory)
 {
-    struct chance chance = {37};
-    struct chain chain = random_chain(&chance, 60, 1 << 20, 50, &budget);
-    int64_t below = peak_without(&chain);
-    ck_assert_uint_lt(front_takes(&chain, below, 1), front_takes(&chain, below, 4));
+    check_limited(30, 20000, (size_t)4 << 20, ROTOR_LIMIT_MEMORY);
+    check_limited(30, 20000, (size_t)1 << 30, ROTOR_NO_LIMIT);
+}
+END_TEST
+
+START_TEST(slots_are_limited_by_time)
+{
+    struct chance chance = {39};
+    struct chain chain = random_chain(&chance, ROTOR_MOST_LAYERS, 1 << 28, 1 << 20, &budget);
+    struct budget plenty = {.limit = (size_t)1 << 40};
+    struct rotor_batch batch = {.chain = &chain, .count = 1, .budget = &plenty};
+    struct error err;
+    int64_t within = peak_without(&chain) / 2;
+    ck_assert(rotor_batch_prepare(&batch, &within, 100000, &err));
+    ck_assert_int_eq(batch.limit, ROTOR_LIMIT_TIME);
+    ck_assert_uint_gt(batch.slots, 1000);
+    ck_assert_uint_lt(batch.slots, 10000);
+    ck_assert_uint_le((size_t)batch.problems[0].slots, batch.slots + batch.slots / 8);
+    rotor_batch_release(&batch);
+    ck_assert_uint_eq(plenty.used, 0);
     chain_release(&chain, &budget);
 }
 END_TEST
@@ -267,7 +295,8 @@ TCase *rotor_tests(void)
     tcase_add_test(tests, the_least_plan_is_the_least);
     tcase_add_test(tests, the_nested_front_goes_on_below);
     tcase_add_test(tests, a_front_beyond_the_budget_is_empty);
-    tcase_add_test(tests, a_front_is_found_with_as_many_threads_as_asked_for);
+    tcase_add_test(tests, slots_are_limited_by_memory);
+    tcase_add_test(tests, slots_are_limited_by_time);
     tcase_add_test(tests, several_budgets_are_answered_as_each_alone);
     tcase_add_test(tests, a_device_that_fails_is_replaced_by_the_cpu);
     return tests;

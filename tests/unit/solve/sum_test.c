@@ -123,9 +123,11 @@ START_TEST(large_sizes_neither_overflow_nor_hang)
         many[i] = 1000000 + (int64_t)(i * 7919 % 1000);
     ck_assert(!sum_place(many, n, 30000, &answer, &budget, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
+    ck_assert_ptr_nonnull(strstr(err.text, "would take minutes; at most "));
     many[5] = -1;
     ck_assert(!sum_place(many, n, 300, &answer, &budget, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
+    ck_assert_ptr_nonnull(strstr(err.text, "would take minutes; at most 2 do not"));
     free(many);
     ck_assert_uint_eq(budget.used, 0);
 }
