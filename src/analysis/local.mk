@@ -49,6 +49,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/code/paths.h \
 	src/analysis/code/reason.c \
 	src/analysis/code/reason.h \
+	src/analysis/code/regex.c \
+	src/analysis/code/regex.h \
+	src/analysis/code/regex_program.c \
+	src/analysis/code/regex_program.h \
 	src/analysis/code/site.c \
 	src/analysis/code/site.h \
 	src/analysis/code/site_label.c \

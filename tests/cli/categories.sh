@@ -79,6 +79,10 @@ bad 'bad:1: expected a category of 1 to 64 visible bytes before the colon' ' : x
 bad 'bad:1: expected a category of 1 to 64 visible bytes before the colon' "$(printf '\033[31mred: x')"
 bad 'bad:1: expected a regular expression after the colon' 'activation:  '
 bad 'bad:2: expected a POSIX extended regular expression: ' "$(printf '# x\nactivation: (')"
+bad 'bad:1: expected a POSIX extended regular expression: back-references' 'activation: (a)\1'
+bad 'bad:2: expected a POSIX extended regular expression: too large' "$(printf 'a: b\nactivation: (((((a{99}){99}){99}){99}){99})')"
+bad 'bad:2: expected a POSIX extended regular expression: too large' "$(printf 'a: b\nactivation: a{32767}')"
+bad 'bad:11: expected rules of at most 20000 states' "$(i=0; while [ $i -lt 20 ]; do echo 'c: a{1900}'; i=$((i + 1)); done)"
 bad 'bad:54: expected fewer categories' "$(i=0; while [ $i -lt 60 ]; do echo "c$i: x"; i=$((i + 1)); done)"
 run analyze --rules no-such-file train-loop.pickle.gz
 exits 5

@@ -1,25 +1,26 @@
 #include "analysis/code/own_rules.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/code/regex.h"
 #include "base/utf8.h"
 
 #define RULES_MOST   1000
 #define LINE_MOST    4096
 #define NAME_MOST    64
-#define SUBJECT_PART 512 /* bytes of a file's or a function's name */
+#define STATES_MOST  20000 /* of all regular expressions, which bounds the time per frame */
+#define SUBJECT_PART 512   /* bytes of a file's or a function's name */
 
 struct own_rule {
-    regex_t regex;
+    struct regex *regex;
     uint8_t category;
 };
 
 struct own_rules {
     struct own_rule *items;
-    size_t count;
+    size_t count, states;
 };
 
 static struct text trim(struct text text)
@@ -70,20 +71,27 @@ static bool name_category(struct text name, const struct place *place, uint8_t *
     return true;
 }
 
-static bool compile(struct text pattern, const struct place *place, regex_t *regex,
-                    struct error *err)
+static bool compile(struct own_rules *rules, struct text pattern, const struct place *place,
+                    struct regex **regex, struct error *err)
 {
-    char text[LINE_MOST + 1], why[96], message[160];
+    char message[160];
+    const char *why = NULL;
     if (pattern.size == 0)
         return bad_rule(place, "expected a regular expression after the colon", err);
-    memcpy(text, pattern.bytes, pattern.size);
-    text[pattern.size] = '\0';
-    int code = regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
-    if (code == 0)
-        return true;
-    regerror(code, regex, why, sizeof(why));
-    snprintf(message, sizeof(message), "expected a POSIX extended regular expression: %s", why);
-    return bad_rule(place, message, err);
+    struct regex *made = regex_compile(pattern, &why);
+    if (!made && !why)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    if (!made) {
+        snprintf(message, sizeof(message), "expected a POSIX extended regular expression: %s", why);
+        return bad_rule(place, message, err);
+    }
+    rules->states += regex_states(made);
+    if (rules->states > STATES_MOST) {
+        regex_destroy(made);
+        return bad_rule(place, "expected rules of at most 20000 states in all", err);
+    }
+    *regex = made;
+    return true;
 }
 
 static bool add_line(struct own_rules *rules, struct text line, const struct place *place,
@@ -100,7 +108,8 @@ static bool add_line(struct own_rules *rules, struct text line, const struct pla
     size_t before = (size_t)(colon - line.bytes);
     struct own_rule rule;
     if (!name_category(trim((struct text){line.bytes, before}), place, &rule.category, err) ||
-        !compile(trim((struct text){colon + 1, line.size - before - 1}), place, &rule.regex, err))
+        !compile(rules, trim((struct text){colon + 1, line.size - before - 1}), place, &rule.regex,
+                 err))
         return false;
     rules->items[rules->count++] = rule;
     return true;
@@ -133,28 +142,23 @@ void own_rules_destroy(struct own_rules *rules)
     if (!rules)
         return;
     for (size_t i = 0; i < rules->count; i++)
-        regfree(&rules->items[i].regex);
+        regex_destroy(rules->items[i].regex);
     free(rules->items);
     free(rules);
 }
 
-static void add_part(char *subject, size_t *size, const char *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        subject[(*size)++] = bytes[i] == '\0' ? '?' : bytes[i];
-}
-
 uint8_t own_rules_match(const struct own_rules *rules, struct text file, struct text function)
 {
-    char subject[2 * SUBJECT_PART + 2];
-    size_t size = 0, cut = file.size > SUBJECT_PART ? file.size - SUBJECT_PART : 0;
-    add_part(subject, &size, file.bytes + cut, file.size - cut);
-    subject[size++] = ':';
-    add_part(subject, &size, function.bytes,
-             function.size > SUBJECT_PART ? SUBJECT_PART : function.size);
-    subject[size] = '\0';
+    char subject[2 * SUBJECT_PART + 1];
+    size_t cut = file.size > SUBJECT_PART ? file.size - SUBJECT_PART : 0;
+    size_t before = file.size - cut;
+    size_t behind = function.size < SUBJECT_PART ? function.size : SUBJECT_PART;
+    memcpy(subject, file.bytes + cut, before);
+    subject[before] = ':';
+    memcpy(subject + before + 1, function.bytes, behind);
+    const struct text text = {subject, before + 1 + behind};
     for (size_t i = 0; i < rules->count; i++)
-        if (regexec(&rules->items[i].regex, subject, 0, NULL, 0) == 0)
+        if (regex_search(rules->items[i].regex, text))
             return rules->items[i].category;
     return OWN_RULES_NONE;
 }

@@ -16,6 +16,7 @@ TCase *fragmentation_tests(void);
 TCase *oom_tests(void);
 TCase *forward_chain_tests(void);
 TCase *reason_tests(void);
+TCase *regex_tests(void);
 TCase *report_tests(void);
 TCase *report_notices_tests(void);
 TCase *report_labels_tests(void);

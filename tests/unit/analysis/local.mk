@@ -22,6 +22,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/fragmentation_test.c \
 	tests/unit/analysis/oom_test.c \
 	tests/unit/analysis/reason_test.c \
+	tests/unit/analysis/regex_test.c \
 	tests/unit/analysis/segment_map_test.c \
 	tests/unit/analysis/report_labels_test.c \
 	tests/unit/analysis/report_notices_test.c \

@@ -18,6 +18,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, report_labels_tests());
     suite_add_tcase(suite, forward_chain_tests());
     suite_add_tcase(suite, reason_tests());
+    suite_add_tcase(suite, regex_tests());
     suite_add_tcase(suite, report_tests());
     suite_add_tcase(suite, report_notices_tests());
     suite_add_tcase(suite, bands_tests());
