@@ -95,4 +95,24 @@ exits 3
 one_err_line
 check 'quotes harmlessly' lacks "$(printf '\033')" .run/err
 
+# A NUL byte in names is shown as any other control character is, and ends nothing.
+code() {
+    gzip -dc samples/train-loop.json.gz | sed 's/\.py"/\\u000'"$1"'.py"/g
+        s/"forward"/"for\\u000'"$1"'ward"/g
+        s/"train_step"/"\\u000'"$1"'train_step"/g'
+}
+code 0 >nul.json
+code 1 >one.json
+for arguments in 'analyze --top 0' 'analyze --format json' 'analyze --explain train_step' flame \
+    'flame --format speedscope' 'export --table sites' 'check --max-peak 1 --format json' \
+    'check --max-peak 1 --format github' 'suggest --checkpoints 2' 'suggest --granularity *ward'; do
+    for file in nul one; do
+        # shellcheck disable=SC2086 # a list of words
+        "$MEMSNAP" $arguments $file.json 2>&1 | sed "s/$file\.json/FILE/g
+            s/\\\\*x0[01]/@/g; s/\\\\u000[01]/@/g" >$file.out
+    done
+    check "$arguments knows NUL" cmp nul.out one.out
+    check "$arguments names it" grep -q '@' one.out
+done
+
 finish

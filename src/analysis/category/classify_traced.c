@@ -1,5 +1,6 @@
 #include "analysis/category/classify_traced.h"
 
+#include <string.h>
 #include <strings.h>
 
 #include "analysis/phase/births.h"
@@ -177,10 +178,12 @@ static enum category category_in_file(const struct timeline *timeline, uint32_t 
     uint32_t extra = trace_extra(timeline->trace, item);
     if (extra >= snapshot->extra_count || snapshot->extras[extra].category == STRING_EMPTY)
         return CATEGORY_COUNT;
-    const char *label = symbols_text(snapshot->symbols, snapshot->extras[extra].category).bytes;
-    for (int i = 0; i < CATEGORY_COUNT; i++)
-        if (strcasecmp(label, category_name((enum category)i)) == 0)
+    struct text label = symbols_text(snapshot->symbols, snapshot->extras[extra].category);
+    for (int i = 0; i < CATEGORY_COUNT; i++) {
+        const char *name = category_name((enum category)i);
+        if (label.size == strlen(name) && strncasecmp(label.bytes, name, label.size) == 0)
             return (enum category)i;
+    }
     return CATEGORY_COUNT;
 }
 

@@ -1,12 +1,10 @@
 #include "analysis/chain/cut.h"
 
-#include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/code/labels.h"
 #include "analysis/code/paths.h"
-
-#define LABEL_SIZE 512
+#include "analysis/code/site_pattern.h"
 
 enum { MATCH_UNKNOWN, MATCH_NO, MATCH_YES };
 
@@ -18,22 +16,21 @@ struct cutter {
     int64_t *nested;   /* the same of loops whose iterations are alike */
     uint8_t *keeping;  /* by node: iterations that keep something, 2 for more */
     uint8_t *matching; /* by frame, CHAIN_PATTERN only */
-    uint32_t *stack;   /* nodes to visit, the next one last */
+    struct buffer label;
+    uint32_t *stack; /* nodes to visit, the next one last */
     size_t count, capacity;
     size_t outer; /* CHAIN_DEPTH: levels that are outside of the outermost forward */
     bool outside; /* CHAIN_PATTERN: the part before this one matches nothing either */
 };
 
-bool cut_label(const struct symbols *symbols, frame_id id, char *out, size_t size)
+/* The base name of the file, the line and the function: "model.py:253 forward". */
+static void add_line_label(const struct symbols *symbols, frame_id id, struct buffer *label)
 {
     struct frame frame = symbols_frame_at(symbols, id);
-    struct text file = path_base(symbols_text(symbols, frame.file));
-    struct text name = symbols_text(symbols, frame.name);
-    int longest = (int)(size / 2);
-    int made = snprintf(out, size, "%.*s:%u %.*s", file.size < size / 2 ? (int)file.size : longest,
-                        file.bytes, (unsigned)frame.line,
-                        name.size < size / 2 ? (int)name.size : longest, name.bytes);
-    return made >= 0 && (size_t)made < size;
+    struct text file = symbols_text(symbols, frame.file);
+    label_add_file(label, file, path_base(file).size);
+    buffer_printf(label, ":%u ", (unsigned)frame.line);
+    label_add_name(label, symbols_text(symbols, frame.name));
 }
 
 /* At least two of its iterations keep something. */
@@ -133,16 +130,19 @@ static bool is_leaf(const struct call_node *node)
     return node->first_child == node->end_child;
 }
 
-static bool matches(const struct cutter *cutter, const struct call_node *node)
+static bool matches(struct cutter *cutter, const struct call_node *node)
 {
     if (node->kind != CALL_LINE || node->level == 0)
         return false;
     frame_id frame = call_frame(cutter->tree, node->first_run, node->level - 1u);
     uint8_t *known = &cutter->matching[frame];
-    char label[LABEL_SIZE];
     if (*known == MATCH_UNKNOWN) {
-        cut_label(cutter->tree->symbols, frame, label, sizeof(label));
-        *known = fnmatch(cutter->options->pattern, label, 0) == 0 ? MATCH_YES : MATCH_NO;
+        struct buffer *label = &cutter->label;
+        buffer_clear(label);
+        add_line_label(cutter->tree->symbols, frame, label);
+        bool fits = !label->failed && pattern_matches(cutter->options->pattern,
+                                                      (struct text){label->bytes, label->size});
+        *known = fits ? MATCH_YES : MATCH_NO;
     }
     return *known == MATCH_YES;
 }
@@ -247,7 +247,10 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
         if (used.level == CHAIN_BLOCKS && cutter.looped[0] < call_kept(tree, &tree->nodes[0]) / 2)
             used = (struct chain_options){.level = CHAIN_DEPTH, .depth = 1, .most = used.most};
         ok = walk(&cutter, err);
+        if (ok && cutter.label.failed)
+            ok = error_set(err, STATUS_LIMIT, "out of memory");
     }
+    buffer_release(&cutter.label);
     free(cutter.looped);
     budget_give(tree->budget, bytes);
     vec_free(cutter.stack, cutter.capacity, sizeof(uint32_t), tree->budget);

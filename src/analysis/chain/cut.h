@@ -17,8 +17,4 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
                 struct error *err);
 void cut_release(struct cut *cut);
 
-/* The base name of a frame's file, its line and function, as patterns see it: false where it is
- * longer than `size`, and cut. */
-bool cut_label(const struct symbols *symbols, frame_id frame, char *out, size_t size);
-
 #endif

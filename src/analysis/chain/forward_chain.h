@@ -27,7 +27,7 @@ enum chain_level {
 struct chain_options {
     enum chain_level level;
     size_t depth;        /* >= 1 */
-    const char *pattern; /* fnmatch(3), of the file's base name on */
+    const char *pattern; /* site_pattern.h's, of the file's base name on */
     size_t most;         /* elements; beyond, neighbours are joined. >= 1 */
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/check/internal.h"
-#include "base/utf8.h"
+#include "analysis/code/labels.h"
 
 #define TEXT_MOST 4096 /* bytes of a label or a path that are kept */
 
@@ -18,11 +18,14 @@ static bool out_of_memory(struct error *err)
 
 bool check_copy(char **copy, const char *text, size_t size, struct error *err)
 {
-    char *made = strndup(text, size < TEXT_MOST ? size : TEXT_MOST);
-    if (!made)
+    struct buffer shown = BUFFER_INIT;
+    label_add_bytes(&shown, text_first((struct text){text, size}, TEXT_MOST - 1));
+    buffer_add(&shown, "", 0);
+    if (shown.failed) {
+        buffer_release(&shown);
         return out_of_memory(err);
-    made[utf8_clip(made, TEXT_MOST - 1)] = '\0';
-    *copy = made;
+    }
+    *copy = shown.bytes;
     return true;
 }
 

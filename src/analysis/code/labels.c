@@ -11,10 +11,23 @@ struct label_file {
     size_t shown; /* bytes at the end of path */
 };
 
+void label_add_bytes(struct buffer *text, struct text shown)
+{
+    while (shown.size > 0) {
+        const char *nul = memchr(shown.bytes, '\0', shown.size);
+        size_t size = nul ? (size_t)(nul - shown.bytes) : shown.size;
+        buffer_add(text, shown.bytes, size);
+        if (nul)
+            buffer_puts(text, "\\x00");
+        size += nul != NULL;
+        shown = (struct text){shown.bytes + size, shown.size - size};
+    }
+}
+
 void label_add_name(struct buffer *text, struct text name)
 {
     struct text shown = text_first(name, LABEL_NAME_MOST);
-    buffer_add(text, shown.bytes, shown.size);
+    label_add_bytes(text, shown);
     if (shown.size < name.size)
         buffer_puts(text, "...");
 }
@@ -25,15 +38,14 @@ void label_add_file(struct buffer *text, struct text file, size_t size)
     struct text shown = text_last(wanted, LABEL_NAME_MOST);
     if (shown.size < size)
         buffer_puts(text, "...");
-    buffer_add(text, shown.bytes, shown.size);
+    label_add_bytes(text, shown);
 }
 
 bool label_keep(struct symbols *symbols, struct buffer *text, const char **kept, struct error *err)
 {
     string_id id;
-    const char *bytes = text->size > 0 ? text->bytes : "";
     bool ok = !text->failed || error_set(err, STATUS_LIMIT, "out of memory while summing up");
-    ok = ok && symbols_string(symbols, bytes, strlen(bytes), &id, err);
+    ok = ok && symbols_string(symbols, text->size > 0 ? text->bytes : "", text->size, &id, err);
     buffer_clear(text);
     if (ok)
         *kept = symbols_text(symbols, id).bytes;

@@ -9,12 +9,16 @@
 
 #define LABEL_NAME_MOST ((size_t)400)
 
-/* Raw bytes, NUL-terminated; our own words, or in symbols, where equal ones are one. */
+/* Raw bytes, NUL-terminated, in which a NUL byte of a name is "\x00"; our own words, or in symbols,
+ * where equal ones are one. */
 struct label {
     const char *full;
     const char *brief; /* for a table: its remark in parentheses is shorter */
 };
 
+/* Adds bytes of a name. A NUL byte becomes "\x00", as on a terminal: it would end the label for
+ * whatever prints or compares it. */
+void label_add_bytes(struct buffer *text, struct text shown);
 /* Adds a name; of a long one the beginning and "...". */
 void label_add_name(struct buffer *text, struct text name);
 /* Adds the last `size` bytes of a file's name; of many "..." and the end. */

@@ -125,7 +125,7 @@ static enum native_role classify_node(struct text function, char name[NATIVE_NAM
     while (start > function.bytes && start[-1] != ':' && start[-1] != '<')
         start--;
     size_t size = (size_t)(stop - start);
-    if (size == 0 || size >= NATIVE_NAME_SIZE)
+    if (size == 0 || size >= NATIVE_NAME_SIZE || memchr(start, '\0', size))
         return NATIVE_PLAIN;
     memcpy(name, start, size);
     name[size] = '\0';

@@ -220,10 +220,12 @@ START_TEST(the_file_may_know)
     capture_event_with(&capture, "alloc", 1, 1, SCRIPT, ",\"category\":\"optimizer_state\"");
     capture_event_with(&capture, "alloc", 2, 1, STACK_FORWARD, ",\"category\":\"INPUT\"");
     capture_event_with(&capture, "alloc", 3, 1, STACK_FORWARD, ",\"category\":\"none such\"");
+    capture_event_with(&capture, "alloc", 4, 1, STACK_FORWARD, ",\"category\":\"input\\u0000s\"");
     capture_load(&capture);
     expect(1, CATEGORY_OPTIMIZER_STATE);
     expect(2, CATEGORY_INPUT);
     expect(3, CATEGORY_ACTIVATION);
+    expect(4, CATEGORY_ACTIVATION);
 }
 END_TEST
 

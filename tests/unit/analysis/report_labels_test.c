@@ -113,6 +113,29 @@ START_TEST(long_names_are_cut_at_characters)
 }
 END_TEST
 
+/* Nothing that prints or compares a label may stop at a NUL byte of a name. */
+START_TEST(nul_bytes_are_shown)
+{
+    static const struct text names[] = {{"f\0a", 3}, {"f\0b", 3}, {"f", 1},
+                                        {"\0", 1},   {"", 0},     {"f\0", 2}};
+    const char *kept[12];
+    struct buffer label = BUFFER_INIT;
+    for (size_t i = 0; i < 12; i++) {
+        if (i < 6)
+            label_add_name(&label, names[i]);
+        else
+            label_add_file(&label, names[i - 6], names[i - 6].size);
+        ck_assert(label_keep(symbols, &label, &kept[i], &err));
+        for (size_t k = i < 6 ? 0 : 6; k < i; k++)
+            ck_assert_str_ne(kept[k], kept[i]);
+    }
+    ck_assert_str_eq(kept[0], "f\\x00a");
+    ck_assert_str_eq(kept[4], "");
+    ck_assert_str_eq(kept[6], "f\\x00a");
+    buffer_release(&label);
+}
+END_TEST
+
 TCase *report_labels_tests(void)
 {
     TCase *tests = tcase_create("labels");
@@ -121,5 +144,6 @@ TCase *report_labels_tests(void)
     tcase_add_test(tests, odd_paths);
     tcase_add_test(tests, no_files);
     tcase_add_test(tests, long_names_are_cut_at_characters);
+    tcase_add_test(tests, nul_bytes_are_shown);
     return tests;
 }
