@@ -6,17 +6,17 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze/findings.c \
 	src/render/analyze/findings.h \
 	src/render/analyze/fragmentation.c \
-	src/render/analyze/fragmentation_json.c \
+	src/render/analyze/fragmentation_rows.c \
 	src/render/analyze/growth.c \
 	src/render/analyze/growth.h \
-	src/render/analyze/growth_json.c \
 	src/render/analyze/growth_pending.c \
+	src/render/analyze/growth_rows.c \
 	src/render/analyze/internal.h \
 	src/render/analyze/json.c \
 	src/render/analyze/live.c \
 	src/render/analyze/memory.h \
 	src/render/analyze/oom.c \
-	src/render/analyze/oom_json.c \
+	src/render/analyze/oom_rows.c \
 	src/render/analyze/phases.c \
 	src/render/analyze/stack.c \
 	src/render/analyze/summary.c \
@@ -32,6 +32,8 @@ libmemsnap_a_SOURCES += \
 	src/render/check/words.h \
 	src/render/core/escape.c \
 	src/render/core/escape.h \
+	src/render/core/fields.c \
+	src/render/core/fields.h \
 	src/render/core/fit.c \
 	src/render/core/fit.h \
 	src/render/core/input_line.c \
@@ -40,17 +42,23 @@ libmemsnap_a_SOURCES += \
 	src/render/core/json.h \
 	src/render/core/json_frames.c \
 	src/render/core/json_frames.h \
+	src/render/core/json_rows.c \
 	src/render/core/moments.c \
 	src/render/core/moments.h \
 	src/render/core/page.c \
 	src/render/core/page.h \
 	src/render/core/record_cells.c \
+	src/render/core/record_rows.c \
 	src/render/core/records.c \
 	src/render/core/records.h \
+	src/render/core/rows.h \
 	src/render/core/settings.c \
 	src/render/core/settings.h \
+	src/render/core/site_type.c \
+	src/render/core/site_type.h \
 	src/render/core/table.c \
 	src/render/core/table.h \
+	src/render/core/table_rows.c \
 	src/render/diff/csv.c \
 	src/render/diff/diff.h \
 	src/render/diff/internal.h \
@@ -58,6 +66,8 @@ libmemsnap_a_SOURCES += \
 	src/render/diff/layers.c \
 	src/render/diff/layers.h \
 	src/render/diff/layers_json.c \
+	src/render/diff/rows.c \
+	src/render/diff/rows.h \
 	src/render/diff/tables.c \
 	src/render/diff/text.c \
 	src/render/dump/internal.h \
@@ -72,9 +82,8 @@ libmemsnap_a_SOURCES += \
 	src/render/export/events.c \
 	src/render/export/export.c \
 	src/render/export/export.h \
+	src/render/export/internal.h \
 	src/render/export/layout.c \
-	src/render/export/parts.c \
-	src/render/export/parts.h \
 	src/render/export/pickler.c \
 	src/render/export/pickler.h \
 	src/render/export/pickler_internal.h \

@@ -60,7 +60,7 @@ struct oom_row {
     uint64_t other_bytes;  /* device - reserved - free, where the device is known */
     enum oom_verdict verdict;
     char sentence[512], next[512]; /* raw bytes: escape before showing */
-    struct {
+    struct oom_category {
         enum category category;
         int64_t bytes;
         uint64_t count;

@@ -46,7 +46,7 @@ static const char *const formats[] = {"csv", "jsonl", "msgpack", NULL};
 static bool take_table(const char *text, struct export_options *options, struct error *err)
 {
     for (int i = 0; i < EXPORT_TABLES; i++) {
-        if (strcmp(text, export_tables[i].name) != 0)
+        if (strcmp(text, export_tables[i]->name) != 0)
             continue;
         options->table = (enum export_table)i;
         options->table_given = true;
@@ -54,7 +54,7 @@ static bool take_table(const char *text, struct export_options *options, struct 
     }
     struct buffer names = BUFFER_INIT;
     for (int i = 0; i < EXPORT_TABLES; i++)
-        buffer_printf(&names, "%s%s", i ? ", " : "", export_tables[i].name);
+        buffer_printf(&names, "%s%s", i ? ", " : "", export_tables[i]->name);
     error_set(err, STATUS_USAGE, "no table is called '%.40s'; there are %.150s", text,
               names.failed ? "" : names.bytes);
     buffer_release(&names);
@@ -138,7 +138,7 @@ static bool check_table(const struct export_options *options, struct error *err)
     for (size_t i = 0; i < sizeof(restrictions) / sizeof(restrictions[0]); i++)
         if (restrictions[i].given && !(takes[options->table] & restrictions[i].flag))
             return error_set(err, STATUS_USAGE, "--%s is not for the table %s%s",
-                             restrictions[i].name, export_tables[options->table].name,
+                             restrictions[i].name, export_tables[options->table]->name,
                              restrictions[i].instead);
     return true;
 }

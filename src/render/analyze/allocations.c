@@ -1,19 +1,34 @@
 #include "render/analyze/internal.h"
 
-static void put_allocation(struct json_writer *json, const struct trace *trace, uint64_t addr,
-                           uint64_t size, int64_t born, uint32_t freed, uint8_t category,
-                           uint8_t reason)
+struct allocation {
+    uint64_t address, bytes;
+    int64_t born_event, freed_event; /* numbers in the file, or -1 */
+    enum category category;
+    uint8_t reason;
+};
+
+static struct value confidence(const void *row, const struct field_context *context)
 {
-    json_put_open(json, NULL, '{');
-    json_put_count(json, "address", addr);
-    json_put_count(json, "bytes", size);
-    json_put_integer(json, "born_event", born);
-    json_put_integer(json, "freed_event",
-                     freed == EVENT_NEVER ? -1 : trace_file_event(trace, freed));
-    json_put_string(json, "category", category_name((enum category)category));
-    json_put_string(json, "confidence", confidence_name(reason_confidence(reason)));
-    json_put_string(json, "reason", reason_name(reason));
-    json_put_close(json, '}');
+    (void)context;
+    return value_word(confidence_name(reason_confidence(((const struct allocation *)row)->reason)));
+}
+
+static struct value reason(const void *row, const struct field_context *context)
+{
+    (void)context;
+    return value_word(reason_name(((const struct allocation *)row)->reason));
+}
+
+#define ROW struct allocation
+static const struct row_type allocation_type = ROW_TYPE(
+    "allocations", ROW, FIELD(ROW, NUMBER, address), FIELD(ROW, BYTES, bytes),
+    FIELD(ROW, NUMBER, born_event), FIELD(ROW, NUMBER, freed_event), FIELD(ROW, CATEGORY, category),
+    FIELD_CALL(WORD, "confidence", confidence), FIELD_CALL(WORD, "reason", reason));
+#undef ROW
+
+static int64_t freed_event(const struct trace *trace, uint32_t item)
+{
+    return item == EVENT_NEVER ? -1 : trace_file_event(trace, item);
 }
 
 void allocations_json(struct json_writer *json, const struct device_report *report)
@@ -21,57 +36,32 @@ void allocations_json(struct json_writer *json, const struct device_report *repo
     const struct timeline *timeline = report->timeline;
     const struct trace *trace = timeline->trace;
     const struct categories *all = &report->all;
-    json_put_open(json, "allocations", '[');
+    const struct field_context context = report_context(report);
+    json_put_open(json, allocation_type.name, '[');
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
-        int64_t born = preexisting->origin == ORIGIN_EDGE ? (int64_t)preexisting->edge_event : -1;
-        put_allocation(json, trace, preexisting->addr, preexisting->size, born,
-                       preexisting->free_completed, all->of_preexisting[i],
-                       all->why_preexisting[i]);
+        const struct allocation row = {
+            .address = preexisting->addr,
+            .bytes = preexisting->size,
+            .born_event =
+                preexisting->origin == ORIGIN_EDGE ? (int64_t)preexisting->edge_event : -1,
+            .freed_event = freed_event(trace, preexisting->free_completed),
+            .category = (enum category)all->of_preexisting[i],
+            .reason = all->why_preexisting[i],
+        };
+        json_put_row(json, NULL, &allocation_type, &row, &context);
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        put_allocation(json, trace, trace_addr(trace, lifetime->alloc),
-                       trace_size(trace, lifetime->alloc), trace_file_event(trace, lifetime->alloc),
-                       lifetime->free_completed, all->of_lifetime[i], all->why_lifetime[i]);
-    }
-    json_put_close(json, ']');
-}
-
-void baseline_json(struct json_writer *json, const struct device_report *report)
-{
-    json_put_open(json, "baseline", '[');
-    for (size_t i = 0; i < report->baseline_count; i++) {
-        const struct baseline_row *row = &report->baseline[i];
-        json_put_open(json, NULL, '{');
-        json_put_string(json, "category", category_name((enum category)row->category));
-        if (row->category != CATEGORY_COUNT) {
-            json_put_string(json, "confidence", confidence_name(reason_confidence(row->reason)));
-            json_put_string(json, "reason", reason_name(row->reason));
-        }
-        json_put_integer(json, "bytes", row->bytes);
-        json_put_count(json, "count", row->count);
-        json_put_close(json, '}');
-    }
-    json_put_close(json, ']');
-}
-
-void phases_json(struct json_writer *json, const struct device_report *report)
-{
-    const struct trace *trace = report->timeline->trace;
-    json_put_open(json, "phases", '[');
-    for (size_t i = 0; i < report->phase_rows.count; i++) {
-        const struct phase_row *row = &report->phase_rows.items[i];
-        json_put_open(json, NULL, '{');
-        json_put_string(json, "name", phase_name(row->phase));
-        if (row->step >= 0)
-            json_put_integer(json, "step", row->step);
-        json_put_integer(json, "first_event", trace_file_event(trace, row->first));
-        json_put_integer(json, "last_event", trace_file_event(trace, row->last));
-        json_put_integer(json, "peak_bytes", row->peak_bytes);
-        if (row->inferred)
-            json_put_bool(json, "inferred", true);
-        json_put_close(json, '}');
+        const struct allocation row = {
+            .address = trace_addr(trace, lifetime->alloc),
+            .bytes = trace_size(trace, lifetime->alloc),
+            .born_event = trace_file_event(trace, lifetime->alloc),
+            .freed_event = freed_event(trace, lifetime->free_completed),
+            .category = (enum category)all->of_lifetime[i],
+            .reason = all->why_lifetime[i],
+        };
+        json_put_row(json, NULL, &allocation_type, &row, &context);
     }
     json_put_close(json, ']');
 }

@@ -45,19 +45,21 @@ bool device_findings(const struct page *page, const struct device_report *report
     return true;
 }
 
+static struct value whose(const void *row, const struct field_context *context)
+{
+    (void)context;
+    return value_word(((const struct finding *)row)->of_reserved ? "reserved" : "active");
+}
+
+#define ROW struct finding
+static const struct row_type finding_type =
+    ROW_TYPE("findings", ROW, FIELD(ROW, NAME, kind, .name = finding_kind_name),
+             FIELD(ROW, BYTES, save_bytes), FIELD_CALL(WORD, "of", whose),
+             FIELD(ROW, FLAG, at_most), FIELD(ROW, LABEL, what), FIELD(ROW, LABEL, next));
+#undef ROW
+
 void findings_json(struct json_writer *json, const struct device_report *report)
 {
-    json_put_open(json, "findings", '[');
-    for (size_t i = 0; i < report->findings.count; i++) {
-        const struct finding *finding = &report->findings.items[i];
-        json_put_open(json, NULL, '{');
-        json_put_string(json, "kind", finding_kind_name(finding->kind));
-        json_put_integer(json, "save_bytes", finding->save_bytes);
-        json_put_string(json, "of", finding->of_reserved ? "reserved" : "active");
-        json_put_bool(json, "at_most", finding->at_most);
-        json_put_string(json, "what", finding->what);
-        json_put_string(json, "next", finding->next);
-        json_put_close(json, '}');
-    }
-    json_put_close(json, ']');
+    const struct field_context context = report_context(report);
+    json_put_rows(json, &finding_type, report->findings.items, report->findings.count, &context);
 }

@@ -3,25 +3,11 @@
 #include <string.h>
 
 #include "render/analyze/internal.h"
-#include "render/core/table.h"
 
 /* Shares of reserved memory below which nobody needs to be told. */
 #define NOTABLE   20
 #define ROWS_TOLD 6
 #define PINS_TOLD 5
-
-const char *pool_text(char out[POOL_TEXT_SIZE], const struct pool_key *key)
-{
-    char stream[STREAM_TEXT_SIZE];
-    int used = snprintf(out, POOL_TEXT_SIZE, "%s", key->is_small ? "small" : "large");
-    if (key->stream != 0)
-        used += snprintf(out + used, POOL_TEXT_SIZE - (size_t)used, ", stream %s",
-                         stream_text(stream, key->stream));
-    if (key->pool[0] != 0 || key->pool[1] != 0)
-        snprintf(out + used, POOL_TEXT_SIZE - (size_t)used, ", graph pool (%llu, %llu)",
-                 (unsigned long long)key->pool[0], (unsigned long long)key->pool[1]);
-    return out;
-}
 
 /* The moment that the report describes, or the dump where that does not follow. */
 static const struct cut_up *shown(const struct fragmentation *fragmentation)
@@ -72,40 +58,17 @@ static void end_title(const struct page *page, const struct fragmentation *fragm
     section(page, text);
 }
 
-static void add_row(struct table *table, const struct page *page, const struct pool_row *row,
-                    const char *name)
-{
-    char text[UNITS_TEXT_SIZE];
-    const uint64_t sizes[] = {row->inactive_split_bytes, row->reserved_bytes, row->active_bytes,
-                              row->releasable_bytes, row->largest_hole_bytes};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-        table_add(table, page_bytes(page, text, (int64_t)sizes[i]));
-    table_add(table, name);
-}
-
 static bool pools(const struct page *page, const struct pool_rows *rows)
 {
-    static const struct table_column columns[] = {{.title = "stuck"},
-                                                  {.title = "reserved"},
-                                                  {.title = "in blocks", .optional = 2},
-                                                  {.title = "releasable", .optional = 1},
-                                                  {.title = "largest hole", .optional = 3},
-                                                  {"pool", COLUMN_TEXT, CUT_END, 26, 0}};
-    char name[POOL_TEXT_SIZE];
-    struct table table;
-    table_init(&table, columns, 6);
-    for (size_t i = 0; i < rows->count && i < ROWS_TOLD; i++) {
-        const struct pool_row *row = &rows->items[i];
-        if (row->pools > 1)
-            snprintf(name, sizeof(name), "(%llu more)", (unsigned long long)row->pools);
-        add_row(&table, page, row, row->pools > 1 ? name : pool_text(name, &row->key));
-    }
+    const struct field_context context = {.user = rows};
+    struct row_table table;
+    row_table_init(&table, &pool_type, page, &context);
+    for (size_t i = 0; i < rows->count && i < ROWS_TOLD; i++)
+        row_table_add(&table, &rows->items[i]);
     if (rows->count > ROWS_TOLD)
-        add_row(&table, page, &rows->total, "all, those not shown too");
-    table_print(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    table_release(&table);
-    return ok;
+        row_table_add(&table, &rows->total);
+    table_print(&table.table, page, SECTION_INDENT);
+    return row_table_finish(&table);
 }
 
 static void legend(const struct page *page, const struct pool_rows *rows)
@@ -174,28 +137,10 @@ static void pinned_title(const struct page *page, const struct trace *trace,
 
 static bool pins(const struct page *page, const struct trace *trace, const struct pin_rows *rows)
 {
-    static const struct table_column columns[] = {
-        {.title = "pinned"},
-        {.title = "by"},
-        {.title = "blocks", .optional = 2},
-        {"call site", COLUMN_TEXT, CUT_SITE, 20, 0},
-        {.title = "category", .kind = COLUMN_LABEL, .optional = 1}};
-    char text[UNITS_TEXT_SIZE];
-    struct table table;
     pinned_title(page, trace, rows);
-    table_init(&table, columns, 5);
-    for (size_t i = 0; i < rows->count && i < PINS_TOLD; i++) {
-        const struct pin_row *row = &rows->items[i];
-        table_add(&table, page_bytes(page, text, (int64_t)row->pinned_bytes));
-        table_add(&table, page_bytes(page, text, (int64_t)row->block_bytes));
-        table_add(&table, units_count(text, row->segments));
-        table_add_text(&table, row->label);
-        table_add_text(&table, category_name(row->category));
-    }
-    table_print(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    table_release(&table);
-    return ok;
+    return rows_print(page, SECTION_INDENT, &pin_type, rows->items,
+                      rows->count < PINS_TOLD ? rows->count : PINS_TOLD,
+                      &(struct field_context){0});
 }
 
 bool device_fragmentation(const struct page *page, const struct analysis *analysis,

@@ -1,12 +1,10 @@
 #include "render/analyze/growth.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "render/core/escape.h"
 
-#define SITE_LEAST      20
 #define TELLING_BYTES   65536 /* a step: less is not told, unless it is 0.1% of the peak */
 #define STOPPED_SHARE   100   /* of the peak: what grew and stopped is told from 1/100 on */
 #define ROWS_OF_STOPPED 3
@@ -59,44 +57,18 @@ static bool growth_matters(const struct device_report *report)
     return bytes >= TELLING_BYTES || (bytes > 0 && bytes > report->peak.active_bytes / 1000);
 }
 
-static void add_growing(struct table *table, const struct page *page, const struct symbols *symbols,
-                        const struct growth_row *row)
-{
-    char text[2 * UNITS_TEXT_SIZE];
-    table_add(table, page_bytes(page, text, row->fit.bytes_per_step));
-    table_add(table, page_bytes(page, text, row->bytes_at_end));
-    snprintf(text, sizeof(text), "%" PRIu32 " of %" PRIu32, row->fit.steps_grown,
-             row->fit.steps_compared);
-    table_add(table, text);
-    table_add_text(table, row->label.brief);
-    site_operator(table, symbols, &row->site);
-    table_add_text(table, category_name(row->category));
-}
-
 static bool growing_table(const struct page *page, const struct analysis *analysis,
                           const struct device_report *report, struct buffer *text)
 {
-    static const struct table_column columns[] = {
-        {.title = "per step"},
-        {.title = "at end"},
-        {"grew in", COLUMN_LABEL, .optional = 2},
-        {"call site", COLUMN_TEXT, CUT_SITE, SITE_LEAST, 0},
-        {"operator", COLUMN_TEXT, .optional = 3},
-        {"category", COLUMN_LABEL, .optional = 1}};
+    const struct field_context context = report_context(report);
     const struct growth *growth = &report->growth;
     size_t growing = growth->growing, rows = growing < GROWTH_ROWS ? growing : GROWTH_ROWS;
     int64_t told = 0;
     if (analysis->largest > 0 && rows > analysis->largest)
         rows = analysis->largest;
-    struct table table;
-    table_init(&table, columns, 6);
-    for (size_t i = 0; i < rows; i++) {
-        add_growing(&table, page, analysis->snapshot->symbols, &growth->rows[i]);
+    for (size_t i = 0; i < rows; i++)
         told += growth->rows[i].fit.bytes_per_step;
-    }
-    table_print(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    table_release(&table);
+    bool ok = rows_print(page, SECTION_INDENT, &growth_type, growth->rows, rows, &context);
     if (growing > rows) {
         char bytes[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
         buffer_printf(text, "and %s a step at %s more call site%s.",

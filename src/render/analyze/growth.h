@@ -3,7 +3,9 @@
 #define MEMSNAP_RENDER_ANALYZE_GROWTH_H
 
 #include "render/analyze/internal.h"
-#include "render/core/json.h"
+
+/* Of struct growth_row and struct pending_row. */
+extern const struct row_type growth_type, pending_type;
 
 /* Both print nothing where there is nothing to say. */
 bool device_growth(const struct page *page, const struct analysis *analysis,

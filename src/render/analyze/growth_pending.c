@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#define SITE_LEAST 20
-
 /* Whether what waits is worth a reader's time: 0.1% of the peak at the peak, or 1% at all. */
 static bool matters(const struct device_report *report)
 {
@@ -30,45 +28,19 @@ static void title(const struct page *page, const struct pending_frees *pending)
     fputs(page_plain(page), page->out);
 }
 
-static void add_row(struct table *table, const struct page *page, const struct symbols *symbols,
-                    const struct pending_row *row)
-{
-    char text[UNITS_TEXT_SIZE], stream[STREAM_TEXT_SIZE];
-    table_add(table, page_bytes(page, text, row->bytes));
-    table_add(table, units_count(text, row->count));
-    table_add(table, units_duration(text, row->longest_us) + 1);
-    table_add(table, row->stream_known ? stream_text(stream, row->stream) : "-");
-    table_add_text(table, row->label.brief);
-    site_operator(table, symbols, &row->site);
-    table_add_text(table, category_name(row->category));
-}
-
 bool device_pending(const struct page *page, const struct analysis *analysis,
                     const struct device_report *report)
 {
-    static const struct table_column columns[] = {
-        {.title = "size"},
-        {.title = "count", .optional = 2},
-        {.title = "longest"},
-        {"of stream", COLUMN_LABEL, .optional = 1},
-        {"call site", COLUMN_TEXT, CUT_SITE, SITE_LEAST, 0},
-        {"operator", COLUMN_TEXT, .optional = 3},
-        {"category", COLUMN_LABEL, .optional = 4}};
+    const struct field_context context = report_context(report);
     const struct pending_frees *pending = &report->pending;
-    struct table table;
     if (!matters(report))
         return true;
     title(page, pending);
     size_t rows = pending->row_count;
     if (analysis->largest > 0 && rows > analysis->largest)
         rows = analysis->largest;
-    table_init(&table, columns, 7);
-    for (size_t i = 0; i < rows; i++)
-        add_row(&table, page, analysis->snapshot->symbols, &pending->rows[i]);
-    if (rows > 0)
-        table_print(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    table_release(&table);
+    bool ok =
+        rows == 0 || rows_print(page, SECTION_INDENT, &pending_type, pending->rows, rows, &context);
     if (ok && pending->count > 0) {
         fprintf(page->out, "%*s", SECTION_INDENT, "");
         page_paragraph(page, SECTION_INDENT, SECTION_INDENT,

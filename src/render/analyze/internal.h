@@ -4,10 +4,15 @@
 #define MEMSNAP_RENDER_ANALYZE_INTERNAL_H
 
 #include "render/analyze/analyze.h"
-#include "render/core/json.h"
-#include "render/core/table.h"
+#include "render/core/rows.h"
 
 #define SECTION_INDENT 2
+
+/* Of struct category_row and struct live_row. */
+extern const struct row_type category_type, largest_type;
+
+/* What the rows of a device's report refer to. */
+struct field_context report_context(const struct device_report *report);
 
 bool device_has_history(const struct device_report *report);
 
@@ -21,11 +26,6 @@ bool device_baseline(const struct page *page, const struct device_report *report
 /* What is live at the moment: by category, by call site, the largest single allocations. */
 bool device_live(const struct page *page, const struct analysis *analysis,
                  const struct device_report *report);
-/* A call site's operator, "mul" for aten::mul: nothing where the label says it, for without Python
- * that names the autograd node or the operator. */
-struct text site_operator_text(const struct symbols *symbols, const struct site *site);
-/* Adds the cell of it. */
-void site_operator(struct table *table, const struct symbols *symbols, const struct site *site);
 /* A stack of a call site: the largest of so many; 0 or 1: says nothing of others. */
 struct stack_example {
     stack_id stack;

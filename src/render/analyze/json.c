@@ -7,13 +7,14 @@
 #include "render/analyze/internal.h"
 #include "render/analyze/memory.h"
 #include "render/core/json_frames.h"
+#include "render/core/site_type.h"
 
 #define SCHEMA "memsnap.analyze/1"
 
 static void put_text(struct json_writer *json, const char *key, const struct symbols *symbols,
                      string_id id)
 {
-    emit_name(json, key, symbols_text(symbols, id));
+    json_put_name(json, key, symbols_text(symbols, id));
 }
 
 static void put_time(struct json_writer *json, const char *key, int64_t time_us)
@@ -131,70 +132,6 @@ static void put_at(struct json_writer *json, const struct device_report *report)
     json_put_close(json, '}');
 }
 
-static void put_categories(struct json_writer *json, const struct device_report *report)
-{
-    json_put_open(json, "categories", '[');
-    for (size_t i = 0; i < report->category_count; i++) {
-        const struct category_row *row = &report->categories[i];
-        json_put_open(json, NULL, '{');
-        json_put_string(json, "name", category_name(row->category));
-        json_put_integer(json, "bytes", row->bytes);
-        json_put_count(json, "count", row->count);
-        json_put_integer(json, "low_confidence_bytes", row->low_bytes);
-        json_put_close(json, '}');
-    }
-    json_put_close(json, ']');
-}
-
-static void put_sites(struct json_writer *json, const struct device_report *report)
-{
-    const struct symbols *symbols = report->timeline->snapshot->symbols;
-    json_put_open(json, "sites", '[');
-    for (size_t i = 0; i < report->site_count; i++) {
-        const struct site_row *row = &report->sites[i];
-        json_put_open(json, NULL, '{');
-        json_put_integer(json, "bytes", row->bytes);
-        json_put_count(json, "count", row->count);
-        if (row->is_remainder) {
-            json_put_string(json, "label", row->label.full);
-            json_put_bool(json, "remainder", true);
-        } else {
-            json_put_string(json, "category", category_name(row->category));
-            json_put_string(json, "label", row->label.full);
-            if (row->site.op != STRING_EMPTY)
-                put_text(json, "op", symbols, row->site.op);
-            json_put_count(json, "stacks", row->stacks);
-            emit_frames(json, symbols, row->stack);
-        }
-        json_put_close(json, '}');
-    }
-    json_put_close(json, ']');
-}
-
-static void put_largest(struct json_writer *json, const struct device_report *report)
-{
-    const struct timeline *timeline = report->timeline;
-    json_put_open(json, "largest", '[');
-    for (size_t i = 0; i < report->largest_count; i++) {
-        const struct live_row *row = &report->largest[i];
-        json_put_open(json, NULL, '{');
-        json_put_count(json, "bytes", row->live.size);
-        json_put_count(json, "address", row->live.addr);
-        json_put_string(json, "category", category_name(row->category));
-        json_put_string(json, "label", row->label.full);
-        if (row->site.op != STRING_EMPTY)
-            put_text(json, "op", timeline->snapshot->symbols, row->site.op);
-        if (row->born_item >= 0)
-            json_put_integer(json, "alloc_event",
-                             trace_file_event(timeline->trace, row->born_item));
-        if (row->freed_item >= 0)
-            json_put_integer(json, "free_event",
-                             trace_file_event(timeline->trace, row->freed_item));
-        json_put_close(json, '}');
-    }
-    json_put_close(json, ']');
-}
-
 static void put_annotations(struct json_writer *json, const struct device_report *report)
 {
     if (report->annotations.count == 0)
@@ -214,6 +151,7 @@ static void put_device(struct json_writer *json, const struct analysis *analysis
                        const struct device_report *report)
 {
     const struct timeline *timeline = report->timeline;
+    const struct field_context context = report_context(report);
     json_put_open(json, NULL, '{');
     json_put_count(json, "device", timeline->device);
     put_trace(json, timeline);
@@ -226,9 +164,9 @@ static void put_device(struct json_writer *json, const struct analysis *analysis
     put_annotations(json, report);
     baseline_json(json, report);
     phases_json(json, report);
-    put_categories(json, report);
-    put_sites(json, report);
-    put_largest(json, report);
+    json_put_rows(json, &category_type, report->categories, report->category_count, &context);
+    json_put_rows(json, &site_type, report->sites, report->site_count, &context);
+    json_put_rows(json, &largest_type, report->largest, report->largest_count, &context);
     growth_json(json, report);
     fragmentation_json(json, report);
     ooms_json(json, report);

@@ -1,15 +1,13 @@
-#define _GNU_SOURCE /* memmem */
 #include "render/analyze/internal.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "render/core/moments.h"
-#include "render/core/table.h"
+#include "render/core/rows.h"
+#include "render/core/site_type.h"
 
 #define BAR_COLUMNS            24
 #define LITTLE_CONFIDENCE_PART 10 /* of what is live: a tenth is much */
-#define SITE_LEAST             20 /* columns for a call site */
 
 static void title(const struct page *page, const struct analysis *analysis,
                   const struct device_report *report)
@@ -37,24 +35,62 @@ static void title(const struct page *page, const struct analysis *analysis,
     fputs(page_plain(page), page->out);
 }
 
-static void add_amount(struct table *table, const struct page *page, int64_t bytes, int64_t whole,
-                       uint64_t count)
+/* "####", as long as the row's share of all */
+static struct value bar(const void *data, const struct field_context *context)
 {
-    char text[UNITS_TEXT_SIZE];
-    table_add(table, page_bytes(page, text, bytes));
-    table_add(table, page_share(text, bytes, whole));
-    table_add(table, units_count(text, count));
+    const struct category_row *row = data;
+    double share = 0;
+    if (row->bytes > 0 && context->whole > 0)
+        share = (double)row->bytes / (double)context->whole;
+    size_t filled = (size_t)((double)BAR_COLUMNS * share + 0.5);
+    buffer_printf(context->scratch, "%.*s", (int)(filled < BAR_COLUMNS ? filled : BAR_COLUMNS),
+                  "########################");
+    return value_scratch(context);
 }
 
-static const char *bar(char out[BAR_COLUMNS + 1], int64_t part, int64_t whole)
+#define ROW struct category_row
+const struct row_type category_type = ROW_TYPE(
+    "categories", ROW, FIELD_AS(ROW, CATEGORY, "name", category, .title = "category", .column = 1),
+    FIELD(ROW, BYTES, bytes, .title = "size"), FIELD_AS(ROW, SHARE, NULL, bytes, .title = "share"),
+    FIELD(ROW, COUNT, count, .title = "count", .optional = 1),
+    FIELD_AS(ROW, BYTES, "low_confidence_bytes", low_bytes),
+    FIELD_CALL(WORD, NULL, bar, .title = "", .column = 2, .optional = 2));
+#undef ROW
+
+/* "3,012 to 3,490", "start to end", nothing where there are no events */
+static struct value life(const void *data, const struct field_context *context)
 {
-    int filled = 0;
-    if (part > 0 && whole > 0)
-        filled = (int)((double)BAR_COLUMNS * (double)part / (double)whole + 0.5);
-    filled = filled > BAR_COLUMNS ? BAR_COLUMNS : filled;
-    memset(out, '#', (size_t)filled);
-    out[filled] = '\0';
-    return out;
+    const struct live_row *row = data;
+    char born[UNITS_TEXT_SIZE] = "start", freed[UNITS_TEXT_SIZE] = "end";
+    if (context->trace->count == 0)
+        return value_none();
+    if (row->born_item >= 0)
+        event_number(born, context->trace, row->born_item);
+    if (row->freed_item >= 0)
+        event_number(freed, context->trace, row->freed_item);
+    buffer_printf(context->scratch, "%s to %s", born, freed);
+    return value_scratch(context);
+}
+
+#define ROW struct live_row
+const struct row_type largest_type = ROW_TYPE(
+    "largest", ROW, FIELD_AS(ROW, BYTES, "bytes", live.size, .title = "largest"),
+    FIELD_AS(ROW, NUMBER, "address", live.addr),
+    FIELD_CALL(WORD, NULL, life, .title = "events", .optional = 1, .absent = "-"),
+    FIELD(ROW, CATEGORY, category, .title = "category", .column = 2),
+    FIELD(ROW, SITE, label, .title = "call site", .cut = CUT_SITE, .least = CALL_SITE_LEAST),
+    FIELD_AS(ROW, OPERATOR, "op", site, .title = "operator", .column = 1, .optional = 2),
+    FIELD_AS(ROW, EVENT, "alloc_event", born_item, .flags = FIELD_SKIP_NEGATIVE),
+    FIELD_AS(ROW, EVENT, "free_event", freed_item, .flags = FIELD_SKIP_NEGATIVE));
+#undef ROW
+
+struct field_context report_context(const struct device_report *report)
+{
+    return (struct field_context){
+        .symbols = report->timeline->snapshot->symbols,
+        .trace = report->timeline->trace,
+        .whole = report->at.active_bytes,
+    };
 }
 
 /* Where much of it is. More of the recording helps only where it did not see something. */
@@ -89,80 +125,11 @@ static void little_confidence(const struct page *page, const struct device_repor
 
 static bool categories(const struct page *page, const struct device_report *report)
 {
-    static const struct table_column columns[] = {{.title = "size"},
-                                                  {.title = "share"},
-                                                  {.title = "count", .optional = 1},
-                                                  {.title = "category", .kind = COLUMN_LABEL},
-                                                  {"", COLUMN_LABEL, .optional = 2}};
-    int64_t whole = report->at.active_bytes;
-    char text[BAR_COLUMNS + 1];
-    struct table table;
-    table_init(&table, columns, 5);
-    for (size_t i = 0; i < report->category_count; i++) {
-        const struct category_row *row = &report->categories[i];
-        add_amount(&table, page, row->bytes, whole, row->count);
-        table_add_text(&table, category_name(row->category));
-        table_add(&table, bar(text, row->bytes, whole));
-    }
-    table_print(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    table_release(&table);
+    const struct field_context context = report_context(report);
+    bool ok = rows_print(page, SECTION_INDENT, &category_type, report->categories,
+                         report->category_count, &context);
     little_confidence(page, report);
     return ok;
-}
-
-/* "mul" for aten::mul: the most common name space is the one that can be left out. */
-static struct text short_operator(const struct symbols *symbols, string_id op)
-{
-    static const char aten[] = "aten::";
-    const size_t size = sizeof(aten) - 1;
-    struct text text = symbols_text(symbols, op);
-    if (text.size > size && memcmp(text.bytes, aten, size) == 0)
-        return (struct text){text.bytes + size, text.size - size};
-    return text;
-}
-
-/* NllLossBackward0 says nll_loss and nll_loss_backward, too. */
-static bool node_says_operator(struct text node, struct text op)
-{
-    size_t at = 0;
-    const char *end = memmem(node.bytes, node.size, "Backward", 8);
-    size_t size = end ? (size_t)(end - node.bytes) : node.size;
-    for (size_t i = 0; i < size; i++, at++) {
-        while (at < op.size && op.bytes[at] == '_')
-            at++;
-        if (at == op.size ||
-            tolower((unsigned char)op.bytes[at]) != tolower((unsigned char)node.bytes[i]))
-            return false;
-    }
-    return true;
-}
-
-struct text site_operator_text(const struct symbols *symbols, const struct site *site)
-{
-    struct text op = short_operator(symbols, site->op), node = symbols_text(symbols, site->node);
-    bool in_label = site->any_python_frame == NO_FRAME &&
-                    (node.size == 0 || site->op == site->node || node_says_operator(node, op));
-    return (struct text){op.bytes, in_label ? 0 : op.size};
-}
-
-void site_operator(struct table *table, const struct symbols *symbols, const struct site *site)
-{
-    struct text op = site_operator_text(symbols, site);
-    table_add_input(table, op.bytes, op.size);
-}
-
-static void add_place(struct table *table, const struct symbols *symbols, const struct label *label,
-                      const struct site *site, enum category category, bool is_remainder)
-{
-    table_add_text(table, label->brief);
-    if (is_remainder) {
-        table_add(table, "");
-        table_add(table, "");
-        return;
-    }
-    site_operator(table, symbols, site);
-    table_add_text(table, category_name(category));
 }
 
 /* The rows of one kind, in their order. */
@@ -213,73 +180,32 @@ static void without_stack_title(const struct page *page, const struct device_rep
 static bool sites(const struct page *page, const struct analysis *analysis,
                   const struct device_report *report)
 {
-    static const struct table_column columns[] = {
-        {.title = "size"},
-        {.title = "share", .optional = 2},
-        {.title = "count", .optional = 1},
-        {"call site", COLUMN_TEXT, CUT_SITE, SITE_LEAST, 0},
-        {"operator", COLUMN_TEXT, .optional = 3},
-        {.title = "category", .kind = COLUMN_LABEL}};
-    const struct symbols *symbols = analysis->snapshot->symbols;
-    struct table table;
-    table_init(&table, columns, 6);
-    for (size_t i = 0; i < report->site_count; i++) {
-        const struct site_row *row = &report->sites[i];
-        add_amount(&table, page, row->bytes, report->at.active_bytes, row->count);
-        add_place(&table, symbols, &row->label, &row->site, row->category, row->is_remainder);
-    }
+    const struct field_context context = report_context(report);
+    struct row_table rows;
+    row_table_init(&rows, &site_type, page, &context);
+    for (size_t i = 0; i < report->site_count; i++)
+        row_table_add(&rows, &report->sites[i]);
+    struct table *table = &rows.table;
     fputc('\n', page->out);
-    table_begin(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table) && site_rows(&table, page, analysis, report, ROWS_PLACED) &&
-              site_rows(&table, page, analysis, report, ROWS_REMAINDER);
+    table_begin(table, page, SECTION_INDENT);
+    bool ok = !table_failed(table) && site_rows(table, page, analysis, report, ROWS_PLACED) &&
+              site_rows(table, page, analysis, report, ROWS_REMAINDER);
     if (ok) {
         without_stack_title(page, report);
-        ok = site_rows(&table, page, analysis, report, ROWS_WITHOUT_STACK);
+        ok = site_rows(table, page, analysis, report, ROWS_WITHOUT_STACK);
     }
-    table_release(&table);
-    return ok;
-}
-
-/* "3,012 to 3,490", "start to end", "-" where there are no events */
-static void add_life(struct table *table, const struct trace *trace, const struct live_row *row)
-{
-    char born[UNITS_TEXT_SIZE] = "start", freed[UNITS_TEXT_SIZE] = "end";
-    char text[2 * UNITS_TEXT_SIZE + 8];
-    if (row->born_item >= 0)
-        event_number(born, trace, row->born_item);
-    if (row->freed_item >= 0)
-        event_number(freed, trace, row->freed_item);
-    snprintf(text, sizeof(text), "%s to %s", born, freed);
-    table_add(table, trace->count ? text : "-");
+    return row_table_finish(&rows) && ok;
 }
 
 static bool largest(const struct page *page, const struct analysis *analysis,
                     const struct device_report *report)
 {
-    static const struct table_column columns[] = {
-        {.title = "largest"},
-        {"events", COLUMN_LABEL, .optional = 1},
-        {"call site", COLUMN_TEXT, CUT_SITE, SITE_LEAST, 0},
-        {"operator", COLUMN_TEXT, .optional = 2},
-        {.title = "category", .kind = COLUMN_LABEL}};
+    const struct field_context context = report_context(report);
     size_t count = report->largest_count;
     if (analysis->largest && count > analysis->largest)
         count = analysis->largest;
-    struct table table;
-    char size[UNITS_TEXT_SIZE];
-    table_init(&table, columns, 5);
-    for (size_t i = 0; i < count; i++) {
-        const struct live_row *row = &report->largest[i];
-        table_add(&table, page_bytes(page, size, (int64_t)row->live.size));
-        add_life(&table, report->timeline->trace, row);
-        add_place(&table, analysis->snapshot->symbols, &row->label, &row->site, row->category,
-                  false);
-    }
     fputc('\n', page->out);
-    table_print(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    table_release(&table);
-    return ok;
+    return rows_print(page, SECTION_INDENT, &largest_type, report->largest, count, &context);
 }
 
 bool device_live(const struct page *page, const struct analysis *analysis,

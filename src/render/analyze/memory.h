@@ -3,7 +3,19 @@
 #define MEMSNAP_RENDER_ANALYZE_MEMORY_H
 
 #include "render/analyze/analyze.h"
-#include "render/core/json.h"
+#include "render/core/rows.h"
+
+/* Of struct pool_row and struct pin_row. */
+extern const struct row_type pool_type, pin_type;
+
+/* The fields that name a pool, of a struct with a member struct pool_key key. */
+#define POOL_KEY_FIELDS(row_, present_)                                                            \
+    FIELD_AS(row_, NAME, "segment_type", key.is_small, .name = pool_size_name,                     \
+             .present = present_),                                                                 \
+        FIELD_AS(row_, PAIR, "pool_id", key.pool, .present = present_),                            \
+        FIELD_AS(row_, NUMBER, "stream", key.stream, .present = present_)
+/* "small", "large": a name of pool_key.is_small */
+const char *pool_size_name(unsigned is_small);
 
 /* Text: nothing where there is nothing to say. Called for every device. */
 bool device_ooms(const struct page *page, const struct device_report *report);

@@ -1,10 +1,6 @@
 #include "render/analyze/internal.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "render/core/moments.h"
-#include "render/core/table.h"
 
 #define PHASE_ROWS_MOST    12
 #define BASELINE_ROWS_MOST 6
@@ -42,49 +38,102 @@ static size_t merge_rows(const struct phase_rows *rows, bool by_step, struct pha
     return count;
 }
 
-static void add_phase(struct table *table, const struct page *page, const struct trace *trace,
-                      const struct phase_row *row)
+/* "forward (inferred)" */
+static struct value phase_words(const void *data, const struct field_context *context)
 {
-    char text[UNITS_TEXT_SIZE + 32];
-    table_add(table, page_bytes(page, text, row->peak_bytes));
-    table_add(table, event_number(text, trace, row->peak_item));
-    snprintf(text, sizeof(text), "%" PRId64, row->step);
-    table_add(table, row->step < 0 ? "-" : text);
-    snprintf(text, sizeof(text), "%s%s", phase_name(row->phase),
-             row->inferred ? " (inferred)" : "");
-    table_add(table, text);
+    const struct phase_row *row = data;
+    buffer_printf(context->scratch, "%s%s", phase_name(row->phase),
+                  row->inferred ? " (inferred)" : "");
+    return value_scratch(context);
+}
+
+#define ROW struct phase_row
+static const struct row_type phase_type =
+    ROW_TYPE("phases", ROW, FIELD_AS(ROW, NAME, "name", phase, .name = phase_name),
+             FIELD_CALL(WORD, NULL, phase_words, .title = "phase", .column = 1),
+             FIELD_AS(ROW, BYTES, NULL, peak_bytes, .title = "active"),
+             FIELD_AS(ROW, EVENT, NULL, peak_item, .title = "event", .optional = 1),
+             FIELD(ROW, NUMBER, step, .title = "step", .flags = FIELD_SKIP_NEGATIVE, .absent = "-"),
+             FIELD_AS(ROW, EVENT, "first_event", first), FIELD_AS(ROW, EVENT, "last_event", last),
+             FIELD(ROW, BYTES, peak_bytes), FIELD(ROW, FLAG, inferred, .flags = FIELD_SKIP_ZERO));
+#undef ROW
+
+void phases_json(struct json_writer *json, const struct device_report *report)
+{
+    const struct field_context context = report_context(report);
+    json_put_rows(json, &phase_type, report->phase_rows.items, report->phase_rows.count, &context);
 }
 
 bool device_phases(const struct page *page, const struct device_report *report)
 {
-    static const struct table_column columns[] = {{.title = "active"},
-                                                  {.title = "event", .optional = 1},
-                                                  {.title = "step"},
-                                                  {.title = "phase", .kind = COLUMN_LABEL}};
+    const struct field_context context = report_context(report);
     struct phase_row rows[PHASE_ROWS_MOST];
     size_t count = merge_rows(&report->phase_rows, true, rows, PHASE_ROWS_MOST);
     if (count > PHASE_ROWS_MOST)
         count = merge_rows(&report->phase_rows, false, rows, PHASE_ROWS_MOST);
     if (count < 2)
         return true;
-    struct table table;
     section_title(page, "The highest of each phase");
-    table_init(&table, columns, 4);
-    for (size_t i = 0; i < count; i++)
-        add_phase(&table, page, report->timeline->trace, &rows[i]);
-    table_print(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    table_release(&table);
-    return ok;
+    return rows_print(page, SECTION_INDENT, &phase_type, rows, count, &context);
+}
+
+static bool is_explained(const void *data, const struct field_context *context)
+{
+    (void)context;
+    return ((const struct baseline_row *)data)->category != CATEGORY_COUNT;
+}
+
+static bool is_known(const void *data, const struct field_context *context)
+{
+    const struct baseline_row *row = data;
+    return is_explained(row, context) && row->category != CATEGORY_UNKNOWN;
+}
+
+static struct value confidence(const void *data, const struct field_context *context)
+{
+    (void)context;
+    return value_word(
+        confidence_name(reason_confidence(((const struct baseline_row *)data)->reason)));
+}
+
+static struct value reason(const void *data, const struct field_context *context)
+{
+    const struct baseline_row *row = data;
+    if (!context->page)
+        return value_word(reason_name(row->reason));
+    return value_word(reason_sentence(row->reason));
+}
+
+#define UNEXPLAINED "freed before the range, in another size than was allocated"
+
+#define ROW struct baseline_row
+#define AMOUNTS                                                                                    \
+    FIELD(ROW, CATEGORY, category, .title = "category", .column = 1),                              \
+        FIELD_CALL(WORD, "confidence", confidence, .present = is_explained),                       \
+        FIELD_CALL(WORD, "reason", reason, .present = is_explained),                               \
+        FIELD(ROW, BYTES, bytes, .title = "size"),                                                 \
+        FIELD(ROW, COUNT, count, .title = "count", .optional = 1)
+/* Narrow pages have no room for reasons. */
+static const struct row_type narrow_type = ROW_TYPE("baseline", ROW, AMOUNTS),
+                             baseline_type = ROW_TYPE(
+                                 "baseline", ROW, AMOUNTS,
+                                 FIELD_CALL(WORD, NULL, confidence, .present = is_known,
+                                            .title = "confidence", .column = 2, .absent = "-"),
+                                 FIELD_CALL(LABEL, NULL, reason, .present = is_explained,
+                                            .title = "why", .column = 3, .is_prose = true,
+                                            .absent = UNEXPLAINED));
+#undef AMOUNTS
+#undef ROW
+
+void baseline_json(struct json_writer *json, const struct device_report *report)
+{
+    const struct field_context context = report_context(report);
+    json_put_rows(json, &baseline_type, report->baseline, report->baseline_count, &context);
 }
 
 bool device_baseline(const struct page *page, const struct device_report *report)
 {
-    static const struct table_column columns[] = {{.title = "size"},
-                                                  {.title = "count", .optional = 1},
-                                                  {.title = "category", .kind = COLUMN_LABEL},
-                                                  {.title = "confidence", .kind = COLUMN_LABEL},
-                                                  {.title = "why", .kind = COLUMN_PROSE}};
+    const struct field_context context = report_context(report);
     char title[UNITS_TEXT_SIZE + 64], text[UNITS_TEXT_SIZE];
     bool in_range = report->timeline->trace->first_event > 0;
     size_t count = report->baseline_count;
@@ -93,24 +142,7 @@ bool device_baseline(const struct page *page, const struct device_report *report
     snprintf(title, sizeof(title), "From before the %s: %s", in_range ? "range" : "first event",
              page_bytes(page, text, report->timeline->active.baseline_bytes));
     section_title(page, title);
-    struct table table;
-    size_t shown = page->width < PROSE_PAGE ? 3 : 5;
-    table_init(&table, columns, shown);
-    for (size_t i = 0; i < count && i < BASELINE_ROWS_MOST; i++) {
-        const struct baseline_row *row = &report->baseline[i];
-        table_add(&table, page_bytes(page, text, row->bytes));
-        table_add(&table, units_count(text, row->count));
-        table_add_text(&table, category_name((enum category)row->category));
-        if (shown == 3)
-            continue;
-        bool is_known = row->category != CATEGORY_UNKNOWN && row->category != CATEGORY_COUNT;
-        table_add(&table, is_known ? confidence_name(reason_confidence(row->reason)) : "-");
-        table_add(&table, row->category == CATEGORY_COUNT
-                              ? "freed before the range, in another size than was allocated"
-                              : reason_sentence(row->reason));
-    }
-    table_print(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    table_release(&table);
-    return ok;
+    return rows_print(page, SECTION_INDENT,
+                      page->width < PROSE_PAGE ? &narrow_type : &baseline_type, report->baseline,
+                      count < BASELINE_ROWS_MOST ? count : BASELINE_ROWS_MOST, &context);
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-void emit_name(struct json_writer *json, const char *key, struct text name)
+void json_put_name(struct json_writer *json, const char *key, struct text name)
 {
     static const char dots[] = "...";
     char cut[JSON_NAME_MOST + sizeof(dots)];
@@ -15,16 +15,17 @@ void emit_name(struct json_writer *json, const char *key, struct text name)
     json_put_bytes(json, key, shown.bytes, shown.size);
 }
 
-void emit_frames(struct json_writer *json, const struct symbols *symbols, stack_id id)
+void json_put_frames(struct json_writer *json, const char *key, const struct symbols *symbols,
+                     stack_id id)
 {
     struct stack stack = symbols_stack_at(symbols, id);
-    json_put_open(json, "frames", '[');
+    json_put_open(json, key, '[');
     for (size_t i = 0; i < stack.count; i++) {
         struct frame frame = symbols_frame_at(symbols, stack.frames[i]);
         json_put_open(json, NULL, '{');
-        emit_name(json, "file", symbols_text(symbols, frame.file));
+        json_put_name(json, "file", symbols_text(symbols, frame.file));
         json_put_count(json, "line", frame.line);
-        emit_name(json, "name", symbols_text(symbols, frame.name));
+        json_put_name(json, "name", symbols_text(symbols, frame.name));
         json_put_close(json, '}');
     }
     json_put_close(json, ']');

@@ -8,9 +8,10 @@
 
 #define JSON_NAME_MOST ((size_t)4096)
 
-/* Of a name beyond JSON_NAME_MOST bytes the beginning and "...". */
-void emit_name(struct json_writer *json, const char *key, struct text name);
-/* "frames": [{"file", "line", "name"}...], innermost first. */
-void emit_frames(struct json_writer *json, const struct symbols *symbols, stack_id id);
+/* Cuts names beyond JSON_NAME_MOST bytes and adds "...". */
+void json_put_name(struct json_writer *json, const char *key, struct text name);
+/* [{"file", "line", "name"}...], innermost first. */
+void json_put_frames(struct json_writer *json, const char *key, const struct symbols *symbols,
+                     stack_id id);
 
 #endif

@@ -56,6 +56,17 @@ const char *page_bytes(const struct page *page, char out[UNITS_TEXT_SIZE], int64
     return units_bytes(out, bytes, page->unit);
 }
 
+const char *page_change(const struct page *page, char out[UNITS_TEXT_SIZE], int64_t bytes)
+{
+    if (bytes <= 0)
+        return page_bytes(page, out, bytes);
+    out[0] = '+';
+    char text[UNITS_TEXT_SIZE];
+    page_bytes(page, text, bytes);
+    snprintf(out + 1, UNITS_TEXT_SIZE - 1, "%.*s", UNITS_TEXT_SIZE - 2, text);
+    return out;
+}
+
 const char *page_share(char out[UNITS_TEXT_SIZE], int64_t part, int64_t whole)
 {
     if (whole <= 0)

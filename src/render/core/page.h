@@ -29,6 +29,9 @@ const char *page_plain(const struct page *page);
 /* units_bytes() in the page's unit. */
 const char *page_bytes(const struct page *page, char out[UNITS_TEXT_SIZE], int64_t bytes);
 
+/* The same with a sign: "+3.20 GiB", "-512 B", "0 B". */
+const char *page_change(const struct page *page, char out[UNITS_TEXT_SIZE], int64_t bytes);
+
 /* "58.9%" of `whole`, "-" where that is nothing. */
 const char *page_share(char out[UNITS_TEXT_SIZE], int64_t part, int64_t whole);
 

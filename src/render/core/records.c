@@ -55,11 +55,10 @@ static void pack_word(msgpack_packer *packer, const char *word)
 
 static void put_header(struct record_writer *records)
 {
-    const char *const *columns = records->table->columns;
     if (records->format == RECORDS_CSV) {
         for (size_t i = 0; i < records->columns; i++) {
             puts_plain(records, i ? "," : "");
-            puts_plain(records, columns[i]);
+            puts_plain(records, records->fields[i]->key);
         }
         puts_plain(records, "\r\n");
     } else if (records->format == RECORDS_MSGPACK) {
@@ -67,23 +66,23 @@ static void put_header(struct record_writer *records)
         pack_word(&records->packer, "schema");
         pack_word(&records->packer, "memsnap.export/1");
         pack_word(&records->packer, "table");
-        pack_word(&records->packer, records->table->name);
+        pack_word(&records->packer, records->name);
         pack_word(&records->packer, "columns");
         msgpack_pack_array(&records->packer, records->columns);
         for (size_t i = 0; i < records->columns; i++)
-            pack_word(&records->packer, columns[i]);
+            pack_word(&records->packer, records->fields[i]->key);
     }
 }
 
 bool records_begin(struct record_writer *records, FILE *out, enum record_format format,
-                   const struct record_table *table, struct error *err)
+                   const struct row_type *type, struct error *err)
 {
     char *bytes = malloc(BUFFER_SIZE);
     if (!bytes)
         return error_set(err, STATUS_LIMIT, "out of memory");
-    *records = (struct record_writer){.out = out, .format = format, .table = table, .bytes = bytes};
-    while (table->columns[records->columns])
-        records->columns++;
+    *records =
+        (struct record_writer){.out = out, .format = format, .name = type->name, .bytes = bytes};
+    records->columns = fields_in_order(type, FIELDS_AS_CELLS, records->fields);
     msgpack_packer_init(&records->packer, records, pack_piece);
     put_header(records);
     return true;
@@ -126,7 +125,7 @@ static inline void begin_cell(struct record_writer *records)
             putc_plain(records, ',');
     } else {
         puts_plain(records, column > 0 ? ",\"" : "{\"");
-        puts_plain(records, records->table->columns[column]);
+        puts_plain(records, records->fields[column]->key);
         puts_plain(records, "\":");
     }
 }

@@ -17,6 +17,9 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/symbols.h"
+#include "render/core/fields.h"
+
+struct record_cells;
 
 /* The same few texts may stand in many rows: without a limit a small file could make an output
  * beyond all bounds. */
@@ -24,27 +27,24 @@
 
 enum record_format { RECORDS_CSV, RECORDS_JSONL, RECORDS_MSGPACK };
 
-struct record_table {
-    const char *name;
-    const char *const *columns; /* ends with NULL */
-};
-
 struct record_writer {
     FILE *out;
     enum record_format format;
-    const struct record_table *table;
-    size_t columns, column; /* how many; the next one's index */
-    char *bytes;            /* what is not yet handed to `out` */
+    const char *name;                        /* of the row type */
+    const struct field *fields[FIELDS_MOST]; /* a column each */
+    size_t columns, column;                  /* how many; the next one's index */
+    char *bytes;                             /* what is not yet handed to `out` */
     size_t used;
     bool no_memory;
     int write_errno; /* not 0: `out` failed */
     msgpack_packer packer;
-    struct buffer cell, text; /* scratch */
+    struct buffer cell, text;     /* scratch */
+    struct record_cells *strings; /* not owned; cells of strings made so far, or NULL */
 };
 
-/* Writes what comes before the first row. `table` stays valid until the end. */
+/* Writes what comes before the first row. The columns are the keys of the row type's fields. */
 bool records_begin(struct record_writer *records, FILE *out, enum record_format format,
-                   const struct record_table *table, struct error *err);
+                   const struct row_type *type, struct error *err);
 /* Writes what is left, and releases the writer; also after a failure. */
 bool records_end(struct record_writer *records, struct error *err);
 void records_release(struct record_writer *records);

@@ -1,25 +1,12 @@
 #include <string.h>
 
-#include "render/core/json_frames.h"
-#include "render/diff/internal.h"
-
-static void put_text(struct json_writer *json, const char *key, const struct diff *diff,
-                     string_id id)
-{
-    emit_name(json, key, symbols_text(diff->symbols, id));
-}
+#include "render/diff/rows.h"
 
 void diff_json_bytes(struct json_writer *json, const int64_t bytes[2])
 {
     json_put_integer(json, "a_bytes", bytes[0]);
     json_put_integer(json, "b_bytes", bytes[1]);
     json_put_integer(json, "delta_bytes", diff_delta(bytes[0], bytes[1]));
-}
-
-void diff_json_counts(struct json_writer *json, const uint64_t count[2])
-{
-    json_put_count(json, "a_count", count[0]);
-    json_put_count(json, "b_count", count[1]);
 }
 
 void diff_json_input(struct json_writer *json, const char *key, const struct input_line *input)
@@ -45,81 +32,46 @@ void diff_json_limit(struct json_writer *json, const struct diff_limit *limit)
     json_put_close(json, '}');
 }
 
-/* The moment of one side, and what the device held then. */
-static void put_side(struct json_writer *json, const char *key, const struct diff_side *side)
+static bool unused_is_known(const void *side, const struct field_context *context)
 {
-    json_put_open(json, key, '{');
-    json_put_count(json, "device", side->device);
-    json_put_integer(json, "event", side->event);
-    if (side->delay_us != TIME_NONE)
-        json_put_integer(json, "delay_us", side->delay_us);
-    json_put_string(json, "phase", phase_name(side->phase));
-    json_put_integer(json, "active_bytes", side->at.active_bytes);
-    json_put_integer(json, "allocated_bytes", side->at.allocated_bytes);
-    json_put_integer(json, "reserved_bytes", side->at.reserved_bytes);
-    json_put_integer(json, "reserved_peak_bytes", side->reserved_peak_bytes);
-    if (side->unused_known)
-        json_put_integer(json, "unused_bytes", side->unused_bytes);
-    json_put_close(json, '}');
+    (void)context;
+    return ((const struct diff_side *)side)->unused_known;
 }
 
-static void put_site(struct json_writer *json, const struct diff *diff,
-                     const struct diff_line *line)
-{
-    json_put_open(json, NULL, '{');
-    json_put_string(json, "label", line->label.full);
-    if (line->was.full)
-        json_put_string(json, "a_label", line->was.full);
-    diff_json_bytes(json, line->row.bytes);
-    diff_json_counts(json, line->row.count);
-    json_put_string(json, "change", diff_change_name(line->change));
-    json_put_string(json, "matched_by", diff_matched_name(line->row.matched));
-    json_put_count(json, "a_sites", line->row.sites[0]);
-    json_put_count(json, "b_sites", line->row.sites[1]);
-    if (line->is_remainder) {
-        json_put_bool(json, "remainder", true);
-    } else {
-        json_put_string(json, "category", category_name(line->category));
-        if (line->was_category != line->category)
-            json_put_string(json, "a_category", category_name(line->was_category));
-        if (line->site.op != STRING_EMPTY)
-            put_text(json, "op", diff, line->site.op);
-        emit_frames(json, diff->symbols, line->row.stack);
-    }
-    json_put_close(json, '}');
-}
+/* The moment of one side, and the memory of the device then. */
+#define ROW struct diff_side
+static const struct row_type side_type =
+    ROW_TYPE("side", ROW, FIELD(ROW, NUMBER, device), FIELD(ROW, NUMBER, event),
+             FIELD(ROW, TIME, delay_us), FIELD(ROW, NAME, phase, .name = phase_name),
+             FIELD_AS(ROW, BYTES, "active_bytes", at.active_bytes),
+             FIELD_AS(ROW, BYTES, "allocated_bytes", at.allocated_bytes),
+             FIELD_AS(ROW, BYTES, "reserved_bytes", at.reserved_bytes),
+             FIELD(ROW, BYTES, reserved_peak_bytes),
+             FIELD(ROW, BYTES, unused_bytes, .present = unused_is_known));
+#undef ROW
 
-static void put_sums(struct json_writer *json, const char *key, const struct diff *diff,
-                     bool phases)
+static void put_sites(struct json_writer *json, const struct diff *diff,
+                      const struct field_context *context)
 {
-    const struct diff_pair *pairs = phases ? diff->phases : diff->categories;
-    size_t count = phases ? diff->phase_count : diff->category_count;
-    json_put_open(json, key, '[');
-    for (size_t i = 0; i < count; i++) {
-        const struct diff_pair *pair = &pairs[i];
-        json_put_open(json, NULL, '{');
-        json_put_string(json, "name",
-                        phases ? diff_phase_name(pair->what)
-                               : category_name((enum category)pair->what));
-        diff_json_bytes(json, (const int64_t[]){pair->sums[0].bytes, pair->sums[1].bytes});
-        diff_json_counts(json, (const uint64_t[]){pair->sums[0].count, pair->sums[1].count});
-        json_put_close(json, '}');
+    json_put_open(json, diff_site_type.name, '[');
+    for (size_t i = 0; i < diff->line_count; i++) {
+        struct diff_site_row row;
+        diff_site_row(diff, i, &row);
+        json_put_row(json, NULL, &diff_site_type, &row, context);
     }
     json_put_close(json, ']');
 }
 
-static void put_settings(struct json_writer *json, const struct diff *diff)
+static void put_sums(struct json_writer *json, const struct diff *diff, bool phases,
+                     const struct field_context *context)
 {
-    static const char *const keys[] = {"a", "b"};
-    json_put_open(json, "settings", '[');
-    for (size_t i = 0; i < diff->setting_count; i++) {
-        const struct diff_setting_row *row = &diff->settings[i];
-        json_put_open(json, NULL, '{');
-        put_text(json, "key", diff, row->key);
-        for (int side = 0; side < 2; side++)
-            if (row->present[side])
-                put_text(json, keys[side], diff, row->values[side]);
-        json_put_close(json, '}');
+    const struct row_type *type = diff_sum_type(phases);
+    size_t count = diff_sum_count(diff, phases);
+    json_put_open(json, type->name, '[');
+    for (size_t i = 0; i < count; i++) {
+        struct diff_sum_row row;
+        diff_sum_row(diff, phases, i, &row);
+        json_put_row(json, NULL, type, &row, context);
     }
     json_put_close(json, ']');
 }
@@ -139,20 +91,18 @@ void diff_json_words(struct json_writer *json, const char *key, const struct dif
 static void put_device(struct json_writer *json, const struct diff_view *view, const char *remark)
 {
     const struct diff *diff = view->diff;
+    const struct field_context context = {.symbols = diff->symbols, .user = diff};
     diff_json_bytes(
         json, (const int64_t[]){diff->sides[0].at.active_bytes, diff->sides[1].at.active_bytes});
-    put_side(json, "a", &diff->sides[0]);
-    put_side(json, "b", &diff->sides[1]);
+    json_put_row(json, "a", &side_type, &diff->sides[0], &context);
+    json_put_row(json, "b", &side_type, &diff->sides[1], &context);
     diff_json_limit(json, &view->limit);
     diff_json_words(json, "summary", &diff->summary, NULL);
     diff_json_words(json, "next", &diff->next, NULL);
-    json_put_open(json, "sites", '[');
-    for (size_t i = 0; i < diff->line_count; i++)
-        put_site(json, diff, &diff->lines[i]);
-    json_put_close(json, ']');
-    put_sums(json, "categories", diff, false);
-    put_sums(json, "phases", diff, true);
-    put_settings(json, diff);
+    put_sites(json, diff, &context);
+    put_sums(json, diff, false, &context);
+    put_sums(json, diff, true, &context);
+    json_put_rows(json, &diff_setting_type, diff->settings, diff->setting_count, &context);
     diff_json_words(json, "warnings", &diff->warnings, remark);
 }
 

@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "render/core/records.h"
-
 static size_t shown(const struct layers_diff_report *report)
 {
     size_t changed = report->diff->changed;
@@ -56,68 +54,71 @@ void layers_diff_line(const struct layers_diff_report *report, size_t i,
         line->row.was = (struct text){"", 0};
     }
     line->change = change_of(&line->row, line->is_remainder);
+    for (int side = 0; side < 2; side++) {
+        line->amounts.bytes[side] = line->row.activations[side];
+        line->amounts.count[side] = line->row.runs[side];
+    }
 }
 
-static void add_figure(struct table *table, const struct page *page, const char *name, int64_t a,
-                       int64_t b)
+static struct value matched_by(const void *data, const struct field_context *context)
 {
-    char text[UNITS_TEXT_SIZE];
-    table_add(table, diff_signed(page, text, b - a));
-    table_add(table, page_bytes(page, text, a));
-    table_add(table, page_bytes(page, text, b));
-    table_add(table, name);
+    const struct layers_diff_line *line = data;
+    bool both = line->row.modules[0] > 0 && line->row.modules[1] > 0 && !line->is_remainder;
+    (void)context;
+    return value_word(diff_matched_name(both ? DIFF_BY_FUNCTION : DIFF_BY_NOTHING));
 }
+
+static struct value params_change(const void *data, const struct field_context *context)
+{
+    const struct layers_diff_row *row = &((const struct layers_diff_line *)data)->row;
+    (void)context;
+    return value_integer(row->params[1] - row->params[0]);
+}
+
+#define ROW struct layers_diff_line
+const struct row_type layers_diff_type = ROW_TYPE(
+    "sites", ROW, FIELD_AS(ROW, TEXT, "label", row.name, .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, TEXT, "a_label", row.was, .flags = FIELD_SKIP_ZERO | FIELD_NOT_RECORD),
+    FIELD_AS(ROW, TEXT, "module", row.name, .flags = FIELD_NOT_JSON),
+    FIELD_AS(ROW, TEXT, "a_module", row.was, .flags = FIELD_NOT_JSON),
+    DIFF_AMOUNTS(ROW, "runs", 2, 1, 3),
+    FIELD_CALL(CHANGE, NULL, params_change, .title = "parameters", .optional = 4),
+    FIELD_AS(ROW, TEXT, NULL, row.name, .title = "module", .cut = CUT_START, .least = 30,
+             .flags = FIELD_SKIP_ZERO, .absent = "(the model)"),
+    FIELD(ROW, WORD, change), FIELD_CALL(WORD, "matched_by", matched_by, .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, BYTES, "a_params", row.params[0], .cell = 4),
+    FIELD_AS(ROW, BYTES, "b_params", row.params[1], .cell = 4),
+    FIELD_AS(ROW, COUNT, "a_sites", row.modules[0], .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, COUNT, "b_sites", row.modules[1], .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, FLAG, "remainder", is_remainder, .flags = FIELD_SKIP_ZERO | FIELD_NOT_RECORD));
+#undef ROW
 
 static bool figures(const struct page *page, const struct layers_diff *diff)
 {
-    static const struct table_column columns[] = {{.title = "change"},
-                                                  {.title = "A", .optional = 1},
-                                                  {.title = "B"},
-                                                  {.title = "", .kind = COLUMN_LABEL}};
     const struct layers_report *a = diff->reports[0], *b = diff->reports[1];
-    struct table table;
-    table_init(&table, columns, 4);
-    add_figure(&table, page, "peak allocated", a->allocated.bytes, b->allocated.bytes);
-    add_figure(&table, page, "peak reserved", a->reserved.bytes, b->reserved.bytes);
-    add_figure(&table, page, "activations", a->total_activations, b->total_activations);
-    add_figure(&table, page, "parameters", a->nodes[0].params, b->nodes[0].params);
+    struct diff_figure rows[5];
+    size_t count = 0;
+    rows[count++] = diff_figure("peak allocated", a->allocated.bytes, b->allocated.bytes);
+    rows[count++] = diff_figure("peak reserved", a->reserved.bytes, b->reserved.bytes);
+    rows[count++] = diff_figure("activations", a->total_activations, b->total_activations);
+    rows[count++] = diff_figure("parameters", a->nodes[0].params, b->nodes[0].params);
     if (layers_gathered(a) || layers_gathered(b))
-        add_figure(&table, page, "peak gathered", a->gathered.bytes, b->gathered.bytes);
-    fputc('\n', page->out);
-    table_print(&table, page, 2);
-    bool ok = !table_failed(&table);
-    table_release(&table);
-    return ok;
+        rows[count++] = diff_figure("peak gathered", a->gathered.bytes, b->gathered.bytes);
+    return diff_figures_text(page, rows, count);
 }
 
 static bool modules(const struct page *page, const struct layers_diff_report *report)
 {
-    static const struct table_column columns[] = {
-        {.title = "change"},
-        {.title = "A", .optional = 2},
-        {.title = "B", .optional = 1},
-        {.title = "runs", .optional = 3},
-        {.title = "parameters", .optional = 4},
-        {"module", COLUMN_TEXT, CUT_START, 30, 0},
-    };
-    struct table table;
+    struct row_table table;
     struct layers_diff_line line;
-    char text[UNITS_TEXT_SIZE];
-    table_init(&table, columns, 6);
+    row_table_init(&table, &layers_diff_type, page, &(struct field_context){0});
     for (size_t i = 0; i < layers_diff_lines(report); i++) {
         layers_diff_line(report, i, &line);
-        diff_add_amounts(&table, page, line.row.activations, line.row.runs);
-        table_add(&table, diff_signed(page, text, line.row.params[1] - line.row.params[0]));
-        if (line.row.name.size > 0)
-            table_add_input(&table, line.row.name.bytes, line.row.name.size);
-        else
-            table_add(&table, "(the model)");
+        row_table_add(&table, &line);
     }
     diff_title(page, "By module: activations");
-    table_print(&table, page, 2);
-    bool ok = !table_failed(&table);
-    table_release(&table);
-    return ok;
+    table_print(&table.table, page, 2);
+    return row_table_finish(&table);
 }
 
 bool layers_diff_text(const struct page *page, const struct layers_diff_report *report)
@@ -136,27 +137,13 @@ bool layers_diff_text(const struct page *page, const struct layers_diff_report *
 
 bool layers_diff_csv(FILE *out, const struct layers_diff_report *report, struct error *err)
 {
-    static const char *const columns[] = {"module",   "a_module",    "change",  "a_bytes",
-                                          "b_bytes",  "delta_bytes", "a_count", "b_count",
-                                          "a_params", "b_params",    NULL};
-    static const struct record_table table = {"diff", columns};
     struct record_writer csv;
-    if (!records_begin(&csv, out, RECORDS_CSV, &table, err))
+    if (!records_begin(&csv, out, RECORDS_CSV, &layers_diff_type, err))
         return false;
     for (size_t i = 0; i < layers_diff_lines(report); i++) {
         struct layers_diff_line line;
         layers_diff_line(report, i, &line);
-        record_text(&csv, line.row.name.bytes, line.row.name.size);
-        record_text(&csv, line.row.was.bytes, line.row.was.size);
-        record_word(&csv, line.change);
-        for (int side = 0; side < 2; side++)
-            record_integer(&csv, line.row.activations[side]);
-        record_integer(&csv, line.row.activations[1] - line.row.activations[0]);
-        for (int side = 0; side < 2; side++)
-            record_count(&csv, line.row.runs[side]);
-        for (int side = 0; side < 2; side++)
-            record_integer(&csv, line.row.params[side]);
-        if (!record_end(&csv, err)) {
+        if (!record_put_row(&csv, &line, &(struct field_context){0}, err)) {
             records_release(&csv);
             return false;
         }

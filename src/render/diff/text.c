@@ -2,7 +2,7 @@
 
 #include "render/analyze/internal.h"
 #include "render/core/escape.h"
-#include "render/diff/internal.h"
+#include "render/diff/rows.h"
 
 void diff_title(const struct page *page, const char *text)
 {
@@ -75,65 +75,35 @@ static void headline(const struct page *page, const struct diff_report *report,
     buffer_release(&text);
 }
 
-static void add_figure(struct table *table, const struct page *page, const char *name, int64_t a,
-                       int64_t b)
+bool diff_figures_text(const struct page *page, const struct diff_figure *figures, size_t count)
 {
-    char text[UNITS_TEXT_SIZE];
-    table_add(table, diff_signed(page, text, diff_delta(a, b)));
-    table_add(table, page_bytes(page, text, a));
-    table_add(table, page_bytes(page, text, b));
-    table_add(table, name);
+    fputc('\n', page->out);
+    return rows_print(page, SECTION_INDENT, &diff_figure_type, figures, count,
+                      &(struct field_context){0});
 }
 
 static bool figures(const struct page *page, const struct diff *diff)
 {
-    static const struct table_column columns[] = {{.title = "change"},
-                                                  {.title = "A", .optional = 1},
-                                                  {.title = "B"},
-                                                  {.title = "", .kind = COLUMN_LABEL}};
     const struct diff_side *a = &diff->sides[0], *b = &diff->sides[1];
-    struct table table;
-    table_init(&table, columns, 4);
-    add_figure(&table, page, "active then", a->at.active_bytes, b->at.active_bytes);
+    struct diff_figure rows[4];
+    size_t count = 0;
+    rows[count++] = diff_figure("active then", a->at.active_bytes, b->at.active_bytes);
     if (a->at.allocated_bytes != a->at.active_bytes || b->at.allocated_bytes != b->at.active_bytes)
-        add_figure(&table, page, "of that, not freed yet", a->at.allocated_bytes,
-                   b->at.allocated_bytes);
-    add_figure(&table, page, "reserved then", a->at.reserved_bytes, b->at.reserved_bytes);
-    add_figure(&table, page, "reserved at most", a->reserved_peak_bytes, b->reserved_peak_bytes);
-    fputc('\n', page->out);
-    table_print(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    table_release(&table);
-    return ok;
+        rows[count++] =
+            diff_figure("of that, not freed yet", a->at.allocated_bytes, b->at.allocated_bytes);
+    rows[count++] = diff_figure("reserved then", a->at.reserved_bytes, b->at.reserved_bytes);
+    rows[count++] = diff_figure("reserved at most", a->reserved_peak_bytes, b->reserved_peak_bytes);
+    return diff_figures_text(page, rows, count);
 }
 
 static bool settings(const struct page *page, const struct diff *diff)
 {
-    static const struct table_column columns[] = {
-        {"A", COLUMN_TEXT, CUT_END, 8, 0},
-        {"B", COLUMN_TEXT, CUT_END, 8, 0},
-        {"allocator setting", COLUMN_TEXT, CUT_END, 16, 0}};
-    struct table table;
+    const struct field_context context = {.symbols = diff->symbols};
     if (diff->setting_count == 0)
         return true;
-    table_init(&table, columns, 3);
-    for (size_t i = 0; i < diff->setting_count; i++) {
-        const struct diff_setting_row *row = &diff->settings[i];
-        for (int side = 0; side < 2; side++) {
-            struct text value = symbols_text(diff->symbols, row->values[side]);
-            if (row->present[side] && value.size > 0)
-                table_add_input(&table, value.bytes, value.size);
-            else
-                table_add(&table, row->present[side] ? "(empty)" : "-");
-        }
-        struct text key = symbols_text(diff->symbols, row->key);
-        table_add_input(&table, key.bytes, key.size);
-    }
     diff_title(page, "Settings that differ");
-    table_print(&table, page, SECTION_INDENT);
-    bool ok = !table_failed(&table);
-    table_release(&table);
-    return ok;
+    return rows_print(page, SECTION_INDENT, &diff_setting_type, diff->settings, diff->setting_count,
+                      &context);
 }
 
 bool diff_limit_text(const struct page *page, const struct diff_limit *limit)

@@ -1,22 +1,28 @@
 #include "model/addrmap.h"
 #include "model/allocator_rules.h"
-#include "render/export/parts.h"
+#include "render/export/internal.h"
 
-/* An allocation of either kind. */
+/* An allocation of either kind, as a row has it. Events and times of frees and births are those in
+ * the file. */
 struct allocation {
     struct live live;
     const char *origin, *counts_in;
+    uint32_t device;
+    uint64_t rounded;
+    bool place_is_known; /* `place` */
+    struct event_extra place;
+    enum category category;
+    uint8_t reason;
     bool has_birth_event;
-    uint64_t birth_event; /* in the file */
+    uint64_t birth_event;
     int64_t birth_time_us;
-    uint32_t birth_item; /* EVENT_NEVER: before the first item */
-    uint32_t free_requested, free_completed;
-    const struct event_extra *extra; /* NULL: not known */
-    uint64_t rounded;                /* UINT64_MAX: not known */
+    uint32_t birth_item, free_requested, free_completed; /* items, or EVENT_NEVER */
+    struct live_source source;
+    stack_id forward_stack;
 };
 
-/* A device's allocations on their way into rows. */
-struct walk {
+/* What the rows of a device's allocations refer to. */
+struct allocations {
     struct export_sheet *sheet;
     const struct export_device *device;
     struct live_set set;
@@ -25,9 +31,9 @@ struct walk {
         blocks; /* active at the dump: `size` is the block's index, `value` the segment's */
 };
 
-static bool map_blocks(struct walk *walk, struct error *err)
+static bool map_blocks(struct allocations *all, struct error *err)
 {
-    const struct timeline *timeline = walk->device->timeline;
+    const struct timeline *timeline = all->device->timeline;
     const struct snapshot *snapshot = timeline->snapshot;
     for (size_t s = 0; s < snapshot->segment_count && s < UINT32_MAX; s++) {
         const struct segment *segment = &snapshot->segments[s];
@@ -36,7 +42,7 @@ static bool map_blocks(struct walk *walk, struct error *err)
             struct addrmap_slot *slot;
             if (block->state == BLOCK_INACTIVE)
                 continue;
-            if (!addrmap_put(&walk->blocks, block->address, &slot, err))
+            if (!addrmap_put(&all->blocks, block->address, &slot, err))
                 return false;
             slot->size = segment->first_block + b;
             slot->value = (uint32_t)s;
@@ -47,103 +53,162 @@ static bool map_blocks(struct walk *walk, struct error *err)
 }
 
 /* What the dump knows of what is still there. */
-static void ask_dump(const struct walk *walk, struct allocation *allocation,
-                     struct event_extra *spare)
+static void ask_dump(const struct allocations *all, struct allocation *allocation)
 {
-    const struct snapshot *snapshot = walk->device->timeline->snapshot;
-    const struct addrmap_slot *slot = addrmap_find(&walk->blocks, allocation->live.addr);
+    const struct snapshot *snapshot = all->device->timeline->snapshot;
+    const struct addrmap_slot *slot = addrmap_find(&all->blocks, allocation->live.addr);
     if (!slot || snapshot->blocks[slot->size].requested_size != allocation->live.size)
         return;
     const struct segment *segment = &snapshot->segments[slot->value];
     allocation->rounded = snapshot->blocks[slot->size].size;
-    if (allocation->extra)
+    if (allocation->place_is_known)
         return;
-    *spare = (struct event_extra){.stream = segment->stream,
-                                  .pool = {segment->pool[0], segment->pool[1]}};
-    allocation->extra = spare;
+    allocation->place = (struct event_extra){.stream = segment->stream,
+                                             .pool = {segment->pool[0], segment->pool[1]}};
+    allocation->place_is_known = true;
 }
 
-static void put_place(struct walk *walk, const struct allocation *allocation)
+static const struct allocations *all_of(const struct field_context *context)
 {
-    struct record_writer *records = &walk->sheet->records;
-    if (allocation->rounded != UINT64_MAX)
-        record_count(records, allocation->rounded);
-    else
-        record_none(records);
-    if (!allocation->extra) {
-        for (int i = 0; i < 3; i++)
-            record_none(records);
-        return;
-    }
-    record_integer(records, allocation->extra->stream);
-    record_count(records, allocation->extra->pool[0]);
-    record_count(records, allocation->extra->pool[1]);
+    return context->user;
 }
 
-/* Event and time of a free. */
-static void put_free(struct walk *walk, uint32_t item)
+static bool place_is_known(const void *data, const struct field_context *context)
 {
-    const struct trace *trace = walk->device->timeline->trace;
-    struct record_writer *records = &walk->sheet->records;
-    if (item == EVENT_NEVER) {
-        record_none(records);
-        record_none(records);
-        return;
-    }
-    record_count(records, trace->first_event + item);
-    export_time(walk->sheet, trace_time(trace, item));
+    (void)context;
+    return ((const struct allocation *)data)->place_is_known;
 }
 
-/* Phase and step of an item. */
-static void put_when(struct walk *walk, uint32_t item)
+static bool has_birth_event(const void *data, const struct field_context *context)
 {
-    const struct export_device *device = walk->device;
-    struct record_writer *records = &walk->sheet->records;
-    uint32_t run = phases_run_of(device->phases, item);
-    size_t step = item == EVENT_NEVER ? NO_STEP : steps_of(device->steps, item);
-    if (run == NO_RUN)
-        record_none(records);
-    else
-        record_word(records, phase_name((enum phase)device->phases->runs[run].phase));
-    if (step == NO_STEP)
-        record_none(records);
-    else
-        record_integer(records, device->steps->items[step].number);
+    (void)context;
+    return ((const struct allocation *)data)->has_birth_event;
 }
 
-static bool put_allocation(struct walk *walk, struct allocation *allocation, struct error *err)
+static struct value confidence(const void *data, const struct field_context *context)
 {
-    struct record_writer *records = &walk->sheet->records;
+    (void)context;
+    return value_word(
+        confidence_name(reason_confidence(((const struct allocation *)data)->reason)));
+}
+
+static struct value reason(const void *data, const struct field_context *context)
+{
+    (void)context;
+    return value_word(reason_name(((const struct allocation *)data)->reason));
+}
+
+static struct value time_of(const struct field_context *context, uint32_t item)
+{
+    int64_t time_us = item == EVENT_NEVER ? TIME_NONE : trace_time(context->trace, item);
+    return time_us == TIME_NONE ? value_none() : value_integer(time_us);
+}
+
+static struct value requested_time(const void *data, const struct field_context *context)
+{
+    return time_of(context, ((const struct allocation *)data)->free_requested);
+}
+
+static struct value death_time(const void *data, const struct field_context *context)
+{
+    return time_of(context, ((const struct allocation *)data)->free_completed);
+}
+
+static struct value phase_of(const struct field_context *context, uint32_t item)
+{
+    const struct phases *phases = all_of(context)->device->phases;
+    uint32_t run = phases_run_of(phases, item);
+    return value_word(run == NO_RUN ? NULL : phase_name((enum phase)phases->runs[run].phase));
+}
+
+static struct value step_of(const struct field_context *context, uint32_t item)
+{
+    const struct steps *steps = all_of(context)->device->steps;
+    size_t step = item == EVENT_NEVER ? NO_STEP : steps_of(steps, item);
+    return step == NO_STEP ? value_none() : value_integer(steps->items[step].number);
+}
+
+static struct value birth_phase(const void *data, const struct field_context *context)
+{
+    return phase_of(context, ((const struct allocation *)data)->birth_item);
+}
+
+static struct value birth_step(const void *data, const struct field_context *context)
+{
+    return step_of(context, ((const struct allocation *)data)->birth_item);
+}
+
+static struct value death_phase(const void *data, const struct field_context *context)
+{
+    return phase_of(context, ((const struct allocation *)data)->free_completed);
+}
+
+static struct value death_step(const void *data, const struct field_context *context)
+{
+    return step_of(context, ((const struct allocation *)data)->free_completed);
+}
+
+static bool put_label(struct record_writer *records, const void *data,
+                      const struct field_context *context, struct error *err)
+{
+    (void)context;
+    return export_put_source_label(records, &((const struct allocation *)data)->source, err);
+}
+
+static bool put_operator(struct record_writer *records, const void *data,
+                         const struct field_context *context, struct error *err)
+{
+    (void)context;
+    return export_put_source_operator(records, &((const struct allocation *)data)->source, err);
+}
+
+#define ROW struct allocation
+const struct row_type export_allocation_type = ROW_TYPE(
+    "allocations", ROW, FIELD(ROW, NUMBER, device), FIELD_AS(ROW, NUMBER, "address", live.addr),
+    FIELD_AS(ROW, BYTES, "size", live.size), FIELD_AS(ROW, BYTES, "rounded_size", rounded),
+    FIELD_AS(ROW, NUMBER, "stream", place.stream, .present = place_is_known),
+    FIELD_AS(ROW, NUMBER, "pool_id_0", place.pool[0], .present = place_is_known),
+    FIELD_AS(ROW, NUMBER, "pool_id_1", place.pool[1], .present = place_is_known),
+    FIELD(ROW, CATEGORY, category), FIELD_CALL(WORD, "confidence", confidence),
+    FIELD_CALL(WORD, "reason", reason), FIELD(ROW, WORD, origin), FIELD(ROW, WORD, counts_in),
+    FIELD(ROW, NUMBER, birth_event, .present = has_birth_event), FIELD(ROW, TIME, birth_time_us),
+    FIELD_CALL(WORD, "birth_phase", birth_phase), FIELD_CALL(NUMBER, "birth_step", birth_step),
+    FIELD_AS(ROW, EVENT, "free_requested_event", free_requested, .flags = FIELD_SKIP_NEGATIVE),
+    FIELD_CALL(TIME, "free_requested_time_us", requested_time),
+    FIELD_AS(ROW, EVENT, "death_event", free_completed, .flags = FIELD_SKIP_NEGATIVE),
+    FIELD_CALL(TIME, "death_time_us", death_time), FIELD_CALL(WORD, "death_phase", death_phase),
+    FIELD_CALL(NUMBER, "death_step", death_step), FIELD_RECORD("site", put_label),
+    FIELD_RECORD("operator", put_operator), FIELD_AS(ROW, STACK, "stack", live.stack),
+    FIELD(ROW, STACK, forward_stack));
+#undef ROW
+
+static bool put_allocation(struct allocations *all, struct allocation *allocation,
+                           struct error *err)
+{
     const struct live *live = &allocation->live;
-    const struct window_edge *edge = &walk->device->timeline->trace->edge;
-    struct event_extra spare;
-    allocation->rounded = allocator_round(&walk->rules, live->size);
-    if (allocation->free_completed == EVENT_NEVER && edge->skipped_after == 0)
-        ask_dump(walk, allocation, &spare);
-    record_count(records, walk->device->timeline->device);
-    record_count(records, live->addr);
-    record_count(records, live->size);
-    put_place(walk, allocation);
-    export_category(walk->sheet, &walk->set, live, true);
-    record_word(records, allocation->origin);
-    record_word(records, allocation->counts_in);
-    if (allocation->has_birth_event)
-        record_count(records, allocation->birth_event);
-    else
-        record_none(records);
-    export_time(walk->sheet, allocation->birth_time_us);
-    put_when(walk, allocation->birth_item);
-    put_free(walk, allocation->free_requested);
-    put_free(walk, allocation->free_completed);
-    put_when(walk, allocation->free_completed);
-    return export_source(walk->sheet, &walk->set, live, true, err) && record_end(records, err);
+    const struct timeline *timeline = all->device->timeline;
+    allocation->device = timeline->device;
+    allocation->rounded = allocator_round(&all->rules, live->size);
+    if (allocation->free_completed == EVENT_NEVER && timeline->trace->edge.skipped_after == 0)
+        ask_dump(all, allocation);
+    allocation->category = live_category(&all->set, live);
+    allocation->reason = live_reason(&all->set, live);
+    allocation->forward_stack = live_forward_stack(&all->set, live);
+    return live_source_of(&all->set, live, &allocation->source, err) &&
+           export_row(all->sheet, allocation, err);
 }
 
-static bool put_preexisting(struct walk *walk, size_t index, struct error *err)
+static void set_place(struct allocation *allocation, const struct snapshot *snapshot, size_t extra)
+{
+    allocation->place = snapshot->extras[extra];
+    allocation->place_is_known = true;
+}
+
+static bool put_preexisting(struct allocations *all, size_t index, struct error *err)
 {
     static const char *const origins[] = {
         [ORIGIN_BLOCK] = "dump", [ORIGIN_FREED] = "free", [ORIGIN_EDGE] = "before_range"};
-    const struct timeline *timeline = walk->device->timeline;
+    const struct timeline *timeline = all->device->timeline;
     const struct snapshot *snapshot = timeline->snapshot;
     const struct preexisting *preexisting = &timeline->preexisting[index];
     struct allocation allocation = {
@@ -164,16 +229,16 @@ static bool put_preexisting(struct walk *walk, size_t index, struct error *err)
         allocation.has_birth_event = true;
         allocation.birth_event = held->event;
         allocation.birth_time_us = held->time_us;
-        allocation.extra = &snapshot->extras[held->extra];
+        set_place(&allocation, snapshot, held->extra);
     } else if (freed != EVENT_NEVER) {
-        allocation.extra = &snapshot->extras[trace_extra(timeline->trace, freed)];
+        set_place(&allocation, snapshot, trace_extra(timeline->trace, freed));
     }
-    return put_allocation(walk, &allocation, err);
+    return put_allocation(all, &allocation, err);
 }
 
-static bool put_lifetime(struct walk *walk, size_t index, struct error *err)
+static bool put_lifetime(struct allocations *all, size_t index, struct error *err)
 {
-    const struct timeline *timeline = walk->device->timeline;
+    const struct timeline *timeline = all->device->timeline;
     const struct trace *trace = timeline->trace;
     const struct lifetime *lifetime = &timeline->lifetimes[index];
     uint32_t item = lifetime->alloc;
@@ -187,27 +252,31 @@ static bool put_lifetime(struct walk *walk, size_t index, struct error *err)
         .birth_item = item,
         .free_requested = lifetime->free_requested,
         .free_completed = lifetime->free_completed,
-        .extra = &timeline->snapshot->extras[trace_extra(trace, item)],
     };
-    return put_allocation(walk, &allocation, err);
+    set_place(&allocation, timeline->snapshot, trace_extra(trace, item));
+    return put_allocation(all, &allocation, err);
 }
 
 bool export_allocations(struct export_sheet *sheet, const struct export_device *device,
                         struct error *err)
 {
     const struct timeline *timeline = device->timeline;
-    struct walk walk = {
+    struct allocations all = {
         .sheet = sheet,
         .device = device,
         .set = {.timeline = timeline, .sites = sheet->sites, .categories = device->categories},
         .rules = timeline->snapshot->rules,
     };
-    addrmap_init(&walk.blocks, timeline->snapshot->budget);
-    bool ok = map_blocks(&walk, err);
+    sheet->set = &all.set;
+    sheet->context.trace = timeline->trace;
+    sheet->context.user = &all;
+    addrmap_init(&all.blocks, timeline->snapshot->budget);
+    bool ok = map_blocks(&all, err);
     for (size_t i = 0; ok && i < timeline->preexisting_count; i++)
-        ok = put_preexisting(&walk, i, err);
+        ok = put_preexisting(&all, i, err);
     for (size_t i = 0; ok && i < timeline->lifetime_count; i++)
-        ok = put_lifetime(&walk, i, err);
-    addrmap_release(&walk.blocks);
+        ok = put_lifetime(&all, i, err);
+    addrmap_release(&all.blocks);
+    sheet->set = NULL;
     return ok;
 }

@@ -1,63 +1,110 @@
-#include "render/export/export.h"
+#include "render/export/internal.h"
+
+/* An event as the file has it, with its number on its device. */
+struct event_line {
+    uint32_t device;
+    uint64_t event;
+    struct event_row row;
+};
+
+static bool is_oom(const void *data, const struct field_context *context)
+{
+    (void)context;
+    return ((const struct event_line *)data)->row.action == ACTION_OOM;
+}
+
+static bool is_not_oom(const void *data, const struct field_context *context)
+{
+    return !is_oom(data, context);
+}
+
+static bool put_action(struct record_writer *records, const void *data,
+                       const struct field_context *context, struct error *err)
+{
+    const struct event_row *row = &((const struct event_line *)data)->row;
+    if (row->action >= ACTION_OTHER)
+        return record_string(records, context, row->action_name, err);
+    record_word(records, action_texts[row->action].bytes);
+    return true;
+}
+
+static bool put_label(struct record_writer *records, const void *data,
+                      const struct field_context *context, struct error *err)
+{
+    (void)context;
+    return export_put_label(records, ((const struct event_line *)data)->row.stack, err);
+}
+
+static bool put_operator(struct record_writer *records, const void *data,
+                         const struct field_context *context, struct error *err)
+{
+    (void)context;
+    return export_put_operator(records, ((const struct event_line *)data)->row.stack, err);
+}
+
+#define ROW struct event_line
+const struct row_type export_event_type = ROW_TYPE(
+    "events", ROW, FIELD(ROW, NUMBER, device), FIELD(ROW, NUMBER, event),
+    FIELD_RECORD("action", put_action),
+    FIELD_AS(ROW, NUMBER, "address", row.addr, .present = is_not_oom),
+    FIELD_AS(ROW, BYTES, "size", row.size),
+    FIELD_AS(ROW, BYTES, "device_free", row.addr, .present = is_oom),
+    FIELD_AS(ROW, TIME, "time_us", row.time_us), FIELD_AS(ROW, NUMBER, "stream", row.extra.stream),
+    FIELD_AS(ROW, NUMBER, "pool_id_0", row.extra.pool[0]),
+    FIELD_AS(ROW, NUMBER, "pool_id_1", row.extra.pool[1]), FIELD_RECORD("site", put_label),
+    FIELD_RECORD("operator", put_operator), FIELD_AS(ROW, STACK, "stack", row.stack),
+    FIELD_AS(ROW, STACK, "forward_stack", row.extra.forward_stack),
+    FIELD_AS(ROW, STRING, "category", row.extra.category),
+    FIELD_AS(ROW, STRING, "compile_context", row.extra.compile_context),
+    FIELD_AS(ROW, STRING, "user_metadata", row.extra.user_metadata));
+#undef ROW
 
 bool export_event(struct export_sheet *sheet, uint32_t device, uint64_t event,
                   const struct event_row *row, struct error *err)
 {
-    struct record_writer *records = &sheet->records;
-    const struct event_extra *extra = &row->extra;
-    bool is_oom = row->action == ACTION_OOM;
-    record_count(records, device);
-    record_count(records, event);
-    if (row->action < ACTION_OTHER)
-        record_word(records, action_texts[row->action].bytes);
-    else if (!export_string(sheet, row->action_name, err))
-        return false;
-    is_oom ? record_none(records) : record_count(records, row->addr);
-    record_count(records, row->size);
-    is_oom ? record_count(records, row->addr) : record_none(records);
-    export_time(sheet, row->time_us);
-    record_integer(records, extra->stream);
-    record_count(records, extra->pool[0]);
-    record_count(records, extra->pool[1]);
-    if (!export_site(sheet, row->stack, err))
-        return false;
-    export_stack(sheet, row->stack);
-    export_stack(sheet, extra->forward_stack);
-    return export_string(sheet, extra->category, err) &&
-           export_string(sheet, extra->compile_context, err) &&
-           export_string(sheet, extra->user_metadata, err) && record_end(records, err);
+    const struct event_line line = {device, event, *row};
+    return export_row(sheet, &line, err);
 }
+
+static const char *stage_name(unsigned stage)
+{
+    return stage == ANNOTATION_START ? "START" : "END";
+}
+
+#define ROW struct annotation_row
+const struct row_type export_annotation_type = ROW_TYPE(
+    "annotations", ROW, FIELD(ROW, NUMBER, device), FIELD(ROW, NAME, stage, .name = stage_name),
+    FIELD(ROW, STRING, name), FIELD(ROW, TIME, time_us));
+#undef ROW
 
 bool export_annotation(struct export_sheet *sheet, const struct annotation_row *row,
                        struct error *err)
 {
-    struct record_writer *records = &sheet->records;
-    record_count(records, row->device);
-    record_word(records, row->stage == ANNOTATION_START ? "START" : "END");
-    if (!export_string(sheet, row->name, err))
-        return false;
-    export_time(sheet, row->time_us);
-    return record_end(records, err);
+    return export_row(sheet, row, err);
 }
 
-static bool put_frame(struct export_sheet *sheet, stack_id stack, size_t depth, frame_id id,
-                      struct error *err)
+/* A frame of a stack. */
+struct frame_line {
+    stack_id stack;
+    size_t depth; /* 0: the innermost */
+    struct frame frame;
+    enum frame_kind kind;
+};
+
+static const char *frame_kind_name(unsigned kind)
 {
-    static const char *const kinds[] = {
+    static const char *const names[] = {
         [FRAME_USER] = "user", [FRAME_LIBRARY] = "library", [FRAME_NATIVE] = "native"};
-    struct record_writer *records = &sheet->records;
-    struct frame frame = symbols_frame_at(site_table_symbols(sheet->sites), id);
-    record_count(records, stack);
-    record_count(records, depth);
-    if (!export_string(sheet, frame.name, err) || !export_string(sheet, frame.file, err))
-        return false;
-    if (frame.line > 0)
-        record_count(records, frame.line);
-    else
-        record_none(records);
-    record_word(records, kinds[site_frame_kind(sheet->sites, id)]);
-    return record_end(records, err);
+    return names[kind];
 }
+
+#define ROW struct frame_line
+const struct row_type export_frame_type = ROW_TYPE(
+    "stacks", ROW, FIELD(ROW, STACK, stack), FIELD(ROW, NUMBER, depth),
+    FIELD_AS(ROW, STRING, "function", frame.name), FIELD_AS(ROW, STRING, "file", frame.file),
+    FIELD_AS(ROW, NUMBER, "line", frame.line, .flags = FIELD_SKIP_ZERO),
+    FIELD(ROW, NAME, kind, .name = frame_kind_name));
+#undef ROW
 
 bool export_stacks(struct export_sheet *sheet, struct error *err)
 {
@@ -65,9 +112,13 @@ bool export_stacks(struct export_sheet *sheet, struct error *err)
     size_t count = symbols_stack_count(symbols);
     for (size_t s = 1; s < count; s++) {
         struct stack stack = symbols_stack_at(symbols, (stack_id)s);
-        for (size_t i = 0; i < stack.count; i++)
-            if (!put_frame(sheet, (stack_id)s, i, stack.frames[i], err))
+        for (size_t i = 0; i < stack.count; i++) {
+            frame_id id = stack.frames[i];
+            const struct frame_line line = {(stack_id)s, i, symbols_frame_at(symbols, id),
+                                            site_frame_kind(sheet->sites, id)};
+            if (!export_row(sheet, &line, err))
                 return false;
+        }
     }
     return true;
 }

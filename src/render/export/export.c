@@ -1,46 +1,30 @@
-#include "render/export/export.h"
+#include "render/export/internal.h"
 
-#include <string.h>
+#include "render/core/site_type.h"
 
-#define COLUMNS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-const struct record_table export_tables[EXPORT_TABLES] = {
-    [EXPORT_ALLOCATIONS] = {"allocations",
-                            COLUMNS("device", "address", "size", "rounded_size", "stream",
-                                    "pool_id_0", "pool_id_1", "category", "confidence", "reason",
-                                    "origin", "counts_in", "birth_event", "birth_time_us",
-                                    "birth_phase", "birth_step", "free_requested_event",
-                                    "free_requested_time_us", "death_event", "death_time_us",
-                                    "death_phase", "death_step", "site", "operator", "stack",
-                                    "forward_stack")},
-    [EXPORT_EVENTS] = {"events", COLUMNS("device", "event", "action", "address", "size",
-                                         "device_free", "time_us", "stream", "pool_id_0",
-                                         "pool_id_1", "site", "operator", "stack", "forward_stack",
-                                         "category", "compile_context", "user_metadata")},
-    [EXPORT_SEGMENTS] = {"segments", COLUMNS("device", "address", "size", "segment_type", "stream",
-                                             "pool_id_0", "pool_id_1", "is_expandable", "blocks",
-                                             "allocated_size", "active_size", "requested_size",
-                                             "inactive_size", "largest_inactive_block")},
-    [EXPORT_BLOCKS] = {"blocks",
-                       COLUMNS("device", "segment_address", "address", "size", "requested_size",
-                               "state", "category", "confidence", "birth_event", "birth_time_us",
-                               "site", "operator", "stack")},
-    [EXPORT_SITES] = {"sites", COLUMNS("device", "bytes", "count", "stacks", "category", "site",
-                                       "operator", "file", "line", "function", "stack")},
-    [EXPORT_STACKS] = {"stacks", COLUMNS("stack", "depth", "function", "file", "line", "kind")},
-    [EXPORT_ANNOTATIONS] = {"annotations", COLUMNS("device", "stage", "name", "time_us")},
+const struct row_type *const export_tables[EXPORT_TABLES] = {
+    [EXPORT_ALLOCATIONS] = &export_allocation_type,
+    [EXPORT_EVENTS] = &export_event_type,
+    [EXPORT_SEGMENTS] = &export_segment_type,
+    [EXPORT_BLOCKS] = &export_block_type,
+    [EXPORT_SITES] = &site_type,
+    [EXPORT_STACKS] = &export_frame_type,
+    [EXPORT_ANNOTATIONS] = &export_annotation_type,
 };
 
 bool export_begin(struct export_sheet *sheet, FILE *out, enum record_format format,
                   enum export_table table, struct site_table *sites, struct budget *budget,
                   struct error *err)
 {
-    if (!records_begin(&sheet->records, out, format, &export_tables[table], err))
+    if (!records_begin(&sheet->records, out, format, export_tables[table], err))
         return false;
     sheet->sites = sites;
     record_cells_init(&sheet->strings, budget);
     record_cells_init(&sheet->labels, budget);
     record_cells_init(&sheet->operators, budget);
+    sheet->set = NULL;
+    sheet->records.strings = &sheet->strings;
+    sheet->context = (struct field_context){.symbols = site_table_symbols(sites)};
     return true;
 }
 
@@ -57,37 +41,9 @@ void export_release(struct export_sheet *sheet)
     record_cells_release(&sheet->operators);
 }
 
-bool export_string(struct export_sheet *sheet, string_id id, struct error *err)
+bool export_row(struct export_sheet *sheet, const void *row, struct error *err)
 {
-    if (id == STRING_EMPTY) {
-        record_none(&sheet->records);
-        return true;
-    }
-    const struct text *cell = record_cells_find(&sheet->strings, id);
-    if (!cell) {
-        struct text text = symbols_text(site_table_symbols(sheet->sites), id);
-        cell = record_cells_make(&sheet->strings, &sheet->records, id, text.bytes, text.size, err);
-        if (!cell)
-            return false;
-    }
-    record_cell(&sheet->records, *cell);
-    return true;
-}
-
-void export_time(struct export_sheet *sheet, int64_t time_us)
-{
-    if (time_us == TIME_NONE)
-        record_none(&sheet->records);
-    else
-        record_integer(&sheet->records, time_us);
-}
-
-void export_stack(struct export_sheet *sheet, stack_id stack)
-{
-    if (stack == STACK_NONE)
-        record_none(&sheet->records);
-    else
-        record_count(&sheet->records, stack);
+    return record_put_row(&sheet->records, row, &sheet->context, err);
 }
 
 static bool make_site(struct export_sheet *sheet, stack_id stack, struct error *err)
@@ -106,16 +62,59 @@ static bool make_site(struct export_sheet *sheet, stack_id stack, struct error *
     return ok;
 }
 
-bool export_site(struct export_sheet *sheet, stack_id stack, struct error *err)
+/* The sheet that a writer is the first member of. */
+static struct export_sheet *sheet_of(struct record_writer *records)
 {
+    return (struct export_sheet *)records;
+}
+
+static bool put_cell(struct record_writer *records, const struct record_cells *cells,
+                     stack_id stack)
+{
+    record_cell(records, *record_cells_find(cells, stack));
+    return true;
+}
+
+bool export_put_label(struct record_writer *records, stack_id stack, struct error *err)
+{
+    struct export_sheet *sheet = sheet_of(records);
     if (stack == STACK_NONE) {
-        record_none(&sheet->records);
-        record_none(&sheet->records);
+        record_none(records);
         return true;
     }
-    if (!record_cells_find(&sheet->operators, stack) && !make_site(sheet, stack, err))
-        return false;
-    record_cell(&sheet->records, *record_cells_find(&sheet->labels, stack));
-    record_cell(&sheet->records, *record_cells_find(&sheet->operators, stack));
-    return true;
+    return (record_cells_find(&sheet->operators, stack) || make_site(sheet, stack, err)) &&
+           put_cell(records, &sheet->labels, stack);
+}
+
+bool export_put_operator(struct record_writer *records, stack_id stack, struct error *err)
+{
+    struct export_sheet *sheet = sheet_of(records);
+    if (stack == STACK_NONE) {
+        record_none(records);
+        return true;
+    }
+    return (record_cells_find(&sheet->operators, stack) || make_site(sheet, stack, err)) &&
+           put_cell(records, &sheet->operators, stack);
+}
+
+bool export_put_source_label(struct record_writer *records, const struct live_source *source,
+                             struct error *err)
+{
+    struct buffer label = BUFFER_INIT;
+    if (source->source != SOURCE_FORWARD)
+        return export_put_label(records, source->shown, err);
+    live_source_label(sheet_of(records)->set, source, NULL, false, &label);
+    bool ok = !label.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    if (ok)
+        record_text(records, label.bytes, label.size);
+    buffer_release(&label);
+    return ok;
+}
+
+bool export_put_source_operator(struct record_writer *records, const struct live_source *source,
+                                struct error *err)
+{
+    if (source->source != SOURCE_FORWARD)
+        return export_put_operator(records, source->shown, err);
+    return record_string(records, &sheet_of(records)->context, source->site.op, err);
 }

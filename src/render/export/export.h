@@ -6,7 +6,7 @@
 #include "analysis/category/category.h"
 #include "analysis/phase/steps.h"
 #include "model/timeline.h"
-#include "render/core/records.h"
+#include "render/core/rows.h"
 
 enum export_table {
     EXPORT_ALLOCATIONS,
@@ -19,13 +19,15 @@ enum export_table {
     EXPORT_TABLES,
 };
 
-extern const struct record_table export_tables[EXPORT_TABLES];
+extern const struct row_type *const export_tables[EXPORT_TABLES];
 
-/* Where the rows go, and whose texts they hold. */
+/* Where the rows go, and whose texts they hold. It must not be moved. */
 struct export_sheet {
-    struct record_writer records;
-    struct site_table *sites; /* not owned; of those symbols that the rows refer to */
+    struct record_writer records; /* first: cells that are made once are found from it */
+    struct site_table *sites;     /* not owned; of those symbols that the rows refer to */
     struct record_cells strings, labels, operators; /* by string, by stack, by stack */
+    const struct live_set *set;                     /* not owned; of tables of a loaded capture */
+    struct field_context context;
 };
 
 bool export_begin(struct export_sheet *sheet, FILE *out, enum record_format format,
@@ -34,13 +36,6 @@ bool export_begin(struct export_sheet *sheet, FILE *out, enum record_format form
 /* Writes what is left. Release it all the same. */
 bool export_end(struct export_sheet *sheet, struct error *err);
 void export_release(struct export_sheet *sheet);
-
-/* Cells: a string of the file (STRING_EMPTY: none), an item's time, a stack's id (STACK_NONE:
- * none), and the label of its call site and its operator. */
-bool export_string(struct export_sheet *sheet, string_id id, struct error *err);
-void export_time(struct export_sheet *sheet, int64_t time_us);
-void export_stack(struct export_sheet *sheet, stack_id stack);
-bool export_site(struct export_sheet *sheet, stack_id stack, struct error *err);
 
 /* Rows while the file is being read. `event` is its index in the device's trace. */
 bool export_event(struct export_sheet *sheet, uint32_t device, uint64_t event,

@@ -2,10 +2,10 @@
 
 #include "model/addrmap.h"
 #include "model/layout.h"
-#include "render/export/parts.h"
+#include "render/export/internal.h"
 
-/* A device's segments on their way into rows. */
-struct walk {
+/* What the rows of a device's segments refer to. */
+struct layout {
     struct export_sheet *sheet;
     const struct timeline *timeline;
     struct live_set set;
@@ -14,108 +14,186 @@ struct walk {
     const char *doubt;
 };
 
-static const char *const state_names[] = {[SPAN_HOLE] = "inactive",
-                                          [SPAN_ALLOCATED] = "active_allocated",
-                                          [SPAN_PENDING] = "active_pending_free"};
+/* A segment, with the sums over its blocks. */
+struct segment_line {
+    uint32_t device;
+    struct layout_segment segment;
+    uint64_t allocated_size, active_size, requested_size, inactive_size, largest_inactive_block;
+};
 
-static void put_segment(struct walk *walk, const struct layout_segment *segment)
+static struct value segment_kind(const void *data, const struct field_context *context)
 {
-    uint64_t sizes[3] = {0}, requested = 0, largest = 0;
-    struct record_writer *records = &walk->sheet->records;
+    (void)context;
+    return value_word(((const struct segment_line *)data)->segment.is_small ? "small" : "large");
+}
+
+#define ROW struct segment_line
+const struct row_type export_segment_type = ROW_TYPE(
+    "segments", ROW, FIELD(ROW, NUMBER, device), FIELD_AS(ROW, NUMBER, "address", segment.address),
+    FIELD_AS(ROW, BYTES, "size", segment.size), FIELD_CALL(WORD, "segment_type", segment_kind),
+    FIELD_AS(ROW, NUMBER, "stream", segment.stream),
+    FIELD_AS(ROW, NUMBER, "pool_id_0", segment.pool[0]),
+    FIELD_AS(ROW, NUMBER, "pool_id_1", segment.pool[1]),
+    FIELD_AS(ROW, FLAG, "is_expandable", segment.is_expandable),
+    FIELD_AS(ROW, COUNT, "blocks", segment.span_count), FIELD(ROW, BYTES, allocated_size),
+    FIELD(ROW, BYTES, active_size), FIELD(ROW, BYTES, requested_size),
+    FIELD(ROW, BYTES, inactive_size), FIELD(ROW, BYTES, largest_inactive_block));
+#undef ROW
+
+static bool put_segment(void *self, const struct layout_segment *segment, struct error *err)
+{
+    struct layout *layout = self;
+    struct segment_line line = {.device = layout->timeline->device, .segment = *segment};
     for (size_t i = 0; i < segment->span_count; i++) {
         const struct layout_span *span = &segment->spans[i];
-        sizes[span->state] += span->size;
-        requested += span->requested;
-        if (span->state == SPAN_HOLE && span->size > largest)
-            largest = span->size;
+        line.requested_size += span->requested;
+        if (span->state == SPAN_ALLOCATED)
+            line.allocated_size += span->size;
+        if (span->state != SPAN_HOLE)
+            line.active_size += span->size;
+        else
+            line.inactive_size += span->size;
+        if (span->state == SPAN_HOLE && span->size > line.largest_inactive_block)
+            line.largest_inactive_block = span->size;
     }
-    record_count(records, walk->timeline->device);
-    record_count(records, segment->address);
-    record_count(records, segment->size);
-    record_word(records, segment->is_small ? "small" : "large");
-    record_integer(records, segment->stream);
-    record_count(records, segment->pool[0]);
-    record_count(records, segment->pool[1]);
-    record_flag(records, segment->is_expandable);
-    record_count(records, segment->span_count);
-    record_count(records, sizes[SPAN_ALLOCATED]);
-    record_count(records, sizes[SPAN_ALLOCATED] + sizes[SPAN_PENDING]);
-    record_count(records, requested);
-    record_count(records, sizes[SPAN_HOLE]);
-    record_count(records, largest);
+    return export_row(layout->sheet, &line, err);
 }
 
 /* The allocation that a block is; NULL: a hole, or none that is known. */
-static const struct live *owner_of(const struct walk *walk, const struct layout_span *span)
+static const struct live *owner_of(const struct layout *layout, const struct layout_span *span)
 {
     if (span->state == SPAN_HOLE)
         return NULL;
-    if (!walk->at_dump)
-        return &walk->set.items[span->owner];
-    const struct addrmap_slot *slot = addrmap_find(&walk->owners, span->addr);
-    const struct live *live = slot ? &walk->set.items[slot->value] : NULL;
+    if (!layout->at_dump)
+        return &layout->set.items[span->owner];
+    const struct addrmap_slot *slot = addrmap_find(&layout->owners, span->addr);
+    const struct live *live = slot ? &layout->set.items[slot->value] : NULL;
     return live && live->size == span->requested ? live : NULL;
 }
 
-static void put_birth(struct walk *walk, const struct live *live)
+/* A block, or a hole between blocks. */
+struct block_line {
+    uint32_t device;
+    uint64_t segment_address;
+    struct layout_span span;
+    const struct live *live; /* NULL: not known, or a hole */
+    enum category category;
+    struct live_source source;
+};
+
+static bool is_block(const void *data, const struct field_context *context)
 {
-    struct record_writer *records = &walk->sheet->records;
-    const struct timeline *timeline = walk->timeline;
-    if (live->in_trace) {
-        uint32_t item = timeline->lifetimes[live->index].alloc;
-        record_count(records, timeline->trace->first_event + item);
-        export_time(walk->sheet, trace_time(timeline->trace, item));
-        return;
-    }
-    record_none(records);
-    record_none(records);
+    (void)context;
+    return ((const struct block_line *)data)->span.state != SPAN_HOLE;
 }
 
-static bool put_block(struct walk *walk, uint64_t segment, const struct layout_span *span,
+static bool is_live(const void *data, const struct field_context *context)
+{
+    (void)context;
+    return ((const struct block_line *)data)->live;
+}
+
+static struct value state(const void *data, const struct field_context *context)
+{
+    static const char *const names[] = {[SPAN_HOLE] = "inactive",
+                                        [SPAN_ALLOCATED] = "active_allocated",
+                                        [SPAN_PENDING] = "active_pending_free"};
+    (void)context;
+    return value_word(names[((const struct block_line *)data)->span.state]);
+}
+
+static struct value confidence(const void *data, const struct field_context *context)
+{
+    const struct layout *layout = context->user;
+    uint8_t why = live_reason(&layout->set, ((const struct block_line *)data)->live);
+    return value_word(confidence_name(reason_confidence(why)));
+}
+
+/* The item of its birth, or -1. */
+static int64_t birth_of(const void *data, const struct field_context *context)
+{
+    const struct layout *layout = context->user;
+    const struct live *live = ((const struct block_line *)data)->live;
+    return live->in_trace ? (int64_t)layout->timeline->lifetimes[live->index].alloc : -1;
+}
+
+static struct value birth_event(const void *data, const struct field_context *context)
+{
+    return value_integer(trace_file_event(context->trace, birth_of(data, context)));
+}
+
+static struct value birth_time(const void *data, const struct field_context *context)
+{
+    int64_t item = birth_of(data, context);
+    int64_t time_us = item < 0 ? TIME_NONE : trace_time(context->trace, (size_t)item);
+    return time_us == TIME_NONE ? value_none() : value_integer(time_us);
+}
+
+static bool put_label(struct record_writer *records, const void *data,
+                      const struct field_context *context, struct error *err)
+{
+    (void)context;
+    return export_put_source_label(records, &((const struct block_line *)data)->source, err);
+}
+
+static bool put_operator(struct record_writer *records, const void *data,
+                         const struct field_context *context, struct error *err)
+{
+    (void)context;
+    return export_put_source_operator(records, &((const struct block_line *)data)->source, err);
+}
+
+static struct value stack(const void *data, const struct field_context *context)
+{
+    (void)context;
+    return value_id(((const struct block_line *)data)->live->stack);
+}
+
+#define ROW struct block_line
+const struct row_type export_block_type =
+    ROW_TYPE("blocks", ROW, FIELD(ROW, NUMBER, device), FIELD(ROW, NUMBER, segment_address),
+             FIELD_AS(ROW, NUMBER, "address", span.addr), FIELD_AS(ROW, BYTES, "size", span.size),
+             FIELD_AS(ROW, BYTES, "requested_size", span.requested, .present = is_block),
+             FIELD_CALL(WORD, "state", state), FIELD(ROW, CATEGORY, category, .present = is_live),
+             FIELD_CALL(WORD, "confidence", confidence, .present = is_live),
+             FIELD_CALL(NUMBER, "birth_event", birth_event, .present = is_live,
+                        .flags = FIELD_SKIP_NEGATIVE),
+             FIELD_CALL(TIME, "birth_time_us", birth_time, .present = is_live),
+             FIELD_RECORD("site", put_label), FIELD_RECORD("operator", put_operator),
+             FIELD_CALL(STACK, "stack", stack, .present = is_live));
+#undef ROW
+
+static bool put_block(struct layout *layout, uint64_t segment, const struct layout_span *span,
                       struct error *err)
 {
-    struct record_writer *records = &walk->sheet->records;
-    const struct live *live = owner_of(walk, span);
-    record_count(records, walk->timeline->device);
-    record_count(records, segment);
-    record_count(records, span->addr);
-    record_count(records, span->size);
-    if (span->state == SPAN_HOLE)
-        record_none(records);
-    else
-        record_count(records, span->requested);
-    record_word(records, state_names[span->state]);
-    if (live) {
-        export_category(walk->sheet, &walk->set, live, false);
-        put_birth(walk, live);
-        return export_source(walk->sheet, &walk->set, live, false, err) && record_end(records, err);
+    struct block_line line = {
+        .device = layout->timeline->device,
+        .segment_address = segment,
+        .span = *span,
+        .live = owner_of(layout, span),
+    };
+    if (line.live) {
+        line.category = live_category(&layout->set, line.live);
+        if (!live_source_of(&layout->set, line.live, &line.source, err))
+            return false;
     }
-    for (int i = 0; i < 7; i++)
-        record_none(records);
-    return record_end(records, err);
+    return export_row(layout->sheet, &line, err);
 }
 
-static bool visit_segment(void *self, const struct layout_segment *segment, struct error *err)
+static bool put_blocks(void *self, const struct layout_segment *segment, struct error *err)
 {
-    struct walk *walk = self;
-    put_segment(walk, segment);
-    return record_end(&walk->sheet->records, err);
-}
-
-static bool visit_blocks(void *self, const struct layout_segment *segment, struct error *err)
-{
-    struct walk *walk = self;
+    struct layout *layout = self;
     for (size_t i = 0; i < segment->span_count; i++)
-        if (!put_block(walk, segment->address, &segment->spans[i], err))
+        if (!put_block(layout, segment->address, &segment->spans[i], err))
             return false;
     return true;
 }
 
-static bool map_owners(struct walk *walk, struct error *err)
+static bool map_owners(struct layout *layout, struct error *err)
 {
-    for (size_t i = 0; walk->at_dump && i < walk->set.count && i < UINT32_MAX; i++) {
+    for (size_t i = 0; layout->at_dump && i < layout->set.count && i < UINT32_MAX; i++) {
         struct addrmap_slot *slot;
-        if (!addrmap_put(&walk->owners, walk->set.items[i].addr, &slot, err))
+        if (!addrmap_put(&layout->owners, layout->set.items[i].addr, &slot, err))
             return false;
         slot->value = (uint32_t)i;
         slot->tag = 1;
@@ -123,19 +201,20 @@ static bool map_owners(struct walk *walk, struct error *err)
     return true;
 }
 
-static bool visit(struct walk *walk, enum export_table table, int64_t item, struct error *err)
+static bool visit(struct layout *layout, enum export_table table, int64_t item, struct error *err)
 {
-    const struct timeline *timeline = walk->timeline;
-    const struct layout_visitor visitor = {walk,
-                                           table == EXPORT_SEGMENTS ? visit_segment : visit_blocks};
-    if (walk->at_dump)
+    const struct timeline *timeline = layout->timeline;
+    const struct layout_visitor visitor = {layout,
+                                           table == EXPORT_SEGMENTS ? put_segment : put_blocks};
+    if (layout->at_dump)
         return layout_of_dump(timeline->snapshot, timeline->device, &visitor, err);
     struct layout_doubts doubts;
     struct moment moment;
-    if (!layout_at(timeline, item, walk->set.items, walk->set.count, true, &visitor, &doubts, err))
+    if (!layout_at(timeline, item, layout->set.items, layout->set.count, true, &visitor, &doubts,
+                   err))
         return false;
     timeline_moment(timeline, item, &moment);
-    walk->doubt = layout_doubts_text(&doubts, moment.reserved_bytes);
+    layout->doubt = layout_doubts_text(&doubts, moment.reserved_bytes);
     return true;
 }
 
@@ -144,7 +223,7 @@ bool export_layout(struct export_sheet *sheet, const struct export_device *devic
                    struct error *err)
 {
     const struct timeline *timeline = device->timeline;
-    struct walk walk = {
+    struct layout layout = {
         .sheet = sheet,
         .timeline = timeline,
         .set = {.timeline = timeline, .sites = sheet->sites, .categories = device->categories},
@@ -155,12 +234,16 @@ bool export_layout(struct export_sheet *sheet, const struct export_device *devic
         item = (int64_t)timeline->trace->count - 1;
     if (!timeline_live(timeline, item, &live, err))
         return false;
-    live_set_take(&walk.set, &live);
-    addrmap_init(&walk.owners, timeline->snapshot->budget);
-    bool ok = map_owners(&walk, err) && visit(&walk, table, item, err);
-    addrmap_release(&walk.owners);
+    live_set_take(&layout.set, &live);
+    sheet->set = &layout.set;
+    sheet->context.trace = timeline->trace;
+    sheet->context.user = &layout;
+    addrmap_init(&layout.owners, timeline->snapshot->budget);
+    bool ok = map_owners(&layout, err) && visit(&layout, table, item, err);
+    addrmap_release(&layout.owners);
     live_list_release(&live);
+    sheet->set = NULL;
     if (ok)
-        *doubt = walk.doubt;
+        *doubt = layout.doubt;
     return ok;
 }

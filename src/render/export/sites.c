@@ -1,59 +1,39 @@
-#include <stdlib.h>
-
 #include "analysis/live/sites.h"
-#include "render/export/parts.h"
-
-static bool put_frame(struct export_sheet *sheet, const struct live_source *source,
-                      struct error *err)
-{
-    struct record_writer *records = &sheet->records;
-    frame_id id;
-    if (!site_frame(sheet->sites, source->shown, &source->site, &id)) {
-        for (int i = 0; i < 3; i++)
-            record_none(records);
-        return true;
-    }
-    struct frame frame = symbols_frame_at(site_table_symbols(sheet->sites), id);
-    if (!export_string(sheet, frame.file, err))
-        return false;
-    if (frame.line > 0)
-        record_count(records, frame.line);
-    else
-        record_none(records);
-    return export_string(sheet, frame.name, err);
-}
+#include "render/core/site_type.h"
+#include "render/export/internal.h"
 
 static bool put_group(struct export_sheet *sheet, const struct live_set *set,
                       const struct site_group *group, struct error *err)
 {
-    struct record_writer *records = &sheet->records;
-    record_count(records, set->timeline->device);
-    record_integer(records, group->bytes);
-    record_count(records, group->count);
-    record_count(records, group->stacks);
-    export_category_name(sheet, group->category);
-    if (!export_source_label(sheet, set, &group->source, err) ||
-        !put_frame(sheet, &group->source, err))
-        return false;
-    export_stack(sheet, group->source.shown);
-    return record_end(records, err);
+    struct buffer label = BUFFER_INIT;
+    struct site_row row = {
+        .bytes = group->bytes,
+        .count = group->count,
+        .stacks = group->stacks,
+        .stack = group->source.shown,
+        .site = group->source.site,
+        .category = group->category,
+    };
+    if (group->source.source == SOURCE_FORWARD || row.stack != STACK_NONE)
+        live_source_label(set, &group->source, NULL, false, &label);
+    row.label.full = label.size > 0 ? label.bytes : NULL;
+    bool ok = !label.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    ok = ok && export_row(sheet, &row, err);
+    buffer_release(&label);
+    return ok;
 }
 
-/* What a trace that contradicts itself leaves over, so that all rows sum to the curve. */
+/* The bytes that no allocation of a contradictory trace explains, so that all rows sum to the
+ * curve. */
 static bool put_unexplained(struct export_sheet *sheet, const struct live_set *set,
                             struct error *err)
 {
-    struct record_writer *records = &sheet->records;
-    if (set->unexplained_bytes == 0)
-        return true;
-    record_count(records, set->timeline->device);
-    record_integer(records, set->unexplained_bytes);
-    record_count(records, 0);
-    record_count(records, 0);
-    export_category_name(sheet, CATEGORY_COUNT);
-    for (int i = 0; i < 6; i++)
-        record_none(records);
-    return record_end(records, err);
+    const struct site_row row = {
+        .bytes = set->unexplained_bytes,
+        .site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME},
+        .category = CATEGORY_COUNT,
+    };
+    return row.bytes == 0 || export_row(sheet, &row, err);
 }
 
 bool export_sites(struct export_sheet *sheet, const struct export_device *device, int64_t item,
@@ -63,9 +43,11 @@ bool export_sites(struct export_sheet *sheet, const struct export_device *device
     struct live_set set = {
         .timeline = timeline, .sites = sheet->sites, .categories = device->categories};
     struct site_groups groups = {.budget = timeline->snapshot->budget};
+    const struct site_context context = {sheet->sites, timeline->device};
     struct live_list live;
     if (!timeline_live(timeline, item, &live, err))
         return false;
+    sheet->context.user = &context;
     live_set_take(&set, &live);
     bool ok = site_groups_make(&set, &groups, err);
     for (size_t i = 0; ok && i < groups.count; i++)

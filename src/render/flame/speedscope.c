@@ -41,7 +41,7 @@ static void put_frame(struct json_writer *json, const struct flame *flame, uint3
     json_put_open(json, NULL, '{');
     json_put_bytes(json, "name", label->bytes, label->size);
     if (flame_source(flame, frame, &file, &line)) {
-        emit_name(json, "file", file);
+        json_put_name(json, "file", file);
         if (line > 0)
             json_put_count(json, "line", line);
     }

@@ -4,8 +4,13 @@
 #include "render/core/records.h"
 #include "unit/render/render.h"
 
-static const char *const columns[] = {"text", "number", NULL};
-static const struct record_table table = {"things", columns};
+struct thing {
+    const char *text;
+    int64_t number;
+};
+
+static const struct row_type table = ROW_TYPE(
+    "things", struct thing, FIELD(struct thing, LABEL, text), FIELD(struct thing, NUMBER, number));
 
 struct result {
     char *bytes;

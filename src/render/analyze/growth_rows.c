@@ -1,0 +1,94 @@
+#include "render/analyze/growth.h"
+#include "render/core/site_type.h"
+
+static struct value step_source(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return value_word(steps_source_name(((const struct steps *)context->user)->source));
+}
+
+#define ROW struct step
+static const struct row_type step_type = ROW_TYPE(
+    "steps", ROW, FIELD_AS(ROW, NUMBER, "step", number), FIELD_AS(ROW, EVENT, "first_event", first),
+    FIELD_AS(ROW, EVENT, "last_event", last), FIELD(ROW, FLAG, complete),
+    FIELD(ROW, BYTES, end_bytes), FIELD(ROW, BYTES, peak_bytes),
+    FIELD_AS(ROW, EVENT, "peak_event", peak_item), FIELD_CALL(WORD, "recognised_by", step_source));
+#undef ROW
+
+/* "3 of 4" steps */
+static struct value steps_grown(const void *data, const struct field_context *context)
+{
+    const struct growth_fit *fit = &((const struct growth_row *)data)->fit;
+    buffer_printf(context->scratch, "%u of %u", fit->steps_grown, fit->steps_compared);
+    return value_scratch(context);
+}
+
+#define ROW struct growth_row
+const struct row_type growth_type = ROW_TYPE(
+    "growth", ROW,
+    FIELD(ROW, SITE, label, .title = "call site", .column = 1, .cut = CUT_SITE,
+          .least = CALL_SITE_LEAST),
+    FIELD(ROW, CATEGORY, category, .title = "category", .column = 3, .optional = 1),
+    FIELD_AS(ROW, OPERATOR, "op", site, .title = "operator", .column = 2, .optional = 3),
+    FIELD_AS(ROW, NAME, "kind", fit.kind, .name = growth_kind_name),
+    FIELD_AS(ROW, BYTES, "bytes_per_step", fit.bytes_per_step, .title = "per step"),
+    FIELD(ROW, BYTES, bytes_at_first), FIELD(ROW, BYTES, bytes_at_end, .title = "at end"),
+    FIELD_AS(ROW, COUNT, "count_at_end", blocks_at_end),
+    FIELD_AS(ROW, NAME, "confidence", fit.confidence, .name = confidence_name),
+    FIELD_AS(ROW, REAL, "r_squared", fit.r_squared),
+    FIELD_CALL(WORD, NULL, steps_grown, .title = "grew in", .optional = 2),
+    FIELD_AS(ROW, COUNT, "steps_grown", fit.steps_grown),
+    FIELD_AS(ROW, COUNT, "steps_compared", fit.steps_compared), FIELD(ROW, BYTES, save_bytes));
+#undef ROW
+
+static bool stream_is_known(const void *row, const struct field_context *context)
+{
+    (void)context;
+    return ((const struct pending_row *)row)->stream_known;
+}
+
+static struct value stream_words(const void *data, const struct field_context *context)
+{
+    char text[STREAM_TEXT_SIZE];
+    buffer_puts(context->scratch, stream_text(text, ((const struct pending_row *)data)->stream));
+    return value_scratch(context);
+}
+
+#define ROW struct pending_row
+const struct row_type pending_type =
+    ROW_TYPE("sites", ROW,
+             FIELD(ROW, SITE, label, .title = "call site", .column = 4, .cut = CUT_SITE,
+                   .least = CALL_SITE_LEAST),
+             FIELD_AS(ROW, OPERATOR, NULL, site, .title = "operator", .column = 5, .optional = 3),
+             FIELD(ROW, CATEGORY, category, .title = "category", .column = 6, .optional = 4),
+             FIELD(ROW, NUMBER, stream, .present = stream_is_known),
+             FIELD(ROW, COUNT, count, .title = "count", .column = 1, .optional = 2),
+             FIELD(ROW, BYTES, bytes, .title = "size"), FIELD(ROW, BYTES, bytes_at_peak),
+             FIELD(ROW, DURATION, longest_us, .title = "longest", .column = 2),
+             FIELD_CALL(WORD, NULL, stream_words, .present = stream_is_known, .title = "of stream",
+                        .column = 3, .optional = 1, .absent = "-"));
+#undef ROW
+
+#define ROW struct pending_frees
+static const struct row_type pending_frees_type = ROW_TYPE(
+    "pending_frees", ROW, FIELD(ROW, BYTES, at_peak_bytes), FIELD(ROW, COUNT, count),
+    FIELD(ROW, COUNT, unfinished), FIELD(ROW, BYTES, bytes), FIELD(ROW, DURATION, longest_us));
+#undef ROW
+
+static void put_pending(struct json_writer *json, const struct pending_frees *pending,
+                        const struct field_context *context)
+{
+    json_put_open(json, pending_frees_type.name, '{');
+    json_put_fields(json, &pending_frees_type, pending, context);
+    json_put_rows(json, &pending_type, pending->rows, pending->row_count, context);
+    json_put_close(json, '}');
+}
+
+void growth_json(struct json_writer *json, const struct device_report *report)
+{
+    struct field_context context = report_context(report);
+    context.user = &report->steps;
+    json_put_rows(json, &step_type, report->steps.items, report->steps.count, &context);
+    json_put_rows(json, &growth_type, report->growth.rows, report->growth.row_count, &context);
+    put_pending(json, &report->pending, &context);
+}

@@ -1,0 +1,166 @@
+#include "render/diff/rows.h"
+
+#include "render/core/site_type.h"
+
+struct value diff_delta_of(const void *row, const struct field_context *context)
+{
+    const struct diff_amounts *amounts = row;
+    (void)context;
+    return value_integer(diff_delta(amounts->bytes[0], amounts->bytes[1]));
+}
+
+bool diff_has_a(const void *row, const struct field_context *context)
+{
+    const struct diff_amounts *amounts = row;
+    (void)context;
+    return amounts->count[0] != 0 || amounts->bytes[0] != 0;
+}
+
+bool diff_has_b(const void *row, const struct field_context *context)
+{
+    const struct diff_amounts *amounts = row;
+    (void)context;
+    return amounts->count[1] != 0 || amounts->bytes[1] != 0;
+}
+
+struct value diff_counts_text(const void *row, const struct field_context *context)
+{
+    const struct diff_amounts *amounts = row;
+    char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+    buffer_puts(context->scratch, units_count(a, amounts->count[0]));
+    if (amounts->count[0] != amounts->count[1])
+        buffer_printf(context->scratch, " > %s", units_count(b, amounts->count[1]));
+    return value_scratch(context);
+}
+
+static struct value device_a(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return value_count(((const struct diff *)context->user)->sides[0].device);
+}
+
+static struct value device_b(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return value_count(((const struct diff *)context->user)->sides[1].device);
+}
+
+static bool is_one_site(const void *row, const struct field_context *context)
+{
+    (void)context;
+    return !((const struct diff_site_row *)row)->line.is_remainder;
+}
+
+static bool category_changed(const void *data, const struct field_context *context)
+{
+    const struct diff_line *line = &((const struct diff_site_row *)data)->line;
+    return is_one_site(data, context) && line->was_category != line->category;
+}
+
+/* Records: context->user is the struct diff. */
+#define DEVICES                                                                                    \
+    FIELD_CALL(NUMBER, "a_device", device_a, .flags = FIELD_NOT_JSON),                             \
+        FIELD_CALL(NUMBER, "b_device", device_b, .flags = FIELD_NOT_JSON)
+
+#define ROW struct diff_site_row
+const struct row_type diff_site_type = ROW_TYPE(
+    "sites", ROW, DEVICES, FIELD_AS(ROW, SITE, "label", line.label),
+    FIELD_AS(ROW, SITE, "a_label", line.was), DIFF_AMOUNTS(ROW, "count", 2, 1, 3),
+    FIELD_CALL(LABEL, NULL, diff_site_label, .title = "call site", .cut = CUT_OPERATOR,
+               .least = CALL_SITE_LEAST),
+    FIELD_AS(ROW, NAME, "change", line.change, .name = diff_change_name, .cell = 2),
+    FIELD_AS(ROW, NAME, "matched_by", line.row.matched, .name = diff_matched_name, .cell = 2),
+    FIELD_AS(ROW, COUNT, "a_sites", line.row.sites[0], .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, COUNT, "b_sites", line.row.sites[1], .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, FLAG, "remainder", line.is_remainder,
+             .flags = FIELD_SKIP_ZERO | FIELD_NOT_RECORD),
+    FIELD_AS(ROW, OPERATOR, NULL, line.site, .present = diff_shows_operators, .title = "operator",
+             .optional = 4),
+    FIELD_AS(ROW, CATEGORY, "category", line.category, .present = is_one_site, .title = "category",
+             .cell = 1),
+    FIELD_AS(ROW, CATEGORY, "a_category", line.was_category, .present = category_changed,
+             .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, OPERATOR, "op", line.site, .present = is_one_site),
+    FIELD_AS(ROW, FRAMES, "frames", line.row.stack, .present = is_one_site,
+             .flags = FIELD_NOT_RECORD));
+#undef ROW
+
+#define ROW struct diff_sum_row
+const struct row_type diff_category_type = ROW_TYPE(
+    "categories", ROW, DEVICES,
+    FIELD_AS(ROW, CATEGORY, "name", category, .title = "", .column = 1, .flags = FIELD_NOT_RECORD),
+    FIELD(ROW, CATEGORY, category, .flags = FIELD_NOT_JSON), DIFF_AMOUNTS(ROW, "count", 1, 0, 2));
+const struct row_type diff_phase_type = ROW_TYPE(
+    "phases", ROW, DEVICES,
+    FIELD_AS(ROW, WORD, "name", phase, .title = "", .column = 1, .flags = FIELD_NOT_RECORD),
+    FIELD(ROW, WORD, phase, .flags = FIELD_NOT_JSON), DIFF_AMOUNTS(ROW, "count", 1, 0, 2));
+#undef ROW
+
+#define ROW struct diff_figure
+const struct row_type diff_figure_type =
+    ROW_TYPE("figures", ROW, FIELD_CALL(CHANGE, NULL, diff_delta_of, .title = "change"),
+             FIELD_AS(ROW, BYTES, NULL, amounts.bytes[0], .title = "A", .optional = 1),
+             FIELD_AS(ROW, BYTES, NULL, amounts.bytes[1], .title = "B"),
+             FIELD_AS(ROW, WORD, NULL, name, .title = ""));
+#undef ROW
+
+static struct value setting_value(const struct diff_setting_row *row, int side,
+                                  const struct field_context *context)
+{
+    if (!row->present[side])
+        return value_none();
+    if (context->page && row->values[side] == STRING_EMPTY)
+        return value_word("(empty)");
+    return value_count(row->values[side]);
+}
+
+static struct value setting_a(const void *row, const struct field_context *context)
+{
+    return setting_value(row, 0, context);
+}
+
+static struct value setting_b(const void *row, const struct field_context *context)
+{
+    return setting_value(row, 1, context);
+}
+
+#define ROW struct diff_setting_row
+const struct row_type diff_setting_type =
+    ROW_TYPE("settings", ROW,
+             FIELD(ROW, STRING, key, .title = "allocator setting", .column = 1, .least = 16),
+             FIELD_CALL(STRING, "a", setting_a, .title = "A", .least = 8, .absent = "-"),
+             FIELD_CALL(STRING, "b", setting_b, .title = "B", .least = 8, .absent = "-"));
+#undef ROW
+
+void diff_site_row(const struct diff *diff, size_t line, struct diff_site_row *row)
+{
+    *row = (struct diff_site_row){.line = diff->lines[line], .index = line};
+    for (int side = 0; side < 2; side++) {
+        row->amounts.bytes[side] = row->line.row.bytes[side];
+        row->amounts.count[side] = row->line.row.count[side];
+    }
+}
+
+const struct row_type *diff_sum_type(bool phases)
+{
+    return phases ? &diff_phase_type : &diff_category_type;
+}
+
+size_t diff_sum_count(const struct diff *diff, bool phases)
+{
+    return phases ? diff->phase_count : diff->category_count;
+}
+
+void diff_sum_row(const struct diff *diff, bool phases, size_t i, struct diff_sum_row *row)
+{
+    const struct diff_pair *pair = phases ? &diff->phases[i] : &diff->categories[i];
+    *row = (struct diff_sum_row){0};
+    if (phases)
+        row->phase = diff_phase_name(pair->what);
+    else
+        row->category = (enum category)pair->what;
+    for (int side = 0; side < 2; side++) {
+        row->amounts.bytes[side] = pair->sums[side].bytes;
+        row->amounts.count[side] = pair->sums[side].count;
+    }
+}

@@ -1,0 +1,75 @@
+/* The rows of a comparison, as text, JSON and CSV have them. */
+#ifndef MEMSNAP_RENDER_DIFF_ROWS_H
+#define MEMSNAP_RENDER_DIFF_ROWS_H
+
+#include "render/core/site_type.h"
+#include "render/diff/internal.h"
+
+/* Amounts of A and of B: the first member of every row, which DIFF_AMOUNTS relies on. */
+struct diff_amounts {
+    int64_t bytes[2];
+    uint64_t count[2];
+};
+
+struct value diff_delta_of(const void *row, const struct field_context *context);
+/* Text: the side has neither bytes nor allocations. */
+bool diff_has_a(const void *row, const struct field_context *context);
+bool diff_has_b(const void *row, const struct field_context *context);
+/* "12", "12 > 48" */
+struct value diff_counts_text(const void *row, const struct field_context *context);
+
+#define DIFF_BYTES(row_)                                                                           \
+    FIELD_AS(row_, BYTES, "a_bytes", amounts.bytes[0], .cell = 3),                                 \
+        FIELD_AS(row_, BYTES, "b_bytes", amounts.bytes[1], .cell = 3),                             \
+        FIELD_CALL(CHANGE, "delta_bytes", diff_delta_of, .title = "change", .cell = 3)
+/* The columns of text are titled "change", "A", "B" and `counts_title_`. */
+#define DIFF_AMOUNTS(row_, counts_title_, a_optional_, b_optional_, counts_optional_)              \
+    DIFF_BYTES(row_), FIELD_AS(row_, COUNT, "a_count", amounts.count[0], .cell = 3),               \
+        FIELD_AS(row_, COUNT, "b_count", amounts.count[1], .cell = 3),                             \
+        FIELD_AS(row_, BYTES, NULL, amounts.bytes[0], .present = diff_has_a, .title = "A",         \
+                 .absent = "-", .optional = a_optional_),                                          \
+        FIELD_AS(row_, BYTES, NULL, amounts.bytes[1], .present = diff_has_b, .title = "B",         \
+                 .absent = "-", .optional = b_optional_),                                          \
+        FIELD_CALL(NUMBER, NULL, diff_counts_text, .title = counts_title_,                         \
+                   .optional = counts_optional_)
+
+/* A call site. */
+struct diff_site_row {
+    struct diff_amounts amounts;
+    struct diff_line line;
+    size_t index; /* of the line */
+};
+
+/* A category or a phase. */
+struct diff_sum_row {
+    struct diff_amounts amounts;
+    enum category category;
+    const char *phase;
+};
+
+/* One figure of A and B. */
+struct diff_figure {
+    struct diff_amounts amounts;
+    const char *name;
+};
+
+extern const struct row_type diff_site_type, diff_category_type, diff_phase_type, diff_figure_type,
+    diff_setting_type;
+
+void diff_site_row(const struct diff *diff, size_t line, struct diff_site_row *row);
+/* diff_category_type or diff_phase_type, and how many rows and which. */
+const struct row_type *diff_sum_type(bool phases);
+size_t diff_sum_count(const struct diff *diff, bool phases);
+void diff_sum_row(const struct diff *diff, bool phases, size_t i, struct diff_sum_row *row);
+
+static inline struct diff_figure diff_figure(const char *name, int64_t a, int64_t b)
+{
+    return (struct diff_figure){.amounts.bytes = {a, b}, .name = name};
+}
+bool diff_figures_text(const struct page *page, const struct diff_figure *figures, size_t count);
+
+/* Of text: the composed label, and whether the operator has a column of its own. */
+struct value diff_site_label(const void *row, const struct field_context *context);
+bool diff_shows_operators(const void *row, const struct field_context *context);
+
+#endif
