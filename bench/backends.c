@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "solve/backend/backend.h"
+#include "solve/choice/choice.h"
 
 #define H200_STEPS  (132 * 64 * 1.98e9)
 #define H200_MEMORY 4.8e12

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "solve/backend/cost_table.h"
+#include "solve/cost/cost_table.h"
 
 /* Of CPU time, by the process clock. */
 static inline double bench_seconds(void)

@@ -1,6 +1,6 @@
 /* Times a published solver of cost tables, for bench/solve, which compiles this with PUBLISHED the
  * name of its file: ckpt_solver_rotor.c of ColossalAI, made for the paper that
- * solve/backend/cost_table.h names.
+ * solve/cost/cost_table.h names.
  *
  *   published L M      seconds of CPU time, and the cost of the whole chain with all memory
  *

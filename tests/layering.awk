@@ -15,7 +15,7 @@ BEGIN {
     # those before it. The files that lie in the room itself come last.
     folders["decode"] = "core json pickle msgpack layers ."
     folders["analysis"] = "code phase category live pool growth report curves chain layers diff flame check"
-    folders["solve"] = "chain backend cpu opencl cuda dp problem advice"
+    folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
     folders["render"] = "core analyze diff check export flame layers suggest dump plot page ."
     folders["commands"] = "sandbox cli analyze check diff export flame suggest plot ."
     for (each in folders) {

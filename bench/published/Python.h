@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/backend/cost_table.h"
+#include "solve/cost/cost_table.h"
 
 typedef ptrdiff_t Py_ssize_t;
 

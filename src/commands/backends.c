@@ -8,6 +8,7 @@
 #include "commands/cli/complain.h"
 #include "commands/cli/options.h"
 #include "commands/sandbox/device_process.h"
+#include "solve/choice/choice.h"
 
 enum { OPTION_FORMAT = OPTION_LONG_ONLY };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "render/core/rows.h"
+#include "solve/cpu/cpu.h"
 
 #define SCHEMA "memsnap.backends/1"
 

@@ -1,24 +1,15 @@
 libmemsnap_a_SOURCES += \
 	src/solve/advice/advice.h \
 	src/solve/advice/budget.c \
-	src/solve/advice/compare.c \
 	src/solve/advice/fairscale.c \
 	src/solve/advice/front.c \
-	src/solve/backend/backend.c \
 	src/solve/backend/backend.h \
 	src/solve/backend/cost_reference.c \
-	src/solve/backend/cost_table.c \
-	src/solve/backend/cost_table.h \
 	src/solve/backend/device.c \
 	src/solve/backend/device.h \
-	src/solve/backend/device_batch.c \
 	src/solve/backend/device_shape.h \
-	src/solve/backend/library.c \
-	src/solve/backend/library.h \
 	src/solve/backend/remote.c \
 	src/solve/backend/remote.h \
-	src/solve/backend/remote_serve.c \
-	src/solve/backend/remote_wire.c \
 	src/solve/backend/remote_wire.h \
 	src/solve/chain/chain.c \
 	src/solve/chain/chain.h \
@@ -26,13 +17,17 @@ libmemsnap_a_SOURCES += \
 	src/solve/chain/placement.h \
 	src/solve/chain/schedule.c \
 	src/solve/chain/schedule.h \
-	src/solve/chain/schedule_replay.c \
 	src/solve/chain/segment_cost.h \
+	src/solve/choice/choice.c \
+	src/solve/choice/choice.h \
+	src/solve/choice/serve.c \
+	src/solve/cost/cost_table.c \
+	src/solve/cost/cost_table.h \
 	src/solve/cpu/bounds.h \
 	src/solve/cpu/cpu.c \
+	src/solve/cpu/cpu.h \
 	src/solve/cpu/finish.h \
 	src/solve/cpu/loops.h \
-	src/solve/cpu/product.h \
 	src/solve/cpu/tile.h \
 	src/solve/cpu/variant.c \
 	src/solve/cpu/variant.h \
@@ -42,31 +37,20 @@ libmemsnap_a_SOURCES += \
 	src/solve/cuda/api.h \
 	src/solve/cuda/cuda.c \
 	src/solve/cuda/cuda.h \
-	src/solve/cuda/device.c \
-	src/solve/cuda/find.c \
 	src/solve/dp/front.c \
 	src/solve/dp/front.h \
 	src/solve/dp/front_knees.c \
-	src/solve/dp/front_search.c \
-	src/solve/dp/front_states.h \
 	src/solve/dp/peak.c \
 	src/solve/dp/peak.h \
 	src/solve/dp/rotor.c \
 	src/solve/dp/rotor.h \
 	src/solve/dp/rotor_batch.c \
 	src/solve/dp/rotor_batch.h \
-	src/solve/dp/rotor_front.c \
-	src/solve/dp/rotor_problem.c \
-	src/solve/dp/rotor_problem.h \
 	src/solve/dp/rotor_walk.c \
-	src/solve/dp/rotor_walk.h \
 	src/solve/dp/sum.c \
 	src/solve/dp/sum.h \
-	src/solve/dp/sum_parts.c \
-	src/solve/dp/sum_parts.h \
 	src/solve/opencl/api.h \
 	src/solve/opencl/device.c \
-	src/solve/opencl/find.c \
 	src/solve/opencl/opencl.c \
 	src/solve/opencl/opencl.h \
 	src/solve/problem/cuts.c \

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "solve/backend/remote.h"
+#include "solve/choice/choice.h"
 
 static pid_t process;
 static int to = -1, from = -1;

@@ -1,4 +1,4 @@
-/* Who computes cost tables (solve/backend/cost_table.h): the CPU, or a device.
+/* Who computes cost tables (solve/cost/cost_table.h): the CPU, or a device.
  *
  * A back end sees integers only. All give the same tables, bit for bit; they differ in layout, time
  * and where they can run. None prints. Calls come from one thread at a time; what a device needs to
@@ -6,7 +6,7 @@
 #ifndef MEMSNAP_SOLVE_BACKEND_BACKEND_H
 #define MEMSNAP_SOLVE_BACKEND_BACKEND_H
 
-#include "solve/backend/cost_table.h"
+#include "solve/cost/cost_table.h"
 
 /* Seconds that a device took, start-up aside. */
 struct backend_times {
@@ -49,22 +49,6 @@ struct backend {
     bool (*solve)(const struct cost_problem *problems, struct cost_table *tables, size_t count,
                   const struct backend_options *options, struct error *err);
 };
-
-extern const struct backend *const backends[]; /* the CPU first; ends with NULL */
-extern const struct backend backend_cpu, backend_opencl, backend_cuda;
-
-/* The least memory that backend_cpu fills a table of `layers` and `slots` in, the table included,
- * as one thread; SIZE_MAX when that is beyond what size_t holds. More threads take more. */
-size_t backend_cpu_bytes(size_t layers, size_t slots);
-
-/* NULL: no such back end. */
-const struct backend *backend_find(const char *name);
-
-/* The one with the least estimated time among those available: a device is only asked whether it is
- * there when it would save at least BACKEND_WORTH_SECONDS, and not taken when it is_cpu. */
-#define BACKEND_WORTH_SECONDS 0.1
-const struct backend *backend_choose(const struct cost_problem *problems, size_t count,
-                                     unsigned threads);
 
 /* The recurrences of cost_table.h as they stand there, one cell after another, into COST_ROWS: what
  * all back ends are compared with. */

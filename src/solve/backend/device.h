@@ -51,4 +51,10 @@ bool device_batch_create(struct device_batch *batch, const struct cost_problem *
                          size_t count, struct budget *budget, struct error *err);
 void device_batch_release(struct device_batch *batch, struct budget *budget);
 
+/* Loads `file`, and sets the `count` pointers to functions at `functions` to those that `names` has
+ * in the same order. It stays loaded. STATUS_IO: not there, or too old; `package` is what has it.
+ */
+bool library_load(const char *file, const char *package, const char *const *names, size_t count,
+                  void *functions, struct error *err);
+
 #endif

@@ -24,7 +24,4 @@ bool remote_solve(const struct backend *device, const struct cost_problem *probl
                   struct cost_table *tables, size_t count, const struct backend_options *options,
                   struct error *err);
 
-/* Answers the other end until it closes its pipes or asks nonsense. */
-void remote_serve(int from, int to);
-
 #endif

@@ -1,5 +1,7 @@
 #include "solve/chain/schedule.h"
 
+#include <stdlib.h>
+
 bool schedule_add(struct schedule *schedule, enum operation_kind kind, size_t layer,
                   struct budget *budget, struct error *err)
 {
@@ -25,4 +27,147 @@ void schedule_release(struct schedule *schedule, struct budget *budget)
 {
     vec_free(schedule->operations, schedule->capacity, sizeof(*schedule->operations), budget);
     *schedule = (struct schedule){0};
+}
+
+#define NONE SIZE_MAX
+
+enum { STORED = 1, KEPT = 2 }; /* flags of a layer: its input is stored; its xbar is there */
+
+struct replay {
+    const struct chain *chain;
+    unsigned char *flags; /* [n+1] */
+    size_t passing;       /* x[passing] is on its way to layer `passing`; NONE */
+    size_t gradient;      /* the gradient of x[gradient] is there; NONE before the first */
+    int64_t held;         /* bytes */
+    int64_t peak;
+    int64_t time; /* of forward passes */
+};
+
+static void use(struct replay *replay, int64_t bytes)
+{
+    if (replay->held + bytes > replay->peak)
+        replay->peak = replay->held + bytes;
+}
+
+static void drop_passing(struct replay *replay)
+{
+    if (replay->passing != NONE)
+        replay->held -= replay->chain->x[replay->passing];
+    replay->passing = NONE;
+}
+
+static bool input_stays(const struct replay *replay, size_t i)
+{
+    return i == 0 || replay->flags[i] & STORED || replay->flags[i - 1] & KEPT;
+}
+
+/* The output of the last layer is replaced by its gradient at once. */
+static void end_forward(struct replay *replay, size_t i)
+{
+    if (i + 1 < replay->chain->layers || replay->gradient != NONE)
+        return;
+    drop_passing(replay);
+    replay->gradient = i + 1;
+    replay->held += replay->chain->x[i + 1];
+    use(replay, 0);
+}
+
+static bool run_forward(struct replay *replay, size_t i, bool store)
+{
+    const struct chain *chain = replay->chain;
+    if (replay->passing != i)
+        drop_passing(replay);
+    if (replay->passing != i && !input_stays(replay, i))
+        return false;
+    if (store && (i + 1 == chain->layers || input_stays(replay, i + 1)))
+        return false;
+    use(replay, chain->x[i + 1] + chain->ftmp[i]);
+    replay->time += chain->forward[i];
+    drop_passing(replay);
+    replay->held += chain->x[i + 1];
+    if (store)
+        replay->flags[i + 1] |= STORED;
+    else
+        replay->passing = i + 1;
+    end_forward(replay, i);
+    return true;
+}
+
+static bool run_and_keep(struct replay *replay, size_t i)
+{
+    const struct chain *chain = replay->chain;
+    drop_passing(replay);
+    if (!input_stays(replay, i) || replay->flags[i] & KEPT)
+        return false;
+    use(replay, chain->xbar[i] + chain->ftmp[i]);
+    replay->time += chain->forward[i];
+    replay->flags[i] |= KEPT;
+    replay->held += chain->xbar[i];
+    end_forward(replay, i);
+    return true;
+}
+
+static bool run_backward(struct replay *replay, size_t i)
+{
+    const struct chain *chain = replay->chain;
+    drop_passing(replay);
+    if (replay->gradient != i + 1 || !(replay->flags[i] & KEPT) || !input_stays(replay, i))
+        return false;
+    use(replay, chain->btmp[i]);
+    replay->held -= chain->xbar[i] + chain->x[i + 1];
+    if (replay->flags[i] & STORED)
+        replay->held -= chain->x[i];
+    replay->flags[i] = 0;
+    replay->gradient = i;
+    replay->held += i > 0 ? chain->x[i] : 0;
+    return true;
+}
+
+static bool run(struct replay *replay, struct operation operation)
+{
+    size_t i = operation.layer;
+    if (i >= replay->chain->layers)
+        return false;
+    switch (operation.kind) {
+    case RUN_FORWARD:
+        return run_forward(replay, i, false);
+    case RUN_AND_STORE:
+        return run_forward(replay, i, true);
+    case RUN_AND_KEEP:
+        return run_and_keep(replay, i);
+    default:
+        return run_backward(replay, i);
+    }
+}
+
+static bool run_all(struct replay *replay, const struct schedule *schedule, struct error *err)
+{
+    for (size_t i = 0; i < schedule->count; i++)
+        if (!run(replay, schedule->operations[i]))
+            return error_set(err, STATUS_IO,
+                             "operation %zu of the schedule, at layer %u, cannot run", i,
+                             schedule->operations[i].layer);
+    if (replay->gradient != 0)
+        return error_set(err, STATUS_IO, "the schedule ends before the backward pass does");
+    return true;
+}
+
+bool schedule_replay(const struct schedule *schedule, const struct chain *chain,
+                     struct budget *budget, struct replay_outcome *outcome, struct error *err)
+{
+    size_t bytes = chain->layers + 1;
+    if (!budget_take(budget, bytes, err))
+        return false;
+    struct replay replay = {.chain = chain,
+                            .flags = calloc(1, bytes),
+                            .passing = NONE,
+                            .gradient = NONE,
+                            .time = -chain_forward_time(chain)};
+    bool ok = replay.flags ? run_all(&replay, schedule, err)
+                           : error_set(err, STATUS_LIMIT, "out of memory");
+    free(replay.flags);
+    budget_give(budget, bytes);
+    if (ok)
+        *outcome = (struct replay_outcome){replay.peak, replay.time};
+    return ok;
 }

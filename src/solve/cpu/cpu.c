@@ -1,10 +1,11 @@
 #define _GNU_SOURCE /* sched_getaffinity */
+#include "solve/cpu/cpu.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "solve/backend/backend.h"
 #include "solve/cpu/wave.h"
 
 #define MOST_THREADS   256

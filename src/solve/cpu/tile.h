@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "solve/backend/cost_table.h"
+#include "solve/cost/cost_table.h"
 
 #define TILE_SPAN  2 /* blocks */
 #define TILE_GROUP 8 /* splits that are looked at together */

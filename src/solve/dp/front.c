@@ -1,5 +1,216 @@
+#include "solve/dp/front.h"
+
+#include <math.h>
+#include <stdlib.h>
+
 #include "solve/chain/segment_cost.h"
-#include "solve/dp/front_states.h"
+#include "solve/dp/peak.h"
+
+#define MOST_SLOTS 4000
+#define FEW_SLOTS  250       /* what is tried first, to see how many more there may be */
+#define MANY       2048      /* layers: FRONT_LEAST_SLOTS are tried first with more */
+#define MOST_STEPS 2e8       /* states times segments: about a second */
+#define NOTHING    INT64_MAX /* memory of a slot that nothing was found for */
+
+/* What layers i.. may take: a point of their own front. */
+struct front_state {
+    int64_t memory, time;
+    size_t slot; /* time, rounded up */
+};
+
+/* The states of layers i..: memory descending, time and slot ascending. */
+struct front_states {
+    const struct front_state *items;
+    size_t count;
+};
+
+static inline struct front_states front_states_of(const struct front *front, size_t i)
+{
+    size_t from = front->starts[i + 1];
+    return (struct front_states){front->states + from, front->starts[i] - from};
+}
+
+/* The best of every slot, while the states of layers i.. are looked for. In a slot time and memory
+ * are weighed against each other as the whole chain has them, for a little more of either adds up
+ * from layer to layer. What takes the least memory of all is kept besides. */
+struct search {
+    struct front *front;
+    struct candidate {
+        struct front_state state;
+        double weight;
+    } * best; /* [slots+1] */
+    struct front_state least;
+    size_t slots;
+    int64_t slot_time;
+    double bytes_per_time;
+    uint64_t steps; /* done */
+};
+
+static size_t slots_up(const struct search *search, int64_t time)
+{
+    return (size_t)((time + search->slot_time - 1) / search->slot_time);
+}
+
+/* At most so many; true where they are the greatest common divisor of all times. */
+static bool choose_slots(struct search *search, size_t most)
+{
+    const struct chain *chain = search->front->chain;
+    int64_t whole = chain_forward_time(chain), unit = 0, slots = (int64_t)most;
+    for (size_t i = 0; i < chain->layers; i++)
+        unit = common_divisor(chain->forward[i], unit);
+    bool exact = whole == 0 || whole / unit <= slots;
+    search->slot_time = whole == 0 ? 1 : exact ? unit : (whole + slots - 1) / slots;
+    search->slots = slots_up(search, whole);
+    return exact;
+}
+
+static inline void offer(struct search *search, size_t slot, int64_t memory, int64_t time)
+{
+    struct candidate *best = &search->best[slot];
+    double weight = (double)memory + search->bytes_per_time * (double)time;
+    bool better = time == best->state.time ? memory < best->state.memory : weight < best->weight;
+    if (better) {
+        best->state.memory = memory;
+        best->state.time = time;
+        best->state.slot = slot;
+        best->weight = weight;
+    }
+    if (memory < search->least.memory ||
+        (memory == search->least.memory && time < search->least.time)) {
+        search->least.memory = memory;
+        search->least.time = time;
+        search->least.slot = slot;
+    }
+}
+
+/* A segment that takes `peak` and `time`, then `stored` beside what follows. */
+static void try_segment(struct search *search, struct front_states after, int64_t time,
+                        int64_t peak, int64_t stored)
+{
+    size_t slots = slots_up(search, time);
+    for (size_t k = 0; k < after.count; k++) {
+        const struct front_state *state = &after.items[k];
+        int64_t together = time + state->time;
+        size_t slot = state->slot + slots; /* or one less, for both were rounded up */
+        slot -= ((int64_t)slot - 1) * search->slot_time >= together;
+        offer(search, slot, larger(peak, stored + state->memory), together);
+        search->steps++;
+        if (stored + state->memory <= peak)
+            break; /* less memory behind it, in more time, is of no use */
+    }
+}
+
+/* Segments are tried up to the first that takes no less memory than something that takes no longer:
+ * longer ones take more of both. */
+static void try_layer(struct search *search, size_t i)
+{
+    const struct front *front = search->front;
+    const struct chain *chain = front->chain;
+    struct front_states next = front_states_of(front, i + 1);
+    for (size_t k = 0; k < next.count; k++)
+        offer(search, next.items[k].slot,
+              larger(kept_layer_peak(chain, i), chain->xbar[i] + next.items[k].memory),
+              next.items[k].time);
+    struct segment_cost cost = {0};
+    int64_t least = NOTHING;
+    size_t seen = 0;
+    for (size_t s = i + 1; s <= chain->layers; s++) {
+        segment_cost_add(&cost, chain, i, s - 1);
+        for (; (int64_t)seen * search->slot_time <= cost.forward; seen++)
+            least =
+                search->best[seen].state.memory < least ? search->best[seen].state.memory : least;
+        if (segment_cost_least(&cost) >= least)
+            break;
+        try_segment(search, front_states_of(front, s), cost.forward,
+                    segment_cost_peak(&cost, chain, s), chain->x[s]);
+    }
+}
+
+static bool add_state(struct front *front, struct front_state state, struct budget *budget,
+                      struct error *err)
+{
+    if (!vec_grow((void **)&front->states, &front->state_capacity, front->state_count + 1,
+                  sizeof(*front->states), budget, err))
+        return false;
+    front->states[front->state_count++] = state;
+    return true;
+}
+
+/* What takes longer than something else and no less memory leads nowhere. */
+static bool keep_best(struct search *search, size_t i, struct budget *budget, struct error *err)
+{
+    struct front *front = search->front;
+    struct front_state least = search->least;
+    int64_t memory = NOTHING;
+    for (size_t slot = 0; slot <= least.slot; slot++) {
+        const struct front_state *best = &search->best[slot].state;
+        if (best->memory >= memory || best->time >= least.time)
+            continue;
+        memory = best->memory;
+        if (!add_state(front, *best, budget, err))
+            return false;
+    }
+    if (!add_state(front, least, budget, err))
+        return false;
+    front->starts[i] = front->state_count;
+    return true;
+}
+
+static void clear(struct search *search)
+{
+    const struct front_state nothing = {.memory = NOTHING, .time = -1};
+    for (size_t slot = 0; slot <= search->slots; slot++)
+        search->best[slot] = (struct candidate){nothing, INFINITY};
+    search->least = nothing;
+}
+
+/* From the last layer to the first. */
+static bool find_states(struct search *search, struct budget *budget, struct error *err)
+{
+    struct front *front = search->front;
+    size_t n = front->chain->layers;
+    search->steps = 0;
+    front->state_count = front->starts[n + 1] = 0;
+    clear(search);
+    offer(search, 0, 0, 0);
+    bool ok = keep_best(search, n, budget, err);
+    for (size_t i = n; ok && i-- > 0;) {
+        clear(search);
+        try_layer(search, i);
+        ok = keep_best(search, i, budget, err);
+    }
+    return ok;
+}
+
+/* As many slots as a second allows, by the steps that few took. */
+static size_t slots_for(const struct search *search, size_t few)
+{
+    double most = (double)few * MOST_STEPS / ((double)search->steps + 1);
+    return most > MOST_SLOTS ? MOST_SLOTS : (size_t)most;
+}
+
+static bool search_front(struct front *front, struct budget *budget, struct error *err)
+{
+    size_t bytes = (MOST_SLOTS + 1) * sizeof(struct candidate);
+    size_t few = front->chain->layers > MANY ? FRONT_LEAST_SLOTS : FEW_SLOTS, most;
+    int64_t whole = chain_forward_time(front->chain);
+    struct search search = {.front = front};
+    if (!budget_take(budget, bytes, err))
+        return false;
+    search.best = malloc(bytes);
+    bool ok = search.best || error_set(err, STATUS_LIMIT, "out of memory");
+    if (whole > 0)
+        search.bytes_per_time = (double)peak_without(front->chain) / (double)whole;
+    bool all = ok && choose_slots(&search, few);
+    ok = ok && find_states(&search, budget, err);
+    if (ok && !all && (most = slots_for(&search, few)) >= 2 * few) {
+        choose_slots(&search, most);
+        ok = find_states(&search, budget, err);
+    }
+    free(search.best);
+    budget_give(budget, bytes);
+    return ok;
+}
 
 /* The state of layers i.. that takes exactly so long; NULL where there is none. */
 static const struct front_state *state_at(const struct front *front, size_t i, int64_t time)
@@ -80,7 +291,7 @@ bool front_create(struct front *front, const struct chain *chain, struct budget 
     if (!vec_grow((void **)&made.starts, &made.start_capacity, chain->layers + 2,
                   sizeof(*made.starts), budget, err))
         return false;
-    if (!front_search(&made, budget, err) || !collect(&made, budget, err)) {
+    if (!search_front(&made, budget, err) || !collect(&made, budget, err)) {
         front_release(&made, budget);
         return false;
     }

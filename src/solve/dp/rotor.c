@@ -46,9 +46,156 @@ bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count
     return ok;
 }
 
-void rotor_plan_release(struct rotor_plan *plan, struct budget *budget)
+/* What the least memory is, and what there is below one level of checkpoints. */
+
+#define MOST_REFINEMENT 4   /* rounds of looking for the least budget */
+#define ENOUGH_SLOTS    128 /* for any schedule; else more are tried than were asked for */
+#define FRONT_STEPS     2e9 /* a fraction of a second */
+#define FRONT_SLOTS     500
+#define FRONT_LEAST     100
+
+/* The least plan that a budget of `bytes` shows; plan untouched where none does. `table`: zeros or
+ * that of the time before. */
+static bool least_within(const struct chain *chain, int64_t bytes,
+                         const struct rotor_options *options, struct cost_table *table,
+                         struct rotor_plan *plan, struct rotor_report *report,
+                         struct budget *budget, struct error *err)
 {
-    schedule_release(&plan->schedule, budget);
-    placement_release(&plan->segments, budget);
-    *plan = (struct rotor_plan){.slot_bytes = plan->slot_bytes, .exact = plan->exact};
+    struct rotor_batch batch = {
+        .chain = chain, .count = 1, .budget = budget, .reusable = table->room};
+    bool ok = rotor_batch_prepare(&batch, &bytes, options->slots, err);
+    if (ok) {
+        batch.tables[0] = *table;
+        ok = rotor_batch_begin(&batch, options, report, err) && rotor_batch_fill(&batch, 0, err);
+        *table = batch.tables[0];
+    }
+    if (ok) {
+        int32_t m = 0, last = (int32_t)chain->layers - 1, most = batch.problems[0].slots;
+        while (m <= most && cost_at(&batch.tables[0], 0, last, m) >= COST_INFINITE)
+            m++;
+        ok = m > most || rotor_batch_plan(&batch, 0, m, plan, err);
+    }
+    if (batch.tables)
+        batch.tables[0] = (struct cost_table){0};
+    rotor_batch_release(&batch);
+    return ok;
+}
+
+bool rotor_least(const struct chain *chain, const struct rotor_options *options,
+                 struct rotor_plan *plan, struct rotor_report *report, struct budget *budget,
+                 struct error *err)
+{
+    int64_t bytes = 0;
+    struct rotor_plan best = {0};
+    struct rotor_options tried = *options;
+    struct cost_table table = {0};
+    bool ok = true;
+    for (size_t i = 0; i < chain->layers; i++)
+        bytes += chain->xbar[i] + chain->x[i + 1] + chain->ftmp[i] + chain->btmp[i];
+    for (int round = 0; round < MOST_REFINEMENT; round++) {
+        struct rotor_plan found = {0};
+        ok = least_within(chain, bytes, &tried, &table, &found, report, budget, err);
+        if (ok && !found.feasible && tried.slots > 0 && tried.slots < ENOUGH_SLOTS) {
+            tried.slots *= 2;
+            round = -1;
+            continue;
+        }
+        if (!ok || !found.feasible || (best.feasible && found.peak_bytes >= best.peak_bytes)) {
+            rotor_plan_release(&found, budget);
+            break;
+        }
+        rotor_plan_release(&best, budget);
+        best = found;
+        bytes = best.peak_bytes;
+        if (best.exact)
+            break;
+    }
+    cost_table_release(&table, budget);
+    if (ok)
+        *plan = best;
+    else
+        rotor_plan_release(&best, budget);
+    return ok;
+}
+
+/* How many slots a front may have; 0: too few to be worth it. */
+static size_t front_slots(const struct chain *chain)
+{
+    double n = (double)chain->layers, slots = FRONT_STEPS / (n * n * n / 6 + 1);
+    if (slots < FRONT_LEAST || chain->layers > ROTOR_MOST_LAYERS)
+        return 0;
+    return slots > FRONT_SLOTS ? FRONT_SLOTS : (size_t)slots;
+}
+
+static int32_t cost_of(const struct rotor_batch *batch, int32_t m)
+{
+    return cost_at(&batch->tables[0], 0, batch->problems[0].layers - 1, m);
+}
+
+/* In how many amounts of memory the cost changes, and the first of those from the `number`th on. */
+static size_t steps_of(const struct rotor_batch *batch, size_t number, int32_t *at)
+{
+    size_t count = 0;
+    int32_t before = COST_INFINITE;
+    for (int32_t m = 0; m <= batch->problems[0].slots; m++) {
+        int32_t cost = cost_of(batch, m);
+        if (cost < before && count++ == number)
+            *at = m;
+        before = cost;
+    }
+    return count;
+}
+
+/* Less memory than `below`, and less time than the point before. */
+static bool add_point(const struct rotor_batch *batch, int32_t m, int64_t below,
+                      struct rotor_front *front, struct error *err)
+{
+    struct rotor_plan plan = {0};
+    if (!rotor_batch_plan(batch, 0, m, &plan, err))
+        return false;
+    struct rotor_point point = {plan.peak_bytes, plan.extra_time, plan.segments.count};
+    rotor_plan_release(&plan, batch->budget);
+    if (point.peak_bytes >= below)
+        return true;
+    while (front->count > 0 && front->points[front->count - 1].peak_bytes >= point.peak_bytes)
+        front->count--;
+    if (front->count == 0 || point.extra_time < front->points[front->count - 1].extra_time)
+        front->points[front->count++] = point;
+    return true;
+}
+
+static bool add_points(const struct rotor_batch *batch, int64_t below, struct rotor_front *front,
+                       struct error *err)
+{
+    int32_t m = 0;
+    size_t steps = steps_of(batch, 0, &m), shown = steps;
+    if (shown > ROTOR_FRONT_POINTS)
+        shown = ROTOR_FRONT_POINTS;
+    for (size_t k = 0; k < shown; k++) {
+        steps_of(batch, k * steps / shown, &m);
+        if (!add_point(batch, m, below, front, err))
+            return false;
+    }
+    return true;
+}
+
+bool rotor_front_find(const struct chain *chain, int64_t below, unsigned threads,
+                      struct rotor_front *front, struct budget *budget, struct error *err)
+{
+    struct rotor_batch batch = {.chain = chain, .count = 1, .budget = budget};
+    struct rotor_options options = {
+        .backend = &backend_cpu, .threads = threads, .slots = front_slots(chain)};
+    struct rotor_report report;
+    *front = (struct rotor_front){0};
+    if (options.slots == 0)
+        return true;
+    bool ok = rotor_batch_prepare(&batch, &below, options.slots, err) &&
+              (batch.limit != ROTOR_NO_LIMIT ||
+               (rotor_batch_begin(&batch, &options, &report, err) &&
+                rotor_batch_fill(&batch, 0, err) && add_points(&batch, below, front, err)));
+    rotor_batch_release(&batch);
+    if (ok || err->status != STATUS_LIMIT)
+        return ok;
+    *front = (struct rotor_front){0};
+    return true;
 }

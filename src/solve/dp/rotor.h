@@ -1,6 +1,6 @@
 /* Optimal persistent schedules (model `rotor`): checkpoints within checkpoints. They fit where one
  * level of checkpoints does not, and take less time at tight budgets. The theory, and the table
- * that holds it: solve/backend/cost_table.h.
+ * that holds it: solve/cost/cost_table.h.
  *
  * Memory is counted in slots while the search runs, every size rounded up, which wastes half a slot
  * a tensor held. So some more slots than the budget has are searched, and the best schedule is
@@ -8,8 +8,8 @@
 #ifndef MEMSNAP_SOLVE_DP_ROTOR_H
 #define MEMSNAP_SOLVE_DP_ROTOR_H
 
-#include "solve/backend/backend.h"
 #include "solve/chain/placement.h"
+#include "solve/choice/choice.h"
 
 #define ROTOR_MOST_LAYERS 1024
 

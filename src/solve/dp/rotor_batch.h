@@ -4,7 +4,15 @@
 #define MEMSNAP_SOLVE_DP_ROTOR_BATCH_H
 
 #include "solve/dp/rotor.h"
-#include "solve/dp/rotor_problem.h"
+
+struct rotor_problem {
+    struct cost_problem problem; /* its arrays are owned */
+    int64_t slot_bytes;
+    int32_t within; /* slots that are surely within the budget; problem.slots may be more */
+    bool exact;     /* no size was rounded */
+    int32_t *arrays;
+    size_t bytes;
+};
 
 /* Filled with the chain, how many problems, and the budget that memory is counted in. */
 struct rotor_batch {
@@ -36,5 +44,13 @@ bool rotor_batch_fill(struct rotor_batch *batch, size_t k, struct error *err);
 bool rotor_batch_plan(const struct rotor_batch *batch, size_t k, int32_t m, struct rotor_plan *plan,
                       struct error *err);
 void rotor_batch_release(struct rotor_batch *batch); /* also what was never prepared */
+
+/* Of the whole chain with `slots`, where the table's value is finite; `schedule` is added to, and
+ * `segments`, which were empty: what a split at s runs forward without keeping it, i..s-1, is a
+ * checkpointed segment, within which its own splits are others. Of equal decisions keeping the
+ * first layer comes first, then the first split. */
+bool rotor_walk(const struct cost_problem *problem, const struct cost_table *table, int32_t slots,
+                struct schedule *schedule, struct placement *segments, struct budget *budget,
+                struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "solve/dp/rotor_walk.h"
+#include "solve/dp/rotor_batch.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,8 @@
 #include "solve/backend/device.h"
 #include "solve/opencl/api.h"
 
+extern const struct backend backend_opencl;
+
 /* A device that was chosen, on its own. */
 struct opencl_place {
     cl_device_id device;
@@ -18,10 +20,6 @@ struct opencl_place {
  * accelerators before CPUs, and those with most compute units first. STATUS_IO: there is none, and
  * why. Looked for once. */
 bool opencl_find(struct opencl_place *place, struct error *err);
-extern struct opencl_api opencl; /* filled by it */
-
-/* Fills *err from the status of a call; false. */
-bool opencl_failed(const char *call, int32_t status, struct error *err);
 
 struct opencl_device {
     cl_context context;

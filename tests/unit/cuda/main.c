@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands/sandbox/device_process.h"
+#include "solve/backend/device.h"
 #include "solve/cuda/cuda.h"
 #include "unit/devices/devices.h"
 #include "unit/solve/problems.h"

@@ -1,4 +1,5 @@
 #include "unit/devices/devices.h"
+#include "solve/opencl/opencl.h"
 
 int main(void)
 {

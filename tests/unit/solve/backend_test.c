@@ -1,4 +1,4 @@
-#include "solve/backend/backend.h"
+#include "solve/choice/choice.h"
 
 #include <string.h>
 

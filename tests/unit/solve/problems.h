@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_TESTS_UNIT_SOLVE_PROBLEMS_H
 #define MEMSNAP_TESTS_UNIT_SOLVE_PROBLEMS_H
 
-#include "solve/backend/cost_table.h"
+#include "solve/cost/cost_table.h"
 #include "unit/solve/chance.h"
 
 #define MOST_LAYERS 128

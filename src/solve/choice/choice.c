@@ -1,6 +1,9 @@
-#include "solve/backend/backend.h"
+#include "solve/choice/choice.h"
 
 #include <string.h>
+
+#include "solve/cuda/cuda.h"
+#include "solve/opencl/opencl.h"
 
 const struct backend *const backends[] = {&backend_cpu, &backend_cuda, &backend_opencl, NULL};
 

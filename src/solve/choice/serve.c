@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/backend/remote.h"
 #include "solve/backend/remote_wire.h"
+#include "solve/choice/choice.h"
 
 /* Problems as they arrived, with what they refer to. */
 struct work {

@@ -42,8 +42,8 @@
  *
  * MEMORY. cost_table_bytes() for the table, O(L) besides. TIME. L^3/6 * (M+1) additions and
  * minima. */
-#ifndef MEMSNAP_SOLVE_BACKEND_COST_TABLE_H
-#define MEMSNAP_SOLVE_BACKEND_COST_TABLE_H
+#ifndef MEMSNAP_SOLVE_COST_COST_TABLE_H
+#define MEMSNAP_SOLVE_COST_COST_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "solve/backend/cost_table.h"
+#include "solve/cost/cost_table.h"
 
 #include <stdlib.h>
 
