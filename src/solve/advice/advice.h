@@ -1,4 +1,4 @@
-/* What `memsnap suggest` answers, in numbers; printing them is render's. */
+/* The answers of `memsnap suggest` as numbers; render/suggest prints them. */
 #ifndef MEMSNAP_SOLVE_ADVICE_ADVICE_H
 #define MEMSNAP_SOLVE_ADVICE_ADVICE_H
 
@@ -8,7 +8,7 @@
 #include "solve/dp/sum.h"
 #include "solve/problem/problem.h"
 
-/* FairScale's suggest_checkpoint_location(), and what comes of following it. */
+/* The answer of FairScale's suggest_checkpoint_location(), and the peak of following it. */
 struct fairscale_advice {
     size_t checkpoints, skipped;
     const struct layer_row **modules; /* the first forward row of each module, less the skipped */
@@ -16,7 +16,7 @@ struct fairscale_advice {
     struct sum_answer answer; /* cuts are indices of modules */
 
     struct replay_outcome outcome; /* every part of the model wrapped, by replay */
-    size_t inside;                 /* cuts that are at no boundary of `problem` */
+    size_t inside;                 /* cuts that lie inside a piece of `problem` */
 
     int64_t without_bytes; /* peak with no checkpoint */
     struct placement best; /* of the chain of `problem`, with no more segments */
@@ -31,12 +31,12 @@ void fairscale_advice_release(struct fairscale_advice *advice, struct budget *bu
 
 enum plan_model { PLAN_PEAK, PLAN_ROTOR };
 
-/* The least recomputation within a budget. */
+/* The plan with the least recomputation within a budget. */
 struct budget_plan {
     int64_t budget_bytes;
     enum plan_model model;
     bool feasible;
-    int64_t least_budget_bytes; /* not feasible: the least budget that is, as far as is known */
+    int64_t least_budget_bytes; /* not feasible: the least budget known to be */
 
     /* feasible only */
     int64_t peak_bytes;
@@ -58,14 +58,14 @@ struct plan_options {
     bool verify;
 };
 
-/* A plan a budget. With `verify` each is replayed, and one whose peak is not what was claimed fails
- * with STATUS_IO. `report` is that of rotor_solve(); zeros where nothing was left for it to do. */
+/* Makes one plan for each budget. With `verify` each is replayed, and STATUS_IO reports a plan that
+ * exceeds its claimed peak. `report` is that of rotor_solve(); zeros if it was not called. */
 bool advise_budgets(const struct problem *problem, const int64_t *budgets, size_t count,
                     const struct plan_options *options, struct budget_plan *plans,
                     struct rotor_report *report, struct budget *budget, struct error *err);
 void budget_plan_release(struct budget_plan *plan, struct budget *budget);
 
-/* Placements that others suggest, to compare a front with. */
+/* A known placement to compare a front with. */
 struct comparison_point {
     const char *name; /* "none", "sqrt", "fairscale" */
     struct replay_outcome outcome;
@@ -74,11 +74,11 @@ struct comparison_point {
 
 #define COMPARISON_POINTS 3
 
-/* No checkpoints, sqrt(n) even segments, and FairScale's placement with as many, on this chain. */
+/* No checkpoints, about sqrt(n) even segments, and FairScale's placement with as many. */
 bool advise_comparison(const struct problem *problem, struct comparison_point *points,
                        struct budget *budget, struct error *err);
 
-/* A front, what to compare it with, and its corners. */
+/* A front, its knees, and placements to compare it with. */
 struct front_advice {
     struct front front;
     struct comparison_point comparison[COMPARISON_POINTS];
@@ -87,18 +87,18 @@ struct front_advice {
     bool nested_holds;         /* advise_nested() found so */
 };
 
-#define ADVICE_KNEES 3 /* as many as are worth telling */
+#define ADVICE_KNEES 3 /* reported at most */
 
-/* With at most so many knees, and threads as in rotor_options. The problem stays. */
+/* With at most `knees` knees, and threads as in rotor_options. The problem must outlive it. */
 bool advise_front(const struct problem *problem, size_t knees, unsigned threads,
                   struct front_advice *advice, struct budget *budget, struct error *err);
-/* Whether a budget of just its bytes gives the first nested point, or better. That is a search of
- * its own, in other slots, so it need not. As long as one budget takes. */
+/* Sets advice->nested_holds if a search with the peak of the first nested point as its budget finds
+ * that point or a better one; its slots differ, so it may not. Takes as long as one budget. */
 bool advise_nested(const struct problem *problem, unsigned threads, struct front_advice *advice,
                    struct budget *budget, struct error *err);
 void front_advice_release(struct front_advice *advice, struct budget *budget);
 
-/* Forward and backward, each once. */
+/* The time of one forward and one backward pass. */
 int64_t problem_step_time(const struct problem *problem);
 
 #endif

@@ -1,4 +1,4 @@
-/* Cost tables on a device: what is the same for all kinds of them. */
+/* Cost tables on a device: the host's side that OpenCL and CUDA share. */
 #ifndef MEMSNAP_SOLVE_BACKEND_DEVICE_H
 #define MEMSNAP_SOLVE_BACKEND_DEVICE_H
 
@@ -12,7 +12,7 @@ enum device_kernel { DEVICE_PRODUCT, DEVICE_FINISH };
 #define DEVICE_KERNELS 2
 extern const char *const device_kernel_names[DEVICE_KERNELS];
 
-/* Problems laid out for the kernels. */
+/* Problems in the layout that the kernels read. */
 struct device_batch {
     struct device_problem *problems;
     size_t count;
@@ -21,39 +21,40 @@ struct device_batch {
     size_t table_bytes; /* of all tables */
 };
 
-/* A device that was opened. Its functions fail with STATUS_LIMIT where the device has not the
+/* A device that was opened. Its functions fail with STATUS_LIMIT if the device lacks
  * memory, else with STATUS_IO. */
 struct device {
     void *self;
-    size_t most_bytes; /* of tables at a time */
-    /* Makes room for the tables and copies the rest there; unload() follows if it succeeds. */
+    size_t most_bytes; /* of all tables of a batch */
+    /* Allocates the tables on the device and copies the rest there. After success the caller calls
+     * unload(). */
     bool (*load)(void *self, const struct device_batch *batch, struct error *err);
-    /* Runs a kernel over the batch, after what was launched before; may return before it has. */
+    /* Starts a kernel over the batch, after those launched before; may return before it ends. */
     bool (*launch)(void *self, enum device_kernel kernel, const uint32_t groups[3], int diagonal,
                    struct error *err);
-    /* Waits, and copies from the tables. */
+    /* Waits for the kernels, then copies `bytes` at `offset` of the tables. */
     bool (*fetch)(void *self, size_t offset, void *to, size_t bytes, struct error *err);
     void (*unload)(void *self);
 };
 
-/* backend.solve by a device: as many problems at a time as it has memory for. */
+/* backend.solve on a device, in batches of as many problems as fit its memory. */
 bool device_solve(const struct device *device, const struct cost_problem *problems,
                   struct cost_table *tables, size_t count, const struct backend_options *options,
                   struct error *err);
 
-/* backend.seconds, from the time to start, additions and minima a second, and bytes a second on the
- * way back. */
+/* backend.seconds of a device: `start` seconds to open it, `rate` additions and minima per second,
+ * `bandwidth` bytes per second for the way back. */
 double device_seconds(const struct cost_problem *problems, size_t count, double start, double rate,
                       double bandwidth);
 
-/* device_batch.c. STATUS_LIMIT beyond the budget. */
+/* STATUS_LIMIT beyond the budget. */
 bool device_batch_create(struct device_batch *batch, const struct cost_problem *problems,
                          size_t count, struct budget *budget, struct error *err);
 void device_batch_release(struct device_batch *batch, struct budget *budget);
 
-/* Loads `file`, and sets the `count` pointers to functions at `functions` to those that `names` has
- * in the same order. It stays loaded. STATUS_IO: not there, or too old; `package` is what has it.
- */
+/* Loads the shared library `file`, which stays loaded, and stores the addresses of the `count`
+ * functions `names`, in that order, at `functions`. STATUS_IO: it is missing (the error names
+ * `package`, which has it) or lacks a function. */
 bool library_load(const char *file, const char *package, const char *const *names, size_t count,
                   void *functions, struct error *err);
 

@@ -1,10 +1,10 @@
-/* What the host and the kernels of a device agree on: C, OpenCL C and CUDA C++ all read this file.
+/* Constants and layouts that the host shares with the kernels: C, OpenCL C and CUDA C++ include it.
  * WIDE is a signed integer of 64 bits. */
 
 #define DEVICE_THREADS 256 /* of a group */
 #define DEVICE_TILE    16  /* rows, and columns, of a block of the table */
-#define DEVICE_SLOTS   32  /* that a group of cost_product has */
-#define DEVICE_STEP    8   /* splits that it has in local memory at a time */
+#define DEVICE_SLOTS   32  /* that a group of cost_product computes */
+#define DEVICE_STEP    8   /* splits that it keeps in local memory at a time */
 
 /* A problem's numbers are arrays of count + 1 entries each, one after the other. */
 enum device_array {

@@ -1,4 +1,4 @@
-/* What goes through the pipes of remote.h, between two processes of the same program. */
+/* The messages of remote.h, between two processes of the same program. */
 #ifndef MEMSNAP_SOLVE_BACKEND_REMOTE_WIRE_H
 #define MEMSNAP_SOLVE_BACKEND_REMOTE_WIRE_H
 
@@ -28,7 +28,7 @@ struct remote_answer {
     struct error err; /* if not */
 };
 
-/* All of it, or false: the other end is gone. */
+/* Transfer all `size` bytes. False: the other end is gone. */
 bool remote_read(int from, void *data, size_t size);
 bool remote_write(int to, const void *data, size_t size);
 

@@ -1,6 +1,6 @@
-/* Checkpoints of one level: which runs of layers are wrapped, as torch.utils.checkpoint does it. A
- * wrapped segment keeps its input only, and runs forward again, keeping all, right before its
- * backward. Layers in no segment keep what they need. */
+/* The runs of layers that are wrapped in torch.utils.checkpoint. A wrapped segment keeps only its
+ * input; right before its backward it runs forward again and keeps all activations. Layers outside
+ * segments keep theirs. */
 #ifndef MEMSNAP_SOLVE_CHAIN_PLACEMENT_H
 #define MEMSNAP_SOLVE_CHAIN_PLACEMENT_H
 
@@ -8,12 +8,11 @@
 
 struct wrapped {
     size_t first, end; /* layers first..end-1 */
-    unsigned depth;    /* of one level: 0; else in so many others (solve/dp/rotor.h) */
+    unsigned depth;    /* number of segments around it; 0 with one level of checkpoints */
 };
 
 struct placement {
-    struct wrapped *segments; /* ascending, the outer one first; none empty, none overlapping but
-                                 for those within another */
+    struct wrapped *segments; /* ascending, outer before inner; not empty; disjoint or nested */
     size_t count, capacity;
 };
 
@@ -21,16 +20,16 @@ bool placement_add(struct placement *placement, size_t first, size_t end, struct
                    struct error *err);
 void placement_release(struct placement *placement, struct budget *budget);
 
-/* About sqrt(n) segments as even as can be, as in Chen, Xu, Zhang, Guestrin, "Training deep nets
+/* Adds about sqrt(n) segments of equal length, as in Chen, Xu, Zhang, Guestrin, "Training deep nets
  * with sublinear memory cost". */
 bool placement_even(struct placement *placement, size_t layers, struct budget *budget,
                     struct error *err);
 
-/* The operations of a step; `schedule` is added to. */
+/* Appends the operations of a training step to `schedule`. */
 bool placement_schedule(const struct placement *placement, size_t layers, struct schedule *schedule,
                         struct budget *budget, struct error *err);
 
-/* The exact peak and extra time, by replay. */
+/* Finds the exact peak and extra time by replay. */
 bool placement_replay(const struct placement *placement, const struct chain *chain,
                       struct budget *budget, struct replay_outcome *outcome, struct error *err);
 

@@ -1,14 +1,14 @@
-/* A schedule: the operations of one training step, in order. Any plan becomes one, so that what it
- * promises can be checked by replaying it, in exact bytes, without knowing who made it. */
+/* A schedule: the operations of one training step, in order. Every plan is converted into one, so
+ * that its peak can be verified by replay, in exact bytes, independently of the solver. */
 #ifndef MEMSNAP_SOLVE_CHAIN_SCHEDULE_H
 #define MEMSNAP_SOLVE_CHAIN_SCHEDULE_H
 
 #include "solve/chain/chain.h"
 
 enum operation_kind {
-    RUN_FORWARD,   /* of the layer, keeping nothing: its output is for the next layer only */
-    RUN_AND_STORE, /* the same, but the output is kept until it was used backward */
-    RUN_AND_KEEP,  /* forward, keeping xbar until the layer's backward */
+    RUN_FORWARD,   /* keep nothing: the output lives until the next layer has run */
+    RUN_AND_STORE, /* keep the output until the backward that reads it */
+    RUN_AND_KEEP,  /* keep xbar until the layer's backward */
     RUN_BACKWARD,
 };
 
@@ -24,18 +24,18 @@ struct schedule {
 
 bool schedule_add(struct schedule *schedule, enum operation_kind kind, size_t layer,
                   struct budget *budget, struct error *err);
-/* Layers from..to-1 forward, the output of the last kept if `store`. */
+/* Adds forward operations of layers from..to-1; the last one keeps its output if `store`. */
 bool schedule_run(struct schedule *schedule, size_t from, size_t to, bool store,
                   struct budget *budget, struct error *err);
 void schedule_release(struct schedule *schedule, struct budget *budget);
 
 struct replay_outcome {
-    int64_t peak_bytes; /* x[0], which is there throughout, not counted */
-    int64_t extra_time; /* of forward passes that ran before */
+    int64_t peak_bytes; /* without x[0], which always exists */
+    int64_t extra_time; /* of repeated forward passes */
 };
 
-/* Runs the schedule on paper. False, with STATUS_IO, where it is none: an operation lacks what it
- * needs, or the backward of a layer is missing or out of order. */
+/* Simulates the schedule. STATUS_IO if it is invalid: an operation lacks an input, or the backward
+ * of a layer is missing or out of order. */
 bool schedule_replay(const struct schedule *schedule, const struct chain *chain,
                      struct budget *budget, struct replay_outcome *outcome, struct error *err);
 

@@ -1,5 +1,5 @@
-/* What a checkpointed segment [first, end) takes at its worst, beside its input and all that was
- * stored before it; grown layer by layer. */
+/* The peak memory of a checkpointed segment [first, end), without its input and without what was
+ * stored before it, computed incrementally: one layer is added at a time. */
 #ifndef MEMSNAP_SOLVE_CHAIN_SEGMENT_COST_H
 #define MEMSNAP_SOLVE_CHAIN_SEGMENT_COST_H
 
@@ -17,7 +17,7 @@ static inline int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Layer l is the next one: cost is that of [first, l). */
+/* Extends the cost of [first, l) by layer l. */
 static inline void segment_cost_add(struct segment_cost *cost, const struct chain *chain,
                                     size_t first, size_t l)
 {
@@ -35,13 +35,13 @@ static inline int64_t segment_cost_peak(const struct segment_cost *cost, const s
     return larger(chain->x[end] + cost->again, cost->rest);
 }
 
-/* Grows with the segment, and is never more than its peak: nothing beyond needs to be tried. */
+/* A lower bound of the peak that grows with the segment, to end a search over longer ones. */
 static inline int64_t segment_cost_least(const struct segment_cost *cost)
 {
     return larger(cost->again, cost->rest);
 }
 
-/* The most that layer i takes itself where it keeps all. */
+/* The peak of layer i alone when it is not checkpointed. */
 static inline int64_t kept_layer_peak(const struct chain *chain, size_t i)
 {
     return chain->xbar[i] + larger(chain->ftmp[i], chain->x[i + 1] + chain->btmp[i]);

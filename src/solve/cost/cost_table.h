@@ -1,6 +1,6 @@
-/* The cost table of optimal persistent checkpoint schedules: the one computation of this program
- * that is heavy enough for vectors, threads and devices. Everything here is a flat array of int32,
- * so that what back ends (solve/backend/backend.h) compute can be compared bit for bit.
+/* The cost table of optimal persistent checkpoint schedules: the only computation of this program
+ * that needs vector instructions, threads and devices. All data are flat arrays of int32, so that
+ * the results of back ends (solve/backend/backend.h) can be compared bit for bit.
  *
  * Source: Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova, "Optimal checkpointing for
  * heterogeneous chains: how to train deep neural networks with limited memory", hal-02352969.
@@ -9,9 +9,9 @@
  *   x[0..L]      x[i]: the input of layer i, which is the output of layer i-1; x[L]: the chain's
  *                output. Gradients of tensors are as large as the tensors.
  *   xbar[0..L-1] what layer i keeps for its backward, its output included: xbar[i] >= x[i+1]
- *   ftmp[0..L-1] what layer i takes more while it runs forward, and
+ *   ftmp[0..L-1] temporary memory of layer i while it runs forward, and
  *   btmp[0..L-1] while it runs backward
- *   uf[0..L-1]   time of its forward. Times of backward passes change no decision, and are not here
+ *   uf[0..L-1]   time of its forward. Backward times change no decision
  * P(i) = uf[0] + ... + uf[i-1].
  *
  * THE TABLE. For 0 <= i <= j < L and 0 <= m <= M, E(i,j,m) is the least time of forward passes that
@@ -30,9 +30,9 @@
  *                                                         if m >= least(i,j), else infinite;
  *                                                         terms with m < x[s] are infinite
  *
- * and whatever is not below COST_INFINITE is stored as COST_INFINITE exactly. The minimum has no
- * ties to break: which decision reaches it is found afterwards (solve/dp/rotor.h), from the table
- * alone, so that plans do not depend on the back end either.
+ * and every value >= COST_INFINITE is stored as COST_INFINITE. Only minima are stored: decisions
+ * are reconstructed from the table (solve/dp/rotor_batch.h), so plans do not depend on the back
+ * end either.
  *
  * OVERFLOW. cost_problem_check() ensures that sizes are in 0..COST_MAX_SLOTS and that
  * L * P(L) < COST_INFINITE. Finite values are then below L * P(L), for no layer runs more than L
@@ -65,14 +65,14 @@ struct cost_problem {
     const int32_t *forward; /* [L]: uf */
 };
 
-/* STATUS_LIMIT where a size or the time is beyond what the table can hold; STATUS_BAD_INPUT where
- * a value is negative or xbar[i] < x[i+1]. */
+/* STATUS_LIMIT: a size or the total time exceeds the range of the table. STATUS_BAD_INPUT: a value
+ * is negative, or xbar[i] < x[i+1]. */
 bool cost_problem_check(const struct cost_problem *problem, struct error *err);
 
 enum cost_layout {
     /* Row (i,j) is `stride` cells, m ascending, at (j*(j+1)/2 + i) * stride. */
     COST_ROWS,
-    /* What the packed CPU back end works on. Layers i in strips of COST_STRIP, slots m in blocks
+    /* The layout of the CPU back end. Layers i in strips of COST_STRIP, slots m in blocks
      * of COST_BLOCK; a strip t has, block by block, its columns j = COST_STRIP*t .. columns-1,
      * each [COST_STRIP layers][COST_BLOCK slots]; columns = L rounded up to whole strips. */
     COST_PANELS,
@@ -82,29 +82,29 @@ enum cost_layout {
 #define COST_BLOCK 16
 #define COST_ROOM  16 /* a row has room for a multiple of these */
 
-/* Cells of i > j, of m > M and of rows and columns beyond L hold nothing in particular. */
+/* Cells of i > j, of m > M and of rows and columns beyond L are unspecified. */
 struct cost_table {
     enum cost_layout layout;
     int32_t layers, slots;
     size_t stride;  /* cells a row has room for: M+1 rounded up to a multiple of COST_ROOM */
     size_t bytes;   /* of cells */
-    int32_t *cells; /* 64-byte aligned; after them, at a cache line, what was asked for beside */
-    size_t room;    /* bytes of all that, as taken from the budget */
+    int32_t *cells; /* 64-byte aligned; the extra memory follows at a cache line */
+    size_t room;    /* bytes allocated and counted in the budget */
 };
 
 /* Bytes of a table's cells; 0 when that is beyond what size_t holds. */
 size_t cost_table_bytes(const struct cost_problem *problem, enum cost_layout layout);
 
-/* With `beside` bytes more, for whoever fills the table to work in. Nothing is initialised. *table
- * is zeros, or a table of the same budget that nobody needs: its memory is used again where that
- * suffices, for much of it was never touched when it is new, and every page costs time then.
- * On false no table is left: STATUS_LIMIT when the budget or the machine has not as much. */
+/* Allocates a table and `beside` bytes of working memory for its back end, uninitialised. *table is
+ * zeros, or an unneeded table of the same budget whose memory is reused if it is large enough:
+ * touching new pages takes time. On false *table is released; STATUS_LIMIT: out of memory or
+ * beyond the budget. */
 bool cost_table_create(struct cost_table *table, const struct cost_problem *problem,
                        enum cost_layout layout, size_t beside, struct budget *budget,
                        struct error *err);
-void cost_table_release(struct cost_table *table, struct budget *budget); /* also of zeros */
+void cost_table_release(struct cost_table *table, struct budget *budget); /* a zeroed table, too */
 
-/* Where (i, j, m) is, for 0 <= i <= j < L, 0 <= m < stride. */
+/* The index of (i, j, m) in cells, for 0 <= i <= j < L, 0 <= m < stride. */
 static inline size_t cost_cell_index(const struct cost_table *table, int32_t i, int32_t j,
                                      int32_t m)
 {

@@ -19,8 +19,8 @@ extern const size_t cpu_variant_count;
 
 const struct cpu_variant *cpu_best_variant(void);
 
-/* Fills one table a problem with one variant, as backend.solve does, in so many threads; 0: as many
- * as are of use. Adds what it did to *done, unless that is NULL. */
+/* Like backend.solve, with the given variant and at most `threads` threads (0: chosen by size).
+ * Adds the operations done to *done unless it is NULL. */
 bool cpu_solve_with(const struct cpu_variant *variant, const struct cost_problem *problems,
                     struct cost_table *tables, size_t count, unsigned threads,
                     struct cpu_work *done, struct budget *budget, struct error *err);

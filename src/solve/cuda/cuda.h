@@ -6,8 +6,7 @@
 
 extern const struct backend backend_cuda;
 
-/* The kernels in machine code, made from cuda_kernel.cu by nvcc; of size 0 where the build had no
- * nvcc. */
+/* The compiled kernels, made from kernel.cu by nvcc; of size 0 in a build without nvcc. */
 extern const unsigned char cuda_image[];
 extern const size_t cuda_image_size;
 

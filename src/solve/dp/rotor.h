@@ -1,10 +1,10 @@
 /* Optimal persistent schedules (model `rotor`): checkpoints within checkpoints. They fit where one
- * level of checkpoints does not, and take less time at tight budgets. The theory, and the table
- * that holds it: solve/cost/cost_table.h.
+ * level of checkpoints does not, and take less time at tight budgets. Algorithm: Beaumont,
+ * Eyraud-Dubois, Herrmann, Joly, Shilova, hal-02352969; recurrence: solve/cost/cost_table.h.
  *
- * Memory is counted in slots while the search runs, every size rounded up, which wastes half a slot
- * a tensor held. So some more slots than the budget has are searched, and the best schedule is
- * taken whose exact bytes, by replay, fit. */
+ * The search counts memory in slots. Every size is rounded up, which wastes half a slot per tensor
+ * held. So the search covers a few more slots than the budget has, and the fastest schedule whose
+ * exact peak, found by replay, fits the budget is taken. */
 #ifndef MEMSNAP_SOLVE_DP_ROTOR_H
 #define MEMSNAP_SOLVE_DP_ROTOR_H
 
@@ -21,13 +21,13 @@ struct rotor_options {
 };
 
 struct rotor_plan {
-    bool feasible; /* all below is of a feasible plan only, but for slot_bytes */
+    bool feasible; /* if not, only slot_bytes and exact are set */
     int64_t slot_bytes;
-    bool exact;         /* every size is a whole number of slots: the optimum of all */
+    bool exact;         /* every size is a whole number of slots, so the plan is optimal */
     int64_t peak_bytes; /* exact, by replay */
     int64_t extra_time;
     struct schedule schedule;
-    struct placement segments; /* the same as checkpoints within checkpoints */
+    struct placement segments; /* the same plan as nested checkpointed segments */
 };
 
 /* Why a search had fewer slots than it was asked for. */
@@ -40,13 +40,13 @@ struct rotor_report {
     size_t slots; /* limited only: the most slots within the limit, which were searched */
 };
 
-/* A plan a budget (bytes, >= 0, without x[0]); all tables are one batch. STATUS_LIMIT beyond
- * ROTOR_MOST_LAYERS, or where `budget` has not the memory for any slots. */
+/* Finds one plan for each budget (bytes, >= 0, x[0] not included), as one batch. STATUS_LIMIT
+ * beyond ROTOR_MOST_LAYERS, or if `budget` has no memory for a single slot. */
 bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count,
                  const struct rotor_options *options, struct rotor_plan *plans,
                  struct rotor_report *report, struct budget *budget, struct error *err);
 
-/* The plan with the least peak that the slots can tell from others. */
+/* Finds the plan with the least peak, to the precision of a slot. */
 bool rotor_least(const struct chain *chain, const struct rotor_options *options,
                  struct rotor_plan *plan, struct rotor_report *report, struct budget *budget,
                  struct error *err);
@@ -63,9 +63,9 @@ struct rotor_front {
     size_t count;
 };
 
-/* Some of what there is to choose from with less than `below` bytes. On the CPU, with `threads` as
- * in rotor_options, in a fraction of a second: no points where the chain is too long for that, or
- * the table beyond the budget. */
+/* Finds up to ROTOR_FRONT_POINTS trade-offs with a peak below `below` bytes. Runs on the CPU, with
+ * `threads` as in rotor_options, for a fraction of a second. There are no points if the chain is
+ * too long for that or the table exceeds `budget`. */
 bool rotor_front_find(const struct chain *chain, int64_t below, unsigned threads,
                       struct rotor_front *front, struct budget *budget, struct error *err);
 

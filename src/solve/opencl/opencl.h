@@ -1,4 +1,4 @@
-/* OpenCL, as far as cost tables need it: the pieces of the back end (opencl.c). */
+/* The OpenCL back end. opencl.c is its interface, device.c calls the library. */
 #ifndef MEMSNAP_SOLVE_OPENCL_OPENCL_H
 #define MEMSNAP_SOLVE_OPENCL_OPENCL_H
 
@@ -7,7 +7,7 @@
 
 extern const struct backend backend_opencl;
 
-/* A device that was chosen, on its own. */
+/* A device, not opened. */
 struct opencl_place {
     cl_device_id device;
     bool is_cpu;
@@ -16,9 +16,9 @@ struct opencl_place {
     char platform[64], name[96];
 };
 
-/* opencl_find.c: the library, which stays loaded, and the best of its devices: GPUs and
- * accelerators before CPUs, and those with most compute units first. STATUS_IO: there is none, and
- * why. Looked for once. */
+/* Loads the library, which stays loaded, and finds the best device: GPUs and accelerators come
+ * before CPUs, then the one with the most compute units. STATUS_IO: none, and the error says why.
+ * The first call searches, later ones return its result. */
 bool opencl_find(struct opencl_place *place, struct error *err);
 
 struct opencl_device {
@@ -29,18 +29,18 @@ struct opencl_device {
     cl_mem tables, numbers, problems; /* of the batch that is loaded */
 };
 
-/* opencl_device.c: opens the device and compiles the kernels. */
+/* Opens the device and compiles the kernels. */
 bool opencl_open(struct opencl_device *device, const struct opencl_place *place, struct error *err);
 void opencl_close(struct opencl_device *device);
 
-/* For struct device. */
+/* The functions of struct device. */
 bool opencl_load(void *self, const struct device_batch *batch, struct error *err);
 bool opencl_launch(void *self, enum device_kernel kernel, const uint32_t groups[3], int diagonal,
                    struct error *err);
 bool opencl_fetch(void *self, size_t offset, void *to, size_t bytes, struct error *err);
 void opencl_unload(void *self);
 
-/* The kernels' source, made from opencl_kernel.cl by scripts/embed. */
+/* The source of the kernels, generated from kernel.cl by scripts/embed. */
 extern const unsigned char opencl_source[];
 extern const size_t opencl_source_size;
 
