@@ -1,5 +1,5 @@
 /* The cost kernel as every device runs it: the recurrence of cost_table.h, into COST_ROWS.
- * opencl_kernel.cl and cuda_kernel.cu give the words in capitals their meaning in their language,
+ * opencl/kernel.cl and cuda/kernel.cu give the words in capitals their meaning in their language,
  * so that what a test sees of one holds for the other.
  *
  * The pairs (i, j) are cut into blocks of TILE by TILE. The blocks of a diagonal need only blocks

@@ -64,7 +64,7 @@ static int64_t sum_least(const int64_t *before, size_t n, size_t from, size_t pa
 
 struct problem {
     int64_t *before; /* [n+1] sum of the sizes before index i */
-    uint32_t *parts; /* [n+1] see sum_parts.h */
+    uint32_t *parts; /* [n+1] see sum_count_parts() */
     size_t n;
     bool negative; /* some size is */
 };
