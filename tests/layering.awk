@@ -13,7 +13,7 @@ BEGIN {
 
     # The folders within a room, from the bottom up: a file includes from its own folder and from
     # those before it. The files that lie in the room itself come last.
-    folders["decode"] = "core json pickle msgpack layers ."
+    folders["decode"] = "core rows json pickle msgpack layers ."
     folders["analysis"] = "code phase category live pool growth report curves chain layers diff flame check"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
     folders["render"] = "core analyze diff check export flame layers suggest dump plot page ."

@@ -40,12 +40,9 @@ static size_t next_capacity(size_t capacity, size_t need, size_t item)
     return next > need ? next : need;
 }
 
-bool vec_grow(void **data, size_t *capacity, size_t need, size_t item, struct budget *budget,
-              struct error *err)
+bool vec_grow_beyond(void **data, size_t *capacity, size_t need, size_t item, struct budget *budget,
+                     struct error *err)
 {
-    if (need <= *capacity)
-        return true;
-
     size_t next = next_capacity(*capacity, need, item);
     size_t bytes;
     if (__builtin_mul_overflow(next, item, &bytes))

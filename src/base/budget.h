@@ -20,11 +20,18 @@ size_t budget_default_limit(void);
 bool budget_take(struct budget *budget, size_t bytes, struct error *err);
 void budget_give(struct budget *budget, size_t bytes);
 
+bool vec_grow_beyond(void **data, size_t *capacity, size_t need, size_t item, struct budget *budget,
+                     struct error *err);
+
 /* Grows `*data` (of `*capacity` items of `item` bytes) so that it holds at
  * least `need` items. Doubles, checks every product, counts in the budget.
  * The caller owns `*data` and releases it with vec_free(). */
-bool vec_grow(void **data, size_t *capacity, size_t need, size_t item, struct budget *budget,
-              struct error *err);
+static inline bool vec_grow(void **data, size_t *capacity, size_t need, size_t item,
+                            struct budget *budget, struct error *err)
+{
+    return need <= *capacity || vec_grow_beyond(data, capacity, need, item, budget, err);
+}
+
 void vec_free(void *data, size_t capacity, size_t item, struct budget *budget);
 
 #endif

@@ -8,9 +8,6 @@ libmemsnap_a_SOURCES += \
 	src/decode/core/value.h \
 	src/decode/pickle/binary.c \
 	src/decode/pickle/build.c \
-	src/decode/pickle/event.c \
-	src/decode/pickle/fields.c \
-	src/decode/pickle/frames.c \
 	src/decode/pickle/hot.c \
 	src/decode/pickle/hot.h \
 	src/decode/pickle/hot_frames.c \
@@ -22,8 +19,6 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle/patterns.h \
 	src/decode/pickle/roles.c \
 	src/decode/pickle/run.c \
-	src/decode/pickle/segment.c \
-	src/decode/pickle/settings.c \
 	src/decode/pickle/snapshot.c \
 	src/decode/pickle/snapshot.h \
 	src/decode/pickle/spans.c \
@@ -33,10 +28,11 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle/value.h \
 	src/decode/pickle/vm.c \
 	src/decode/pickle/vm.h \
-	src/decode/pickle/words.c \
 	src/decode/snapshot.h
 libmemsnap_a_SOURCES += \
 	src/decode/core/decoded.h \
+	src/decode/core/fields.c \
+	src/decode/core/fields.h \
 	src/decode/core/gzip.c \
 	src/decode/core/gzip.h \
 	src/decode/core/input.c \
@@ -47,22 +43,21 @@ libmemsnap_a_SOURCES += \
 	src/decode/core/readahead.h \
 	src/decode/core/sniff.c \
 	src/decode/core/sniff_kind.c \
+	src/decode/core/snapshot_fields.c \
+	src/decode/core/snapshot_fields.h \
 	src/decode/core/source.c \
 	src/decode/core/source_stream.c \
 	src/decode/core/source_stream.h \
-	src/decode/json/annotations.c \
-	src/decode/json/blocks.c \
 	src/decode/json/decoder.h \
-	src/decode/json/events.c \
 	src/decode/json/frames.c \
 	src/decode/json/frames.h \
 	src/decode/json/python_text.c \
 	src/decode/json/reader.c \
 	src/decode/json/reader.h \
+	src/decode/json/rows.c \
 	src/decode/json/scalars.c \
 	src/decode/json/scan.c \
 	src/decode/json/scan.h \
-	src/decode/json/segments.c \
 	src/decode/json/settings.c \
 	src/decode/json/skip.c \
 	src/decode/json/snapshot.c \
@@ -79,4 +74,9 @@ libmemsnap_a_SOURCES += \
 	src/decode/layers/value.h \
 	src/decode/msgpack/value.c \
 	src/decode/msgpack/value.h \
+	src/decode/rows/dicts.c \
+	src/decode/rows/reader.h \
+	src/decode/rows/settings.c \
+	src/decode/rows/values.c \
+	src/decode/rows/words.c \
 	src/decode/snapshot.c

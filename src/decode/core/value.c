@@ -143,9 +143,9 @@ bool value_to_u64(const struct values *values, value v, uint64_t *out)
     return true;
 }
 
-/* Its items were handed on as rows. */
-static bool node_is_emptied(const struct node *node)
+bool value_is_emptied(const struct values *values, value v)
 {
+    const struct node *node = value_node(values, v);
     return node->role != ROLE_NONE && node->role != ROLE_USED;
 }
 
@@ -157,7 +157,7 @@ bool value_sequence(const struct values *values, value v, const value **items, s
     if (node->kind == NODE_OBJECT)
         return node->as.items[OBJECT_LIST] != VALUE_UNSET &&
                value_sequence(values, node->as.items[OBJECT_LIST], items, count);
-    if ((node->kind != NODE_LIST && node->kind != NODE_TUPLE) || node_is_emptied(node))
+    if ((node->kind != NODE_LIST && node->kind != NODE_TUPLE) || value_is_emptied(values, v))
         return false;
     *items = node->as.items;
     *count = node->count;
@@ -172,7 +172,7 @@ bool value_mapping(const struct values *values, value v, const value **pairs, si
     if (node->kind == NODE_OBJECT)
         return node->as.items[OBJECT_DICT] != VALUE_UNSET &&
                value_mapping(values, node->as.items[OBJECT_DICT], pairs, count);
-    if (node->kind != NODE_DICT || node_is_emptied(node))
+    if (node->kind != NODE_DICT || value_is_emptied(values, v))
         return false;
     *pairs = node->as.items;
     *count = node->count / 2;

@@ -154,6 +154,9 @@ bool value_add_items(struct values *values, value v, const value *items, size_t 
 bool value_to_u64(const struct values *values, value v, uint64_t *out);
 bool value_to_i64(const struct values *values, value v, int64_t *out);
 
+/* Whether the items of a node were handed on as rows instead of being kept. */
+bool value_is_emptied(const struct values *values, value v);
+
 /* The items of a list or tuple, or of an instance that had items appended. False if it has none. */
 bool value_sequence(const struct values *values, value v, const value **items, size_t *count);
 /* The key, value pairs of a dict, or of an instance that had items set: `*count` pairs. */

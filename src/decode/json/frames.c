@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "decode/core/snapshot_fields.h"
 
 #define MAX_KNOWN       ((size_t)1 << 16)
 #define MAX_BYTES_HELD  ((size_t)16 << 20)
@@ -134,19 +135,15 @@ static bool read_line(struct json_reader *reader, uint32_t *line, struct error *
     return true;
 }
 
-static bool text_is(struct text text, const char *name)
-{
-    return text.size == strlen(name) && memcmp(text.bytes, name, text.size) == 0;
-}
-
 /* Reads a frame object as JSON. */
 static bool read_frame(struct json_frames *frames, frame_id *id, struct error *err)
 {
     struct json_reader *reader = frames->reader;
+    const struct row_fields *known = &snapshot_rows[ROW_FRAME];
     struct frame frame = {0};
     bool more;
 
-    if (!json_open(reader, '{', "a frame (an object)", &more, err))
+    if (!json_open(reader, '{', known->expected_object, &more, err))
         return false;
     while (more) {
         struct text key;
@@ -154,12 +151,11 @@ static bool read_frame(struct json_frames *frames, frame_id *id, struct error *e
 
         if (!json_read_key(reader, &key, err))
             return false;
-        if (text_is(key, "name"))
-            ok = read_text(frames, &frame.name, err);
-        else if (text_is(key, "filename"))
-            ok = read_text(frames, &frame.file, err);
-        else if (text_is(key, "line"))
+        unsigned index = field_find(known->fields, known->count, key);
+        if (index == FRAME_LINE)
             ok = read_line(reader, &frame.line, err);
+        else if (index < known->count)
+            ok = read_text(frames, field_at(&known->fields[index], &frame), err);
         else
             ok = json_skip(reader, err);
         if (!ok || !json_more(reader, '{', &more, err))

@@ -6,15 +6,6 @@
 
 #define MAX_DEVICES 4096
 
-enum part { PART_SEGMENTS, PART_TRACES, PART_SETTINGS, PART_ANNOTATIONS, PART_COUNT };
-
-static const struct text part_names[PART_COUNT] = {
-    [PART_SEGMENTS] = JSON_NAME("segments"),
-    [PART_TRACES] = JSON_NAME("device_traces"),
-    [PART_SETTINGS] = JSON_NAME("allocator_settings"),
-    [PART_ANNOTATIONS] = JSON_NAME("external_annotations"),
-};
-
 static bool decode_traces(struct json_decoder *decoder, struct error *err)
 {
     uint32_t device = 0;
@@ -33,7 +24,7 @@ static bool decode_traces(struct json_decoder *decoder, struct error *err)
     return true;
 }
 
-static bool decode_part(struct json_decoder *decoder, enum part part, struct error *err)
+static bool decode_part(struct json_decoder *decoder, enum snapshot_part part, struct error *err)
 {
     switch (part) {
     case PART_SEGMENTS:
@@ -54,17 +45,18 @@ static bool decode_part(struct json_decoder *decoder, enum part part, struct err
 static bool decode_key(struct json_decoder *decoder, struct text key, uint64_t offset,
                        unsigned *seen, struct error *err)
 {
-    unsigned part = json_name_index(part_names, PART_COUNT, key);
+    unsigned part = field_find(snapshot_rows[ROW_SNAPSHOT].fields, PART_COUNT, key);
     bool null;
 
     if (part == PART_COUNT)
-        return json_unknown(decoder, JSON_IN_SNAPSHOT, key, err);
+        return json_unknown(decoder, ROW_SNAPSHOT, key, err);
     if (*seen & 1u << part)
-        return error_set_at(err, STATUS_BAD_INPUT, offset, "a second '%s'", part_names[part].bytes);
+        return error_set_at(err, STATUS_BAD_INPUT, offset, "a second '%s'",
+                            row_field(ROW_SNAPSHOT, part)->name.bytes);
     *seen |= 1u << part;
     if (!json_take_null(&decoder->reader, &null, err))
         return false;
-    return null || decode_part(decoder, (enum part)part, err);
+    return null || decode_part(decoder, (enum snapshot_part)part, err);
 }
 
 static bool decode_object(struct json_decoder *decoder, struct error *err)

@@ -1,8 +1,8 @@
+/* Single values of a snapshot in JSON. */
 #include <string.h>
 
 #include "decode/json/decoder.h"
-
-static const char *const place_names[] = {"snapshot", "segment", "block", "event", "annotation"};
+#include "decode/json/scan.h"
 
 /* Room in `told` for this id. */
 static bool reserve_told(struct json_decoder *decoder, string_id id, struct error *err)
@@ -17,106 +17,67 @@ static bool reserve_told(struct json_decoder *decoder, string_id id, struct erro
     return true;
 }
 
-bool json_unknown(struct json_decoder *decoder, enum json_place place, struct text key,
+bool json_unknown(struct json_decoder *decoder, enum row_kind kind, struct text key,
                   struct error *err)
 {
+    const struct row_sink *sink = decoder->sink;
     string_id id;
 
+    if (!snapshot_rows[kind].tells_unknown_keys)
+        return json_skip(&decoder->reader, err);
     if (!symbols_string(decoder->symbols, key.bytes, key.size, &id, err) ||
         !reserve_told(decoder, id, err))
         return false;
-    if (!(decoder->told[id] & 1u << place)) {
-        decoder->told[id] = (uint8_t)(decoder->told[id] | 1u << place);
-        if (!decoder->sink->unknown_key(decoder->sink->self, place_names[place], id, err))
+    if (!(decoder->told[id] & 1u << kind)) {
+        decoder->told[id] = (uint8_t)(decoder->told[id] | 1u << kind);
+        if (!sink->unknown_key(sink->self, snapshot_rows[kind].name, id, err))
             return false;
     }
     return json_skip(&decoder->reader, err);
 }
 
-bool json_missing(uint64_t start, const char *object, const char *key, struct error *err)
+bool json_intern(struct json_decoder *decoder, struct text text, string_id *id, struct error *err)
 {
-    return error_set_at(err, STATUS_BAD_INPUT, start, "%s without '%s'", object, key);
+    uint8_t mix = text.size > 0 ? (uint8_t)(text.bytes[0] ^ text.bytes[text.size - 1]) : 0;
+    struct json_recent_string *recent = &decoder->recent[(text.size + mix) % JSON_RECENT_STRINGS];
+
+    if (recent->text.bytes == NULL || recent->text.size != text.size ||
+        memcmp(recent->text.bytes, text.bytes, text.size) != 0) {
+        if (!symbols_string(decoder->symbols, text.bytes, text.size, &recent->id, err)) {
+            recent->text.bytes = NULL;
+            return false;
+        }
+        recent->text = symbols_text(decoder->symbols, recent->id);
+    }
+    *id = recent->id;
+    return true;
 }
 
-bool json_value_u64(struct json_decoder *decoder, const char *what, uint64_t *value,
-                    struct error *err)
+static bool store_integer(struct json_decoder *decoder, const struct field *field, void *row,
+                          struct error *err)
 {
     struct json_integer integer;
     uint64_t offset;
 
-    if (!json_offset(&decoder->reader, &offset, err) ||
-        !json_read_integer(&decoder->reader, what, &integer, err))
-        return false;
-    if (integer.negative)
-        return error_set_at(err, STATUS_BAD_INPUT, offset, "expected %s, found a negative number",
-                            what);
-    *value = integer.magnitude;
-    return true;
+    return json_offset(&decoder->reader, &offset, err) &&
+           json_read_integer(&decoder->reader, field->expected, &integer, err) &&
+           field_set_integer(field, row, integer.negative, integer.magnitude, offset, err);
 }
 
-bool json_value_i64(struct json_decoder *decoder, const char *what, int64_t *value,
-                    struct error *err)
-{
-    struct json_integer integer;
-    uint64_t offset;
-
-    if (!json_offset(&decoder->reader, &offset, err) ||
-        !json_read_integer(&decoder->reader, what, &integer, err))
-        return false;
-    if (integer.magnitude > (uint64_t)INT64_MAX + integer.negative)
-        return error_set_at(err, STATUS_BAD_INPUT, offset,
-                            "expected %s, found a number beyond 63 bits", what);
-    *value = (int64_t)(integer.negative ? 0 - integer.magnitude : integer.magnitude);
-    return true;
-}
-
-bool json_value_bits(struct json_decoder *decoder, const char *what, int64_t *value,
-                     struct error *err)
-{
-    struct json_integer integer;
-    uint64_t offset;
-
-    if (!json_offset(&decoder->reader, &offset, err) ||
-        !json_read_integer(&decoder->reader, what, &integer, err))
-        return false;
-    if (integer.negative && integer.magnitude > (uint64_t)INT64_MAX + 1)
-        return error_set_at(err, STATUS_BAD_INPUT, offset,
-                            "expected %s, found a number beyond 64 bits", what);
-    *value = (int64_t)(integer.negative ? 0 - integer.magnitude : integer.magnitude);
-    return true;
-}
-
-bool json_value_device(struct json_decoder *decoder, uint32_t *value, struct error *err)
-{
-    static const char what[] = "a device (an integer from 0)";
-    uint64_t offset, wide;
-
-    if (!json_offset(&decoder->reader, &offset, err) || !json_value_u64(decoder, what, &wide, err))
-        return false;
-    if (wide > INT32_MAX)
-        return error_set_at(err, STATUS_BAD_INPUT, offset,
-                            "expected %s, found a number beyond 31 bits", what);
-    *value = (uint32_t)wide;
-    return true;
-}
-
-bool json_value_bool(struct json_decoder *decoder, bool *value, struct error *err)
+static bool store_loose_bool(struct json_decoder *decoder, bool *out, struct error *err)
 {
     enum json_literal literal = JSON_LITERAL_NONE;
     uint8_t byte;
 
     if (!json_peek(&decoder->reader, &byte, err))
         return false;
-    if (byte != 't' && byte != 'f')
-        *value = false;
-    else if (!json_read_literal(&decoder->reader, &literal, err))
+    if ((byte == 't' || byte == 'f') && !json_read_literal(&decoder->reader, &literal, err))
         return false;
-    else
-        *value = literal == JSON_LITERAL_TRUE;
+    *out = literal == JSON_LITERAL_TRUE;
     return literal != JSON_LITERAL_NONE || json_skip(&decoder->reader, err);
 }
 
-bool json_value_text(struct json_decoder *decoder, string_id *value, struct error *err)
+static bool store_loose_string(struct json_decoder *decoder, string_id *out, struct error *err)
 {
     struct text text;
     uint8_t byte;
@@ -124,24 +85,28 @@ bool json_value_text(struct json_decoder *decoder, string_id *value, struct erro
     if (!json_peek(&decoder->reader, &byte, err))
         return false;
     if (byte != '"') {
-        *value = STRING_EMPTY;
+        *out = STRING_EMPTY;
         return json_skip(&decoder->reader, err);
     }
     return json_read_string(&decoder->reader, "a string", &text, err) &&
-           symbols_string(decoder->symbols, text.bytes, text.size, value, err);
+           json_intern(decoder, text, out, err);
 }
 
-bool json_value_pool(struct json_decoder *decoder, uint64_t pool[2], struct error *err)
+static bool store_pool(struct json_decoder *decoder, const struct field *field, uint64_t pool[2],
+                       struct error *err)
 {
-    static const char what[] = "a pool id (two integers from 0)";
+    static const struct field numbers[] = {
+        {.expected = "two integers from 0", .kind = FIELD_NATURAL, .offset = 0},
+        {.expected = "two integers from 0", .kind = FIELD_NATURAL, .offset = sizeof(uint64_t)},
+    };
     uint64_t offset, pair[2];
     bool more;
 
     if (!json_offset(&decoder->reader, &offset, err) ||
-        !json_open(&decoder->reader, '[', what, &more, err))
+        !json_open(&decoder->reader, '[', field->expected, &more, err))
         return false;
     for (unsigned i = 0; i < 2 && more; i++) {
-        if (!json_value_u64(decoder, what, &pair[i], err) ||
+        if (!store_integer(decoder, &numbers[i], pair, err) ||
             !json_more(&decoder->reader, '[', &more, err))
             return false;
         if (more != (i == 0))
@@ -151,6 +116,24 @@ bool json_value_pool(struct json_decoder *decoder, uint64_t pool[2], struct erro
             return true;
         }
     }
-    return error_set_at(err, STATUS_BAD_INPUT, offset,
-                        "expected %s, found an array of another length", what);
+    return field_expected(field, "an array of another length", offset, err);
+}
+
+bool json_store(struct json_decoder *decoder, const struct field *field, void *row,
+                struct error *err)
+{
+    void *at = field_at(field, row);
+
+    switch ((enum field_kind)field->kind) {
+    case FIELD_LOOSE_STRING:
+        return store_loose_string(decoder, at, err);
+    case FIELD_LOOSE_BOOL:
+        return store_loose_bool(decoder, at, err);
+    case FIELD_STACK:
+        return json_frames_read(&decoder->frames, at, err);
+    case FIELD_POOL:
+        return store_pool(decoder, field, at, err);
+    default:
+        return store_integer(decoder, field, row, err);
+    }
 }

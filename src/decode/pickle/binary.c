@@ -14,7 +14,7 @@ bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, valu
     if (!symbols_string(vm->symbols, (const char *)bytes, size, &id, vm->err))
         return false;
     if (id > VALUE_PAYLOAD_MAX)
-        return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset, "too many different strings");
+        return error_set_at(vm->err, STATUS_LIMIT, vm->rows.offset, "too many different strings");
     *v = value_make(TAG_STRING, id);
     return true;
 }
@@ -22,9 +22,9 @@ bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, valu
 bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v)
 {
     bool is_text = utf8_valid_prefix((const char *)bytes, size, UTF8_ALLOW_SURROGATES) == size;
-    if (is_text || vm->sink != NULL) /* a snapshot has text only, or is damaged */
+    if (is_text || vm->rows.sink != NULL) /* a snapshot has text only, or is damaged */
         return pickle_string(vm, bytes, size, v);
-    return value_new_bytes(&vm->values, NODE_BYTES, bytes, size, vm->op_offset, v, vm->err);
+    return value_new_bytes(&vm->values, NODE_BYTES, bytes, size, vm->rows.offset, v, vm->err);
 }
 
 /* A string or bytes behind a length of `width` bytes. */
@@ -48,11 +48,11 @@ static bool sized_op(struct pickle_vm *vm, uint8_t op, size_t width)
     case 'B':  /* BINBYTES */
     case 'C':  /* SHORT_BINBYTES */
     case 0x8e: /* BINBYTES8 */
-        ok = value_new_bytes(&vm->values, NODE_BYTES, bytes, (size_t)size, vm->op_offset, &v,
+        ok = value_new_bytes(&vm->values, NODE_BYTES, bytes, (size_t)size, vm->rows.offset, &v,
                              vm->err);
         break;
     case 0x96: /* BYTEARRAY8 */
-        ok = value_new_bytes(&vm->values, NODE_BYTEARRAY, bytes, (size_t)size, vm->op_offset, &v,
+        ok = value_new_bytes(&vm->values, NODE_BYTEARRAY, bytes, (size_t)size, vm->rows.offset, &v,
                              vm->err);
         break;
     case 'U': /* SHORT_BINSTRING */
@@ -69,7 +69,7 @@ static bool sized_op(struct pickle_vm *vm, uint8_t op, size_t width)
 static bool push_int(struct pickle_vm *vm, int64_t integer)
 {
     value v;
-    return value_new_int(&vm->values, integer, vm->op_offset, &v, vm->err) && pickle_push(vm, v);
+    return value_new_int(&vm->values, integer, vm->rows.offset, &v, vm->err) && pickle_push(vm, v);
 }
 
 /* LONG1 and LONG4: two's complement behind its length. */
@@ -84,7 +84,7 @@ static bool long_op(struct pickle_vm *vm, size_t width)
     if (!pickle_need(vm, size))
         return false;
     value v;
-    if (!value_new_long(&vm->values, vm->source->pos, size, vm->op_offset, &v, vm->err))
+    if (!value_new_long(&vm->values, vm->source->pos, size, vm->rows.offset, &v, vm->err))
         return false;
     vm->source->pos += size;
     return pickle_push(vm, v);
@@ -97,7 +97,7 @@ static bool float_op(struct pickle_vm *vm)
     uint64_t bits = __builtin_bswap64(load_le64(vm->source->pos)); /* big-endian in the file */
     vm->source->pos += 8;
     value v;
-    if (!value_new_node(&vm->values, NODE_FLOAT, vm->op_offset, &v, vm->err))
+    if (!value_new_node(&vm->values, NODE_FLOAT, vm->rows.offset, &v, vm->err))
         return false;
     memcpy(&value_node(&vm->values, v)->as.real, &bits, sizeof bits);
     return pickle_push(vm, v);

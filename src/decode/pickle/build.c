@@ -6,9 +6,9 @@ bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind)
 {
     value v;
     enum node_role role = ROLE_NONE;
-    if (vm->sink != NULL && (kind == NODE_DICT || kind == NODE_LIST))
+    if (vm->rows.sink != NULL && (kind == NODE_DICT || kind == NODE_LIST))
         role = pickle_role_here(vm, kind == NODE_DICT);
-    if (!value_new_node(&vm->values, kind, vm->op_offset, &v, vm->err))
+    if (!value_new_node(&vm->values, kind, vm->rows.offset, &v, vm->err))
         return false;
     return (role == ROLE_NONE || pickle_role_taken(vm, v, role)) && pickle_push(vm, v);
 }
@@ -17,8 +17,8 @@ bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind)
 static bool collect(struct pickle_vm *vm, enum node_kind kind, size_t first, bool marked)
 {
     value v;
-    if (!value_new_items(&vm->values, kind, vm->stack + first, vm->depth - first, vm->op_offset, &v,
-                         vm->err))
+    if (!value_new_items(&vm->values, kind, vm->stack + first, vm->depth - first, vm->rows.offset,
+                         &v, vm->err))
         return false;
     if (marked)
         pickle_drop_to_mark(vm);
@@ -34,7 +34,7 @@ static bool collect_marked(struct pickle_vm *vm, enum node_kind kind)
         return false;
     if (kind == NODE_DICT && (vm->depth - first) % 2 != 0)
         return pickle_fail(vm, "a dict with a key but no value");
-    if (first < vm->depth || (kind != NODE_DICT && kind != NODE_LIST) || vm->sink == NULL)
+    if (first < vm->depth || (kind != NODE_DICT && kind != NODE_LIST) || vm->rows.sink == NULL)
         return collect(vm, kind, first, true);
     pickle_drop_to_mark(vm); /* as protocol 0 begins every container */
     return pickle_push_container(vm, kind);
@@ -107,7 +107,7 @@ static bool extension(struct pickle_vm *vm, size_t width)
     if (code <= 0)
         return pickle_fail(vm, "extension code %d: they begin at 1", (int)code);
     value v;
-    if (!value_new_node(&vm->values, NODE_EXTENSION, vm->op_offset, &v, vm->err))
+    if (!value_new_node(&vm->values, NODE_EXTENSION, vm->rows.offset, &v, vm->err))
         return false;
     value_node(&vm->values, v)->as.integer = code;
     return pickle_push(vm, v);
@@ -135,7 +135,7 @@ static bool stack_global(struct pickle_vm *vm)
 static bool push_buffer(struct pickle_vm *vm, enum node_kind kind, uint64_t number)
 {
     value v;
-    if (!value_new_node(&vm->values, kind, vm->op_offset, &v, vm->err))
+    if (!value_new_node(&vm->values, kind, vm->rows.offset, &v, vm->err))
         return false;
     value_node(&vm->values, v)->as.natural = number;
     return pickle_push(vm, v);

@@ -23,7 +23,7 @@ static __attribute__((noinline)) const uint8_t *pool_pair(struct hot hot, uint64
         vm->last_pool_id[1] != second) {
         const value items[2] = {value_make(TAG_INT, (uint32_t)first),
                                 value_make(TAG_INT, (uint32_t)second)};
-        if (!value_new_items(&vm->values, NODE_TUPLE, items, 2, vm->op_offset, &vm->last_pool,
+        if (!value_new_items(&vm->values, NODE_TUPLE, items, 2, vm->rows.offset, &vm->last_pool,
                              vm->err))
             return NULL;
         vm->last_pool_id[0] = first;
@@ -56,59 +56,65 @@ HOT bool hot_list(struct hot *hot, value *v)
 }
 
 /* The fields every event has, without the detour over pickle_event_int() where nothing is odd. */
-HOT bool int_field(struct hot *hot, struct event_builder *event, enum key key, uint64_t bits,
+HOT bool int_field(struct hot *hot, struct event_draft *event, unsigned key, uint64_t bits,
                    bool negative)
 {
     if (!negative && (int64_t)bits >= 0) {
         switch (key) {
-        case KEY_ADDR:
+        case EVENT_ADDR:
             event->row.addr = bits;
             event->seen |= EVENT_SEEN(key);
             return true;
-        case KEY_SIZE:
+        case EVENT_SIZE:
             event->row.size = bits;
             event->seen |= EVENT_SEEN(key);
             return true;
-        case KEY_STREAM:
+        case EVENT_STREAM:
             event->row.extra.stream = (int64_t)bits;
             return true;
-        case KEY_TIME_US:
+        case EVENT_TIME_US:
             event->row.time_us = (int64_t)bits;
             return true;
         default:
             break;
         }
     }
-    return pickle_event_int(hot->vm, event, key, bits, negative);
+    if (key >= EVENT_FIELDS)
+        return true;
+    if (!field_is_number(row_field(ROW_EVENT, key)))
+        return false; /* the general way knows what to do */
+    event->seen |= EVENT_SEEN(key);
+    return field_set_integer(row_field(ROW_EVENT, key), event, negative, negative ? 0 - bits : bits,
+                             hot->vm->rows.offset, hot->vm->err);
 }
 
-HOT bool value_field(struct hot *hot, struct event_builder *event, enum key key, value v)
+HOT bool value_field(struct hot *hot, struct event_draft *event, unsigned key, value v)
 {
     if (value_tag(v) == TAG_STRING) {
         switch (key) {
-        case KEY_ACTION:
-            pickle_event_action(hot->vm, event, value_payload(v));
+        case EVENT_ACTION:
+            rows_event_action(&hot->vm->rows, event, value_payload(v));
             return true;
-        case KEY_COMPILE_CONTEXT:
+        case EVENT_COMPILE_CONTEXT:
             event->row.extra.compile_context = value_payload(v);
             return true;
-        case KEY_USER_METADATA:
+        case EVENT_USER_METADATA:
             event->row.extra.user_metadata = value_payload(v);
             return true;
         default:
             break;
         }
-    } else if (value_tag(v) == TAG_STACK && key == KEY_FRAMES) {
+    } else if (value_tag(v) == TAG_STACK && key == EVENT_FRAMES) {
         event->row.stack = value_payload(v);
         return true;
     }
-    return pickle_event_value(hot->vm, event, key, v);
+    return key >= EVENT_FIELDS || rows_event_field(&hot->vm->rows, event, key, v);
 }
 
 /* The key at a position in the dict where another was last time: looked up, and remembered if it is
  * a reference to an entry from before this event, which giving up cannot take back. */
 static __attribute__((noinline)) const uint8_t *other_key(struct hot hot, struct key_shape *shape,
-                                                          size_t extent, enum key *key)
+                                                          size_t extent, unsigned *key)
 {
     struct pickle_vm *vm = hot.vm;
     value name;
@@ -116,28 +122,28 @@ static __attribute__((noinline)) const uint8_t *other_key(struct hot hot, struct
     const uint8_t *p = hot.p;
     if (!hot_value(&hot, &name))
         return NULL;
-    *key = pickle_key(vm, name);
-    if (!pickle_is_event_key(*key))
-        return pickle_unknown_key(vm, SCOPE_EVENT, name) ? hot.p : NULL;
+    *key = rows_field(&vm->rows, ROW_EVENT, name);
+    if (*key >= EVENT_FIELDS)
+        return rows_unknown_key(&vm->rows, ROW_EVENT, name) ? hot.p : NULL;
     bool is_short = *p == 'h';
     if ((is_short && p[1] < extent) || (*p == 'j' && load_le32(p + 1) < extent)) {
         shape->mask = is_short ? UINT64_C(0xffff) : UINT64_C(0xffffffffff);
         shape->reference = load_le64(p) & shape->mask;
         shape->size = is_short ? 2 : 5;
-        shape->key = *key;
+        shape->field = *key;
     }
     return hot.p;
 }
 
-HOT bool hot_key(struct hot *hot, size_t field, size_t extent, enum key *key)
+HOT bool hot_key(struct hot *hot, size_t field, size_t extent, unsigned *key)
 {
     struct key_shape *shape = &hot->vm->shape[field % SHAPE_FIELDS];
     if ((load_le64(hot->p) & shape->mask) == shape->reference && shape->mask != 0) {
-        *key = shape->key;
+        *key = shape->field;
         hot->p += shape->size;
         return true;
     }
-    enum key other;
+    unsigned other;
     const uint8_t *behind = other_key(*hot, shape, extent, &other);
     if (behind == NULL)
         return false;
@@ -147,12 +153,12 @@ HOT bool hot_key(struct hot *hot, size_t field, size_t extent, enum key *key)
 }
 
 /* The next key and its value; `extent` is how far the memo went before the event. */
-HOT bool hot_field(struct hot *hot, struct event_builder *event, size_t field, size_t extent)
+HOT bool hot_field(struct hot *hot, struct event_draft *event, size_t field, size_t extent)
 {
     value v;
     uint64_t bits;
     bool negative;
-    enum key key;
+    unsigned key;
     if (!hot_key(hot, field, extent, &key))
         return false;
     skip_frame_op(hot);
@@ -173,7 +179,7 @@ HOT bool hot_field(struct hot *hot, struct event_builder *event, size_t field, s
         hot->p++;
         break;
     case ']': /* EMPTY_LIST */
-        if ((key != KEY_FRAMES && key != KEY_FORWARD_FRAMES) || !hot_list(hot, &v))
+        if ((key != EVENT_FRAMES && key != EVENT_FORWARD_FRAMES) || !hot_list(hot, &v))
             return false;
         break;
     default:
@@ -184,10 +190,10 @@ HOT bool hot_field(struct hot *hot, struct event_builder *event, size_t field, s
 }
 
 /* One event, at its EMPTY_DICT: fields and memo, nothing handed on yet. */
-HOT bool hot_event(struct hot *hot, struct event_builder *event, size_t *slot)
+HOT bool hot_event(struct hot *hot, struct event_draft *event, size_t *slot)
 {
     size_t extent = hot->vm->memo.extent;
-    pickle_event_begin(event);
+    event_begin(event);
     hot->p++;
     if (!hot_memo(hot, VALUE_UNSET, slot) || *hot->p != '(') /* MARK */
         return false;
@@ -198,17 +204,17 @@ HOT bool hot_event(struct hot *hot, struct event_builder *event, size_t *slot)
     hot->p++;
     if (*slot == SIZE_MAX && !hot_memo(hot, VALUE_UNSET, slot))
         return false;
-    return hot->p <= hot->end && pickle_event_complete(event);
+    return hot->p <= hot->end && event_missing(event) == 0;
 }
 
 /* The event at hot->p, by its pattern or token by token; NULL, and all as before, for the machine.
  */
-HOT struct event_builder *any_event(struct hot *hot, struct event_builder *built, size_t *slot)
+HOT struct event_draft *any_event(struct hot *hot, struct event_draft *built, size_t *slot)
 {
     struct pickle_vm *vm = hot->vm;
     const uint8_t *begin = hot->p;
     size_t extent = vm->memo.extent;
-    struct event_builder *event = pattern_event(hot, slot);
+    struct event_draft *event = pattern_event(hot, slot);
     if (event != NULL)
         return event;
     hot->p = begin;
@@ -231,15 +237,15 @@ bool pickle_hot_events(struct pickle_vm *vm, bool *consumed)
             source_look_ahead(source, LOOK_AHEAD);
         if (*source->pos != '}' || source->pos == source->end)
             break;
-        vm->op_offset = source_offset(source);
+        vm->rows.offset = source_offset(source);
         struct hot hot = {vm, source->pos, source->end};
-        struct event_builder built, *event;
+        struct event_draft built, *event;
         size_t slot;
         value v;
         event = any_event(&hot, &built, &slot);
         if (event == NULL)
             break;
-        if (!pickle_event_end(vm, event, value_node(&vm->values, vm->open_trace)->count, &v) ||
+        if (!rows_event_end(&vm->rows, event, value_node(&vm->values, vm->open_trace)->count, &v) ||
             !pickle_push(vm, v))
             return false;
         fill_slot(&hot, slot, v);

@@ -46,15 +46,15 @@ static const uint8_t *inline_frame(struct hot hot, frame_id *id)
         if (!hot_value(&hot, &key))
             return NULL;
         skip_frame_op(&hot);
-        enum key which = pickle_key(hot.vm, key);
-        if (which == KEY_LINE) {
+        unsigned which = rows_field(&hot.vm->rows, ROW_FRAME, key);
+        if (which == FRAME_LINE) {
             if (!hot_int(&hot, &bits, &negative) || negative || bits > UINT32_MAX)
                 return NULL;
             frame.line = (uint32_t)bits;
-        } else if ((which != KEY_NAME && which != KEY_FILENAME) || !hot_value(&hot, &v) ||
+        } else if ((which != FRAME_NAME && which != FRAME_FILENAME) || !hot_value(&hot, &v) ||
                    value_tag(v) != TAG_STRING) {
             return NULL;
-        } else if (which == KEY_NAME) {
+        } else if (which == FRAME_NAME) {
             frame.name = value_payload(v);
         } else {
             frame.file = value_payload(v);
@@ -73,7 +73,7 @@ HOT bool frame_of(struct hot *hot, value v, frame_id *id)
         *id = value_payload(v);
         return true;
     }
-    return pickle_to_frame(hot->vm, v, id);
+    return rows_frame(&hot->vm->rows, v, id);
 }
 
 /* Frames one by one up to the APPENDS or APPEND, further batches included. */
@@ -94,9 +94,9 @@ static const uint8_t *frames_one_by_one(struct hot hot, uint8_t closing, stack_i
         }
         if (closing == 'a' && count > 0)
             return NULL;
-        if (count == vm->frame_capacity &&
-            !vec_grow((void **)&vm->frames, &vm->frame_capacity, count + 1, sizeof *vm->frames,
-                      vm->budget, vm->err))
+        if (count == vm->rows.frame_capacity &&
+            !vec_grow((void **)&vm->rows.frames, &vm->rows.frame_capacity, count + 1,
+                      sizeof *vm->rows.frames, vm->budget, vm->err))
             return NULL;
         frame_id frame;
         if (*hot.p == '}') {
@@ -106,9 +106,9 @@ static const uint8_t *frames_one_by_one(struct hot hot, uint8_t closing, stack_i
         } else if (!hot_value(&hot, &v) || !frame_of(&hot, v, &frame)) {
             return NULL;
         }
-        vm->frames[count++] = frame;
+        vm->rows.frames[count++] = frame;
     }
-    return symbols_stack(vm->symbols, vm->frames, count, id, vm->err) ? hot.p : NULL;
+    return symbols_stack(vm->symbols, vm->rows.frames, count, id, vm->err) ? hot.p : NULL;
 }
 
 /* What follows an APPENDS may be another batch of the same list: a MARK, or a FRAME before one. */

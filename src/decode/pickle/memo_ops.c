@@ -17,7 +17,7 @@ static void forget_references(struct pickle_vm *vm)
 /* Overwriting an entry forgets whatever was remembered by references to it. */
 static bool memo_put(struct pickle_vm *vm, uint64_t index, value v)
 {
-    if (index > vm->op_offset + MEMO_SLACK)
+    if (index > vm->rows.offset + MEMO_SLACK)
         return pickle_fail(vm, "memo index %llu is beyond anything written so far",
                            (unsigned long long)index);
     struct memo *memo = &vm->memo;

@@ -21,7 +21,7 @@ static bool push_object(struct pickle_vm *vm, value class, value args, value kwa
     value v;
     const value parts[OBJECT_PARTS] = {
         [OBJECT_CLASS] = class, [OBJECT_ARGS] = args, [OBJECT_KWARGS] = kwargs};
-    return value_new_items(&vm->values, NODE_OBJECT, parts, OBJECT_PARTS, vm->op_offset, &v,
+    return value_new_items(&vm->values, NODE_OBJECT, parts, OBJECT_PARTS, vm->rows.offset, &v,
                            vm->err) &&
            pickle_push(vm, v);
 }
@@ -58,7 +58,7 @@ static bool instance(struct pickle_vm *vm, bool class_last)
     size_t skip = class_last ? 0 : 1;
     value args;
     if (!value_new_items(&vm->values, NODE_TUPLE, vm->stack + first + skip, vm->depth - first - 1,
-                         vm->op_offset, &args, vm->err))
+                         vm->rows.offset, &args, vm->err))
         return false;
     pickle_drop_to_mark(vm);
     return push_object(vm, class, args, VALUE_UNSET);
@@ -87,7 +87,7 @@ bool pickle_object_part(struct pickle_vm *vm, value object, enum object_part par
     *v = value_node(&vm->values, object)->as.items[part];
     if (*v != VALUE_UNSET)
         return true;
-    if (!value_new_node(&vm->values, kind, vm->op_offset, v, vm->err))
+    if (!value_new_node(&vm->values, kind, vm->rows.offset, v, vm->err))
         return false;
     value_node(&vm->values, object)->as.items[part] = *v;
     return true;

@@ -106,13 +106,13 @@ static bool same_value(struct learner *l, value *v)
 }
 
 /* Which of a pattern's integers a key is; PATTERN_INTS: none. */
-static size_t int_of_key(enum key key)
+static size_t int_of_key(unsigned key)
 {
-    return key == KEY_ADDR      ? 0
-           : key == KEY_SIZE    ? 1
-           : key == KEY_STREAM  ? 2
-           : key == KEY_TIME_US ? 3
-                                : PATTERN_INTS;
+    return key == EVENT_ADDR      ? 0
+           : key == EVENT_SIZE    ? 1
+           : key == EVENT_STREAM  ? 2
+           : key == EVENT_TIME_US ? 3
+                                  : PATTERN_INTS;
 }
 
 /* Where the bytes of an integer begin and how many they are; false for other opcodes. */
@@ -123,7 +123,7 @@ static bool int_token(const uint8_t *p, size_t *prefix, size_t *width)
     return *width > 0 && *width <= 9;
 }
 
-static bool int_value(struct learner *l, enum key key)
+static bool int_value(struct learner *l, unsigned key)
 {
     size_t prefix, width, second_prefix, second_width;
     uint32_t push, offset;
@@ -149,29 +149,29 @@ static bool int_value(struct learner *l, enum key key)
 }
 
 /* The hole for a reference that is the value of a key; NULL: such a value is to stay the same. */
-static struct pattern_reference *hole_of_key(struct pattern *pattern, enum key key)
+static struct pattern_reference *hole_of_key(struct pattern *pattern, unsigned key)
 {
     switch (key) {
-    case KEY_ACTION:
+    case EVENT_ACTION:
         return &pattern->action;
-    case KEY_COMPILE_CONTEXT:
+    case EVENT_COMPILE_CONTEXT:
         return &pattern->compile_context;
-    case KEY_USER_METADATA:
+    case EVENT_USER_METADATA:
         return &pattern->user_metadata;
-    case KEY_FRAMES:
+    case EVENT_FRAMES:
         return &pattern->stack;
     default:
         return NULL;
     }
 }
 
-static bool reference(struct learner *l, enum key key)
+static bool reference(struct learner *l, unsigned key)
 {
     value v;
     size_t width = reference_width(*l->p);
     size_t index = load_le32(l->p + 1) & mask_of_index(width);
     struct pattern_reference *hole_for = hole_of_key(l->pattern, key);
-    enum value_tag wanted = key == KEY_FRAMES ? TAG_STACK : TAG_STRING;
+    enum value_tag wanted = key == EVENT_FRAMES ? TAG_STACK : TAG_STRING;
     if (hole_for == NULL || index >= l->extent || value_tag(memo_at(&l->vm->memo, index)) != wanted)
         return same_value(l, &v);
     hole_for->mask = mask_of_index(width);
@@ -215,9 +215,9 @@ static bool field(struct learner *l)
     size_t prefix, width;
     if (!same_value(l, &v))
         return false;
-    enum key key = pickle_key(l->vm, v);
-    if (pickle_is_event_key(key)) {
-        if ((l->seen & EVENT_SEEN(key)) != 0 || key == KEY_DEVICE_FREE)
+    unsigned key = rows_field(&l->vm->rows, ROW_EVENT, v);
+    if (key < EVENT_FIELDS) {
+        if ((l->seen & EVENT_SEEN(key)) != 0 || key == EVENT_DEVICE_FREE)
             return false;
         l->seen |= EVENT_SEEN(key);
     }
@@ -226,7 +226,7 @@ static bool field(struct learner *l)
     if (int_token(l->p, &prefix, &width))
         return int_value(l, key);
     if (*l->p == ']')
-        return key == KEY_FRAMES && list_of_frames(l);
+        return key == EVENT_FRAMES && list_of_frames(l);
     return reference_width(*l->p) > 0 ? reference(l, key) : same_value(l, &v);
 }
 
@@ -277,7 +277,7 @@ static struct pattern *make_room(struct pattern_cache *cache, struct budget *bud
 }
 
 void patterns_learn(struct pickle_vm *vm, const uint8_t *begin, const uint8_t *end, size_t extent,
-                    const struct event_builder *event)
+                    const struct event_draft *event)
 {
     struct pattern_cache *cache = &vm->patterns;
     struct pattern *pattern = make_room(cache, vm->budget);
@@ -291,7 +291,8 @@ void patterns_learn(struct pickle_vm *vm, const uint8_t *begin, const uint8_t *e
                         .end = end,
                         .base = begin,
                         .extent = extent};
-    const uint32_t needed = EVENT_SEEN(KEY_ACTION) | EVENT_SEEN(KEY_ADDR) | EVENT_SEEN(KEY_SIZE);
+    const uint32_t needed =
+        EVENT_SEEN(EVENT_ACTION) | EVENT_SEEN(EVENT_ADDR) | EVENT_SEEN(EVENT_SIZE);
     learned.head.event_push = learned.tail.event_push = PATTERN_NO_PUSH;
     const uint64_t fixed[PATTERN_INTS] = {event->row.addr, event->row.size,
                                           (uint64_t)event->row.extra.stream,

@@ -46,8 +46,8 @@ struct pattern {
         uint32_t offset;
         uint32_t mask; /* 0: not a reference, but fixed in `event` */
     } action, compile_context, user_metadata, stack;
-    struct event_builder event; /* what no hole changes; complete */
-    uint32_t next;              /* the pattern that came after it the last time */
+    struct event_draft event; /* what no hole changes; complete */
+    uint32_t next;            /* the pattern that came after it the last time */
 };
 
 /* Whether it is worth learning from an event that fits no pattern: where one after another is new,
@@ -57,7 +57,7 @@ bool patterns_worthwhile(struct pickle_vm *vm);
 /* Learns from the event at [begin, end), which was understood to be `event` while the memo grew
  * from `extent`. Events of other forms are left alone. */
 void patterns_learn(struct pickle_vm *vm, const uint8_t *begin, const uint8_t *end, size_t extent,
-                    const struct event_builder *event);
+                    const struct event_draft *event);
 
 /* Reads at most 16 bytes behind the part: SOURCE_PAD, where it is the last. */
 HOT bool pattern_part_fits(const struct pattern_part *part, const uint8_t *p, const uint8_t *end)
@@ -132,13 +132,13 @@ HOT bool pattern_payload(const struct pattern_reference *reference, struct pickl
 /* The references of the event at p, as pattern_ints(). */
 HOT bool pattern_references(struct pattern *pattern, struct pickle_vm *vm, const uint8_t *p)
 {
-    struct event_builder *event = &pattern->event;
+    struct event_draft *event = &pattern->event;
     struct event_extra *extra = &event->row.extra;
     if (pattern->action.mask != 0) {
         string_id name;
         if (!pattern_payload(&pattern->action, vm, p, TAG_STRING, &name))
             return false;
-        pickle_event_action(vm, event, name);
+        rows_event_action(&vm->rows, event, name);
     }
     return (pattern->compile_context.mask == 0 ||
             pattern_payload(&pattern->compile_context, vm, p, TAG_STRING,
@@ -159,7 +159,7 @@ HOT uint64_t pattern_int(const struct pattern_int *hole, const uint8_t *p, uint6
 /* The integers of the event at p; false where one is not as it should be. */
 HOT bool pattern_ints(struct pattern *pattern, const uint8_t *p)
 {
-    struct event_builder *event = &pattern->event;
+    struct event_draft *event = &pattern->event;
     uint64_t negative = 0;
     event->row.addr = pattern_int(&pattern->ints[0], p, &negative);
     event->row.size = pattern_int(&pattern->ints[1], p, &negative);
@@ -200,7 +200,7 @@ HOT bool expected_list(struct hot *hot, bool leave_out, value *v)
 
 /* The event at hot->p, if it fits a pattern: as hot_event(), but the event is the pattern's. On
  * NULL the memo may have grown. */
-HOT struct event_builder *pattern_event(struct hot *hot, size_t *slot)
+HOT struct event_draft *pattern_event(struct hot *hot, size_t *slot)
 {
     struct pickle_vm *vm = hot->vm;
     struct memo *memo = &vm->memo;
@@ -234,7 +234,7 @@ HOT struct event_builder *pattern_event(struct hot *hot, size_t *slot)
         pattern->event.row.stack = value_payload(stack);
     }
     if (leave_out) {
-        if (!memo_leave_out(memo, first, vm->event_count, pattern->shape, vm->err))
+        if (!memo_leave_out(memo, first, vm->rows.event_count, pattern->shape, vm->err))
             return NULL;
     } else if (is_expected && memo->extent - first == pattern->shape.step) {
         memo_met_event(memo, first);

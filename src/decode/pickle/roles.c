@@ -30,12 +30,12 @@ static size_t batch_size(const struct pickle_vm *vm)
 
 static enum node_role role_of_key(const struct pickle_vm *vm, value key)
 {
-    switch (pickle_key(vm, key)) {
-    case KEY_SEGMENTS:
+    switch (rows_field(&vm->rows, ROW_SNAPSHOT, key)) {
+    case PART_SEGMENTS:
         return ROLE_SEGMENTS;
-    case KEY_DEVICE_TRACES:
+    case PART_TRACES:
         return ROLE_TRACES;
-    case KEY_EXTERNAL_ANNOTATIONS:
+    case PART_ANNOTATIONS:
         return ROLE_ANNOTATIONS;
     default:
         return ROLE_NONE;
@@ -61,7 +61,7 @@ enum node_role pickle_role_here(const struct pickle_vm *vm, bool is_dict)
 static bool once(struct pickle_vm *vm, bool *seen, const char *key)
 {
     if (*seen)
-        return pickle_fail(vm, "'%s' is given twice", key);
+        return pickle_fail(vm, "a second '%s'", key);
     *seen = true;
     return true;
 }
@@ -78,9 +78,9 @@ static bool same_root(struct pickle_vm *vm)
 static bool announce_trace(struct pickle_vm *vm, size_t device)
 {
     if (device >= DEVICES_MAX)
-        return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset, "traces of more than %d devices",
-                            DEVICES_MAX);
-    return vm->sink->trace(vm->sink->self, (uint32_t)device, vm->err);
+        return error_set_at(vm->err, STATUS_LIMIT, vm->rows.offset,
+                            "traces of more than %d devices", DEVICES_MAX);
+    return vm->rows.sink->trace(vm->rows.sink->self, (uint32_t)device, vm->err);
 }
 
 bool pickle_role_taken(struct pickle_vm *vm, value v, enum node_role role)
@@ -113,7 +113,7 @@ static bool settle_from(struct pickle_vm *vm, size_t first)
 {
     uint32_t device = value_node(&vm->values, vm->open_trace)->count;
     for (size_t i = first > vm->settled ? first : vm->settled; i < vm->depth; i++) {
-        if (!pickle_emit_event(vm, device, &vm->stack[i]))
+        if (!rows_event(&vm->rows, device, &vm->stack[i]))
             return false;
         vm->unappended++;
     }
@@ -147,13 +147,13 @@ static bool emit_whole_trace(struct pickle_vm *vm, uint32_t device, value v)
     const value *items;
     size_t count;
     if (!value_sequence(&vm->values, v, &items, &count))
-        return pickle_fail(vm, "a trace is %s: a list of events expected",
+        return pickle_fail(vm, "expected a trace (a list of events), found %s",
                            value_kind_name(&vm->values, v));
     if (!announce_trace(vm, device))
         return false;
     for (size_t i = 0; i < count; i++) {
         value event = items[i];
-        if (!pickle_emit_event(vm, device, &event))
+        if (!rows_event(&vm->rows, device, &event))
             return false;
     }
     value_node(&vm->values, v)->role = ROLE_USED;
@@ -180,11 +180,12 @@ static bool emit_list(struct pickle_vm *vm, enum node_role role, value v, const 
     if (v == VALUE_NONE || role_of(vm, v) == role)
         return true;
     if (!value_sequence(&vm->values, v, &items, &count))
-        return pickle_fail(vm, "'%s' is %s: a list expected", key, value_kind_name(&vm->values, v));
+        return pickle_fail(vm, "expected a list for %s, found %s", key,
+                           value_kind_name(&vm->values, v));
     for (size_t i = 0; i < count; i++) {
-        bool ok = role == ROLE_SEGMENTS ? pickle_emit_segment(vm, items[i])
+        bool ok = role == ROLE_SEGMENTS ? rows_segment(&vm->rows, items[i])
                   : role == ROLE_TRACES ? emit_trace(vm, (uint32_t)i, items[i])
-                                        : pickle_emit_annotation(vm, items[i]);
+                                        : rows_annotation(&vm->rows, items[i]);
         if (!ok)
             return false;
     }
@@ -194,19 +195,19 @@ static bool emit_list(struct pickle_vm *vm, enum node_role role, value v, const 
 
 static bool emit_root_pair(struct pickle_vm *vm, value key, value v)
 {
-    switch (pickle_key(vm, key)) {
-    case KEY_SEGMENTS:
+    switch (rows_field(&vm->rows, ROW_SNAPSHOT, key)) {
+    case PART_SEGMENTS:
         return (role_of(vm, v) == ROLE_SEGMENTS || once(vm, &vm->saw_segments, "segments")) &&
                emit_list(vm, ROLE_SEGMENTS, v, "segments");
-    case KEY_DEVICE_TRACES:
+    case PART_TRACES:
         return (role_of(vm, v) == ROLE_TRACES || once(vm, &vm->saw_traces, "device_traces")) &&
                emit_list(vm, ROLE_TRACES, v, "device_traces");
-    case KEY_EXTERNAL_ANNOTATIONS:
+    case PART_ANNOTATIONS:
         return emit_list(vm, ROLE_ANNOTATIONS, v, "external_annotations");
-    case KEY_ALLOCATOR_SETTINGS:
-        return pickle_emit_settings(vm, v);
+    case PART_SETTINGS:
+        return rows_settings(&vm->rows, v);
     default:
-        return pickle_unknown_key(vm, SCOPE_SNAPSHOT, key);
+        return rows_unknown_key(&vm->rows, ROW_SNAPSHOT, key);
     }
 }
 
@@ -221,10 +222,10 @@ bool pickle_emit_items(struct pickle_vm *vm, value container, size_t first)
     for (size_t i = first; i < vm->depth; i += step) {
         value v = vm->stack[i];
         bool ok = role == ROLE_ROOT       ? emit_root_pair(vm, v, vm->stack[i + 1])
-                  : role == ROLE_SEGMENTS ? pickle_emit_segment(vm, v)
+                  : role == ROLE_SEGMENTS ? rows_segment(&vm->rows, v)
                   : role == ROLE_TRACES
                       ? emit_trace(vm, value_node(&vm->values, container)->count++, v)
-                      : pickle_emit_annotation(vm, v);
+                      : rows_annotation(&vm->rows, v);
         if (!ok)
             return false;
     }
@@ -250,7 +251,7 @@ bool pickle_emit_result(struct pickle_vm *vm, value root, bool *list_only)
         vm->saw_segments = true;
         ok = emit_list(vm, ROLE_SEGMENTS, root, "segments");
     } else {
-        return pickle_fail(vm, "the pickle holds %s: a dict with 'segments' expected",
+        return pickle_fail(vm, "expected a dict with 'segments', found %s",
                            value_kind_name(&vm->values, root));
     }
     if (!ok)

@@ -5,21 +5,19 @@
 
 void pickle_vm_release(struct pickle_vm *vm)
 {
-    pickle_words_release(vm);
+    rows_release(&vm->rows);
     spans_release(&vm->spans);
     patterns_release(vm);
     values_release(&vm->values);
     vec_free(vm->stack, vm->stack_capacity, sizeof *vm->stack, vm->budget);
     vec_free(vm->marks, vm->mark_capacity, sizeof *vm->marks, vm->budget);
     memo_release(&vm->memo);
-    vec_free(vm->blocks, vm->block_capacity, sizeof *vm->blocks, vm->budget);
-    vec_free(vm->frames, vm->frame_capacity, sizeof *vm->frames, vm->budget);
 }
 
 static bool push_mark(struct pickle_vm *vm)
 {
     if (vm->mark_count >= NESTING_MAX)
-        return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset,
+        return error_set_at(vm->err, STATUS_LIMIT, vm->rows.offset,
                             "more than %d containers inside each other", NESTING_MAX);
     if (vm->mark_count == vm->mark_capacity &&
         !vec_grow((void **)&vm->marks, &vm->mark_capacity, vm->mark_count + 1, sizeof *vm->marks,
@@ -109,12 +107,13 @@ static bool run_op(struct pickle_vm *vm, uint8_t op)
 static bool try_hot(struct pickle_vm *vm, uint8_t op, bool *consumed)
 {
     *consumed = false;
-    if (vm->sink == NULL || vm->depth == 0)
+    if (vm->rows.sink == NULL || vm->depth == 0)
         return true;
     if (op == '}' && pickle_in_trace(vm))
         return pickle_settle(vm) && (vm->general_only || pickle_hot_events(vm, consumed));
     value stack;
-    if (op == ']' && !vm->general_only && pickle_key(vm, vm->stack[vm->depth - 1]) == KEY_FRAMES)
+    if (op == ']' && !vm->general_only &&
+        rows_field(&vm->rows, ROW_EVENT, vm->stack[vm->depth - 1]) == EVENT_FRAMES)
         return pickle_hot_stack(vm, consumed, &stack) && (!*consumed || pickle_push(vm, stack));
     return true;
 }
@@ -122,7 +121,7 @@ static bool try_hot(struct pickle_vm *vm, uint8_t op, bool *consumed)
 bool pickle_run(struct pickle_vm *vm, value *result)
 {
     for (;;) {
-        vm->op_offset = source_offset(vm->source);
+        vm->rows.offset = source_offset(vm->source);
         if (!pickle_need(vm, 1))
             return false;
         uint8_t op = *vm->source->pos;

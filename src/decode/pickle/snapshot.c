@@ -15,15 +15,16 @@ bool pickle_snapshot(struct source *source, struct symbols *symbols, const struc
                            .symbols = symbols,
                            .budget = source->budget,
                            .err = err,
-                           .sink = sink,
                            .general_only = general_only,
                            .memo = memo_empty(sink, source->budget),
                            .protocol = -1};
     value root;
     bool list_only = false;
     values_init(&vm.values, symbols, vm.budget);
+    vm.rows =
+        (struct row_reader){.values = &vm.values, .sink = sink, .budget = vm.budget, .err = err};
     spans_init(&vm.spans, vm.budget);
-    bool ok = pickle_words_init(&vm) && pickle_need(&vm, 1);
+    bool ok = rows_begin(&vm.rows) && pickle_need(&vm, 1);
     int fallback = ok ? pickle_protocol_of_first(*source->pos) : 0;
     ok = ok && pickle_run(&vm, &root) && pickle_emit_result(&vm, root, &list_only);
     if (ok)

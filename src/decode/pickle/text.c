@@ -79,7 +79,7 @@ static bool decimal(struct pickle_vm *vm, const uint8_t *text, size_t size, valu
             carry >>= 8;
         }
     }
-    return value_new_long(&vm->values, bytes, used, vm->op_offset, v, vm->err);
+    return value_new_long(&vm->values, bytes, used, vm->rows.offset, v, vm->err);
 }
 
 static bool int_op(struct pickle_vm *vm, bool is_long)
@@ -113,7 +113,7 @@ static bool float_line(struct pickle_vm *vm)
     /* strtod() takes more than Python does: white space, hexadecimal digits, nan(...) */
     if (end != text + size || text[strcspn(text, "xX( \t\v\f\r")] != '\0')
         return pickle_fail(vm, "expected a float");
-    if (!value_new_node(&vm->values, NODE_FLOAT, vm->op_offset, &v, vm->err))
+    if (!value_new_node(&vm->values, NODE_FLOAT, vm->rows.offset, &v, vm->err))
         return false;
     value_node(&vm->values, v)->as.real = real;
     return pickle_push(vm, v);
@@ -247,7 +247,7 @@ static bool persistent_op(struct pickle_vm *vm)
 {
     value id, v;
     return text_line(vm, true, &id) &&
-           value_new_items(&vm->values, NODE_PERSISTENT, &id, 1, vm->op_offset, &v, vm->err) &&
+           value_new_items(&vm->values, NODE_PERSISTENT, &id, 1, vm->rows.offset, &v, vm->err) &&
            pickle_push(vm, v);
 }
 
@@ -256,7 +256,7 @@ static bool global_op(struct pickle_vm *vm, bool ascii)
 {
     value parts[2], v;
     return text_line(vm, ascii, &parts[0]) && text_line(vm, ascii, &parts[1]) &&
-           value_new_items(&vm->values, NODE_GLOBAL, parts, 2, vm->op_offset, &v, vm->err) &&
+           value_new_items(&vm->values, NODE_GLOBAL, parts, 2, vm->rows.offset, &v, vm->err) &&
            pickle_push(vm, v);
 }
 

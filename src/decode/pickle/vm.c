@@ -10,7 +10,7 @@ bool pickle_fail(struct pickle_vm *vm, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return error_set_at(vm->err, STATUS_BAD_INPUT, vm->op_offset, "%s", text);
+    return error_set_at(vm->err, STATUS_BAD_INPUT, vm->rows.offset, "%s", text);
 }
 
 bool pickle_need(struct pickle_vm *vm, size_t count)
@@ -31,7 +31,7 @@ bool pickle_need(struct pickle_vm *vm, size_t count)
 bool pickle_grow_stack(struct pickle_vm *vm)
 {
     if (vm->depth >= UINT32_MAX / 2)
-        return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset, "the pickle stack is too deep");
+        return error_set_at(vm->err, STATUS_LIMIT, vm->rows.offset, "the pickle stack is too deep");
     return vec_grow((void **)&vm->stack, &vm->stack_capacity, vm->depth + 1, sizeof *vm->stack,
                     vm->budget, vm->err);
 }

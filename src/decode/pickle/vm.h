@@ -17,52 +17,14 @@
 #include "decode/core/value.h"
 #include "decode/pickle/memo.h"
 #include "decode/pickle/spans.h"
-
-/* Dict keys of a snapshot, in the order of key_names in words.c. */
-enum key {
-    KEY_OTHER,
-    KEY_SEGMENTS,
-    KEY_DEVICE_TRACES,
-    KEY_ALLOCATOR_SETTINGS,
-    KEY_EXTERNAL_ANNOTATIONS,
-    KEY_ACTION,
-    KEY_ADDR,
-    KEY_DEVICE_FREE,
-    KEY_SIZE,
-    KEY_STREAM,
-    KEY_TIME_US,
-    KEY_FRAMES,
-    KEY_FORWARD_FRAMES,
-    KEY_COMPILE_CONTEXT,
-    KEY_USER_METADATA,
-    KEY_POOL_ID,
-    KEY_CATEGORY,
-    KEY_NAME,
-    KEY_FILENAME,
-    KEY_LINE,
-    KEY_DEVICE,
-    KEY_ADDRESS,
-    KEY_TOTAL_SIZE,
-    KEY_ALLOCATED_SIZE,
-    KEY_ACTIVE_SIZE,
-    KEY_REQUESTED_SIZE,
-    KEY_SEGMENT_TYPE,
-    KEY_SEGMENT_POOL_ID,
-    KEY_IS_EXPANDABLE,
-    KEY_BLOCKS,
-    KEY_STATE,
-    KEY_HISTORY,
-    KEY_REAL_SIZE,
-    KEY_STAGE,
-    KEY_COUNT,
-};
+#include "decode/rows/reader.h"
 
 /* A key as the reference that stands for it: (bytes at it & mask) == reference. Holds as long as no
  * memo entry is overwritten. */
 struct key_shape {
     uint64_t mask, reference; /* mask 0: not known yet */
     uint32_t size;            /* bytes */
-    enum key key;
+    uint32_t field;           /* enum event_field */
 };
 
 #define SHAPE_FIELDS 16
@@ -82,27 +44,12 @@ struct known_string {
 
 #define RECENT_STRINGS 16
 
-enum key_scope { SCOPE_SNAPSHOT, SCOPE_SEGMENT, SCOPE_BLOCK, SCOPE_EVENT, SCOPE_ANNOTATION };
-
-/* Strings by what they mean in a snapshot; the tables are indexed by string id. */
-struct vocabulary {
-    uint8_t *key;    /* enum key */
-    uint8_t *action; /* enum action */
-    uint8_t *told;   /* bit per enum key_scope: this unknown key was announced; grows */
-    size_t size;     /* of key and action: ids from here on are neither */
-    size_t told_size;
-    size_t key_capacity, action_capacity, told_capacity;
-    string_id active_allocated, active_pending_free, active_awaiting_free, inactive;
-    string_id start, end;
-};
-
 struct pickle_vm {
     struct source *source;
     struct symbols *symbols;
     struct budget *budget;
     struct error *err;
-    const struct row_sink *sink; /* NULL: keep all values */
-    bool general_only;           /* leave hot.c out: same answer, slower; for tests */
+    bool general_only; /* leave hot.c out: same answer, slower; for tests */
     struct values values;
 
     value *stack;
@@ -110,17 +57,16 @@ struct pickle_vm {
     uint32_t *marks; /* stack depths at which a VALUE_MARK lies */
     size_t mark_count, mark_capacity;
     struct memo memo;
-    uint64_t op_offset; /* of the opcode being run */
     uint64_t buffer_count;
     int protocol;
 
+    struct row_reader rows; /* sink NULL: keep all values; offset: of the opcode being run */
+
     /* snapshots only */
-    struct vocabulary words;
     struct span_cache spans;
     value open_trace;                     /* the ROLE_TRACE list that `settled` speaks of */
     size_t settled;                       /* stack items from here on have not become rows yet */
     size_t unappended;                    /* events of open_trace that are on the stack still */
-    uint64_t event_count;                 /* events handed to the sink */
     struct key_shape shape[SHAPE_FIELDS]; /* the keys of the last events, by position */
     struct pattern_cache patterns;
     struct known_string strings[RECENT_STRINGS]; /* inline strings met lately */
@@ -128,10 +74,6 @@ struct pickle_vm {
     uint64_t last_pool_id[2];
     value root; /* what the rows handed on so far belong to; VALUE_UNSET before the first */
     bool saw_segments, saw_traces;
-    struct block_row *blocks; /* of the segment being read */
-    size_t block_capacity;
-    frame_id *frames; /* of the stack being read */
-    size_t frame_capacity;
 };
 
 /* snapshot.c: decode_pickle_snapshot(), with the choice of `general_only`. */
@@ -194,23 +136,6 @@ bool pickle_object_part(struct pickle_vm *vm, value object, enum object_part par
 void patterns_clear(struct pickle_vm *vm); /* forgets them all */
 void patterns_release(struct pickle_vm *vm);
 
-/* words.c: the vocabulary of a snapshot. */
-bool pickle_words_init(struct pickle_vm *vm);
-void pickle_words_release(struct pickle_vm *vm);
-bool pickle_unknown_key(struct pickle_vm *vm, enum key_scope scope, value key);
-
-static inline enum key pickle_key(const struct pickle_vm *vm, value v)
-{
-    uint32_t id = value_payload(v);
-    return value_tag(v) == TAG_STRING && id < vm->words.size ? (enum key)vm->words.key[id]
-                                                             : KEY_OTHER;
-}
-
-static inline string_id pickle_text(value v)
-{
-    return value_tag(v) == TAG_STRING ? value_payload(v) : STRING_EMPTY;
-}
-
 /* roles.c: which containers a snapshot consists of, and what happens to their items. */
 /* The role of a list or dict about to be pushed, from where it will go. */
 enum node_role pickle_role_here(const struct pickle_vm *vm, bool is_dict);
@@ -231,75 +156,6 @@ static inline bool pickle_in_trace(const struct pickle_vm *vm)
            (vm->mark_count > 0 && vm->marks[vm->mark_count - 1] > 0 &&
             vm->stack[vm->marks[vm->mark_count - 1] - 1] == vm->open_trace);
 }
-
-/* event.c: one event, field by field. */
-struct event_builder {
-    struct event_row row;
-    uint64_t device_free;
-    uint32_t seen; /* EVENT_SEEN() of the keys met */
-};
-
-/* The keys of an event stand together in enum key. */
-static inline bool pickle_is_event_key(enum key key)
-{
-    return key >= KEY_ACTION && key <= KEY_CATEGORY;
-}
-
-#define EVENT_SEEN(key) (UINT32_C(1) << (key))
-
-static inline void pickle_event_begin(struct event_builder *event)
-{
-    /* one by one: as a whole, compilers clear this much with a slow string instruction */
-    event->row.action = ACTION_OTHER;
-    event->row.action_name = STRING_EMPTY;
-    event->row.addr = 0;
-    event->row.size = 0;
-    event->row.time_us = TIME_NONE;
-    event->row.stack = STACK_NONE;
-    event->row.extra = (struct event_extra){0};
-    event->device_free = 0;
-    event->seen = 0;
-}
-
-static inline void pickle_event_action(const struct pickle_vm *vm, struct event_builder *event,
-                                       string_id name)
-{
-    event->row.action_name = name;
-    event->row.action = name < vm->words.size ? (enum action)vm->words.action[name] : ACTION_OTHER;
-    event->seen |= EVENT_SEEN(KEY_ACTION);
-}
-
-/* A field that is an integer: its low 64 bits, and whether it is below zero. */
-bool pickle_event_int(struct pickle_vm *vm, struct event_builder *event, enum key key,
-                      uint64_t bits, bool negative);
-bool pickle_event_value(struct pickle_vm *vm, struct event_builder *event, enum key key, value v);
-/* Whether every field is there that its action needs. */
-bool pickle_event_complete(const struct event_builder *event);
-/* Hands the event to the sink; `*v` is what stands for it from now on. */
-bool pickle_event_end(struct pickle_vm *vm, struct event_builder *event, uint32_t device, value *v);
-/* An event that is still a value, or one that was seen before. */
-bool pickle_emit_event(struct pickle_vm *vm, uint32_t device, value *v);
-
-/* frames.c, segment.c, settings.c: everything else that becomes a row. */
-bool pickle_to_frame(struct pickle_vm *vm, value v, frame_id *id);
-bool pickle_to_stack(struct pickle_vm *vm, value v, stack_id *id);
-bool pickle_to_pool(struct pickle_vm *vm, value v, uint64_t pool[2]);
-/* Fields of a segment, block or annotation (`of`). */
-bool pickle_natural(struct pickle_vm *vm, const char *of, const char *key, value v, uint64_t *out);
-bool pickle_any_int(struct pickle_vm *vm, const char *of, const char *key, value v, int64_t *out);
-bool pickle_device(struct pickle_vm *vm, const char *of, value v, uint32_t *out);
-const char *pickle_article(const char *noun); /* "a" or "an" */
-bool pickle_bad_field(struct pickle_vm *vm, const char *of, const char *key, const char *expected,
-                      value v);
-/* A container of `count` items is about to be turned into rows: STATUS_LIMIT where it was before,
- * for what a file refers to a million times must not be read a million times. Small ones may be
- * shared.
- */
-#define SHARED_MAX 16
-bool pickle_use(struct pickle_vm *vm, const char *what, value v, size_t count);
-bool pickle_emit_segment(struct pickle_vm *vm, value v);
-bool pickle_emit_annotation(struct pickle_vm *vm, value v);
-bool pickle_emit_settings(struct pickle_vm *vm, value v);
 
 /* hot.c: consumes as many events in their usual form as follow at source->pos, which is at
  * an EMPTY_DICT that would go into a trace. `*consumed` false: none; the machine must take this one

@@ -33,8 +33,9 @@ START_TEST(events)
     BAD(EVENT("\"addr\":1,\"size\":1"), 19, "an event without 'action'");
     BAD(EVENT("\"action\":\"alloc\",\"addr\":1"), 19, "an event without 'size'");
     BAD(EVENT("\"action\":\"alloc\",\"size\":1"), 19, "an event without 'addr'");
-    BAD(EVENT("\"action\":null"), 29, "expected an action (a string), found null");
-    BAD(EVENT("\"size\":-1"), 27, "expected a size (an integer from 0), found a negative number");
+    BAD(EVENT("\"action\":1"), 29, "expected a string for action, found a number");
+    BAD(EVENT("\"action\":null"), 19, "an event without 'action'");
+    BAD(EVENT("\"size\":-1"), 27, "expected an integer from 0 for size, found a negative number");
     BAD(EVENT("\"size\":\"1\""), 27, "found a string");
     BAD(EVENT("\"size\":1.0"), 27, "found a number that is not whole");
     BAD(EVENT("\"addr\":18446744073709551616"), 27, "found a number beyond 64 bits");

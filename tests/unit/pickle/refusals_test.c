@@ -71,10 +71,10 @@ START_TEST(not_a_snapshot)
     BAD("}.", 1, "no key 'segments'");
     BAD("](K\x01"
         "e.",
-        4, "a segment is an int");
-    BAD("}\x8c\x08segmentsK\x01s.", 13, "'segments' is an int");
-    BAD("}(\x8c\x08segments]\x8c\x08segments]u.", 23, "twice");
-    BAD("}K\x01Ns.", 4, "a string expected");
+        4, "expected a segment (a dict), found an int");
+    BAD("}\x8c\x08segmentsK\x01s.", 13, "expected a list for segments, found an int");
+    BAD("}(\x8c\x08segments]\x8c\x08segments]u.", 23, "a second 'segments'");
+    BAD("}K\x01Ns.", 4, "expected a string as key of a snapshot");
 }
 END_TEST
 
@@ -82,22 +82,22 @@ START_TEST(bad_events)
 {
     BAD(TRACES "K\x01"
                "eeu.",
-        23, "an event is an int");
+        23, "expected an event (a dict), found an int");
     BAD(TRACES "}(" KEY_ALLOC "\x8c\x04sizeK\x07ueeu.", 21, "without 'addr'");
     BAD(TRACES "}(\x8c\x04sizeK\x07ueeu.", 21, "without 'action'");
     BAD(TRACES "}(" KEY_ALLOC "\x8c\x04"
                "addrK\x01\x8c\x04sizeJ\xff\xff\xff\xffueeu.",
-        21, "negative");
+        21, "expected an integer from 0 for size, found a negative number");
     BAD(TRACES "}(" KEY_ALLOC "\x8c\x04"
                "addrNueeu.",
-        21, "without 'size'");
+        21, "without 'addr'");
     BAD(TRACES "}(" KEY_ALLOC "\x8c\x04"
                "addr\x8c\x01xueeu.",
-        21, "'addr' of an event is a string");
+        21, "expected an integer from 0 for addr, found a string");
     BAD(TRACES "}(" KEY_ALLOC "\x8c\x06"
                "frames}ueeu.",
-        21, "a list expected");
-    BAD(TRACES "}(K\x01K\x02ueeu.", 21, "a key of an event is an int");
+        21, "expected a list of frames for frames, found a dict");
+    BAD(TRACES "}(K\x01K\x02ueeu.", 21, "expected a string as key of an event, found an int");
 }
 END_TEST
 
@@ -109,7 +109,7 @@ START_TEST(bad_segments)
     BAD(SEGMENT "ueu.", 14, "without 'address'");
     BAD(SEGMENT "\x8c\x07"
                 "addressK\x01\x8c\x0atotal_sizeJ\xff\xff\xff\xffueu.",
-        14, "negative");
+        14, "expected an integer from 0 for total_size, found a negative number");
     BAD(SEGMENT "\x8c\x07"
                 "addressK\x01\x8c\x0atotal_sizeK\x01\x8c\x06"
                 "blocks](}ueu.",
@@ -145,7 +145,8 @@ END_TEST
 /* A list that holds itself: Python can make it, a snapshot never is one. */
 START_TEST(recursion_is_harmless)
 {
-    BAD("}\x94(\x8c\x08segments](h\0eu.", 17, "a segment is a dict");
+    BAD("}\x94(\x8c\x08segments](h\0eu.", 17,
+        "expected a segment (a dict), found a dict that contains it");
     struct decoded decoded;
     struct error err = pickle_end(BYTES("}(\x8c\x08segments]\x8c\x12"
                                         "allocator_settings}\x8c\x01k]\x94h\0asu."),

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "decode/core/pytext.h"
-#include "decode/pickle/vm.h"
+#include "decode/rows/reader.h"
 
 /* torch writes two levels and some thirty leaves; shared containers must not multiply. */
 #define SETTINGS_DEPTH 16
@@ -11,7 +11,7 @@
 #define ALL_TEXT_MAX   ((size_t)16 << 20) /* names and values together */
 
 struct settings {
-    struct pickle_vm *vm;
+    struct row_reader *rows;
     struct buffer key; /* path of the dict being read, with a dot at its end */
     struct buffer text;
     size_t count;     /* of dict items met */
@@ -44,7 +44,7 @@ static void add_items(struct settings *settings, const value *items, size_t coun
 /* As Python prints it; tuples as lists, so that JSON and pickle read alike. */
 static void add_value(struct settings *settings, value v, unsigned depth, bool quoted)
 {
-    struct pickle_vm *vm = settings->vm;
+    struct row_reader *rows = settings->rows;
     const value *items;
     size_t count;
     uint64_t natural;
@@ -53,53 +53,54 @@ static void add_value(struct settings *settings, value v, unsigned depth, bool q
         buffer_puts(&settings->text, v == VALUE_TRUE    ? "True"
                                      : v == VALUE_FALSE ? "False"
                                                         : "None");
-    } else if (value_to_u64(&vm->values, v, &natural)) {
+    } else if (value_to_u64(rows->values, v, &natural)) {
         buffer_printf(&settings->text, "%" PRIu64, natural);
-    } else if (value_to_i64(&vm->values, v, &integer)) {
+    } else if (value_to_i64(rows->values, v, &integer)) {
         buffer_printf(&settings->text, "%" PRId64, integer);
-    } else if (value_is_node(&vm->values, v, NODE_FLOAT)) {
-        pytext_real(&settings->text, value_node(&vm->values, v)->as.real);
+    } else if (value_is_node(rows->values, v, NODE_FLOAT)) {
+        pytext_real(&settings->text, value_node(rows->values, v)->as.real);
     } else if (value_tag(v) == TAG_STRING) {
-        struct text text = symbols_text(vm->symbols, value_payload(v));
+        struct text text = symbols_text(rows->values->symbols, value_payload(v));
         if (quoted)
             pytext_quoted(&settings->text, text.bytes, text.size);
         else
             buffer_add(&settings->text, text.bytes, text.size);
-    } else if (value_sequence(&vm->values, v, &items, &count)) {
+    } else if (value_sequence(rows->values, v, &items, &count)) {
         add_items(settings, items, count, 1, depth);
-    } else if (value_mapping(&vm->values, v, &items, &count)) {
+    } else if (value_mapping(rows->values, v, &items, &count)) {
         add_items(settings, items, count, 2, depth);
     } else {
-        buffer_printf(&settings->text, "<%s>", value_kind_name(&vm->values, v));
+        buffer_printf(&settings->text, "<%s>", value_kind_name(rows->values, v));
     }
 }
 
 static bool emit_leaf(struct settings *settings, value v)
 {
-    struct pickle_vm *vm = settings->vm;
+    struct row_reader *rows = settings->rows;
     struct setting_row row;
     buffer_clear(&settings->text);
     add_value(settings, v, 0, false);
     settings->text_size += settings->key.size + settings->text.size;
     if (settings->text_size > ALL_TEXT_MAX)
-        return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset,
+        return error_set_at(rows->err, STATUS_LIMIT, rows->offset,
                             "the settings are longer than %zu bytes", ALL_TEXT_MAX);
     if (settings->key.failed || settings->text.failed)
-        return error_set(vm->err, STATUS_LIMIT, "out of memory");
-    return symbols_string(vm->symbols, settings->key.bytes, settings->key.size, &row.key,
-                          vm->err) &&
-           symbols_string(vm->symbols, settings->text.size > 0 ? settings->text.bytes : "",
-                          settings->text.size, &row.value, vm->err) &&
-           vm->sink->setting(vm->sink->self, &row, vm->err);
+        return error_set(rows->err, STATUS_LIMIT, "out of memory");
+    return symbols_string(rows->values->symbols, settings->key.bytes, settings->key.size, &row.key,
+                          rows->err) &&
+           symbols_string(rows->values->symbols,
+                          settings->text.size > 0 ? settings->text.bytes : "", settings->text.size,
+                          &row.value, rows->err) &&
+           rows->sink->setting(rows->sink->self, &row, rows->err);
 }
 
 static bool add_key(struct settings *settings, value key)
 {
-    struct pickle_vm *vm = settings->vm;
+    struct row_reader *rows = settings->rows;
     buffer_clear(&settings->text);
     add_value(settings, key, SETTINGS_DEPTH, false);
     if (settings->key.size + settings->text.size > TEXT_MAX)
-        return pickle_fail(vm, "the name of a setting is longer than %d bytes", TEXT_MAX);
+        return rows_fail(rows, "the name of a setting is longer than %d bytes", TEXT_MAX);
     buffer_add(&settings->key, settings->text.bytes, settings->text.size);
     return true;
 }
@@ -107,7 +108,7 @@ static bool add_key(struct settings *settings, value key)
 static bool emit_mapping(struct settings *settings, const value *pairs, size_t count,
                          unsigned depth)
 {
-    struct pickle_vm *vm = settings->vm;
+    struct row_reader *rows = settings->rows;
     size_t path = settings->key.size;
     for (size_t i = 0; i < count; i++) {
         const value *inner;
@@ -115,17 +116,17 @@ static bool emit_mapping(struct settings *settings, const value *pairs, size_t c
         value v = pairs[2 * i + 1];
         settings->key.size = path;
         if (++settings->count > SETTINGS_MAX)
-            return error_set_at(vm->err, STATUS_LIMIT, vm->op_offset, "more than %d settings",
+            return error_set_at(rows->err, STATUS_LIMIT, rows->offset, "more than %d settings",
                                 SETTINGS_MAX);
         if (!add_key(settings, pairs[2 * i]))
             return false;
-        if (!value_mapping(&vm->values, v, &inner, &inner_count)) {
+        if (!value_mapping(rows->values, v, &inner, &inner_count)) {
             if (!emit_leaf(settings, v))
                 return false;
             continue;
         }
         if (depth == SETTINGS_DEPTH)
-            return pickle_fail(vm, "settings nest deeper than %d", SETTINGS_DEPTH);
+            return rows_fail(rows, "settings nest deeper than %d", SETTINGS_DEPTH);
         buffer_putc(&settings->key, '.');
         if (!emit_mapping(settings, inner, inner_count, depth + 1))
             return false;
@@ -133,16 +134,15 @@ static bool emit_mapping(struct settings *settings, const value *pairs, size_t c
     return true;
 }
 
-bool pickle_emit_settings(struct pickle_vm *vm, value v)
+bool rows_settings(struct row_reader *rows, value v)
 {
     const value *pairs;
     size_t count;
-    struct settings settings = {.vm = vm};
+    struct settings settings = {.rows = rows};
     if (v == VALUE_NONE)
         return true;
-    if (!value_mapping(&vm->values, v, &pairs, &count))
-        return pickle_fail(vm, "'allocator_settings' is %s: a dict expected",
-                           value_kind_name(&vm->values, v));
+    if (!value_mapping(rows->values, v, &pairs, &count))
+        return rows_expected(rows, row_field(ROW_SNAPSHOT, PART_SETTINGS)->expected, v);
     bool ok = emit_mapping(&settings, pairs, count, 1);
     buffer_release(&settings.key);
     buffer_release(&settings.text);

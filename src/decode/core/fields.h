@@ -1,0 +1,109 @@
+/* The fields of a kind of row, described once for every encoding.
+ *
+ * A table of fields says under which name the file has a value, of which kind it must be, and where
+ * it is stored in the row. A decoder finds the field of a name, reads the value by its kind, and
+ * stores it with the functions below, which check the range. */
+#ifndef MEMSNAP_DECODE_CORE_FIELDS_H
+#define MEMSNAP_DECODE_CORE_FIELDS_H
+
+#include <stddef.h>
+
+#include "base/symbols.h"
+
+enum field_kind {
+    /* numbers, up to FIELD_DURATION */
+    FIELD_NATURAL,      /* uint64_t */
+    FIELD_HANDLE,       /* int64_t: any 64 bits, with a sign or without */
+    FIELD_TIME,         /* int64_t in microseconds; TIME_NONE where absent */
+    FIELD_DEVICE,       /* uint32_t, below 2^31 */
+    FIELD_SIZE,         /* int64_t of bytes, from 0 */
+    FIELD_CHANGE,       /* int64_t of bytes, with a sign */
+    FIELD_COUNT,        /* int64_t, from 0 */
+    FIELD_DURATION,     /* double in microseconds, from 0 to 2^53 */
+    FIELD_BOOL,         /* bool */
+    FIELD_STRING,       /* string_id */
+    FIELD_LOOSE_BOOL,   /* bool; false where the value is not true */
+    FIELD_LOOSE_STRING, /* string_id; empty where the value is not a string */
+    FIELD_LOOSE_LINE,   /* uint32_t; 0 where the value is not an integer of 32 bits from 0 */
+    FIELD_POOL,         /* uint64_t[2] */
+    FIELD_STACK,        /* stack_id: a list of frames */
+    FIELD_OTHER,        /* stored by code of its own for this field */
+};
+
+struct field {
+    struct text name;
+    const char *expected; /* "an integer from 0 for addr", for errors */
+    uint8_t kind;         /* enum field_kind */
+    bool required;
+    uint16_t offset; /* in the row */
+};
+
+#define FIELD_NATURAL_TEXT      "an integer from 0"
+#define FIELD_HANDLE_TEXT       "an integer"
+#define FIELD_TIME_TEXT         "an integer"
+#define FIELD_DEVICE_TEXT       "an integer from 0"
+#define FIELD_SIZE_TEXT         "a size in bytes"
+#define FIELD_CHANGE_TEXT       "a number of bytes"
+#define FIELD_COUNT_TEXT        "a whole number from 0"
+#define FIELD_DURATION_TEXT     "a time in microseconds"
+#define FIELD_BOOL_TEXT         "true or false"
+#define FIELD_STRING_TEXT       "a string"
+#define FIELD_LOOSE_BOOL_TEXT   "true or false"
+#define FIELD_LOOSE_STRING_TEXT "a string"
+#define FIELD_LOOSE_LINE_TEXT   "an integer"
+#define FIELD_POOL_TEXT         "two integers from 0"
+#define FIELD_STACK_TEXT        "a list of frames"
+
+/* An optional field; REQUIRED_FIELD one that every row of its kind has. */
+#define FIELD_AS(kind_, row, member, key, must)                                                    \
+    {                                                                                              \
+        .name = {key, sizeof(key) - 1}, .expected = FIELD_##kind_##_TEXT " for " key,              \
+        .kind = FIELD_##kind_, .required = must, .offset = offsetof(struct row, member)            \
+    }
+#define FIELD(kind, row, member, key)          FIELD_AS(kind, row, member, key, false)
+#define REQUIRED_FIELD(kind, row, member, key) FIELD_AS(kind, row, member, key, true)
+/* A field of FIELD_OTHER; `text` says what its value is. */
+#define OTHER_FIELD(text, key, must)                                                               \
+    {                                                                                              \
+        .name = {key, sizeof(key) - 1}, .expected = text " for " key, .kind = FIELD_OTHER,         \
+        .required = must                                                                           \
+    }
+
+static inline bool field_is_number(const struct field *field)
+{
+    return field->kind <= FIELD_DURATION;
+}
+
+static inline void *field_at(const struct field *field, void *row)
+{
+    return (char *)row + field->offset;
+}
+
+static inline bool field_has_name(const struct field *field, struct text name)
+{
+    return field->name.size == name.size &&
+           __builtin_memcmp(field->name.bytes, name.bytes, name.size) == 0;
+}
+
+/* The index of the field with that name; `count` where there is none. */
+unsigned field_find(const struct field *fields, unsigned count, struct text name);
+
+/* Stores an integer in a field of any kind of number; `offset` is the value's. */
+bool field_set_integer(const struct field *field, void *row, bool negative, uint64_t magnitude,
+                       uint64_t offset, struct error *err);
+/* FIELD_DURATION only. */
+bool field_set_real(const struct field *field, void *row, double real, uint64_t offset,
+                    struct error *err);
+/* As if the file did not have the field. */
+void field_reset(const struct field *field, void *row);
+
+/* "expected ..., found FOUND": always false. */
+bool field_expected(const struct field *field, const char *found, uint64_t offset,
+                    struct error *err);
+
+/* Fails where a required field is not in `seen` (1 << index of each field that is there). `row` is
+ * "an event" or the like, and `offset` where it begins. */
+bool fields_check(const struct field *fields, unsigned count, uint32_t seen, const char *row,
+                  uint64_t offset, struct error *err);
+
+#endif

@@ -1,0 +1,124 @@
+/* Single values: numbers, strings, frames, stacks and pool ids. */
+#include "decode/rows/reader.h"
+
+/* A value that became a frame or a stack: by its tag, or by the kind of its node. */
+static bool known(const struct row_reader *rows, value v, enum value_tag tag, enum node_kind kind,
+                  uint32_t *id)
+{
+    if (value_tag(v) == tag)
+        *id = value_payload(v);
+    else if (value_is_node(rows->values, v, kind))
+        *id = (uint32_t)value_node(rows->values, v)->as.natural;
+    else
+        return false;
+    return true;
+}
+
+static void become(struct row_reader *rows, value v, enum node_kind kind, uint32_t id)
+{
+    struct node *node = value_node(rows->values, v);
+    node->kind = (uint8_t)kind;
+    node->as.natural = id;
+}
+
+bool rows_frame(struct row_reader *rows, value v, frame_id *id)
+{
+    struct symbols *symbols = rows->values->symbols;
+    struct frame frame = {0};
+    const value *pairs;
+    size_t count;
+    if (known(rows, v, TAG_FRAME, NODE_FRAME, id))
+        return true;
+    if (value_tag(v) == TAG_STRING) { /* a formatted line in place of a frame */
+        frame.name = value_payload(v);
+        return symbols_frame(symbols, frame, id, rows->err);
+    }
+    if (!value_mapping(rows->values, v, &pairs, &count))
+        return rows_expected(rows, snapshot_rows[ROW_FRAME].expected_dict, v);
+    for (size_t i = 0; i < count; i++) {
+        unsigned field = rows_field(rows, ROW_FRAME, pairs[2 * i]);
+        if (field != NO_FIELD &&
+            !rows_store(rows, row_field(ROW_FRAME, field), &frame, pairs[2 * i + 1]))
+            return false;
+    }
+    if (!symbols_frame(symbols, frame, id, rows->err))
+        return false;
+    become(rows, v, NODE_FRAME, *id);
+    return true;
+}
+
+bool rows_stack(struct row_reader *rows, const struct field *field, value v, stack_id *id)
+{
+    const value *items;
+    size_t count;
+    if (known(rows, v, TAG_STACK, NODE_STACK, id))
+        return true;
+    bool is_line = value_tag(v) == TAG_STRING; /* a formatted line in place of the list */
+    if (is_line) {
+        items = &v;
+        count = value_payload(v) == STRING_EMPTY ? 0 : 1;
+    } else if (!value_sequence(rows->values, v, &items, &count)) {
+        return rows_expected(rows, field->expected, v);
+    }
+    if (!vec_grow((void **)&rows->frames, &rows->frame_capacity, count, sizeof *rows->frames,
+                  rows->budget, rows->err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!rows_frame(rows, items[i], &rows->frames[i]))
+            return false;
+    if (!symbols_stack(rows->values->symbols, rows->frames, count, id, rows->err))
+        return false;
+    if (!is_line)
+        become(rows, v, NODE_STACK, *id);
+    return true;
+}
+
+static bool store_pool(struct row_reader *rows, const struct field *field, uint64_t pool[2],
+                       value v)
+{
+    const value *items;
+    size_t count;
+    uint64_t id[2];
+    if (!value_sequence(rows->values, v, &items, &count) || count != 2 ||
+        !value_to_u64(rows->values, items[0], &id[0]) ||
+        !value_to_u64(rows->values, items[1], &id[1]))
+        return rows_expected(rows, field->expected, v);
+    pool[0] = id[0];
+    pool[1] = id[1];
+    return true;
+}
+
+static bool store_integer(struct row_reader *rows, const struct field *field, void *row, value v)
+{
+    uint64_t magnitude;
+    int64_t integer = 0;
+    bool negative = !value_to_u64(rows->values, v, &magnitude);
+    if (negative && !value_to_i64(rows->values, v, &integer))
+        return rows_expected(rows, field->expected, v);
+    return field_set_integer(field, row, negative, negative ? 0 - (uint64_t)integer : magnitude,
+                             rows->offset, rows->err);
+}
+
+bool rows_store(struct row_reader *rows, const struct field *field, void *row, value v)
+{
+    void *at = field_at(field, row);
+    uint64_t line;
+    switch ((enum field_kind)field->kind) {
+    case FIELD_LOOSE_STRING:
+        *(string_id *)at = value_tag(v) == TAG_STRING ? value_payload(v) : STRING_EMPTY;
+        return true;
+    case FIELD_LOOSE_BOOL:
+        *(bool *)at = v == VALUE_TRUE;
+        return true;
+    case FIELD_LOOSE_LINE:
+        *(uint32_t *)at =
+            value_to_u64(rows->values, v, &line) && line <= UINT32_MAX ? (uint32_t)line : 0;
+        return true;
+    case FIELD_STACK:
+        return rows_stack(rows, field, v, at);
+    case FIELD_POOL:
+        return store_pool(rows, field, at, v);
+    default:
+        return store_integer(rows, field, row, v);
+    }
+}
