@@ -3,9 +3,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/category.h \
 	src/analysis/category/classifier.h \
 	src/analysis/category/classify_preexisting.c \
-	src/analysis/category/classify_preexisting.h \
 	src/analysis/category/classify_traced.c \
-	src/analysis/category/classify_traced.h \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \
 	src/analysis/chain/cut.c \
@@ -15,12 +13,11 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/forward_chain.h \
 	src/analysis/chain/names.c \
 	src/analysis/chain/names.h \
-	src/analysis/chain/outputs.c \
 	src/analysis/chain/pass.c \
 	src/analysis/chain/pass.h \
 	src/analysis/chain/runs.c \
+	src/analysis/chain/sizes.c \
 	src/analysis/chain/sizes.h \
-	src/analysis/chain/times.c \
 	src/analysis/chain/tree.c \
 	src/analysis/chain/tree.h \
 	src/analysis/check/baseline.c \
@@ -60,7 +57,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/code/site_pattern.h \
 	src/analysis/code/text_ranks.c \
 	src/analysis/code/text_ranks.h \
-	src/analysis/curves/band_shapes.c \
 	src/analysis/curves/bands.c \
 	src/analysis/curves/bands.h \
 	src/analysis/curves/category_curves.c \
@@ -110,23 +106,20 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/pending.h \
 	src/analysis/growth/survivors.c \
 	src/analysis/growth/survivors.h \
-	src/analysis/layers/internal.h \
 	src/analysis/layers/layers.c \
 	src/analysis/layers/layers.h \
-	src/analysis/layers/modules.c \
 	src/analysis/layers/operator_curves.c \
 	src/analysis/layers/operator_curves.h \
 	src/analysis/layers/panels.c \
 	src/analysis/layers/panels.h \
-	src/analysis/layers/shards.c \
 	src/analysis/layers/tree.c \
+	src/analysis/layers/tree.h \
 	src/analysis/live/sites.c \
 	src/analysis/live/sites.h \
 	src/analysis/live/source.c \
 	src/analysis/live/source.h \
 	src/analysis/live/sums.c \
 	src/analysis/live/sums.h \
-	src/analysis/phase/anchors.c \
 	src/analysis/phase/births.c \
 	src/analysis/phase/births.h \
 	src/analysis/phase/humps.c \
@@ -140,6 +133,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/refine.h \
 	src/analysis/phase/rows.c \
 	src/analysis/phase/rows.h \
+	src/analysis/phase/runs.c \
+	src/analysis/phase/runs.h \
 	src/analysis/phase/step_marks.c \
 	src/analysis/phase/step_marks.h \
 	src/analysis/phase/steps.c \
@@ -157,11 +152,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/oom_verdict.c \
 	src/analysis/pool/oom_words.c \
 	src/analysis/pool/oom_words.h \
-	src/analysis/pool/oom_words_elsewhere.c \
-	src/analysis/pool/oom_words_internal.h \
 	src/analysis/pool/pinned.c \
 	src/analysis/pool/pinned.h \
-	src/analysis/pool/pinned_rows.c \
 	src/analysis/pool/pools.c \
 	src/analysis/pool/pools.h \
 	src/analysis/pool/segment_map.c \

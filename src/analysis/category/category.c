@@ -2,8 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/category/classify_preexisting.h"
-#include "analysis/category/classify_traced.h"
+#include "analysis/category/classifier.h"
 
 static void look_at_runs(struct classifier *classifier)
 {

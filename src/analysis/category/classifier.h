@@ -1,4 +1,4 @@
-/* What the rules for allocations (born.h, preexisting.h) look at together. */
+/* The state that the rules for traced and for preexisting allocations share. */
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_CLASSIFIER_H
 #define MEMSNAP_ANALYSIS_CATEGORY_CLASSIFIER_H
 
@@ -46,5 +46,17 @@ static inline uint8_t classifier_doubt(const struct classifier *classifier, enum
  * next of its size. Once all is counted. */
 bool classifier_persistent(struct classifier *classifier, uint64_t size, enum reason *reason,
                            struct error *err);
+
+/* The categories, in this order. First what is allocated in the trace, by stack, phases and
+ * lifetime; counts sizes for the others. */
+bool classify_traced(struct classifier *classifier, struct categories *categories,
+                     struct error *err);
+/* Then what was allocated before the trace's first event: with a stack (recording was on when it
+ * was made) by the context of that stack; without one only its size and its end are known. */
+bool classify_preexisting(struct classifier *classifier, struct categories *categories,
+                          struct error *err);
+/* Last, with every size counted, the parameters that plain code made in the trace. */
+bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,
+                                struct error *err);
 
 #endif

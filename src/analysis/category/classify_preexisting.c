@@ -1,4 +1,4 @@
-#include "analysis/category/classify_preexisting.h"
+#include "analysis/category/classifier.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/category/classify_traced.h"
+#include "analysis/category/classifier.h"
 
 #include <string.h>
 #include <strings.h>

@@ -24,9 +24,4 @@ bool chain_set_extras(struct forward_chain *chain, const struct chain_measure *m
 bool chain_set_times(struct forward_chain *chain, const struct chain_measure *measure,
                      struct error *err);
 
-/* The loop that an element is one iteration of, or NO_LOOP. */
-uint32_t chain_loop_of(const struct forward_chain *chain, size_t element);
-/* The elements behind `element` that are iterations of its loop, too: up to that one. */
-size_t chain_loop_end(const struct forward_chain *chain, size_t element);
-
 #endif

@@ -2,10 +2,13 @@
 #include "analysis/layers/layers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "analysis/layers/internal.h"
+#include "analysis/layers/tree.h"
 
 #define LEAST_TOLD ((int64_t)1 << 20) /* bytes of a row that says something about type sizes */
+#define UNIT_PART  4   /* a block holds at most one of so many parts of all parameters */
+#define WORTH_PART 100 /* what is less than one of so many parts is not worth it */
 
 static void note_peak(struct layers_peak *peak, int64_t bytes, size_t row)
 {
@@ -78,6 +81,118 @@ static uint64_t type_size_percent(const struct layer_trace *trace)
     return 0;
 }
 
+static void add_row(struct layers_module *module, const struct layer_row *row)
+{
+    if (row->module_params > module->params)
+        module->params = row->module_params;
+    if (row->forward_us > module->forward_us)
+        module->forward_us = row->forward_us;
+    if (row->backward_us > module->backward_us)
+        module->backward_us = row->backward_us;
+    module->all_gathered += row->all_gathered;
+    if (!row->is_forward) {
+        module->backward_rows++;
+        return;
+    }
+    module->forward_rows++;
+    module->activations += row->memory_activations;
+    module->memory_diff += row->memory_diff;
+    module->saved += row->saved_activations;
+}
+
+static bool build_modules(struct layers_report *report, struct error *err)
+{
+    const struct layer_trace *trace = report->trace;
+    size_t names = symbols_string_count(trace->symbols), capacity = 0;
+    uint32_t *of_name = NULL; /* the module's index plus one */
+    if (!vec_grow((void **)&of_name, &capacity, names, sizeof(*of_name), trace->budget, err))
+        return false;
+    memset(of_name, 0, capacity * sizeof(*of_name));
+    bool ok = true;
+    for (size_t i = 0; ok && i < trace->count; i++) {
+        uint32_t *index = &of_name[trace->rows[i].module_name];
+        if (*index == 0) {
+            ok = vec_grow((void **)&report->modules, &report->module_capacity,
+                          report->module_count + 1, sizeof(*report->modules), trace->budget, err);
+            if (!ok)
+                break;
+            report->modules[report->module_count++] =
+                (struct layers_module){.name = trace->rows[i].module_name};
+            *index = (uint32_t)report->module_count;
+        }
+        add_row(&report->modules[*index - 1], &trace->rows[i]);
+    }
+    vec_free(of_name, capacity, sizeof(*of_name), trace->budget);
+    return ok;
+}
+
+/* What each of `ranks` is spared when it keeps its part only. */
+static int64_t saved_by(int64_t params, int64_t ranks)
+{
+    return params - params / ranks - (params % ranks != 0);
+}
+
+static bool is_unit(const struct layers_report *report, const struct layers_node *node)
+{
+    return node->module != LAYERS_NONE || node->child_count == 0 ||
+           node->params <= report->nodes[0].params / UNIT_PART;
+}
+
+static int by_saved(const void *left, const void *right)
+{
+    const struct layers_shard *a = left, *b = right;
+    if (a->saved_bytes != b->saved_bytes)
+        return a->saved_bytes < b->saved_bytes ? 1 : -1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+static bool add_units(struct layers_report *report, bool *inside, struct error *err)
+{
+    for (size_t i = 0; i < report->node_count; i++) {
+        const struct layers_node *node = &report->nodes[i];
+        inside[i] = i > 0 && inside[node->parent];
+        if (inside[i] || !is_unit(report, node))
+            continue;
+        inside[i] = true;
+        if (node->params == 0)
+            continue;
+        if (!vec_grow((void **)&report->shards, &report->shard_capacity, report->shard_count + 1,
+                      sizeof(*report->shards), report->trace->budget, err))
+            return false;
+        int64_t saved = saved_by(node->params, report->options.ranks);
+        report->shards[report->shard_count++] =
+            (struct layers_shard){.node = (uint32_t)i, .saved_bytes = saved};
+        report->shard_saved += saved;
+    }
+    return true;
+}
+
+static void judge(struct layers_report *report)
+{
+    bool any = report->shard_saved >= report->allocated.bytes / WORTH_PART;
+    for (size_t i = 0; i < report->shard_count; i++) {
+        struct layers_shard *shard = &report->shards[i];
+        shard->worth = any && shard->saved_bytes > report->shard_saved / WORTH_PART;
+        report->worth_saved += shard->worth ? shard->saved_bytes : 0;
+    }
+}
+
+static bool build_shards(struct layers_report *report, struct error *err)
+{
+    size_t capacity = 0;
+    bool *inside = NULL; /* nodes: lies in a block, or is one */
+    if (!vec_grow((void **)&inside, &capacity, report->node_count, sizeof(*inside),
+                  report->trace->budget, err))
+        return false;
+    bool ok = add_units(report, inside, err);
+    vec_free(inside, capacity, sizeof(*inside), report->trace->budget);
+    if (ok && report->shard_count)
+        qsort(report->shards, report->shard_count, sizeof(*report->shards), by_saved);
+    if (ok)
+        judge(report);
+    return ok;
+}
+
 static void notice(struct layers_report *report)
 {
     const struct layer_trace *trace = report->trace;
@@ -103,8 +218,8 @@ struct layers_report *layers_report_build(const struct layer_trace *trace,
     report->trace = trace;
     report->options = *options;
     add_up(report);
-    if (rank_producers(report, err) && layers_build_modules(report, err) &&
-        layers_build_tree(report, err) && layers_build_shards(report, err)) {
+    if (rank_producers(report, err) && build_modules(report, err) &&
+        layers_build_tree(report, err) && build_shards(report, err)) {
         notice(report);
         return report;
     }

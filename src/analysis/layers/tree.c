@@ -1,8 +1,9 @@
 #define _GNU_SOURCE /* qsort_r */
+#include "analysis/layers/tree.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/layers/internal.h"
 #include "base/hash.h"
 #include "base/idtable.h"
 

@@ -3,7 +3,7 @@
 #ifndef MEMSNAP_ANALYSIS_PHASE_PASSES_H
 #define MEMSNAP_ANALYSIS_PHASE_PASSES_H
 
-#include "analysis/phase/phases.h"
+#include "analysis/phase/runs.h"
 
 #define LEAST_SAVED 5 /* blocks alive at the turn, where nothing but they tell of one */
 
@@ -43,9 +43,9 @@ bool pattern_may_be_saved(const struct pattern *pattern, size_t index, bool any_
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err);
 void pattern_sort_passes(struct pattern *pattern); /* in order of time */
 
-/* phases_humps.c: by how what may be saved piles up and goes. */
+/* humps.c: by how what may be saved piles up and goes. */
 bool passes_from_humps(struct pattern *pattern, struct error *err);
-/* phases_anchors.c: before an optimizer step that an annotation names there is a pair of passes:
+/* passes.c: before an optimizer step that an annotation names there is a pair of passes:
  * adds it where there is none yet. */
 bool passes_from_anchors(struct pattern *pattern, struct error *err);
 

@@ -12,7 +12,7 @@
 #ifndef MEMSNAP_ANALYSIS_PHASE_PATTERN_H
 #define MEMSNAP_ANALYSIS_PHASE_PATTERN_H
 
-#include "analysis/phase/phases.h"
+#include "analysis/phase/runs.h"
 
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,
                            struct error *err);

@@ -10,16 +10,6 @@
  * hook, another thread) does not end them. */
 #define FLICKER_EVENTS 8
 
-const char *phase_name(enum phase phase)
-{
-    static const char *const names[] = {
-        [PHASE_UNKNOWN] = "unknown",   [PHASE_OTHER] = "other",
-        [PHASE_DATA] = "data_loading", [PHASE_FORWARD] = "forward",
-        [PHASE_BACKWARD] = "backward", [PHASE_OPTIMIZER] = "optimizer_step",
-    };
-    return names[phase];
-}
-
 static enum phase phase_of_context(enum context context)
 {
     switch (context) {
@@ -40,23 +30,6 @@ static enum phase phase_of_context(enum context context)
         break;
     }
     return PHASE_UNKNOWN;
-}
-
-bool phases_append(struct phases *phases, uint32_t item, enum phase phase,
-                   enum phase_evidence evidence, struct error *err)
-{
-    struct phase_run *last = phases->count > 0 ? &phases->runs[phases->count - 1] : NULL;
-    if (last && last->first == item) {
-        phases->count--;
-        last = phases->count > 0 ? last - 1 : NULL;
-    }
-    if (last && last->phase == phase)
-        return true;
-    if (!vec_grow((void **)&phases->runs, &phases->runs_capacity, phases->count + 1,
-                  sizeof(*phases->runs), phases->budget, err))
-        return false;
-    phases->runs[phases->count++] = (struct phase_run){item, (uint16_t)phase, (uint16_t)evidence};
-    return true;
 }
 
 /* A run of the trace itself: a flicker is taken back. */
@@ -261,11 +234,4 @@ bool phases_build(struct phases *phases, const struct timeline *timeline, struct
     }
     *phases = made;
     return true;
-}
-
-void phases_release(struct phases *phases)
-{
-    vec_free(phases->runs, phases->runs_capacity, sizeof(*phases->runs), phases->budget);
-    vec_free(phases->guide, phases->guide_capacity, sizeof(*phases->guide), phases->budget);
-    *phases = (struct phases){0};
 }

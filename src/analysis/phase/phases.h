@@ -8,73 +8,15 @@
  * at its time: Optimizer.step, or a DataLoader's.
  *
  * What is left between a step's own phases is then told by what is born in it
- * (phases_refine.h), and a trace without a single stack by how long its
- * allocations live (phases_pattern.h). */
+ * (refine.h), and a trace without a single stack by how long its
+ * allocations live (pattern.h). */
 #ifndef MEMSNAP_ANALYSIS_PHASE_PHASES_H
 #define MEMSNAP_ANALYSIS_PHASE_PHASES_H
 
 #include "analysis/code/site.h"
-#include "model/timeline.h"
-
-/* Those above PHASE_DATA are a training step's own. */
-enum phase {
-    PHASE_UNKNOWN, /* no evidence at all */
-    PHASE_OTHER,   /* other code */
-    PHASE_DATA,    /* a DataLoader hands out the next batch */
-    PHASE_FORWARD,
-    PHASE_BACKWARD,
-    PHASE_OPTIMIZER,
-    PHASE_COUNT,
-};
-
-enum phase_evidence { PHASE_BY_STACK, PHASE_BY_ANNOTATION, PHASE_BY_LIFETIMES, PHASE_GUESSED };
-
-/* "forward", "optimizer_step", "data_loading", "other", "unknown" */
-const char *phase_name(enum phase phase);
-
-/* Consecutive items in one phase. */
-struct phase_run {
-    uint32_t first;    /* item */
-    uint16_t phase;    /* enum phase */
-    uint16_t evidence; /* enum phase_evidence */
-};
-
-#define NO_RUN UINT32_MAX
-
-struct phases {
-    struct phase_run *runs; /* in order; the first begins at item 0 */
-    size_t count;           /* 0 for an empty trace */
-    uint32_t *guide;        /* the run of every PHASE_STRIDE-th item */
-    bool any_step;          /* some run is forward, backward or optimizer */
-    bool has_stacks;        /* some allocation has a stack */
-    size_t runs_capacity, guide_capacity;
-    struct budget *budget; /* not owned */
-};
-
-#define PHASE_STRIDE 64
+#include "analysis/phase/runs.h"
 
 bool phases_build(struct phases *phases, const struct timeline *timeline, struct site_table *sites,
                   struct error *err);
-void phases_release(struct phases *phases);
-
-/* For what makes phases: appends a run that begins at `item`, or prolongs the last. */
-bool phases_append(struct phases *phases, uint32_t item, enum phase phase,
-                   enum phase_evidence evidence, struct error *err);
-/* The item behind a run; `items` is the length of the trace. */
-static inline uint32_t phases_run_end(const struct phases *phases, size_t run, size_t items)
-{
-    return run + 1 < phases->count ? phases->runs[run + 1].first : (uint32_t)items;
-}
-
-/* The run that holds an item; NO_RUN for EVENT_NEVER. */
-static inline uint32_t phases_run_of(const struct phases *phases, uint32_t item)
-{
-    if (item == EVENT_NEVER || phases->count == 0)
-        return NO_RUN;
-    uint32_t run = phases->guide[item / PHASE_STRIDE];
-    while (run + 1 < phases->count && phases->runs[run + 1].first <= item)
-        run++;
-    return run;
-}
 
 #endif

@@ -9,7 +9,8 @@
 #ifndef MEMSNAP_ANALYSIS_PHASE_REFINE_H
 #define MEMSNAP_ANALYSIS_PHASE_REFINE_H
 
-#include "analysis/phase/phases.h"
+#include "analysis/code/site.h"
+#include "analysis/phase/runs.h"
 
 /* `sites` is NULL where nothing has a stack: then only optimizer steps are looked for. */
 bool phases_refine(struct phases *phases, const struct timeline *timeline, struct site_table *sites,

@@ -5,6 +5,7 @@
 
 #include "analysis/live/sites.h"
 #include "analysis/pool/device_memory.h"
+#include "analysis/pool/oom_words.h"
 
 static bool out_of_memory(struct error *err)
 {
@@ -196,7 +197,8 @@ static bool explain(const struct work *work, struct oom_row *row, struct error *
     if (!ok)
         return false;
     count_others(work, row);
-    oom_judge(row, &work->rules, doubt, work->question->unit);
+    row->verdict = oom_choose_verdict(row);
+    oom_write_sentences(row, &work->rules, doubt, work->question->unit);
     return true;
 }
 

@@ -90,9 +90,10 @@ bool ooms_make(const struct live_set *set, const struct oom_question *question, 
                struct error *err);
 void ooms_release(struct ooms *ooms);
 
-/* From what has been gathered to the verdict and its words. `doubt`: why the layout is not known,
- * NULL where it is. */
-void oom_judge(struct oom_row *row, const struct allocator_rules *rules, const char *doubt,
-               enum unit unit);
+/* The verdict that the figures of a row support; all but the verdict and its sentences are filled.
+ */
+enum oom_verdict oom_choose_verdict(const struct oom_row *row);
+/* An upper bound on what was reserved but unused, by the curves alone: rounding included. */
+uint64_t oom_most_unused(const struct oom_row *row);
 
 #endif

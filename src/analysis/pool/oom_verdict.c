@@ -1,4 +1,4 @@
-#include "analysis/pool/oom_words.h"
+#include "analysis/pool/oom.h"
 
 /* Of a device, beyond what a CUDA context, cuBLAS and NCCL take in any case. */
 #define NOTABLE_SHARE 20
@@ -40,7 +40,7 @@ uint64_t oom_most_unused(const struct oom_row *row)
     return unused > 0 ? (uint64_t)unused : 0;
 }
 
-static bool others_matter(const struct oom_row *row)
+static bool others_hold_enough(const struct oom_row *row)
 {
     return row->other_bytes > 0 && row->other_bytes > row->device_bytes / NOTABLE_SHARE &&
            add(row->device_free_bytes, row->other_bytes) >= row->requested_bytes;
@@ -54,7 +54,7 @@ static bool has_fitting_hole(const struct oom_row *row)
     return row->layout.largest_bytes >= add(row->requested_bytes, unsure);
 }
 
-static enum oom_verdict choose(const struct oom_row *row)
+enum oom_verdict oom_choose_verdict(const struct oom_row *row)
 {
     const struct oom_layout *layout = &row->layout;
     uint64_t wanted = row->requested_bytes, found = row->device_free_bytes;
@@ -70,12 +70,5 @@ static enum oom_verdict choose(const struct oom_row *row)
     } else if (add(found, oom_most_unused(row)) >= wanted) {
         return OOM_UNKNOWN;
     }
-    return others_matter(row) ? OOM_OTHER_PROCESS : OOM_SHORTAGE;
-}
-
-void oom_judge(struct oom_row *row, const struct allocator_rules *rules, const char *doubt,
-               enum unit unit)
-{
-    row->verdict = choose(row);
-    oom_put_into_words(row, rules, doubt, unit);
+    return others_hold_enough(row) ? OOM_OTHER_PROCESS : OOM_SHORTAGE;
 }

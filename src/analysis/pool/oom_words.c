@@ -4,13 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/pool/oom_words_internal.h"
 #include "base/utf8.h"
 
 #define LABEL_MOST 120 /* bytes */
 
-/* Adds to what is there. */
-void oom_say(const struct words *words, const char *format, ...)
+/* A text that grows as far as there is room. */
+struct words {
+    char *out; /* NUL-terminated */
+    size_t size;
+    enum unit unit;
+};
+
+static void say(const struct words *words, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(const struct words *words, const char *format, ...)
 {
     size_t used = strlen(words->out);
     va_list arguments;
@@ -19,12 +27,18 @@ void oom_say(const struct words *words, const char *format, ...)
     va_end(arguments);
 }
 
-struct size_text oom_size(const struct words *words, uint64_t bytes)
+struct size_text {
+    char text[UNITS_TEXT_SIZE];
+};
+
+static struct size_text size_text(const struct words *words, uint64_t bytes)
 {
     struct size_text size;
     units_bytes(size.text, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, words->unit);
     return size;
 }
+
+#define SIZE(bytes) (size_text(words, bytes).text)
 
 static uint64_t positive(int64_t bytes)
 {
@@ -34,14 +48,99 @@ static uint64_t positive(int64_t bytes)
 static void say_other_process(const struct words *words, const struct oom_row *row)
 {
     if (row->device_is_least)
-        oom_say(words, "at least %s of the device's memory (%s or more) are held",
-                SIZE(row->other_bytes), SIZE(row->device_bytes));
+        say(words, "at least %s of the device's memory (%s or more) are held",
+            SIZE(row->other_bytes), SIZE(row->device_bytes));
     else
-        oom_say(words, "%s of the device's %s are held", SIZE(row->other_bytes),
-                SIZE(row->device_bytes));
-    oom_say(words,
-            " by other processes, or by this one outside of PyTorch's allocator (CUDA context, "
-            "NCCL, other libraries)");
+        say(words, "%s of the device's %s are held", SIZE(row->other_bytes),
+            SIZE(row->device_bytes));
+    say(words, " by other processes, or by this one outside of PyTorch's allocator (CUDA context, "
+               "NCCL, other libraries)");
+}
+
+/* "private pool (0, 3) of a CUDA graph", "the default pool" */
+static void say_pool(const struct words *words, const struct pool_key *key)
+{
+    if (pool_key_is_private(key))
+        say(words, "private pool (%llu, %llu) of a CUDA graph", (unsigned long long)key->pool[0],
+            (unsigned long long)key->pool[1]);
+    else
+        say(words, "the default pool");
+}
+
+/* "private pool (0, 3) of a CUDA graph", "the default pool of stream 0x7", "the default pool, for
+ * requests up to 1 MiB" */
+static void say_place(const struct words *words, const struct oom_elsewhere *elsewhere)
+{
+    const struct pool_key *key = &elsewhere->most;
+    char stream[STREAM_TEXT_SIZE];
+    say_pool(words, key);
+    if (elsewhere->kind == ELSEWHERE_SIZES)
+        say(words, ", for requests %s 1 MiB", key->is_small ? "up to" : "above");
+    else if (elsewhere->kind != ELSEWHERE_GRAPHS)
+        say(words, " of stream %s", stream_text(stream, key->stream));
+}
+
+/* "6 private pools of CUDA graphs, 168.00 MiB each", "the pools of 3 other streams, of which stream
+ * 0x7 has most, 12.00 MiB" */
+static void say_places(const struct words *words, const struct oom_elsewhere *elsewhere)
+{
+    const struct pool_key *most = &elsewhere->most;
+    unsigned long long places = elsewhere->places;
+    char stream[STREAM_TEXT_SIZE];
+    if (elsewhere->kind == ELSEWHERE_GRAPHS)
+        say(words, "%llu private pools of CUDA graphs", places);
+    else
+        say(words, "the %spools of %llu %sstreams",
+            elsewhere->kind == ELSEWHERE_DEFAULT ? "default " : "", places,
+            elsewhere->kind == ELSEWHERE_DEFAULT ? "" : "other ");
+    if (elsewhere->least_bytes == elsewhere->most_bytes)
+        say(words, ", %s each", SIZE(elsewhere->most_bytes));
+    else if (elsewhere->kind == ELSEWHERE_GRAPHS)
+        say(words, ", of which (%llu, %llu) has most, %s", (unsigned long long)most->pool[0],
+            (unsigned long long)most->pool[1], SIZE(elsewhere->most_bytes));
+    else
+        say(words, ", of which stream %s has most, %s", stream_text(stream, most->stream),
+            SIZE(elsewhere->most_bytes));
+}
+
+static void say_elsewhere(const struct words *words, const struct oom_layout *layout)
+{
+    const struct oom_elsewhere *elsewhere = &layout->elsewhere;
+    say(words, "free, but not for this request: ");
+    if (elsewhere->bytes < layout->elsewhere_bytes)
+        say(words, "of %s unused in other pools ", SIZE(layout->elsewhere_bytes));
+    say(words, "%s lie %sin ", SIZE(elsewhere->bytes),
+        elsewhere->bytes < layout->elsewhere_bytes ? "" : "unused ");
+    if (elsewhere->places > 1)
+        say_places(words, elsewhere);
+    else
+        say_place(words, elsewhere);
+    if (layout->largest_bytes > 0)
+        say(words, "; the largest hole in the pool of this request is %s",
+            SIZE(layout->largest_bytes));
+    else
+        say(words, "; the pool of this request has no hole");
+}
+
+static void say_elsewhere_next(const struct words *words, const struct oom_elsewhere *elsewhere,
+                               const struct allocator_rules *rules)
+{
+    if (elsewhere->kind == ELSEWHERE_DEFAULT)
+        say(words, "call torch.cuda.empty_cache() before the capture: while a CUDA graph is "
+                   "captured nothing is given back");
+    else if (elsewhere->kind == ELSEWHERE_GRAPHS)
+        say(words,
+            "let the CUDA graphs share one pool (torch.cuda.graph(..., pool=...)), or delete "
+            "graphs that are done: until then their memory serves nothing else");
+    else if (elsewhere->kind == ELSEWHERE_STREAMS)
+        say(words, "allocate on one stream what need not be on two: a block serves only the "
+                   "stream it was made on");
+    else if (rules->expandable_segments)
+        say(words, "expandable_segments is on already, but a page goes back to the device only "
+                   "when no block is left in it: free the long-lived blocks of that pool earlier");
+    else
+        say(words, "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, so that unused pages "
+                   "of one pool go back to the device");
 }
 
 static void say_sentence(const struct words *words, const struct oom_row *row, const char *doubt)
@@ -49,42 +148,38 @@ static void say_sentence(const struct words *words, const struct oom_row *row, c
     const struct oom_layout *layout = &row->layout;
     switch (row->verdict) {
     case OOM_PROCESS_LIMIT:
-        oom_say(
-            words,
+        say(words,
             "the device had %s free, enough for the segment of %s that it takes: a limit on this "
             "process refused it",
             SIZE(row->device_free_bytes), SIZE(row->segment_bytes));
         break;
     case OOM_FRAGMENTATION:
-        oom_say(
-            words,
+        say(words,
             "fragmentation: %s free on the device and %s unused in the pool's segments are enough, "
             "but the largest hole is %s",
             SIZE(row->device_free_bytes), SIZE(layout->pool_bytes), SIZE(layout->largest_bytes));
         break;
     case OOM_OTHER_POOL:
-        oom_say_elsewhere(words, layout);
+        say_elsewhere(words, layout);
         break;
     case OOM_OTHER_PROCESS:
         say_other_process(words, row);
         break;
     case OOM_SHORTAGE:
-        oom_say(words, "a true shortage: %s are in use, and %s free on the device",
-                SIZE(positive(row->at.active_bytes)), SIZE(row->device_free_bytes));
+        say(words, "a true shortage: %s are in use, and %s free on the device",
+            SIZE(positive(row->at.active_bytes)), SIZE(row->device_free_bytes));
         if (layout->inactive_bytes > 0)
-            oom_say(words, " with %s unused in segments", SIZE(layout->inactive_bytes));
-        oom_say(words, " are too little for %s", SIZE(row->requested_bytes));
+            say(words, " with %s unused in segments", SIZE(layout->inactive_bytes));
+        say(words, " are too little for %s", SIZE(row->requested_bytes));
         break;
     case OOM_UNKNOWN:
         if (doubt)
-            oom_say(
-                words,
+            say(words,
                 "up to %s were reserved but unused, which may have been enough, but how they were "
                 "cut up is not known: %s",
                 SIZE(oom_most_unused(row)), doubt);
         else
-            oom_say(
-                words,
+            say(words,
                 "a hole of %s in the pool of this request would have served it, and the capture "
                 "does not tell why it did not",
                 SIZE(layout->largest_bytes));
@@ -104,8 +199,7 @@ static void say_pins(const struct words *words, const struct oom_row *row, const
         return;
     const struct pin_row *pin = &row->pinned.items[0];
     bool many = pin->segments != 1;
-    oom_say(
-        words, "%s%llu block%s %s%.*s, %s%s, keep%s %s of segments from going back to the device",
+    say(words, "%s%llu block%s %s%.*s, %s%s, keep%s %s of segments from going back to the device",
         lead, (unsigned long long)pin->segments, many ? "s" : "", is_place(pin->label) ? "of " : "",
         utf8_clip(pin->label, LABEL_MOST), pin->label, SIZE(pin->block_bytes),
         many ? " in all" : "", many ? "" : "s", SIZE(pin->pinned_bytes));
@@ -145,20 +239,19 @@ static void say_largest(const struct words *words, const struct oom_row *row)
     const struct oom_site *site = &row->sites[0];
     const char *helps = remedy(category), *separator = "";
     if (!helps && !is_place(site->label)) {
-        oom_say(words,
-                "record the history from the start of the run, with stacks, to see what holds "
-                "so much");
+        say(words, "record the history from the start of the run, with stacks, to see what holds "
+                   "so much");
         return;
     }
     if (helps) {
-        oom_say(words, "most is %s (%s), and what helps is %s", category_name(category),
-                SIZE(positive(row->categories[0].bytes)), helps);
+        say(words, "most is %s (%s), and what helps is %s", category_name(category),
+            SIZE(positive(row->categories[0].bytes)), helps);
         separator = "; ";
     }
     if (is_place(site->label))
-        oom_say(words, "%sthe largest call site is %.*s (%s, %s)", separator,
-                utf8_clip(site->label, LABEL_MOST), site->label, category_name(site->category),
-                SIZE(positive(site->bytes)));
+        say(words, "%sthe largest call site is %.*s (%s, %s)", separator,
+            utf8_clip(site->label, LABEL_MOST), site->label, category_name(site->category),
+            SIZE(positive(site->bytes)));
 }
 
 static void say_next(const struct words *words, const struct oom_row *row,
@@ -166,40 +259,39 @@ static void say_next(const struct words *words, const struct oom_row *row,
 {
     switch (row->verdict) {
     case OOM_PROCESS_LIMIT:
-        oom_say(words, "look for torch.cuda.set_per_process_memory_fraction() or "
-                       "per_process_memory_fraction, and raise it");
+        say(words, "look for torch.cuda.set_per_process_memory_fraction() or "
+                   "per_process_memory_fraction, and raise it");
         break;
     case OOM_FRAGMENTATION:
         if (!rules->expandable_segments) {
-            oom_say(words,
-                    "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA "
-                    "call");
+            say(words, "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA "
+                       "call");
             say_pins(words, row, "; ");
         } else {
-            oom_say(words, "expandable_segments is on already: free what is long-lived earlier, or "
-                           "allocate it first");
+            say(words, "expandable_segments is on already: free what is long-lived earlier, or "
+                       "allocate it first");
         }
         break;
     case OOM_OTHER_POOL:
-        oom_say_elsewhere_next(words, &row->layout.elsewhere, rules);
+        say_elsewhere_next(words, &row->layout.elsewhere, rules);
         say_pins(words, row, "; ");
         break;
     case OOM_OTHER_PROCESS:
-        oom_say(words, "look with nvidia-smi for what else runs on the device, and end or move it");
+        say(words, "look with nvidia-smi for what else runs on the device, and end or move it");
         break;
     case OOM_SHORTAGE:
         say_largest(words, row);
         break;
     case OOM_UNKNOWN:
-        oom_say(words, row->layout.after_range
-                           ? "analyze the whole capture, without --range"
-                           : "record again, and dump as soon as the error is raised");
+        say(words, row->layout.after_range
+                       ? "analyze the whole capture, without --range"
+                       : "record again, and dump as soon as the error is raised");
         break;
     }
 }
 
-void oom_put_into_words(struct oom_row *row, const struct allocator_rules *rules, const char *doubt,
-                        enum unit unit)
+void oom_write_sentences(struct oom_row *row, const struct allocator_rules *rules,
+                         const char *doubt, enum unit unit)
 {
     row->sentence[0] = row->next[0] = '\0';
     say_sentence(&(struct words){row->sentence, sizeof(row->sentence), unit}, row, doubt);

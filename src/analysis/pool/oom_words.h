@@ -1,14 +1,11 @@
-/* The sentences on an out-of-memory event, once the verdict is given. */
+/* The sentences about an out-of-memory event, once its verdict is known. */
 #ifndef MEMSNAP_ANALYSIS_POOL_OOM_WORDS_H
 #define MEMSNAP_ANALYSIS_POOL_OOM_WORDS_H
 
 #include "analysis/pool/oom.h"
 
-/* Fills `sentence` and `next`. */
-void oom_put_into_words(struct oom_row *row, const struct allocator_rules *rules, const char *doubt,
-                        enum unit unit);
-
-/* What can have been reserved but unused, by the curves alone: rounding included. */
-uint64_t oom_most_unused(const struct oom_row *row);
+/* Fills `sentence` and `next`. `doubt`: why the layout is not known, NULL where it is. */
+void oom_write_sentences(struct oom_row *row, const struct allocator_rules *rules,
+                         const char *doubt, enum unit unit);
 
 #endif

@@ -1,5 +1,5 @@
 /* The verdict on an out-of-memory event, and its words. */
-#include "analysis/pool/oom.h"
+#include "analysis/pool/oom_words.h"
 
 #include <string.h>
 
@@ -32,7 +32,8 @@ static void setup(void)
 static void judge(const char *doubt, enum oom_verdict verdict, const char *sentence,
                   const char *next)
 {
-    oom_judge(&row, &rules, doubt, UNIT_AUTO);
+    row.verdict = oom_choose_verdict(&row);
+    oom_write_sentences(&row, &rules, doubt, UNIT_AUTO);
     ck_assert_str_eq(oom_verdict_name(row.verdict), oom_verdict_name(verdict));
     ck_assert_msg(strstr(row.sentence, sentence) != NULL, "\"%s\" is not in \"%s\"", sentence,
                   row.sentence);

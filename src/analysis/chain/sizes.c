@@ -1,17 +1,24 @@
 #include "analysis/chain/sizes.h"
+
+#include <stdlib.h>
+
 #include "analysis/phase/births.h"
 
-uint32_t chain_loop_of(const struct forward_chain *chain, size_t element)
+#define NANOSECONDS 1000 /* in a microsecond */
+
+/* The loop that an element is one iteration of, or NO_LOOP. */
+static uint32_t loop_of(const struct forward_chain *chain, size_t element)
 {
     const struct chain_element *it = &chain->elements[element];
     return it->end_part == it->first_part + 1 ? chain->parts[it->first_part].loop : NO_LOOP;
 }
 
-size_t chain_loop_end(const struct forward_chain *chain, size_t element)
+/* Behind the elements that are iterations of the same loop as `element`. */
+static size_t loop_end(const struct forward_chain *chain, size_t element)
 {
-    uint32_t loop = chain_loop_of(chain, element);
+    uint32_t loop = loop_of(chain, element);
     size_t end = element + 1;
-    while (loop != NO_LOOP && end < chain->count && chain_loop_of(chain, end) == loop)
+    while (loop != NO_LOOP && end < chain->count && loop_of(chain, end) == loop)
         end++;
     return end;
 }
@@ -116,9 +123,85 @@ void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *
         infer_output(chain, measure, i);
     }
     for (size_t first = 0, end; first < chain->count; first = end) {
-        end = chain_loop_end(chain, first);
+        end = loop_end(chain, first);
         int64_t size = majority(chain, first, end);
         for (size_t i = first; i < end && size > 0; i++)
             repeat_output(chain, measure, i, size);
     }
+}
+
+static int64_t time_at(const struct chain_measure *measure, uint32_t item)
+{
+    return trace_time(measure->timeline->trace, item);
+}
+
+/* In nanoseconds; false where time runs backward, or out of range. */
+static bool between(const struct chain_measure *measure, uint32_t first, uint32_t end, int64_t *out)
+{
+    int64_t time;
+    if (__builtin_sub_overflow(time_at(measure, end), time_at(measure, first), &time) || time < 0)
+        return false;
+    return !__builtin_mul_overflow(time, NANOSECONDS, out);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Iterations that keep the same do the same: what one takes longer than the others is the host's
+ * affair, such as loading a library when it is first used. */
+static void take_median(struct forward_chain *chain, size_t first, size_t end, int64_t *times)
+{
+    bool equal = true;
+    for (size_t i = first; i < end; i++) {
+        const struct chain_element *a = &chain->elements[first], *b = &chain->elements[i];
+        equal &= a->activation_bytes == b->activation_bytes && a->allocations == b->allocations;
+        times[i - first] = b->forward_ns;
+    }
+    if (!equal || end - first < 3)
+        return;
+    qsort(times, end - first, sizeof(*times), compare_times);
+    for (size_t i = first; i < end; i++)
+        chain->elements[i].forward_ns = times[(end - first) / 2];
+}
+
+static bool take_times(struct forward_chain *chain, const struct chain_measure *measure)
+{
+    const struct pass *pass = measure->pass;
+    uint32_t last = pass->backward < pass->end ? pass->backward : pass->end - 1;
+    int64_t sum = 0;
+    for (size_t i = 0; i < chain->count; i++) {
+        struct chain_element *element = &chain->elements[i];
+        uint32_t end = i + 1 < chain->count ? chain->elements[i + 1].first_item : last;
+        if (!between(measure, element->first_item, end, &element->forward_ns) ||
+            __builtin_add_overflow(sum, element->forward_ns, &sum))
+            return false;
+    }
+    return sum > 0 && between(measure, last, pass->end - 1, &chain->backward_ns) &&
+           !__builtin_add_overflow(sum, chain->backward_ns, &sum);
+}
+
+bool chain_set_times(struct forward_chain *chain, const struct chain_measure *measure,
+                     struct error *err)
+{
+    size_t bytes = chain->count * sizeof(int64_t);
+    chain->timed = take_times(chain, measure);
+    if (!chain->timed) {
+        for (size_t i = 0; i < chain->count; i++)
+            chain->elements[i].forward_ns = 0;
+        chain->backward_ns = 0;
+        return true;
+    }
+    if (!budget_take(chain->budget, bytes, err))
+        return false;
+    int64_t *times = malloc(bytes);
+    for (size_t first = 0, end; times && first < chain->count; first = end) {
+        end = loop_end(chain, first);
+        take_median(chain, first, end, times);
+    }
+    budget_give(chain->budget, bytes);
+    free(times);
+    return times || error_set(err, STATUS_LIMIT, "out of memory");
 }
