@@ -19,7 +19,7 @@ TCase *reason_tests(void);
 TCase *regex_tests(void);
 TCase *report_tests(void);
 TCase *report_notices_tests(void);
-TCase *report_labels_tests(void);
+TCase *labels_tests(void);
 TCase *segment_map_tests(void);
 TCase *site_names_tests(void);
 TCase *site_tests(void);

@@ -15,7 +15,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_guess_tests());
     suite_add_tcase(suite, fragmentation_tests());
     suite_add_tcase(suite, oom_tests());
-    suite_add_tcase(suite, report_labels_tests());
+    suite_add_tcase(suite, labels_tests());
     suite_add_tcase(suite, forward_chain_tests());
     suite_add_tcase(suite, reason_tests());
     suite_add_tcase(suite, regex_tests());

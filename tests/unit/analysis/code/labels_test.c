@@ -136,7 +136,7 @@ START_TEST(nul_bytes_are_shown)
 }
 END_TEST
 
-TCase *report_labels_tests(void)
+TCase *labels_tests(void)
 {
     TCase *tests = tcase_create("labels");
     tcase_add_checked_fixture(tests, create, destroy);
