@@ -83,7 +83,7 @@ bad 'bad:1: expected a POSIX extended regular expression: back-references' 'acti
 bad 'bad:2: expected a POSIX extended regular expression: too large' "$(printf 'a: b\nactivation: (((((a{99}){99}){99}){99}){99})')"
 bad 'bad:2: expected a POSIX extended regular expression: too large' "$(printf 'a: b\nactivation: a{32767}')"
 bad 'bad:11: expected rules of at most 20000 states' "$(i=0; while [ $i -lt 20 ]; do echo 'c: a{1900}'; i=$((i + 1)); done)"
-bad 'bad:54: expected fewer categories' "$(i=0; while [ $i -lt 60 ]; do echo "c$i: x"; i=$((i + 1)); done)"
+bad 'bad:54: expected at most 53 categories of your own' "$(i=0; while [ $i -lt 60 ]; do echo "c$i: x"; i=$((i + 1)); done)"
 run analyze --rules no-such-file train-loop.pickle.gz
 exits 5
 err_has 'no-such-file: No such file or directory'

@@ -10,7 +10,7 @@ struct role_rule {
     enum frame_role role;
 };
 
-/* In order: the first that fits holds. */
+/* The first rule that fits decides. */
 static const struct role_rule torch_rules[] = {
     {"nn/modules/module.py", "_call_impl", ROLE_MODULE_CALL},
     {"nn/modules/module.py", "_wrapped_call_impl", ROLE_MODULE_CALL},
@@ -58,7 +58,7 @@ static const struct role_rule package_rules[] = {
     {"safetensors/torch.py", NULL, ROLE_MODEL_INIT},
 };
 
-/* Functions of torch that stand between a call and what it calls. The role is of no account. */
+/* Functions of torch that only pass a call on. Their role is not used. */
 static const struct role_rule wrapper_rules[] = {
     {"nn/modules/module.py", "_call_impl", ROLE_NONE},
     {"nn/modules/module.py", "_wrapped_call_impl", ROLE_NONE},
@@ -116,8 +116,8 @@ enum frame_role frame_python_role(struct text file, struct file_facts facts, str
     return ROLE_NONE;
 }
 
-/* "train", "_run2", "<module>", "Net.forward": what Python calls its functions. C++ names have
- * spaces, colons or parentheses as a rule; a bare C name is told by its missing line. */
+/* "train", "_run2", "<module>" or "Net.forward". C++ names usually have spaces, colons or
+ * parentheses; a bare C name has no line number. */
 static bool is_python_name(struct text name)
 {
     if (name.size == 0 || name.size > 256)
@@ -143,7 +143,7 @@ enum file_class frame_script_class(struct text file, struct text name, uint32_t 
     return is_launcher ? FILE_LIBRARY : FILE_USER;
 }
 
-bool frame_only_calls(struct text file, struct file_facts facts, struct text name)
+bool frame_only_forwards_calls(struct text file, struct file_facts facts, struct text name)
 {
     struct text path = {file.bytes + facts.module, file.size - facts.module};
     if (facts.class != FILE_TORCH)

@@ -90,7 +90,7 @@ static size_t common_ending(struct text a, struct text b)
     return same;
 }
 
-/* By the text read backwards, so that files that end alike are neighbours. */
+/* Compares the texts backwards, so that files with the same ending become neighbours. */
 static int compare_endings(const void *a, const void *b)
 {
     struct text x = ((const struct label_file *)a)->path;
@@ -103,7 +103,7 @@ static int compare_endings(const void *a, const void *b)
     return (cx > cy) - (cx < cy);
 }
 
-/* The shortest run of whole path components at the end that is longer than `same` bytes. */
+/* The size of the shortest ending of whole path components that is longer than `same` bytes. */
 static size_t ending_longer_than(struct text path, size_t same)
 {
     size_t size = same < path.size ? same + 1 : path.size;

@@ -1,6 +1,6 @@
-/* Labels that tell files of the same base name apart: "a/model.py:39 forward" and
- * "b/model.py:39 forward", with as many parent folders as it takes. No name is shown beyond
- * LABEL_NAME_MOST bytes: one that a file has once may stand in any number of labels. */
+/* Labels of call sites. Files of the same base name are told apart by as many parent folders as
+ * needed: "a/model.py:39 forward" and "b/model.py:39 forward". At most LABEL_NAME_MOST bytes of a
+ * name are shown, since any number of labels may repeat a long one. */
 #ifndef MEMSNAP_ANALYSIS_CODE_LABELS_H
 #define MEMSNAP_ANALYSIS_CODE_LABELS_H
 
@@ -13,17 +13,17 @@
  * where equal ones are one. */
 struct label {
     const char *full;
-    const char *brief; /* for a table: its remark in parentheses is shorter */
+    const char *brief; /* for tables: the remark in parentheses is shorter */
 };
 
 /* Adds bytes of a name. A NUL byte becomes "\x00", as on a terminal: it would end the label for
  * whatever prints or compares it. */
 void label_add_bytes(struct buffer *text, struct text shown);
-/* Adds a name; of a long one the beginning and "...". */
+/* Adds a name; a long one is cut and ends in "...". */
 void label_add_name(struct buffer *text, struct text name);
-/* Adds the last `size` bytes of a file's name; of many "..." and the end. */
+/* Adds the last `size` bytes of a file's name; if they are too long, "..." and their end. */
 void label_add_file(struct buffer *text, struct text file, size_t size);
-/* Keeps what stands in `text`, which is cleared. */
+/* Stores the text in `symbols` and clears `text`. */
 bool label_keep(struct symbols *symbols, struct buffer *text, const char **kept, struct error *err);
 
 /* The files of one report's labels. */
@@ -38,9 +38,9 @@ void label_files_init(struct label_files *files, const struct symbols *symbols,
                       struct budget *budget);
 void label_files_release(struct label_files *files);
 bool label_files_add(struct label_files *files, string_id file, struct error *err);
-/* Once all are added. */
+/* To be called once all files are added. */
 void label_files_settle(struct label_files *files);
-/* How many of the last bytes of an added file's name to show. */
+/* How many bytes at the end of an added file's name to show. */
 size_t label_files_size(const struct label_files *files, string_id file);
 
 #endif

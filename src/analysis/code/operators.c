@@ -5,19 +5,18 @@
 
 #include "analysis/code/paths.h"
 
-/* How much of a function's name is searched. */
-#define NAME_PREFIX 512
+#define NAME_PREFIX 512 /* bytes of a function's name that are examined */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Operators that only make storage: the operator that asked for it says more. */
+/* Operators that only allocate storage: the operator that called them says more. */
 static const char *const factories[] = {
     "empty",     "empty_strided",     "empty_like", "empty_permuted",
     "new_empty", "new_empty_strided", "resize_",    "_resize_output_",
 };
 
 /* Overload names without a capital letter in them. at::_ops joins operator and overload by "_"
- * (sum + dim_IntList -> sum_dim_IntList), so the two are told apart by what overloads look like. */
+ * (sum + dim_IntList -> sum_dim_IntList), so overloads are recognized by their form. */
 static const char *const overloads[] = {
     "_out",     "_dim",          "_start",     "_start_out",     "_start_step", "_memory_format",
     "_dtype",   "_dtype_layout", "_dtype_out", "_device",        "_other",      "_self",
@@ -27,7 +26,7 @@ static const char *const overloads[] = {
     "_padding", "_ratio",
 };
 
-/* Operators whose own name ends like an overload. */
+/* Operators whose own names end like an overload. */
 static const char *const whole_names[] = {"sparse_dim", "dense_dim", "affine_grid_generator"};
 
 static bool is_one_of(const char *name, const char *const *list, size_t count)
@@ -43,7 +42,7 @@ static bool is_upper(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-/* Cuts an overload without capitals off the end; false when there is none. */
+/* Removes an overload without capitals from the end; false if there is none. */
 static bool cut_ending(char *name)
 {
     size_t size = strlen(name);
@@ -57,8 +56,8 @@ static bool cut_ending(char *name)
     return false;
 }
 
-/* Cuts the overload off an at::_ops name, in place: "mul__Scalar" -> "mul_", "sum_dim_IntList" ->
- * "sum". */
+/* Removes the overload from an at::_ops name, in place: "mul__Scalar" -> "mul_", "sum_dim_IntList"
+ * -> "sum". */
 static void cut_overload(char *name)
 {
     if (is_one_of(name, whole_names, COUNT(whole_names)))
@@ -67,7 +66,7 @@ static void cut_overload(char *name)
     for (size_t i = 1; name[i]; i++) {
         if (name[i] != '_')
             continue;
-        /* an in-place operator ends in "_", so two of them are a joint */
+        /* an in-place operator ends in "_", so "__" separates it from its overload */
         if (!is_dunder && name[i + 1] == '_' && name[i + 2]) {
             name[i + 1] = '\0';
             return;

@@ -1,5 +1,5 @@
-/* What the name of a C++ function tells: the operator, the autograd node, and
- * whether it belongs to the backward pass, to communication or to a workspace. */
+/* The role of a C++ function by its name: an operator, an autograd node, the autograd engine,
+ * communication, or a library's workspace. */
 #ifndef MEMSNAP_ANALYSIS_CODE_OPERATORS_H
 #define MEMSNAP_ANALYSIS_CODE_OPERATORS_H
 
@@ -19,8 +19,8 @@ enum native_role {
 
 #define NATIVE_NAME_SIZE 128
 
-/* Fills `name` for the roles that have one, with "" for the others. Only the beginning of
- * `function` is looked at, so the work is bounded. */
+/* Fills `name` for roles that have one, else with "". Only the first 512 bytes of `function` are
+ * examined. */
 enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZE]);
 
 #endif

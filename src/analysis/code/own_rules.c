@@ -34,7 +34,7 @@ static struct text trim(struct text text)
     return text;
 }
 
-/* Where a rule stands, for what is said of it. */
+/* Where a rule stands, for messages. */
 struct place {
     const char *path;
     size_t line;
@@ -45,8 +45,8 @@ static bool bad_rule(const struct place *place, const char *what, struct error *
     return error_set(err, STATUS_USAGE, "%.80s:%zu: %s", place->path, place->line, what);
 }
 
-/* Names are shown everywhere, so they are words: none of a terminal's commands. */
-static bool is_shown(struct text name)
+/* Category names are printed everywhere, so control characters are not allowed in them. */
+static bool is_printable(struct text name)
 {
     uint32_t code;
     for (size_t at = 0, length; at < name.size; at += length) {
@@ -61,13 +61,13 @@ static bool name_category(struct text name, const struct place *place, uint8_t *
                           struct error *err)
 {
     char text[NAME_MOST + 1];
-    if (name.size == 0 || name.size > NAME_MOST || !is_shown(name))
+    if (name.size == 0 || name.size > NAME_MOST || !is_printable(name))
         return bad_rule(place, "expected a category of 1 to 64 visible bytes before the colon",
                         err);
     memcpy(text, name.bytes, name.size);
     text[name.size] = '\0';
     if (!category_define(text, category))
-        return bad_rule(place, "expected fewer categories of one's own: there may be 53", err);
+        return bad_rule(place, "expected at most 53 categories of your own", err);
     return true;
 }
 

@@ -1,9 +1,10 @@
-/* A user's own rules: which frames mean which category.
+/* The rules of --rules: which frames mean which category.
  *
- * Lines "category: regex" in order of precedence, "#" begins a comment line. A category is one of
- * memsnap's or any other name; the regex is a POSIX extended one, looked for in "file:function" of
- * a frame. Of a stack the innermost frame that some rule fits decides, by the first rule that fits
- * it. Only the last 512 bytes of a file's name and the first 512 of a function's are looked at. */
+ * A line "category: regex" is a rule; the first rules take precedence. "#" begins a comment line. A
+ * category is one of memsnap's or any other name; the regular expression (regex.h) is searched for
+ * in "file:function" of a frame. The innermost frame of a stack that matches a rule decides, by the
+ * first rule that it matches. Only the last 512 bytes of a file's name and the first 512 of a
+ * function's are matched. */
 #ifndef MEMSNAP_ANALYSIS_CODE_OWN_RULES_H
 #define MEMSNAP_ANALYSIS_CODE_OWN_RULES_H
 
@@ -13,12 +14,12 @@
 #include "base/error.h"
 #include "base/symbols.h"
 
-#define OWN_RULES_NONE UINT8_MAX /* no rule fits */
+#define OWN_RULES_NONE UINT8_MAX /* no rule matches */
 
 struct own_rules;
 
 /* NULL on failure: STATUS_USAGE, naming `path`, the line and what was expected, or STATUS_LIMIT.
- * Defines the categories that it names: to be called before threads are started. */
+ * Defines the categories that the rules name, so call it before starting threads. */
 struct own_rules *own_rules_parse(const char *path, const char *text, size_t size,
                                   struct error *err);
 void own_rules_destroy(struct own_rules *rules); /* NULL is fine */

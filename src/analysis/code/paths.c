@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-/* Longer names are judged by their ending alone, which bounds the work a hostile name can cause. */
+/* Longer names are classified by their ending alone, which bounds the work per name. */
 #define PATH_LONGEST 4096
 
-/* Folders and files inside torch, for a torch that is not under site-packages (a checkout, a
- * relocated build). Only names that a user's own folder called `torch` hardly has. */
+/* Folders and files inside torch, to recognize a torch outside site-packages (a checkout, a
+ * relocated build). Only names that are unlikely in a user's own folder called `torch`. */
 static const char *const torch_insides[] = {
     "_dynamo/",
     "_inductor/",
@@ -58,7 +58,7 @@ static const char *const torch_insides[] = {
 };
 
 /* Installed packages, or parts of them, that only pass calls on: the frame of interest is
- * further out. A library that computes (transformers/models, flash_attn, timm) is not here. */
+ * further out. Libraries that compute (transformers/models, flash_attn, timm) are not listed. */
 static const char *const forwarders[] = {
     /* argument and shape checks, einsum front ends */
     "einops/",
@@ -128,8 +128,8 @@ static const char *const forwarders[] = {
     "wandb/",
 };
 
-/* Modules of the standard library that show up in stacks, for installations whose
- * folder is just Lib (Windows). */
+/* Modules of the standard library that occur in stacks, for installations whose folder is just Lib
+ * (Windows). */
 static const char *const standard_modules[] = {
     "contextlib.py", "functools.py", "threading.py",     "runpy.py",       "asyncio/",
     "concurrent/",   "ctypes/",      "multiprocessing/", "importlib/",     "unittest/",
@@ -186,7 +186,7 @@ static bool is_separator(char c)
     return c == '/' || c == '\\';
 }
 
-/* As text_starts, with '/' in the prefix standing for either separator. */
+/* Like text_starts(), but '/' in the prefix matches either separator. */
 static bool path_starts(struct text path, const char *prefix)
 {
     size_t i = 0;
@@ -207,8 +207,7 @@ static bool path_starts_any(struct text path, const char *const *prefixes, size_
     return false;
 }
 
-/* Longer names than any file system has are cut: one of megabytes may be asked for a million
- * times. */
+/* Longer names are cut: a name of megabytes may be asked for a million times. */
 #define NAME_MOST ((size_t)4096)
 
 struct text path_base(struct text file)
@@ -226,7 +225,8 @@ static bool is_interpreter_folder(struct text name)
     return at > 0 && at < name.size && name.bytes[at] >= '0' && name.bytes[at] <= '9';
 }
 
-/* What one folder of the path, and what follows it, says. */
+/* Classifies a file by one folder of its path and what follows it; false if that decides nothing.
+ */
 static bool classify_at(struct text file, struct text before, struct text folder, size_t next,
                         struct file_facts *facts)
 {

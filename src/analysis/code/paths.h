@@ -1,8 +1,7 @@
-/* What the name of a source file tells: whose code it is.
+/* Whose code a source file is, by its name.
  *
- * Frames name files of many machines: '/' and '\' both separate folders, C++
- * frames have "??", "" or a bare "Foo.cpp", and generated Python has pseudo
- * names such as <string>. */
+ * Captures come from any platform: both '/' and '\' separate folders, C++ frames have "??", "" or a
+ * bare "Foo.cpp", and generated Python has pseudo names such as <string>. */
 #ifndef MEMSNAP_ANALYSIS_CODE_PATHS_H
 #define MEMSNAP_ANALYSIS_CODE_PATHS_H
 
@@ -11,7 +10,7 @@
 #include "base/symbols.h"
 
 enum file_class {
-    FILE_UNSEEN,  /* not classified yet: never a result */
+    FILE_UNSEEN,  /* not classified yet; never returned */
     FILE_NATIVE,  /* not Python */
     FILE_USER,    /* Python code under study, installed libraries included */
     FILE_TORCH,   /* Python of the torch package */
@@ -21,19 +20,19 @@ enum file_class {
 
 struct file_facts {
     enum file_class class;
-    uint16_t module; /* torch and installed packages: where the path inside site-packages or torch
-                        begins */
+    uint16_t module; /* torch and installed packages: offset of the path inside site-packages or
+                        torch */
 };
 
 struct file_facts path_classify(struct text file);
 
-/* The part behind the last folder separator. */
+/* The part after the last folder separator. */
 struct text path_base(struct text file);
 
 bool text_equals(struct text text, const char *word);
 bool text_starts(struct text text, const char *prefix);
 bool text_ends(struct text text, const char *suffix);
-/* Where `word` first occurs, NULL where it does not. */
+/* The first occurrence of `word`, or NULL. */
 const char *text_find(struct text text, const char *word);
 
 #endif

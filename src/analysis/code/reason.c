@@ -16,7 +16,7 @@ static const char *const names[] = {
     [CATEGORY_COUNT] = "unexplained",
 };
 
-/* A user's own; those of a run are few and stay. */
+/* Categories of the user's own; never freed. */
 static char *own_names[CATEGORY_LIMIT - CATEGORY_COUNT - 1];
 static uint8_t own_count;
 
@@ -25,7 +25,7 @@ const char *category_name(enum category category)
     return category <= CATEGORY_COUNT ? names[category] : own_names[category - CATEGORY_COUNT - 1];
 }
 
-/* CATEGORY_COUNT + 1 + own_count where there is none. */
+/* The index of a name, or CATEGORY_COUNT + 1 + own_count if it is unknown. */
 static uint8_t index_of(const char *name)
 {
     uint8_t i = 0;

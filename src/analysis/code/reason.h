@@ -1,4 +1,4 @@
-/* Why an allocation has its category: the rule that decided, one of a fixed set. */
+/* Categories, and the reasons for them: which of a fixed set of rules decided. */
 #ifndef MEMSNAP_ANALYSIS_CODE_REASON_H
 #define MEMSNAP_ANALYSIS_CODE_REASON_H
 
@@ -17,17 +17,16 @@ enum category {
     CATEGORY_WORKSPACE,
     CATEGORY_UNKNOWN,
     CATEGORY_COUNT,
-    CATEGORY_LIMIT = 64, /* ids above CATEGORY_COUNT are a user's own: category_define() */
+    CATEGORY_LIMIT = 64, /* ids above CATEGORY_COUNT are the user's own: see category_define() */
 };
 
-/* "optimizer_state"; "unexplained" for CATEGORY_COUNT: what a trace that contradicts itself leaves
- * over */
+/* "optimizer_state"; "unexplained" for CATEGORY_COUNT, bytes that a contradictory trace leaves
+ * unaccounted for */
 const char *category_name(enum category category);
-/* The category of that name; a new one, for this run of the program, where there is none. To be
- * called before threads are started. False where there are too many already. Raw bytes: escape
- * before showing. */
+/* Finds the category of that name, or defines it for this run of the program. Call it before
+ * starting threads. False when there are too many. Names are raw bytes: escape them for display. */
 bool category_define(const char *name, uint8_t *category);
-/* The category of that name that there is, "unexplained" not among them; false: none. */
+/* Finds an existing category by its name; false if there is none. "unexplained" is not found. */
 bool category_find(const char *name, enum category *category);
 
 enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
@@ -77,9 +76,9 @@ enum reason {
     REASON_COUNT,
 };
 
-/* A reason as a byte: the enum, with REASON_DOUBT where it deserves a degree less of confidence
- * than by itself, since the phase it rests on is inferred too, or REASON_GUESS where that phase is
- * no more than a guess. */
+/* A reason byte is the enum value with REASON_DOUBT added when the phase it rests on is itself
+ * inferred, which lowers the confidence by one degree, or with REASON_GUESS when that phase is only
+ * a guess. */
 #define REASON_DOUBT 0x40
 #define REASON_GUESS 0x80
 
@@ -88,7 +87,7 @@ static inline enum reason reason_of(uint8_t byte)
     return (enum reason)(byte & (REASON_DOUBT - 1));
 }
 
-const char *reason_name(uint8_t byte);     /* "gradient-sizes": stable, for programs */
+const char *reason_name(uint8_t byte);     /* "gradient-sizes": a stable identifier for programs */
 const char *reason_sentence(uint8_t byte); /* for people, without a full stop */
 enum category reason_category(enum reason reason);
 enum confidence reason_confidence(uint8_t byte);

@@ -5,17 +5,17 @@
 
 #include "analysis/code/frames.h"
 
-/* Cached facts of a frame: what its names say, independent of the stack. */
+/* Cached facts about a frame, independent of the stack it is in. */
 struct frame_facts {
     bool is_known;
     uint8_t own;    /* category by the user's own rules, or OWN_RULES_NONE */
     uint8_t kind;   /* enum frame_kind */
     uint8_t role;   /* enum frame_role of a Python frame, enum native_role of another */
-    string_id name; /* of an operator or node, once a stack asked for it */
+    string_id name; /* of an operator or node; filled on demand */
 };
 
-/* The caches cover what the symbols held when the table was made and grow with them
- * by a fixed number of bytes an id, so the symbols' own budget bounds them. */
+/* The caches grow with the symbols by a fixed number of bytes per id, so the symbols' own budget
+ * bounds them. */
 struct site_table {
     struct symbols *symbols;
     const struct own_rules *rules; /* not owned; NULL: none */
@@ -56,12 +56,12 @@ struct symbols *site_table_symbols(const struct site_table *table)
     return table->symbols;
 }
 
-/* Makes a cache as long as the ids now are; new items are zero. False: out of memory. */
+/* Grows a cache to `need` items; new ones are zero. False when out of memory. */
 static bool cache_cover(void *cache, size_t *count, size_t need, size_t item)
 {
     if (need <= *count)
         return true;
-    if (need < *count + *count / 2) /* symbols that still grow cost a copy now and then only */
+    if (need < *count + *count / 2) /* grow geometrically while symbols are being added */
         need = *count + *count / 2;
     void **items = cache;
     void *grown = reallocarray(*items, need, item);
@@ -114,7 +114,7 @@ static struct frame_facts frame_facts_compute(struct site_table *table, frame_id
     return facts;
 }
 
-/* The cached facts, or, where the cache cannot grow, `*spare` filled anew. */
+/* The cached facts, or `*spare` with computed ones if the cache cannot grow. */
 static struct frame_facts *frame_facts_of(struct site_table *table, frame_id id,
                                           struct frame_facts *spare)
 {
@@ -151,30 +151,31 @@ static bool native_name(struct site_table *table, frame_id id, struct frame_fact
     return true;
 }
 
-/* A walk through one stack, innermost frame first. */
-struct walk {
+/* What is known of a stack while its frames are read, innermost first. */
+struct stack_reader {
     struct stack_facts facts;
     string_id factory;    /* outermost operator so far that only makes storage */
     string_id collective; /* innermost named collective */
-    enum frame_role role; /* innermost Python evidence; a module's call outranks its own forward */
-    bool recomputes;      /* called, directly or not, by torch.utils.checkpoint's backward half */
-    bool op_closed;       /* no operator further out may take the place of `factory` */
+    enum frame_role
+        role;        /* of the innermost Python evidence; a module's call outranks its forward */
+    bool recomputes; /* torch.utils.checkpoint's backward half is further out */
+    bool op_closed;  /* no operator further out may replace `factory` */
 };
 
-static bool walk_native(struct site_table *table, struct walk *walk, frame_id id,
+static bool read_native(struct site_table *table, struct stack_reader *reader, frame_id id,
                         struct frame_facts *facts, struct error *err)
 {
-    struct site *site = &walk->facts.site;
+    struct site *site = &reader->facts.site;
     bool no_python = site->any_python_frame == NO_FRAME;
     switch ((enum native_role)facts->role) {
     case NATIVE_OPERATOR:
-        walk->facts.in_operator = true;
-        return site->op != STRING_EMPTY || walk->op_closed ||
+        reader->facts.in_operator = true;
+        return site->op != STRING_EMPTY || reader->op_closed ||
                native_name(table, id, facts, &site->op, err);
     case NATIVE_FACTORY:
-        walk->facts.in_operator = true;
-        return site->op != STRING_EMPTY || walk->op_closed ||
-               native_name(table, id, facts, &walk->factory, err);
+        reader->facts.in_operator = true;
+        return site->op != STRING_EMPTY || reader->op_closed ||
+               native_name(table, id, facts, &reader->factory, err);
     case NATIVE_NODE: {
         string_id name;
         site->has_backward = true;
@@ -183,18 +184,18 @@ static bool walk_native(struct site_table *table, struct walk *walk, frame_id id
         if (site->node == STRING_EMPTY)
             site->node = name;
         if (text_equals(symbols_text(table->symbols, name), "AccumulateGrad"))
-            walk->facts.accumulates_grad = true;
+            reader->facts.accumulates_grad = true;
         return true;
     }
     case NATIVE_ENGINE:
         site->has_backward = true;
         return true;
     case NATIVE_COMMUNICATION:
-        walk->facts.communicates = walk->facts.communicates || no_python;
-        return walk->collective != STRING_EMPTY ||
-               native_name(table, id, facts, &walk->collective, err);
+        reader->facts.communicates = reader->facts.communicates || no_python;
+        return reader->collective != STRING_EMPTY ||
+               native_name(table, id, facts, &reader->collective, err);
     case NATIVE_WORKSPACE:
-        walk->facts.is_workspace = walk->facts.is_workspace || no_python;
+        reader->facts.is_workspace = reader->facts.is_workspace || no_python;
         return true;
     case NATIVE_PLAIN:
         break;
@@ -202,35 +203,36 @@ static bool walk_native(struct site_table *table, struct walk *walk, frame_id id
     return true;
 }
 
-static void walk_python(struct walk *walk, uint32_t index, const struct frame_facts *facts)
+static void read_python(struct stack_reader *reader, uint32_t index,
+                        const struct frame_facts *facts)
 {
-    struct site *site = &walk->facts.site;
+    struct site *site = &reader->facts.site;
     enum frame_role role = (enum frame_role)facts->role;
     if (role == ROLE_COMMUNICATION) {
-        if (site->user_frame == NO_FRAME && walk->role == ROLE_NONE)
-            walk->facts.communicates = true;
+        if (site->user_frame == NO_FRAME && reader->role == ROLE_NONE)
+            reader->facts.communicates = true;
         role = ROLE_NONE;
     }
-    if (walk->role == ROLE_NONE || (walk->role == ROLE_FORWARD && role == ROLE_MODULE_CALL))
-        walk->role = role;
-    walk->recomputes = walk->recomputes || role == ROLE_RECOMPUTE;
+    if (reader->role == ROLE_NONE || (reader->role == ROLE_FORWARD && role == ROLE_MODULE_CALL))
+        reader->role = role;
+    reader->recomputes = reader->recomputes || role == ROLE_RECOMPUTE;
     if (site->any_python_frame == NO_FRAME)
         site->any_python_frame = index;
     if (site->user_frame == NO_FRAME && facts->kind == FRAME_USER)
         site->user_frame = index;
-    /* What called into Python from an operator further out is another story. */
-    walk->op_closed = walk->op_closed || walk->factory != STRING_EMPTY;
+    /* Operators outside of this Python frame did not ask for the storage. */
+    reader->op_closed = reader->op_closed || reader->factory != STRING_EMPTY;
 }
 
-static enum context context_of(const struct walk *walk)
+static enum context context_of(const struct stack_reader *reader)
 {
-    bool has_python = walk->facts.site.any_python_frame != NO_FRAME;
-    bool in_forward = walk->role == ROLE_MODULE_CALL || walk->role == ROLE_FORWARD;
-    if (walk->recomputes && (in_forward || walk->role == ROLE_RECOMPUTE))
+    bool has_python = reader->facts.site.any_python_frame != NO_FRAME;
+    bool in_forward = reader->role == ROLE_MODULE_CALL || reader->role == ROLE_FORWARD;
+    if (reader->recomputes && (in_forward || reader->role == ROLE_RECOMPUTE))
         return CONTEXT_RECOMPUTE;
-    if (walk->facts.site.has_backward)
-        return walk->role == ROLE_MODULE_CALL ? CONTEXT_RECOMPUTE : CONTEXT_BACKWARD;
-    switch (walk->role) {
+    if (reader->facts.site.has_backward)
+        return reader->role == ROLE_MODULE_CALL ? CONTEXT_RECOMPUTE : CONTEXT_BACKWARD;
+    switch (reader->role) {
     case ROLE_MODULE_CALL:
     case ROLE_FORWARD:
         return CONTEXT_FORWARD;
@@ -257,26 +259,27 @@ static bool stack_facts_compute(struct site_table *table, stack_id id, struct st
                                 struct error *err)
 {
     struct stack stack = symbols_stack_at(table->symbols, id);
-    struct walk walk = {.facts = {.site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME},
-                                  .own = OWN_RULES_NONE}};
+    struct stack_reader reader = {
+        .facts = {.site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME},
+                  .own = OWN_RULES_NONE}};
     for (size_t i = 0; i < stack.count; i++) {
         struct frame_facts spare, *frame = frame_facts_of(table, stack.frames[i], &spare);
-        if (walk.facts.own == OWN_RULES_NONE)
-            walk.facts.own = frame->own;
+        if (reader.facts.own == OWN_RULES_NONE)
+            reader.facts.own = frame->own;
         if (frame->kind != FRAME_NATIVE)
-            walk_python(&walk, (uint32_t)i, frame);
+            read_python(&reader, (uint32_t)i, frame);
         else if (frame->role != NATIVE_PLAIN &&
-                 !walk_native(table, &walk, stack.frames[i], frame, err))
+                 !read_native(table, &reader, stack.frames[i], frame, err))
             return false;
     }
-    struct site *site = &walk.facts.site;
+    struct site *site = &reader.facts.site;
     if (site->op == STRING_EMPTY)
-        site->op = walk.factory != STRING_EMPTY ? walk.factory
-                   : site->node != STRING_EMPTY ? site->node
-                                                : walk.collective;
-    walk.facts.context = (uint8_t)context_of(&walk);
-    walk.facts.is_known = true;
-    *facts = walk.facts;
+        site->op = reader.factory != STRING_EMPTY ? reader.factory
+                   : site->node != STRING_EMPTY   ? site->node
+                                                  : reader.collective;
+    reader.facts.context = (uint8_t)context_of(&reader);
+    reader.facts.is_known = true;
+    *facts = reader.facts;
     return true;
 }
 

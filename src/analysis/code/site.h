@@ -1,10 +1,9 @@
-/* The line of whose code an allocation belongs to.
+/* The call site of an allocation: which line of code it belongs to.
  *
- * Site: the innermost Python frame that is neither in torch nor in a package that
- * only forwards calls; beside it the innermost operator (at::_ops::NAME, or the
- * autograd node such as MulBackward0). Never an unwinder or allocator frame.
- * Operators that only make storage (empty, resize_, ...) give way to the operator
- * that asked for it. */
+ * The site is the innermost Python frame that is neither in torch nor in a package that only
+ * forwards calls, with the innermost operator (at::_ops::NAME, or the autograd node such as
+ * MulBackward0) beside it; never an unwinder or allocator frame. If that operator only allocates
+ * storage (empty, resize_, ...), the operator that called it is taken instead. */
 #ifndef MEMSNAP_ANALYSIS_CODE_SITE_H
 #define MEMSNAP_ANALYSIS_CODE_SITE_H
 
@@ -29,7 +28,7 @@ struct site {
     bool has_backward;         /* an autograd engine or node frame is in the stack */
 };
 
-/* What was running, as far as one stack tells. */
+/* What was running, according to one stack. */
 enum context {
     CONTEXT_NONE,  /* no stack, or C++ frames that prove nothing */
     CONTEXT_OTHER, /* Python code, none of the following */
@@ -37,12 +36,12 @@ enum context {
     CONTEXT_DATA,  /* a DataLoader handing out a batch */
     CONTEXT_FORWARD,
     CONTEXT_BACKWARD,
-    CONTEXT_RECOMPUTE, /* the forward again, inside the backward pass (checkpointing) */
+    CONTEXT_RECOMPUTE, /* the forward pass recomputed in the backward pass (checkpointing) */
     CONTEXT_OPTIMIZER,
     CONTEXT_ZERO_GRAD,
 };
 
-/* Everything read off one stack. */
+/* Everything that one stack tells. */
 struct stack_facts {
     struct site site;
     uint8_t context;       /* enum context */
@@ -54,12 +53,12 @@ struct stack_facts {
     bool is_workspace;     /* allocated by a library for its scratch space */
 };
 
-struct site_table; /* classification of every frame and stack of a symbols, made on demand */
+struct site_table; /* the classification of every frame and stack in some symbols, made on demand */
 
 /* Adds operator names to `symbols`, which outlives the table. */
 struct site_table *site_table_create(struct symbols *symbols, struct error *err);
-/* From now on stacks are matched with a user's own rules, which stay the caller's; NULL: none. To
- * be called before anything is asked of the table. */
+/* Sets the user's own rules, which stay the caller's; NULL: none. Call it before any other query of
+ * the table. */
 void site_table_set_rules(struct site_table *table, const struct own_rules *rules);
 void site_table_destroy(struct site_table *table);
 struct symbols *site_table_symbols(const struct site_table *table);
@@ -70,20 +69,19 @@ bool site_of(struct site_table *table, stack_id stack, struct site *site, struct
 const struct stack_facts *site_stack_facts(struct site_table *table, stack_id stack,
                                            struct error *err);
 
-/* The frame that stands for the site: its user frame, else its innermost Python frame; false
- * without one. */
+/* The frame that represents the site: its user frame, else its innermost Python frame; false if it
+ * has none. */
 bool site_frame(const struct site_table *table, stack_id stack, const struct site *site,
                 frame_id *frame);
-/* The order of lines of code that hold as much as one another, wherever one is named: by file, line
- * and function. */
+/* Orders lines of code that hold equally many bytes: by file, line and function. */
 int site_frame_order(const struct site_table *table, frame_id a, frame_id b);
 
-/* "model.py:39 forward"; without a user frame the innermost Python frame; else the operator;
- * else "(no stack recorded)". Raw bytes from the input: escape before showing. */
+/* "model.py:39 forward"; without a user frame, the innermost Python frame; else the operator; else
+ * "(no stack recorded)". Raw bytes from the input: escape them for display. */
 void site_label(const struct site_table *table, stack_id stack, const struct site *site,
                 struct buffer *label);
-/* The same with the last `file_size` bytes of the file's name instead of its base name; 0: the base
- * name. `brief`: with shorter remarks, "MulBackward0 (backward)" for "MulBackward0 (backward pass,
+/* The same with the last `file_size` bytes of the file's name; 0 means its base name. `brief`
+ * shortens remarks: "MulBackward0 (backward)" for "MulBackward0 (backward pass,
  * no Python stack)". */
 void site_label_long(const struct site_table *table, stack_id stack, const struct site *site,
                      size_t file_size, bool brief, struct buffer *label);

@@ -2,7 +2,7 @@
 #include "analysis/code/paths.h"
 #include "analysis/code/site.h"
 
-#define NAME_COMPARED ((size_t)4096) /* bytes: each of many lines may have the same long name */
+#define NAME_COMPARED ((size_t)4096) /* bytes: many lines may share one long name */
 
 bool site_frame(const struct site_table *table, stack_id stack, const struct site *site,
                 frame_id *frame)

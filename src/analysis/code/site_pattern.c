@@ -4,14 +4,14 @@
 
 #include "analysis/code/paths.h"
 
-#define LONGEST ((size_t)512) /* bytes of a name that are looked at */
+#define LONGEST ((size_t)512) /* bytes of a name that are matched */
 
 static bool is_continuation(char byte)
 {
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* The bytes of the character at `at`. */
+/* The size in bytes of the character at `at`. */
 static size_t character_size(struct text text, size_t at)
 {
     size_t size = 1;
@@ -21,8 +21,8 @@ static size_t character_size(struct text text, size_t at)
     return size;
 }
 
-/* Where the set that begins at `set`, a '[', ends: behind its ']'. NULL: it does not, and '['
- * stands for itself. */
+/* The end of the set that begins with the '[' at `set`, after its ']'. NULL if there is no ']': the
+ * '[' is then an ordinary character. */
 static const char *set_end(const char *set)
 {
     const char *p = set + 1;
@@ -35,7 +35,7 @@ static const char *set_end(const char *set)
     return *p ? p + 1 : NULL;
 }
 
-/* A set has ASCII only: what is not is in none. */
+/* Sets contain ASCII characters only. */
 static bool set_holds(const char *set, const char *end, char byte)
 {
     const char *p = set + 1, *last = end - 1;
@@ -52,8 +52,8 @@ static bool set_holds(const char *set, const char *end, char byte)
     return found != negated;
 }
 
-/* Matches one item of the pattern, no '*', with the character at `at`. Returns the item's end, or
- * NULL; `*taken` is how many bytes of the text it took. */
+/* Matches one item of the pattern other than '*' with the character at `at`. Returns the end of the
+ * item, or NULL; `*taken` is the number of bytes of the text that it matched. */
 static const char *match_item(const char *item, struct text text, size_t at, size_t *taken)
 {
     const char *end;
@@ -75,8 +75,8 @@ static const char *match_item(const char *item, struct text text, size_t at, siz
 
 bool pattern_matches(const char *pattern, struct text text)
 {
-    const char *star = NULL; /* the pattern behind the last '*' */
-    size_t at = 0, from = 0; /* from: how far that one reaches */
+    const char *star = NULL; /* the pattern after the last '*' */
+    size_t at = 0, from = 0; /* from: where the text of that '*' ends */
     while (at < text.size) {
         if (*pattern == '*') {
             star = ++pattern;
@@ -100,7 +100,7 @@ bool pattern_matches(const char *pattern, struct text text)
     return *pattern == '\0';
 }
 
-/* "model.py", "model.py:39" or "model.py:39 forward", with `anywhere` behind some "/". */
+/* "model.py", "model.py:39" or "model.py:39 forward"; with `anywhere` after any "/". */
 struct forms {
     const char *pattern;
     bool anywhere;

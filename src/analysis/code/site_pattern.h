@@ -1,19 +1,19 @@
-/* Call sites named by a pattern, as `memsnap check --max-site` takes one. */
+/* Patterns that select call sites, as in `memsnap check --max-site`. */
 #ifndef MEMSNAP_ANALYSIS_CODE_SITE_PATTERN_H
 #define MEMSNAP_ANALYSIS_CODE_SITE_PATTERN_H
 
 #include "analysis/code/site.h"
 
-/* As the shell has it: * any text, ? a character, [a-z] and [!a-z] one of a set of ASCII, \ takes
- * the next character as it is. A slash fits a backslash too. Takes at most pattern x text steps.
- * Bytes of invalid UTF-8 count as characters. */
+/* Matches as a shell does: * any text, ? any character, [a-z] and [!a-z] a character of a set
+ * (ASCII only), \ quotes the next character. A slash also matches a backslash. Takes at most
+ * pattern x text steps. Each byte of invalid UTF-8 counts as a character. */
 bool pattern_matches(const char *pattern, struct text text);
 
-/* Whether a site is meant: by "model.py:39 forward", by "model.py:39", or by "model.py", where the
- * file goes by its base name or, with a slash in the pattern, by its path or an end of it. A site
- * without a Python frame goes by `label`, that of a report. Of long names the last 512 bytes of the
- * file and the first 512 of what follows are looked at. `scratch` is overwritten; where it has
- * failed afterwards, there was no memory to tell. */
+/* Matches a pattern with "model.py:39 forward", "model.py:39" and "model.py" of a site. The file is
+ * its base name or, if the pattern has a slash, its path or an ending of that. A site without a
+ * Python frame is matched by `label`, its label in a report. Only the last 512 bytes of the file's
+ * name and the first 512 of the function's are used. `scratch` is overwritten; if it has failed
+ * afterwards, memory ran out and the result means nothing. */
 bool pattern_matches_site(const char *pattern, const struct site_table *sites, stack_id stack,
                           const struct site *site, struct text label, struct buffer *scratch);
 

@@ -5,10 +5,10 @@
 #include "base/hash.h"
 #include "base/idtable.h"
 
-/* A text that stands somewhere of its own. */
+/* A text at an address of its own. */
 struct distinct {
     struct text text;
-    uint32_t index; /* the order of being met */
+    uint32_t index; /* in order of first appearance */
 };
 
 struct ranking {
@@ -19,7 +19,8 @@ struct ranking {
     uint64_t seed;
 };
 
-static bool note(struct ranking *ranking, struct text text, uint32_t *index, struct error *err)
+static bool find_or_add(struct ranking *ranking, struct text text, uint32_t *index,
+                        struct error *err)
 {
     uint64_t place = hash_word((uint64_t)(uintptr_t)text.bytes, ranking->seed);
     uint32_t tag = (uint32_t)hash_word(place + text.size, ranking->seed), found;
@@ -56,7 +57,7 @@ bool text_ranks_make(const struct text *texts, size_t count, uint32_t *ranks, st
     size_t capacity = 0;
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++)
-        ok = note(&ranking, texts[i], &ranks[i], err);
+        ok = find_or_add(&ranking, texts[i], &ranks[i], err);
     idtable_release(&ranking.table, budget);
     ok = ok && vec_grow((void **)&rank_of, &capacity, ranking.count, sizeof(*rank_of), budget, err);
     if (ok && ranking.count > 0) {

@@ -98,7 +98,7 @@ static enum view view_python(const struct flame_paths *paths, frame_id id, bool 
     struct frame frame = symbols_frame_at(symbols, id);
     struct text file = symbols_text(symbols, frame.file);
     bool is_helper =
-        !is_user && frame_only_calls(file, path_classify(file), symbols_text(symbols, frame.name));
+        !is_user && frame_only_forwards_calls(file, path_classify(file), symbols_text(symbols, frame.name));
     return is_helper && !paths->all_frames ? VIEW_HELPER : VIEW_SHOWN;
 }
 
