@@ -32,10 +32,10 @@ void advice_sums_add(struct advice_sums *sums, const struct layout_segment *segm
         sums->collectable_bytes += holes;
 }
 
-static void tell(struct advice *advice, const char *format, ...)
+static void explain(struct advice *advice, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void tell(struct advice *advice, const char *format, ...)
+static void explain(struct advice *advice, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -43,7 +43,7 @@ static void tell(struct advice *advice, const char *format, ...)
     va_end(arguments);
 }
 
-/* Every pool in pages, with nothing between the blocks. */
+/* As if each pool had its blocks side by side in whole pages. */
 static uint64_t expandable_saves(const struct pool_rows *pools)
 {
     uint64_t saved = 0;
@@ -57,24 +57,27 @@ static uint64_t expandable_saves(const struct pool_rows *pools)
     return saved;
 }
 
-static void expandable(struct advice *advice, const struct advice_sums *sums,
-                       const struct pool_rows *pools)
+static void advise_expandable(struct advice *advice, const struct advice_sums *sums,
+                              const struct pool_rows *pools)
 {
     advice->setting = "expandable_segments";
     advice->in_force = sums->rules.expandable_segments;
     advice->is_derivable = true;
     advice->would_save_bytes = expandable_saves(pools);
     if (advice->in_force && pools->total.fixed_reserved_bytes == 0)
-        tell(advice, "in force: segments grow and shrink by pages, so nothing more is to be had");
+        explain(advice,
+                "in force: segments grow and shrink by pages, so nothing more is to be had");
     else if (advice->in_force)
-        tell(advice, "in force, but some segments cannot expand: made before it was set, or in a "
-                     "pool that does without");
+        explain(advice,
+                "in force, but some segments cannot expand: made before it was set, or in a "
+                "pool that does without");
     else
-        tell(advice, "segments that grow and shrink by pages (2 MiB for small requests, 20 MiB for "
-                     "large ones) leave at best nothing unused between the blocks");
+        explain(advice,
+                "segments that grow and shrink by pages (2 MiB for small requests, 20 MiB for "
+                "large ones) leave at best nothing unused between the blocks");
 }
 
-static void max_split(struct advice *advice, const struct advice_sums *sums, enum unit unit)
+static void advise_max_split(struct advice *advice, const struct advice_sums *sums, enum unit unit)
 {
     char size[UNITS_TEXT_SIZE];
     advice->setting = "max_split_size_mb";
@@ -83,32 +86,34 @@ static void max_split(struct advice *advice, const struct advice_sums *sums, enu
     advice->would_save_bytes = sums->split_bytes;
     if (sums->rules.expandable_segments) {
         advice->would_save_bytes = 0;
-        tell(advice, "has no effect together with expandable_segments");
+        explain(advice, "has no effect together with expandable_segments");
     } else if (advice->in_force)
-        tell(advice,
-             "in force: blocks of %s and more are not split, and serve only requests as large; a "
-             "lower limit would keep more of them whole",
-             units_bytes(size, (int64_t)sums->rules.max_split_size, unit));
+        explain(
+            advice,
+            "in force: blocks of %s and more are not split, and serve only requests as large; a "
+            "lower limit would keep more of them whole",
+            units_bytes(size, (int64_t)sums->rules.max_split_size, unit));
     else
-        tell(advice, "blocks above the limit are not split, so that no small request can keep a "
-                     "large segment: at best what lies unused in segments above 20 MiB; the limit "
-                     "must be above 20");
+        explain(advice,
+                "blocks above the limit are not split, so that no small request can keep a "
+                "large segment: at best what lies unused in segments above 20 MiB; the limit "
+                "must be above 20");
 }
 
-static void collection(struct advice *advice, const struct advice_sums *sums)
+static void advise_collection(struct advice *advice, const struct advice_sums *sums)
 {
     advice->setting = "garbage_collection_threshold";
     advice->in_force = sums->rules.gc_threshold > 0;
     advice->is_derivable = true;
     advice->would_save_bytes = sums->collectable_bytes;
-    tell(advice,
-         "%sgives segments that lie wholly free back to the device before it is full; "
-         "PyTorch does that by itself before it fails, so only other processes gain, and "
-         "it acts only under torch.cuda.set_per_process_memory_fraction()",
-         advice->in_force ? "in force: " : "");
+    explain(advice,
+            "%sgives segments that lie wholly free back to the device before it is full; "
+            "PyTorch does that by itself before it fails, so only other processes gain, and "
+            "it acts only under torch.cuda.set_per_process_memory_fraction()",
+            advice->in_force ? "in force: " : "");
 }
 
-static void divisions(struct advice *advice, const struct advice_sums *sums)
+static void advise_divisions(struct advice *advice, const struct advice_sums *sums)
 {
     advice->setting = "roundup_power2_divisions";
     for (int i = 0; i < ALLOCATOR_DIVISIONS; i++)
@@ -116,12 +121,13 @@ static void divisions(struct advice *advice, const struct advice_sums *sums)
     advice->is_derivable = advice->in_force;
     advice->would_save_bytes = sums->division_bytes;
     if (advice->in_force)
-        tell(advice, "in force: without it the active blocks would be smaller by so much, but "
-                     "blocks of more sizes leave more holes");
+        explain(advice, "in force: without it the active blocks would be smaller by so much, but "
+                        "blocks of more sizes leave more holes");
     else
-        tell(advice,
-             "rounds sizes up, so that a freed block serves the next request of about its "
-             "size: costs memory at once, and what it saves later does not follow from a capture");
+        explain(
+            advice,
+            "rounds sizes up, so that a freed block serves the next request of about its "
+            "size: costs memory at once, and what it saves later does not follow from a capture");
 }
 
 void advice_make(const struct advice_sums *sums, const struct pool_rows *pools, enum unit unit,
@@ -129,8 +135,8 @@ void advice_make(const struct advice_sums *sums, const struct pool_rows *pools, 
 {
     for (int i = 0; i < SETTING_COUNT; i++)
         advice[i] = (struct advice){0};
-    expandable(&advice[SETTING_EXPANDABLE_SEGMENTS], sums, pools);
-    max_split(&advice[SETTING_MAX_SPLIT_SIZE], sums, unit);
-    collection(&advice[SETTING_GC_THRESHOLD], sums);
-    divisions(&advice[SETTING_ROUNDUP_DIVISIONS], sums);
+    advise_expandable(&advice[SETTING_EXPANDABLE_SEGMENTS], sums, pools);
+    advise_max_split(&advice[SETTING_MAX_SPLIT_SIZE], sums, unit);
+    advise_collection(&advice[SETTING_GC_THRESHOLD], sums);
+    advise_divisions(&advice[SETTING_ROUNDUP_DIVISIONS], sums);
 }

@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 
-#define MEANT_MOST (UINT64_C(1) << 39) /* more than devices have */
+#define MEANT_MOST (UINT64_C(1) << 39) /* no device has as much */
 
 uint64_t device_memory_least(const struct timeline *timeline)
 {
@@ -29,8 +29,8 @@ uint64_t device_memory_least(const struct timeline *timeline)
     return least;
 }
 
-/* "; did you mean 24GiB?" of 24, whose unit was forgotten, or of 24 MiB; else nothing. */
-static const char *meant(char out[UNITS_TEXT_SIZE], uint64_t said_bytes, uint64_t least)
+/* "; did you mean 24GiB?" for 24 (without a unit) or 24 MiB; else "". */
+static const char *suggest_size(char out[UNITS_TEXT_SIZE], uint64_t said_bytes, uint64_t least)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB"};
     uint64_t bytes = said_bytes, number;
@@ -61,5 +61,5 @@ bool device_memory_check(const struct timeline *timeline, uint64_t said_bytes, s
     }
     return error_set(err, STATUS_USAGE,
                      "--gpu-memory %s is less than the %s that device %u is seen to have%s", said,
-                     seen, timeline->device, meant(more, said_bytes, least));
+                     seen, timeline->device, suggest_size(more, said_bytes, least));
 }

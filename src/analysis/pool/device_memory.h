@@ -1,16 +1,16 @@
-/* How much memory a device has, as far as a capture tells: it holds no such figure. */
+/* Lower bounds on a device's memory. A capture does not hold its size. */
 #ifndef MEMSNAP_ANALYSIS_POOL_DEVICE_MEMORY_H
 #define MEMSNAP_ANALYSIS_POOL_DEVICE_MEMORY_H
 
 #include "base/error.h"
 #include "model/timeline.h"
 
-/* The most that was ever reserved, or reserved and free together: the device has at least so
- * much. */
+/* The largest amount that was ever reserved, or reserved and free together. The device has at least
+ * that much. */
 uint64_t device_memory_least(const struct timeline *timeline);
 
-/* False, with STATUS_USAGE, where the capture disproves what the user says the device has
- * (--gpu-memory). `said_bytes`: 0 where nothing was said. */
+/* Fails with STATUS_USAGE if the capture shows that the device has more than the user says
+ * (--gpu-memory). `said_bytes` is 0 if the user said nothing. */
 bool device_memory_check(const struct timeline *timeline, uint64_t said_bytes, struct error *err);
 
 #endif

@@ -2,11 +2,11 @@
 
 #define NOTABLE 10 /* a tenth of what is reserved */
 
-/* What is gathered while segments pass by. */
+/* What is summed up while segments are visited. */
 struct gather {
     struct cut_up *cut_up;
     struct advice_sums sums;
-    struct pins *pins; /* NULL: not wanted */
+    struct pins *pins; /* NULL if not wanted */
 };
 
 static bool take(void *self, const struct layout_segment *segment, struct error *err)
@@ -39,8 +39,8 @@ static bool make_dump(const struct live_set *set, enum unit unit, struct fragmen
     return ok;
 }
 
-/* Whether the trace ends there, at the dump. */
-static bool is_end(const struct timeline *timeline, const struct moment *moment)
+/* True if the moment is the end of the trace, which is the dump. */
+static bool is_at_dump(const struct timeline *timeline, const struct moment *moment)
 {
     const struct trace *trace = timeline->trace;
     return moment->item == (int64_t)trace->count - 1 && trace_has_end(trace);
@@ -51,7 +51,7 @@ static bool visit_moment(const struct live_set *set, const struct moment *moment
                          struct error *err)
 {
     const struct timeline *timeline = set->timeline;
-    if (is_end(timeline, moment) && timeline->flaws.active_minus_dump_bytes == 0)
+    if (is_at_dump(timeline, moment) && timeline->flaws.active_minus_dump_bytes == 0)
         return layout_of_dump(timeline->snapshot, timeline->device, visitor, err);
     if (!layout_at(timeline, moment->item, set->items, set->count, false, visitor,
                    &made->moment_doubts, err))
@@ -102,7 +102,7 @@ const struct cut_up *fragmentation_then(const struct fragmentation *fragmentatio
 {
     if (fragmentation->has_moment)
         return &fragmentation->moment;
-    return is_end(timeline, moment) ? &fragmentation->dump : NULL;
+    return is_at_dump(timeline, moment) ? &fragmentation->dump : NULL;
 }
 
 void fragmentation_release(struct fragmentation *fragmentation)

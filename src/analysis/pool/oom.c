@@ -16,18 +16,18 @@ struct work {
     const struct live_set *set;
     const struct oom_question *question;
     struct allocator_rules rules;
-    uint64_t least_bytes; /* the device has at least so much */
+    uint64_t least_bytes; /* lower bound on the device's memory */
 };
 
-/* What passes by while the layout of one event is walked over. */
-struct view {
+/* What is gathered while the segments at one event are visited. */
+struct layout_facts {
     struct oom_row *row;
     struct pool_rows pools;
     struct pins pins;
     const struct allocator_rules *rules;
 };
 
-/* Large blocks are kept for large requests where max_split_size_mb is set. */
+/* With max_split_size_mb set, large blocks are reserved for large requests. */
 static bool may_serve(const struct allocator_rules *rules, uint64_t size, uint64_t hole)
 {
     return size >= rules->max_split_size || hole < rules->max_split_size;
@@ -35,10 +35,10 @@ static bool may_serve(const struct allocator_rules *rules, uint64_t size, uint64
 
 static bool take_segment(void *self, const struct layout_segment *segment, struct error *err)
 {
-    struct view *view = self;
-    struct oom_layout *layout = &view->row->layout;
+    struct layout_facts *facts = self;
+    struct oom_layout *layout = &facts->row->layout;
     const struct pool_key key = pool_key_of(segment);
-    bool is_own = pool_key_equal(&key, &view->row->key);
+    bool is_own = pool_key_equal(&key, &facts->row->key);
     for (size_t i = 0; i < segment->span_count; i++) {
         uint64_t size = segment->spans[i].size;
         if (segment->spans[i].state != SPAN_HOLE) {
@@ -50,37 +50,37 @@ static bool take_segment(void *self, const struct layout_segment *segment, struc
         if (!is_own && size > layout->elsewhere_largest_bytes)
             layout->elsewhere_largest_bytes = size;
         if (is_own && size > layout->largest_bytes &&
-            (segment->is_expandable || may_serve(view->rules, view->row->requested_bytes, size)))
+            (segment->is_expandable || may_serve(facts->rules, facts->row->requested_bytes, size)))
             layout->largest_bytes = size;
     }
-    return pool_rows_add(&view->pools, segment, NULL, err) && pins_add(&view->pins, segment, err);
+    return pool_rows_add(&facts->pools, segment, NULL, err) && pins_add(&facts->pins, segment, err);
 }
 
-static bool look_at_layout(const struct work *work, const struct live_set *live,
+static bool examine_layout(const struct work *work, const struct live_set *live,
                            struct oom_row *row, const char **doubt, struct error *err)
 {
     const struct timeline *timeline = live->timeline;
-    struct view view = {.row = row, .rules = &work->rules};
-    const struct layout_visitor visitor = {&view, take_segment};
+    struct layout_facts facts = {.row = row, .rules = &work->rules};
+    const struct layout_visitor visitor = {&facts, take_segment};
     struct layout_doubts doubts;
-    pool_rows_init(&view.pools, timeline->snapshot->budget);
-    pins_init(&view.pins, timeline->snapshot->budget);
+    pool_rows_init(&facts.pools, timeline->snapshot->budget);
+    pins_init(&facts.pins, timeline->snapshot->budget);
     bool ok =
         layout_at(timeline, row->item, live->items, live->count, true, &visitor, &doubts, err);
     if (ok) {
         *doubt = layout_doubts_text(&doubts, row->at.reserved_bytes);
-        oom_find_elsewhere(&view.pools, &row->key, &row->layout.elsewhere);
+        oom_find_elsewhere(&facts.pools, &row->key, &row->layout.elsewhere);
         row->layout.unsure_bytes = doubts.unsure_bytes;
         row->layout.is_known = !*doubt;
     }
     if (ok && *doubt) {
         row->layout = (struct oom_layout){.after_range = doubts.after_range};
     } else if (ok) {
-        pins_resolve_live(&view.pins, live->items);
-        ok = pin_rows_make(&view.pins, live, OOM_PINS_MOST, &row->pinned, err);
+        pins_resolve_live(&facts.pins, live->items);
+        ok = pin_rows_make(&facts.pins, live, OOM_PINS_MOST, &row->pinned, err);
     }
-    pool_rows_release(&view.pools);
-    pins_release(&view.pins);
+    pool_rows_release(&facts.pools);
+    pins_release(&facts.pins);
     return ok;
 }
 
@@ -146,7 +146,7 @@ static bool name_asker(const struct live_set *set, struct oom_row *row, struct e
     return take_text(&text, &row->asker, err);
 }
 
-/* What the device has beyond what is reserved here and free. */
+/* Memory of the device that is neither reserved here nor free. */
 static void count_others(const struct work *work, struct oom_row *row)
 {
     uint64_t known = work->question->device_bytes;
@@ -158,7 +158,7 @@ static void count_others(const struct work *work, struct oom_row *row)
         row->device_bytes = 0;
         return;
     }
-    /* That much is free or reserved tells nothing new. */
+    /* A lower bound that is all reserved or free tells nothing about others. */
     if (row->device_is_least && row->device_bytes <= ours)
         row->device_bytes = 0;
     row->other_bytes = row->device_bytes > ours ? row->device_bytes - ours : 0;
@@ -191,7 +191,7 @@ static bool explain(const struct work *work, struct oom_row *row, struct error *
         return false;
     live_set_take(&live, &list);
     sum_categories(&live, row);
-    bool ok = look_at_layout(work, &live, row, &doubt, err) && list_sites(&live, row, err) &&
+    bool ok = examine_layout(work, &live, row, &doubt, err) && list_sites(&live, row, err) &&
               name_asker(&live, row, err);
     live_list_release(&list);
     if (!ok)
@@ -202,7 +202,7 @@ static bool explain(const struct work *work, struct oom_row *row, struct error *
     return true;
 }
 
-/* At least one, so that the last is always explained. */
+/* How many events to explain: at least the last one. */
 static size_t most_shown(const struct timeline *timeline)
 {
     uint64_t most = OOMS_WORK / (timeline->trace->count + timeline->state.segments), total;

@@ -1,4 +1,4 @@
-/* Why the allocator ran out of memory, an `oom` event at a time. */
+/* Why the allocator ran out of memory, for each `oom` event. */
 #ifndef MEMSNAP_ANALYSIS_POOL_OOM_H
 #define MEMSNAP_ANALYSIS_POOL_OOM_H
 
@@ -7,37 +7,38 @@
 #include "analysis/pool/pools.h"
 #include "base/units.h"
 
-#define OOMS_MOST      16      /* the last ones; fewer in a trace of more than 250,000 events.. */
-#define OOMS_WORK      4000000 /* ..for each takes a few passes over it */
+#define OOMS_MOST 16      /* only the last ones are explained, */
+#define OOMS_WORK 4000000 /* and fewer in a trace of over 250,000 events: each takes a few passes  \
+                           */
 #define OOM_SITES_MOST 10
 #define OOM_PINS_MOST  3
 
 enum oom_verdict {
     OOM_SHORTAGE,      /* too much was in use */
     OOM_FRAGMENTATION, /* enough was free in the pool and on the device, but in pieces */
-    OOM_OTHER_POOL,    /* enough was free, but part of it for another stream or pool only */
-    OOM_OTHER_PROCESS, /* something else holds what was wanting */
-    OOM_PROCESS_LIMIT, /* the device had enough, the process was not allowed it */
+    OOM_OTHER_POOL,    /* enough was free, but part of it only for another stream or pool */
+    OOM_OTHER_PROCESS, /* something else holds the missing memory */
+    OOM_PROCESS_LIMIT, /* the device had enough, but the process was not allowed to use it */
     OOM_UNKNOWN,       /* the capture does not tell: the sentence says why */
 };
 
-/* "other_process", for programs */
+/* For programs: "other_process". */
 const char *oom_verdict_name(enum oom_verdict verdict);
-/* "held by others", for people */
+/* For people: "held by others". */
 const char *oom_verdict_text(enum oom_verdict verdict);
 
-/* How the memory was cut up when the request failed. */
+/* How reserved memory was divided when the request failed. */
 struct oom_layout {
-    bool is_known;            /* false: all others are zero.. */
-    bool after_range;         /* ..for --range leaves out what tells */
-    uint64_t block_bytes;     /* of what was active: blocks, as rounded */
-    uint64_t inactive_bytes;  /* all holes: reserved but for the blocks */
-    uint64_t pool_bytes;      /* those of the request's own pool */
-    uint64_t largest_bytes;   /* the largest of those that could serve the request */
-    uint64_t elsewhere_bytes; /* those of other pools and streams.. */
+    bool is_known;            /* if not, all the others are zero, */
+    bool after_range;         /* because --range leaves out the events that tell */
+    uint64_t block_bytes;     /* active blocks, in rounded sizes */
+    uint64_t inactive_bytes;  /* all holes: reserved memory without the blocks */
+    uint64_t pool_bytes;      /* holes in the request's own pool */
+    uint64_t largest_bytes;   /* the largest of these that could serve the request */
+    uint64_t elsewhere_bytes; /* holes in other pools and streams */
     uint64_t elsewhere_largest_bytes;
-    struct oom_elsewhere elsewhere; /* ..and where most of them are */
-    uint64_t unsure_bytes;          /* of the holes: may belong to blocks */
+    struct oom_elsewhere elsewhere; /* where most of these are */
+    uint64_t unsure_bytes;          /* bytes of holes that may belong to blocks */
 };
 
 struct oom_site {
@@ -50,16 +51,16 @@ struct oom_site {
 struct oom_row {
     int64_t item;
     struct pool_key key;      /* which pool the request was for */
-    uint64_t requested_bytes; /* as a block: rounded */
-    uint64_t segment_bytes;   /* what a new segment for it would have taken */
+    uint64_t requested_bytes; /* as a block, so rounded */
+    uint64_t segment_bytes;   /* size of a new segment for it */
     uint64_t device_free_bytes;
     struct moment at;
     struct oom_layout layout;
-    uint64_t device_bytes; /* the device's memory; 0: not known */
-    bool device_is_least;  /* no more is known than that it has at least so much */
-    uint64_t other_bytes;  /* device - reserved - free, where the device is known */
+    uint64_t device_bytes; /* the device's memory; 0 if unknown */
+    bool device_is_least;  /* device_bytes is only a lower bound */
+    uint64_t other_bytes;  /* device - reserved - free, if the device is known */
     enum oom_verdict verdict;
-    char sentence[512], next[512]; /* raw bytes: escape before showing */
+    char sentence[512], next[512]; /* raw bytes: escape them for display */
     struct oom_category {
         enum category category;
         int64_t bytes;
@@ -69,7 +70,7 @@ struct oom_row {
     struct oom_site *sites; /* the largest */
     size_t site_count;
     struct pin_rows pinned;
-    stack_id stack; /* that asked; STACK_NONE where unknown */
+    stack_id stack; /* of the request; STACK_NONE if unknown */
     char *asker;    /* its label, or NULL */
 };
 
@@ -79,13 +80,13 @@ struct ooms {
     uint64_t total; /* events in the trace */
 };
 
-/* What is the same for all of them. */
+/* What is the same for all events. */
 struct oom_question {
-    uint64_t device_bytes; /* as the user says; 0: not known */
+    uint64_t device_bytes; /* according to the user; 0 if unknown */
     enum unit unit;        /* of sizes in sentences */
 };
 
-/* `set` tells of timeline, sites and categories; its items do not matter. */
+/* `set` provides the timeline, sites and categories; its items are not used. */
 bool ooms_make(const struct live_set *set, const struct oom_question *question, struct ooms *ooms,
                struct error *err);
 void ooms_release(struct ooms *ooms);

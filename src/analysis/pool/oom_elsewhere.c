@@ -7,7 +7,7 @@ static bool is_same_pool(const struct pool_key *a, const struct pool_key *b)
     return a->pool[0] == b->pool[0] && a->pool[1] == b->pool[1];
 }
 
-/* ELSEWHERE_KINDS for the request's own. */
+/* ELSEWHERE_KINDS for the request's own pool. */
 static enum oom_elsewhere_kind kind_of(const struct pool_key *key, const struct pool_key *own)
 {
     if (!is_same_pool(key, own))
@@ -17,14 +17,14 @@ static enum oom_elsewhere_kind kind_of(const struct pool_key *key, const struct 
     return key->is_small != own->is_small ? ELSEWHERE_SIZES : ELSEWHERE_KINDS;
 }
 
-/* Both of the same kind. */
+/* For two pools of the same kind. */
 static bool is_same_place(enum oom_elsewhere_kind kind, const struct pool_key *a,
                           const struct pool_key *b)
 {
     return is_same_pool(a, b) && (kind == ELSEWHERE_GRAPHS || a->stream == b->stream);
 }
 
-/* The rows of a place one after the other. */
+/* Puts the rows of one place next to each other. */
 static int by_place(const void *a, const void *b)
 {
     const struct pool_key *x = &((const struct pool_row *)a)->key;

@@ -1,7 +1,7 @@
 #include "analysis/pool/oom.h"
 
-/* Of a device, beyond what a CUDA context, cuBLAS and NCCL take in any case. */
-#define NOTABLE_SHARE 20
+/* A CUDA context, cuBLAS and NCCL take less than this part of a device. */
+#define NOTABLE_SHARE 20 /* one 20th */
 
 const char *oom_verdict_name(enum oom_verdict verdict)
 {
@@ -46,7 +46,7 @@ static bool others_hold_enough(const struct oom_row *row)
            add(row->device_free_bytes, row->other_bytes) >= row->requested_bytes;
 }
 
-/* A hole may be smaller than it looks by what the block before it may have kept. */
+/* A hole may be smaller than it looks, since the block before it may extend into it. */
 static bool has_fitting_hole(const struct oom_row *row)
 {
     uint64_t unsure = row->layout.unsure_bytes;

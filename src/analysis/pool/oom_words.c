@@ -187,8 +187,8 @@ static void say_sentence(const struct words *words, const struct oom_row *row, c
     }
 }
 
-/* Labels in parentheses stand for no place in the code. */
-static bool is_place(const char *label)
+/* Labels in parentheses do not name a place in the code. */
+static bool names_code(const char *label)
 {
     return label[0] != '(';
 }
@@ -200,12 +200,12 @@ static void say_pins(const struct words *words, const struct oom_row *row, const
     const struct pin_row *pin = &row->pinned.items[0];
     bool many = pin->segments != 1;
     say(words, "%s%llu block%s %s%.*s, %s%s, keep%s %s of segments from going back to the device",
-        lead, (unsigned long long)pin->segments, many ? "s" : "", is_place(pin->label) ? "of " : "",
-        utf8_clip(pin->label, LABEL_MOST), pin->label, SIZE(pin->block_bytes),
-        many ? " in all" : "", many ? "" : "s", SIZE(pin->pinned_bytes));
+        lead, (unsigned long long)pin->segments, many ? "s" : "",
+        names_code(pin->label) ? "of " : "", utf8_clip(pin->label, LABEL_MOST), pin->label,
+        SIZE(pin->block_bytes), many ? " in all" : "", many ? "" : "s", SIZE(pin->pinned_bytes));
 }
 
-/* What helps against most of what was in use. */
+/* How to reduce the memory of a category, or NULL. */
 static const char *remedy(enum category category)
 {
     switch (category) {
@@ -238,7 +238,7 @@ static void say_largest(const struct words *words, const struct oom_row *row)
     enum category category = row->categories[0].category;
     const struct oom_site *site = &row->sites[0];
     const char *helps = remedy(category), *separator = "";
-    if (!helps && !is_place(site->label)) {
+    if (!helps && !names_code(site->label)) {
         say(words, "record the history from the start of the run, with stacks, to see what holds "
                    "so much");
         return;
@@ -248,7 +248,7 @@ static void say_largest(const struct words *words, const struct oom_row *row)
             SIZE(positive(row->categories[0].bytes)), helps);
         separator = "; ";
     }
-    if (is_place(site->label))
+    if (names_code(site->label))
         say(words, "%sthe largest call site is %.*s (%s, %s)", separator,
             utf8_clip(site->label, LABEL_MOST), site->label, category_name(site->category),
             SIZE(positive(site->bytes)));

@@ -5,7 +5,7 @@
 
 #include "model/addrmap.h"
 
-#define LEAST_SHARE 4 /* a block pins a segment of so many times its size */
+#define LEAST_SHARE 4 /* a block pins a segment that is at least 4 times its size */
 
 void pins_init(struct pins *pins, struct budget *budget)
 {
@@ -64,7 +64,7 @@ static void resolve(struct pins *pins, const struct addrmap *map, const struct l
     pin->has_live = true;
 }
 
-/* What was never freed, by its address. */
+/* Matches allocations that were never freed with the pins by address. */
 static void resolve_all(struct pins *pins, const struct addrmap *map,
                         const struct timeline *timeline)
 {
@@ -100,14 +100,14 @@ bool pins_resolve_dump(struct pins *pins, const struct timeline *timeline, struc
             slot->tag = 1;
         }
     }
-    /* The end of a range is not the dump. */
+    /* The end of a --range is not the moment of the dump. */
     if (ok && timeline->trace->edge.skipped_after == 0)
         resolve_all(pins, &map, timeline);
     addrmap_release(&map);
     return ok;
 }
 
-/* A pin and what its row is chosen by. */
+/* A pin and the key of its row. */
 struct keyed {
     const struct pin *pin;
     struct live_source source;
@@ -160,11 +160,11 @@ static int by_place(const void *a, const void *b)
     return order ? order : (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-/* A row, and the pin whose source names it. */
+/* A row in the making. */
 struct draft {
     struct pin_row row;
-    size_t first;  /* keyed */
-    uint64_t addr; /* of its pin: ties may not depend on ids */
+    size_t first;  /* keyed: the pin that the row is labelled by */
+    uint64_t addr; /* of that pin; breaks ties, which must not depend on ids */
 };
 
 static int larger_first(const void *a, const void *b)
@@ -184,7 +184,7 @@ static void count_pin(struct pin_row *row, const struct pin *pin)
         row->largest_bytes = pin->block_bytes;
 }
 
-/* `drafts` has room for a row a pin; returns how many there are. */
+/* `drafts` has room for one row per pin; returns the number of rows. */
 static size_t sum_up(const struct keyed *keyed, size_t count, struct draft *drafts)
 {
     size_t made = 0;

@@ -1,16 +1,17 @@
-/* Segments that one small block keeps from going back to the device, and whose block that is. */
+/* Pinned segments: those that one small block keeps from being released, and whose block that is.
+ */
 #ifndef MEMSNAP_ANALYSIS_POOL_PINNED_H
 #define MEMSNAP_ANALYSIS_POOL_PINNED_H
 
 #include "analysis/live/source.h"
 #include "model/layout.h"
 
-/* A segment of fixed size whose one active block takes at most a quarter of it. */
+/* A segment of fixed size with one active block that takes at most a quarter of it. */
 struct pin {
-    uint64_t block_bytes, pinned_bytes; /* pinned: the rest of the segment */
+    uint64_t block_bytes, pinned_bytes; /* pinned_bytes: the rest of the segment */
     uint64_t addr;                      /* of the block */
     size_t owner;                       /* as in struct layout_span */
-    struct live live; /* the block, where has_live; else only its stack is known */
+    struct live live;                   /* the block if has_live; else only its stack is valid */
     bool has_live;
 };
 
@@ -24,11 +25,12 @@ void pins_init(struct pins *pins, struct budget *budget);
 bool pins_add(struct pins *pins, const struct layout_segment *segment, struct error *err);
 void pins_release(struct pins *pins);
 
-/* Finds the allocations behind the pins: of layout_of_dump, or of layout_at for a live list. */
+/* Finds the allocations behind the pins, which come from layout_of_dump() or, for a live list, from
+ * layout_at(). */
 bool pins_resolve_dump(struct pins *pins, const struct timeline *timeline, struct error *err);
 void pins_resolve_live(struct pins *pins, const struct live *live);
 
-/* All that the blocks of one call site and category pin. */
+/* What the blocks of one call site and category pin together. */
 struct pin_row {
     uint64_t segments, block_bytes, pinned_bytes;
     uint64_t largest_bytes; /* the largest of the blocks */
@@ -38,13 +40,13 @@ struct pin_row {
 };
 
 struct pin_rows {
-    struct pin_row *items; /* what pins most first; as many as were asked for */
+    struct pin_row *items; /* the largest pinned_bytes first; at most `most` */
     size_t count;
-    size_t sites;                                 /* how many there are in all */
+    size_t sites;                                 /* number of rows without that limit */
     uint64_t segments, block_bytes, pinned_bytes; /* of all */
 };
 
-/* `set` tells of timeline, sites and categories. */
+/* `set` provides the timeline, sites and categories. */
 bool pin_rows_make(const struct pins *pins, const struct live_set *set, size_t most,
                    struct pin_rows *rows, struct error *err);
 void pin_rows_release(struct pin_rows *rows);

@@ -4,8 +4,8 @@
 
 struct gather {
     struct segment_map *map;
-    const struct snapshot *snapshot; /* at the dump, else NULL */
-    const struct live *live;         /* at a moment */
+    const struct snapshot *snapshot; /* NULL unless at the dump */
+    const struct live *live;         /* of another moment */
 };
 
 static bool add_span(struct segment_map *map, struct map_span span, struct error *err)
@@ -93,7 +93,7 @@ static int by_pool(const void *a, const void *b)
     return (x->first_span > y->first_span) - (x->first_span < y->first_span);
 }
 
-/* Pools are sorted only once all are there: their places until then are in `pool`. */
+/* Sorts the pools once all are known; until then `pool` of a segment is an index before sorting. */
 static bool settle_pools(struct segment_map *map, struct error *err)
 {
     size_t count = map->pools.count, capacity = 0;
@@ -107,7 +107,8 @@ static bool settle_pools(struct segment_map *map, struct error *err)
     if (ok) {
         pool_rows_finish(&map->pools);
         for (size_t i = 0; i < count; i++) {
-            size_t place = 0; /* what is in no row of its own is in the last, the remainder */
+            size_t place =
+                0; /* pools without a row of their own are in the last one, the remainder */
             while (place + 1 < map->pools.count &&
                    !pool_key_equal(&map->pools.items[place].key, &keys[i]))
                 place++;
