@@ -18,8 +18,7 @@ struct choice {
     size_t seen;
 };
 
-/* The older of two of the same area is the larger, so that the choice is one and the same always.
- */
+/* Of two candidates of the same area the older one is larger, which makes the choice unique. */
 static bool smaller(const struct candidate *a, const struct candidate *b)
 {
     if (a->area != b->area)
@@ -153,9 +152,9 @@ void bands_release(struct bands *bands)
     *bands = (struct bands){0};
 }
 
-/* Stacks the bands and notes their runs; returns how many there are, or
- * `most` + 1 for more. `tops` is zero for every column. Heights are doubles: a trace that
- * contradicts itself may stack more than 64 bits. */
+/* Stacks the bands and stores their runs; returns the number of runs, or `most` + 1 if there are
+ * more. `tops` has a zero for every column. Heights are doubles, since a contradictory trace may
+ * stack up more than 64 bits. */
 static size_t stack_up(const struct bands *bands, double *tops, double tolerance, size_t most,
                        struct band_run *runs, size_t *first)
 {

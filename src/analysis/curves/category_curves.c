@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-/* Notes where it comes and goes; the sums follow. */
-static void note(struct category_curves *curves, uint8_t category, uint64_t size, size_t begin,
-                 size_t end)
+/* Adds the changes at the first column and after the last; sum_up() makes sums of them. */
+static void add_change(struct category_curves *curves, uint8_t category, uint64_t size,
+                       size_t begin, size_t end)
 {
     double *row = curves->bytes + category * curves->columns;
     if (begin >= end)
@@ -14,21 +14,21 @@ static void note(struct category_curves *curves, uint8_t category, uint64_t size
         row[end] -= (double)size;
 }
 
-static void note_all(struct category_curves *curves, const struct timeline *timeline,
-                     const uint8_t *of_lifetime, const uint8_t *of_preexisting,
-                     const struct sampling *sampling)
+static void add_changes(struct category_curves *curves, const struct timeline *timeline,
+                        const uint8_t *of_lifetime, const uint8_t *of_preexisting,
+                        const struct sampling *sampling)
 {
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
         if (preexisting->in_active)
-            note(curves, of_preexisting[i], preexisting->size, 0,
-                 sampling_column(sampling, preexisting->free_completed));
+            add_change(curves, of_preexisting[i], preexisting->size, 0,
+                       sampling_column(sampling, preexisting->free_completed));
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        note(curves, of_lifetime[i], trace_size(timeline->trace, lifetime->alloc),
-             sampling_column(sampling, lifetime->alloc),
-             sampling_column(sampling, lifetime->free_completed));
+        add_change(curves, of_lifetime[i], trace_size(timeline->trace, lifetime->alloc),
+                   sampling_column(sampling, lifetime->alloc),
+                   sampling_column(sampling, lifetime->free_completed));
     }
 }
 
@@ -60,8 +60,8 @@ bool category_curves_make(struct category_curves *curves, const struct timeline 
                              sampling, err);
 }
 
-void group_curves_take(struct category_curves *curves, size_t group, uint64_t size, size_t begin,
-                       size_t end)
+void group_curves_subtract(struct category_curves *curves, size_t group, uint64_t size,
+                           size_t begin, size_t end)
 {
     double *row = curves->bytes + group * curves->columns;
     for (size_t c = begin; c < end; c++)
@@ -76,7 +76,7 @@ bool group_curves_make(struct category_curves *curves, const struct timeline *ti
     made.bytes = calloc(CATEGORY_LIMIT * made.columns, sizeof(*made.bytes));
     if (!made.bytes)
         return error_set(err, STATUS_LIMIT, "out of memory");
-    note_all(&made, timeline, of_lifetime, of_preexisting, sampling);
+    add_changes(&made, timeline, of_lifetime, of_preexisting, sampling);
     sum_up(&made, sampling);
     *curves = made;
     return true;

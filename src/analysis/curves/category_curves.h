@@ -1,4 +1,4 @@
-/* How much of each category was live in each column of a picture. */
+/* How many bytes of each category were live in each column of a picture. */
 #ifndef MEMSNAP_ANALYSIS_CURVES_CATEGORY_CURVES_H
 #define MEMSNAP_ANALYSIS_CURVES_CATEGORY_CURVES_H
 
@@ -7,18 +7,18 @@
 
 struct category_curves {
     size_t columns;
-    double *bytes; /* CATEGORY_LIMIT * columns, by category; CATEGORY_COUNT has what the trace does
-                      not explain of the active curve */
+    double *bytes; /* CATEGORY_LIMIT * columns, by category; CATEGORY_COUNT holds the part of the
+                      active curve that the trace does not explain */
 };
 
-/* The same by groups of whatever kind: ids below CATEGORY_LIMIT other than CATEGORY_COUNT, for each
- * of timeline->lifetimes and ->preexisting. */
+/* The same for any grouping: each of timeline->lifetimes and ->preexisting has the id of a group,
+ * which is below CATEGORY_LIMIT and not CATEGORY_COUNT. */
 bool group_curves_make(struct category_curves *curves, const struct timeline *timeline,
                        const uint8_t *of_lifetime, const uint8_t *of_preexisting,
                        const struct sampling *sampling, struct error *err);
-/* Takes something out of its group. */
-void group_curves_take(struct category_curves *curves, size_t group, uint64_t size, size_t begin,
-                       size_t end);
+/* Subtracts an allocation that is live in columns [begin, end) from its group. */
+void group_curves_subtract(struct category_curves *curves, size_t group, uint64_t size,
+                           size_t begin, size_t end);
 bool category_curves_make(struct category_curves *curves, const struct timeline *timeline,
                           const struct categories *categories, const struct sampling *sampling,
                           struct error *err);

@@ -2,49 +2,50 @@
 
 #include <stdlib.h>
 
-/* Goes through the trace, item by item. */
-struct walk {
+/* The curves while the trace is read item by item. */
+struct curve_reader {
     const struct trace *trace;
     int64_t active, reserved;
 };
 
-/* What is known of the column that the walk is in. */
+/* What is known of the column that is being read. */
 struct column {
     int64_t item, active, reserved;
 };
 
-static void step(struct walk *walk, size_t item)
+static void step(struct curve_reader *reader, size_t item)
 {
-    const struct trace *trace = walk->trace;
+    const struct trace *trace = reader->trace;
     int64_t size = (int64_t)trace_size(trace, item);
     switch (trace->action[item]) {
     case ACTION_ALLOC:
-        walk->active += size;
+        reader->active += size;
         break;
     case ACTION_FREE_COMPLETED:
-        walk->active -= size;
+        reader->active -= size;
         break;
     case ACTION_SEGMENT_ALLOC:
     case ACTION_SEGMENT_MAP:
-        walk->reserved += size;
+        reader->reserved += size;
         break;
     case ACTION_SEGMENT_FREE:
     case ACTION_SEGMENT_UNMAP:
-        walk->reserved -= size;
+        reader->reserved -= size;
         break;
     default:
         break;
     }
 }
 
-static void column_add(struct column *column, const struct walk *walk, int64_t item, bool is_first)
+static void column_add(struct column *column, const struct curve_reader *reader, int64_t item,
+                       bool is_first)
 {
-    if (is_first || walk->active > column->active) {
+    if (is_first || reader->active > column->active) {
         column->item = item;
-        column->active = walk->active;
+        column->active = reader->active;
     }
-    if (is_first || walk->reserved > column->reserved)
-        column->reserved = walk->reserved;
+    if (is_first || reader->reserved > column->reserved)
+        column->reserved = reader->reserved;
 }
 
 static void put(struct sampling *sampling, size_t at, const struct column *column)
@@ -54,34 +55,34 @@ static void put(struct sampling *sampling, size_t at, const struct column *colum
     sampling->reserved[at] = column->reserved;
 }
 
-static struct walk walk_begin(const struct timeline *timeline)
+static struct curve_reader start_reading(const struct timeline *timeline)
 {
-    return (struct walk){.trace = timeline->trace,
-                         .active = timeline->active.baseline_bytes,
-                         .reserved = timeline->reserved.start_bytes};
+    return (struct curve_reader){.trace = timeline->trace,
+                                 .active = timeline->active.baseline_bytes,
+                                 .reserved = timeline->reserved.start_bytes};
 }
 
-/* Products fit: there are less than 2^32 items and columns. */
+/* The products fit: there are less than 2^32 items and columns. */
 static void sample_events(struct sampling *sampling, const struct timeline *timeline)
 {
-    struct walk walk = walk_begin(timeline);
-    uint64_t items = walk.trace->count;
+    struct curve_reader reader = start_reading(timeline);
+    uint64_t items = reader.trace->count;
     for (size_t c = 0; c < sampling->count; c++) {
         size_t first = (size_t)(items * c / sampling->count);
         size_t end = (size_t)(items * (c + 1) / sampling->count);
         struct column column = {0};
-        sampling->edges[c] = (double)walk.trace->first_event + (double)first;
+        sampling->edges[c] = (double)reader.trace->first_event + (double)first;
         for (size_t i = first; i < end; i++) {
-            step(&walk, i);
-            column_add(&column, &walk, (int64_t)i, i == first);
+            step(&reader, i);
+            column_add(&column, &reader, (int64_t)i, i == first);
         }
         put(sampling, c, &column);
     }
-    sampling->edges[sampling->count] = (double)walk.trace->first_event + (double)items;
+    sampling->edges[sampling->count] = (double)reader.trace->first_event + (double)items;
 }
 
 struct times {
-    double first, last; /* in microseconds: any 64 bits may come, differences may need more */
+    double first, last; /* microseconds; differences of 64-bit times may need more than 64 bits */
     double origin;
 };
 
@@ -105,11 +106,11 @@ static bool find_times(const struct timeline *timeline, struct times *times, str
                      timeline->device);
 }
 
-/* A column begins with what the one before left, which lasts until its first event. */
+/* A column starts with the values at the end of the one before, until its first event. */
 static void sample_times(struct sampling *sampling, const struct timeline *timeline,
                          const struct times *times)
 {
-    struct walk walk = walk_begin(timeline);
+    struct curve_reader reader = start_reading(timeline);
     double width = (times->last - times->first) / (double)sampling->count;
     if (width <= 0)
         width = 1;
@@ -119,13 +120,13 @@ static void sample_times(struct sampling *sampling, const struct timeline *timel
         struct column column = {0};
         bool is_last = c + 1 == sampling->count;
         sampling->edges[c] = times->first - times->origin + width * (double)c;
-        column_add(&column, &walk, (int64_t)next - 1, true);
-        while (next < walk.trace->count) {
-            int64_t time = trace_time(walk.trace, next);
+        column_add(&column, &reader, (int64_t)next - 1, true);
+        while (next < reader.trace->count) {
+            int64_t time = trace_time(reader.trace, next);
             if (!is_last && time != TIME_NONE && (double)time >= end)
                 break;
-            step(&walk, next);
-            column_add(&column, &walk, (int64_t)next, c == 0 && next == 0);
+            step(&reader, next);
+            column_add(&column, &reader, (int64_t)next, c == 0 && next == 0);
             next++;
         }
         put(sampling, c, &column);
@@ -161,8 +162,8 @@ bool sampling_make(struct sampling *sampling, const struct timeline *timeline,
         return error_set(err, STATUS_LIMIT, "out of memory");
     }
     if (items == 0) {
-        struct walk walk = walk_begin(timeline);
-        put(&made, 0, &(struct column){-1, walk.active, walk.reserved});
+        struct curve_reader reader = start_reading(timeline);
+        put(&made, 0, &(struct column){-1, reader.active, reader.reserved});
         made.edges[1] = 1;
     } else if (axis == AXIS_EVENT) {
         sample_events(&made, timeline);

@@ -1,8 +1,8 @@
-/* The curves of a trace in as many columns as a picture can show.
+/* The curves of a trace, sampled in as many columns as a picture can show.
  *
- * A column stands for one moment: that of its events after which most memory is active, so that a
- * spike of a single event is not lost. What a picture shows of a column is what was live at that
- * moment. A trace with no more events than columns has a column an event. */
+ * A column stands for one moment: after the event, of those in the column, that leaves most memory
+ * active. So the spike of a single event is not lost. A picture shows what was live at that moment.
+ * A trace with no more events than columns has one column per event. */
 #ifndef MEMSNAP_ANALYSIS_CURVES_SAMPLING_H
 #define MEMSNAP_ANALYSIS_CURVES_SAMPLING_H
 
@@ -12,25 +12,27 @@ enum sampling_axis { AXIS_EVENT, AXIS_TIME };
 
 struct sampling {
     enum sampling_axis axis;
-    size_t count;    /* columns, at least one */
-    int64_t *items;  /* one a column: the trace item after which it was; never falls; -1: before
-                        the first one */
-    double *edges;   /* count + 1: column c goes from edges[c] to edges[c + 1], in numbers of events
-                        or in microseconds since the first event of the file */
-    int64_t *active; /* bytes at the moment of the column */
-    int64_t *reserved; /* bytes, the most in the column */
+    size_t count;   /* columns, at least one */
+    int64_t *items; /* per column: the trace item after which its moment is; ascending; -1 is before
+                       the first item */
+    double *edges;  /* count + 1: column c goes from edges[c] to edges[c + 1], in event numbers or
+                       in microseconds since the first event of the file */
+    int64_t *active;   /* bytes at the moment of the column */
+    int64_t *reserved; /* bytes, the maximum in the column */
 };
 
-/* At most `columns`, which is not 0. STATUS_USAGE for AXIS_TIME where the events carry no time. */
+/* Makes at most `columns` columns, not 0. STATUS_USAGE for AXIS_TIME if the events have no times.
+ */
 bool sampling_make(struct sampling *sampling, const struct timeline *timeline,
                    enum sampling_axis axis, size_t columns, struct error *err);
 void sampling_release(struct sampling *sampling);
 
-/* The first column whose moment is at or after `item`; `count` where there is none, and for
- * EVENT_NEVER. Something is live in the columns from that of its alloc up to that of its free. */
+/* The first column whose moment is at or after `item`; `count` if there is none, or for
+ * EVENT_NEVER. An allocation is live from the column of its alloc up to, not including, that of its
+ * free. */
 size_t sampling_column(const struct sampling *sampling, uint32_t item);
 
-/* The column that shows an item, be its moment before or after it. */
+/* The same, but the last column for items after its moment. */
 size_t sampling_column_showing(const struct sampling *sampling, uint32_t item);
 
 #endif

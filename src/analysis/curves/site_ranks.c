@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-/* Sites by number: first all frames, then all operators, then what has no stack. */
+/* Sites by number: all frames, then all operators, then the one for no stack. */
 struct tally {
     struct site_table *sites;
-    size_t frames;    /* how many there are */
+    size_t frames;    /* their number */
     double *of_stack; /* areas */
     double *of_site;
-    stack_id *example; /* of a site: the stack with the largest area */
+    stack_id *example; /* by site: the stack with the largest area */
     size_t stack_count, site_count;
 };
 
@@ -36,7 +36,8 @@ static void add_all(struct tally *tally, const struct timeline *timeline,
     }
 }
 
-static bool number_of(const struct tally *tally, stack_id stack, size_t *number, struct error *err)
+static bool find_number(const struct tally *tally, stack_id stack, size_t *number,
+                        struct error *err)
 {
     struct site site;
     frame_id frame;
@@ -57,7 +58,7 @@ static bool sum_sites(struct tally *tally, struct error *err)
         size_t number;
         if (tally->of_stack[s] <= 0)
             continue;
-        if (!number_of(tally, (stack_id)s, &number, err))
+        if (!find_number(tally, (stack_id)s, &number, err))
             return false;
         double before = tally->of_site[number];
         stack_id example = tally->example[number];
@@ -68,7 +69,7 @@ static bool sum_sites(struct tally *tally, struct error *err)
     return true;
 }
 
-/* The largest, in order; of equals the one of the lower number. */
+/* The sites of the largest areas in order; of equal ones, the lower number first. */
 static size_t choose(const struct tally *tally, size_t most, size_t chosen[SITE_RANKS_MOST],
                      bool *has_others)
 {
@@ -102,7 +103,7 @@ static bool rank(const struct tally *tally, size_t most, struct site_ranks *rank
     for (size_t s = 0; s < tally->stack_count; s++) {
         size_t number, at = ranks->count;
         if (tally->of_stack[s] > 0) {
-            if (!number_of(tally, (stack_id)s, &number, err))
+            if (!find_number(tally, (stack_id)s, &number, err))
                 return false;
             for (at = 0; at < ranks->count && chosen[at] != number;)
                 at++;
@@ -112,8 +113,8 @@ static bool rank(const struct tally *tally, size_t most, struct site_ranks *rank
     return true;
 }
 
-/* Looks at every stack that counts: that names operators, so only now it is known how many names
- * there are. */
+/* Finds the site of every stack first, since that adds operator names to the symbols; after that
+ * the number of names is known. */
 static bool count_sites(struct tally *tally, struct error *err)
 {
     const struct symbols *symbols = site_table_symbols(tally->sites);

@@ -8,10 +8,10 @@
 
 #define SITE_RANKS_MOST 32
 
-/* A call site is a line of code, or where there is none an operator. What has no stack is one, too:
- * STACK_NONE is its example. */
+/* A call site is a line of code or, without one, an operator. Allocations without a stack are one
+ * call site, whose example is STACK_NONE. */
 struct site_ranks {
-    uint8_t *of_stack; /* its rank; `count` for all that have none */
+    uint8_t *of_stack; /* by stack: its rank, or `count` */
     stack_id example[SITE_RANKS_MOST];
     size_t count;
     bool has_others;

@@ -6,9 +6,9 @@
 
 #include "analysis/layers/tree.h"
 
-#define LEAST_TOLD ((int64_t)1 << 20) /* bytes of a row that says something about type sizes */
-#define UNIT_PART  4   /* a block holds at most one of so many parts of all parameters */
-#define WORTH_PART 100 /* what is less than one of so many parts is not worth it */
+#define LEAST_TOLD ((int64_t)1 << 20) /* bytes of a row from which type sizes can be told */
+#define UNIT_PART  4                  /* a block holds at most a quarter of all parameters */
+#define WORTH_PART 100                /* less than a hundredth is not worth it */
 
 static void note_peak(struct layers_peak *peak, int64_t bytes, size_t row)
 {
@@ -58,9 +58,9 @@ static bool rank_producers(struct layers_report *report, struct error *err)
     return true;
 }
 
-/* FairScale takes every type but float16 for one of 4 bytes. Where a module allocates its output
- * and nothing else, the difference shows by how much that is off: the percentage that most of the
- * bytes agree on, if it is one that a type explains. */
+/* FairScale counts 4 bytes for every type but float16. For modules that allocate nothing but their
+ * output, the ratio of its size to what was allocated shows the error. Returns the percentage that
+ * most of the bytes agree on, if some type explains it, else 0. */
 static uint64_t type_size_percent(const struct layer_trace *trace)
 {
     static const uint64_t percents[] = {50, 200, 400}; /* float64, bfloat16, 8-bit types */
@@ -104,7 +104,7 @@ static bool build_modules(struct layers_report *report, struct error *err)
 {
     const struct layer_trace *trace = report->trace;
     size_t names = symbols_string_count(trace->symbols), capacity = 0;
-    uint32_t *of_name = NULL; /* the module's index plus one */
+    uint32_t *of_name = NULL; /* by string id: the module's index plus one */
     if (!vec_grow((void **)&of_name, &capacity, names, sizeof(*of_name), trace->budget, err))
         return false;
     memset(of_name, 0, capacity * sizeof(*of_name));
@@ -126,8 +126,8 @@ static bool build_modules(struct layers_report *report, struct error *err)
     return ok;
 }
 
-/* What each of `ranks` is spared when it keeps its part only. */
-static int64_t saved_by(int64_t params, int64_t ranks)
+/* What each rank saves when it keeps only its own shard. */
+static int64_t saved_per_rank(int64_t params, int64_t ranks)
 {
     return params - params / ranks - (params % ranks != 0);
 }
@@ -159,7 +159,7 @@ static bool add_units(struct layers_report *report, bool *inside, struct error *
         if (!vec_grow((void **)&report->shards, &report->shard_capacity, report->shard_count + 1,
                       sizeof(*report->shards), report->trace->budget, err))
             return false;
-        int64_t saved = saved_by(node->params, report->options.ranks);
+        int64_t saved = saved_per_rank(node->params, report->options.ranks);
         report->shards[report->shard_count++] =
             (struct layers_shard){.node = (uint32_t)i, .saved_bytes = saved};
         report->shard_saved += saved;
@@ -167,7 +167,7 @@ static bool add_units(struct layers_report *report, bool *inside, struct error *
     return true;
 }
 
-static void judge(struct layers_report *report)
+static void choose_worthwhile(struct layers_report *report)
 {
     bool any = report->shard_saved >= report->allocated.bytes / WORTH_PART;
     for (size_t i = 0; i < report->shard_count; i++) {
@@ -180,7 +180,7 @@ static void judge(struct layers_report *report)
 static bool build_shards(struct layers_report *report, struct error *err)
 {
     size_t capacity = 0;
-    bool *inside = NULL; /* nodes: lies in a block, or is one */
+    bool *inside = NULL; /* by node: it is a block or lies in one */
     if (!vec_grow((void **)&inside, &capacity, report->node_count, sizeof(*inside),
                   report->trace->budget, err))
         return false;
@@ -189,11 +189,11 @@ static bool build_shards(struct layers_report *report, struct error *err)
     if (ok && report->shard_count)
         qsort(report->shards, report->shard_count, sizeof(*report->shards), by_saved);
     if (ok)
-        judge(report);
+        choose_worthwhile(report);
     return ok;
 }
 
-static void notice(struct layers_report *report)
+static void find_notices(struct layers_report *report)
 {
     const struct layer_trace *trace = report->trace;
     uint64_t *notices = report->notices;
@@ -202,7 +202,7 @@ static void notice(struct layers_report *report)
     notices[LAYERS_NO_BACKWARD] = trace->count > 0 && trace->forward_count == trace->count;
     for (size_t i = 0; i < report->module_count; i++)
         notices[LAYERS_REPEATED] += report->modules[i].forward_rows > 1;
-    if (notices[LAYERS_REPEATED] <= report->module_count / 2) /* a model may use some again */
+    if (notices[LAYERS_REPEATED] <= report->module_count / 2) /* a model may reuse some modules */
         notices[LAYERS_REPEATED] = 0;
     notices[LAYERS_TYPE_SIZE] = type_size_percent(trace);
 }
@@ -220,7 +220,7 @@ struct layers_report *layers_report_build(const struct layer_trace *trace,
     add_up(report);
     if (rank_producers(report, err) && build_modules(report, err) &&
         layers_build_tree(report, err) && build_shards(report, err)) {
-        notice(report);
+        find_notices(report);
         return report;
     }
     layers_report_destroy(report);

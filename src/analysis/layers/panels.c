@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value of one panel. */
+/* One value of a panel. */
 struct sample {
     size_t item;
     enum layer_pass pass;
@@ -25,7 +25,7 @@ static bool open_panel(struct layer_panel *panel, size_t items, size_t most, str
     return true;
 }
 
-/* Items come in ascending order, so that `column` only moves on. */
+/* Items come in ascending order, so `column` only increases. */
 static void put(struct layer_panel *panel, size_t *column, const struct sample *sample)
 {
     while (layer_column_first(panel, *column + 1) <= sample->item)
@@ -41,7 +41,7 @@ static void put(struct layer_panel *panel, size_t *column, const struct sample *
     }
 }
 
-/* The value of a row in a panel; -1: none. */
+/* The value of a row in a panel; -1 if it has none. */
 static int64_t value_of(const struct layer_row *row, enum layer_panel_kind kind, int64_t *sum)
 {
     switch (kind) {
@@ -110,7 +110,7 @@ bool layer_panels_of_trace(struct layer_panels *panels, const struct layers_repo
     return true;
 }
 
-/* Where the forward pass ends, by MemoryTracker's marker; `count` where there is none. */
+/* The end of the forward pass by MemoryTracker's marker, or `count` without one. */
 static size_t forward_end(const struct operator_curves *curves, bool *known)
 {
     static const char boundary[] = "fw_bw_boundary";

@@ -1,5 +1,5 @@
-/* What a layer trace, or MemoryTracker's curves, have of FairScale's graphs: the same measures, in
- * as many columns as a graph can show. */
+/* The measures of FairScale's graphs from a layer trace or from MemoryTracker's curves, in as many
+ * columns as a graph can show. */
 #ifndef MEMSNAP_ANALYSIS_LAYERS_PANELS_H
 #define MEMSNAP_ANALYSIS_LAYERS_PANELS_H
 
@@ -8,25 +8,25 @@
 
 enum layer_panel_kind {
     PANEL_ALLOCATED,
-    PANEL_ACTIVE, /* MemoryTracker's only, as the others but reserved are a layer trace's */
+    PANEL_ACTIVE, /* of MemoryTracker only; it has no others but allocated and reserved */
     PANEL_RESERVED,
-    PANEL_ACTIVATIONS,       /* made by a module; backward: gradients */
-    PANEL_CUMUL_ACTIVATIONS, /* the running sum of those of forward rows */
+    PANEL_ACTIVATIONS,       /* that a module makes; in backward, gradients */
+    PANEL_CUMUL_ACTIVATIONS, /* their running sum over forward rows */
     PANEL_ALL_GATHERED,      /* by FSDP since the row before */
     PANEL_CUMUL_ALL_GATHERED,
-    PANEL_PARAMS, /* an item is a module here, in order of first appearance */
+    PANEL_PARAMS, /* items are modules here, in order of first appearance */
     LAYER_PANELS,
 };
 
-/* FairScale's is_forward; what is known to be neither is in the first. */
+/* By FairScale's is_forward; items of unknown passes count as forward. */
 enum layer_pass { PASS_FORWARD, PASS_BACKWARD, LAYER_PASSES };
 
-/* Items are the rows of the trace, in the order in which they ran. Column c has the items from
- * layer_column_first(c) up to, but not including, that of the next, and the most of each pass. */
+/* Items are the rows of the trace in the order in which they ran. Column c has the items from
+ * layer_column_first(c) up to the first of the next column, and the maximum of each pass. */
 struct layer_panel {
     size_t items, columns;
-    int64_t *bytes[LAYER_PASSES]; /* one a column; -1: no item of that pass in it */
-    int64_t peak_bytes;           /* of all; 0 where the panel has nothing to show */
+    int64_t *bytes[LAYER_PASSES]; /* per column; -1 if it has no item of that pass */
+    int64_t peak_bytes;           /* of all items; 0 if the panel has nothing to show */
     size_t peak_item;             /* the first that has it */
     enum layer_pass peak_pass;
     string_id peak_name; /* of its module or operator */
@@ -35,12 +35,12 @@ struct layer_panel {
 struct layer_panels {
     struct layer_panel panels[LAYER_PANELS];
     size_t items;            /* rows, or operators */
-    size_t modules;          /* that ran; 0: operators */
-    bool passes;             /* it is known what is forward and what backward */
+    size_t modules;          /* that ran; 0 if the items are operators */
+    bool passes;             /* the passes of the items are known */
     struct symbols *symbols; /* the names; not owned */
 };
 
-/* `columns`, which is not 0, is the most of a panel. False: out of memory. */
+/* `columns`, not 0, is the maximum per panel. False when out of memory. */
 bool layer_panels_of_trace(struct layer_panels *panels, const struct layers_report *report,
                            size_t columns, struct error *err);
 bool layer_panels_of_operators(struct layer_panels *panels, const struct operator_curves *curves,

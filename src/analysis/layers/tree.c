@@ -7,8 +7,7 @@
 #include "base/hash.h"
 #include "base/idtable.h"
 
-/* Deeper names keep the rest as one component, so that the tree takes no more than this for each.
- */
+/* In deeper names the rest is one component, which bounds the nodes per name. */
 #define MOST_LEVELS 32
 
 struct grower {
@@ -79,7 +78,7 @@ static bool add_module(struct grower *grower, uint32_t index, struct error *err)
             return false;
     }
     struct layers_node *at = &report->nodes[node];
-    at->module = index; /* of several that differ in wrappers only, the last */
+    at->module = index; /* the last of those that differ only in wrappers */
     if (report->modules[index].params > at->params)
         at->params = report->modules[index].params;
     at->activations += report->modules[index].activations;
@@ -88,8 +87,8 @@ static bool add_module(struct grower *grower, uint32_t index, struct error *err)
     return true;
 }
 
-/* Children come behind their parents. A module that ran and has others in it counts their
- * parameters as its own already. */
+/* Children come after their parents. The parameters of a module that ran already include those of
+ * the modules in it. */
 static bool sum_up(struct layers_report *report, struct error *err)
 {
     size_t capacity = 0;
@@ -125,7 +124,7 @@ static int by_weight(const void *left, const void *right, void *nodes_of)
     return (a > b) - (a < b); /* parents first */
 }
 
-/* What is in the root, or the heaviest of it. Returns how many lines that takes. */
+/* Shows the children of the root, or the heaviest of them. Returns the number of lines. */
 static size_t show_outermost(struct layers_report *report, const uint32_t *order, size_t top)
 {
     struct layers_node *nodes = report->nodes;
@@ -142,8 +141,8 @@ static size_t show_outermost(struct layers_report *report, const uint32_t *order
     return lines;
 }
 
-/* Opens the heaviest nodes while there are lines for what is in them. One that holds nothing but
- * one other needs no line of its own. */
+/* Expands the heaviest nodes while there are lines left for their children. A node that only
+ * contains one other node needs no line of its own. */
 static void choose_lines(struct layers_report *report, const uint32_t *order)
 {
     struct layers_node *nodes = report->nodes;

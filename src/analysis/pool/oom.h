@@ -7,9 +7,10 @@
 #include "analysis/pool/pools.h"
 #include "base/units.h"
 
-#define OOMS_MOST 16      /* only the last ones are explained, */
-#define OOMS_WORK 4000000 /* and fewer in a trace of over 250,000 events: each takes a few passes  \
-                           */
+#define OOMS_MOST 16 /* only the last ones are explained, */
+#define OOMS_WORK                                                                                  \
+    4000000 /* and fewer in a trace of over 250,000 events: each takes a few passes                \
+             */
 #define OOM_SITES_MOST 10
 #define OOM_PINS_MOST  3
 

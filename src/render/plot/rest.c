@@ -11,7 +11,7 @@ static bool make_curves(const struct plot_timeline *plot, const struct plot_grou
         return false;
     for (size_t b = 0; b < plot->bands->count; b++) {
         const struct band *band = &plot->bands->items[b];
-        group_curves_take(curves, plot_group_of(groups, band), band->size, band->begin, band->end);
+        group_curves_subtract(curves, plot_group_of(groups, band), band->size, band->begin, band->end);
     }
     return true;
 }
