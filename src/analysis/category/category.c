@@ -4,7 +4,7 @@
 
 #include "analysis/category/classifier.h"
 
-static void look_at_runs(struct classifier *classifier)
+static void summarize_runs(struct classifier *classifier)
 {
     const struct phases *phases = classifier->phases;
     classifier->first_backward_run = NO_RUN;
@@ -31,10 +31,10 @@ static void classifier_init(struct classifier *classifier, const struct timeline
     for (size_t i = 0; i < timeline->snapshot->extra_count; i++)
         if (timeline->snapshot->extras[i].category != STRING_EMPTY)
             classifier->has_file_categories = true;
-    look_at_runs(classifier);
+    summarize_runs(classifier);
 }
 
-static bool no_gradient(const struct size_tallies *tallies)
+static bool leaves_no_gradient(const struct size_tallies *tallies)
 {
     for (size_t i = 0; i < tallies->slot_count; i++)
         if (tallies->slots[i].used && tallies->slots[i].gradients.most > 0)
@@ -46,12 +46,12 @@ static bool assign(struct classifier *classifier, struct categories *categories,
 {
     if (!classify_traced(classifier, categories, err))
         return false;
-    classifier->gradients_stay = no_gradient(&classifier->tallies);
+    classifier->gradients_stay = leaves_no_gradient(&classifier->tallies);
     return classify_preexisting(classifier, categories, err) &&
            classify_traced_persistent(classifier, categories, err);
 }
 
-/* An array, of which `capacity` tells the size; it may be told of another of that size already. */
+/* Allocates an array and sets `*capacity`, which arrays of the same length share. */
 static bool make_array(uint8_t **array, size_t *capacity, size_t count, struct budget *budget,
                        struct error *err)
 {

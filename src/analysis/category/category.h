@@ -1,8 +1,8 @@
-/* What an allocation is for: torch.profiler's seven categories, communication
- * buffers and library workspaces, and unknown.
+/* What each allocation is for: torch.profiler's seven categories, communication buffers, library
+ * workspaces, and unknown.
  *
- * A snapshot has no data-flow graph. The category is inferred in three steps, and
- * is `unknown` where the evidence does not decide:
+ * A snapshot has no data-flow graph. The category is inferred in three steps, and is `unknown` if
+ * the evidence does not decide:
  *
  * 1. Context at birth, from the stack (site.h), and the phase of every event
  *    (phases.h).
@@ -24,7 +24,7 @@
  *      no stack                    as backward or optimizer in these phases, else unknown
  *    "Outlives the backward pass" holds for what is never freed too, unless the trace ends in an
  *    out-of-memory error or is cut: then only AccumulateGrad's own allocations are gradients.
- * 3. What was there before the trace (preexisting.h).
+ * 3. What was allocated before the trace (classifier.h).
  *
  * A function's name alone ("param" in it) is never evidence, but for `forward`, `backward` and the
  * functions of torch itself. */
@@ -36,7 +36,8 @@
 #include "analysis/phase/phases.h"
 #include "model/timeline.h"
 
-/* One category an allocation, and why: arrays as long as timeline->lifetimes and ->preexisting. */
+/* The category of each allocation and the reason for it, parallel to timeline->lifetimes and
+ * ->preexisting. */
 struct categories {
     uint8_t *of_lifetime; /* enum category */
     uint8_t *of_preexisting;

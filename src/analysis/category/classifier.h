@@ -6,7 +6,7 @@
 #include "analysis/category/size_tally.h"
 #include "analysis/phase/phases.h"
 
-/* CUBLAS_WORKSPACE_CONFIG's default, ":4096:2:16:8", which cuBLAS keeps for good. */
+/* The size of cuBLAS's default workspace (CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8), which it keeps. */
 #define CUBLAS_WORKSPACE (4096u * 1024 * 2 + 16u * 1024 * 8)
 
 struct classifier {
@@ -15,12 +15,12 @@ struct classifier {
     const struct phases *phases;
     struct size_tallies tallies;
     uint32_t first_step_run;     /* the first run that is forward, backward or optimizer */
-    uint32_t first_backward_run; /* NO_RUN: none */
+    uint32_t first_backward_run; /* NO_RUN if none */
     bool has_forward;
-    bool is_guess;            /* only guessed phases */
+    bool is_guess;            /* the phases are only guessed */
     bool is_cut;              /* the trace may end in the middle of a step */
-    bool has_file_categories; /* some event carries a category of its own */
-    bool gradients_stay;      /* no backward pass leaves a block: gradients are added to */
+    bool has_file_categories; /* some event has a category in the file */
+    bool gradients_stay;      /* no backward pass leaves a block: gradients are kept and added to */
     uint32_t copies;          /* size_tallies_copies(), once all is counted */
 };
 
@@ -30,8 +30,8 @@ static inline enum phase classifier_phase(const struct classifier *classifier, u
                                            : PHASE_UNKNOWN;
 }
 
-/* A reason that rests on the phase of a run, as a byte of struct categories: with less confidence
- * where lifetimes alone tell that phase. */
+/* The reason byte for a reason that rests on the phase of a run: with less confidence if only
+ * lifetimes tell that phase. */
 static inline uint8_t classifier_doubt(const struct classifier *classifier, enum reason reason,
                                        uint32_t run)
 {
@@ -42,8 +42,8 @@ static inline uint8_t classifier_doubt(const struct classifier *classifier, enum
                                    : 0));
 }
 
-/* The role of a block of unknown role that is there before the first step and never freed: the
- * next of its size. Once all is counted. */
+/* Gives the next block of a size a role, once all sizes are counted: blocks that were allocated
+ * before the first step and are never freed. */
 bool classifier_persistent(struct classifier *classifier, uint64_t size, enum reason *reason,
                            struct error *err);
 

@@ -4,7 +4,7 @@
 
 #include "analysis/phase/births.h"
 
-/* Phase of the end; PHASE_UNKNOWN for what is never freed, or freed before any evidence. */
+/* The phase in which it is freed; PHASE_UNKNOWN if never, or before any evidence of a phase. */
 static enum phase end_phase(const struct classifier *classifier,
                             const struct preexisting *preexisting)
 {
@@ -12,7 +12,7 @@ static enum phase end_phase(const struct classifier *classifier,
                             phases_run_of(classifier->phases, preexisting_end(preexisting)));
 }
 
-/* A step that the trace begins in frees its own temporaries too. */
+/* False in a step that began before the trace, since that also frees its own temporaries. */
 static bool ends_in_whole_step(const struct classifier *classifier,
                                const struct preexisting *preexisting)
 {
@@ -25,9 +25,9 @@ static bool is_persistent(const struct preexisting *preexisting)
     return preexisting_end(preexisting) == EVENT_NEVER;
 }
 
-static enum reason reason_of_stack(const struct classifier *classifier,
-                                   const struct preexisting *preexisting,
-                                   const struct stack_facts *facts)
+static enum reason stack_reason(const struct classifier *classifier,
+                                const struct preexisting *preexisting,
+                                const struct stack_facts *facts)
 {
     bool ends_at_once = phases_run_of(classifier->phases, preexisting_end(preexisting)) == 0;
     enum phase phase = end_phase(classifier, preexisting);
@@ -58,7 +58,7 @@ static enum reason reason_of_stack(const struct classifier *classifier,
     return REASON_NONE;
 }
 
-/* What needs no counting; REASON_NONE leaves it to the tallies. */
+/* Decides what needs no counting; REASON_NONE leaves it to the tallies. */
 static bool assign_one(const struct classifier *classifier, const struct preexisting *preexisting,
                        enum reason *reason, struct error *err)
 {
@@ -86,7 +86,7 @@ static bool assign_one(const struct classifier *classifier, const struct preexis
         }
     }
     if (facts) {
-        *reason = reason_of_stack(classifier, preexisting, facts);
+        *reason = stack_reason(classifier, preexisting, facts);
     } else if (is_persistent(preexisting) && preexisting->size == CUBLAS_WORKSPACE) {
         *reason = REASON_WORKSPACE_SIZE;
     } else if (end_phase(classifier, preexisting) == PHASE_BACKWARD &&
@@ -113,17 +113,16 @@ static bool count_one(struct classifier *classifier, const struct preexisting *p
     return true;
 }
 
-/* Whether a step is over before an item: what was freed by then was freed for the next one. */
+/* True after the first backward pass: what is freed then is freed for the next step. */
 static bool is_after_backward(const struct classifier *classifier, uint32_t item)
 {
     return classifier->first_backward_run != NO_RUN &&
            phases_run_of(classifier->phases, item) > classifier->first_backward_run;
 }
 
-/* Without a stack, and freed in the trace: by what happened to others of its size. */
-static enum reason reason_of_end(const struct classifier *classifier,
-                                 const struct preexisting *preexisting,
-                                 const struct size_tally *tally)
+/* Without a stack and freed in the trace: by what happened to others of its size. */
+static enum reason end_reason(const struct classifier *classifier,
+                              const struct preexisting *preexisting, const struct size_tally *tally)
 {
     uint32_t kept = tally->persistent + tally->parameters;
     bool has_gradients = tally->gradients.most > 0;
@@ -161,8 +160,8 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, enum re
     uint32_t parameters = gradients > tally->parameters ? gradients - tally->parameters : 0;
     uint32_t place = tally->placed++, whole = tally->persistent + tally->parameters;
     bool trains = classifier->first_backward_run != NO_RUN;
-    /* Gradients were made above the activations of the first step, and the states then in the holes
-     * that these left: so they lie highest. */
+    /* Gradients lie highest: they were made above the activations of the first step, and the states
+     * later in the holes that those left. */
     uint32_t states = classifier->copies - (classifier->gradients_stay && classifier->copies > 0);
     if (!trains)
         *reason = classifier->has_forward ? REASON_INFERENCE : REASON_NONE;
@@ -190,7 +189,7 @@ static bool assign_by_size(struct classifier *classifier, const struct preexisti
     const struct size_tally *tally = size_tallies_at(&classifier->tallies, preexisting->size, err);
     if (!tally)
         return false;
-    *reason = reason_of_end(classifier, preexisting, tally);
+    *reason = end_reason(classifier, preexisting, tally);
     return true;
 }
 
@@ -207,7 +206,8 @@ static int compare_addresses(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* By address: a model is made before its optimizer's states, and lies below them as a rule. */
+/* In order of address: a model is made before its optimizer's states and usually lies below them.
+ */
 static bool assign_by_sizes(struct classifier *classifier, struct categories *categories,
                             struct error *err)
 {
@@ -236,7 +236,7 @@ static bool assign_by_sizes(struct classifier *classifier, struct categories *ca
     return ok;
 }
 
-/* Of a stack that assign_one() has asked for already: it cannot fail. */
+/* Cannot fail, since assign_one() has already looked the stack up. */
 static uint8_t own_category(const struct classifier *classifier,
                             const struct preexisting *preexisting)
 {

@@ -6,13 +6,13 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/refine.h"
 
-/* What the rules look at, for one allocation of the trace. */
+/* What the rules know of one allocation of the trace. */
 struct evidence {
     size_t index; /* in timeline->lifetimes */
     stack_id birth_stack, end_stack;
     const struct stack_facts *birth;
-    const struct stack_facts *end; /* of the free's stack; NULL where there is none */
-    uint32_t birth_run, end_run;   /* end_run NO_RUN: never freed */
+    const struct stack_facts *end; /* of the free's stack; NULL if it has none */
+    uint32_t birth_run, end_run;   /* end_run is NO_RUN if never freed */
 };
 
 static uint64_t size_of(const struct classifier *classifier, const struct evidence *evidence)
@@ -26,7 +26,7 @@ static bool ends_in_run(const struct evidence *evidence)
     return evidence->end_run == evidence->birth_run;
 }
 
-/* Whether the pass an allocation was born in is over before it is freed. */
+/* True if an allocation outlives the pass in which it was made. */
 static bool outlives_pass(const struct classifier *classifier, const struct evidence *evidence)
 {
     if (evidence->end_run != NO_RUN)
@@ -35,8 +35,8 @@ static bool outlives_pass(const struct classifier *classifier, const struct evid
     return !(in_last_run && classifier->is_cut);
 }
 
-/* Made and freed inside one operator, or one autograd node. Without C++ frames: by one line of
- * Python, or by nobody knows whom, while nothing is made that stays. */
+/* True if it was made and freed inside one operator or autograd node. Without C++ frames: by one
+ * line of Python, or by unknown code, while nothing is made that outlives it. */
 static bool is_scratch(const struct classifier *classifier, const struct evidence *evidence)
 {
     const struct stack_facts *birth = evidence->birth, *end = evidence->end;
@@ -51,7 +51,8 @@ static bool is_scratch(const struct classifier *classifier, const struct evidenc
     return birth_is_leaf(classifier->timeline, evidence->index);
 }
 
-static enum reason of_backward(const struct classifier *classifier, const struct evidence *evidence)
+static enum reason backward_reason(const struct classifier *classifier,
+                                   const struct evidence *evidence)
 {
     if (evidence->birth->accumulates_grad && outlives_pass(classifier, evidence))
         return REASON_BACKWARD_ACCUMULATED;
@@ -62,7 +63,8 @@ static enum reason of_backward(const struct classifier *classifier, const struct
     return is_scratch(classifier, evidence) ? REASON_BACKWARD_SCRATCH : REASON_BACKWARD_PASSED_ON;
 }
 
-static enum reason of_forward(const struct classifier *classifier, const struct evidence *evidence)
+static enum reason forward_reason(const struct classifier *classifier,
+                                  const struct evidence *evidence)
 {
     if (ends_in_run(evidence))
         return is_scratch(classifier, evidence) ? REASON_FORWARD_SCRATCH : REASON_FORWARD_PASSED_ON;
@@ -71,12 +73,12 @@ static enum reason of_forward(const struct classifier *classifier, const struct 
     return REASON_FORWARD_KEPT;
 }
 
-static enum reason of_step(const struct evidence *evidence)
+static enum reason step_reason(const struct evidence *evidence)
 {
     return ends_in_run(evidence) ? REASON_STEP_FREED : REASON_STEP_KEPT;
 }
 
-/* The run of a forward pass that comes next, with nothing of a step's own between. */
+/* True if it lives into the next forward pass, and only other code and data loading lie between. */
 static bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t next = evidence->birth_run + 1;
@@ -90,8 +92,9 @@ static bool goes_into_forward(const struct classifier *classifier, const struct 
            (evidence->end_run == NO_RUN || evidence->end_run >= next);
 }
 
-/* Other Python code, or none that is known, in no phase of a step's own. */
-static enum reason of_other(const struct classifier *classifier, const struct evidence *evidence)
+/* For other Python code, or unknown code, outside the phases of a step. */
+static enum reason other_reason(const struct classifier *classifier,
+                                const struct evidence *evidence)
 {
     uint32_t birth = evidence->birth_run, end = evidence->end_run;
     if (!classifier->phases->any_step)
@@ -99,7 +102,7 @@ static enum reason of_other(const struct classifier *classifier, const struct ev
     bool by_operator =
         op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) ||
         evidence->birth->context == CONTEXT_DATA;
-    /* what is there from the start and stays may be all the data there is */
+    /* data that is there from the start and stays may be the whole data set, not a batch */
     bool is_over = end != NO_RUN || birth > classifier->first_step_run;
     if (is_over && by_operator && goes_into_forward(classifier, evidence))
         return REASON_BATCH;
@@ -121,26 +124,27 @@ static enum reason of_other(const struct classifier *classifier, const struct ev
     return REASON_NONE;
 }
 
-/* Without a context of its own: by the phase it was born in. */
-static enum reason of_phase(const struct classifier *classifier, const struct evidence *evidence)
+/* For stacks that show no context: by the phase in which it was made. */
+static enum reason phase_reason(const struct classifier *classifier,
+                                const struct evidence *evidence)
 {
     switch (classifier_phase(classifier, evidence->birth_run)) {
     case PHASE_FORWARD:
-        return of_forward(classifier, evidence);
+        return forward_reason(classifier, evidence);
     case PHASE_BACKWARD:
-        return of_backward(classifier, evidence);
+        return backward_reason(classifier, evidence);
     case PHASE_OPTIMIZER:
-        return of_step(evidence);
+        return step_reason(evidence);
     case PHASE_UNKNOWN:
     case PHASE_OTHER:
     case PHASE_DATA:
     case PHASE_COUNT:
         break;
     }
-    return of_other(classifier, evidence);
+    return other_reason(classifier, evidence);
 }
 
-static enum reason decide(const struct classifier *classifier, const struct evidence *evidence)
+static enum reason find_reason(const struct classifier *classifier, const struct evidence *evidence)
 {
     if (evidence->birth->is_workspace)
         return REASON_WORKSPACE;
@@ -151,27 +155,26 @@ static enum reason decide(const struct classifier *classifier, const struct evid
         return REASON_WORKSPACE_SIZE;
     switch ((enum context)evidence->birth->context) {
     case CONTEXT_OPTIMIZER:
-        return of_step(evidence);
+        return step_reason(evidence);
     case CONTEXT_BACKWARD:
-        return of_backward(classifier, evidence);
+        return backward_reason(classifier, evidence);
     case CONTEXT_RECOMPUTE:
         return is_scratch(classifier, evidence) ? REASON_RECOMPUTED_SCRATCH : REASON_RECOMPUTED;
     case CONTEXT_FORWARD:
-        return of_forward(classifier, evidence);
+        return forward_reason(classifier, evidence);
     case CONTEXT_INIT:
         return ends_in_run(evidence) ? REASON_MODEL_MADE_FREED : REASON_MODEL_MADE;
     case CONTEXT_DATA:
     case CONTEXT_OTHER:
     case CONTEXT_NONE:
-        return of_phase(classifier, evidence);
+        return phase_reason(classifier, evidence);
     case CONTEXT_ZERO_GRAD:
         break;
     }
     return REASON_NONE;
 }
 
-/* The category the file itself gives (a converted torch.profiler run); CATEGORY_COUNT without one.
- */
+/* The category that the file gives (a converted torch.profiler run), or CATEGORY_COUNT. */
 static enum category category_in_file(const struct timeline *timeline, uint32_t item)
 {
     const struct snapshot *snapshot = timeline->snapshot;
@@ -187,8 +190,8 @@ static enum category category_in_file(const struct timeline *timeline, uint32_t 
     return CATEGORY_COUNT;
 }
 
-static bool gather(const struct classifier *classifier, size_t index, struct evidence *evidence,
-                   struct error *err)
+static bool gather_evidence(const struct classifier *classifier, size_t index,
+                            struct evidence *evidence, struct error *err)
 {
     const struct trace *trace = classifier->timeline->trace;
     const struct lifetime *lifetime = &classifier->timeline->lifetimes[index];
@@ -206,13 +209,13 @@ static bool gather(const struct classifier *classifier, size_t index, struct evi
     return evidence->end != NULL;
 }
 
-/* Made by plain code before the first step and never freed: a parameter, if the sizes say so. */
+/* Made by plain code before the first step and never freed: may be a parameter, by its size. */
 static bool may_be_parameter(const struct classifier *classifier, const struct evidence *evidence)
 {
     return evidence->end_run == NO_RUN && evidence->birth_run < classifier->first_step_run;
 }
 
-/* Notes what the size and the end of an allocation tell about others. */
+/* Counts what the size and the end of an allocation tell about others. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
 {
@@ -248,7 +251,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
 {
     for (size_t i = 0; i < classifier->timeline->lifetime_count; i++) {
         struct evidence evidence;
-        if (!gather(classifier, i, &evidence, err))
+        if (!gather_evidence(classifier, i, &evidence, err))
             return false;
         enum reason reason = REASON_FILE;
         enum category category = CATEGORY_COUNT;
@@ -260,7 +263,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
                 category_in_file(classifier->timeline, classifier->timeline->lifetimes[i].alloc);
         }
         if (category == CATEGORY_COUNT) {
-            reason = decide(classifier, &evidence);
+            reason = find_reason(classifier, &evidence);
             category = reason_category(reason);
         }
         if (!count_sizes(classifier, &evidence, category, reason, err))
@@ -287,7 +290,7 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
                                    &reason, err))
             return false;
         categories->of_lifetime[i] = (uint8_t)reason_category(reason);
-        /* plain code makes more that stays than models, such as caches */
+        /* plain code also makes other things that stay, such as caches */
         categories->why_lifetime[i] =
             (uint8_t)(reason | (reason == REASON_INFERENCE ? REASON_DOUBT : 0));
     }

@@ -1,26 +1,27 @@
-/* What is known of all allocations of one size: parameters, gradients and optimizer states come in
- * equal sizes and numbers, and that tells one from another where no stack does. */
+/* What is known of all allocations of one size. Parameters, gradients and optimizer states have
+ * equal sizes and counts, which tells them apart without stacks. */
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_SIZE_TALLY_H
 #define MEMSNAP_ANALYSIS_CATEGORY_SIZE_TALLY_H
 
 #include "analysis/phase/phases.h"
 
-/* The most of a size within one run of a phase. */
+/* The maximum count of a size within one run of a phase. */
 struct run_count {
     uint32_t most, now, run;
 };
 
 struct size_tally {
     uint64_t size;
-    struct run_count gradients;   /* left by one backward pass */
-    struct run_count accumulated; /* made in one backward pass, used up by AccumulateGrad in it */
-    uint32_t parameters;          /* known ones: made while a model was built */
-    uint32_t persistent;          /* of unknown role: there from the start, never freed */
-    uint32_t placed;              /* of those, how many have been given a role */
-    uint32_t replaced;            /* preexisting, no stack, freed in an optimizer step */
-    uint32_t made_in_step;        /* made by an optimizer step and kept */
-    uint8_t twin[PHASE_COUNT];    /* 1 + category of the first that was made in the trace, outlived
-                                     its own phase and was freed in this one; 0: none */
+    struct run_count gradients; /* left by one backward pass */
+    struct run_count
+        accumulated;           /* made in one backward pass and used up there by AccumulateGrad */
+    uint32_t parameters;       /* known parameters: made while a model was built */
+    uint32_t persistent;       /* of unknown role: from the start, never freed */
+    uint32_t placed;           /* how many of those have been given a role */
+    uint32_t replaced;         /* preexisting, no stack, freed in an optimizer step */
+    uint32_t made_in_step;     /* made by an optimizer step and kept */
+    uint8_t twin[PHASE_COUNT]; /* by phase: 1 + category of the first that was made in the trace,
+                                  outlived its phase and was freed in this one; 0 if none */
     bool used;
 };
 
@@ -33,21 +34,20 @@ struct size_tallies {
 
 void size_tallies_init(struct size_tallies *tallies, struct budget *budget);
 void size_tallies_release(struct size_tallies *tallies);
-/* The tally of a size, made when absent; valid until the next call. NULL on failure. */
+/* The tally of a size, added if absent; valid until the next call. NULL on failure. */
 struct size_tally *size_tallies_at(struct size_tallies *tallies, uint64_t size, struct error *err);
-/* The same without making one: NULL when absent. */
+/* The tally of a size, or NULL. */
 const struct size_tally *size_tallies_find(const struct size_tallies *tallies, uint64_t size);
 
-/* Counts one more in `run`. */
+/* Counts one in `run`. */
 void run_count_add(struct run_count *count, uint32_t run);
 
-/* How many gradients of the size one backward pass makes; `stay`: gradients are never freed, but
+/* How many gradients of the size one backward pass makes. `stay`: gradients are never freed, but
  * added to. */
 uint32_t size_tally_gradients(const struct size_tally *tally, bool stay);
 
-/* How many persistent blocks there are for each gradient, as most bytes have it: 1 parameters
- * alone, 2 with a momentum, 3 with Adam's two states; one more where gradients stay. 0: nothing
- * to tell by. */
+/* The number of persistent blocks per gradient, which most bytes agree on: 1 for parameters alone,
+ * 2 with a momentum, 3 with Adam's two states, and one more if gradients stay. 0 if unknown. */
 uint32_t size_tallies_copies(const struct size_tallies *tallies, bool stay);
 
 #endif

@@ -12,15 +12,15 @@ struct cutter {
     const struct call_tree *tree;
     const struct chain_options *options;
     struct cut *cut;
-    int64_t *looped;   /* by node: activations in loops at or below it */
-    int64_t *nested;   /* the same of loops whose iterations are alike */
-    uint8_t *keeping;  /* by node: iterations that keep something, 2 for more */
+    int64_t *looped;   /* by node: bytes of activations in loops at or below it */
+    int64_t *nested;   /* the same, only of loops whose iterations are alike */
+    uint8_t *keeping;  /* by node: iterations that keep something, up to 2 */
     uint8_t *matching; /* by frame, CHAIN_PATTERN only */
     struct buffer label;
     uint32_t *stack; /* nodes to visit, the next one last */
     size_t count, capacity;
-    size_t outer; /* CHAIN_DEPTH: levels that are outside of the outermost forward */
-    bool outside; /* CHAIN_PATTERN: the part before this one matches nothing either */
+    size_t outer; /* CHAIN_DEPTH: levels outside of the outermost forward */
+    bool outside; /* CHAIN_PATTERN: the part before did not match */
 };
 
 /* The base name of the file, the line and the function: "model.py:253 forward". */
@@ -39,8 +39,8 @@ static bool is_loop(const struct cutter *cutter, uint32_t index)
     return cutter->keeping[index] == 2;
 }
 
-/* No iteration that keeps something keeps twice as much as another: lines within a block come
- * again, too, but do different things. */
+/* True if no iteration that keeps something keeps twice as much as another. Lines within a block
+ * also repeat, but do different things. */
 static bool is_alike(const struct call_tree *tree, const struct call_node *loop)
 {
     int64_t least = INT64_MAX, most = 0;
@@ -52,7 +52,7 @@ static bool is_alike(const struct call_tree *tree, const struct call_node *loop)
     return most / 2 < least;
 }
 
-/* Children come behind their parents. */
+/* Children come after their parents. */
 static void sum_loops(const struct cutter *cutter)
 {
     const struct call_tree *tree = cutter->tree;
@@ -76,7 +76,7 @@ static void sum_loops(const struct cutter *cutter)
     }
 }
 
-/* Of a loop: in loops within its iterations that are loops without doubt. */
+/* Bytes in those loops within a loop's iterations whose own iterations are alike. */
 static int64_t looped_within(const struct cutter *cutter, const struct call_node *loop)
 {
     int64_t sum = 0;
@@ -110,7 +110,7 @@ static bool add_part(struct cutter *cutter, uint32_t node, bool joined, struct e
     return true;
 }
 
-/* A line whose loop is all there is below it is cut between the iterations. */
+/* A line that only contains one loop is cut between the loop's iterations. */
 static bool add_line(struct cutter *cutter, uint32_t index, struct error *err)
 {
     const struct call_tree *tree = cutter->tree;
@@ -199,7 +199,7 @@ static bool visit(struct cutter *cutter, uint32_t index, struct error *err)
     return visit_blocks(cutter, index, err);
 }
 
-static bool walk(struct cutter *cutter, struct error *err)
+static bool visit_all(struct cutter *cutter, struct error *err)
 {
     const uint32_t root = 0;
     if (!vec_grow((void **)&cutter->stack, &cutter->capacity, 1, sizeof(uint32_t),
@@ -212,7 +212,7 @@ static bool walk(struct cutter *cutter, struct error *err)
     return true;
 }
 
-/* A program without a forward of its own: what all lines have in common is outside. */
+/* Without a function named forward, the levels that all lines share are outside. */
 static size_t outer_levels(const struct call_tree *tree)
 {
     const struct call_node *node = &tree->nodes[0];
@@ -243,10 +243,10 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
         cutter.matching = cutter.keeping + tree->node_count;
         cutter.outer = outer_levels(tree);
         sum_loops(&cutter);
-        /* no loop to speak of: the lines of the outermost forward */
+        /* without a notable loop, cut at the lines of the outermost forward */
         if (used.level == CHAIN_BLOCKS && cutter.looped[0] < call_kept(tree, &tree->nodes[0]) / 2)
             used = (struct chain_options){.level = CHAIN_DEPTH, .depth = 1, .most = used.most};
-        ok = walk(&cutter, err);
+        ok = visit_all(&cutter, err);
         if (ok && cutter.label.failed)
             ok = error_set(err, STATUS_LIMIT, "out of memory");
     }

@@ -1,4 +1,4 @@
-/* Where the call tree of a pass is cut: which of its nodes are parts of the chain. */
+/* Where to cut the call tree of a pass: which of its nodes are parts of the chain. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_CUT_H
 #define MEMSNAP_ANALYSIS_CHAIN_CUT_H
 
@@ -7,9 +7,9 @@
 
 struct cut {
     uint32_t *nodes; /* in order; together they cover all runs */
-    bool *joined;    /* belongs to the same element as the one before it */
+    bool *joined;    /* it belongs to the element of the node before it */
     size_t count, nodes_capacity, joined_capacity;
-    bool matched;          /* CHAIN_PATTERN: some line did */
+    bool matched;          /* CHAIN_PATTERN: some line matched */
     struct budget *budget; /* not owned */
 };
 

@@ -3,12 +3,12 @@
 #include "analysis/chain/sizes.h"
 #include "analysis/phase/births.h"
 
-/* An element's backward is over when what went into it is freed: the output of the element before.
- * Where that was not kept for it, when so much of its own activations is, in percent: some last
- * longer, where a program holds on to them. */
+/* An element's backward ends when its input, the output of the element before, is freed. If that
+ * was not kept, it ends when this percentage of its own activations is freed, since a program may
+ * hold on to some for longer. */
 #define BACKWARD_DONE 95
 
-/* How the bytes of the pass change with each item of it, and the frees of its activations. */
+/* How the bytes of the pass change with each item, and the frees of its activations. */
 struct replayed {
     int64_t *change; /* by item, from pass->first on */
     struct freed {
@@ -16,12 +16,12 @@ struct replayed {
         int64_t size;
     } * freed;
     size_t freed_count;
-    uint32_t *done; /* by element: the item with which its backward is over */
+    uint32_t *done; /* by element: the item that ends its backward */
     size_t items, lifetimes;
     size_t bytes;
 };
 
-/* What comes and goes with the pass: not what a step leaves behind, nor what a library keeps. */
+/* True for what comes and goes with the pass: not for what a step leaves or a library keeps. */
 static bool is_counted(const struct chain_measure *measure, size_t lifetime)
 {
     switch ((enum category)measure->categories->of_lifetime[lifetime]) {
@@ -88,8 +88,8 @@ static int compare_freed(const void *a, const void *b)
     return (p->element > q->element) - (p->element < q->element);
 }
 
-static void by_inputs(struct replayed *replayed, const struct forward_chain *chain,
-                      const struct chain_measure *measure)
+static void end_with_inputs(struct replayed *replayed, const struct forward_chain *chain,
+                            const struct chain_measure *measure)
 {
     for (size_t i = 1; i < chain->count; i++) {
         uint32_t item = chain->elements[i - 1].output_item;
@@ -102,7 +102,7 @@ static void by_inputs(struct replayed *replayed, const struct forward_chain *cha
     }
 }
 
-/* When the backward of each element is over; those of earlier elements come later. */
+/* Finds the end of each element's backward; earlier elements end later. */
 static bool find_backwards(struct replayed *replayed, const struct forward_chain *chain,
                            const struct chain_measure *measure, struct error *err)
 {
@@ -126,7 +126,7 @@ static bool find_backwards(struct replayed *replayed, const struct forward_chain
                 replayed->done[freed.element] = freed.item;
             so_far[freed.element] += freed.size;
         }
-        by_inputs(replayed, chain, measure);
+        end_with_inputs(replayed, chain, measure);
         for (size_t i = chain->count - 1; i-- > 0;)
             if (replayed->done[i] < replayed->done[i + 1])
                 replayed->done[i] = replayed->done[i + 1];
@@ -136,7 +136,7 @@ static bool find_backwards(struct replayed *replayed, const struct forward_chain
     return ok;
 }
 
-/* The most that is there after items from..end-1, `*now` being what is there before. */
+/* The maximum of live bytes after each of the items [from, end); `*now` is updated. */
 static int64_t most_within(const struct replayed *replayed, const struct pass *pass, uint32_t from,
                            uint32_t end, int64_t *now)
 {

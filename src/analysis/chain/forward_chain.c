@@ -17,7 +17,7 @@ struct build {
     struct pass pass;
     struct call_tree tree;
     struct cut cut;
-    uint32_t *runs; /* that elements begin with, and one more */
+    uint32_t *runs; /* the first run of each element, and one more */
     size_t run_capacity;
 };
 
@@ -43,7 +43,7 @@ static bool add_element(struct build *build, uint32_t part, struct error *err)
     return true;
 }
 
-/* What keeps nothing belongs to the element before it, or, at the beginning, behind it. */
+/* A part that keeps nothing joins the element before it or, at the beginning, the one after it. */
 static bool add_elements(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
@@ -73,8 +73,8 @@ static void join_many(struct forward_chain *chain, size_t most)
     chain->count = most;
 }
 
-/* An element of several parts is called by those that keep something: the others, and their names,
- * go where they are no loop's iterations. */
+/* An element of several parts is named after those that keep something. The others are dropped
+ * unless they are iterations of a loop. */
 static void drop_empty_parts(struct build *build)
 {
     struct forward_chain *chain = build->chain;
@@ -106,7 +106,7 @@ static bool find_runs(struct build *build, struct error *err)
     return true;
 }
 
-/* None where the pattern that they are cut by matches nothing. */
+/* Makes none if the pattern to cut by matches nothing. */
 static bool make_elements(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
@@ -167,7 +167,7 @@ static void describe_peak(struct build *build)
     chain->peak_step = chain->has_peak_step ? build->steps.items[step].number : 0;
 }
 
-/* How the chain relates to category activation at the peak. */
+/* Compares the chain with category activation at the peak. */
 static bool relate_to_peak(struct build *build, struct error *err)
 {
     const struct timeline *timeline = build->timeline;

@@ -1,5 +1,5 @@
-/* The layers of a model, read off an allocator snapshot: what a forward pass allocated for its
- * backward, in order of birth, divided by the call tree of its Python stacks.
+/* The layers of a model from an allocator snapshot: what a forward pass allocated for its backward,
+ * in order of allocation, divided by the call tree of its Python stacks.
  *
  * The tree consists of the Python frames of the code under study, and of functions of torch that
  * are named forward; what only calls them (nn.Module.__call__) is left out. Two allocations belong
@@ -33,9 +33,9 @@ struct chain_options {
 
 /* An element's output is not recorded: it is inferred from what its last line leaves behind. */
 enum output_evidence {
-    OUTPUT_NONE,    /* nothing that it made is there when it ends: what it got is passed on */
-    OUTPUT_LAST,    /* the largest allocation of its last line that is there when it ends */
-    OUTPUT_REPEATS, /* the same, and as large in most iterations of the loop */
+    OUTPUT_NONE,    /* nothing that it made is live when it ends: its input is passed on */
+    OUTPUT_LAST,    /* the largest allocation of its last line that is live when it ends */
+    OUTPUT_REPEATS, /* the same, and equally large in most iterations of the loop */
 };
 
 const char *output_evidence_name(enum output_evidence evidence); /* "none", "last", "repeats" */
@@ -50,14 +50,14 @@ struct chain_loop {
 
 /* A stretch of the call tree. */
 struct chain_part {
-    string_id name;     /* "model.py:253 forward [3]": unlike any other part's */
-    uint32_t loop;      /* it is an iteration of that one, or NO_LOOP */
+    string_id name;     /* "model.py:253 forward [3]"; unique */
+    uint32_t loop;      /* of which it is an iteration, or NO_LOOP */
     uint32_t iteration; /* from 0 */
 };
 
 struct chain_element {
-    uint32_t first_part, end_part; /* one, unless neighbours were joined */
-    uint32_t first_item;           /* of the trace; it ends where the next one begins */
+    uint32_t first_part, end_part; /* one part, unless neighbours were joined */
+    uint32_t first_item;           /* in the trace; it ends where the next element begins */
     uint32_t allocations;          /* activations */
     uint32_t output_item;     /* of the trace: allocates its output; EVENT_NEVER with OUTPUT_NONE */
     int64_t activation_bytes; /* kept for backward */
@@ -80,14 +80,14 @@ enum chain_absence {
 };
 
 struct forward_chain {
-    enum chain_absence absence; /* the rest is of CHAIN_FOUND only */
+    enum chain_absence absence; /* the rest is valid only for CHAIN_FOUND */
     struct chain_element *elements;
     size_t count;
     struct chain_part *parts;
     size_t part_count;
     struct chain_loop *loops;
     size_t loop_count;
-    size_t joined; /* elements before neighbours were joined; 0: none were */
+    size_t joined; /* number of elements before neighbours were joined; 0 if none were */
 
     /* the pass: items first..backward-1 are its forward, backward..end-1 its backward */
     uint32_t first, backward, end;
@@ -95,9 +95,9 @@ struct forward_chain {
     bool has_step;        /* it is part of a step, of that number */
     int64_t step;
     bool at_peak;    /* the step with the highest value of the active curve */
-    bool unfinished; /* out of memory before any backward pass: what comes behind is missing */
+    bool unfinished; /* ran out of memory before any backward pass; the rest is missing */
 
-    /* the highest value of the active curve, and where in the trace that is */
+    /* the highest value of the active curve, and its place in the trace */
     int64_t peak_bytes;
     enum phase peak_phase;
     bool has_peak_step;
@@ -107,11 +107,11 @@ struct forward_chain {
     int64_t backward_ns;
 
     int64_t activation_bytes; /* of all elements */
-    /* Category activation at the peak of the active curve, and how much of it is this chain's:
-     * the rest are other passes' and what backward computed again. What the chain has beyond that
-     * was freed before the peak, or is made after it. */
+    /* Category activation at the peak of the active curve, and this chain's part of it. The rest
+     * belongs to other passes or was recomputed in backward. What else the chain has was freed
+     * before the peak or is allocated after it. */
     int64_t peak_category_bytes, peak_chain_bytes;
-    int64_t recomputed_bytes; /* activations that its backward computed again */
+    int64_t recomputed_bytes; /* activations that its backward recomputed */
     size_t checkpointed;      /* elements */
 
     size_t element_capacity, part_capacity, loop_capacity;

@@ -7,15 +7,15 @@
 #include "analysis/code/paths.h"
 #include "base/buffer.h"
 
-#define NEAR 8 /* lines that are looked at on either side of a loop */
+#define NEAR 8 /* lines that are examined on either side of a loop */
 #define LONGEST_NAME                                                                               \
     200 /* of a function or file: a file may have any, a name is made of it often */
 #define MOST_NUMBERS (CALL_MOST_LEVELS * (CALL_MOST_NESTING + 1))
 
-/* Which line, or lines, and which function a name tells. */
+/* The lines and the function that a name shows. */
 struct place {
-    frame_id frame; /* NO_FRAME: nothing is known */
-    bool is_call;   /* of a loop: it calls what repeats */
+    frame_id frame; /* NO_FRAME if nothing is known */
+    bool is_call;   /* a loop whose line calls what repeats */
     uint32_t first_line, last_line;
     string_id function;
 };
@@ -28,7 +28,7 @@ struct namer {
     struct symbols *symbols;
     struct label_files files;
     struct buffer text;
-    uint32_t known_loop; /* whose place is known: iterations come one after the other */
+    uint32_t known_loop; /* cached, since iterations follow each other */
     struct place known_place;
 };
 
@@ -48,7 +48,7 @@ static frame_id user_frame(const struct namer *namer, uint32_t run, size_t level
     return any;
 }
 
-static struct place place_of_line(const struct namer *namer, const struct call_node *node)
+static struct place find_line_place(const struct namer *namer, const struct call_node *node)
 {
     struct place place = {.frame = user_frame(namer, node->first_run, node->level)};
     if (place.frame == NO_FRAME)
@@ -64,8 +64,8 @@ static bool same_function(struct frame a, struct frame b)
     return a.file == b.file && a.name == b.name;
 }
 
-/* A function that goes on before or behind its lines that repeat has the loop in it; otherwise what
- * repeats is the whole function, and the loop is in its caller. */
+/* True if the loop is in the function itself: the function has other lines before or after those
+ * that repeat. Otherwise the whole function repeats, and the loop is in its caller. */
 static bool loop_is_inside(const struct namer *namer, const struct call_node *loop,
                            struct frame head)
 {
@@ -82,11 +82,11 @@ static bool loop_is_inside(const struct namer *namer, const struct call_node *lo
     return loop->level == 0;
 }
 
-static struct place place_of_loop(const struct namer *namer, const struct call_node *loop)
+static struct place find_loop_place(const struct namer *namer, const struct call_node *loop)
 {
     const struct call_tree *tree = namer->tree;
     frame_id id = call_frame(tree, loop->first_run, loop->level);
-    struct place place = place_of_line(namer, loop);
+    struct place place = find_line_place(namer, loop);
     if (id == NO_FRAME)
         return place;
     struct frame head = symbols_frame_at(namer->symbols, id);
@@ -113,16 +113,16 @@ static struct place place_of_loop(const struct namer *namer, const struct call_n
     return place;
 }
 
-static struct place place_of(struct namer *namer, uint32_t index)
+static struct place find_place(struct namer *namer, uint32_t index)
 {
     const struct call_node *nodes = namer->tree->nodes;
     if (nodes[index].kind == CALL_ITERATION)
         index = nodes[index].parent;
     if (nodes[index].kind != CALL_LOOP)
-        return place_of_line(namer, &nodes[index]);
+        return find_line_place(namer, &nodes[index]);
     if (namer->known_loop != index) {
         namer->known_loop = index;
-        namer->known_place = place_of_loop(namer, &nodes[index]);
+        namer->known_place = find_loop_place(namer, &nodes[index]);
     }
     return namer->known_place;
 }
@@ -151,7 +151,7 @@ static void write_place(struct namer *namer, struct place place)
                function.size < LONGEST_NAME ? function.size : LONGEST_NAME);
 }
 
-/* " [1][3]": of the iterations around a node, itself included. */
+/* " [1][3]": the numbers of the iterations around a node, its own included. */
 static void write_numbers(struct namer *namer, uint32_t index)
 {
     const struct call_node *nodes = namer->tree->nodes;
@@ -177,7 +177,7 @@ static bool add_loop(struct namer *namer, uint32_t node, struct error *err)
 {
     struct forward_chain *chain = namer->chain;
     const struct call_node *loop = &namer->tree->nodes[node];
-    struct place place = place_of(namer, node);
+    struct place place = find_place(namer, node);
     struct chain_loop made = {.iterations = loop->end_child - loop->first_child,
                               .is_call = place.is_call};
     write_place(namer, place);
@@ -202,7 +202,7 @@ static bool name_part(struct namer *namer, uint32_t index, uint32_t *last_loop, 
         part.loop = (uint32_t)chain->loop_count - 1;
         part.iteration = node->iteration;
     }
-    write_place(namer, place_of(namer, index));
+    write_place(namer, find_place(namer, index));
     write_numbers(namer, index);
     if (!intern(namer, &part.name, err) ||
         !vec_grow((void **)&chain->parts, &chain->part_capacity, chain->part_count + 1,
@@ -222,7 +222,7 @@ bool chain_name_parts(struct forward_chain *chain, const struct call_tree *tree,
     label_files_init(&namer.files, namer.symbols, chain->budget);
     bool ok = true;
     for (size_t i = 0; ok && i < cut->count; i++) {
-        struct place place = place_of(&namer, cut->nodes[i]);
+        struct place place = find_place(&namer, cut->nodes[i]);
         ok = place.frame == NO_FRAME ||
              label_files_add(&namer.files, symbols_frame_at(namer.symbols, place.frame).file, err);
     }

@@ -19,8 +19,9 @@ bool pass_keeps(const struct pass *pass, const struct timeline *timeline,
     return categories->of_lifetime[lifetime] == CATEGORY_ACTIVATION && end >= pass->backward;
 }
 
-/* What was kept before the first that this backward frees belongs to others, such as a validation
- * between two steps. Sums of sizes cannot overflow: the timeline checked them. */
+/* Sums up what the pass keeps. What was kept before the first activation that this backward frees
+ * belongs to others, such as a validation between two steps. No overflow: the timeline checked it.
+ */
 static void measure(const struct search *search, struct pass *pass)
 {
     const struct timeline *timeline = search->timeline;
@@ -54,7 +55,7 @@ static void consider(const struct search *search, struct pass pass)
         *best = pass;
 }
 
-/* Without a backward pass there is only the last forward pass to look at. */
+/* Without a backward pass, only the last forward pass is considered. */
 static void consider_unfinished(const struct search *search, uint32_t first)
 {
     const struct trace *trace = search->timeline->trace;

@@ -5,7 +5,7 @@
 #include "analysis/code/paths.h"
 #include "analysis/phase/births.h"
 
-#define NOT_SEEN   0u /* of a slot of `paths`, else path + 1 ... */
+#define NOT_SEEN   0u /* in `paths`; else path + 1 and maybe CHECKPOINT */
 #define CHECKPOINT 0x80000000u
 
 struct collector {
@@ -17,8 +17,8 @@ struct collector {
     size_t path_count;
     frame_id *frames; /* scratch */
     size_t frame_capacity;
-    size_t skipped; /* frames outside of the caller of the outermost forward */
-    bool skips;     /* that is known */
+    size_t skipped; /* number of frames outside of the outermost forward's caller */
+    bool skips;     /* `skipped` is known */
 };
 
 static bool is_forward(struct text name)
@@ -32,7 +32,7 @@ static bool is_checkpoint(struct text file)
            text_ends(file, "torch\\utils\\checkpoint.py");
 }
 
-/* The frames that count, outermost first, into collector->frames. */
+/* Puts the frames that count, outermost first, into collector->frames. */
 static bool filter(struct collector *collector, stack_id id, size_t *count, bool *checkpointed,
                    size_t *forward, struct error *err)
 {
@@ -62,8 +62,8 @@ static bool filter(struct collector *collector, stack_id id, size_t *count, bool
     return true;
 }
 
-/* What is outside of the first forward's caller is the same for all, but for helpers that are
- * called elsewhere: a loss. They keep what is theirs. */
+/* Frames outside of the first forward's caller are skipped. They are the same for all stacks,
+ * except for helpers that are called elsewhere, such as a loss. */
 static bool make_path(struct collector *collector, stack_id id, uint32_t *slot, struct error *err)
 {
     size_t count, forward;
@@ -86,9 +86,9 @@ static bool make_path(struct collector *collector, stack_id id, uint32_t *slot, 
            error_set(err, STATUS_LIMIT, "too many different stacks to tell layers apart");
 }
 
-/* The path of an allocation; those of before the first forward is known are made anew. */
-static bool path_of(struct collector *collector, stack_id id, stack_id *path, bool *checkpointed,
-                    struct error *err)
+/* The path of an allocation's stack, made on demand. */
+static bool find_path(struct collector *collector, stack_id id, stack_id *path, bool *checkpointed,
+                      struct error *err)
 {
     uint32_t *slot = &collector->paths[id];
     if (*slot == NOT_SEEN && !make_path(collector, id, slot, err))
@@ -109,7 +109,7 @@ static bool add_run(struct call_tree *tree, stack_id path, size_t lifetime, int6
     return true;
 }
 
-/* Allocations without a path stay with what was before them. */
+/* Allocations without a path belong to the run before them. */
 static bool collect(struct collector *collector, const struct categories *categories,
                     const struct pass *pass, struct error *err)
 {
@@ -122,7 +122,7 @@ static bool collect(struct collector *collector, const struct categories *catego
     bool checkpointed;
     for (; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < pass->backward; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
-        if (!path_of(collector, trace->stack[item], &path, &checkpointed, err))
+        if (!find_path(collector, trace->stack[item], &path, &checkpointed, err))
             return false;
         bool same = tree->run_count > 0 &&
                     (path == STACK_NONE || path == tree->runs[tree->run_count - 1].path);
@@ -136,7 +136,7 @@ static bool collect(struct collector *collector, const struct categories *catego
     return add_run(tree, STACK_NONE, i, kept, err) && --tree->run_count < SIZE_MAX;
 }
 
-/* The caller of the outermost forward, by the first stack that has one. */
+/* Finds the caller of the outermost forward in the first stack that has one. */
 static bool find_forward(struct collector *collector, const struct pass *pass, struct error *err)
 {
     const struct timeline *timeline = collector->timeline;

@@ -64,7 +64,7 @@ static void set_output(struct chain_element *element, const struct chain_measure
     element->output_from = evidence;
 }
 
-/* The largest of the last run with something left: a mask may come behind what it masks. */
+/* The largest allocation left by the last run that leaves any: a mask may follow what it masks. */
 static void infer_output(struct forward_chain *chain, const struct chain_measure *measure, size_t i)
 {
     struct chain_element *element = &chain->elements[i];
@@ -85,8 +85,8 @@ static void infer_output(struct forward_chain *chain, const struct chain_measure
     }
 }
 
-/* The size that more than half of the elements first..end-1 have, if there is one: what is left
- * when others cancel out, counted again (Boyer and Moore). */
+/* The output size that more than half of the elements [first, end) have, if any, by Boyer and
+ * Moore's majority vote. */
 static int64_t majority(const struct forward_chain *chain, size_t first, size_t end)
 {
     int64_t size = 0;
@@ -135,8 +135,9 @@ static int64_t time_at(const struct chain_measure *measure, uint32_t item)
     return trace_time(measure->timeline->trace, item);
 }
 
-/* In nanoseconds; false where time runs backward, or out of range. */
-static bool between(const struct chain_measure *measure, uint32_t first, uint32_t end, int64_t *out)
+/* The time between two items in nanoseconds; false if it is negative or overflows. */
+static bool time_between(const struct chain_measure *measure, uint32_t first, uint32_t end,
+                         int64_t *out)
 {
     int64_t time;
     if (__builtin_sub_overflow(time_at(measure, end), time_at(measure, first), &time) || time < 0)
@@ -150,8 +151,8 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Iterations that keep the same do the same: what one takes longer than the others is the host's
- * affair, such as loading a library when it is first used. */
+/* Iterations that keep the same do the same. If one takes longer, the host does something else,
+ * such as loading a library on first use. */
 static void take_median(struct forward_chain *chain, size_t first, size_t end, int64_t *times)
 {
     bool equal = true;
@@ -175,11 +176,11 @@ static bool take_times(struct forward_chain *chain, const struct chain_measure *
     for (size_t i = 0; i < chain->count; i++) {
         struct chain_element *element = &chain->elements[i];
         uint32_t end = i + 1 < chain->count ? chain->elements[i + 1].first_item : last;
-        if (!between(measure, element->first_item, end, &element->forward_ns) ||
+        if (!time_between(measure, element->first_item, end, &element->forward_ns) ||
             __builtin_add_overflow(sum, element->forward_ns, &sum))
             return false;
     }
-    return sum > 0 && between(measure, last, pass->end - 1, &chain->backward_ns) &&
+    return sum > 0 && time_between(measure, last, pass->end - 1, &chain->backward_ns) &&
            !__builtin_add_overflow(sum, chain->backward_ns, &sum);
 }
 

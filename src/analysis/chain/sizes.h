@@ -1,12 +1,12 @@
-/* What the elements of a chain take, off the timeline. */
+/* The sizes and times of a chain's elements, from the timeline. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_SIZES_H
 #define MEMSNAP_ANALYSIS_CHAIN_SIZES_H
 
 #include "analysis/chain/forward_chain.h"
 #include "analysis/chain/tree.h"
 
-/* What the sizes are measured on. `runs` has chain->count + 1 items: the run of the tree that an
- * element begins with. */
+/* What is measured. `runs` has chain->count + 1 items: the first run of each element in the tree.
+ */
 struct chain_measure {
     const struct timeline *timeline;
     const struct categories *categories;

@@ -1,6 +1,6 @@
-/* Lines of a function are numbered in the order in which they first come. Going back to one that
- * was left closes a loop over all from there on, like the back edge of a flow graph; loops that
- * overlap are one, and loops within it are found in its iterations. */
+/* Lines of a function are numbered in the order of their first appearance. Going back to an earlier
+ * line closes a loop over all lines from there on, like a back edge in a flow graph. Overlapping
+ * loops are one loop; loops within it are found in its iterations. */
 #include "analysis/chain/tree.h"
 
 #include <stdlib.h>
@@ -9,15 +9,16 @@
 /* Consecutive runs of one line. */
 struct group {
     uint32_t first_run, end_run;
-    uint32_t order; /* of its line, from 0 */
+    uint32_t order; /* number of its line, from 0 */
 };
 
 struct divider {
     struct call_tree *tree;
-    uint32_t *stamps, *orders; /* by frame, the last for NO_FRAME: of the node that saw it */
+    uint32_t *stamps,
+        *orders; /* by frame, the last for NO_FRAME: valid if the stamp is the node's */
     size_t frame_count;
     struct group *groups;
-    uint32_t *reach; /* by order: the farthest line that went back to it */
+    uint32_t *reach; /* by order: the last line that went back to it */
     size_t group_count, group_capacity, reach_capacity;
 };
 
@@ -33,12 +34,12 @@ static bool add_node(struct divider *divider, struct call_node node, struct erro
     return true;
 }
 
-static size_t slot_of(const struct divider *divider, frame_id frame)
+static size_t slot_index(const struct divider *divider, frame_id frame)
 {
     return frame < divider->frame_count ? frame : divider->frame_count;
 }
 
-/* The groups of a node's runs, and which of their lines go back to which. */
+/* Groups a node's runs, and finds which of their lines go back to which. */
 static bool group_runs(struct divider *divider, uint32_t index, struct error *err)
 {
     struct call_node node = divider->tree->nodes[index];
@@ -48,7 +49,7 @@ static bool group_runs(struct divider *divider, uint32_t index, struct error *er
     divider->group_count = 0;
     for (uint32_t run = node.first_run; run < node.end_run; run++) {
         frame_id frame = call_frame(divider->tree, run, node.level);
-        size_t slot = slot_of(divider, frame), count = divider->group_count;
+        size_t slot = slot_index(divider, frame), count = divider->group_count;
         if (count > 0 && frame == last) {
             divider->groups[count - 1].end_run = run + 1;
             continue;
@@ -73,8 +74,7 @@ static bool group_runs(struct divider *divider, uint32_t index, struct error *er
     return true;
 }
 
-/* The groups from `at` on that belong to the loop that begins with it: up to that one, which is
- * `at` itself where there is no loop. */
+/* The last group of the loop that begins with group `at`; `at` itself if there is no loop. */
 static size_t loop_end(const struct divider *divider, size_t at)
 {
     uint32_t first = divider->groups[at].order, last = divider->reach[first];
@@ -116,7 +116,7 @@ static bool divide_lines(struct divider *divider, uint32_t index, struct error *
     return true;
 }
 
-/* An iteration begins wherever the first line comes again. */
+/* An iteration begins whenever the first line appears again. */
 static bool divide_loop(struct divider *divider, uint32_t index, struct error *err)
 {
     struct call_node node = divider->tree->nodes[index];
@@ -142,7 +142,7 @@ static bool divide_loop(struct divider *divider, uint32_t index, struct error *e
     return true;
 }
 
-/* A line of no frame of its own: nothing is left to divide. */
+/* True for a line without a frame at its level: nothing is left to divide. */
 static bool is_leaf(const struct call_tree *tree, const struct call_node *node)
 {
     return node->end_run == node->first_run + 1 && node->kind == CALL_LINE &&

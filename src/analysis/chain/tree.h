@@ -1,42 +1,43 @@
-/* The call tree of a forward pass: its allocations in order, by the lines that made them. */
+/* The call tree of a forward pass: its allocations in order, by the lines of code that made them.
+ */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_TREE_H
 #define MEMSNAP_ANALYSIS_CHAIN_TREE_H
 
 #include "analysis/chain/pass.h"
 
-#define CALL_MOST_LEVELS  48 /* frames of a path; beyond, what it calls counts as its own */
+#define CALL_MOST_LEVELS  48 /* frames of a path; deeper calls count as part of it */
 #define CALL_MOST_NESTING 4  /* loops within loops of one function */
 
-/* Consecutive allocations of one path: its frames, outermost first, from the caller of the
- * outermost forward on. */
+/* Consecutive allocations of one path. A path is the frames of a stack, outermost first, from the
+ * caller of the outermost forward on. */
 struct call_run {
-    stack_id path;     /* in the symbols: a stack the other way around */
+    stack_id path;     /* in the symbols, as a stack in reverse order */
     uint32_t lifetime; /* the first; the run ends where the next one begins */
     int64_t kept;      /* activation bytes of all runs before this one */
     bool checkpointed; /* some of its stacks go through torch.utils.checkpoint */
 };
 
 enum call_kind {
-    CALL_LINE,      /* what a line of a function made, itself or through what it calls */
-    CALL_LOOP,      /* lines that repeat: its children are iterations */
-    CALL_ITERATION, /* lines again */
+    CALL_LINE,      /* allocations of a line of a function, including what it calls */
+    CALL_LOOP,      /* lines that repeat; its children are iterations */
+    CALL_ITERATION, /* one of them; its children are lines */
 };
 
-/* Children are consecutive nodes behind their parent, in order of their runs, and cover them all;
- * a node without children is a leaf: its run is one. */
+/* Children are consecutive nodes after their parent, in the order of their runs, and cover all of
+ * them. A node without children is a leaf and has one run. */
 struct call_node {
-    uint32_t parent; /* the first node, of everything, is its own */
+    uint32_t parent; /* the root, node 0, is its own parent */
     uint32_t first_child, end_child;
     uint32_t first_run, end_run;
     uint32_t iteration; /* of CALL_ITERATION */
-    uint16_t level;     /* frames that all runs have in common; children differ in the next one */
+    uint16_t level;     /* number of frames that all runs share; children differ in the next one */
     uint8_t kind;
     uint8_t nesting;
 };
 
 struct call_tree {
     const struct symbols *symbols;
-    struct call_run *runs; /* and one more, for the sums and the end */
+    struct call_run *runs; /* and one more, for sums and the end */
     size_t run_count;
     struct call_node *nodes;
     size_t node_count;
@@ -47,13 +48,13 @@ struct call_tree {
     struct budget *budget; /* not owned */
 };
 
-/* The allocations of items pass->first..pass->backward-1. The budget is the snapshot's. */
+/* From the allocations of items [pass->first, pass->backward). Counts in the snapshot's budget. */
 bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
                      struct site_table *sites, const struct categories *categories,
                      const struct pass *pass, struct error *err);
 void call_tree_release(struct call_tree *tree);
 
-/* NO_FRAME where the path is no longer than `level` frames. */
+/* NO_FRAME if the path has at most `level` frames. */
 static inline frame_id call_frame(const struct call_tree *tree, uint32_t run, size_t level)
 {
     struct stack path = symbols_stack_at(tree->symbols, tree->runs[run].path);

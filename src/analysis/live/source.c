@@ -22,7 +22,7 @@ uint8_t live_reason(const struct live_set *set, const struct live *live)
 }
 
 /* The index of the event_extra of a live allocation, or UINT32_MAX. */
-static uint32_t extra_of(const struct live_set *set, const struct live *live)
+static uint32_t find_extra(const struct live_set *set, const struct live *live)
 {
     const struct timeline *timeline = set->timeline;
     if (live->in_trace)
@@ -41,11 +41,11 @@ static uint32_t extra_of(const struct live_set *set, const struct live *live)
 stack_id live_forward_stack(const struct live_set *set, const struct live *live)
 {
     const struct snapshot *snapshot = set->timeline->snapshot;
-    uint32_t extra = extra_of(set, live);
+    uint32_t extra = find_extra(set, live);
     return extra < snapshot->extra_count ? snapshot->extras[extra].forward_stack : STACK_NONE;
 }
 
-/* The site of a pair of stacks: whose code from `shown`, which operator from `own`. */
+/* The site of a pair of stacks: the line of code from `shown`, the operator from `own`. */
 static bool join_sites(const struct live_set *set, stack_id own, stack_id shown, struct site *site,
                        struct error *err)
 {

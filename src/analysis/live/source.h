@@ -1,4 +1,4 @@
-/* Where a live allocation comes from: whose code, which operator, which label. */
+/* Where a live allocation comes from: call site, operator and label. */
 #ifndef MEMSNAP_ANALYSIS_LIVE_SOURCE_H
 #define MEMSNAP_ANALYSIS_LIVE_SOURCE_H
 
@@ -7,18 +7,18 @@
 
 enum site_source {
     SOURCE_OWN,     /* the allocation's own stack */
-    SOURCE_FORWARD, /* forward_frames: the forward call that a backward allocation belongs to */
-    SOURCE_BEFORE,  /* no stack, and older than the recording */
+    SOURCE_FORWARD, /* forward_frames: the forward call to which a backward allocation belongs */
+    SOURCE_BEFORE,  /* no stack: older than the recording */
 };
 
 /* Where one live allocation comes from. */
 struct live_source {
     enum site_source source;
     stack_id own, shown; /* shown: the stack that names the user's code */
-    struct site site;    /* of `shown`; operator and node of `own` where that has them */
+    struct site site;    /* of `shown`, with operator and node of `own` if it has them */
 };
 
-/* The live allocations at the moment and what is known of each. */
+/* The live allocations at a moment and what is known of each. */
 struct live_set {
     const struct timeline *timeline;
     struct site_table *sites;
@@ -28,29 +28,29 @@ struct live_set {
     int64_t unexplained_bytes;
 };
 
-/* What is live at the moment: the list stays the caller's. */
+/* Takes the items of a list, which stays the caller's. */
 void live_set_take(struct live_set *set, const struct live_list *list);
 
 enum category live_category(const struct live_set *set, const struct live *live);
 /* A reason byte (reason.h). */
 uint8_t live_reason(const struct live_set *set, const struct live *live);
-/* Whether it is older than the recording. */
+/* True if it is older than the recording. */
 bool live_is_older(const struct live_set *set, const struct live *live);
-/* forward_frames of the event that allocated it; STACK_NONE without. */
+/* forward_frames of the event that allocated it, or STACK_NONE. */
 stack_id live_forward_stack(const struct live_set *set, const struct live *live);
 bool live_source_of(const struct live_set *set, const struct live *live, struct live_source *source,
                     struct error *err);
 /* Adds the label of a source; `files` may be NULL. `brief` as in site_label_long(). */
 void live_source_label(const struct live_set *set, const struct live_source *source,
                        const struct label_files *files, bool brief, struct buffer *label);
-/* Both forms of it. `text` is scratch. */
+/* Makes both forms of the label. `text` is scratch. */
 bool live_source_make_label(const struct live_set *set, const struct live_source *source,
                             const struct label_files *files, struct buffer *text,
                             struct label *label, struct error *err);
-/* The file in the label; false when it names none. */
+/* The file in the label; false if it names none. */
 bool live_source_file(const struct live_set *set, const struct live_source *source,
                       string_id *file);
-/* Adds that file, if there is one, to those of a report. */
+/* Adds that file, if any, to those of a report. */
 bool live_source_note_file(const struct live_set *set, const struct live_source *source,
                            struct label_files *files, struct error *err);
 

@@ -4,7 +4,7 @@
 
 #include "analysis/code/paths.h"
 
-/* What one allocation adds to its line of code. */
+/* What one allocation contributes to its line of code. */
 struct part {
     frame_id frame;
     int64_t bytes;
@@ -35,7 +35,7 @@ bool live_is_optimizer_temporary(const struct live_set *set, const struct phases
     return run != NO_RUN && phases->runs[run].phase == PHASE_OPTIMIZER;
 }
 
-/* By frame, the largest first among equals. */
+/* By frame, then the largest first. */
 static int compare_parts(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;

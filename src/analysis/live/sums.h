@@ -1,4 +1,4 @@
-/* How much of what is live at a moment is of some kind, and whose code holds most of it. */
+/* Sums over those live allocations that pass a test, and which line of code holds most of them. */
 #ifndef MEMSNAP_ANALYSIS_LIVE_SUMS_H
 #define MEMSNAP_ANALYSIS_LIVE_SUMS_H
 
@@ -8,16 +8,16 @@
 struct live_sum {
     int64_t bytes;
     uint64_t count;
-    struct buffer top_label; /* of the line of code that holds most; empty where none has a stack */
-    int64_t top_bytes;       /* that it holds */
+    struct buffer top_label; /* of the line of code that holds most; empty if none has a stack */
+    int64_t top_bytes;       /* how much that line holds */
 };
 
-/* Whether an allocation counts. */
+/* True if an allocation counts. */
 typedef bool live_test(const struct live_set *set, const struct phases *phases,
                        const struct live *live, const struct live_source *source);
 
-/* A sum a test, in one pass over the set; at most LIVE_SUMS_MOST. What a failure leaves needs no
- * release. */
+/* One sum per test, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is nothing
+ * to release. */
 #define LIVE_SUMS_MOST 4
 bool live_sums(const struct live_set *set, const struct phases *phases, live_test *const *counts,
                size_t count, struct live_sum *sums, struct error *err);
@@ -25,7 +25,7 @@ void live_sum_release(struct live_sum *sum);
 
 /* Tests. */
 live_test live_is_activation;
-live_test live_is_cast; /* an activation that is a copy in another dtype (or place) */
+live_test live_is_cast; /* an activation that is a copy in another dtype or on another device */
 live_test live_is_optimizer_temporary;
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/bisect.h"
 
-#define LEAF_BIRTHS 16 /* so many are looked at */
+#define LEAF_BIRTHS 16 /* at most this many are examined */
 
 size_t births_from(const struct timeline *timeline, uint32_t item)
 {

@@ -1,10 +1,10 @@
-/* Small questions about the allocations born in a trace. */
+/* Queries about the allocations of a trace. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_BIRTHS_H
 #define MEMSNAP_ANALYSIS_PHASE_BIRTHS_H
 
 #include "model/timeline.h"
 
-/* The item at which the program let go of it: what its end is judged by. EVENT_NEVER: never. */
+/* The item at which the program freed it (free_requested if recorded), or EVENT_NEVER. */
 static inline uint32_t lifetime_end(const struct lifetime *lifetime)
 {
     return lifetime->free_requested != EVENT_NEVER ? lifetime->free_requested
@@ -20,8 +20,8 @@ static inline uint32_t preexisting_end(const struct preexisting *preexisting)
 /* The first lifetime born at or after the item. */
 size_t births_from(const struct timeline *timeline, uint32_t item);
 
-/* Whether nothing that is born while lifetime `index` lives outlives it: scratch space, made and
- * freed while its maker works on something else. False, too, where many are born meanwhile. */
+/* True if nothing that is allocated during lifetime `index` outlives it, as for scratch space that
+ * is made and freed by one operator. False if many are allocated meanwhile. */
 bool birth_is_leaf(const struct timeline *timeline, size_t index);
 
 #endif

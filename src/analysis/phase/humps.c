@@ -1,4 +1,4 @@
-/* Passes by how what may be saved for a backward pass piles up and goes. */
+/* Finds passes by how blocks saved for a backward pass pile up and go. */
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 
@@ -24,9 +24,8 @@ static void count_saved(struct pattern *pattern)
     }
 }
 
-/* Whether blocks in the order of their birth end in the reverse order, by and large: each is
- * compared with the one a quarter of them further on, for those that one node saved end together.
- */
+/* True if blocks mostly end in the reverse order of their birth. Each is compared with the one a
+ * quarter of the blocks later, since blocks saved by one node end together. */
 static bool are_reversed(const struct saved *saved, size_t count)
 {
     size_t lag = (count + 3) / 4, reversed = 0;
@@ -44,8 +43,8 @@ static bool add_saved(struct pattern *pattern, const struct saved *saved, struct
     return true;
 }
 
-/* Leaves of pattern->saved what ends behind an item, at most MOST_OPEN of them. */
-static void keep_behind(struct pattern *pattern, uint32_t item)
+/* Keeps those of pattern->saved that end after an item, at most MOST_OPEN of them. */
+static void keep_ending_after(struct pattern *pattern, uint32_t item)
 {
     size_t kept = 0;
     for (size_t i = 0; i < pattern->saved_count && kept < MOST_OPEN; i++)
@@ -54,7 +53,7 @@ static void keep_behind(struct pattern *pattern, uint32_t item)
     pattern->saved_count = kept;
 }
 
-/* Adds to pattern->saved what a hump has at its top. */
+/* Adds the blocks that are alive at the top of a hump to pattern->saved. */
 static bool add_members(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
@@ -78,15 +77,15 @@ static bool add_passes(struct pattern *pattern, const struct hump *hump, struct 
     return pattern_add_passes(pattern, passes, err);
 }
 
-/* A hump is a pair of passes where its blocks go in the reverse order. It is part of the backward
- * pass before it where that has blocks left to free: checkpointing computes a piece again. */
-static bool take_hump(struct pattern *pattern, const struct hump *hump, struct error *err)
+/* A hump is a pair of passes if its blocks go in the reverse order. It is part of the backward pass
+ * before it if that has blocks left to free: checkpointing recomputes a part of the forward. */
+static bool add_hump(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
-    keep_behind(pattern, hump->top);
+    keep_ending_after(pattern, hump->top);
     bool in_backward = pattern->is_open && pattern->saved_count >= LEAST_OPEN;
     if (in_backward) {
         pattern->passes[pattern->pass_count - 1].end = hump->end + 1;
-        keep_behind(pattern, hump->end);
+        keep_ending_after(pattern, hump->end);
         return true;
     }
     if (pattern->is_open)
@@ -97,12 +96,12 @@ static bool take_hump(struct pattern *pattern, const struct hump *hump, struct e
         pattern->saved_count >= LEAST_SAVED && are_reversed(pattern->saved, pattern->saved_count);
     if (pattern->is_open && !add_passes(pattern, hump, err))
         return false;
-    keep_behind(pattern, hump->end);
+    keep_ending_after(pattern, hump->end);
     return true;
 }
 
-/* Splits the trace into humps: each ends where the count, once it has fallen to half of its top,
- * stops falling. */
+/* Splits the trace into humps. A hump ends where the count, having fallen to half of its top, stops
+ * falling. */
 bool passes_from_humps(struct pattern *pattern, struct error *err)
 {
     count_saved(pattern);
@@ -125,7 +124,7 @@ bool passes_from_humps(struct pattern *pattern, struct error *err)
             low_item = (uint32_t)i;
         } else if (falling && now >= low * 2 && now >= low + LEAST_SAVED) {
             hump.end = low_item;
-            if (!take_hump(pattern, &hump, err))
+            if (!add_hump(pattern, &hump, err))
                 return false;
             hump = (struct hump){.first = low_item + 1, .top = (uint32_t)i};
             top = now;
@@ -133,5 +132,5 @@ bool passes_from_humps(struct pattern *pattern, struct error *err)
         }
     }
     hump.end = items > 0 ? (uint32_t)items - 1 : 0;
-    return top < LEAST_SAVED || take_hump(pattern, &hump, err);
+    return top < LEAST_SAVED || add_hump(pattern, &hump, err);
 }

@@ -12,7 +12,7 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool add_stay(struct pattern *pattern, uint64_t size, struct error *err)
+static bool add_staying_size(struct pattern *pattern, uint64_t size, struct error *err)
 {
     if (!vec_grow((void **)&pattern->stays, &pattern->stay_capacity, pattern->stay_count + 1,
                   sizeof(size), pattern->budget, err))
@@ -21,29 +21,30 @@ static bool add_stay(struct pattern *pattern, uint64_t size, struct error *err)
     return true;
 }
 
-static bool find_stays(struct pattern *pattern, struct error *err)
+static bool find_staying_sizes(struct pattern *pattern, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
     for (size_t i = 0; i < timeline->preexisting_count; i++)
         if (preexisting_end(&timeline->preexisting[i]) == EVENT_NEVER &&
-            !add_stay(pattern, timeline->preexisting[i].size, err))
+            !add_staying_size(pattern, timeline->preexisting[i].size, err))
             return false;
     for (size_t i = 0; i < timeline->lifetime_count; i++)
         if (lifetime_end(&timeline->lifetimes[i]) == EVENT_NEVER &&
-            !add_stay(pattern, trace_size(timeline->trace, timeline->lifetimes[i].alloc), err))
+            !add_staying_size(pattern, trace_size(timeline->trace, timeline->lifetimes[i].alloc),
+                              err))
             return false;
     if (pattern->stay_count > 0)
         qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_sizes);
     return true;
 }
 
-/* The run of an item, by bisection: there is no guide yet. */
-static size_t run_of(const struct phases *phases, uint32_t item)
+/* The run of an item by binary search, since there is no guide yet. */
+static size_t find_run(const struct phases *phases, uint32_t item)
 {
     return bisect_last(&phases->runs->first, sizeof(*phases->runs), phases->count, item);
 }
 
-/* How many optimizer steps, by annotation, begin at or before each run. */
+/* Counts, for each run, the annotated optimizer steps that begin at or before it. */
 static bool count_steps(struct pattern *pattern, struct error *err)
 {
     uint32_t steps = 0;
@@ -57,10 +58,10 @@ static bool count_steps(struct pattern *pattern, struct error *err)
     return true;
 }
 
-/* Whether an optimizer step lies within the life of something, or it was born in one. */
+/* True if an optimizer step lies between birth and end, or the birth lies in one. */
 static bool outlives_step(const struct pattern *pattern, uint32_t birth, uint32_t end)
 {
-    size_t first = run_of(pattern->old, birth), last = run_of(pattern->old, end);
+    size_t first = find_run(pattern->old, birth), last = find_run(pattern->old, end);
     return pattern->old->runs[first].phase == PHASE_OPTIMIZER ||
            pattern->steps[first] != pattern->steps[last];
 }
@@ -103,7 +104,7 @@ bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
                   const struct phases *old, struct error *err)
 {
     *pattern = (struct pattern){.timeline = timeline, .old = old, .budget = old->budget};
-    return find_stays(pattern, err) && count_steps(pattern, err) &&
+    return find_staying_sizes(pattern, err) && count_steps(pattern, err) &&
            vec_grow((void **)&pattern->change, &pattern->change_capacity,
                     timeline->trace->count + 1, sizeof(*pattern->change), pattern->budget, err);
 }
@@ -117,8 +118,8 @@ void pattern_release(struct pattern *pattern)
     vec_free(pattern->passes, pattern->pass_capacity, sizeof(struct passes), pattern->budget);
 }
 
-/* The turn from forward to backward among the items [from, to): where most of what is born and
- * freed in them is alive. False where nothing is. */
+/* Finds the turn from forward to backward in the items [from, to): where most of the allocations
+ * that are made and freed in them are alive. False if there are none. */
 static bool find_turn(struct pattern *pattern, uint32_t from, uint32_t to, bool any_size,
                       struct passes *passes)
 {

@@ -1,11 +1,10 @@
-/* Pairs of a forward and a backward pass, found in a trace without stacks. Internal to
- * analysis/phase. */
+/* Pairs of a forward and a backward pass in a trace without stacks. For analysis/phase only. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_PASSES_H
 #define MEMSNAP_ANALYSIS_PHASE_PASSES_H
 
 #include "analysis/phase/runs.h"
 
-#define LEAST_SAVED 5 /* blocks alive at the turn, where nothing but they tell of one */
+#define LEAST_SAVED 5 /* blocks alive at a turn that nothing else shows */
 
 struct saved {
     uint32_t birth, end; /* items */
@@ -18,16 +17,16 @@ struct passes {
 
 struct pattern {
     const struct timeline *timeline;
-    const struct phases *old; /* by annotations */
+    const struct phases *old; /* told by annotations */
     uint64_t *stays;          /* sizes of what is never freed, ascending */
     size_t stay_count, stay_capacity;
     uint32_t *steps; /* by run of `old`; see count_steps() */
     size_t step_capacity;
-    int32_t *change; /* of the count, by item */
+    int32_t *change; /* of the number of live blocks, by item */
     size_t change_capacity;
-    struct saved *saved; /* in order of birth; between humps those still alive */
+    struct saved *saved; /* in order of birth; between humps, those still alive */
     size_t saved_count, saved_capacity;
-    bool is_open; /* the last hump was a pair of passes, and `saved` is what it left */
+    bool is_open; /* the last hump was a pair of passes, and `saved` holds what it left */
     struct passes *passes;
     size_t pass_count, pass_capacity;
     struct budget *budget;
@@ -35,18 +34,17 @@ struct pattern {
 
 bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
                   const struct phases *old, struct error *err);
-void pattern_release(struct pattern *pattern); /* what pattern_init() left on failure, too */
+void pattern_release(struct pattern *pattern); /* also after pattern_init() failed */
 
-/* Whether a lifetime may be something saved for a backward pass; `any_size`: of the sizes of what
- * stays, too. */
+/* True if a lifetime may be saved for a backward pass. `any_size` allows the sizes of what is never
+ * freed. */
 bool pattern_may_be_saved(const struct pattern *pattern, size_t index, bool any_size);
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err);
 void pattern_sort_passes(struct pattern *pattern); /* in order of time */
 
-/* humps.c: by how what may be saved piles up and goes. */
+/* humps.c: finds passes by how saved blocks pile up and go. */
 bool passes_from_humps(struct pattern *pattern, struct error *err);
-/* passes.c: before an optimizer step that an annotation names there is a pair of passes:
- * adds it where there is none yet. */
+/* passes.c: adds the pair of passes before each annotated optimizer step that has none yet. */
 bool passes_from_anchors(struct pattern *pattern, struct error *err);
 
 #endif

@@ -4,9 +4,9 @@
 #include "analysis/phase/passes.h"
 #include "analysis/phase/refine.h"
 
-#define LEAST_BIRTHS 32 /* of a program that computes forward only */
+#define LEAST_BIRTHS 32 /* of a program that only computes forward */
 
-/* The runs by annotation, with the passes put over what is no step's own. */
+/* Lays the passes over those annotated runs that are no phase of a step. */
 static bool put_passes(struct pattern *pattern, struct phases *made, struct error *err)
 {
     const struct phases *old = pattern->old;
@@ -42,7 +42,7 @@ static bool put_passes(struct pattern *pattern, struct phases *made, struct erro
     return ok;
 }
 
-/* The backward pass goes on to the optimizer step that an annotation names. */
+/* Extends a backward pass up to an annotated optimizer step. */
 static void prolong_backward(struct phases *phases)
 {
     size_t kept = 0;
@@ -56,9 +56,9 @@ static void prolong_backward(struct phases *phases)
     phases->count = kept;
 }
 
-/* Where a trace settles: what stays, and is there by this item, has the most bytes x items of the
- * trace behind it. */
-static uint32_t settling_item(const struct timeline *timeline)
+/* The item by which the permanent allocations have been made: it maximizes their bytes so far times
+ * the number of items that follow. */
+static uint32_t find_settling_item(const struct timeline *timeline)
 {
     const struct trace *trace = timeline->trace;
     double bytes = 0, most = 0;
@@ -80,11 +80,10 @@ static uint32_t settling_item(const struct timeline *timeline)
     return settled;
 }
 
-/* Without any turn, and without an annotation: a program that only computes forward, if anything.
- */
+/* Without passes and annotations, the program is taken to compute forward only, if anything. */
 static bool guess_forward(struct phases *phases, const struct timeline *timeline, struct error *err)
 {
-    uint32_t first = settling_item(timeline);
+    uint32_t first = find_settling_item(timeline);
     if (first >= timeline->trace->count ||
         timeline->lifetime_count - births_from(timeline, first) < LEAST_BIRTHS)
         return true;

@@ -32,7 +32,7 @@ static enum phase phase_of_context(enum context context)
     return PHASE_UNKNOWN;
 }
 
-/* A run of the trace itself: a flicker is taken back. */
+/* Begins a run, or takes back the last one if it was only a flicker. */
 static bool begin_run(struct phases *phases, uint32_t item, enum phase phase,
                       enum phase_evidence evidence, struct error *err)
 {
@@ -52,7 +52,7 @@ static bool is_memory_event(uint8_t action)
            action == ACTION_FREE_COMPLETED;
 }
 
-/* The phase each stack shows, looked up once a stack: a byte each, PHASE_UNASKED at first. */
+/* The phase that each stack shows, cached in a byte per stack; PHASE_UNASKED at first. */
 struct stack_phases {
     uint8_t *phases;
     size_t count, capacity;
@@ -86,7 +86,7 @@ static inline bool stack_phase(struct stack_phases *known, stack_id stack, enum 
     return true;
 }
 
-/* What annotations say, by kind; each list is walked once, along with the items. */
+/* Annotations by kind; each list is read once, along with the items. */
 enum { MARK_STEP, MARK_DATA, MARK_ZERO_GRAD, MARK_KINDS };
 
 struct marks {
@@ -110,7 +110,7 @@ static void marks_release(struct marks *marks)
         step_marks_release(&marks->kinds[i]);
 }
 
-/* The phase that an annotation open at the item shows, and where that began; PHASE_UNKNOWN without
+/* The phase by the annotation that is open at the item, and where that began; PHASE_UNKNOWN without
  * one. Items must come in order. */
 static enum phase marked_phase(struct marks *marks, uint32_t item, uint32_t *begin)
 {
@@ -128,18 +128,18 @@ static enum phase marked_phase(struct marks *marks, uint32_t item, uint32_t *beg
     return phase;
 }
 
-/* Where a trace is read off: the run so far, and what shows the next. */
+/* The state while the trace is read. */
 struct reader {
     struct phases *phases;
     struct stack_phases *known;
     struct marks *marks;
-    bool seen_memory; /* before it, events of segments belong to what follows */
+    bool seen_memory; /* before the first, segment events belong to what follows */
 };
 
-/* An allocation without a stack, in a forward pass of a trace that has stacks, may be made by a
- * thread of autograd's, which runs no Python; phases_refine() looks at it again. */
-static bool is_autograd_thread(const struct phases *phases, const struct trace *trace,
-                               uint32_t item)
+/* An allocation without a stack, in a forward pass of a trace that has stacks, may come from an
+ * autograd thread, which runs no Python; phases_refine() examines it again. */
+static bool may_be_autograd_thread(const struct phases *phases, const struct trace *trace,
+                                   uint32_t item)
 {
     const struct phase_run *last = &phases->runs[phases->count - 1];
     return phases->has_stacks && trace->action[item] == ACTION_ALLOC &&
@@ -168,7 +168,7 @@ static bool read_item(struct reader *reader, const struct trace *trace, uint32_t
             phase = PHASE_OTHER;
         else if (step_goes_on && begin <= last->first)
             phase = PHASE_UNKNOWN;
-        if (phase == PHASE_UNKNOWN && is_autograd_thread(phases, trace, item)) {
+        if (phase == PHASE_UNKNOWN && may_be_autograd_thread(phases, trace, item)) {
             phase = PHASE_BACKWARD;
             evidence = PHASE_BY_LIFETIMES;
         }

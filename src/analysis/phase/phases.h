@@ -1,5 +1,5 @@
-/* The phases of a training step, read off a trace: which stretch of events was
- * forward, backward, optimizer step, data loading, or other code.
+/* The phases of training steps in a trace: which events belong to forward, backward, optimizer
+ * step, data loading, or other code.
  *
  * Evidence, strongest first: the stack of the event (of an alloc, and of a free
  * where frees carry stacks); the phase of the event before it (allocations on
@@ -7,9 +7,8 @@
  * what came before); and where that is no step's phase either, an annotation open
  * at its time: Optimizer.step, or a DataLoader's.
  *
- * What is left between a step's own phases is then told by what is born in it
- * (refine.h), and a trace without a single stack by how long its
- * allocations live (pattern.h). */
+ * What remains between the phases of a step is told by what it allocates (refine.h), and the phases
+ * of a trace without any stack by how long its allocations live (pattern.h). */
 #ifndef MEMSNAP_ANALYSIS_PHASE_PHASES_H
 #define MEMSNAP_ANALYSIS_PHASE_PHASES_H
 

@@ -8,12 +8,12 @@
 struct refiner {
     const struct phases *old;
     const struct timeline *timeline;
-    struct site_table *sites; /* NULL: no stacks */
+    struct site_table *sites; /* NULL without stacks */
     struct phases made;
-    uint64_t *sizes; /* of the gradients of the last backward pass, ascending, each once */
+    uint64_t *sizes; /* distinct sizes of the last backward pass's gradients, ascending */
     size_t size_count, size_capacity;
-    size_t stop;         /* the next run that is backward or optimizer step; see look_ahead() */
-    size_t last_forward; /* the last forward run before it; 0: none */
+    size_t stop;         /* the next backward or optimizer run; see look_ahead() */
+    size_t last_forward; /* the last forward run before it; 0 if none */
 };
 
 bool op_makes_input(const struct symbols *symbols, string_id op)
@@ -37,7 +37,8 @@ static bool is_plain(const struct phase_run *run)
     return run->phase <= PHASE_OTHER;
 }
 
-/* The first item in [first, end) that allocates what backward run `pass` frees; `end` without. */
+/* The first item in [first, end) that allocates something that backward run `pass` frees, or `end`.
+ */
 static bool first_saved(struct refiner *refiner, uint32_t first, uint32_t end, size_t pass,
                         uint32_t *item, struct error *err)
 {
@@ -70,8 +71,8 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Notes the sizes of what a backward pass leaves. */
-static bool note_gradients(struct refiner *refiner, size_t pass, struct error *err)
+/* Collects the sizes of what a backward pass leaves. */
+static bool collect_gradient_sizes(struct refiner *refiner, size_t pass, struct error *err)
 {
     const struct timeline *timeline = refiner->timeline;
     uint32_t end = run_end(refiner, pass);
@@ -94,7 +95,7 @@ static bool note_gradients(struct refiner *refiner, size_t pass, struct error *e
     return true;
 }
 
-/* The part [*begin, *stop) of plain items [first, end) that updates parameters; empty where none
+/* Finds the part [*begin, *stop) of plain items [first, end) that updates parameters; empty if none
  * does. */
 static void find_update(const struct refiner *refiner, uint32_t first, uint32_t end,
                         uint32_t *begin, uint32_t *stop)
@@ -122,7 +123,7 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
         *begin = *stop = end;
 }
 
-/* Plain items [first, end): an optimizer step where there is one, after a backward pass. */
+/* Adds plain items [first, end) and, after a backward pass, the optimizer step in them. */
 static bool put_plain(struct refiner *refiner, uint32_t first, uint32_t end,
                       const struct phase_run *run, bool after_pass, struct error *err)
 {
@@ -138,8 +139,7 @@ static bool put_plain(struct refiner *refiner, uint32_t first, uint32_t end,
            (stop == end || phases_append(&refiner->made, stop, phase, evidence, err));
 }
 
-/* Finds what ends the stretch without an optimizer step that `run` lies in, each run looked at
- * once. */
+/* Finds the backward or optimizer run that ends the stretch of `run`. Each run is visited once. */
 static void look_ahead(struct refiner *refiner, size_t run)
 {
     const struct phases *phases = refiner->old;
@@ -155,7 +155,8 @@ static void look_ahead(struct refiner *refiner, size_t run)
     }
 }
 
-/* What may be a thread of autograd's: backward, if it frees what the forward pass before made. */
+/* A run that may be an autograd thread is backward if it frees what the forward pass before it
+ * made. */
 static bool put_thread(struct refiner *refiner, size_t run, struct error *err)
 {
     const struct phase_run *old = &refiner->old->runs[run];
@@ -194,11 +195,11 @@ bool phases_refine(struct phases *phases, const struct timeline *timeline, struc
 {
     struct refiner refiner = {.old = phases, .timeline = timeline, .sites = sites};
     refiner.made.budget = phases->budget;
-    bool after_pass = false, ok = true; /* a backward pass, and no step's phase since */
+    bool after_pass = false, ok = true; /* the last phase of a step was a backward pass */
     for (size_t run = 0; ok && run < phases->count; run++) {
         ok = refine_run(&refiner, run, after_pass, err);
         if (phases->runs[run].phase == PHASE_BACKWARD)
-            ok = ok && note_gradients(&refiner, run, err);
+            ok = ok && collect_gradient_sizes(&refiner, run, err);
         if (phases->runs[run].phase > PHASE_DATA)
             after_pass = phases->runs[run].phase == PHASE_BACKWARD;
     }

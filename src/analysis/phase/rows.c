@@ -1,6 +1,6 @@
 #include "analysis/phase/rows.h"
 
-/* timeline_build checked that no value on the way leaves 64 bits. */
+/* No overflow: timeline_build() checked all running values. */
 static void measure(struct phase_rows *rows, const struct timeline *timeline)
 {
     const struct trace *trace = timeline->trace;

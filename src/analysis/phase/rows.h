@@ -6,15 +6,15 @@
 
 struct phase_row {
     enum phase phase;
-    bool inferred;        /* told by lifetimes, not by a stack or an annotation */
-    int64_t step;         /* number of the step (steps.h) it begins in; -1: in none */
+    bool inferred;        /* from lifetimes, not from a stack or an annotation */
+    int64_t step;         /* number of the step (steps.h) it begins in; -1 if in none */
     uint32_t first, last; /* items */
     int64_t peak_bytes;   /* the highest value of the active curve after one of its items */
     uint32_t peak_item;   /* the first that reaches it */
 };
 
 struct phase_rows {
-    struct phase_row *items; /* in order, without a gap; none where no step's phase was found */
+    struct phase_row *items; /* in order, without gaps; none if no phase of a step was found */
     size_t count, capacity;
     struct budget *budget; /* not owned */
 };

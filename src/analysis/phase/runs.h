@@ -1,14 +1,14 @@
-/* The phases of a trace as runs of items, however they were told. */
+/* Phases as runs of consecutive items. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_RUNS_H
 #define MEMSNAP_ANALYSIS_PHASE_RUNS_H
 
 #include "model/timeline.h"
 
-/* Those above PHASE_DATA are a training step's own. */
+/* Those above PHASE_DATA are the phases of a training step. */
 enum phase {
     PHASE_UNKNOWN, /* no evidence at all */
     PHASE_OTHER,   /* other code */
-    PHASE_DATA,    /* a DataLoader hands out the next batch */
+    PHASE_DATA,    /* a DataLoader returns the next batch */
     PHASE_FORWARD,
     PHASE_BACKWARD,
     PHASE_OPTIMIZER,
@@ -43,16 +43,16 @@ struct phases {
 
 void phases_release(struct phases *phases);
 
-/* For what makes phases: appends a run that begins at `item`, or prolongs the last. */
+/* Appends a run that begins at `item`, or extends the last one. */
 bool phases_append(struct phases *phases, uint32_t item, enum phase phase,
                    enum phase_evidence evidence, struct error *err);
-/* The item behind a run; `items` is the length of the trace. */
+/* The item after a run; `items` is the length of the trace. */
 static inline uint32_t phases_run_end(const struct phases *phases, size_t run, size_t items)
 {
     return run + 1 < phases->count ? phases->runs[run + 1].first : (uint32_t)items;
 }
 
-/* The run that holds an item; NO_RUN for EVENT_NEVER. */
+/* The run that contains an item; NO_RUN for EVENT_NEVER. */
 static inline uint32_t phases_run_of(const struct phases *phases, uint32_t item)
 {
     if (item == EVENT_NEVER || phases->count == 0)

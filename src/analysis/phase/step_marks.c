@@ -8,7 +8,7 @@ struct edge {
     int64_t time_us, number;
     size_t order; /* in the file */
     string_id name;
-    uint32_t item; /* START: the first at or after its time; END: the first after it */
+    uint32_t item; /* of START, the first at or after its time; of END, the first after it */
     bool is_start;
 };
 
@@ -46,9 +46,9 @@ static int compare_edges(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* A START passes an item at its time, an END one after it. STARTs and ENDs each come in order, so
- * both are found in one walk. */
-static void place(struct edges *edges, const struct trace *trace)
+/* Finds the items of all edges. STARTs and ENDs are each in order of time, so one pass over the
+ * trace finds both. */
+static void find_items(struct edges *edges, const struct trace *trace)
 {
     size_t start = 0, end = 0;
     for (size_t i = 0; i < trace->count; i++) {
@@ -90,7 +90,7 @@ static bool add_mark(struct step_marks *marks, struct step_mark mark, struct err
     return true;
 }
 
-/* A START that comes while another is open ends that one, but not where it repeats its name. */
+/* A START ends an open START, unless both have the same name. */
 static bool pair(struct step_marks *marks, const struct edges *edges, uint32_t item_count,
                  struct error *err)
 {
@@ -139,7 +139,7 @@ bool step_marks_find(struct step_marks *marks, const struct timeline *timeline, 
     bool ok = collect(&edges, timeline, range, strlen(prefix), numbered, err);
     if (ok) {
         qsort(edges.items, edges.count, sizeof(*edges.items), compare_edges);
-        place(&edges, timeline->trace);
+        find_items(&edges, timeline->trace);
         ok = pair(&made, &edges, (uint32_t)timeline->trace->count, err);
     }
     vec_free(edges.items, edges.capacity, sizeof(*edges.items), budget);

@@ -1,24 +1,24 @@
-/* The annotations of a trace that tell its steps, as stretches of items. */
+/* Annotations that mark parts of steps, as ranges of items. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_STEP_MARKS_H
 #define MEMSNAP_ANALYSIS_PHASE_STEP_MARKS_H
 
 #include "model/timeline.h"
 
-/* Between a START and its END: items [begin, end). */
+/* The items [begin, end) between a START and its END. */
 struct step_mark {
-    int64_t number; /* behind the '#', where that is one; else 0 */
+    int64_t number; /* the number after the '#', else 0 */
     uint32_t begin, end;
-    bool has_start, has_end; /* false: the one before it, or the one after it, stands for it */
+    bool has_start, has_end; /* if false, the mark before or after it marks that end */
 };
 
 struct step_marks {
-    struct step_mark *items; /* ascending; they do not overlap, and may be empty */
+    struct step_mark *items; /* ascending and disjoint; a mark may be empty */
     size_t count, capacity;
     struct budget *budget; /* not owned */
 };
 
-/* Annotations whose name is `prefix`, which ends in '#', and a number (`numbered`) or anything: of
- * the device, else of the lowest that has some. */
+/* Finds annotations whose name is `prefix`, which ends in '#', and then a number (`numbered`) or
+ * anything: those of the device, else those of the lowest device that has any. */
 bool step_marks_find(struct step_marks *marks, const struct timeline *timeline, const char *prefix,
                      bool numbered, struct error *err);
 void step_marks_release(struct step_marks *marks);

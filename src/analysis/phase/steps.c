@@ -17,20 +17,20 @@ const char *steps_source_name(enum steps_source source)
     return source_names[source];
 }
 
-/* What the trace tells, and where it begins and ends. */
+/* What steps are found by. */
 struct finder {
     const struct timeline *timeline;
     const struct phases *phases;
     uint32_t item_count;
     bool has_forward;        /* some run is a forward pass */
-    bool begins_cut;         /* the ring, or a range, lost events before the first item */
-    bool ends_cut;           /* a range lost events after the last */
-    uint32_t oom;            /* the last item that is an out-of-memory event; 0 without */
-    struct step_marks marks; /* what ends a step: optimizer steps, passes */
-    struct steps *steps;     /* what is made */
+    bool begins_cut;         /* the ring buffer or a range dropped events before the first item */
+    bool ends_cut;           /* a range dropped events after the last */
+    uint32_t oom;            /* the last out-of-memory event; 0 if none */
+    struct step_marks marks; /* of what ends a step: optimizer steps or passes */
+    struct steps *steps;     /* the result */
 };
 
-/* The recorder saw the allocation of what is live, though the trace does not hold it. */
+/* True if the recorder saw allocations that are no longer in the trace. */
 static bool begins_cut(const struct timeline *timeline)
 {
     if (timeline->trace->first_event > 0 || timeline->snapshot->events_lost)
@@ -52,7 +52,7 @@ static uint32_t last_oom(const struct timeline *timeline)
     return item > 0 ? (uint32_t)item - 1 : 0;
 }
 
-/* Whether a forward pass touches items [begin, end). */
+/* True if a forward pass overlaps items [begin, end). */
 static bool forward_within(const struct finder *finder, uint32_t begin, uint32_t end)
 {
     if (begin >= end)
@@ -75,8 +75,8 @@ static bool add_step(struct finder *finder, struct step step, struct error *err)
     return true;
 }
 
-/* One step a mark. */
-static bool from_profiler(struct finder *finder, struct error *err)
+/* One step per mark. */
+static bool add_profiler_steps(struct finder *finder, struct error *err)
 {
     for (size_t i = 0; i < finder->marks.count; i++) {
         const struct step_mark *mark = &finder->marks.items[i];
@@ -94,7 +94,7 @@ static bool from_profiler(struct finder *finder, struct error *err)
     return true;
 }
 
-/* How many stretches of optimizer steps the phases show, with a forward pass before each. */
+/* Counts the stretches of optimizer steps that have a forward pass before them. */
 static size_t optimizer_passes(const struct phases *phases)
 {
     size_t count = 0;
@@ -109,8 +109,8 @@ static size_t optimizer_passes(const struct phases *phases)
     return count;
 }
 
-/* The runs of one phase as marks. */
-static bool marks_of_phase(struct finder *finder, enum phase phase, struct error *err)
+/* Makes marks of the runs of one phase. */
+static bool add_marks_of_phase(struct finder *finder, enum phase phase, struct error *err)
 {
     const struct phases *phases = finder->phases;
     struct step_marks *marks = &finder->marks;
@@ -129,8 +129,8 @@ static bool marks_of_phase(struct finder *finder, enum phase phase, struct error
     return true;
 }
 
-/* A step ends with each mark that a forward pass parts from the next. */
-static bool from_marks(struct finder *finder, enum steps_source source, struct error *err)
+/* A step ends with each mark that a forward pass separates from the next mark. */
+static bool add_steps_of_marks(struct finder *finder, enum steps_source source, struct error *err)
 {
     uint32_t first = 0;
     bool parted = source == STEPS_FORWARD || !finder->has_forward;
@@ -173,7 +173,7 @@ static bool find(struct finder *finder, struct error *err)
     };
     struct step_marks *marks = &finder->marks;
     if (!step_marks_find(marks, finder->timeline, "ProfilerStep#", true, err) ||
-        !from_profiler(finder, err))
+        !add_profiler_steps(finder, err))
         return false;
     finder->steps->source = STEPS_PROFILER;
     if (finder->steps->count > 0)
@@ -187,13 +187,13 @@ static bool find(struct finder *finder, struct error *err)
     for (size_t i = 0; i < sizeof(by_phase) / sizeof(by_phase[0]) && marks->count == 0; i++) {
         marks->budget = finder->steps->budget;
         finder->steps->source = by_phase[i].source;
-        if (!marks_of_phase(finder, by_phase[i].phase, err))
+        if (!add_marks_of_phase(finder, by_phase[i].phase, err))
             return false;
     }
-    return marks->count == 0 || from_marks(finder, finder->steps->source, err);
+    return marks->count == 0 || add_steps_of_marks(finder, finder->steps->source, err);
 }
 
-/* timeline_build checked that no value on the way leaves 64 bits. */
+/* No overflow: timeline_build() checked all running values. */
 static void measure(struct steps *steps, const struct timeline *timeline)
 {
     static const int8_t signs[ACTION_CODES] = {[ACTION_ALLOC] = 1, [ACTION_FREE_COMPLETED] = -1};

@@ -1,12 +1,12 @@
 /* The iterations of a trace: training steps, or the forward passes of inference.
  *
- * Recognised by the first of these that the trace shows:
- *   ProfilerStep#N annotations        a step is what lies between START and END
- *   Optimizer.step#NAME annotations   a step ends with an optimizer step, and what comes after it
- *                                     belongs to the next; not where phases.h shows over twice as
- *                                     many steps
+ * They are recognized by the first of these that the trace has:
+ *   ProfilerStep#N annotations        a step goes from START to END
+ *   Optimizer.step#NAME annotations   a step ends with an optimizer step, and what follows belongs
+ *                                     to the next; not used if phases.h has over twice as many
+ *                                     steps
  *   optimizer steps (phases.h)        the same
- *   backward passes                   the same, where the optimizer allocates nothing
+ *   backward passes                   the same, if the optimizer allocates nothing
  *   forward passes                    the same
  * Several optimizer steps (or backward passes) without a forward pass between them end one step:
  * an optimizer a parameter, or several losses. Annotations carry the device that was current; a
@@ -31,9 +31,9 @@ const char *steps_source_name(enum steps_source source);
 
 /* first <= last; steps do not overlap, and come in the order of the trace. */
 struct step {
-    int64_t number;       /* of ProfilerStep#N; else counted from 0 */
+    int64_t number;       /* N of ProfilerStep#N; else counted from 0 */
     uint32_t first, last; /* items */
-    bool complete;        /* the trace holds its beginning and its end */
+    bool complete;        /* the trace contains its beginning and its end */
     /* The active curve: its highest value within the step, the first item that reaches it, and
      * the value after the last item. */
     int64_t peak_bytes, end_bytes;
@@ -43,7 +43,7 @@ struct step {
 struct steps {
     struct step *items;
     size_t count, capacity;
-    enum steps_source source; /* STEPS_NONE: no steps */
+    enum steps_source source; /* STEPS_NONE if there are no steps */
     struct budget *budget;    /* not owned */
 };
 
@@ -53,7 +53,7 @@ bool steps_find(struct steps *steps, const struct timeline *timeline, const stru
                 struct error *err);
 void steps_release(struct steps *steps);
 
-/* The step that holds an item; NO_STEP where it lies between steps or outside them. */
+/* The step that contains an item, or NO_STEP. */
 size_t steps_of(const struct steps *steps, uint32_t item);
 /* How many steps are complete. */
 size_t steps_complete(const struct steps *steps);
