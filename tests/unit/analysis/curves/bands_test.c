@@ -156,10 +156,10 @@ START_TEST(the_rest_is_what_has_no_band)
     sample(AXIS_EVENT, 10);
     ck_assert(group_curves_make(&curves, capture.timeline, groups, groups, &sampling, &err));
     ck_assert_double_eq(category_curve(&curves, 3)[2], 40);
-    group_curves_take(&curves, 3, 30, 2, 3);
+    group_curves_subtract(&curves, 3, 30, 2, 3);
     ck_assert_double_eq(category_curve(&curves, 3)[2], 10);
     ck_assert_double_eq(category_curve(&curves, 5)[2], 20);
-    group_curves_take(&curves, 5, 21, 0, 3); /* more than there is */
+    group_curves_subtract(&curves, 5, 21, 0, 3); /* more than there is */
     ck_assert_double_eq(category_curve(&curves, 5)[2], 0);
     category_curves_release(&curves);
 }
