@@ -114,6 +114,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/layers/panels.h \
 	src/analysis/layers/tree.c \
 	src/analysis/layers/tree.h \
+	src/analysis/live/bundles.c \
+	src/analysis/live/bundles.h \
 	src/analysis/live/sites.c \
 	src/analysis/live/sites.h \
 	src/analysis/live/source.c \

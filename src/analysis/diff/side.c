@@ -15,17 +15,17 @@ struct reduction {
     struct categories categories;
     struct live_list live;
     struct site_groups groups;
-    struct part *parts; /* one a live allocation */
-    uint32_t *members;
-    size_t parts_capacity, members_capacity;
+    struct part *parts; /* by group, then by stack */
+    size_t part_count, part_capacity;
     struct translation translation;
 };
 
-/* What one allocation adds to a stack of its site. */
+/* The bytes that a bundle adds to a stack of its site. */
 struct part {
     uint32_t group;
     stack_id stack;
     int64_t bytes;
+    uint64_t count;
 };
 
 const char *diff_phase_name(unsigned phase)
@@ -73,27 +73,32 @@ static int compare_parts(const void *a, const void *b)
     return (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-/* The live allocations by group, then by stack. */
+static bool add_part(struct reduction *reduction, const struct live_bundle *bundle,
+                     struct error *err)
+{
+    struct live_source source;
+    if (!live_source_of(&reduction->set, &bundle->example, &source, err))
+        return false;
+    reduction->parts[reduction->part_count++] =
+        (struct part){bundle->group, source.shown, (int64_t)bundle->weight, bundle->count};
+    return true;
+}
+
 static bool make_parts(struct reduction *reduction, struct error *err)
 {
     const struct live_set *set = &reduction->set;
-    struct budget *budget = set->timeline->snapshot->budget;
-    if (!vec_grow((void **)&reduction->members, &reduction->members_capacity, set->count,
-                  sizeof(*reduction->members), budget, err) ||
-        !vec_grow((void **)&reduction->parts, &reduction->parts_capacity, set->count,
-                  sizeof(*reduction->parts), budget, err) ||
-        !site_groups_make_members(set, &reduction->groups, reduction->members, err))
+    struct live_bundles bundles;
+    if (!site_groups_bundle(set, &bundles, NULL, err))
         return false;
-    for (size_t i = 0; i < set->count; i++) {
-        struct live_source source;
-        if (!live_source_of(set, &set->items[i], &source, err))
-            return false;
-        reduction->parts[i] =
-            (struct part){reduction->members[i], source.shown, (int64_t)set->items[i].size};
-    }
-    if (set->count > 0)
-        qsort(reduction->parts, set->count, sizeof(*reduction->parts), compare_parts);
-    return true;
+    bool ok = site_groups_of(set, &bundles, &reduction->groups, err) &&
+              vec_grow((void **)&reduction->parts, &reduction->part_capacity, bundles.count,
+                       sizeof(*reduction->parts), bundles.budget, err);
+    for (size_t i = 0; ok && i < bundles.count; i++)
+        ok = add_part(reduction, &bundles.items[i], err);
+    live_bundles_release(&bundles);
+    if (ok && reduction->part_count > 0)
+        qsort(reduction->parts, reduction->part_count, sizeof(*reduction->parts), compare_parts);
+    return ok;
 }
 
 static bool place_of(struct reduction *reduction, const struct site_group *group,
@@ -157,14 +162,14 @@ static bool add_site(struct reduction *reduction, uint32_t group, size_t *next, 
         .bytes = from->bytes, .count = from->count, .first_stack = side->stack_count};
     if (!place_of(reduction, from, &site, err))
         return false;
-    size_t end = reduction->set.count;
+    size_t end = reduction->part_count;
     for (; *next < end && reduction->parts[*next].group == group; ++*next) {
         const struct part *part = &reduction->parts[*next];
         bool is_new = site.stack_count == 0 || part->stack != part[-1].stack;
         if (is_new && !add_stack(reduction, &site, part, err))
             return false;
         side->stacks[side->stack_count - 1].bytes += part->bytes;
-        side->stacks[side->stack_count - 1].count++;
+        side->stacks[side->stack_count - 1].count += part->count;
     }
     side->has_python = side->has_python || site.place.kind == DIFF_PYTHON;
     side->has_operators = side->has_operators || site.place.op != STRING_EMPTY;
@@ -301,8 +306,7 @@ bool diff_side_make(struct diff_side *side, const struct timeline *timeline,
     bool ok = reduce(&reduction, timeline, options, err);
     translation_release(&reduction.translation);
     site_groups_release(&reduction.groups);
-    vec_free(reduction.parts, reduction.parts_capacity, sizeof(*reduction.parts), scratch);
-    vec_free(reduction.members, reduction.members_capacity, sizeof(*reduction.members), scratch);
+    vec_free(reduction.parts, reduction.part_capacity, sizeof(*reduction.parts), scratch);
     live_list_release(&reduction.live);
     categories_release(&reduction.categories);
     phases_release(&reduction.phases);

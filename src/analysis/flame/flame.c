@@ -172,13 +172,13 @@ static bool add_sample(struct builder *builder, const struct flame_sample *sampl
     return ok && mark(builder, node, sample->root, weight, err);
 }
 
-/* Weights in 64 bits. Of bytes times time those that are too large are counted in milliseconds, or
- * whatever it takes; each is rounded such that they sum to the rounded total. */
-static bool scale(const struct flame_samples *samples, struct flame *flame, struct error *err)
+/* Chooses the unit in which the total fits 64 bits. Bytes times time that are too large are counted
+ * in milliseconds, or in seconds, and so on. */
+static bool scale(const struct live_bundles *bundles, struct flame *flame, struct error *err)
 {
-    flame_sum total = 0;
-    for (size_t i = 0; i < samples->count; i++)
-        if (__builtin_add_overflow(total, samples->items[i].weight, &total))
+    live_weight total = 0;
+    for (size_t i = 0; i < bundles->count; i++)
+        if (__builtin_add_overflow(total, bundles->items[i].weight, &total))
             return error_set(err, STATUS_BAD_INPUT, "weights sum beyond what can be counted");
     flame->unit_us = 1;
     while (total / flame->unit_us > INT64_MAX && flame->options.weight == FLAME_BYTES_TIME)
@@ -205,15 +205,19 @@ static bool add_unexplained(struct builder *builder, int64_t bytes, struct error
     return mark(builder, node, CATEGORY_COUNT, (uint64_t)bytes, err);
 }
 
+/* Adds all samples, rounded so that they sum to the rounded total. */
 static bool add_samples(struct builder *builder, const struct flame_samples *samples,
                         struct error *err)
 {
-    flame_sum before = 0, unit = builder->flame->unit_us;
-    for (size_t i = 0; i < samples->count; i++) {
-        flame_sum after = before + samples->items[i].weight;
+    live_weight before = 0, unit = builder->flame->unit_us;
+    for (size_t i = 0; i < samples->bundles.count; i++) {
+        struct flame_sample sample;
+        if (!flame_samples_at(samples, i, &sample, err))
+            return false;
+        live_weight after = before + sample.weight;
         uint64_t weight = (uint64_t)(after / unit - before / unit);
         before = after;
-        if (weight > 0 && !add_sample(builder, &samples->items[i], weight, err))
+        if (weight > 0 && !add_sample(builder, &sample, weight, err))
             return false;
     }
     return add_unexplained(builder, samples->unexplained_bytes, err);
@@ -239,7 +243,7 @@ static bool fill(struct flame *flame, struct error *err)
     struct builder builder = {.flame = flame, .seed = hash_seed()};
     if (!flame_samples_make(&samples, flame->timeline, flame->sites, &flame->options, err))
         return false;
-    bool ok = scale(&samples, flame, err) && add_node(flame, (struct flame_node){0}, err) &&
+    bool ok = scale(&samples.bundles, flame, err) && add_node(flame, (struct flame_node){0}, err) &&
               flame_paths_init(&builder.paths, flame, err);
     if (ok) {
         ok = add_samples(&builder, &samples, err);

@@ -2,16 +2,11 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
-
-/* The making of them. */
+/* Samples while they are made. */
 struct maker {
     struct flame_samples *samples;
     const struct flame_options *options;
-    struct live_set set;
-    struct categories categories;
     struct phases phases;
-    uint64_t seed;
     int64_t *clock; /* by item: time_us, never falling; only for bytes times time */
     size_t clock_capacity;
 };
@@ -24,68 +19,23 @@ static bool too_much(struct error *err)
 static uint32_t root_of(const struct maker *maker, const struct live *live)
 {
     if (maker->options->by == FLAME_BY_CATEGORY || maker->options->with_categories)
-        return live_category(&maker->set, live);
+        return live_category(&maker->samples->set, live);
     if (maker->options->by == FLAME_BY_STACK)
         return 0;
     if (!live->in_trace)
         return FLAME_ROOT_BEFORE;
-    uint32_t item = maker->set.timeline->lifetimes[live->index].alloc;
+    uint32_t item = maker->samples->set.timeline->lifetimes[live->index].alloc;
     uint32_t run = phases_run_of(&maker->phases, item);
     return run == NO_RUN ? PHASE_UNKNOWN : maker->phases.runs[run].phase;
 }
 
-/* What it is told apart by, and what follows from that. */
-static bool describe(const struct maker *maker, const struct live *live,
-                     struct flame_sample *sample, struct error *err)
-{
-    struct live_source source;
-    struct site own;
-    if (!live_source_of(&maker->set, live, &source, err) ||
-        !site_of(maker->set.sites, live->stack, &own, err))
-        return false;
-    *sample = (struct flame_sample){
-        .own = live->stack,
-        .forward = source.source == SOURCE_FORWARD ? source.shown : STACK_NONE,
-        .op = source.site.op,
-        .root = root_of(maker, live),
-        .is_before = source.source == SOURCE_BEFORE,
-        .has_python = own.any_python_frame != NO_FRAME,
-        .has_backward = own.has_backward,
-    };
-    return true;
-}
-
-static bool same(const struct flame_sample *a, const struct flame_sample *b)
-{
-    return a->own == b->own && a->forward == b->forward && a->root == b->root &&
-           a->is_before == b->is_before;
-}
-
 /* Adds to the weight of the stacks of an allocation. */
-static bool add(struct maker *maker, const struct live *live, flame_sum weight, struct error *err)
+static bool add(struct maker *maker, const struct live *live, live_weight weight, struct error *err)
 {
     struct flame_samples *samples = maker->samples;
-    struct flame_sample wanted;
-    if (!describe(maker, live, &wanted, err))
-        return false;
-    uint64_t stacks = (uint64_t)wanted.own << 32 | wanted.forward;
-    uint64_t rest = (uint64_t)wanted.root << 1 | wanted.is_before;
-    uint32_t tag = (uint32_t)hash_word(hash_word(stacks, maker->seed) + rest, maker->seed), found;
-    struct idprobe probe = idtable_probe(&samples->table, tag);
-    while (idtable_next(&samples->table, &probe, &found)) {
-        struct flame_sample *sample = &samples->items[found];
-        if (same(sample, &wanted))
-            return !__builtin_add_overflow(sample->weight, weight, &sample->weight) ||
-                   too_much(err);
-    }
-    if (!vec_grow((void **)&samples->items, &samples->capacity, samples->count + 1,
-                  sizeof(*samples->items), samples->budget, err) ||
-        !idtable_reserve(&samples->table, samples->budget, err))
-        return false;
-    wanted.weight = weight;
-    idtable_insert(&samples->table, tag, (uint32_t)samples->count);
-    samples->items[samples->count++] = wanted;
-    return true;
+    uint32_t index;
+    return live_bundles_add(&samples->bundles, &samples->set, live, root_of(maker, live), weight,
+                            &index, err);
 }
 
 static bool choose_item(const struct timeline *timeline, const struct flame_options *options,
@@ -100,7 +50,7 @@ static bool choose_item(const struct timeline *timeline, const struct flame_opti
 
 static bool add_live(struct maker *maker, struct error *err)
 {
-    const struct timeline *timeline = maker->set.timeline;
+    const struct timeline *timeline = maker->samples->set.timeline;
     struct live_list list;
     int64_t item;
     if (!choose_item(timeline, maker->options, &item, err) ||
@@ -117,16 +67,16 @@ static bool add_live(struct maker *maker, struct error *err)
 /* The time of each item, as it never falls; an item without a time has that of the one before. */
 static bool read_clock(struct maker *maker, struct error *err)
 {
-    const struct trace *trace = maker->set.timeline->trace;
+    const struct trace *trace = maker->samples->set.timeline->trace;
     size_t first = 0;
     while (first < trace->count && trace_time(trace, first) == TIME_NONE)
         first++;
     if (first == trace->count && trace->count > 0)
         return error_set(err, STATUS_USAGE,
                          "the events of device %u carry no time: bytes times time is not known",
-                         maker->set.timeline->device);
+                         maker->samples->set.timeline->device);
     if (!vec_grow((void **)&maker->clock, &maker->clock_capacity, trace->count + 1,
-                  sizeof(*maker->clock), maker->samples->budget, err))
+                  sizeof(*maker->clock), maker->samples->bundles.budget, err))
         return false;
     int64_t now = first < trace->count ? trace_time(trace, first) : 0;
     for (size_t i = 0; i < trace->count; i++) {
@@ -139,9 +89,9 @@ static bool read_clock(struct maker *maker, struct error *err)
 
 /* The weight of what is live from `from`, -1 for before the trace, up to `to`. */
 static bool weigh(const struct maker *maker, uint64_t size, int64_t from, uint32_t to,
-                  flame_sum *weight, struct error *err)
+                  live_weight *weight, struct error *err)
 {
-    size_t count = maker->set.timeline->trace->count;
+    size_t count = maker->samples->set.timeline->trace->count;
     *weight = maker->options->weight == FLAME_COUNT ? 1 : size;
     if (maker->options->weight != FLAME_BYTES_TIME)
         return true;
@@ -151,14 +101,14 @@ static bool weigh(const struct maker *maker, uint64_t size, int64_t from, uint32
     int64_t begin = maker->clock[from < 0 ? 0 : from];
     int64_t end = maker->clock[to == EVENT_NEVER ? count - 1 : to];
     uint64_t duration = (uint64_t)end - (uint64_t)begin;
-    return end <= begin || !__builtin_mul_overflow((flame_sum)size, duration, weight) ||
+    return end <= begin || !__builtin_mul_overflow((live_weight)size, duration, weight) ||
            too_much(err);
 }
 
 static bool add_lifetimes(struct maker *maker, struct error *err)
 {
-    const struct timeline *timeline = maker->set.timeline;
-    flame_sum weight;
+    const struct timeline *timeline = maker->samples->set.timeline;
+    live_weight weight;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         struct live live = live_of_lifetime(timeline, i);
@@ -171,8 +121,8 @@ static bool add_lifetimes(struct maker *maker, struct error *err)
 
 static bool add_preexisting(struct maker *maker, struct error *err)
 {
-    const struct timeline *timeline = maker->set.timeline;
-    flame_sum weight;
+    const struct timeline *timeline = maker->samples->set.timeline;
+    live_weight weight;
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
         struct live live = live_of_preexisting(timeline, i);
@@ -200,29 +150,25 @@ static bool add_all(struct maker *maker, struct error *err)
 
 static bool find_roots(struct maker *maker, struct error *err)
 {
-    const struct timeline *timeline = maker->set.timeline;
+    const struct timeline *timeline = maker->samples->set.timeline;
     if (maker->options->by == FLAME_BY_STACK && !maker->options->with_categories)
         return true;
-    return phases_build(&maker->phases, timeline, maker->set.sites, err) &&
+    return phases_build(&maker->phases, timeline, maker->samples->set.sites, err) &&
            (maker->options->by == FLAME_BY_PHASE ||
-            categories_assign(timeline, maker->set.sites, &maker->phases, &maker->categories, err));
+            categories_assign(timeline, maker->samples->set.sites, &maker->phases,
+                              &maker->samples->categories, err));
 }
 
 bool flame_samples_make(struct flame_samples *samples, const struct timeline *timeline,
                         struct site_table *sites, const struct flame_options *options,
                         struct error *err)
 {
-    *samples = (struct flame_samples){.budget = timeline->snapshot->budget};
-    struct maker maker = {
-        .samples = samples,
-        .options = options,
-        .set = {.timeline = timeline, .sites = sites},
-        .seed = hash_seed(),
-    };
-    maker.set.categories = &maker.categories;
+    struct maker maker = {.samples = samples, .options = options};
+    *samples = (struct flame_samples){.set = {.timeline = timeline, .sites = sites}};
+    samples->set.categories = &samples->categories;
+    live_bundles_init(&samples->bundles, timeline->snapshot->budget);
     bool ok = find_roots(&maker, err) && add_all(&maker, err);
-    vec_free(maker.clock, maker.clock_capacity, sizeof(*maker.clock), samples->budget);
-    categories_release(&maker.categories);
+    vec_free(maker.clock, maker.clock_capacity, sizeof(*maker.clock), samples->bundles.budget);
     phases_release(&maker.phases);
     if (!ok)
         flame_samples_release(samples);
@@ -231,7 +177,29 @@ bool flame_samples_make(struct flame_samples *samples, const struct timeline *ti
 
 void flame_samples_release(struct flame_samples *samples)
 {
-    idtable_release(&samples->table, samples->budget);
-    vec_free(samples->items, samples->capacity, sizeof(*samples->items), samples->budget);
+    live_bundles_release(&samples->bundles);
+    categories_release(&samples->categories);
     *samples = (struct flame_samples){0};
+}
+
+bool flame_samples_at(const struct flame_samples *samples, size_t index,
+                      struct flame_sample *sample, struct error *err)
+{
+    const struct live_bundle *bundle = &samples->bundles.items[index];
+    struct live_source source;
+    struct site own;
+    if (!live_source_of(&samples->set, &bundle->example, &source, err) ||
+        !site_of(samples->set.sites, bundle->own, &own, err))
+        return false;
+    *sample = (struct flame_sample){
+        .weight = bundle->weight,
+        .own = bundle->own,
+        .forward = source.source == SOURCE_FORWARD ? source.shown : STACK_NONE,
+        .op = source.site.op,
+        .root = bundle->kind,
+        .is_before = source.source == SOURCE_BEFORE,
+        .has_python = own.any_python_frame != NO_FRAME,
+        .has_backward = own.has_backward,
+    };
+    return true;
 }

@@ -6,7 +6,6 @@
 #include "analysis/code/paths.h"
 #include "analysis/code/text_ranks.h"
 #include "base/hash.h"
-#include "base/idtable.h"
 #include "model/sums.h"
 
 /* What a group is told apart by. */
@@ -38,80 +37,26 @@ static bool key_equal(struct group_key a, struct group_key b)
            a.category_and_source == b.category_and_source;
 }
 
-/* Live allocations that share their stacks and category, counted together first, so that
- * stacks are looked at once each. */
-struct bundle {
-    stack_id own, forward;
-    uint32_t example; /* in live_set.items */
-    uint32_t kind;    /* category, live_is_older() */
-    uint32_t group;
-    int64_t bytes;
-    uint64_t count;
-};
-
-struct bundles {
-    struct bundle *items;
-    size_t count, capacity;
-    struct idtable table;
-};
-
-static bool bundle_add(const struct live_set *set, struct bundles *bundles, uint32_t index,
-                       uint64_t seed, uint32_t *at, struct error *err)
-{
-    struct budget *budget = set->timeline->snapshot->budget;
-    const struct live *live = &set->items[index];
-    struct site site;
-    if (!site_of(set->sites, live->stack, &site, err))
-        return false;
-    struct bundle wanted = {
-        .own = live->stack,
-        .forward = site.user_frame == NO_FRAME ? live_forward_stack(set, live) : STACK_NONE,
-        .example = index,
-        .kind = (uint32_t)live_category(set, live) << 1 | live_is_older(set, live),
-    };
-    uint64_t stacks = (uint64_t)wanted.own << 32 | wanted.forward;
-    uint32_t tag = (uint32_t)hash_word(hash_word(stacks, seed) + wanted.kind, seed), found;
-    struct idprobe probe = idtable_probe(&bundles->table, tag);
-    while (idtable_next(&bundles->table, &probe, &found)) {
-        struct bundle *bundle = &bundles->items[found];
-        if (bundle->own == wanted.own && bundle->forward == wanted.forward &&
-            bundle->kind == wanted.kind) {
-            sum_add_capped(&bundle->bytes, (int64_t)live->size);
-            bundle->count++;
-            *at = found;
-            return true;
-        }
-    }
-    if (!vec_grow((void **)&bundles->items, &bundles->capacity, bundles->count + 1,
-                  sizeof(*bundles->items), budget, err) ||
-        !idtable_reserve(&bundles->table, budget, err))
-        return false;
-    wanted.bytes = (int64_t)live->size;
-    wanted.count = 1;
-    *at = (uint32_t)bundles->count;
-    idtable_insert(&bundles->table, tag, *at);
-    bundles->items[bundles->count++] = wanted;
-    return true;
-}
-
-static void group_join(struct site_group *group, const struct bundle *bundle,
+static void group_join(struct site_group *group, const struct live_bundle *bundle,
                        const struct live_source *source)
 {
-    sum_add_capped(&group->bytes, bundle->bytes);
+    int64_t bytes = bundle->weight > INT64_MAX ? INT64_MAX : (int64_t)bundle->weight;
+    sum_add_capped(&group->bytes, bytes);
     group->count += bundle->count;
     group->stacks++;
-    if (bundle->bytes > group->most_bytes) {
-        group->most_bytes = bundle->bytes;
+    if (bytes > group->most_bytes) {
+        group->most_bytes = bytes;
         group->source = *source;
     }
 }
 
+/* Adds a bundle whose kind is its category to its group. */
 static bool group_add(const struct live_set *set, struct site_groups *groups, struct idtable *table,
-                      struct bundle *bundle, uint64_t seed, struct error *err)
+                      struct live_bundle *bundle, uint64_t seed, struct error *err)
 {
-    enum category category = (enum category)(bundle->kind >> 1);
+    enum category category = (enum category)bundle->kind;
     struct live_source source;
-    if (!live_source_of(set, &set->items[bundle->example], &source, err))
+    if (!live_source_of(set, &bundle->example, &source, err))
         return false;
     struct group_key key = key_of(set, &source, category);
     uint64_t words = hash_word((uint64_t)key.frame << 32 | key.op, seed);
@@ -239,6 +184,51 @@ static bool sort_groups(const struct live_set *set, struct site_groups *groups, 
     return ok;
 }
 
+bool site_groups_of(const struct live_set *set, struct live_bundles *bundles,
+                    struct site_groups *groups, struct error *err)
+{
+    struct site_groups made = {.budget = bundles->budget};
+    struct idtable table = {0};
+    uint64_t seed = hash_seed();
+    uint32_t *places = NULL;
+    size_t places_capacity = 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < bundles->count; i++)
+        ok = group_add(set, &made, &table, &bundles->items[i], seed, err);
+    idtable_release(&table, made.budget);
+    ok = ok &&
+         vec_grow((void **)&places, &places_capacity, made.count, sizeof(*places), made.budget,
+                  err) &&
+         sort_groups(set, &made, places, err);
+    for (size_t i = 0; ok && i < bundles->count; i++)
+        bundles->items[i].group = places[bundles->items[i].group];
+    vec_free(places, places_capacity, sizeof(*places), made.budget);
+    if (!ok) {
+        site_groups_release(&made);
+        return false;
+    }
+    *groups = made;
+    return true;
+}
+
+bool site_groups_bundle(const struct live_set *set, struct live_bundles *bundles, uint32_t *members,
+                        struct error *err)
+{
+    uint32_t index;
+    live_bundles_init(bundles, set->timeline->snapshot->budget);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct live *live = &set->items[i];
+        if (!live_bundles_add(bundles, set, live, live_category(set, live), live->size, &index,
+                              err)) {
+            live_bundles_release(bundles);
+            return false;
+        }
+        if (members)
+            members[i] = index;
+    }
+    return true;
+}
+
 bool site_groups_make(const struct live_set *set, struct site_groups *groups, struct error *err)
 {
     return site_groups_make_members(set, groups, NULL, err);
@@ -247,36 +237,14 @@ bool site_groups_make(const struct live_set *set, struct site_groups *groups, st
 bool site_groups_make_members(const struct live_set *set, struct site_groups *groups,
                               uint32_t *members, struct error *err)
 {
-    struct budget *budget = set->timeline->snapshot->budget;
-    struct site_groups made = {.budget = budget};
-    struct bundles bundles = {0};
-    struct idtable table = {0};
-    uint64_t seed = hash_seed();
-    uint32_t *places = NULL, at = 0;
-    size_t places_capacity = 0;
-    bool ok = true;
-    for (size_t i = 0; ok && i < set->count; i++) {
-        ok = bundle_add(set, &bundles, (uint32_t)i, seed, &at, err);
-        if (ok && members)
-            members[i] = at;
-    }
-    for (size_t i = 0; ok && i < bundles.count; i++)
-        ok = group_add(set, &made, &table, &bundles.items[i], seed, err);
-    idtable_release(&bundles.table, budget);
-    idtable_release(&table, budget);
-    ok = ok &&
-         vec_grow((void **)&places, &places_capacity, made.count, sizeof(*places), budget, err) &&
-         sort_groups(set, &made, places, err);
-    for (size_t i = 0; ok && members && i < set->count; i++)
-        members[i] = places[bundles.items[members[i]].group];
-    vec_free(places, places_capacity, sizeof(*places), budget);
-    vec_free(bundles.items, bundles.capacity, sizeof(*bundles.items), budget);
-    if (!ok) {
-        site_groups_release(&made);
+    struct live_bundles bundles;
+    if (!site_groups_bundle(set, &bundles, members, err))
         return false;
-    }
-    *groups = made;
-    return true;
+    bool ok = site_groups_of(set, &bundles, groups, err);
+    for (size_t i = 0; ok && members && i < set->count; i++)
+        members[i] = bundles.items[members[i]].group;
+    live_bundles_release(&bundles);
+    return ok;
 }
 
 void site_groups_release(struct site_groups *groups)
