@@ -29,7 +29,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/check/lines.c \
 	src/analysis/check/lines.h \
 	src/analysis/check/occurs.c \
-	src/analysis/check/result.c \
 	src/analysis/check/rule_set.c \
 	src/analysis/check/rule_set.h \
 	src/analysis/check/rules.c \
@@ -65,20 +64,19 @@ libmemsnap_a_SOURCES += \
 	src/analysis/curves/sampling.h \
 	src/analysis/curves/site_ranks.c \
 	src/analysis/curves/site_ranks.h \
-	src/analysis/diff/align.c \
 	src/analysis/diff/diff.c \
 	src/analysis/diff/diff.h \
-	src/analysis/diff/internal.h \
 	src/analysis/diff/layers.c \
 	src/analysis/diff/layers.h \
-	src/analysis/diff/lines.c \
 	src/analysis/diff/match.c \
-	src/analysis/diff/match.h \
 	src/analysis/diff/matcher.c \
 	src/analysis/diff/matcher.h \
 	src/analysis/diff/rows.c \
+	src/analysis/diff/rows.h \
 	src/analysis/diff/side.c \
 	src/analysis/diff/side.h \
+	src/analysis/diff/summary.c \
+	src/analysis/diff/summary.h \
 	src/analysis/diff/symbols.c \
 	src/analysis/diff/symbols.h \
 	src/analysis/diff/warnings.c \
@@ -93,7 +91,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/flame/paths.h \
 	src/analysis/flame/samples.c \
 	src/analysis/flame/samples.h \
-	src/analysis/flame/walk.c \
 	src/analysis/growth/fit.c \
 	src/analysis/growth/fit.h \
 	src/analysis/growth/gradient_cycles.c \
@@ -162,19 +159,13 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/segment_map.h \
 	src/analysis/report/annotations.c \
 	src/analysis/report/annotations.h \
-	src/analysis/report/baseline.c \
-	src/analysis/report/baseline.h \
 	src/analysis/report/explain.c \
 	src/analysis/report/explain.h \
 	src/analysis/report/findings.c \
 	src/analysis/report/findings.h \
-	src/analysis/report/findings_internal.h \
-	src/analysis/report/findings_peak.c \
 	src/analysis/report/notices.c \
 	src/analysis/report/notices.h \
 	src/analysis/report/report.c \
 	src/analysis/report/report.h \
 	src/analysis/report/rows.c \
-	src/analysis/report/rows.h \
-	src/analysis/report/steps.c \
-	src/analysis/report/steps.h
+	src/analysis/report/rows.h

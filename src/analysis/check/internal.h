@@ -22,7 +22,7 @@ struct judge {
     bool is_absent;         /* the rule's category or call sites occur nowhere here */
 };
 
-/* result.c */
+/* check.c */
 /* Adds a row; takes ownership of its strings, also on failure. */
 bool check_add(struct check_result *result, struct check_row *row, struct error *err);
 bool check_add_warning(struct check_result *result, struct error *err, const char *format, ...)

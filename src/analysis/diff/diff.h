@@ -3,7 +3,7 @@
 #ifndef MEMSNAP_ANALYSIS_DIFF_DIFF_H
 #define MEMSNAP_ANALYSIS_DIFF_DIFF_H
 
-#include "analysis/diff/match.h"
+#include "analysis/diff/rows.h"
 #include "analysis/diff/words.h"
 
 enum diff_change { DIFF_SAME, DIFF_NEW, DIFF_GONE, DIFF_GROWN, DIFF_SHRUNK };

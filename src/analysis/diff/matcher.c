@@ -152,7 +152,7 @@ void diff_matcher_release(struct diff_matcher *matcher)
     vec_free(matcher->tails, matcher->tail_capacity, sizeof(*matcher->tails), matcher->budget);
     vec_free(matcher->items, matcher->item_capacity, sizeof(*matcher->items), matcher->budget);
     vec_free(matcher->entries, matcher->entry_capacity, sizeof(*matcher->entries), matcher->budget);
-    vec_free(matcher->cells, matcher->cell_capacity, diff_cell_size(), matcher->budget);
+    vec_free(matcher->cells, matcher->cell_capacity, sizeof(*matcher->cells), matcher->budget);
     *matcher = (struct diff_matcher){0};
 }
 

@@ -3,7 +3,7 @@
 #ifndef MEMSNAP_ANALYSIS_DIFF_MATCHER_H
 #define MEMSNAP_ANALYSIS_DIFF_MATCHER_H
 
-#include "analysis/diff/match.h"
+#include "analysis/diff/rows.h"
 
 struct diff_item {
     const struct diff_site *site; /* not owned */
@@ -29,8 +29,15 @@ struct diff_matcher {
     uint32_t row_count;
     struct diff_entry *entries; /* scratch: of items without a row */
     size_t entry_count, entry_capacity;
-    struct diff_cell *cells; /* scratch of diff_align() */
+    struct diff_cell *cells; /* scratch of alignment */
     size_t cell_capacity;
+};
+
+/* The best alignment of the first i sites with the first j of the other side. */
+struct diff_cell {
+    unsigned __int128 cost; /* twice the bytes that change */
+    uint32_t pairs;
+    uint8_t move; /* enum move of match.c: the last one */
 };
 
 /* An item with what it is told apart by in one pass. */
@@ -46,15 +53,8 @@ void diff_matcher_release(struct diff_matcher *matcher);
 /* Sorts matcher->entries by key, then by item. */
 void diff_entries_sort(struct diff_matcher *matcher);
 
-/* Matches what is left of the Python functions whose code was moved, and marks all that is left of
- * them. */
-bool diff_align(struct diff_matcher *matcher, struct error *err);
-
 /* Gives every item a row: diff_match.h says how. */
 bool diff_match(struct diff_matcher *matcher, struct error *err);
-
-/* Bytes of a struct diff_cell. */
-size_t diff_cell_size(void);
 
 /* By names, lines and categories, then by sizes. */
 int diff_site_compare(const struct diff_matcher *matcher, const struct diff_site *a,

@@ -1,4 +1,6 @@
 #define _GNU_SOURCE /* qsort_r */
+#include "analysis/diff/rows.h"
+
 #include <stdlib.h>
 
 #include "analysis/diff/matcher.h"

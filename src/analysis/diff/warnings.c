@@ -1,7 +1,6 @@
-/* What stands in the way of comparing two captures. */
 #include <string.h>
 
-#include "analysis/diff/internal.h"
+#include "analysis/diff/summary.h"
 
 #define RECORD "torch.cuda.memory._record_memory_history()"
 

@@ -1,15 +1,11 @@
 #define _GNU_SOURCE /* vasprintf */
-/* A comparison in sentences: what changed, and what to do next. */
+#include "analysis/diff/words.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/diff/internal.h"
-
-#define NEARLY_ALL 0.9 /* of the difference */
-#define MOST       0.5
-#define HOW_SIZE   (2 * UNITS_TEXT_SIZE + 64)
-#define LEAST_PART 0.005 /* of what is live: less is no news */
+#define PERCENT_SIZE 32
 
 bool diff_say(struct diff_words *words, struct error *err, const char *format, ...)
 {
@@ -33,255 +29,40 @@ void diff_words_release(struct diff_words *words)
     words->count = 0;
 }
 
-/* A size as a value: several in one sentence. */
-struct size {
-    char text[UNITS_TEXT_SIZE];
-};
-
-struct writer {
-    struct diff *diff;
-    const struct diff_options *options;
-    int64_t a, b, delta;
-};
-
-static struct size size_of(const struct writer *writer, int64_t bytes)
+int64_t diff_delta(int64_t a, int64_t b)
 {
-    struct size size;
-    units_bytes(size.text, bytes, writer->options->unit);
-    return size;
+    int64_t delta;
+    if (__builtin_sub_overflow(b, a, &delta))
+        return b > a ? INT64_MAX : INT64_MIN;
+    return delta;
 }
 
-static struct size number(uint64_t count)
-{
-    struct size size;
-    units_count(size.text, count);
-    return size;
-}
-
-static int64_t magnitude(int64_t value)
+int64_t diff_magnitude(int64_t value)
 {
     return value == INT64_MIN ? INT64_MAX : value < 0 ? -value : value;
 }
 
-/* " (+12.1%)", or nothing where there was nothing. */
-static struct size percent(int64_t delta, int64_t whole)
+/* " (+12.1%)"; empty where `whole` is 0, and where the share is absurd. */
+static void percent(int64_t delta, int64_t whole, char text[PERCENT_SIZE])
 {
-    struct size size = {""};
     double share = whole > 0 ? 100.0 * (double)delta / (double)whole : 0;
+    *text = '\0';
     if (whole > 0 && share < 1e6)
-        snprintf(size.text, sizeof(size.text), " (%+.1f%%)", share);
-    return size;
+        snprintf(text, PERCENT_SIZE, " (%+.1f%%)", share);
 }
 
 bool diff_say_change(struct diff_words *words, const char *what, const int64_t bytes[2],
                      enum unit unit, struct error *err)
 {
     char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
+    char share[PERCENT_SIZE];
     int64_t delta = diff_delta(bytes[0], bytes[1]);
     units_bytes(a, bytes[0], unit);
     if (delta == 0)
         return diff_say(words, err, "%s: %s in both.", what, a);
     units_bytes(b, bytes[1], unit);
-    units_bytes(change, magnitude(delta), unit);
+    percent(delta, bytes[0], share);
+    units_bytes(change, diff_magnitude(delta), unit);
     return diff_say(words, err, "%s %s by %s%s: from %s to %s.", what,
-                    delta > 0 ? "grew" : "shrank", change, percent(delta, bytes[0]).text, a, b);
-}
-
-static bool headline(const struct writer *writer, struct error *err)
-{
-    const struct diff_side *sides = writer->diff->sides;
-    const char *what = "What is live at the moments compared";
-    if (sides[0].is_peak && sides[1].is_peak)
-        what = "The peak";
-    else if (writer->options->by_end)
-        what = "What is live at the end";
-    return diff_say_change(&writer->diff->summary, what, (const int64_t[]){writer->a, writer->b},
-                           writer->options->unit, err);
-}
-
-/* "in 12 allocations, each 4.00 times as large", "12 allocations of the same size became 48" */
-static void how(const struct diff_row *row, char text[HOW_SIZE])
-{
-    const char *plural = row->count[0] == 1 ? "" : "s";
-    double each_a = row->count[0] ? (double)row->bytes[0] / (double)row->count[0] : 0;
-    double each_b = row->count[1] ? (double)row->bytes[1] / (double)row->count[1] : 0;
-    double times = each_a > 0 ? each_b / each_a : 0;
-    struct size a = number(row->count[0]), b = number(row->count[1]);
-    if (row->count[0] != row->count[1])
-        snprintf(text, HOW_SIZE, "%s allocation%s%s became %s", a.text, plural,
-                 times > 0.999 && times < 1.001 ? " of the same size" : "", b.text);
-    else if (times >= 0.01 && times < 1e6)
-        snprintf(text, HOW_SIZE, "in %s allocation%s, %s%.2f times as large", a.text, plural,
-                 row->count[0] == 1 ? "" : "each ", times);
-    else
-        snprintf(text, HOW_SIZE, "in %s allocation%s", a.text, plural);
-}
-
-/* "LEAD is at model.py:88 forward (activation): 1.00 GiB became 4.10 GiB, 12 allocations of the
- * same size became 48." */
-static bool describe(const struct writer *writer, const struct diff_line *line, const char *lead,
-                     struct error *err)
-{
-    const struct diff_row *row = &line->row;
-    struct diff_words *summary = &writer->diff->summary;
-    bool placed = row->stack != STACK_NONE;
-    const char *category = category_name(line->category);
-    const char *label = placed ? line->label.brief : line->label.full;
-    /* Without a stack there is no place, but a remark in parentheses. */
-    const char *first = placed ? label : category, *second = placed ? category : label;
-    const char *open = placed ? " is at " : " is ", *bracket = placed ? "(" : "";
-    const char *closed = placed ? ")" : "";
-    if (line->change == DIFF_NEW || line->change == DIFF_GONE) {
-        int side = line->change == DIFF_NEW;
-        return diff_say(summary, err, "%s%s%s %s%s%s, which %s: %s in %s allocation%s.", lead, open,
-                        first, bracket, second, closed,
-                        side ? "A does not have" : "B does not have any more",
-                        size_of(writer, row->bytes[side]).text, number(row->count[side]).text,
-                        row->count[side] == 1 ? "" : "s");
-    }
-    char detail[HOW_SIZE];
-    how(row, detail);
-    return diff_say(summary, err, "%s%s%s %s%s%s: %s became %s, %s.", lead, open, first, bracket,
-                    second, closed, size_of(writer, row->bytes[0]).text,
-                    size_of(writer, row->bytes[1]).text, detail);
-}
-
-/* The largest change in the direction of the whole; NULL where there is none. */
-static const struct diff_line *leading_line(const struct writer *writer)
-{
-    const struct diff *diff = writer->diff;
-    for (size_t i = 0; i < diff->line_count; i++) {
-        const struct diff_line *line = &diff->lines[i];
-        int64_t delta = diff_delta(line->row.bytes[0], line->row.bytes[1]);
-        if (!line->is_remainder && delta != 0 &&
-            (writer->delta == 0 || (delta > 0) == (writer->delta > 0)))
-            return line;
-    }
-    return NULL;
-}
-
-static bool say_where(const struct writer *writer, const struct diff_line *line, struct error *err)
-{
-    char lead[128];
-    int64_t delta = diff_delta(line->row.bytes[0], line->row.bytes[1]);
-    double share = writer->delta ? (double)delta / (double)writer->delta : 0;
-    struct size size = size_of(writer, magnitude(delta));
-    if (writer->delta == 0)
-        snprintf(lead, sizeof(lead), "Call sites changed all the same: the most (%s)", size.text);
-    else if (share > 1 + (1 - NEARLY_ALL))
-        snprintf(lead, sizeof(lead), "More than all of it (%s), which others make up for,",
-                 size.text);
-    else if (share >= NEARLY_ALL)
-        snprintf(lead, sizeof(lead), "%s of it (%s)", share == 1 ? "All" : "Nearly all", size.text);
-    else if (share >= MOST)
-        snprintf(lead, sizeof(lead), "Most of it (%s)", size.text);
-    else
-        snprintf(lead, sizeof(lead), "The largest part (%s, %.0f%%)", size.text, 100 * share);
-    return describe(writer, line, lead, err);
-}
-
-/* What changed in the other direction, where that is much. */
-static bool say_against(const struct writer *writer, struct error *err)
-{
-    const struct diff *diff = writer->diff;
-    int64_t up = 0, down = 0;
-    for (size_t i = 0; i < diff->changed; i++) {
-        int64_t delta = diff_delta(diff->rows.items[i].bytes[0], diff->rows.items[i].bytes[1]);
-        if (delta > 0)
-            __builtin_add_overflow(up, delta, &up);
-        else
-            __builtin_sub_overflow(down, delta, &down);
-    }
-    int64_t against = writer->delta >= 0 ? down : up;
-    if ((double)against < LEAST_PART * (double)(writer->a > writer->b ? writer->a : writer->b) ||
-        against == 0)
-        return true;
-    return diff_say(&writer->diff->summary, err,
-                    "In all, call sites that grew or are new add %s, and those that shrank or are "
-                    "gone give back %s.",
-                    size_of(writer, up).text, size_of(writer, down).text);
-}
-
-/* Holes that grew; where they are many, a report on B has a section on them. */
-static bool say_reserved(const struct writer *writer, struct error *err)
-{
-    const struct diff_side *a = &writer->diff->sides[0], *b = &writer->diff->sides[1];
-    const char *at = writer->options->b_at;
-    int64_t more = diff_delta(a->unused_bytes, b->unused_bytes);
-    char look[160] = "";
-    if (!a->unused_known || !b->unused_known || more <= 0 ||
-        (double)more < 0.05 * (double)writer->b)
-        return true;
-    if (b->is_cut_up)
-        snprintf(look, sizeof(look), ": see what memsnap analyze%s%.60s says of fragmentation in B",
-                 at ? " --at " : "", at ? at : "");
-    return diff_say(
-        &writer->diff->summary, err, "B has %s of memory reserved that nothing uses then, A %s%s.",
-        size_of(writer, b->unused_bytes).text, size_of(writer, a->unused_bytes).text, look);
-}
-
-static const char *advice(enum category category)
-{
-    static const char *const texts[CATEGORY_COUNT] = {
-        [CATEGORY_PARAMETER] = "Parameters: compare the sizes and the dtype of the two models.",
-        [CATEGORY_GRADIENT] =
-            "Gradients: compare the sizes and the dtype of the parameters, and where they are "
-            "set to None (optimizer.zero_grad()).",
-        [CATEGORY_OPTIMIZER_STATE] =
-            "Optimizer state: compare the optimizers, their options, and the number of "
-            "parameters.",
-        [CATEGORY_ACTIVATION] =
-            "Activations: compare batch size, lengths, dtype (autocast) and checkpoints; "
-            "`memsnap suggest` finds where checkpoints cost least.",
-        [CATEGORY_INPUT] = "Inputs: compare the batches.",
-        [CATEGORY_TEMPORARY] =
-            "Temporaries: compare that line of code; an operation in place, or in pieces, needs "
-            "less.",
-        [CATEGORY_AUTOGRAD_DETAIL] =
-            "Gradients on their way between operators: they grow with the activations.",
-        [CATEGORY_COMMUNICATION] =
-            "Communication: compare bucket sizes and how many collectives run at once.",
-        [CATEGORY_WORKSPACE] = "Workspaces of libraries: compare CUBLAS_WORKSPACE_CONFIG, "
-                               "torch.backends.cudnn.benchmark, and the number of streams.",
-    };
-    return category < CATEGORY_COUNT ? texts[category] : NULL;
-}
-
-static bool say_next(const struct writer *writer, const struct diff_line *line, struct error *err)
-{
-    struct diff_words *next = &writer->diff->next;
-    const char *text = advice(line->category);
-    int64_t delta = diff_delta(line->row.bytes[0], line->row.bytes[1]);
-    if (delta <= 0)
-        return true;
-    if (text && !diff_say(next, err, "%s", text))
-        return false;
-    if (line->row.stack == STACK_NONE)
-        return diff_say(next, err,
-                        "Record both from the start, and with stacks, to see which lines of code "
-                        "these are: torch.cuda.memory._record_memory_history().");
-    return diff_say(next, err,
-                    "%s`memsnap analyze --explain` with the call site lists its allocations in one "
-                    "file.",
-                    writer->options->stacks ? "" : "--stacks shows how the code came there; ");
-}
-
-bool diff_words_make(struct diff *diff, const struct diff_options *options, struct error *err)
-{
-    struct writer writer = {.diff = diff,
-                            .options = options,
-                            .a = diff->sides[0].at.active_bytes,
-                            .b = diff->sides[1].at.active_bytes};
-    writer.delta = diff_delta(writer.a, writer.b);
-    const struct diff_line *line = leading_line(&writer);
-    if (!headline(&writer, err))
-        return false;
-    if (line) {
-        if (!say_where(&writer, line, err) || !say_against(&writer, err) ||
-            !say_next(&writer, line, err))
-            return false;
-    } else if (!diff_say(&diff->summary, err, "No call site holds more or less.")) {
-        return false;
-    }
-    return say_reserved(&writer, err) && diff_warnings_make(diff, options, err);
+                    delta > 0 ? "grew" : "shrank", change, share, a, b);
 }

@@ -22,7 +22,9 @@ bool diff_say_change(struct diff_words *words, const char *what, const int64_t b
                      enum unit unit, struct error *err);
 void diff_words_release(struct diff_words *words);
 
-/* B less A, saturated: of sums that are valid each, but may lie further apart. */
+/* B minus A; saturates. Each sum is valid, but their difference may overflow. */
 int64_t diff_delta(int64_t a, int64_t b);
+/* The absolute value; saturates. */
+int64_t diff_magnitude(int64_t value);
 
 #endif

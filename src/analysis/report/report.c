@@ -6,7 +6,6 @@
 #include "analysis/report/annotations.h"
 #include "analysis/report/notices.h"
 #include "analysis/report/rows.h"
-#include "analysis/report/steps.h"
 
 static bool out_of_memory(struct error *err)
 {
@@ -89,8 +88,7 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
     bool ok = phases_build(&report->phases, report->timeline, set->sites, err) &&
               phase_rows_make(&report->phase_rows, report->timeline, &report->phases, err) &&
               categories_assign(report->timeline, set->sites, &report->phases, &report->all, err) &&
-              baseline_rows_make(report->timeline, &report->all, &report->baseline,
-                                 &report->baseline_count, err) &&
+              report_baseline_make(report, err) &&
               timeline_live(report->timeline, report->at_item, live, err);
     if (ok) {
         if (live->count > 0)
@@ -104,6 +102,15 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
                        &report->ooms, err);
     }
     return ok;
+}
+
+static bool make_steps(struct device_report *report, struct site_table *sites, struct error *err)
+{
+    const struct timeline *timeline = report->timeline;
+    return steps_find(&report->steps, timeline, &report->phases, err) &&
+           growth_find(&report->growth, timeline, sites, &report->all, &report->phases,
+                       &report->steps, err) &&
+           pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err);
 }
 
 static bool find(struct device_report *report, const struct live_set *set,
@@ -135,7 +142,7 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
     bool ok =
         device_memory_check(timeline, options->device_bytes, err) &&
         choose_moment(report, options, err) && sum_up(report, &set, &live, options, err) &&
-        report_steps_make(report, sites, err) && find(report, &set, options, err) &&
+        make_steps(report, sites, err) && find(report, &set, options, err) &&
         annotations_open(timeline, report->at_item, &report->annotations, err) &&
         annotations_open(timeline, timeline->active.peak_event, &report->peak_annotations, err) &&
         notices_make(timeline, set.unexplained_bytes, options->unit, &report->notices,
@@ -153,8 +160,9 @@ void device_report_destroy(struct device_report *report)
     if (!report)
         return;
     report_rows_release(report);
-    report_steps_release(report);
-    free(report->baseline);
+    steps_release(&report->steps);
+    growth_release(&report->growth);
+    pending_release(&report->pending);
     categories_release(&report->all);
     phase_rows_release(&report->phase_rows);
     phases_release(&report->phases);

@@ -11,7 +11,6 @@
 #include "analysis/phase/rows.h"
 #include "analysis/pool/fragmentation.h"
 #include "analysis/pool/oom.h"
-#include "analysis/report/baseline.h"
 #include "analysis/report/findings.h"
 #include "base/units.h"
 #include "model/timeline.h"
@@ -23,6 +22,15 @@ struct category_row {
     int64_t low_bytes; /* of those, what has the category with low confidence.. */
     /* ..and of these, what a better recording would know of: no stack, or older than the trace */
     int64_t unseen_bytes;
+};
+
+/* Memory that is older than the first event, by category and reason. */
+struct baseline_row {
+    uint8_t category; /* enum category; CATEGORY_COUNT: the difference that frees before the range
+                         left over, which were of another size than the allocations */
+    uint8_t reason;   /* a reason byte; REASON_NONE where it is unexplained */
+    int64_t bytes;
+    uint64_t count;
 };
 
 /* Live allocations of one call site, operator and category. */

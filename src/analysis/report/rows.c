@@ -1,9 +1,12 @@
 #include "analysis/report/rows.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analysis/live/sites.h"
 #include "base/units.h"
+
+#define REASON_BYTES 256
 
 /* What making the rows needs and the report does not keep. */
 struct builder {
@@ -168,4 +171,46 @@ void report_rows_release(struct device_report *report)
     struct budget *budget = report->timeline->snapshot->budget;
     vec_free(report->sites, report->site_capacity, sizeof(*report->sites), budget);
     vec_free(report->largest, report->largest_capacity, sizeof(*report->largest), budget);
+    free(report->baseline);
+}
+
+static int compare_baseline_rows(const void *a, const void *b)
+{
+    const struct baseline_row *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->category != y->category)
+        return x->category < y->category ? -1 : 1;
+    return (x->reason > y->reason) - (x->reason < y->reason);
+}
+
+bool report_baseline_make(struct device_report *report, struct error *err)
+{
+    const struct timeline *timeline = report->timeline;
+    const struct categories *categories = &report->all;
+    size_t cells = (size_t)CATEGORY_LIMIT * REASON_BYTES, used = 0;
+    struct baseline_row *made = calloc(cells, sizeof(*made));
+    if (!made)
+        return error_set(err, STATUS_LIMIT, "out of memory (%zu bytes)", cells * sizeof(*made));
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        uint8_t category = categories->of_preexisting[i], reason = categories->why_preexisting[i];
+        if (!timeline->preexisting[i].in_active)
+            continue;
+        struct baseline_row *row = &made[(size_t)category * REASON_BYTES + reason];
+        row->category = category;
+        row->reason = reason;
+        row->bytes += (int64_t)timeline->preexisting[i].size;
+        row->count++;
+    }
+    int64_t unexplained = timeline->trace->edge.active_offset;
+    for (size_t i = 0; i < cells; i++)
+        if (made[i].count > 0)
+            made[used++] = made[i];
+    if (unexplained != 0) /* there is room: no allocation has this category */
+        made[used++] = (struct baseline_row){.category = CATEGORY_COUNT, .bytes = unexplained};
+    if (used > 0)
+        qsort(made, used, sizeof(*made), compare_baseline_rows);
+    report->baseline = made;
+    report->baseline_count = used;
+    return true;
 }

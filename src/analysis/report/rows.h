@@ -9,6 +9,9 @@
  * failure leaves is released like the rest. */
 bool report_rows_make(struct device_report *report, const struct live_set *set, size_t top,
                       struct error *err);
+/* Fills report->baseline, largest first, whose bytes sum to the baseline of the active curve. */
+bool report_baseline_make(struct device_report *report, struct error *err);
+/* Releases all of these. */
 void report_rows_release(struct device_report *report);
 
 #endif

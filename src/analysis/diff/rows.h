@@ -11,8 +11,8 @@
  *
  * The result does not depend on which side is A: the sides are put in an order of their own by what
  * they hold, matched, and turned back. */
-#ifndef MEMSNAP_ANALYSIS_DIFF_MATCH_H
-#define MEMSNAP_ANALYSIS_DIFF_MATCH_H
+#ifndef MEMSNAP_ANALYSIS_DIFF_ROWS_H
+#define MEMSNAP_ANALYSIS_DIFF_ROWS_H
 
 #include "analysis/diff/side.h"
 
