@@ -9,20 +9,20 @@
 
 #define ROOT ((uint32_t)0)
 
-/* The making of the tree. */
+/* State while the tree is built. */
 struct builder {
     struct flame *flame;
     struct flame_paths paths;
     struct idtable children; /* nodes by parent and frame */
-    struct idtable ends;     /* ends, by root and forward stack */
+    struct idtable ends;     /* forward_ends by root and forward stack */
     struct forward_end *forward_ends;
     size_t end_count, end_capacity;
-    struct flame_mark *marks; /* only with categories */
+    struct flame_mark *marks; /* only with options.with_categories */
     size_t mark_count, mark_capacity;
     uint64_t seed;
 };
 
-/* The node at which the path of a forward stack ends: many allocations hang under one. */
+/* Caches the node at which the path of a forward stack ends, as many allocations share one. */
 struct forward_end {
     uint32_t root;
     stack_id forward;
@@ -40,7 +40,7 @@ static bool add_node(struct flame *flame, struct flame_node node, struct error *
     return true;
 }
 
-/* Goes from *node to its child for a frame, which is made if need be. */
+/* Replaces *node by its child for a frame; adds the child if it is missing. */
 static bool descend(struct builder *builder, uint32_t frame, uint32_t *node, struct error *err)
 {
     struct flame *flame = builder->flame;
@@ -91,8 +91,8 @@ static bool descend_root(struct builder *builder, uint32_t root, uint32_t *node,
     return descend_to(builder, FLAME_PHASE, root, node, err);
 }
 
-/* To the node below which the backward of a forward stack hangs. The path is walked once only: a
- * file may name one long stack in every event. */
+/* Descends to the node below which the allocations of a forward call's backward pass are placed.
+ * The path is followed only once, because a file may name one long stack in every event. */
 static bool descend_forward(struct builder *builder, const struct flame_sample *sample,
                             uint32_t *node, struct error *err)
 {
@@ -119,7 +119,7 @@ static bool descend_forward(struct builder *builder, const struct flame_sample *
     return true;
 }
 
-/* What stands where Python frames would. */
+/* The word in place of Python frames. */
 static enum flame_word word_of(const struct flame_sample *sample)
 {
     if (sample->own == STACK_NONE)
@@ -129,7 +129,7 @@ static enum flame_word word_of(const struct flame_sample *sample)
     return sample->op == STRING_EMPTY ? FLAME_NATIVE_ONLY : FLAME_NO_PYTHON;
 }
 
-/* The operator, unless a node of that name was the last. */
+/* Descends to the operator, unless the last node has the same name. */
 static bool descend_operator(struct builder *builder, string_id op, uint32_t *node,
                              struct error *err)
 {
@@ -223,7 +223,7 @@ static bool add_samples(struct builder *builder, const struct flame_samples *sam
     return add_unexplained(builder, samples->unexplained_bytes, err);
 }
 
-/* The files of the labels. */
+/* Notes the files of all labels, so that files with equal base names get longer names. */
 static bool note_files(struct flame *flame, struct error *err)
 {
     const struct symbols *symbols = site_table_symbols(flame->sites);

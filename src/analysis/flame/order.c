@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One node among its siblings. */
+/* A node, to be sorted among its siblings. */
 struct place {
     uint64_t total;
     uint32_t parent, node;
@@ -50,7 +50,7 @@ bool flame_order(struct flame *flame, struct error *err)
     return order_children(flame, err);
 }
 
-/* sums[node]: what one category has in it. */
+/* sums[node]: the weight of one category in the subtree. */
 static void sum_category(const struct flame *flame, const struct flame_mark *marks, size_t count,
                          size_t category, uint64_t *sums)
 {
@@ -93,29 +93,29 @@ bool flame_order_categories(struct flame *flame, const struct flame_mark *marks,
     return ok;
 }
 
-void flame_walk_begin(struct flame_walk *walk, const struct flame *flame)
+void flame_visitor_begin(struct flame_visitor *visitor, const struct flame *flame)
 {
-    walk->flame = flame;
-    walk->depth = 0;
-    walk->next[0] = 0;
+    visitor->flame = flame;
+    visitor->depth = 0;
+    visitor->next[0] = 0;
 }
 
-/* next[d] is the place, among its siblings, of the node to visit at depth d + 1. */
-bool flame_walk_next(struct flame_walk *walk)
+/* next[d]: which child of the node at depth d to visit next. */
+bool flame_visitor_next(struct flame_visitor *visitor)
 {
-    const struct flame *flame = walk->flame;
+    const struct flame *flame = visitor->flame;
     for (;;) {
-        uint32_t parent = walk->depth > 0 ? walk->path[walk->depth - 1] : 0;
+        uint32_t parent = visitor->depth > 0 ? visitor->path[visitor->depth - 1] : 0;
         const struct flame_node *node = &flame->nodes[parent];
-        uint32_t place = walk->next[walk->depth];
+        uint32_t place = visitor->next[visitor->depth];
         if (place < node->child_count) {
-            walk->next[walk->depth]++;
-            walk->path[walk->depth++] = flame->children[node->first_child + place];
-            walk->next[walk->depth] = 0;
+            visitor->next[visitor->depth]++;
+            visitor->path[visitor->depth++] = flame->children[node->first_child + place];
+            visitor->next[visitor->depth] = 0;
             return true;
         }
-        if (walk->depth == 0)
+        if (visitor->depth == 0)
             return false;
-        walk->depth--;
+        visitor->depth--;
     }
 }

@@ -5,26 +5,26 @@
 #include "analysis/code/frames.h"
 #include "base/hash.h"
 
-#define STACK_HEAD 100 /* frames kept at the outer end of a stack that is too deep */
+#define STACK_HEAD 100 /* frames kept at the outer end of a stack that is too long */
 
 #define NO_INDEX UINT32_MAX
 
 enum view {
     VIEW_UNSEEN,
     VIEW_SHOWN,
-    VIEW_HELPER, /* shown only where nothing in the stack is the user's */
+    VIEW_HELPER, /* shown only if the stack has no frame of the user */
     VIEW_NATIVE, /* shown only with all frames */
-    VIEW_NEVER,  /* what records the stack */
+    VIEW_NEVER,  /* part of the recorder */
 };
 
 struct frame_view {
     uint32_t view;  /* enum view */
-    uint32_t frame; /* index in flame.frames, or NO_INDEX before it is first shown */
+    uint32_t frame; /* index in flame.frames; NO_INDEX: not shown yet */
 };
 
 struct path_span {
     size_t first;
-    uint32_t count_plus_one; /* 0: not made yet */
+    uint32_t count_plus_one; /* 0: not computed yet */
 };
 
 bool flame_paths_init(struct flame_paths *paths, struct flame *flame, struct error *err)
@@ -81,7 +81,7 @@ bool flame_paths_frame(struct flame_paths *paths, enum flame_kind kind, uint32_t
     return true;
 }
 
-/* Of the innermost frames, those that only take the stack down. */
+/* Innermost frames that belong to the recorder itself. */
 static bool records_stacks(struct text function)
 {
     static const char *const prefixes[] = {"torch::unwind", "torch::CapturedTraceback",
@@ -125,7 +125,7 @@ static struct frame_view *look_at(struct flame_paths *paths, frame_id id)
     return view;
 }
 
-/* The node's own name; of all frames each is shown as recorded. */
+/* Shows an autograd node by its name, other native frames as recorded. */
 static bool show_native(struct flame_paths *paths, frame_id id, uint32_t *frame, struct error *err)
 {
     char name[NATIVE_NAME_SIZE];
@@ -158,14 +158,14 @@ static bool append(struct flame_paths *paths, uint32_t frame, struct error *err)
     return true;
 }
 
-/* Operators and nodes call themselves again for every key they are dispatched by. */
+/* Operators and nodes appear once for each dispatch key; show them once. */
 static bool repeats(const struct flame_paths *paths, size_t first, uint32_t frame)
 {
     return paths->count > first && paths->items[paths->count - 1] == frame &&
            paths->flame->frames[frame].kind == FLAME_NAME;
 }
 
-/* Leaves a word where the middle of a path that is too long was. */
+/* Replaces the middle of a path that is too long by a word. */
 static bool shorten(struct flame_paths *paths, size_t first, struct error *err)
 {
     size_t count = paths->count - first, tail = FLAME_STACK_MOST - STACK_HEAD;

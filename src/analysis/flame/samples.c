@@ -7,7 +7,7 @@ struct maker {
     struct flame_samples *samples;
     const struct flame_options *options;
     struct phases phases;
-    int64_t *clock; /* by item: time_us, never falling; only for bytes times time */
+    int64_t *clock; /* by item: time_us, never decreasing; only for FLAME_BYTES_TIME */
     size_t clock_capacity;
 };
 
@@ -64,7 +64,8 @@ static bool add_live(struct maker *maker, struct error *err)
     return ok;
 }
 
-/* The time of each item, as it never falls; an item without a time has that of the one before. */
+/* Reads the time of each item. Times that decrease or are missing are replaced by the previous
+ * time. */
 static bool read_clock(struct maker *maker, struct error *err)
 {
     const struct trace *trace = maker->samples->set.timeline->trace;
@@ -87,7 +88,7 @@ static bool read_clock(struct maker *maker, struct error *err)
     return true;
 }
 
-/* The weight of what is live from `from`, -1 for before the trace, up to `to`. */
+/* The weight of an allocation that is live from item `from` (-1: before the trace) up to `to`. */
 static bool weigh(const struct maker *maker, uint64_t size, int64_t from, uint32_t to,
                   live_weight *weight, struct error *err)
 {

@@ -14,14 +14,14 @@ const char *growth_kind_name(enum growth_kind kind)
     return kind_names[kind];
 }
 
-/* The differences from step to step. */
+/* The differences between consecutive steps. */
 struct changes {
-    int64_t up[GROWTH_STEPS]; /* those above 0 */
-    size_t grown;             /* how many */
-    size_t more_blocks;       /* of these, with more allocations than before */
-    size_t last;              /* the latest step that grew; 0: none */
-    size_t pause;             /* the most steps from one that grew to the next, or to the first */
-    double risen, fallen;     /* bytes in all */
+    int64_t up[GROWTH_STEPS]; /* the positive ones */
+    size_t grown;             /* their number */
+    size_t more_blocks;       /* number of steps that grew by more allocations */
+    size_t last;              /* the last step that grew; 0: none */
+    size_t pause;             /* the longest distance from one step that grew to the next */
+    double risen, fallen;     /* sums of bytes */
 };
 
 static void find_changes(const struct growth_series *series, struct changes *found)
@@ -48,7 +48,7 @@ static void find_changes(const struct growth_series *series, struct changes *fou
     found->fallen = fallen;
 }
 
-/* Of the least-squares line; 1 where nothing changes. */
+/* R^2 of the least-squares line; 1 for a constant series. */
 static double r_squared(const struct growth_series *series)
 {
     double n = (double)series->count, middle = (n - 1) / 2, mean = 0;
@@ -70,7 +70,7 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of all differences where more than half of them grew, else their mean. */
+/* The median of all differences if more than half of them are positive, else their mean. */
 static int64_t slope(const struct growth_series *series, struct changes *changes)
 {
     size_t differences = series->count - 1, rest = differences - changes->grown;

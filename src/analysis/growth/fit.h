@@ -1,4 +1,4 @@
-/* What a series of sizes, one at the end of each step, does. */
+/* Classifies a series of sizes, one at the end of each step. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_FIT_H
 #define MEMSNAP_ANALYSIS_GROWTH_FIT_H
 
@@ -8,14 +8,14 @@
 
 #include "analysis/code/reason.h"
 
-#define GROWTH_STEPS 256 /* most step ends that are compared */
+#define GROWTH_STEPS 256 /* the most step ends that are compared */
 
 enum growth_kind {
-    GROWTH_GROWING,        /* up to the end, and at least twice */
-    GROWTH_KEPT_GRADIENTS, /* never a series: see growth_gradients.h */
-    GROWTH_STOPPED,        /* grew after the first step, then no more, and keeps all: a cache */
-    GROWTH_ONE_OFF,        /* came with the first step and stayed */
-    GROWTH_UNCLEAR,        /* grew once, or too little is recorded to tell */
+    GROWTH_GROWING,        /* at least twice, and up to the end */
+    GROWTH_KEPT_GRADIENTS, /* not from a series: see gradients.h */
+    GROWTH_STOPPED,        /* grew after the first step, then stayed the same: a cache */
+    GROWTH_ONE_OFF,        /* allocated in the first step and kept */
+    GROWTH_UNCLEAR,        /* grew once, or the trace is too short to tell */
     GROWTH_VARYING,        /* up and down */
     GROWTH_CONSTANT,
 };
@@ -23,29 +23,33 @@ enum growth_kind {
 /* "growing", "kept_gradients", "grew_then_stopped", "unclear", "one_off", "varying", "constant" */
 const char *growth_kind_name(enum growth_kind kind);
 
-/* What one site holds at the ends of the steps that are compared. */
+/* The memory of one call site at the ends of the compared steps. */
 struct growth_series {
     size_t count;                  /* steps, 1 to GROWTH_STEPS */
-    int64_t before_bytes;          /* before the first of them */
-    int64_t bytes[GROWTH_STEPS];   /* none below 0 */
+    int64_t before_bytes;          /* before the first step */
+    int64_t bytes[GROWTH_STEPS];   /* never negative */
     uint32_t blocks[GROWTH_STEPS]; /* allocations */
-    uint64_t freed;                /* allocations live at some end, but not at the last */
+    uint64_t freed;                /* allocations live at one of the ends, but not at the last */
 };
 
 struct growth_fit {
     enum growth_kind kind;
-    bool replaced;          /* GROWTH_GROWING: not more allocations, but larger ones */
+    bool replaced;          /* GROWTH_GROWING: by larger allocations rather than more of them */
     int64_t bytes_per_step; /* from one compared step to the next; 0 unless GROWTH_GROWING */
-    uint32_t steps_grown, steps_compared; /* of how many it grew */
-    double r_squared;                     /* of a straight line through the series */
+    uint32_t steps_grown, steps_compared; /* number of steps: that grew; in all */
+    double r_squared;                     /* of a straight line fitted to the series */
     enum confidence confidence;
 };
 
-/* Growing: what came stays (less than a tenth is given back), it came at least twice and with more
- * allocations each time, or four times in a row with larger ones, and the last time is no longer
- * ago than the longest pause before it. bytes_per_step is the median of the differences where most
- * steps grew, so that one odd step does not count, else their mean. Confidence: high from four
- * times on with an R^2 of 0.95, medium from three on with 0.8. */
+/* A series is growing if
+ *   - at most a tenth of the added bytes is freed again,
+ *   - two or more steps grew by more allocations, or four or more steps, and four fifths of all,
+ *     grew with an R^2 of at least 0.9, and
+ *   - the last step that grew is the last or the last but one, or not longer ago than the longest
+ *     pause between two that grew.
+ * bytes_per_step is the median of the differences if most steps grew, so that an outlier does not
+ * count, else their mean. Confidence is high if four or more steps grew and R^2 is at least 0.95,
+ * and medium for three steps and 0.8. */
 void growth_fit(const struct growth_series *series, struct growth_fit *fit);
 
 #endif

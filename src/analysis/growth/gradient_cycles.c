@@ -3,7 +3,7 @@
 #include "analysis/phase/step_marks.h"
 #include "base/bisect.h"
 
-/* The end of the last annotated optimizer step that ends before `item`; 0 without one. */
+/* The end of the last annotated optimizer step that ends before `item`; 0 if there is none. */
 static uint32_t annotated_end(const struct step_marks *marks, size_t *next, uint32_t item)
 {
     while (*next < marks->count && marks->items[*next].end <= item)
@@ -24,9 +24,9 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
                  const struct phases *phases, const struct step_marks *steps, struct error *err)
 {
     struct cycle open = {.first = true};
-    bool in_forward = false, waits = true; /* waits: for a forward pass */
+    bool in_forward = false, waits = true; /* waits: no forward pass since the optimizer step */
     size_t next = 0;
-    uint32_t taken = 0; /* annotated steps up to here were */
+    uint32_t taken = 0; /* annotated steps that end at or before this item have been used */
     for (size_t run = 0; run < phases->count; run++) {
         uint32_t begin = phases->runs[run].first;
         uint32_t end = phases_run_end(phases, run, timeline->trace->count);
@@ -52,7 +52,7 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
         } else if (phase == PHASE_BACKWARD && !waits && cycles->count > 0) {
             cycles->items[cycles->count - 1].end = end;
         } else if (phase == PHASE_BACKWARD) {
-            waits = false; /* the trace begins in it: what it makes may be meant to accumulate */
+            waits = false; /* the trace begins in it: its gradients may be meant to accumulate */
         }
     }
     return true;

@@ -1,16 +1,16 @@
-/* From one optimizer step to the next: the forward pass and the backward pass between them. */
+/* Training cycles: an optimizer step, then the next forward pass and backward pass. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_GRADIENT_CYCLES_H
 #define MEMSNAP_ANALYSIS_GROWTH_GRADIENT_CYCLES_H
 
 #include "analysis/phase/phases.h"
 
-/* Items. */
+/* All positions are items of the trace. */
 struct cycle {
-    uint32_t used;          /* the optimizer step is over: its gradients are stale from here */
-    uint32_t forward_end;   /* the last forward pass before the backward pass is over */
+    uint32_t used;          /* end of the optimizer step: its gradients are stale from here on */
+    uint32_t forward_end;   /* end of the last forward pass before the backward pass */
     uint32_t backward, end; /* the backward pass: [backward, end) */
-    bool first;             /* no optimizer step came before it */
-    uint64_t bytes, count;  /* stale gradients, for the caller */
+    bool first;             /* no optimizer step before it is in the trace */
+    uint64_t bytes, count;  /* stale gradients; filled in by the caller */
 };
 
 struct cycles {
@@ -19,13 +19,14 @@ struct cycles {
     struct budget *budget; /* not owned */
 };
 
-/* Optimizer steps show by their phase, or by an annotation. A cycle that the trace ends in before
- * its backward pass is left out: who knows what zero_grad would still have freed. */
+/* Optimizer steps are found by their phase or by an annotation. A cycle is left out if the trace
+ * ends before its backward pass, since zero_grad might still have freed the gradients. */
 bool cycles_find(struct cycles *cycles, const struct timeline *timeline,
                  const struct phases *phases, struct error *err);
 void cycles_release(struct cycles *cycles);
 
-/* How many cycles begin at or before `item`; how many have ended their forward pass then. */
+/* The number of cycles that begin at or before `item`; that have ended their forward pass by then.
+ */
 size_t cycles_from(const struct cycles *cycles, uint32_t item);
 size_t cycles_until(const struct cycles *cycles, uint32_t item);
 

@@ -20,7 +20,7 @@ struct finder {
     struct cycles cycles;
     uint64_t *sizes; /* of parameters, ascending */
     size_t size_count, sizes_capacity;
-    struct gradient *gradients; /* those that are stale somewhere */
+    struct gradient *gradients; /* those that are stale in at least one cycle */
     size_t count, capacity;
     struct budget *budget; /* not owned */
 };
@@ -40,7 +40,7 @@ static bool add_size(struct finder *finder, uint64_t size, struct error *err)
     return true;
 }
 
-/* The sizes of what is, or may be, a parameter. */
+/* Collects the sizes of allocations that are, or may be, parameters. */
 static bool collect_sizes(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
@@ -69,11 +69,13 @@ static bool add_gradient(struct finder *finder, struct gradient gradient, struct
     const struct cycles *cycles = &finder->cycles;
     size_t from = gradient.preexisting ? 0 : cycles_from(cycles, gradient.born);
     size_t to = cycles_until(cycles, gradient.freed);
-    /* No optimizer step was seen: only zero_grad before the backward pass proves it. */
+    /* No optimizer step was seen: only zero_grad before the backward pass proves that the gradient
+     * was stale. */
     if (from < cycles->count && cycles->items[from].first &&
         (!gradient.preexisting || gradient.freed > cycles->items[from].backward))
         from++;
-    /* A workspace that the backward pass made stays, too, but has no parameter's size. */
+    /* A workspace allocated in the backward pass is never freed either, but does not have the size
+     * of a parameter. */
     if (from >= to || (gradient.freed == EVENT_NEVER && !is_parameter_size(finder, gradient.size)))
         return true;
     if (!vec_grow((void **)&finder->gradients, &finder->capacity, finder->count + 1,
@@ -109,7 +111,7 @@ static bool collect_gradients(struct finder *finder, struct error *err)
     return true;
 }
 
-/* What is stale in each cycle; modulo 2^64 on the way. */
+/* Sums the stale gradients of each cycle. Intermediate sums may wrap modulo 2^64. */
 static void count_stale(struct finder *finder)
 {
     struct cycles *cycles = &finder->cycles;
@@ -128,7 +130,7 @@ static void count_stale(struct finder *finder)
     }
 }
 
-/* When a gradient that is stale in a cycle is gone, or is needed again. */
+/* The item at which a gradient that is stale in a cycle is freed, or needed again. */
 static uint32_t needed_again(const struct finder *finder, const struct gradient *gradient,
                              size_t cycle)
 {
@@ -146,8 +148,8 @@ static uint32_t needed_again(const struct finder *finder, const struct gradient 
 }
 
 struct ending {
-    uint32_t item; /* from here on */
-    uint64_t size; /* so much less is stale */
+    uint32_t item; /* from here on the gradient is not stale any more */
+    uint64_t size;
 };
 
 static int compare_endings(const void *a, const void *b)
@@ -156,7 +158,7 @@ static int compare_endings(const void *a, const void *b)
     return (x->item > y->item) - (x->item < y->item);
 }
 
-/* The endings of what is stale in one cycle, in order. */
+/* Lists when the gradients that are stale in a cycle end to be so, in order. */
 static bool list_endings(const struct finder *finder, size_t cycle, struct ending **endings,
                          size_t *count, size_t *capacity, struct error *err)
 {
@@ -175,59 +177,62 @@ static bool list_endings(const struct finder *finder, size_t cycle, struct endin
     return true;
 }
 
-/* The active curve at one item after another. */
-struct walk {
+/* A position on the active curve. */
+struct curve_cursor {
     const struct trace *trace;
     uint32_t item; /* the next one */
     int64_t active;
 };
 
-static inline void step_on(struct walk *walk)
+static inline void step_on(struct curve_cursor *cursor)
 {
     static const int8_t signs[ACTION_CODES] = {[ACTION_ALLOC] = 1, [ACTION_FREE_COMPLETED] = -1};
-    uint32_t item = walk->item++;
-    walk->active += signs[walk->trace->action[item]] * (int64_t)trace_size(walk->trace, item);
+    uint32_t item = cursor->item++;
+    cursor->active += signs[cursor->trace->action[item]] * (int64_t)trace_size(cursor->trace, item);
 }
 
-static int64_t highest(struct walk *walk, uint32_t end)
+/* The highest value from the cursor up to `end`. */
+static int64_t highest(struct curve_cursor *cursor, uint32_t end)
 {
     int64_t peak = INT64_MIN;
-    while (walk->item < end) {
-        step_on(walk);
-        peak = walk->active > peak ? walk->active : peak;
+    while (cursor->item < end) {
+        step_on(cursor);
+        peak = cursor->active > peak ? cursor->active : peak;
     }
     return peak;
 }
 
-/* The same without what is stale. */
-static int64_t highest_without(struct walk *walk, uint32_t end, const struct ending *endings,
-                               size_t count)
+/* The same if stale gradients were freed. */
+static int64_t highest_without(struct curve_cursor *cursor, uint32_t end,
+                               const struct ending *endings, size_t count)
 {
     __extension__ __int128 stale = 0, peak = INT64_MIN;
     size_t ended = 0;
     for (size_t i = 0; i < count; i++)
         stale += endings[i].size;
-    while (walk->item < end) {
-        while (ended < count && endings[ended].item <= walk->item)
+    while (cursor->item < end) {
+        while (ended < count && endings[ended].item <= cursor->item)
             stale -= endings[ended++].size;
-        step_on(walk);
-        peak = walk->active - stale > peak ? walk->active - stale : peak;
+        step_on(cursor);
+        peak = cursor->active - stale > peak ? cursor->active - stale : peak;
     }
     return (int64_t)peak;
 }
 
-/* The peak that remains without what is stale in `cycle`, and in cycles with as much of it. */
+/* The active peak if stale gradients were freed in `cycle`, and in cycles with as many stale bytes.
+ */
 static int64_t peak_without(const struct finder *finder, size_t cycle, const struct ending *endings,
                             size_t count)
 {
     const struct cycles *cycles = &finder->cycles;
-    struct walk walk = {finder->timeline->trace, 0, finder->timeline->active.baseline_bytes};
-    int64_t peak = walk.active;
+    struct curve_cursor cursor = {finder->timeline->trace, 0,
+                                  finder->timeline->active.baseline_bytes};
+    int64_t peak = cursor.active;
     for (size_t begun = 0; begun <= cycles->count; begun++) {
         uint32_t end = begun < cycles->count ? cycles->items[begun].used
                                              : (uint32_t)finder->timeline->trace->count;
-        int64_t here =
-            begun == cycle + 1 ? highest_without(&walk, end, endings, count) : highest(&walk, end);
+        int64_t here = begun == cycle + 1 ? highest_without(&cursor, end, endings, count)
+                                          : highest(&cursor, end);
         bool gains = begun > 0 && begun != cycle + 1 &&
                      cycles->items[begun - 1].bytes >= cycles->items[cycle].bytes;
         peak = !gains && here > peak ? here : peak;

@@ -8,7 +8,7 @@
 
 #define SCALAR_BYTES 16
 
-/* What making the rows needs. */
+/* State while the rows are made. */
 struct builder {
     struct growth *growth;
     const struct steps *steps;
@@ -16,11 +16,11 @@ struct builder {
     struct live_set set;
     struct step_ends ends;
     struct survivors survivors;
-    double stride;       /* steps from one compared end to the next */
-    uint32_t peak_since; /* the first item of the step of the peak */
+    double stride;       /* number of steps from one compared end to the next */
+    uint32_t peak_since; /* the first item of the step with the peak */
 };
 
-/* One group that may become a row. */
+/* A group of survivors that may become a row. */
 struct candidate {
     struct growth_fit fit;
     uint32_t group;
@@ -33,8 +33,8 @@ static bool out_of_memory(struct error *err)
     return error_set(err, STATUS_LIMIT, "out of memory while comparing steps");
 }
 
-/* The ends of the complete steps; of too many, some at even distances, the first and the last
- * among them. */
+/* Chooses the ends of the complete steps. If there are more than GROWTH_STEPS, chooses evenly
+ * spaced ones, including the first and the last. */
 static void choose_ends(struct builder *builder)
 {
     const struct steps *steps = builder->steps;
@@ -56,7 +56,7 @@ static void choose_ends(struct builder *builder)
     builder->growth->compared = ends->count;
 }
 
-/* Where the step of the peak begins; of a peak between steps, the one before it. */
+/* The first item of the step with the peak; if the peak lies between two steps, of the earlier. */
 static uint32_t step_of_peak(const struct builder *builder)
 {
     uint32_t since = 0;
@@ -72,7 +72,7 @@ static int64_t weight_of(const struct candidate *candidate)
                                                  : candidate->end_bytes;
 }
 
-/* By kind, then the most bytes; groups come in an order of their names. */
+/* By kind, then by bytes, the most first. Ties keep the order of the groups, which is by name. */
 static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
@@ -139,7 +139,7 @@ static void fill_row(const struct builder *builder, const struct candidate *cand
     };
 }
 
-/* What the growing groups have in common, also those that get no row. */
+/* Sums over all growing groups, including those that get no row. */
 static void sum_growing(const struct builder *builder, struct candidate *candidates, size_t count)
 {
     struct growth *growth = builder->growth;
@@ -188,7 +188,7 @@ static bool make_rows(struct builder *builder, struct candidate *candidates, str
     return true;
 }
 
-/* The stale gradients as a row of their own, behind what grows. */
+/* Adds the stale gradients as a row of their own, after the growing rows. */
 static bool add_gradients(struct growth *growth, struct error *err)
 {
     size_t at = 0;

@@ -1,6 +1,6 @@
-/* What survives from step to step, by call site and category: what grows, what came once, what
- * stopped growing. Only complete steps are compared, by what is live (active curve) at their ends;
- * with fewer than GROWTH_LEAST of them nothing is said to grow. */
+/* Memory that survives from step to step, by call site and category: growing, allocated once, or no
+ * longer growing. Only complete steps are compared, by the memory that is active at their ends.
+ * With fewer than GROWTH_LEAST of them nothing counts as growing. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_GROWTH_H
 #define MEMSNAP_ANALYSIS_GROWTH_GROWTH_H
 
@@ -10,38 +10,39 @@
 #include "analysis/phase/steps.h"
 
 #define GROWTH_LEAST 3
-#define GROWTH_ROWS  100 /* most rows that are kept */
+#define GROWTH_ROWS  100 /* the most rows that are kept */
 
 struct growth_row {
-    /* fit.bytes_per_step is for one step, also where not every step is compared. */
+    /* fit.bytes_per_step is for one step, even if not every step is compared. */
     struct growth_fit fit;
     enum category category;
-    stack_id stack; /* STACK_NONE for GROWTH_KEPT_GRADIENTS, and where there is none */
+    stack_id stack; /* STACK_NONE: GROWTH_KEPT_GRADIENTS, or none recorded */
     struct site site;
     struct label label;
     int64_t bytes_at_first; /* at the end of the first compared step */
     int64_t bytes_at_end;   /* at the end of the last */
     uint64_t blocks_at_end; /* allocations */
-    /* What the active peak would lose without it, in bytes: of GROWTH_GROWING what earlier steps
-     * left; of GROWTH_KEPT_GRADIENTS see growth_gradients.h; of the others 0. */
+    /* How much lower the active peak would be without it. GROWTH_GROWING: the bytes left over from
+     * earlier steps; GROWTH_KEPT_GRADIENTS: see gradients.h; other kinds: 0. */
     int64_t save_bytes;
 };
 
 struct growth {
-    size_t compared; /* how many step ends */
-    size_t complete; /* how many steps are complete: more, where that is above GROWTH_STEPS */
-    /* By kind, then the most bytes a step, or at the end, first. */
+    size_t compared; /* number of step ends */
+    size_t
+        complete; /* number of complete steps; may exceed GROWTH_STEPS, the limit of `compared` */
+    /* By kind, then by bytes per step, or bytes at the end: the most first. */
     struct growth_row *rows;
     size_t row_count;
-    size_t rows_left_out; /* above GROWTH_ROWS */
-    /* Of all that is GROWTH_GROWING: */
+    size_t rows_left_out; /* because there are more than GROWTH_ROWS */
+    /* Sums over all call sites that are GROWTH_GROWING. */
     int64_t bytes_per_step;
-    size_t growing; /* how many sites: more than rows, where some were left out */
+    size_t growing; /* number of call sites; may exceed the rows, some of which may be left out */
     int64_t activation_bytes_per_step;
-    int64_t graph_bytes_per_step; /* activations, and what may be some */
+    int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
     int64_t save_bytes;
-    /* NO_ROW, or one that grows by allocations of at most 16 bytes, while activations grow: most
-     * likely a loss that is kept with its graph. */
+    /* The first row that grows by allocations of at most 16 bytes, if activations grow too: most
+     * likely a loss that is kept with its graph. NO_ROW: none. */
     size_t scalar_row;
     struct stale_gradients gradients;
 };

@@ -6,7 +6,7 @@
 
 #define WEIGHT_MOST ((uint64_t)1 << 30)
 
-/* One free that waited. */
+/* A free that had to wait. */
 struct waiting {
     uint32_t group; /* its call site */
     uint32_t index; /* in collector.items */
@@ -18,8 +18,7 @@ struct waiting {
 
 struct collector {
     const struct timeline *timeline;
-    int64_t last_time; /* TIME_NONE where no event carries one */
-    int64_t first_time;
+    int64_t first_time, last_time; /* of the events; TIME_NONE: no event has a time */
     struct live *items;
     struct waiting *waits;
     size_t count, items_capacity, waits_capacity;
@@ -45,8 +44,8 @@ static void find_times(struct collector *collector)
     collector->last_time = first < last ? trace_time(trace, last - 1) : TIME_NONE;
 }
 
-/* Time from one item to another; an item that is not in the trace is its beginning or its end. -1
- * where a time is missing. */
+/* Microseconds between two items. A request that is not in the trace counts from its beginning, a
+ * completion that is not in the trace up to its end. -1: a time is missing. */
 static inline int64_t waited(const struct collector *collector, uint32_t requested,
                              uint32_t completed)
 {
@@ -78,10 +77,10 @@ static bool add(struct collector *collector, struct live live, uint32_t requeste
         .at_peak =
             (requested == EVENT_NEVER || (int64_t)requested <= peak) && (int64_t)completed > peak,
     };
-    uint32_t told = requested != EVENT_NEVER ? requested : completed;
-    if (told != EVENT_NEVER && trace_extra(timeline->trace, told) < snapshot->extra_count) {
+    uint32_t known = requested != EVENT_NEVER ? requested : completed;
+    if (known != EVENT_NEVER && trace_extra(timeline->trace, known) < snapshot->extra_count) {
         waiting->stream_known = true;
-        waiting->stream = snapshot->extras[trace_extra(timeline->trace, told)].stream;
+        waiting->stream = snapshot->extras[trace_extra(timeline->trace, known)].stream;
     }
     live.size = live.size < WEIGHT_MOST ? live.size : WEIGHT_MOST;
     collector->items[collector->count++] = live;
@@ -127,7 +126,7 @@ static int compare_waits(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* A row in the making. */
+/* A row before its labels are made. */
 struct sum {
     struct pending_row row;
     uint32_t group;
@@ -145,7 +144,7 @@ static int compare_sums(const void *a, const void *b)
     return (x->row.stream > y->row.stream) - (x->row.stream < y->row.stream);
 }
 
-/* Sums the waits, which are sorted, by call site and stream. */
+/* Sums the sorted waits by call site and stream. Returns the number of sums. */
 static size_t sum_waits(const struct collector *collector, struct sum *sums)
 {
     size_t count = 0;

@@ -1,38 +1,38 @@
-/* Frees that had to wait: free_requested long before free_completed.
+/* Frees that had to wait: free_completed came long after free_requested.
  *
  * The allocator keeps a block active after its tensor is gone while another stream may still use
  * it (Tensor.record_stream, collectives) or a CUDA graph is being captured. Neither the trace nor
- * the dump names that other stream: only the block's own is known. */
+ * the dump names that other stream; only the block's own stream is known. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_PENDING_H
 #define MEMSNAP_ANALYSIS_GROWTH_PENDING_H
 
 #include "analysis/category/category.h"
 #include "analysis/code/labels.h"
 
-#define PENDING_LEAST_US 1000 /* a free that takes no longer is not told of */
+#define PENDING_LEAST_US 1000 /* shorter waits are not reported */
 #define PENDING_ROWS     20
 
-/* Of one call site and stream. */
+/* The pending frees of one call site and stream. */
 struct pending_row {
-    stack_id stack; /* STACK_NONE where it is not known */
+    stack_id stack; /* STACK_NONE: unknown */
     struct site site;
     enum category category;
     struct label label;
     bool stream_known;
-    int64_t stream; /* the one the block was allocated for */
+    int64_t stream; /* the stream that the blocks were allocated on */
     uint64_t count;
-    int64_t bytes, bytes_at_peak; /* summed over the frees; waiting at the active peak */
+    int64_t bytes, bytes_at_peak; /* of all frees; of those that wait at the active peak */
     int64_t longest_us;
 };
 
 struct pending_frees {
-    int64_t at_peak_bytes; /* active less allocated at the active peak; 0 where the trace does not
-                              tell requested frees from completed ones */
-    uint64_t count;        /* frees that took longer than PENDING_LEAST_US, or never completed */
-    uint64_t unfinished;   /* of these: not completed in the trace */
-    int64_t bytes;         /* summed over these */
-    int64_t longest_us;    /* an unfinished one counts up to the last event */
-    struct pending_row *rows; /* the most bytes first */
+    int64_t at_peak_bytes;    /* active minus allocated at the active peak; 0 if the trace does not
+                                 distinguish requested from completed frees */
+    uint64_t count;           /* frees that waited longer than PENDING_LEAST_US */
+    uint64_t unfinished;      /* frees not completed in the trace, included in count */
+    int64_t bytes;            /* of all these frees */
+    int64_t longest_us;       /* an unfinished free counts up to the last event */
+    struct pending_row *rows; /* by bytes, the most first */
     size_t row_count, rows_left_out;
 };
 

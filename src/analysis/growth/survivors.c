@@ -18,7 +18,7 @@ static uint64_t size_of(const struct timeline *timeline, const struct live *live
                           : timeline->preexisting[live->index].size;
 }
 
-/* How many of the ends come before `item`. */
+/* The number of ends before `item`. */
 static size_t ends_before(const struct step_ends *ends, uint32_t item)
 {
     return bisect_less(ends->items, sizeof(*ends->items), ends->count, item);
@@ -68,7 +68,7 @@ static bool collect_lifetimes(struct survivors *survivors, const struct timeline
         bool before = (int64_t)lifetime->alloc <= ends->before &&
                       (int64_t)lifetime->free_completed > ends->before;
         if (lifetime->free_completed <= ends->items[next] && !before)
-            continue; /* nearly all */
+            continue; /* nearly all allocations */
         struct live live = live_of_lifetime(timeline, i);
         struct survival life = {.first = (uint16_t)next,
                                 .limit = (uint16_t)ends_before(ends, lifetime->free_completed),
@@ -79,7 +79,7 @@ static bool collect_lifetimes(struct survivors *survivors, const struct timeline
     return true;
 }
 
-/* Lists the survivors of every group together. */
+/* Counting sort of the survivors by group. */
 static bool sort_by_group(struct survivors *survivors, struct error *err)
 {
     size_t groups = survivors->groups.count;
@@ -133,11 +133,11 @@ void survivors_release(struct survivors *survivors)
     *survivors = (struct survivors){0};
 }
 
-/* Sums of what came and went at each end. */
+/* Computed from the differences between consecutive ends. */
 void survivors_series(const struct survivors *survivors, const struct timeline *timeline,
                       size_t group, size_t end_count, struct growth_series *series)
 {
-    uint64_t change[GROWTH_STEPS + 1];  /* bytes, modulo 2^64: right wherever it fits */
+    uint64_t change[GROWTH_STEPS + 1];  /* bytes, modulo 2^64: exact if the sum fits */
     uint32_t changes[GROWTH_STEPS + 1]; /* allocations, modulo 2^32 */
     memset(change, 0, (end_count + 1) * sizeof(change[0]));
     memset(changes, 0, (end_count + 1) * sizeof(changes[0]));

@@ -1,43 +1,43 @@
-/* What is live at the ends of steps, by call site. */
+/* Allocations that are live at the ends of steps, by call site. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_SURVIVORS_H
 #define MEMSNAP_ANALYSIS_GROWTH_SURVIVORS_H
 
 #include "analysis/growth/fit.h"
 #include "analysis/live/sites.h"
 
-/* The moments that are compared: after these items, ascending. */
+/* The compared moments: each is just after an item. */
 struct step_ends {
-    size_t count;   /* at most GROWTH_STEPS */
-    int64_t before; /* the item before the first of their steps; -1: none */
-    uint32_t items[GROWTH_STEPS];
+    size_t count;                 /* at most GROWTH_STEPS */
+    int64_t before;               /* the item before the first of these steps; -1: none */
+    uint32_t items[GROWTH_STEPS]; /* ascending */
 };
 
-/* Live at ends first to limit - 1; before: at step_ends.before, too. */
+/* An allocation is live at the ends [first, limit). before: also at step_ends.before. */
 struct survival {
     uint16_t first, limit;
     bool before;
 };
 
-/* Every allocation that is live at one of the ends, or before them. */
+/* All allocations that are live at one of the ends, or at step_ends.before. */
 struct survivors {
-    struct live *items; /* sizes are clamped: for weighing one stack against another only */
+    struct live *items; /* sizes are clamped; they only serve to compare stacks */
     struct survival *lives;
-    uint32_t *group;  /* of each, in groups */
-    uint32_t *order;  /* indices of the above, group by group */
-    uint32_t *begins; /* where each group begins in `order`; one more than there are groups */
+    uint32_t *group;  /* by survivor: its index in groups */
+    uint32_t *order;  /* indices of survivors, sorted by group */
+    uint32_t *begins; /* by group: its first place in `order`; with one more at the end */
     size_t count;
     size_t items_capacity, lives_capacity, group_capacity, order_capacity, begins_capacity;
     struct site_groups groups;
     struct budget *budget; /* not owned */
 };
 
-/* `set` says whose allocations; its items are not looked at. Time and memory grow with the
- * allocations that outlive a step, not with the steps. */
+/* `set` names the timeline, sites and categories; its items are ignored. Time and memory grow with
+ * the number of allocations that outlive a step, not with the number of steps. */
 bool survivors_find(struct survivors *survivors, const struct live_set *set,
                     const struct step_ends *ends, struct error *err);
 void survivors_release(struct survivors *survivors);
 
-/* What one group holds at each end. Sizes beyond 62 bits are cut to that. */
+/* The memory of one group at each end. Sums are capped at 2^62. */
 void survivors_series(const struct survivors *survivors, const struct timeline *timeline,
                       size_t group, size_t end_count, struct growth_series *series);
 

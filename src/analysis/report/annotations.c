@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* One annotation event that matters, with its place in the file. */
+/* An annotation event at or before the moment, with its place in the file. */
 struct mark {
     string_id name;
     bool is_start;
@@ -15,8 +15,8 @@ struct marks {
     size_t count, capacity;
 };
 
-/* The time that `item` stands for: its own, else that of the nearest event before it that has one.
- * Before the first event: just before its time. */
+/* The time of an item, or of the nearest earlier item that has a time. -1 stands for the moment
+ * just before the first event. */
 static int64_t time_of_item(const struct trace *trace, int64_t item)
 {
     if (item < 0) {
@@ -65,10 +65,10 @@ static bool collect(const struct timeline *timeline, int64_t time, struct marks 
     return true;
 }
 
-/* Leaves only the STARTs that no END of their name closes. Marks are sorted by name. */
+/* Keeps only the STARTs that no END of the same name closes. Marks are sorted by name. */
 static void drop_closed(struct marks *marks)
 {
-    size_t kept = 0, bottom = 0; /* the open ones of the current name are [bottom, kept) */
+    size_t kept = 0, bottom = 0; /* [bottom, kept): open marks of the current name */
     for (size_t i = 0; i < marks->count; i++) {
         struct mark mark = marks->items[i];
         if (kept > 0 && marks->items[kept - 1].name != mark.name)

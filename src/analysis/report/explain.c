@@ -48,11 +48,11 @@ static struct explained of_lifetime(const struct device_report *report, size_t i
     };
 }
 
-/* Which stacks have a label that fits, asked once a stack. */
+/* Caches for each stack if its label contains the text. */
 struct fitting {
     const struct explain_query *query;
     struct site_table *sites;
-    uint8_t *known; /* by stack: 0 not asked yet, 1 fits, 2 does not */
+    uint8_t *known; /* by stack: 0 unknown, 1 fits, 2 does not fit */
     size_t count, capacity;
     struct buffer label;
 };

@@ -1,17 +1,17 @@
-/* The evidence behind the category of an allocation: what `memsnap analyze --explain` tells. */
+/* The evidence for the category of an allocation, for `memsnap analyze --explain`. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_EXPLAIN_H
 #define MEMSNAP_ANALYSIS_REPORT_EXPLAIN_H
 
 #include "analysis/report/report.h"
 
-/* Which allocations: those that ever lived at an address, or whose call site's label has a text in
- * it. */
+/* Selects the allocations that ever lived at an address, or whose call site's label contains a
+ * text. */
 struct explain_query {
     const char *site; /* NULL: by address */
     uint64_t addr;
 };
 
-/* "0x7f00" is an address, anything else part of a label. The query refers to `text`. */
+/* "0x7f00" is an address, anything else part of a label. The query keeps a pointer to `text`. */
 void explain_query_parse(const char *text, struct explain_query *query);
 
 struct explained {
@@ -20,11 +20,11 @@ struct explained {
     uint32_t index;
     uint64_t addr, size;
     stack_id stack;
-    uint32_t born, freed; /* items, EVENT_NEVER; freed: when the program let go of it */
+    uint32_t born, freed; /* items or EVENT_NEVER; freed: when the program released it */
 };
 
 struct explanation {
-    struct explained *items; /* at an address: in the order of time; of a site: the largest first */
+    struct explained *items; /* by address: in the order of time; by site: largest first */
     size_t count, capacity;
     struct budget *budget; /* not owned */
 };
@@ -33,18 +33,18 @@ bool explain_find(struct explanation *explanation, const struct device_report *r
                   struct site_table *sites, const struct explain_query *query, struct error *err);
 void explanation_release(struct explanation *explanation);
 
-/* What is known of all allocations of one size. */
+/* Counts over all allocations of one size. */
 struct size_evidence {
     uint64_t size;
     uint64_t by_category[CATEGORY_LIMIT];
     uint64_t never_freed, all;
 };
 
-/* Of the sizes of items[0..count), each once, ascending, from one pass over all allocations. Fills
- * *sizes with how many they are. malloc'ed; NULL: out of memory. */
+/* The evidence for each distinct size among items[0..count), ascending; *sizes is their number.
+ * Takes one pass over all allocations. malloc'ed; NULL: out of memory. */
 struct size_evidence *explain_sizes(const struct device_report *report,
                                     const struct explained *items, size_t count, size_t *sizes);
-/* NULL: not among them. */
+/* NULL: there is no such size. */
 struct size_evidence *explain_size(struct size_evidence *evidence, size_t sizes, uint64_t size);
 
 #endif

@@ -20,7 +20,7 @@ struct findings_maker {
     struct error *err;
 };
 
-/* A size in a sentence. */
+/* A size as text, returned by value for use in format arguments. */
 struct size_text {
     char text[UNITS_TEXT_SIZE];
 };
@@ -104,7 +104,7 @@ static bool about_growth(struct findings_maker *maker)
                is_loss ? "what is kept with it comes from" : "the most grows at", row->label.full);
 }
 
-/* Of the settings, what helps the process itself, and bounds what the others could do. */
+/* Reports on expandable segments, the setting whose saving bounds those of the others. */
 static bool about_fragmentation(struct findings_maker *maker)
 {
     const struct fragmentation *fragmentation = maker->evidence->fragmentation;
@@ -143,7 +143,7 @@ static bool about_pending(struct findings_maker *maker)
                pending->row_count ? pending->rows[0].label.full : "");
 }
 
-/* ", most at model.py:39 forward (1.24 GiB)", or nothing. */
+/* Adds ", the most at model.py:39 forward (1.24 GiB)" if a call site is known. */
 static bool most_at(const struct findings_maker *maker, const struct live_sum *sum,
                     struct buffer *text)
 {
@@ -196,7 +196,7 @@ static bool about_casts(struct findings_maker *maker, const struct live_sum *sum
                size_of(maker, sum->bytes).text, most->bytes);
 }
 
-/* The highest value of the active curve outside the optimizer's steps. */
+/* The peak of the active curve outside of optimizer steps. */
 static int64_t peak_elsewhere(const struct phase_rows *rows, int64_t baseline)
 {
     int64_t peak = baseline;
@@ -227,7 +227,7 @@ static bool about_optimizer_temporaries(struct findings_maker *maker, const stru
                size_of(maker, sum->bytes).text, most->bytes, size_of(maker, peak - save).text);
 }
 
-/* What depends on how the peak is made up. */
+/* Findings on parts of the peak that are summed in one pass. */
 static bool about_sums(struct findings_maker *maker)
 {
     static live_test *const counts[] = {live_is_activation, live_is_cast,

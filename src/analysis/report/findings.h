@@ -1,8 +1,7 @@
-/* What to do first: where memory could be saved, by how much, and the next step.
+/* Where memory could be saved, how much, and what to do.
  *
- * A finding is made of what the other parts of a report found. Bytes are those by which the active
- * peak would be lower, or reserved memory where `of_reserved`; nothing is said without any, and
- * savings overlap: they do not add up. */
+ * Findings follow from the other parts of a report. The savings are bytes of the active peak, or of
+ * reserved memory where `of_reserved`. They overlap, so they do not add up. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_FINDINGS_H
 #define MEMSNAP_ANALYSIS_REPORT_FINDINGS_H
 
@@ -15,12 +14,12 @@
 #define FINDINGS_MOST 5
 
 enum finding_kind {
-    FINDING_ACTIVATIONS,           /* kept for backward: checkpoints would free them */
-    FINDING_CASTS,                 /* of these, the copies in another dtype */
-    FINDING_OPTIMIZER_TEMPORARIES, /* that make the peak fall into the optimizer step */
-    FINDING_OPTIMIZER_STATE,       /* that could be sharded */
-    FINDING_GRADIENTS,             /* all together */
-    FINDING_KEPT_GRADIENTS,        /* from the step before */
+    FINDING_ACTIVATIONS,           /* kept for the backward pass; checkpoints would free them */
+    FINDING_CASTS,                 /* activations that are copies in another dtype */
+    FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
+    FINDING_OPTIMIZER_STATE,       /* could be sharded */
+    FINDING_GRADIENTS,             /* all gradients */
+    FINDING_KEPT_GRADIENTS,        /* from the previous step */
     FINDING_GROWTH,
     FINDING_FRAGMENTATION,
     FINDING_PENDING_FREES,
@@ -33,7 +32,7 @@ const char *finding_kind_name(enum finding_kind kind);
 struct finding {
     enum finding_kind kind;
     int64_t save_bytes; /* above 0 */
-    bool at_most;       /* an upper bound; else what the trace shows */
+    bool at_most;       /* save_bytes is an upper bound */
     bool of_reserved;
     char *what, *next; /* malloc'ed sentences, raw bytes: escape before showing */
 };
@@ -43,9 +42,9 @@ struct findings {
     size_t count;                        /* at most FINDINGS_MOST */
 };
 
-/* What there is to find it in. */
+/* The parts of a report that findings follow from. */
 struct evidence_of_all {
-    const struct live_set *at_peak; /* NULL when the report describes another moment */
+    const struct live_set *at_peak; /* NULL: the report describes another moment */
     const struct moment *peak;
     const struct phases *phases;
     const struct phase_rows *phase_rows;

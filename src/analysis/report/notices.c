@@ -35,7 +35,7 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Blocks whose allocation was seen by the recorder, though the trace does not hold it. */
+/* Counts blocks whose allocation was recorded, but is not in the trace any more. */
 static size_t blocks_with_lost_events(const struct timeline *timeline)
 {
     size_t count = 0;
@@ -77,7 +77,8 @@ static void overflow(struct notice_list *list, const struct timeline *timeline)
             events);
         return;
     }
-    /* In a range the recorder's start is out of sight, and recording may have kept stacks only. */
+    /* With --range the start of recording is not visible. Without any allocation event, the
+     * recorder may have kept only stacks. */
     size_t lost = trace->count == trace->file_events && timeline->by_action[ACTION_ALLOC] > 0
                       ? blocks_with_lost_events(timeline)
                       : 0;
@@ -153,7 +154,7 @@ static void contradictions(struct notice_list *list, const struct timeline *time
             flaws->active_minus_dump_bytes > 0 ? "more" : "less");
 }
 
-/* Each of the two may be any of the segments; as a sum they would hide one another. */
+/* The two differences may be in different segments, and could cancel out if they were added. */
 static void uneven_segments(struct notice_list *list, const struct memory_state *state)
 {
     char bytes[UNITS_TEXT_SIZE], reserved[UNITS_TEXT_SIZE];
@@ -170,7 +171,7 @@ static void uneven_segments(struct notice_list *list, const struct memory_state 
             units_bytes(bytes, (int64_t)state->excess_bytes, list->unit));
 }
 
-/* Where that was below 0, below_zero() says so. */
+/* A negative value is reported by below_zero(). */
 static void above_reserved(struct notice_list *list, const struct timeline *timeline)
 {
     int64_t active = timeline->active.peak_bytes;
@@ -179,8 +180,7 @@ static void above_reserved(struct notice_list *list, const struct timeline *time
     if (reserved >= 0 && active > reserved)
         add(list, NOTICE_MORE_THAN_RESERVED,
             "%s are active at the peak but only %s reserved: the file was edited or is damaged, "
-            "and "
-            "its figures for reserved memory cannot be trusted",
+            "and its figures for reserved memory cannot be trusted",
             units_bytes(held, active, list->unit), units_bytes(have, reserved, list->unit));
 }
 

@@ -70,7 +70,7 @@ static void sum_categories(struct device_report *report, const struct live_set *
         qsort(report->categories, report->category_count, sizeof(rows[0]), compare_category_rows);
 }
 
-/* Larger first; what is older first among equals. */
+/* Larger first; among equals, older first. */
 static int compare_live(const void *a, const void *b)
 {
     const struct live *x = a, *y = b;
@@ -81,7 +81,7 @@ static int compare_live(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Categories, sites and largest allocations: all that is live at the moment. */
+/* Fills in everything about the moment: categories, call sites, largest allocations. */
 static bool sum_up(struct device_report *report, struct live_set *set, struct live_list *live,
                    const struct report_options *options, struct error *err)
 {

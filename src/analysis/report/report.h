@@ -1,5 +1,5 @@
-/* What `memsnap analyze` says of one device: everything the renderers need,
- * computed once, so that text and JSON cannot differ. */
+/* The report of `memsnap analyze` on one device: everything that the renderers need, computed once,
+ * so that text and JSON cannot differ. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_REPORT_H
 #define MEMSNAP_ANALYSIS_REPORT_REPORT_H
 
@@ -19,9 +19,9 @@ struct category_row {
     enum category category;
     int64_t bytes;
     uint64_t count;
-    int64_t low_bytes; /* of those, what has the category with low confidence.. */
-    /* ..and of these, what a better recording would know of: no stack, or older than the trace */
-    int64_t unseen_bytes;
+    int64_t low_bytes;    /* part of bytes: categorised with low confidence */
+    int64_t unseen_bytes; /* part of low_bytes: no stack, or older than the trace, so that a better
+                             recording would help */
 };
 
 /* Memory that is older than the first event, by category and reason. */
@@ -38,15 +38,17 @@ struct site_row {
     int64_t bytes;
     uint64_t count;
     uint64_t stacks;  /* distinct stacks */
-    stack_id stack;   /* the one that holds the most bytes; forward_frames where that names the user
-                         code; STACK_NONE where there is no call site */
+    stack_id stack;   /* the one that holds the most bytes, or its forward_frames if they name the
+                         user code; STACK_NONE: no call site */
     struct site site; /* of that stack */
     enum category category;
     struct label label;
-    bool is_remainder; /* what a limit cut, or what the trace does not explain: label says which */
+    bool is_remainder; /* rows that a limit cut, or memory that the trace does not explain; see
+                          label */
 };
 
-struct live_row { /* one large allocation */
+/* One large allocation. */
+struct live_row {
     struct live live;
     enum category category;
     struct site site;
@@ -66,18 +68,18 @@ struct open_annotations {
 
 enum notice_kind {
     NOTICE_NO_EVENTS, /* recording was off, or on too late */
-    NOTICE_OVERFLOW,  /* the ring lost the oldest events */
+    NOTICE_OVERFLOW,  /* the ring buffer lost the oldest events */
     NOTICE_NO_STACKS, /* events without frames */
     NOTICE_UNKNOWN_ACTION,
-    NOTICE_CONTRADICTION,      /* parts do not add up: says by how many bytes */
-    NOTICE_SEGMENTS,           /* blocks are not their segments: says by how many bytes */
+    NOTICE_CONTRADICTION,      /* parts do not add up */
+    NOTICE_SEGMENTS,           /* the blocks do not fill their segments exactly */
     NOTICE_MORE_THAN_RESERVED, /* active above reserved: the file was edited or is damaged */
     NOTICE_RESERVED_BELOW_ZERO,
 };
 
 struct notice {
     enum notice_kind kind;
-    char text[512]; /* one plain sentence or two; raw bytes: escape before showing */
+    char text[512]; /* raw bytes: escape before showing */
 };
 
 struct report_options {
@@ -86,7 +88,7 @@ struct report_options {
     struct point at;       /* when at_given and not at_end */
     size_t top;            /* rows of call sites and of largest allocations; 0: all */
     enum unit unit;        /* of sizes in sentences */
-    uint64_t device_bytes; /* memory of the device, as the user says; 0: not known */
+    uint64_t device_bytes; /* memory of the device, as given by the user; 0: unknown */
 };
 
 struct device_report {
@@ -97,12 +99,12 @@ struct device_report {
     struct category_row categories[CATEGORY_LIMIT]; /* largest first; sums to at.active_bytes */
     size_t category_count;
     struct categories all;         /* of every allocation */
-    struct baseline_row *baseline; /* what was there before the first event, largest first */
+    struct baseline_row *baseline; /* largest first */
     size_t baseline_count;
     struct phases phases;
     struct phase_rows phase_rows;
-    /* Sums to at.active_bytes: the call sites, largest first; what has no stack, largest first and
-     * never cut; the remainders. */
+    /* Call sites, largest first; then rows without a stack, largest first and never cut; then the
+     * remainders. The sum is at.active_bytes. */
     struct site_row *sites;
     size_t site_count, site_capacity;
     struct live_row *largest;
@@ -114,12 +116,12 @@ struct device_report {
     struct open_annotations peak_annotations; /* open at the active peak */
     struct fragmentation fragmentation;
     struct ooms ooms;
-    struct findings findings; /* those that need the live set, only at the active peak */
+    struct findings findings; /* some kinds only if the moment is the active peak */
     struct notice *notices;
     size_t notice_count;
 };
 
-/* The item that the options name: -1 for before the first. */
+/* Finds the item that the options name; -1: before the first. */
 bool report_item(const struct timeline *timeline, const struct report_options *options,
                  int64_t *item, struct error *err);
 

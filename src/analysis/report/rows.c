@@ -8,7 +8,7 @@
 
 #define REASON_BYTES 256
 
-/* What making the rows needs and the report does not keep. */
+/* State while the rows are made. */
 struct builder {
     struct device_report *report;
     const struct live_set *set;
@@ -17,13 +17,14 @@ struct builder {
     struct buffer text; /* one label at a time */
 };
 
-/* How many of `count` rows a limit of `top` shows. */
+/* The number of rows that are shown: at most `top`; 0: all. */
 static size_t shown_rows(size_t count, size_t top)
 {
     return top > 0 && top < count ? top : count;
 }
 
-/* The files of all labels that will be shown, so that equal base names can be told apart. */
+/* Notes the files of all labels that will be shown, so that files with equal base names get longer
+ * names. */
 static bool note_files(struct builder *builder, size_t sites, size_t largest, struct error *err)
 {
     label_files_init(&builder->files, site_table_symbols(builder->set->sites),
@@ -49,7 +50,7 @@ static bool label_source(struct builder *builder, const struct live_source *sour
                                   err);
 }
 
-/* A row that stands for no one site. */
+/* Adds a row that does not stand for a call site. */
 static bool add_remainder(struct builder *builder, struct site_row row, const char *label,
                           struct error *err)
 {
@@ -65,7 +66,7 @@ static bool add_remainder(struct builder *builder, struct site_row row, const ch
     return true;
 }
 
-/* Sums up the call sites behind the first `shown`. */
+/* Adds one row for the call sites after the first `shown`. */
 static bool add_cut_sites(struct builder *builder, size_t shown, struct error *err)
 {
     struct site_row rest = {0};

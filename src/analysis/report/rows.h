@@ -1,12 +1,12 @@
-/* The rows of a report: call sites and single allocations, with their labels. */
+/* The rows of a report: call sites, single allocations and the baseline. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_ROWS_H
 #define MEMSNAP_ANALYSIS_REPORT_ROWS_H
 
 #include "analysis/live/source.h"
 #include "analysis/report/report.h"
 
-/* Fills report->sites and report->largest from `set`, whose items are sorted largest first. What a
- * failure leaves is released like the rest. */
+/* Fills report->sites and report->largest from `set`, whose items are sorted largest first. Also
+ * after a failure report_rows_release() is to be called. */
 bool report_rows_make(struct device_report *report, const struct live_set *set, size_t top,
                       struct error *err);
 /* Fills report->baseline, largest first, whose bytes sum to the baseline of the active curve. */

@@ -60,20 +60,20 @@ static bool put_graph(FILE *out, struct texts *texts, const char *root, struct e
 {
     const struct flame *flame = texts->flame;
     size_t ends[FLAME_DEPTH + 1]; /* by depth: where a node's part of the line ends */
-    struct flame_walk walk;
+    struct flame_visitor visitor;
     buffer_puts(&texts->line, root);
     ends[0] = texts->line.size;
-    flame_walk_begin(&walk, flame);
-    while (flame_walk_next(&walk) && !texts->line.failed && !ferror_unlocked(out)) {
-        const struct flame_node *node = &flame->nodes[walk.path[walk.depth - 1]];
+    flame_visitor_begin(&visitor, flame);
+    while (flame_visitor_next(&visitor) && !texts->line.failed && !ferror_unlocked(out)) {
+        const struct flame_node *node = &flame->nodes[visitor.path[visitor.depth - 1]];
         const char *text = text_of(texts, node->frame, err);
         if (!text)
             return false;
-        texts->line.size = ends[walk.depth - 1];
-        if (walk.depth > 1)
+        texts->line.size = ends[visitor.depth - 1];
+        if (visitor.depth > 1)
             buffer_putc(&texts->line, ';');
         buffer_puts(&texts->line, text);
-        ends[walk.depth] = texts->line.size;
+        ends[visitor.depth] = texts->line.size;
         if (node->self > 0) {
             fwrite_unlocked(texts->line.bytes, 1, texts->line.size, out);
             fprintf(out, " %" PRIu64 "\n", node->self);

@@ -63,22 +63,22 @@ static void put_frames(struct json_writer *json, const struct flame_graphs *grap
 
 static void put_samples(struct json_writer *json, const struct flame *flame, size_t first_frame)
 {
-    struct flame_walk walk;
+    struct flame_visitor visitor;
     json_put_open(json, "samples", '[');
-    flame_walk_begin(&walk, flame);
-    while (flame_walk_next(&walk) && !ferror_unlocked(json->out)) {
-        if (flame->nodes[walk.path[walk.depth - 1]].self == 0)
+    flame_visitor_begin(&visitor, flame);
+    while (flame_visitor_next(&visitor) && !ferror_unlocked(json->out)) {
+        if (flame->nodes[visitor.path[visitor.depth - 1]].self == 0)
             continue;
         json_put_open(json, NULL, '[');
-        for (size_t i = 0; i < walk.depth; i++)
-            json_put_count(json, NULL, first_frame + flame->nodes[walk.path[i]].frame);
+        for (size_t i = 0; i < visitor.depth; i++)
+            json_put_count(json, NULL, first_frame + flame->nodes[visitor.path[i]].frame);
         json_put_close(json, ']');
     }
     json_put_close(json, ']');
     json_put_open(json, "weights", '[');
-    flame_walk_begin(&walk, flame);
-    while (flame_walk_next(&walk) && !ferror_unlocked(json->out)) {
-        uint64_t weight = flame->nodes[walk.path[walk.depth - 1]].self;
+    flame_visitor_begin(&visitor, flame);
+    while (flame_visitor_next(&visitor) && !ferror_unlocked(json->out)) {
+        uint64_t weight = flame->nodes[visitor.path[visitor.depth - 1]].self;
         if (weight > 0)
             json_put_count(json, NULL, weight);
     }

@@ -24,33 +24,33 @@ static unsigned graph_height(const struct plot_look *look)
 /* How many frames are at least so wide, and how deep they lie. */
 static size_t count_frames(const struct flame *flame, uint64_t narrowest, size_t *deepest)
 {
-    struct flame_walk walk;
+    struct flame_visitor visitor;
     const struct flame_node *parent;
     size_t count = 0;
     *deepest = 0;
-    flame_walk_begin(&walk, flame);
-    while (flame_walk_next(&walk)) {
-        if (plot_flame_found(&walk, &parent)->total < narrowest)
+    flame_visitor_begin(&visitor, flame);
+    while (flame_visitor_next(&visitor)) {
+        if (plot_flame_found(&visitor, &parent)->total < narrowest)
             continue;
         count++;
-        *deepest = walk.depth > *deepest ? walk.depth : *deepest;
+        *deepest = visitor.depth > *deepest ? visitor.depth : *deepest;
     }
     return count;
 }
 
 static void sum_left_out(const struct flame *flame, struct flame_layout *layout)
 {
-    struct flame_walk walk;
+    struct flame_visitor visitor;
     const struct flame_node *parent;
-    flame_walk_begin(&walk, flame);
-    while (flame_walk_next(&walk)) {
-        const struct flame_node *node = plot_flame_found(&walk, &parent);
-        bool hangs = walk.depth == 1 || parent->total >= layout->narrowest;
-        if (!hangs || walk.depth > layout->rows)
+    flame_visitor_begin(&visitor, flame);
+    while (flame_visitor_next(&visitor)) {
+        const struct flame_node *node = plot_flame_found(&visitor, &parent);
+        bool hangs = visitor.depth == 1 || parent->total >= layout->narrowest;
+        if (!hangs || visitor.depth > layout->rows)
             continue; /* counted above it */
         if (node->total < layout->narrowest)
             layout->left_out += node->total;
-        else if (walk.depth == layout->rows)
+        else if (visitor.depth == layout->rows)
             layout->too_deep += node->total;
     }
 }

@@ -13,12 +13,12 @@
 #define LABEL_LEAST     4
 #define LABEL_LEAST_CUT 7
 
-const struct flame_node *plot_flame_found(const struct flame_walk *walk,
+const struct flame_node *plot_flame_found(const struct flame_visitor *visitor,
                                           const struct flame_node **up)
 {
-    const struct flame *flame = walk->flame;
-    *up = &flame->nodes[walk->depth > 1 ? walk->path[walk->depth - 2] : 0];
-    return &flame->nodes[walk->path[walk->depth - 1]];
+    const struct flame *flame = visitor->flame;
+    *up = &flame->nodes[visitor->depth > 1 ? visitor->path[visitor->depth - 2] : 0];
+    return &flame->nodes[visitor->path[visitor->depth - 1]];
 }
 
 struct tag {
@@ -136,7 +136,7 @@ bool plot_flame_frames(const struct plot_flame *plot, const struct flame_layout 
 {
     const struct flame *flame = plot->flame;
     double next[FLAME_DEPTH + 1] = {0}; /* by depth: where the next frame begins */
-    struct flame_walk walk;
+    struct flame_visitor visitor;
     struct buffer text = BUFFER_INIT;
     const struct flame_node *parent;
     bool ok = true;
@@ -147,19 +147,19 @@ bool plot_flame_frames(const struct plot_flame *plot, const struct flame_layout 
         put_label(files[FLAME_LABELS], &tag, &text, CUT_END);
         ok = note_frame(plot, &tag, &text, NULL, err);
     }
-    flame_walk_begin(&walk, flame);
-    while (ok && flame_walk_next(&walk)) {
-        const struct flame_node *node = plot_flame_found(&walk, &parent);
-        double from = next[walk.depth - 1];
-        next[walk.depth - 1] += (double)node->total;
-        next[walk.depth] = from;
-        if (node->total < layout->narrowest || walk.depth >= layout->rows)
+    flame_visitor_begin(&visitor, flame);
+    while (ok && flame_visitor_next(&visitor)) {
+        const struct flame_node *node = plot_flame_found(&visitor, &parent);
+        double from = next[visitor.depth - 1];
+        next[visitor.depth - 1] += (double)node->total;
+        next[visitor.depth] = from;
+        if (node->total < layout->narrowest || visitor.depth >= layout->rows)
             continue;
-        uint32_t index = walk.path[walk.depth - 1];
-        unsigned colour = plot_shade(plot_category_colour(flame->category[index]), walk.depth);
+        uint32_t index = visitor.path[visitor.depth - 1];
+        unsigned colour = plot_shade(plot_category_colour(flame->category[index]), visitor.depth);
         buffer_clear(&text);
         flame_label(flame, node->frame, &text);
-        struct tag tag = tag_at(layout, from, walk.depth, node->total, colour);
+        struct tag tag = tag_at(layout, from, visitor.depth, node->total, colour);
         char category[80];
         plot_category_name(category, flame->category[index]);
         put_frame(files[FLAME_FRAMES], &tag);

@@ -18,8 +18,8 @@ struct flame_layout {
     uint64_t too_deep;  /* beyond the last row */
 };
 
-/* The node that the walk is at, and its parent, which is drawn if it is the root. */
-const struct flame_node *plot_flame_found(const struct flame_walk *walk,
+/* The node that the visitor is at, and its parent, which is drawn if it is the root. */
+const struct flame_node *plot_flame_found(const struct flame_visitor *visitor,
                                           const struct flame_node **up);
 
 /* The data files, and what to tell of each frame. */

@@ -34,16 +34,16 @@ static void build(struct flame_options options)
 static void check_stacks(const char *expected)
 {
     struct buffer text = BUFFER_INIT;
-    struct flame_walk walk;
+    struct flame_visitor visitor;
     uint64_t sum = 0;
-    flame_walk_begin(&walk, flame);
-    while (flame_walk_next(&walk)) {
-        const struct flame_node *node = &flame->nodes[walk.path[walk.depth - 1]];
+    flame_visitor_begin(&visitor, flame);
+    while (flame_visitor_next(&visitor)) {
+        const struct flame_node *node = &flame->nodes[visitor.path[visitor.depth - 1]];
         if (node->self == 0)
             continue;
-        for (size_t i = 0; i < walk.depth; i++) {
+        for (size_t i = 0; i < visitor.depth; i++) {
             buffer_puts(&text, i ? ";" : "");
-            flame_label(flame, flame->nodes[walk.path[i]].frame, &text);
+            flame_label(flame, flame->nodes[visitor.path[i]].frame, &text);
         }
         buffer_printf(&text, " %" PRIu64 "\n", node->self);
         sum += node->self;
@@ -113,7 +113,7 @@ END_TEST
 START_TEST(deep_stacks_lose_their_middle)
 {
     struct buffer frames = BUFFER_INIT;
-    struct flame_walk walk;
+    struct flame_visitor visitor;
     size_t deepest = 0, cut = 0;
     for (unsigned i = 0; i < 20000; i++)
         buffer_printf(&frames, "%s{\"name\":\"f\",\"filename\":\"/home/u/a.py\",\"line\":%u}",
@@ -123,10 +123,11 @@ START_TEST(deep_stacks_lose_their_middle)
     capture_event(&capture, "alloc", 1 << 30, 512, frames.bytes);
     buffer_release(&frames);
     build((struct flame_options){0});
-    flame_walk_begin(&walk, flame);
-    while (flame_walk_next(&walk)) {
-        struct flame_frame frame = flame->frames[flame->nodes[walk.path[walk.depth - 1]].frame];
-        deepest = walk.depth > deepest ? walk.depth : deepest;
+    flame_visitor_begin(&visitor, flame);
+    while (flame_visitor_next(&visitor)) {
+        struct flame_frame frame =
+            flame->frames[flame->nodes[visitor.path[visitor.depth - 1]].frame];
+        deepest = visitor.depth > deepest ? visitor.depth : deepest;
         cut += frame.kind == FLAME_WORD && frame.id == FLAME_CUT;
     }
     ck_assert_uint_eq(deepest, FLAME_STACK_MOST + 1);
@@ -135,10 +136,10 @@ START_TEST(deep_stacks_lose_their_middle)
 }
 END_TEST
 
-START_TEST(two_deep_stacks_fit_the_walk)
+START_TEST(two_deep_stacks_fit_the_visitor)
 {
     struct buffer own = BUFFER_INIT, forward = BUFFER_INIT, more = BUFFER_INIT;
-    struct flame_walk walk;
+    struct flame_visitor visitor;
     size_t deepest = 0;
     for (unsigned i = 0; i < 2000; i++) {
         buffer_printf(&own, "%s" CPP("torch::autograd::X%u::apply(x)"), i ? "," : "", i);
@@ -151,9 +152,9 @@ START_TEST(two_deep_stacks_fit_the_walk)
     buffer_release(&forward);
     buffer_release(&more);
     build((struct flame_options){.by = FLAME_BY_CATEGORY});
-    flame_walk_begin(&walk, flame);
-    while (flame_walk_next(&walk))
-        deepest = walk.depth > deepest ? walk.depth : deepest;
+    flame_visitor_begin(&visitor, flame);
+    while (flame_visitor_next(&visitor))
+        deepest = visitor.depth > deepest ? visitor.depth : deepest;
     ck_assert_uint_gt(deepest, 2 * FLAME_STACK_MOST);
     ck_assert_uint_le(deepest, FLAME_DEPTH);
 }
@@ -200,7 +201,7 @@ TCase *flame_tests(void)
     tcase_add_test(tests, files_of_one_name_are_told_apart);
     tcase_add_test(tests, plain_cpp_is_shown_whole);
     tcase_add_test(tests, deep_stacks_lose_their_middle);
-    tcase_add_test(tests, two_deep_stacks_fit_the_walk);
+    tcase_add_test(tests, two_deep_stacks_fit_the_visitor);
     tcase_add_test(tests, time_is_counted_from_and_to_the_ends_of_the_trace);
     tcase_add_test(tests, categories_and_phases_are_roots);
     return tests;
