@@ -47,7 +47,7 @@ bool check_blame_rows(struct judge *judge, const struct device_report *report,
     return ok;
 }
 
-/* The line that has grown most so far. */
+/* The line that has grown the most so far. */
 struct increase {
     const struct code_line *line;
     int64_t bytes;

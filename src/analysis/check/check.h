@@ -42,8 +42,8 @@ struct check_result {
 void check_result_release(struct check_result *result); /* does nothing to a zeroed one */
 bool check_result_passed(const struct check_result *result);
 
-/* Finds the least memory that the largest segment takes with so many checkpoints, which is what
- * `memsnap suggest --checkpoints` prints. */
+/* Finds the memory of the largest segment with the best placement of `checkpoints`, as printed by
+ * `memsnap suggest --checkpoints`. */
 typedef bool check_suggest(const struct layer_trace *trace, size_t checkpoints, int64_t *bytes,
                            struct error *err);
 
@@ -66,8 +66,8 @@ bool check_layers(const struct check_question *question, const struct layers_rep
 bool check_curves(const struct check_question *question, const struct curves_report *report,
                   struct check_result *result, struct error *err);
 
-/* To be called after all devices. STATUS_USAGE, naming the rule, where a rule applied to nothing in
- * the file: it could not fail. */
+/* To be called after all devices. STATUS_USAGE, naming the rule, if a rule applied to nothing in
+ * the file, since it could not fail. */
 bool check_finish(const struct check_rules *rules, const struct check_result *result,
                   struct error *err);
 

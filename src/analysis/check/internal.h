@@ -5,11 +5,11 @@
 #include "analysis/check/check.h"
 #include "analysis/check/lines.h"
 
-/* One rule and one capture, or one device of a snapshot. */
+/* The judgement of one capture, or of one device of a snapshot, by one rule. */
 struct judge {
     const struct check_question *question;
     const struct check_rule *rule;
-    unsigned capture;                      /* one of CHECK_OF_*: which of these are set */
+    unsigned capture; /* one of CHECK_OF_*; says which of the reports are set */
     const struct device_report *at, *peak; /* as in check_device() */
     const struct layers_report *layers;
     const struct curves_report *curves;
@@ -37,21 +37,21 @@ bool check_copy_words(char **copy, const char *words, struct error *err);
  * line of code, the largest row. */
 bool check_blame_rows(struct judge *judge, const struct device_report *report,
                       site_row_test *counts, struct check_row *row);
-/* Blames the line of code that has grown the most since the baseline. Where a function has another
- * number of lines than in the baseline, it is compared as a whole, by its largest line. Nothing is
- * blamed where nothing has grown. */
+/* Blames the line of code that has grown the most since the baseline. A function that has another
+ * number of lines than in the baseline is compared as a whole, and represented by its largest line.
+ * If nothing has grown, nothing is blamed. */
 bool check_blame_increase(struct judge *judge, const struct baseline_device *device,
                           struct check_row *row);
 /* Blames the call site of a stack. */
 bool check_blame_site(struct judge *judge, stack_id stack, const struct site *site,
                       const char *label, int64_t bytes, struct check_row *row);
-/* Where the row failed: copies the sentences of a finding of the kind, if the report has one.
+/* If the row failed: copies the sentences of a finding of the kind, if the report has one.
  * FINDING_KINDS: the first that lowers the active peak. */
 bool check_advise(struct judge *judge, const struct device_report *report, enum finding_kind kind,
                   struct check_row *row);
 
-/* occurs.c: whether any allocation of the trace, or one that is older than the trace, has a
- * category, or comes from a call site that matches a pattern. */
+/* occurs.c: tell if any allocation, in the trace or older than it, has a category, or comes from a
+ * call site that matches a pattern. */
 bool check_category_occurs(const struct device_report *report, enum category category);
 bool check_site_occurs(const struct device_report *report, struct site_table *sites,
                        const char *pattern, bool *occurs, struct error *err);

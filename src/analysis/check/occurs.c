@@ -21,7 +21,7 @@ struct search {
     struct live_set set;
     const char *pattern;
     struct buffer scratch, label;
-    uint8_t *seen; /* a stack of allocations without forward_frames, looked at in vain */
+    uint8_t *seen; /* by stack: user code that does not match, so that it is tested only once */
 };
 
 static bool matches(struct search *search, const struct live *live, bool *occurs, struct error *err)

@@ -81,7 +81,7 @@ static bool add_setting(struct diff *diff, const struct diff_setting *a,
     return true;
 }
 
-/* Both sides' are sorted by key. */
+/* Merges the settings of both sides, which are sorted by key. */
 static bool compare_settings(struct diff *diff, struct error *err)
 {
     const struct diff_side *a = &diff->sides[0], *b = &diff->sides[1];
@@ -100,7 +100,7 @@ static bool compare_settings(struct diff *diff, struct error *err)
     return true;
 }
 
-/* What making the lines needs besides. */
+/* State while the lines are made. */
 struct builder {
     struct diff *diff;
     struct live_set set; /* for its table of sites only */
@@ -123,7 +123,7 @@ static const struct diff_site *site_of_row(const struct diff *diff, const struct
     return row->top[side] == DIFF_NONE ? NULL : &diff->sides[side].sites[row->top[side]];
 }
 
-/* The files of all labels, so that equal base names can be told apart. */
+/* Notes the files of all labels, so that files with equal base names get longer names. */
 static bool note_files(struct builder *builder, size_t shown, struct error *err)
 {
     const struct diff *diff = builder->diff;
@@ -179,7 +179,7 @@ static bool add_row(struct builder *builder, const struct diff_row *row, struct 
     return true;
 }
 
-/* One line for the rows from `first` up to `end`. */
+/* Adds one line for the rows [first, end). */
 static bool add_remainder(struct builder *builder, size_t first, size_t end, const char *what,
                           struct error *err)
 {

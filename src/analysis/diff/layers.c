@@ -48,7 +48,7 @@ static bool add_entries(struct matcher *matcher, struct error *err)
     return true;
 }
 
-/* One row for the entries without a row that have the same key, if there are some of both sides. */
+/* Joins entries with the same key that have no row yet into one row, if both sides have some. */
 static void match(struct matcher *matcher)
 {
     struct entry *entries = matcher->entries;
@@ -69,7 +69,7 @@ static void match(struct matcher *matcher)
     }
 }
 
-/* Without the components that begin with _. */
+/* Removes the components that begin with _ from the key. */
 static bool shorten(struct matcher *matcher, struct entry *entry, struct error *err)
 {
     struct text name = entry->key;

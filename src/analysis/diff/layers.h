@@ -1,7 +1,8 @@
-/* What `memsnap diff` says of two layer traces: which modules put out more.
+/* The comparison of `memsnap diff` on two layer traces: whose activations differ.
  *
- * Modules are the same by name; then by name without the components that begin with _, which FSDP's
- * and checkpointing's wrappers add. All modules of one name without them are one row. */
+ * Modules are matched by name; then by name without the components that begin with _, which
+ * wrappers of FSDP and checkpointing add. All modules that share such a shortened name become one
+ * row. */
 #ifndef MEMSNAP_ANALYSIS_DIFF_LAYERS_H
 #define MEMSNAP_ANALYSIS_DIFF_LAYERS_H
 
@@ -10,9 +11,9 @@
 #include "base/arena.h"
 
 struct layers_diff_row {
-    struct text name;       /* as B has it, else as A; in the symbols of its trace */
-    struct text was;        /* as A has it, where that differs; else empty */
-    int64_t activations[2]; /* of A, of B; so are the following: forward, all runs together */
+    struct text name;       /* in B, or in A if B does not have it; in the symbols of that trace */
+    struct text was;        /* in A if it differs from that in B; else empty */
+    int64_t activations[2]; /* in A, in B: sums over all forward rows */
     int64_t params[2];
     uint64_t runs[2]; /* forward rows */
     uint32_t modules[2];
@@ -22,9 +23,10 @@ struct layers_diff {
     const struct layers_report *reports[2]; /* A, B; not owned */
     struct layers_diff_row *rows; /* the largest change of activations first, then of parameters */
     size_t count, capacity;
-    size_t changed; /* the first so many differ in activations, parameters or runs */
+    size_t
+        changed; /* number of rows, at the front, that differ in activations, parameters or runs */
     struct diff_words summary, warnings;
-    struct arena names;    /* shortened ones */
+    struct arena names;    /* holds shortened names */
     struct budget *budget; /* not owned */
 };
 

@@ -2,14 +2,15 @@
 
 #include "analysis/diff/matcher.h"
 
-/* Functions with more call sites on a side are not aligned: their lines are taken as they are. */
+/* Functions with more call sites on one side are not aligned; their lines are compared as they are.
+ */
 #define ALIGNED_MOST 256
 
 enum move { MOVE_PAIR, MOVE_SKIP_FIRST, MOVE_SKIP_SECOND };
 
-/* A function's sites of both sides. */
+/* The unmatched call sites of a function. */
 struct function {
-    const struct diff_entry *entries; /* the first side's before the second's */
+    const struct diff_entry *entries; /* those of the first side, then those of the second */
     size_t counts[2];
 };
 
@@ -20,7 +21,7 @@ static const struct diff_site *site_at(const struct diff_matcher *matcher,
     return matcher->items[function->entries[at].item].site;
 }
 
-/* Some line of `side` is not one of the other side's. */
+/* `side` has a line that the other side lacks. */
 static bool has_line_alone(const struct diff_matcher *matcher, const struct function *function,
                            size_t side)
 {
@@ -48,7 +49,8 @@ static bool may_pair(const struct diff_site *a, const struct diff_site *b)
            a->place.source == b->place.source;
 }
 
-/* An unchanged line is evidence too: what changes there counts half. */
+/* Twice the bytes that differ. An equal line number is evidence for the pair, and halves the cost.
+ */
 static unsigned __int128 pair_cost(const struct diff_site *a, const struct diff_site *b)
 {
     uint64_t x = (uint64_t)a->bytes, y = (uint64_t)b->bytes;
@@ -140,7 +142,7 @@ static bool align_functions(struct diff_matcher *matcher, struct error *err)
     return true;
 }
 
-/* What must be the same besides the function. */
+/* Properties that must be equal, besides the function. */
 struct pass {
     bool line, op, category;
 };
@@ -164,7 +166,7 @@ static struct diff_entry entry_of(const struct diff_item *item, uint32_t index, 
     };
 }
 
-/* All that is left with the same key becomes one row, where both sides have some. */
+/* Joins the items of entries [first, end) into one row, if both sides have some. */
 static void join(struct diff_matcher *matcher, size_t first, size_t end)
 {
     const struct diff_entry *entries = matcher->entries;
@@ -205,7 +207,7 @@ static void run_passes(struct diff_matcher *matcher, bool line)
     run_pass(matcher, (struct pass){line, false, false});
 }
 
-/* The last `parts` of a path. */
+/* The last `parts` components of a path. */
 static struct text path_tail(struct text path, unsigned parts)
 {
     size_t at = path.size;
@@ -215,7 +217,7 @@ static struct text path_tail(struct text path, unsigned parts)
     return (struct text){path.bytes + at, path.size - at};
 }
 
-/* Only the last `parts` of their paths count from now on; 0: all. */
+/* From now on only the last `parts` components of the paths count; 0: all. */
 static bool shorten_paths(struct diff_matcher *matcher, unsigned parts, struct error *err)
 {
     memset(matcher->tails, 0, matcher->tail_capacity * sizeof(*matcher->tails));

@@ -98,7 +98,7 @@ static void add_side(struct diff_matcher *matcher, const struct diff_side *side,
         qsort_r(first, side->site_count, sizeof(*first), compare_items, matcher);
 }
 
-/* Equal only where both hold the same. */
+/* 0 only if both sides hold the same. */
 static int compare_sides(const struct diff_matcher *matcher)
 {
     size_t counts[2] = {matcher->sides[0]->site_count, matcher->sides[1]->site_count};
@@ -114,7 +114,7 @@ static int compare_sides(const struct diff_matcher *matcher)
     return order;
 }
 
-/* All items, with side `first` (0 or 1) as the first. */
+/* Lists all items, those of sides[first] first. */
 static void set_order(struct diff_matcher *matcher, const struct diff_side sides[2], unsigned first)
 {
     matcher->swapped = first == 1;

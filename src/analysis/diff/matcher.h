@@ -1,5 +1,5 @@
-/* What matching call sites works on: all sites of both sides, in an order that names and sizes
- * alone decide. */
+/* State while call sites are matched: the sites of both sides, in an order that depends only on
+ * names and sizes. */
 #ifndef MEMSNAP_ANALYSIS_DIFF_MATCHER_H
 #define MEMSNAP_ANALYSIS_DIFF_MATCHER_H
 
@@ -7,22 +7,22 @@
 
 struct diff_item {
     const struct diff_site *site; /* not owned */
-    uint32_t side;                /* 0: the side that comes first, be it A or B */
+    uint32_t side;                /* index in diff_matcher.sides */
     uint32_t index;               /* in diff_side.sites */
     uint32_t row;                 /* DIFF_NONE: not matched yet */
-    string_id file;               /* of the path, as much as counts now */
-    bool moved; /* in a function whose lines were moved: its line says nothing any more */
+    string_id file;               /* the part of the path that counts in the current pass */
+    bool moved; /* its function has moved lines, so its line number is not comparable */
 };
 
 struct diff_matcher {
-    const struct diff_side *sides[2]; /* the first, the second */
-    bool swapped;                     /* the first is B */
+    const struct diff_side *sides[2]; /* A and B, or B and A */
+    bool swapped;                     /* B comes first */
     struct symbols *symbols;
     struct budget *budget;
-    uint32_t *ranks; /* by string id: its place among all strings in order, so that comparing two
-                        takes no longer for long names */
+    uint32_t *ranks; /* by string id: its rank in the order of all strings, so that comparing two
+                        names takes constant time */
     size_t rank_capacity;
-    string_id *tails; /* scratch: by file, one more than its shortened path; 0: not made yet */
+    string_id *tails; /* scratch: by file, one more than its shortened path; 0: not computed yet */
     size_t tail_capacity;
     struct diff_item *items; /* those of the first side, then those of the second, each sorted */
     size_t item_count, item_capacity;
@@ -33,14 +33,14 @@ struct diff_matcher {
     size_t cell_capacity;
 };
 
-/* The best alignment of the first i sites with the first j of the other side. */
+/* The best alignment of the first i sites of one side with the first j of the other. */
 struct diff_cell {
     unsigned __int128 cost; /* twice the bytes that change */
     uint32_t pairs;
     uint8_t move; /* enum move of match.c: the last one */
 };
 
-/* An item with what it is told apart by in one pass. */
+/* An item with its key in the current pass. */
 struct diff_entry {
     uint64_t key[3];
     uint32_t item;
@@ -53,7 +53,7 @@ void diff_matcher_release(struct diff_matcher *matcher);
 /* Sorts matcher->entries by key, then by item. */
 void diff_entries_sort(struct diff_matcher *matcher);
 
-/* Gives every item a row: diff_match.h says how. */
+/* Gives every item a row, by the rules in rows.h. */
 bool diff_match(struct diff_matcher *matcher, struct error *err);
 
 /* By names, lines and categories, then by sizes. */

@@ -46,11 +46,11 @@ static int compare_parts(const void *a, const void *b)
     return (x->stack->stack > y->stack->stack) - (x->stack->stack < y->stack->stack);
 }
 
-/* All parts of a row with the same stack, line numbers aside. */
+/* The sum of all parts of a row with the same stack, ignoring line numbers. */
 struct bunch {
     int64_t bytes[2];
     bool present[2];
-    stack_id bare, shown; /* shown: the largest of B, else of A */
+    stack_id bare, shown; /* shown: the largest stack in B, or in A if B has none */
 };
 
 static struct bunch bunch_of(const struct part *parts, size_t count)
@@ -133,7 +133,7 @@ static bool look_at_stacks(const struct diff_matcher *matcher, struct diff_rows 
     return true;
 }
 
-/* The site that stands for a row in comparisons: of the first side, if it has one. */
+/* The largest site of the first side, or of the second if the first has none. */
 static const struct diff_site *top_site(const struct diff_matcher *matcher,
                                         const struct diff_row *row)
 {

@@ -7,7 +7,7 @@
 #include "analysis/live/sites.h"
 #include "analysis/report/notices.h"
 
-/* What reducing one capture needs and its side does not keep. */
+/* State while a capture is reduced to its side. */
 struct reduction {
     struct diff_side *side;
     struct live_set set;
@@ -114,7 +114,7 @@ static bool place_of(struct reduction *reduction, const struct site_group *group
         .source = (uint8_t)source->source,
     };
     made->source = *source;
-    made->source.own = STACK_NONE; /* of no use here */
+    made->source.own = STACK_NONE; /* not needed, so not translated */
     if (!translate_string(translation, source->site.op, &place->op, err) ||
         !translate_string(translation, source->site.node, &place->node, err) ||
         !translate_stack(translation, source->shown, false, &made->source.shown, err))
@@ -153,7 +153,8 @@ static bool add_stack(struct reduction *reduction, struct diff_site *site, const
     return true;
 }
 
-/* The group's site and its stacks; `*next` is its first part, then that of the next group. */
+/* Adds the site of a group, with its stacks. *next is the first part of the group, and is moved to
+ * that of the next group. */
 static bool add_site(struct reduction *reduction, uint32_t group, size_t *next, struct error *err)
 {
     struct diff_side *side = reduction->side;

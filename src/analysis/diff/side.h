@@ -1,8 +1,8 @@
-/* One side of a comparison: what was live on a device at a moment, summed by call site, category
- * and phase.
+/* One side of a comparison: the memory that was live on a device at a moment, summed by call site,
+ * category and phase.
  *
- * Everything is told in symbols that both sides share, so that ids compare across captures, and a
- * capture can go before the other is read. */
+ * All ids are in symbols that both sides share, so that they can be compared, and so that a capture
+ * can be released before the other is read. */
 #ifndef MEMSNAP_ANALYSIS_DIFF_SIDE_H
 #define MEMSNAP_ANALYSIS_DIFF_SIDE_H
 
@@ -13,32 +13,32 @@
 enum diff_kind {
     DIFF_PYTHON,      /* a line of Python */
     DIFF_NATIVE,      /* C++ frames only: an autograd node or an operator names it */
-    DIFF_STACKLESS,   /* no stack: told apart by category, and by whether recording had begun */
-    DIFF_UNEXPLAINED, /* what a trace that contradicts itself leaves over; bytes may be negative */
+    DIFF_STACKLESS,   /* no stack: identified by category, and by being older than the recording */
+    DIFF_UNEXPLAINED, /* left over by a trace that contradicts itself; bytes may be negative */
 };
 
-/* What tells call sites apart. */
+/* The identity of a call site. */
 struct diff_place {
     enum diff_kind kind;
-    string_id file, function; /* of DIFF_NATIVE: no file, and the node or the operator */
-    string_id op, node;       /* node: not of DIFF_PYTHON */
+    string_id file, function; /* DIFF_NATIVE: no file; the node or the operator */
+    string_id op, node;       /* node: empty for DIFF_PYTHON */
     uint32_t line;
     uint8_t category; /* enum category */
     uint8_t source;   /* enum site_source */
     bool has_backward;
 };
 
-/* What one stack of a call site holds. */
+/* One stack of a call site. */
 struct diff_stack {
     stack_id stack; /* as recorded */
-    stack_id bare;  /* the same with all line numbers 0 */
+    stack_id bare;  /* the same, with all line numbers 0 */
     int64_t bytes;
     uint64_t count;
 };
 
 struct diff_site {
     struct diff_place place;
-    struct live_source source; /* of the stack that holds the most */
+    struct live_source source; /* of the stack that holds the most bytes */
     int64_t bytes;
     uint64_t count;
     size_t first_stack, stack_count; /* in diff_side.stacks */
@@ -49,7 +49,7 @@ struct diff_sum {
     uint64_t count;
 };
 
-/* When what is live was allocated. */
+/* The phase in which memory was allocated: enum phase, or one of these. */
 enum {
     DIFF_PHASE_BEFORE = PHASE_COUNT, /* before the recording began */
     DIFF_PHASE_UNEXPLAINED,
@@ -63,35 +63,35 @@ struct diff_side {
     uint32_t device;
     bool is_peak;     /* the moment is the active peak */
     bool has_events;  /* the device has a trace */
-    int64_t event;    /* of the moment: its index in the file; -1: before the first */
-    int64_t delay_us; /* after the first event in the file; TIME_NONE where unknown */
+    int64_t event;    /* of the moment: index in the file; -1: before the first */
+    int64_t delay_us; /* of the moment, after the first event; TIME_NONE: unknown */
     enum phase phase; /* of the moment */
-    struct moment at; /* active_bytes is what all below sums to */
+    struct moment at; /* the sums below each add up to at.active_bytes */
     int64_t reserved_peak_bytes;
-    bool unused_known;    /* how memory was cut up then follows from the capture */
-    int64_t unused_bytes; /* of what was reserved, in holes */
-    bool is_cut_up;       /* so much that a report on that moment tells of it */
+    bool unused_known;    /* the layout of memory at the moment is known */
+    int64_t unused_bytes; /* reserved but not active */
+    bool is_cut_up;       /* a report on that moment has a section on fragmentation */
     struct diff_site *sites;
     size_t site_count, site_capacity;
     struct diff_stack *stacks;
     size_t stack_count, stack_capacity;
     struct diff_sum categories[CATEGORY_LIMIT]; /* CATEGORY_COUNT: unexplained */
     struct diff_sum phases[DIFF_PHASES];
-    /* how it was recorded */
+    /* how the capture was recorded */
     bool has_python, has_operators;
-    int64_t before_bytes; /* of what is live: older than the recording, without a stack */
-    int64_t placed_bytes; /* of what is live: with a stack */
+    int64_t before_bytes; /* live memory that is older than the recording and has no stack */
+    int64_t placed_bytes; /* live memory with a stack */
     struct diff_setting {
         string_id key, value;
-    } * settings; /* of the allocator, by key */
+    } * settings; /* of the allocator, sorted by key */
     size_t setting_count, setting_capacity;
-    struct notice *notices; /* what a report on this capture would warn of */
+    struct notice *notices; /* the warnings of a report on this capture */
     size_t notice_count;
-    struct budget *budget; /* not owned: all above counts in it */
+    struct budget *budget; /* of all these arrays; not owned */
 };
 
-/* Of one device of a capture, at the moment that `options` name; `shared` are the symbols of both
- * sides, and `budget` theirs. Nothing of the capture is referred to afterwards. */
+/* Reduces one device of a capture, at the moment that `options` name. `shared` are the symbols of
+ * both sides. The result has no pointers into the capture. */
 bool diff_side_make(struct diff_side *side, const struct timeline *timeline,
                     struct site_table *sites, const struct report_options *options,
                     struct symbols *shared, struct budget *budget, struct error *err);

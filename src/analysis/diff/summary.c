@@ -2,12 +2,12 @@
 
 #include <stdio.h>
 
-#define NEARLY_ALL 0.9 /* of the difference */
+#define NEARLY_ALL 0.9 /* share of the difference */
 #define MOST       0.5
 #define HOW_SIZE   (2 * UNITS_TEXT_SIZE + 64)
-#define LEAST_PART 0.005 /* of what is live: less is no news */
+#define LEAST_PART 0.005 /* share of live memory; smaller changes are not mentioned */
 
-/* A size as a value: several in one sentence. */
+/* A size as text, returned by value for use in format arguments. */
 struct size {
     char text[UNITS_TEXT_SIZE];
 };
@@ -72,7 +72,7 @@ static bool describe(const struct writer *writer, const struct diff_line *line, 
     bool placed = row->stack != STACK_NONE;
     const char *category = category_name(line->category);
     const char *label = placed ? line->label.brief : line->label.full;
-    /* Without a stack there is no place, but a remark in parentheses. */
+    /* Without a stack the label is a remark in parentheses. */
     const char *first = placed ? label : category, *second = placed ? category : label;
     const char *open = placed ? " is at " : " is ", *bracket = placed ? "(" : "";
     const char *closed = placed ? ")" : "";
@@ -91,7 +91,7 @@ static bool describe(const struct writer *writer, const struct diff_line *line, 
                     size_of(writer, row->bytes[1]).text, detail);
 }
 
-/* The largest change in the direction of the whole; NULL where there is none. */
+/* The largest change in the direction of the total change; NULL: none. */
 static const struct diff_line *leading_line(const struct writer *writer)
 {
     const struct diff *diff = writer->diff;
@@ -125,7 +125,7 @@ static bool say_where(const struct writer *writer, const struct diff_line *line,
     return describe(writer, line, lead, err);
 }
 
-/* What changed in the other direction, where that is much. */
+/* Reports changes in the direction opposite to the total, if they are large. */
 static bool say_against(const struct writer *writer, struct error *err)
 {
     const struct diff *diff = writer->diff;
@@ -147,7 +147,7 @@ static bool say_against(const struct writer *writer, struct error *err)
                     size_of(writer, up).text, size_of(writer, down).text);
 }
 
-/* Holes that grew; where they are many, a report on B has a section on them. */
+/* Reports that unused reserved memory grew. */
 static bool say_reserved(const struct writer *writer, struct error *err)
 {
     const struct diff_side *a = &writer->diff->sides[0], *b = &writer->diff->sides[1];

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Makes `*items`, of `*count` items of `size` bytes, cover `need`; new ones are zero. */
+/* Extends an array to `need` items of `size` bytes; new items are zero. */
 static bool cover(void **items, size_t *count, size_t *capacity, size_t need, size_t size,
                   struct budget *budget, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* Strings, frames and stacks of one capture in the symbols that two captures share. */
+/* Translates strings, frames and stacks of one capture into symbols that two captures share. */
 #ifndef MEMSNAP_ANALYSIS_DIFF_SYMBOLS_H
 #define MEMSNAP_ANALYSIS_DIFF_SYMBOLS_H
 
@@ -7,13 +7,13 @@
 struct translation {
     const struct symbols *from;
     struct symbols *to;
-    struct budget *budget; /* of what is noted on the way; not owned */
-    /* by frame of `from`, one more than its ids in `to`; 0: not translated yet */
+    struct budget *budget; /* of these tables; not owned */
+    /* by frame of `from`: one more than its ids in `to`; 0: not translated yet */
     struct frame_twin {
-        frame_id exact, bare; /* as it is, and with line 0 */
+        frame_id exact, bare; /* as recorded, and with line 0 */
     } * frames;
     size_t frame_count, frame_capacity;
-    string_id *strings; /* by string of `from`, one more than its id in `to`; 0: not yet */
+    string_id *strings; /* by string of `from`: one more than its id in `to`; 0: not yet */
     size_t string_count, string_capacity;
     frame_id *scratch; /* a stack */
     size_t scratch_capacity;
@@ -21,14 +21,14 @@ struct translation {
 
 bool translate_string(struct translation *translation, string_id id, string_id *translated,
                       struct error *err);
-/* `bare`: with line 0. */
+/* `bare`: with all line numbers 0. */
 bool translate_frame(struct translation *translation, frame_id id, bool bare, frame_id *translated,
                      struct error *err);
 bool translate_stack(struct translation *translation, stack_id id, bool bare, stack_id *translated,
                      struct error *err);
 void translation_release(struct translation *translation);
 
-/* By bytes; what is a beginning of the other comes first. */
+/* Compares bytewise; a prefix comes first. */
 int symbols_compare(const struct symbols *symbols, string_id a, string_id b);
 
 #endif

@@ -12,7 +12,7 @@ static bool has_notice(const struct diff_side *side, const struct notice *notice
     return false;
 }
 
-/* What a report on either would warn of. */
+/* Adds the warnings of the reports on both captures. */
 static bool say_notices(struct diff *diff, struct error *err)
 {
     for (int side = 0; side < 2; side++) {
@@ -32,7 +32,6 @@ static bool say_notices(struct diff *diff, struct error *err)
     return true;
 }
 
-/* The letter of the side that has what the other lacks. */
 static const char *letter(bool b)
 {
     return b ? "B" : "A";
@@ -88,7 +87,7 @@ static bool say_phases(struct diff *diff, struct error *err)
                     phase_name(a->phase), phase_name(b->phase));
 }
 
-/* Where code was found again by name alone. */
+/* Warns if call sites could be matched by name only. */
 static bool say_matched(struct diff *diff, struct error *err)
 {
     bool any_stack = false, any_function = false;

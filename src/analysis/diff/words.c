@@ -42,7 +42,7 @@ int64_t diff_magnitude(int64_t value)
     return value == INT64_MIN ? INT64_MAX : value < 0 ? -value : value;
 }
 
-/* " (+12.1%)"; empty where `whole` is 0, and where the share is absurd. */
+/* " (+12.1%)"; empty if `whole` is 0, and for absurdly large shares. */
 static void percent(int64_t delta, int64_t whole, char text[PERCENT_SIZE])
 {
     double share = whole > 0 ? 100.0 * (double)delta / (double)whole : 0;

@@ -1,4 +1,4 @@
-/* Sentences about what changed. */
+/* Lists of sentences about a comparison. */
 #ifndef MEMSNAP_ANALYSIS_DIFF_WORDS_H
 #define MEMSNAP_ANALYSIS_DIFF_WORDS_H
 
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/units.h"
 
-/* Plain sentences, malloc'ed; raw bytes: escape before showing. */
+/* malloc'ed raw bytes: escape before showing. */
 struct diff_words {
     char *items[16]; /* more are dropped */
     size_t count;

@@ -64,7 +64,7 @@ static const struct words all_words[] = {
      .closer = CLOSER_SUGGEST},
 };
 
-/* A kind without words of its own is still reported. */
+/* For a kind without words of its own. */
 static const struct words plain_words = {.value = "the value is", .blame = MOST_OF};
 
 static const struct words *words_of(const struct check_kind *kind)
