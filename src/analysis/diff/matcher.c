@@ -90,12 +90,13 @@ static int compare_items(const void *a, const void *b, void *matcher)
 
 static void add_side(struct diff_matcher *matcher, const struct diff_side *side, uint32_t number)
 {
-    struct diff_item *first = matcher->items + matcher->item_count;
+    if (side->site_count == 0)
+        return;
+    struct diff_item *first = &matcher->items[matcher->item_count];
     for (size_t i = 0; i < side->site_count; i++)
         matcher->items[matcher->item_count++] = (struct diff_item){
             &side->sites[i], number, (uint32_t)i, DIFF_NONE, STRING_EMPTY, false};
-    if (side->site_count > 0)
-        qsort_r(first, side->site_count, sizeof(*first), compare_items, matcher);
+    qsort_r(first, side->site_count, sizeof(*first), compare_items, matcher);
 }
 
 /* 0 only if both sides hold the same. */

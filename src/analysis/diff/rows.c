@@ -116,11 +116,10 @@ static bool look_at_stacks(const struct diff_matcher *matcher, struct diff_rows 
         return false;
     for (size_t i = 0; i < matcher->item_count; i++) {
         const struct diff_item *item = &matcher->items[i];
-        const struct diff_stack *stacks =
-            matcher->sides[item->side]->stacks + item->site->first_stack;
+        const struct diff_side *side = matcher->sides[item->side];
         for (size_t j = 0; j < item->site->stack_count; j++)
-            parts[count++] =
-                (struct part){item->row, item->side ^ (uint32_t)matcher->swapped, &stacks[j]};
+            parts[count++] = (struct part){item->row, item->side ^ (uint32_t)matcher->swapped,
+                                           &side->stacks[item->site->first_stack + j]};
     }
     if (count > 0)
         qsort(parts, count, sizeof(*parts), compare_parts);

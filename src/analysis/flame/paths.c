@@ -213,6 +213,7 @@ bool flame_paths_stack(struct flame_paths *paths, stack_id stack, struct flame_p
     if (paths->spans[stack].count_plus_one == 0 && !make_path(paths, stack, err))
         return false;
     const struct path_span *span = &paths->spans[stack];
-    *path = (struct flame_path){paths->items + span->first, span->count_plus_one - 1};
+    size_t count = span->count_plus_one - 1;
+    *path = (struct flame_path){count > 0 ? &paths->items[span->first] : NULL, count};
     return true;
 }
