@@ -19,16 +19,16 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/code/site_pattern_test.c \
 	tests/unit/analysis/code/site_test.c \
 	tests/unit/analysis/curves/bands_test.c \
-	tests/unit/analysis/diff_test.c \
-	tests/unit/analysis/findings_test.c \
-	tests/unit/analysis/flame_test.c \
-	tests/unit/analysis/growth_fit_test.c \
-	tests/unit/analysis/growth_test.c \
-	tests/unit/analysis/pending_test.c \
+	tests/unit/analysis/diff/diff_test.c \
+	tests/unit/analysis/flame/flame_test.c \
+	tests/unit/analysis/growth/growth_fit_test.c \
+	tests/unit/analysis/growth/growth_test.c \
+	tests/unit/analysis/growth/pending_test.c \
 	tests/unit/analysis/phase/steps_test.c \
 	tests/unit/analysis/pool/fragmentation_test.c \
 	tests/unit/analysis/pool/oom_test.c \
 	tests/unit/analysis/pool/segment_map_test.c \
-	tests/unit/analysis/report_notices_test.c \
-	tests/unit/analysis/report_test.c \
+	tests/unit/analysis/report/findings_test.c \
+	tests/unit/analysis/report/report_notices_test.c \
+	tests/unit/analysis/report/report_test.c \
 	tests/unit/analysis/suite.c
