@@ -6,16 +6,10 @@
 #include "render/analyze/growth.h"
 #include "render/analyze/internal.h"
 #include "render/analyze/memory.h"
-#include "render/core/json_frames.h"
+#include "render/core/input_line.h"
 #include "render/core/site_type.h"
 
 #define SCHEMA "memsnap.analyze/1"
-
-static void put_text(struct json_writer *json, const char *key, const struct symbols *symbols,
-                     string_id id)
-{
-    json_put_name(json, key, symbols_text(symbols, id));
-}
 
 static void put_time(struct json_writer *json, const char *key, int64_t time_us)
 {
@@ -26,17 +20,14 @@ static void put_time(struct json_writer *json, const char *key, int64_t time_us)
 static void put_input(struct json_writer *json, const struct analysis *analysis)
 {
     const struct snapshot *snapshot = analysis->snapshot;
-    json_put_open(json, "input", '{');
-    json_put_string(json, "path", analysis->path);
-    json_put_string(json, "format", "allocator-snapshot");
-    if (snapshot->input_bytes)
-        json_put_count(json, "bytes", snapshot->input_bytes);
-    json_put_string(json, "encoding", snapshot->encoding == ENCODING_PICKLE ? "pickle" : "json");
-    if (snapshot->encoding == ENCODING_PICKLE)
-        json_put_integer(json, "protocol", snapshot->protocol);
-    json_put_string(json, "compression",
-                    snapshot->compression == COMPRESSION_GZIP ? "gzip" : "none");
-    json_put_close(json, '}');
+    const struct input_line input = {
+        .path = analysis->path,
+        .bytes = snapshot->input_bytes,
+        .encoding = snapshot->encoding,
+        .protocol = snapshot->protocol,
+        .compression = snapshot->compression,
+    };
+    json_put_input(json, "input", "allocator-snapshot", &input);
 }
 
 static void put_settings(struct json_writer *json, const struct snapshot *snapshot)
@@ -77,45 +68,44 @@ static void put_trace(struct json_writer *json, const struct timeline *timeline)
     json_put_close(json, '}');
 }
 
-static void put_curve(struct json_writer *json, const char *key, const struct trace *trace,
-                      const struct curve *curve, bool with_time)
+static struct value peak_time(const void *data, const struct field_context *context)
 {
-    json_put_open(json, key, '{');
-    json_put_integer(json, "baseline_bytes", curve->baseline_bytes);
-    json_put_integer(json, "peak_bytes", curve->peak_bytes);
-    json_put_integer(json, "peak_event", trace_file_event(trace, curve->peak_event));
-    if (with_time && curve->peak_event >= 0)
-        put_time(json, "peak_time_us", trace_time(trace, (size_t)curve->peak_event));
-    json_put_integer(json, "end_bytes", curve->end_bytes);
-    json_put_close(json, '}');
+    int64_t item = ((const struct curve *)data)->peak_event;
+    int64_t time_us = item < 0 ? TIME_NONE : trace_time(context->trace, (size_t)item);
+    return time_us == TIME_NONE ? value_none() : value_integer(time_us);
 }
 
-static void put_reserved(struct json_writer *json, const struct timeline *timeline)
-{
-    const struct reserved_curve *reserved = &timeline->reserved;
-    json_put_open(json, "reserved", '{');
-    json_put_integer(json, "start_bytes", reserved->start_bytes);
-    json_put_integer(json, "peak_bytes", reserved->peak_bytes);
-    json_put_integer(json, "peak_event", trace_file_event(timeline->trace, reserved->peak_event));
-    json_put_integer(json, "end_bytes", reserved->end_bytes);
-    json_put_integer(json, "at_active_peak_bytes", reserved->at_active_peak_bytes);
-    json_put_integer(json, "active_at_peak_bytes", reserved->active_at_peak_bytes);
-    json_put_close(json, '}');
-}
+#define ROW struct curve
+static const struct row_type active_type =
+    ROW_TYPE("active", ROW, FIELD(ROW, BYTES, baseline_bytes), FIELD(ROW, BYTES, peak_bytes),
+             FIELD(ROW, EVENT, peak_event), FIELD_CALL(TIME, "peak_time_us", peak_time),
+             FIELD(ROW, BYTES, end_bytes));
+static const struct row_type allocated_type =
+    ROW_TYPE("allocated", ROW, FIELD(ROW, BYTES, baseline_bytes), FIELD(ROW, BYTES, peak_bytes),
+             FIELD(ROW, EVENT, peak_event), FIELD(ROW, BYTES, end_bytes));
+#undef ROW
 
-static void put_state(struct json_writer *json, const struct memory_state *state)
+#define ROW struct reserved_curve
+static const struct row_type reserved_type =
+    ROW_TYPE("reserved", ROW, FIELD(ROW, BYTES, start_bytes), FIELD(ROW, BYTES, peak_bytes),
+             FIELD(ROW, EVENT, peak_event), FIELD(ROW, BYTES, end_bytes),
+             FIELD(ROW, BYTES, at_active_peak_bytes), FIELD(ROW, BYTES, active_at_peak_bytes));
+#undef ROW
+
+#define ROW struct memory_state
+static const struct row_type state_type =
+    ROW_TYPE("state", ROW, FIELD(ROW, COUNT, segments), FIELD(ROW, COUNT, blocks),
+             FIELD(ROW, BYTES, reserved_bytes), FIELD(ROW, BYTES, allocated_bytes),
+             FIELD(ROW, BYTES, active_bytes), FIELD(ROW, BYTES, requested_bytes),
+             FIELD(ROW, BYTES, rounding_bytes), FIELD(ROW, BYTES, inactive_bytes),
+             FIELD(ROW, BYTES, largest_inactive_block_bytes));
+#undef ROW
+
+/* An object under the name of its type. */
+static void put_object(struct json_writer *json, const struct row_type *type, const void *row,
+                       const struct field_context *context)
 {
-    json_put_open(json, "state", '{');
-    json_put_count(json, "segments", state->segments);
-    json_put_count(json, "blocks", state->blocks);
-    json_put_count(json, "reserved_bytes", state->reserved_bytes);
-    json_put_count(json, "allocated_bytes", state->allocated_bytes);
-    json_put_count(json, "active_bytes", state->active_bytes);
-    json_put_count(json, "requested_bytes", state->requested_bytes);
-    json_put_integer(json, "rounding_bytes", state->rounding_bytes);
-    json_put_count(json, "inactive_bytes", state->inactive_bytes);
-    json_put_count(json, "largest_inactive_block_bytes", state->largest_inactive_block_bytes);
-    json_put_close(json, '}');
+    json_put_row(json, type->name, type, row, context);
 }
 
 /* Only where --at was given: without it the lists describe the active peak. */
@@ -132,20 +122,10 @@ static void put_at(struct json_writer *json, const struct device_report *report)
     json_put_close(json, '}');
 }
 
-static void put_annotations(struct json_writer *json, const struct device_report *report)
-{
-    if (report->annotations.count == 0)
-        return;
-    json_put_open(json, "annotations", '[');
-    for (size_t i = 0; i < report->annotations.count; i++) {
-        json_put_open(json, NULL, '{');
-        put_text(json, "name", report->timeline->snapshot->symbols,
-                 report->annotations.items[i].name);
-        put_time(json, "start_time_us", report->annotations.items[i].time_us);
-        json_put_close(json, '}');
-    }
-    json_put_close(json, ']');
-}
+#define ROW struct open_annotation
+static const struct row_type annotation_type = ROW_TYPE(
+    "annotations", ROW, FIELD(ROW, STRING, name), FIELD_AS(ROW, TIME, "start_time_us", time_us));
+#undef ROW
 
 static void put_device(struct json_writer *json, const struct analysis *analysis,
                        const struct device_report *report)
@@ -155,13 +135,15 @@ static void put_device(struct json_writer *json, const struct analysis *analysis
     json_put_open(json, NULL, '{');
     json_put_count(json, "device", timeline->device);
     put_trace(json, timeline);
-    put_curve(json, "active", timeline->trace, &timeline->active, true);
-    put_curve(json, "allocated", timeline->trace, &timeline->allocated, false);
-    put_reserved(json, timeline);
-    put_state(json, &timeline->state);
+    put_object(json, &active_type, &timeline->active, &context);
+    put_object(json, &allocated_type, &timeline->allocated, &context);
+    put_object(json, &reserved_type, &timeline->reserved, &context);
+    put_object(json, &state_type, &timeline->state, &context);
     if (analysis->at_given)
         put_at(json, report);
-    put_annotations(json, report);
+    if (report->annotations.count > 0)
+        json_put_rows(json, &annotation_type, report->annotations.items, report->annotations.count,
+                      &context);
     baseline_json(json, report);
     phases_json(json, report);
     json_put_rows(json, &category_type, report->categories, report->category_count, &context);
@@ -191,20 +173,14 @@ static void put_warnings(struct json_writer *json, const struct analysis *analys
     json_put_close(json, ']');
 }
 
-static void put_unknown_keys(struct json_writer *json, const struct snapshot *snapshot)
-{
-    json_put_open(json, "unknown_keys", '[');
-    for (size_t i = 0; i < snapshot->unknown_key_count; i++) {
-        json_put_open(json, NULL, '{');
-        json_put_string(json, "where", snapshot->unknown_keys[i].where);
-        put_text(json, "key", snapshot->symbols, snapshot->unknown_keys[i].key);
-        json_put_close(json, '}');
-    }
-    json_put_close(json, ']');
-}
+#define ROW struct unknown_key
+static const struct row_type unknown_key_type =
+    ROW_TYPE("unknown_keys", ROW, FIELD(ROW, WORD, where), FIELD(ROW, STRING, key));
+#undef ROW
 
 bool analyze_json(FILE *out, const struct analysis *analysis)
 {
+    const struct field_context context = {.symbols = analysis->snapshot->symbols};
     struct json_writer json;
     json_writer_init(&json, out);
     json_put_open(&json, NULL, '{');
@@ -217,7 +193,8 @@ bool analyze_json(FILE *out, const struct analysis *analysis)
     json_put_close(&json, ']');
     put_warnings(&json, analysis);
     if (analysis->verbose)
-        put_unknown_keys(&json, analysis->snapshot);
+        json_put_rows(&json, &unknown_key_type, analysis->snapshot->unknown_keys,
+                      analysis->snapshot->unknown_key_count, &context);
     json_put_close(&json, '}');
     return json_writer_finish(&json);
 }

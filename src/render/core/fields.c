@@ -52,35 +52,10 @@ struct text site_operator_text(const struct symbols *symbols, const struct site 
     return (struct text){op.bytes, in_label ? 0 : op.size};
 }
 
-/* A whole number of any type, extended to 64 bits. */
-static struct value whole_at(const struct field *field, const void *at)
-{
-    union {
-        int64_t i64;
-        uint64_t u64;
-        int32_t i32;
-        uint32_t u32;
-        int16_t i16;
-        uint16_t u16;
-        int8_t i8;
-        uint8_t u8;
-    } member;
-    memcpy(&member, at, field->size <= sizeof(member) ? field->size : sizeof(member));
-    if (field->is_signed)
-        return value_integer(field->size == 8   ? member.i64
-                             : field->size == 4 ? member.i32
-                             : field->size == 2 ? member.i16
-                                                : member.i8);
-    return value_count(field->size == 8   ? member.u64
-                       : field->size == 4 ? member.u32
-                       : field->size == 2 ? member.u16
-                                          : member.u8);
-}
-
 static struct value event_at(const struct field *field, const void *at,
                              const struct field_context *context)
 {
-    struct value value = whole_at(field, at);
+    struct value value = field_whole(field, at);
     int64_t item = value.integer;
     if (!field->is_signed)
         item = value.count == EVENT_NEVER ? -1 : (int64_t)value.count;
@@ -105,7 +80,7 @@ static struct value member_of(const struct field *field, const void *row,
     const void *at = (const char *)row + field->offset;
     switch (field->kind) {
     case FIELD_TIME: {
-        struct value time = whole_at(field, at);
+        struct value time = field_whole(field, at);
         return time.integer == TIME_NONE ? value_none() : time;
     }
     case FIELD_EVENT:
@@ -118,9 +93,9 @@ static struct value member_of(const struct field *field, const void *row,
     case FIELD_FLAG:
         return (struct value){VALUE_FLAG, .flag = *(const bool *)at};
     case FIELD_NAME:
-        return value_word(field->name((unsigned)whole_at(field, at).count));
+        return value_word(field->name((unsigned)field_whole(field, at).count));
     case FIELD_CATEGORY:
-        return value_word(category_name((enum category)whole_at(field, at).count));
+        return value_word(category_name((enum category)field_whole(field, at).count));
     case FIELD_WORD:
     case FIELD_LABEL:
         return value_word(*(const char *const *)at);
@@ -136,7 +111,7 @@ static struct value member_of(const struct field *field, const void *row,
     case FIELD_CUSTOM:
         return value_none();
     default:
-        return whole_at(field, at);
+        return field_whole(field, at);
     }
 }
 

@@ -227,6 +227,25 @@ struct value value_word(const char *word);
 /* Text composed in context->scratch. */
 struct value value_scratch(const struct field_context *context);
 
+/* A member that is a whole number of any type. */
+static inline struct value field_whole(const struct field *field, const void *at)
+{
+    switch (field->size) {
+    case 8:
+        return (struct value){field->is_signed ? VALUE_INTEGER : VALUE_COUNT,
+                              .count = *(const uint64_t *)at};
+    case 4:
+        return field->is_signed ? value_integer(*(const int32_t *)at)
+                                : value_count(*(const uint32_t *)at);
+    case 2:
+        return field->is_signed ? value_integer(*(const int16_t *)at)
+                                : value_count(*(const uint16_t *)at);
+    default:
+        return field->is_signed ? value_integer(*(const int8_t *)at)
+                                : value_count(*(const uint8_t *)at);
+    }
+}
+
 struct value field_value(const struct field *field, const void *row,
                          const struct field_context *context);
 

@@ -33,3 +33,19 @@ bool input_line(const struct page *page, const struct input_line *input)
     buffer_release(&text);
     return ok;
 }
+
+void json_put_input(struct json_writer *json, const char *key, const char *format,
+                    const struct input_line *input)
+{
+    json_put_open(json, key, '{');
+    json_put_string(json, "path", input->path);
+    if (format)
+        json_put_string(json, "format", format);
+    if (input->bytes)
+        json_put_count(json, "bytes", input->bytes);
+    json_put_string(json, "encoding", encoding_name(input->encoding));
+    if (input->encoding == ENCODING_PICKLE)
+        json_put_integer(json, "protocol", input->protocol);
+    json_put_string(json, "compression", input->compression == COMPRESSION_GZIP ? "gzip" : "none");
+    json_put_close(json, '}');
+}

@@ -3,6 +3,7 @@
 #define MEMSNAP_RENDER_CORE_INPUT_LINE_H
 
 #include "model/layer_trace.h"
+#include "render/core/json.h"
 #include "render/core/page.h"
 
 struct input_line {
@@ -16,5 +17,9 @@ struct input_line {
 
 /* "file (1.2 MiB, pickle protocol 4, gzip)". False: out of memory. */
 bool input_line(const struct page *page, const struct input_line *input);
+
+/* The same as an object; `format` is NULL where the report has another place for it. */
+void json_put_input(struct json_writer *json, const char *key, const char *format,
+                    const struct input_line *input);
 
 #endif

@@ -4,15 +4,21 @@
 bool record_string(struct record_writer *records, const struct field_context *context, string_id id,
                    struct error *err)
 {
-    struct text text = symbols_text(context->symbols, id);
-    const struct text *cell;
-    if (id == STRING_EMPTY || !records->strings) {
-        record_text(records, text.bytes, text.size);
+    const struct text *cell = NULL;
+    if (id == STRING_EMPTY) {
+        record_none(records);
         return true;
     }
-    cell = record_cells_find(records->strings, id);
-    if (!cell)
+    if (records->strings)
+        cell = record_cells_find(records->strings, id);
+    if (!cell) {
+        struct text text = symbols_text(context->symbols, id);
+        if (!records->strings) {
+            record_text(records, text.bytes, text.size);
+            return true;
+        }
         cell = record_cells_make(records->strings, records, id, text.bytes, text.size, err);
+    }
     if (cell)
         record_cell(records, *cell);
     return cell;
@@ -52,18 +58,52 @@ static bool put_value(struct record_writer *records, const struct field *field,
     }
 }
 
+static bool put_field(struct record_writer *records, const struct field *field, const void *row,
+                      const struct field_context *context, struct error *err)
+{
+    if (field->record)
+        return field->record(records, row, context, err);
+    struct value value = field_value(field, row, context);
+    return put_value(records, field, &value, context, err);
+}
+
+/* Most cells are just a number or a string: they take a shorter way. */
+static inline bool put_member(struct record_writer *records, const struct field *field,
+                              const void *row, const struct field_context *context,
+                              struct error *err)
+{
+    const void *at = (const char *)row + field->offset;
+    switch (field->kind) {
+    case FIELD_BYTES:
+    case FIELD_COUNT:
+    case FIELD_NUMBER: {
+        struct value value = field_whole(field, at);
+        if (value.kind == VALUE_INTEGER)
+            record_integer(records, value.integer);
+        else
+            record_count(records, value.count);
+        return true;
+    }
+    case FIELD_STACK:
+        if (*(const stack_id *)at == STACK_NONE)
+            record_none(records);
+        else
+            record_count(records, *(const stack_id *)at);
+        return true;
+    case FIELD_STRING:
+        return record_string(records, context, *(const string_id *)at, err);
+    default:
+        return put_field(records, field, row, context, err);
+    }
+}
+
 bool record_put_row(struct record_writer *records, const void *row,
                     const struct field_context *context, struct error *err)
 {
     for (size_t i = 0; i < records->columns; i++) {
         const struct field *field = records->fields[i];
-        if (field->record) {
-            if (!field->record(records, row, context, err))
-                return false;
-            continue;
-        }
-        struct value value = field_value(field, row, context);
-        if (!put_value(records, field, &value, context, err))
+        if (!(records->is_member[i] ? put_member(records, field, row, context, err)
+                                    : put_field(records, field, row, context, err)))
             return false;
     }
     return record_end(records, err);

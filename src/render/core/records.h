@@ -32,6 +32,7 @@ struct record_writer {
     enum record_format format;
     const char *name;                        /* of the row type */
     const struct field *fields[FIELDS_MOST]; /* a column each */
+    bool is_member[FIELDS_MOST];             /* just a member of the row, always present */
     size_t columns, column;                  /* how many; the next one's index */
     char *bytes;                             /* what is not yet handed to `out` */
     size_t used;

@@ -23,7 +23,6 @@ bool diff_sites_text(const struct page *page, const struct diff_report *report,
 
 /* Members of an object. */
 void diff_json_bytes(struct json_writer *json, const int64_t bytes[2]);
-void diff_json_input(struct json_writer *json, const char *key, const struct input_line *input);
 /* `first` stands before them; NULL: nothing */
 void diff_json_words(struct json_writer *json, const char *key, const struct diff_words *words,
                      const char *first);

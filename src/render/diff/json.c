@@ -9,19 +9,6 @@ void diff_json_bytes(struct json_writer *json, const int64_t bytes[2])
     json_put_integer(json, "delta_bytes", diff_delta(bytes[0], bytes[1]));
 }
 
-void diff_json_input(struct json_writer *json, const char *key, const struct input_line *input)
-{
-    json_put_open(json, key, '{');
-    json_put_string(json, "path", input->path);
-    if (input->bytes)
-        json_put_count(json, "bytes", input->bytes);
-    json_put_string(json, "encoding", encoding_name(input->encoding));
-    if (input->encoding == ENCODING_PICKLE)
-        json_put_integer(json, "protocol", input->protocol);
-    json_put_string(json, "compression", input->compression == COMPRESSION_GZIP ? "gzip" : "none");
-    json_put_close(json, '}');
-}
-
 void diff_json_limit(struct json_writer *json, const struct diff_limit *limit)
 {
     if (!limit->given)
@@ -118,8 +105,8 @@ bool diff_json(FILE *out, const struct diff_report *report)
         json_put_string(&json, "a_at", report->at[0]);
         json_put_string(&json, "b_at", report->at[1]);
     }
-    diff_json_input(&json, "a_input", &report->inputs[0]);
-    diff_json_input(&json, "b_input", &report->inputs[1]);
+    json_put_input(&json, "a_input", NULL, &report->inputs[0]);
+    json_put_input(&json, "b_input", NULL, &report->inputs[1]);
     put_device(&json, &report->devices[0], report->remark);
     if (report->device_count > 1) {
         json_put_open(&json, "more_devices", '[');

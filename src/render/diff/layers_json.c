@@ -22,8 +22,8 @@ bool layers_diff_json(FILE *out, const struct layers_diff_report *report)
     json_put_string(&json, "schema", DIFF_SCHEMA);
     json_put_string(&json, "format", "layer-trace");
     json_put_string(&json, "at", "forward");
-    diff_json_input(&json, "a_input", &report->inputs[0]);
-    diff_json_input(&json, "b_input", &report->inputs[1]);
+    json_put_input(&json, "a_input", NULL, &report->inputs[0]);
+    json_put_input(&json, "b_input", NULL, &report->inputs[1]);
     diff_json_bytes(&json, activations);
     put_figure(&json, "peak_allocated", a->allocated.bytes, b->allocated.bytes);
     put_figure(&json, "peak_reserved", a->reserved.bytes, b->reserved.bytes);

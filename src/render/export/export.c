@@ -68,33 +68,31 @@ static struct export_sheet *sheet_of(struct record_writer *records)
     return (struct export_sheet *)records;
 }
 
+/* The cell of a stack in `cells`, which are made together with the other ones. */
 static bool put_cell(struct record_writer *records, const struct record_cells *cells,
-                     stack_id stack)
+                     stack_id stack, struct error *err)
 {
-    record_cell(records, *record_cells_find(cells, stack));
-    return true;
+    const struct text *cell = NULL;
+    if (stack == STACK_NONE) {
+        record_none(records);
+        return true;
+    }
+    cell = record_cells_find(cells, stack);
+    if (!cell && make_site(sheet_of(records), stack, err))
+        cell = record_cells_find(cells, stack);
+    if (cell)
+        record_cell(records, *cell);
+    return cell;
 }
 
 bool export_put_label(struct record_writer *records, stack_id stack, struct error *err)
 {
-    struct export_sheet *sheet = sheet_of(records);
-    if (stack == STACK_NONE) {
-        record_none(records);
-        return true;
-    }
-    return (record_cells_find(&sheet->operators, stack) || make_site(sheet, stack, err)) &&
-           put_cell(records, &sheet->labels, stack);
+    return put_cell(records, &sheet_of(records)->labels, stack, err);
 }
 
 bool export_put_operator(struct record_writer *records, stack_id stack, struct error *err)
 {
-    struct export_sheet *sheet = sheet_of(records);
-    if (stack == STACK_NONE) {
-        record_none(records);
-        return true;
-    }
-    return (record_cells_find(&sheet->operators, stack) || make_site(sheet, stack, err)) &&
-           put_cell(records, &sheet->operators, stack);
+    return put_cell(records, &sheet_of(records)->operators, stack, err);
 }
 
 bool export_put_source_label(struct record_writer *records, const struct live_source *source,

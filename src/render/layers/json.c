@@ -1,41 +1,91 @@
-#include "render/core/json.h"
+#include "render/core/input_line.h"
+#include "render/core/rows.h"
 #include "render/layers/layers.h"
 #include "render/layers/path.h"
 
 #define SCHEMA "memsnap.layers/1"
 
-static void put_name(struct json_writer *json, const struct layer_trace *trace, string_id name)
-{
-    json_put_text(json, "module_name", symbols_text(trace->symbols, name));
-}
-
 static void put_input(struct json_writer *json, const struct layers_analysis *analysis)
 {
     const struct layer_trace *trace = analysis->report->trace;
-    json_put_open(json, "input", '{');
-    json_put_string(json, "path", analysis->path);
-    json_put_string(json, "format", "layer-trace");
-    if (trace->input_bytes)
-        json_put_count(json, "bytes", trace->input_bytes);
-    json_put_string(json, "encoding", encoding_name(trace->encoding));
-    if (trace->protocol >= 0)
-        json_put_integer(json, "protocol", trace->protocol);
-    json_put_string(json, "compression", trace->compression == COMPRESSION_GZIP ? "gzip" : "none");
-    json_put_close(json, '}');
+    const struct input_line input = {
+        .path = analysis->path,
+        .bytes = trace->input_bytes,
+        .encoding = trace->encoding,
+        .protocol = trace->protocol,
+        .compression = trace->compression,
+    };
+    json_put_input(json, "input", "layer-trace", &input);
 }
 
-static void put_peak(struct json_writer *json, const char *key, const struct layer_trace *trace,
-                     const struct layers_peak *peak)
+/* A row of the trace, by its number. context->user is the struct layers_report. */
+struct trace_row {
+    int64_t bytes; /* of a peak */
+    struct layer_row row;
+    uint32_t trace;
+};
+
+static struct value pass(const void *data, const struct field_context *context)
 {
+    (void)context;
+    return value_word(((const struct trace_row *)data)->row.is_forward ? "forward" : "backward");
+}
+
+#define ROW struct trace_row
+static const struct row_type peak_type = ROW_TYPE(
+    "peak", ROW, FIELD(ROW, BYTES, bytes), FIELD_AS(ROW, MODULE, "module_name", row.module_name),
+    FIELD_CALL(WORD, "phase", pass), FIELD(ROW, NUMBER, trace));
+
+static const struct row_type producer_type = ROW_TYPE(
+    "top_forward_activation_producers", ROW, FIELD_AS(ROW, MODULE, "module_name", row.module_name),
+    FIELD_AS(ROW, BYTES, "memory_activations", row.memory_activations),
+    FIELD_AS(ROW, BYTES, "memory_diff", row.memory_diff),
+    FIELD_AS(ROW, BYTES, "module_params", row.module_params), FIELD(ROW, NUMBER, trace));
+#undef ROW
+
+static bool has_column(const struct field_context *context, int column)
+{
+    return ((const struct layers_report *)context->user)->trace->present >> column & 1;
+}
+
+static bool has_saved(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return has_column(context, LAYER_SAVED_ACTIVATIONS);
+}
+
+static bool has_forward_time(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return has_column(context, LAYER_FORWARD_US);
+}
+
+static bool has_backward_time(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return has_column(context, LAYER_BACKWARD_US);
+}
+
+#define ROW struct layers_module
+static const struct row_type module_type = ROW_TYPE(
+    "modules", ROW, FIELD_AS(ROW, MODULE, "module_name", name),
+    FIELD_AS(ROW, BYTES, "module_params", params),
+    FIELD_AS(ROW, BYTES, "memory_activations", activations), FIELD(ROW, BYTES, memory_diff),
+    FIELD_AS(ROW, BYTES, "saved_activations", saved, .present = has_saved),
+    FIELD(ROW, BYTES, all_gathered), FIELD_AS(ROW, COUNT, "forward_traces", forward_rows),
+    FIELD_AS(ROW, COUNT, "backward_traces", backward_rows),
+    FIELD(ROW, REAL, forward_us, .present = has_forward_time),
+    FIELD(ROW, REAL, backward_us, .present = has_backward_time));
+#undef ROW
+
+static void put_peak(struct json_writer *json, const char *key, const struct layers_peak *peak,
+                     const struct field_context *context)
+{
+    const struct layers_report *report = context->user;
     if (peak->row == LAYERS_NONE)
         return;
-    const struct layer_row *row = &trace->rows[peak->row];
-    json_put_open(json, key, '{');
-    json_put_integer(json, "bytes", peak->bytes);
-    put_name(json, trace, row->module_name);
-    json_put_string(json, "phase", row->is_forward ? "forward" : "backward");
-    json_put_count(json, "trace", peak->row);
-    json_put_close(json, '}');
+    const struct trace_row row = {peak->bytes, report->trace->rows[peak->row], peak->row};
+    json_put_row(json, key, &peak_type, &row, context);
 }
 
 static void put_counts(struct json_writer *json, const struct layers_report *report)
@@ -54,70 +104,54 @@ static size_t limited(size_t count, size_t top)
     return top && top < count ? top : count;
 }
 
-static void put_producers(struct json_writer *json, const struct layers_analysis *analysis)
+static void put_producers(struct json_writer *json, const struct layers_analysis *analysis,
+                          const struct field_context *context)
 {
     const struct layers_report *report = analysis->report;
     size_t count = limited(report->producer_count, analysis->producers);
-    json_put_open(json, "top_forward_activation_producers", '[');
+    json_put_open(json, producer_type.name, '[');
     for (size_t i = 0; i < count; i++) {
-        const struct layer_row *row = &report->trace->rows[report->producers[i]];
-        json_put_open(json, NULL, '{');
-        put_name(json, report->trace, row->module_name);
-        json_put_integer(json, "memory_activations", row->memory_activations);
-        json_put_integer(json, "memory_diff", row->memory_diff);
-        json_put_integer(json, "module_params", row->module_params);
-        json_put_count(json, "trace", report->producers[i]);
-        json_put_close(json, '}');
+        const struct trace_row row = {0, report->trace->rows[report->producers[i]],
+                                      report->producers[i]};
+        json_put_row(json, NULL, &producer_type, &row, context);
     }
     json_put_close(json, ']');
 }
 
-static void put_modules(struct json_writer *json, const struct layers_report *report)
-{
-    uint32_t present = report->trace->present;
-    json_put_open(json, "modules", '[');
-    for (size_t i = 0; i < report->module_count; i++) {
-        const struct layers_module *module = &report->modules[i];
-        json_put_open(json, NULL, '{');
-        put_name(json, report->trace, module->name);
-        json_put_integer(json, "module_params", module->params);
-        json_put_integer(json, "memory_activations", module->activations);
-        json_put_integer(json, "memory_diff", module->memory_diff);
-        if (present >> LAYER_SAVED_ACTIVATIONS & 1)
-            json_put_integer(json, "saved_activations", module->saved);
-        json_put_integer(json, "all_gathered", module->all_gathered);
-        json_put_count(json, "forward_traces", module->forward_rows);
-        json_put_count(json, "backward_traces", module->backward_rows);
-        if (present >> LAYER_FORWARD_US & 1)
-            json_put_real(json, "forward_us", module->forward_us);
-        if (present >> LAYER_BACKWARD_US & 1)
-            json_put_real(json, "backward_us", module->backward_us);
-        json_put_close(json, '}');
-    }
-    json_put_close(json, ']');
-}
-
-static void put_gathered(struct json_writer *json, const struct layers_report *report)
+static void put_gathered(struct json_writer *json, const struct layers_report *report,
+                         const struct field_context *context)
 {
     json_put_open(json, "all_gathered", '{');
     json_put_integer(json, "forward_bytes", report->gathered_forward);
     json_put_integer(json, "backward_bytes", report->gathered_backward);
-    put_peak(json, "max_cumulative", report->trace, &report->gathered);
+    put_peak(json, "max_cumulative", &report->gathered, context);
     json_put_close(json, '}');
 }
 
-static void put_shard(struct json_writer *json, const struct layers_report *report,
+/* A block that could be sharded. */
+struct block {
+    struct text module_name;
+    int64_t parameter_bytes, saved_bytes;
+    bool worth;
+};
+
+#define ROW struct block
+static const struct row_type block_type =
+    ROW_TYPE("blocks", ROW, FIELD(ROW, TEXT, module_name), FIELD(ROW, BYTES, parameter_bytes),
+             FIELD(ROW, BYTES, saved_bytes), FIELD(ROW, FLAG, worth));
+#undef ROW
+
+static void put_block(struct json_writer *json, const struct layers_report *report,
                       const struct layers_shard *shard)
 {
     struct buffer name = BUFFER_INIT;
     layers_path(report, shard->node, true, &name);
     json->failed = json->failed || name.failed;
-    json_put_open(json, NULL, '{');
-    json_put_text(json, "module_name", (struct text){name.size ? name.bytes : "", name.size});
-    json_put_integer(json, "parameter_bytes", report->nodes[shard->node].params);
-    json_put_integer(json, "saved_bytes", shard->saved_bytes);
-    json_put_bool(json, "worth", shard->worth);
-    json_put_close(json, '}');
+    const struct block block = {{name.size ? name.bytes : "", name.size},
+                                report->nodes[shard->node].params,
+                                shard->saved_bytes,
+                                shard->worth};
+    json_put_row(json, NULL, &block_type, &block, &(struct field_context){0});
     buffer_release(&name);
 }
 
@@ -129,9 +163,9 @@ static void put_sharding(struct json_writer *json, const struct layers_analysis 
     json_put_count(json, "ranks", report->options.ranks);
     json_put_integer(json, "saved_bytes", report->shard_saved);
     json_put_integer(json, "worth_saved_bytes", report->worth_saved);
-    json_put_open(json, "blocks", '[');
+    json_put_open(json, block_type.name, '[');
     for (size_t i = 0; i < count; i++)
-        put_shard(json, report, &report->shards[i]);
+        put_block(json, report, &report->shards[i]);
     json_put_close(json, ']');
     json_put_close(json, '}');
 }
@@ -157,21 +191,22 @@ static void put_warnings(struct json_writer *json, const struct layers_report *r
 bool layers_json(FILE *out, const struct layers_analysis *analysis)
 {
     const struct layers_report *report = analysis->report;
+    const struct field_context context = {.symbols = report->trace->symbols, .user = report};
     struct json_writer json;
     json_writer_init(&json, out);
     json_put_open(&json, NULL, '{');
     json_put_string(&json, "schema", SCHEMA);
     put_input(&json, analysis);
     put_counts(&json, report);
-    put_peak(&json, "max_memory_allocated", report->trace, &report->allocated);
-    put_peak(&json, "max_memory_cached", report->trace, &report->reserved);
+    put_peak(&json, "max_memory_allocated", &report->allocated, &context);
+    put_peak(&json, "max_memory_cached", &report->reserved, &context);
     json_put_integer(&json, "total_activation_allocations", report->total_activations);
     json_put_integer(&json, "total_forward_allocations", report->total_forward);
     json_put_integer(&json, "parameter_bytes", report->nodes[0].params);
-    put_producers(&json, analysis);
-    put_gathered(&json, report);
+    put_producers(&json, analysis, &context);
+    put_gathered(&json, report, &context);
     put_sharding(&json, analysis);
-    put_modules(&json, report);
+    json_put_rows(&json, &module_type, report->modules, report->module_count, &context);
     put_warnings(&json, report);
     if (analysis->verbose)
         put_unknown_keys(&json, report->trace);

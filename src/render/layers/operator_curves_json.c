@@ -1,91 +1,98 @@
-#include "render/core/json.h"
+#include "render/core/input_line.h"
+#include "render/core/rows.h"
 #include "render/layers/operator_curves.h"
 
 #define SCHEMA "memsnap.operators/1"
 
-static void put_input(struct json_writer *json, const struct curves_analysis *analysis)
+/* An operator, after which something was the case; context->user is the struct operator_curves. */
+static struct value name_of(uint32_t point, const struct field_context *context)
 {
-    const struct operator_curves *curves = analysis->report->curves;
-    json_put_open(json, "input", '{');
-    json_put_string(json, "path", analysis->path);
-    json_put_string(json, "format", "operator-curves");
-    if (curves->input_bytes)
-        json_put_count(json, "bytes", curves->input_bytes);
-    json_put_string(json, "encoding", "pickle");
-    json_put_integer(json, "protocol", curves->protocol);
-    json_put_string(json, "compression", curves->compression == COMPRESSION_GZIP ? "gzip" : "none");
-    json_put_close(json, '}');
+    return value_count(((const struct operator_curves *)context->user)->points[point].name);
 }
 
-static void put_operator(struct json_writer *json, const struct operator_curves *curves,
-                         uint32_t point)
+/* A highest value. */
+struct curves_peak {
+    int64_t peak_bytes;
+    uint32_t point;
+};
+
+static struct value peak_name(const void *row, const struct field_context *context)
 {
-    json_put_text(json, "operator", symbols_text(curves->symbols, curves->points[point].name));
-    json_put_count(json, "index", point);
+    return name_of(((const struct curves_peak *)row)->point, context);
 }
 
-static void put_peak(struct json_writer *json, const char *key,
-                     const struct operator_curves *curves, uint32_t point, int64_t bytes)
+#define ROW struct curves_peak
+static const struct row_type peak_type =
+    ROW_TYPE("peak", ROW, FIELD(ROW, BYTES, peak_bytes), FIELD_CALL(MODULE, "operator", peak_name),
+             FIELD_AS(ROW, NUMBER, "index", point));
+#undef ROW
+
+static struct value span_peak(const void *row, const struct field_context *context)
 {
-    json_put_open(json, key, '{');
-    json_put_integer(json, "peak_bytes", bytes);
-    put_operator(json, curves, point);
-    json_put_close(json, '}');
+    const struct operator_curves *curves = context->user;
+    return value_integer(curves->points[((const struct curves_span *)row)->peak].allocated);
 }
 
-static void put_spans(struct json_writer *json, const struct curves_report *report)
+static struct value span_name(const void *row, const struct field_context *context)
 {
-    const struct operator_curves *curves = report->curves;
-    json_put_open(json, "spans", '[');
-    for (size_t i = 0; i < report->span_count; i++) {
-        const struct curves_span *span = &report->spans[i];
-        json_put_open(json, NULL, '{');
-        json_put_text(json, "marker", symbols_text(curves->symbols, span->marker));
-        json_put_count(json, "from", span->from);
-        json_put_count(json, "to", span->to);
-        json_put_integer(json, "peak_bytes", curves->points[span->peak].allocated);
-        put_operator(json, curves, span->peak);
-        json_put_close(json, '}');
-    }
-    json_put_close(json, ']');
+    return name_of(((const struct curves_span *)row)->peak, context);
 }
 
-static void put_growths(struct json_writer *json, const struct curves_analysis *analysis)
+#define ROW struct curves_span
+static const struct row_type span_type =
+    ROW_TYPE("spans", ROW, FIELD(ROW, MODULE, marker), FIELD(ROW, NUMBER, from),
+             FIELD(ROW, NUMBER, to), FIELD_CALL(BYTES, "peak_bytes", span_peak),
+             FIELD_CALL(MODULE, "operator", span_name), FIELD_AS(ROW, NUMBER, "index", peak));
+#undef ROW
+
+static struct value growth_name(const void *row, const struct field_context *context)
 {
-    const struct curves_report *report = analysis->report;
-    size_t count = report->growth_count;
-    if (analysis->top && count > analysis->top)
-        count = analysis->top;
-    json_put_open(json, "operators", '[');
-    for (size_t i = 0; i < count; i++) {
-        json_put_open(json, NULL, '{');
-        put_operator(json, report->curves, report->growths[i].point);
-        json_put_integer(json, "growth_bytes", report->growths[i].bytes);
-        json_put_close(json, '}');
-    }
-    json_put_close(json, ']');
+    return name_of(((const struct curves_growth *)row)->point, context);
+}
+
+#define ROW struct curves_growth
+static const struct row_type growth_type =
+    ROW_TYPE("operators", ROW, FIELD_CALL(MODULE, "operator", growth_name),
+             FIELD_AS(ROW, NUMBER, "index", point), FIELD_AS(ROW, BYTES, "growth_bytes", bytes));
+#undef ROW
+
+static void put_peak(struct json_writer *json, const char *key, uint32_t point, int64_t bytes,
+                     const struct field_context *context)
+{
+    json_put_row(json, key, &peak_type, &(struct curves_peak){bytes, point}, context);
 }
 
 bool curves_json(FILE *out, const struct curves_analysis *analysis)
 {
     const struct curves_report *report = analysis->report;
     const struct operator_curves *curves = report->curves;
+    const struct field_context context = {.symbols = curves->symbols, .user = curves};
+    const struct input_line input = {
+        .path = analysis->path,
+        .bytes = curves->input_bytes,
+        .encoding = ENCODING_PICKLE,
+        .protocol = curves->protocol,
+        .compression = curves->compression,
+    };
+    size_t growths = report->growth_count;
+    if (analysis->top && growths > analysis->top)
+        growths = analysis->top;
     struct json_writer json;
     json_writer_init(&json, out);
     json_put_open(&json, NULL, '{');
     json_put_string(&json, "schema", SCHEMA);
-    put_input(&json, analysis);
+    json_put_input(&json, "input", "operator-curves", &input);
     json_put_count(&json, "operator_count", curves->count);
     json_put_count(&json, "num_alloc_retries", curves->num_alloc_retries);
     if (curves->count > 0) {
         const struct operator_point *points = curves->points;
-        put_peak(&json, "allocated", curves, report->allocated,
-                 points[report->allocated].allocated);
-        put_peak(&json, "active", curves, report->active, points[report->active].active);
-        put_peak(&json, "reserved", curves, report->reserved, points[report->reserved].reserved);
+        put_peak(&json, "allocated", report->allocated, points[report->allocated].allocated,
+                 &context);
+        put_peak(&json, "active", report->active, points[report->active].active, &context);
+        put_peak(&json, "reserved", report->reserved, points[report->reserved].reserved, &context);
     }
-    put_spans(&json, report);
-    put_growths(&json, analysis);
+    json_put_rows(&json, &span_type, report->spans, report->span_count, &context);
+    json_put_rows(&json, &growth_type, report->growths, growths, &context);
     json_put_close(&json, '}');
     return json_writer_finish(&json);
 }
