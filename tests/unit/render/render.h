@@ -5,6 +5,7 @@
 #include "unit/unit.h"
 
 TCase *check_words_tests(void);
+TCase *columns_tests(void);
 TCase *fields_tests(void);
 TCase *fit_tests(void);
 TCase *pickler_tests(void);
