@@ -176,6 +176,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/timeline_internal.h \
 	src/render/plot/words.c \
 	src/render/plot/words.h \
+	src/render/suggest/basis.c \
 	src/render/suggest/forward.c \
 	src/render/suggest/front.c \
 	src/render/suggest/head.c \

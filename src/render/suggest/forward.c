@@ -1,6 +1,6 @@
 /* What a suggestion rests on where the layers were read off an allocator snapshot. */
 #include "render/core/escape.h"
-#include "render/core/table.h"
+#include "render/core/rows.h"
 #include "render/suggest/parts.h"
 
 static const struct chain_part *part_of(const struct forward_chain *chain, size_t element)
@@ -153,54 +153,122 @@ bool suggest_basis_forward_text(const struct page *page, const struct suggest_su
     return true;
 }
 
-static void emit_element(struct json_writer *json, const struct suggest_subject *subject, size_t i)
+/* A layer; context->user is the struct suggest_subject. */
+static const struct suggest_subject *subject_of(const struct field_context *context)
 {
-    const struct forward_chain *chain = subject->forward;
-    const struct chain_element *element = &chain->elements[i];
-    json_put_open(json, NULL, '{');
+    return context->user;
+}
+
+static void put_names(struct json_writer *json, const void *data,
+                      const struct field_context *context)
+{
+    const struct chain_element *element = data;
     json_put_open(json, "parts", '[');
     for (uint32_t k = element->first_part; k < element->end_part; k++) {
-        struct text name = subject->problem->modules[k];
+        struct text name = subject_of(context)->problem->modules[k];
         json_put_bytes(json, NULL, name.bytes, name.size);
     }
     json_put_close(json, ']');
-    json_put_count(json, "first_event", chain->first_event + (element->first_item - chain->first));
-    json_put_count(json, "activations", element->allocations);
-    json_put_integer(json, "activation_bytes", element->activation_bytes);
-    json_put_integer(json, "output_bytes", element->output_bytes);
-    json_put_string(json, "output_from", output_evidence_name(element->output_from));
-    json_put_integer(json, "forward_extra_bytes", element->forward_extra_bytes);
-    json_put_integer(json, "backward_extra_bytes", element->backward_extra_bytes);
-    if (subject->problem->timed)
-        json_put_integer(json, "forward_ns", subject->problem->chain.forward[i]);
-    json_put_bool(json, "checkpointed", element->checkpointed);
-    json_put_close(json, '}');
 }
 
-void suggest_emit_forward(struct json_writer *json, const struct suggest_subject *subject)
+static struct value first_event(const void *data, const struct field_context *context)
+{
+    const struct forward_chain *chain = subject_of(context)->forward;
+    return value_count(chain->first_event +
+                       (((const struct chain_element *)data)->first_item - chain->first));
+}
+
+static bool is_timed(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return subject_of(context)->problem->timed;
+}
+
+static struct value forward_time(const void *data, const struct field_context *context)
+{
+    const struct suggest_subject *subject = subject_of(context);
+    const struct chain_element *element = data;
+    return value_integer(subject->problem->chain.forward[element - subject->forward->elements]);
+}
+
+#define ROW struct chain_element
+static const struct row_type element_type = ROW_TYPE(
+    "elements", ROW, FIELD_JSON("parts", put_names), FIELD_CALL(NUMBER, "first_event", first_event),
+    FIELD_AS(ROW, COUNT, "activations", allocations), FIELD(ROW, BYTES, activation_bytes),
+    FIELD(ROW, BYTES, output_bytes), FIELD(ROW, NAME, output_from, .name = output_evidence_name),
+    FIELD(ROW, BYTES, forward_extra_bytes), FIELD(ROW, BYTES, backward_extra_bytes),
+    FIELD_CALL(NUMBER, "forward_ns", forward_time, .present = is_timed),
+    FIELD(ROW, FLAG, checkpointed));
+#undef ROW
+
+static bool has_step(const void *chain, const struct field_context *context)
+{
+    (void)context;
+    return ((const struct forward_chain *)chain)->has_step;
+}
+
+static bool has_peak_step(const void *chain, const struct field_context *context)
+{
+    (void)context;
+    return ((const struct forward_chain *)chain)->has_peak_step;
+}
+
+static bool has_backward_time(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return subject_of(context)->problem->backward_timed;
+}
+
+static struct value source(const void *row, const struct field_context *context)
+{
+    (void)row, (void)context;
+    return value_word("allocator-snapshot");
+}
+
+static struct value device(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return value_count(subject_of(context)->device);
+}
+
+static struct value backward_event(const void *data, const struct field_context *context)
+{
+    const struct forward_chain *chain = data;
+    (void)context;
+    return value_count(chain->first_event + (chain->backward - chain->first));
+}
+
+static struct value end_event(const void *data, const struct field_context *context)
+{
+    const struct forward_chain *chain = data;
+    (void)context;
+    return value_count(chain->first_event + (chain->end - chain->first));
+}
+
+static struct value backward_time(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return value_integer(subject_of(context)->problem->backward_time);
+}
+
+#define ROW struct forward_chain
+static const struct row_type chain_type =
+    ROW_TYPE("chain", ROW, FIELD_CALL(WORD, "source", source), FIELD_CALL(NUMBER, "device", device),
+             FIELD(ROW, NUMBER, step, .present = has_step), FIELD(ROW, FLAG, at_peak),
+             FIELD(ROW, FLAG, unfinished), FIELD_AS(ROW, BYTES, "trace_peak_bytes", peak_bytes),
+             FIELD_AS(ROW, NAME, "trace_peak_phase", peak_phase, .name = phase_name),
+             FIELD_AS(ROW, NUMBER, "trace_peak_step", peak_step, .present = has_peak_step),
+             FIELD(ROW, NUMBER, first_event), FIELD_CALL(NUMBER, "backward_event", backward_event),
+             FIELD_CALL(NUMBER, "end_event", end_event), FIELD(ROW, BYTES, activation_bytes),
+             FIELD(ROW, BYTES, peak_category_bytes), FIELD(ROW, BYTES, peak_chain_bytes),
+             FIELD(ROW, BYTES, recomputed_bytes),
+             FIELD_CALL(NUMBER, "backward_ns", backward_time, .present = has_backward_time));
+#undef ROW
+
+void suggest_put_forward(struct json_writer *json, const struct suggest_subject *subject)
 {
     const struct forward_chain *chain = subject->forward;
-    json_put_string(json, "source", "allocator-snapshot");
-    json_put_count(json, "device", subject->device);
-    if (chain->has_step)
-        json_put_integer(json, "step", chain->step);
-    json_put_bool(json, "at_peak", chain->at_peak);
-    json_put_bool(json, "unfinished", chain->unfinished);
-    json_put_integer(json, "trace_peak_bytes", chain->peak_bytes);
-    json_put_string(json, "trace_peak_phase", phase_name(chain->peak_phase));
-    if (chain->has_peak_step)
-        json_put_integer(json, "trace_peak_step", chain->peak_step);
-    json_put_count(json, "first_event", chain->first_event);
-    json_put_count(json, "backward_event", chain->first_event + (chain->backward - chain->first));
-    json_put_count(json, "end_event", chain->first_event + (chain->end - chain->first));
-    json_put_integer(json, "activation_bytes", chain->activation_bytes);
-    json_put_integer(json, "peak_category_bytes", chain->peak_category_bytes);
-    json_put_integer(json, "peak_chain_bytes", chain->peak_chain_bytes);
-    json_put_integer(json, "recomputed_bytes", chain->recomputed_bytes);
-    if (subject->problem->backward_timed)
-        json_put_integer(json, "backward_ns", subject->problem->backward_time);
-    json_put_open(json, "elements", '[');
-    for (size_t i = 0; i < chain->count; i++)
-        emit_element(json, subject, i);
-    json_put_close(json, ']');
+    const struct field_context context = {.user = subject};
+    json_put_fields(json, &chain_type, chain, &context);
+    json_put_rows(json, &element_type, chain->elements, chain->count, &context);
 }

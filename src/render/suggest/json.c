@@ -1,14 +1,15 @@
+#include "render/core/rows.h"
 #include "render/suggest/parts.h"
 
 static const char schema[] = "memsnap.suggest/1";
 
-static void emit_name(struct json_writer *json, const char *key, struct text name)
+static void put_name(struct json_writer *json, const char *key, struct text name)
 {
     json_put_bytes(json, key, name.bytes, name.size);
 }
 
-/* What the figures rest on. */
-static void emit_basis(struct json_writer *json, const struct suggest_subject *subject)
+/* Where the figures come from. */
+static void put_basis(struct json_writer *json, const struct suggest_subject *subject)
 {
     const struct problem *problem = subject->problem;
     json_put_count(json, "pieces", problem->chain.layers);
@@ -19,11 +20,11 @@ static void emit_basis(struct json_writer *json, const struct suggest_subject *s
                     : problem->timed     ? "recorded"
                                          : "activation_bytes");
     if (subject->forward)
-        suggest_emit_forward(json, subject);
+        suggest_put_forward(json, subject);
 }
 
-static void emit_segments(struct json_writer *json, const struct problem *problem,
-                          const struct placement *placement)
+static void put_segments(struct json_writer *json, const struct problem *problem,
+                         const struct placement *placement)
 {
     json_put_open(json, "segments", '[');
     for (size_t k = 0; k < placement->count; k++) {
@@ -33,7 +34,7 @@ static void emit_segments(struct json_writer *json, const struct problem *proble
         json_put_open(json, "modules", '[');
         for (size_t i = segment.first; i < segment.end; i++)
             for (size_t m = problem->pieces[i].first_module; m < problem->pieces[i].end_module; m++)
-                emit_name(json, NULL, problem->modules[m]);
+                put_name(json, NULL, problem->modules[m]);
         json_put_close(json, ']');
         json_put_close(json, '}');
     }
@@ -54,7 +55,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     json_put_integer(&json, "max_memory", advice->answer.max_memory);
     json_put_open(&json, "split_modules", '[');
     for (size_t k = 0; k < advice->answer.count; k++)
-        emit_name(&json, NULL, layer_name(subject->trace, advice->modules[advice->answer.cuts[k]]));
+        put_name(&json, NULL, layer_name(subject->trace, advice->modules[advice->answer.cuts[k]]));
     json_put_close(&json, ']');
     json_put_open(&json, "split_indices", '[');
     for (size_t k = 0; k < advice->answer.count; k++)
@@ -70,16 +71,16 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     json_put_integer(&json, "peak_bytes", advice->best_outcome.peak_bytes);
     json_put_real(&json, "extra_time_share",
                   suggest_share(problem, advice->best_outcome.extra_time));
-    emit_segments(&json, problem, &advice->best);
+    put_segments(&json, problem, &advice->best);
     json_put_close(&json, '}');
-    emit_basis(&json, subject);
+    put_basis(&json, subject);
     json_put_string(&json, "backend", "cpu");
     json_put_close(&json, '}');
     return json_writer_finish(&json);
 }
 
-static void emit_schedule(struct json_writer *json, const struct problem *problem,
-                          const struct schedule *schedule)
+static void put_schedule(struct json_writer *json, const struct problem *problem,
+                         const struct schedule *schedule)
 {
     static const char *const words[] = {"forward", "forward_store", "forward_keep", "backward"};
     json_put_open(json, "schedule", '[');
@@ -88,36 +89,36 @@ static void emit_schedule(struct json_writer *json, const struct problem *proble
         const struct piece *piece = &problem->pieces[operation.layer];
         json_put_open(json, NULL, '{');
         json_put_string(json, "run", words[operation.kind]);
-        emit_name(json, "module", problem->modules[piece->first_module]);
+        put_name(json, "module", problem->modules[piece->first_module]);
         json_put_count(json, "piece", operation.layer);
         json_put_close(json, '}');
     }
     json_put_close(json, ']');
 }
 
-static void emit_feasible(struct json_writer *json, const struct problem *problem,
-                          const struct budget_plan *plan)
+static void put_feasible(struct json_writer *json, const struct problem *problem,
+                         const struct budget_plan *plan)
 {
     json_put_integer(json, "peak_bytes", plan->peak_bytes);
     json_put_real(json, "extra_time_share", suggest_share(problem, plan->extra_time));
     json_put_open(json, "split_modules", '[');
     for (size_t k = 0; k < plan->segments.count; k++)
-        emit_name(json, NULL,
-                  problem->modules[problem->pieces[plan->segments.segments[k].first].first_module]);
+        put_name(json, NULL,
+                 problem->modules[problem->pieces[plan->segments.segments[k].first].first_module]);
     json_put_close(json, ']');
-    emit_segments(json, problem, &plan->segments);
-    emit_schedule(json, problem, &plan->schedule);
+    put_segments(json, problem, &plan->segments);
+    put_schedule(json, problem, &plan->schedule);
     json_put_bool(json, "verified", plan->verified);
 }
 
-static void emit_plan(struct json_writer *json, const struct problem *problem,
-                      const struct budget_plan *plan)
+static void put_plan(struct json_writer *json, const struct problem *problem,
+                     const struct budget_plan *plan)
 {
     json_put_string(json, "model", plan->model == PLAN_PEAK ? "peak" : "rotor");
     json_put_integer(json, "budget_bytes", plan->budget_bytes);
     json_put_bool(json, "feasible", plan->feasible);
     if (plan->feasible)
-        emit_feasible(json, problem, plan);
+        put_feasible(json, problem, plan);
     else
         json_put_integer(json, "least_budget_bytes", plan->least_budget_bytes);
     json_put_integer(json, "slot_bytes", plan->model == PLAN_ROTOR ? plan->slot_bytes : 1);
@@ -133,64 +134,96 @@ bool suggest_plans_json(FILE *out, const struct suggest_subject *subject,
     json_put_open(&json, NULL, '{');
     json_put_string(&json, "schema", schema);
     if (count == 1) {
-        emit_plan(&json, problem, &plans[0]);
+        put_plan(&json, problem, &plans[0]);
     } else {
         json_put_open(&json, "plans", '[');
         for (size_t k = 0; k < count; k++) {
             json_put_open(&json, NULL, '{');
-            emit_plan(&json, problem, &plans[k]);
+            put_plan(&json, problem, &plans[k]);
             json_put_close(&json, '}');
         }
         json_put_close(&json, ']');
     }
     json_put_integer(&json, "no_checkpoint_peak_bytes", peak_without(&problem->chain));
-    emit_basis(&json, subject);
+    put_basis(&json, subject);
     json_put_close(&json, '}');
     return json_writer_finish(&json);
+}
+
+static const struct problem *problem_of(const struct field_context *context)
+{
+    return ((const struct suggest_subject *)context->user)->problem;
+}
+
+/* A point of the front, or one to compare with; context->user is the struct suggest_subject. */
+struct plan_point {
+    const char *name; /* NULL: none */
+    int64_t peak_bytes, extra_time;
+    size_t segments;
+    bool knee;
+};
+
+static struct value extra_time_share(const void *data, const struct field_context *context)
+{
+    return (struct value){
+        VALUE_REAL,
+        .real = suggest_share(problem_of(context), ((const struct plan_point *)data)->extra_time)};
+}
+
+#define ROW struct plan_point
+static const struct row_type point_type =
+    ROW_TYPE("points", ROW, FIELD(ROW, BYTES, peak_bytes),
+             FIELD_CALL(REAL, "extra_time_share", extra_time_share), FIELD(ROW, FLAG, knee));
+static const struct row_type nested_type =
+    ROW_TYPE("nested", ROW, FIELD(ROW, BYTES, peak_bytes),
+             FIELD_CALL(REAL, "extra_time_share", extra_time_share), FIELD(ROW, COUNT, segments));
+static const struct row_type comparison_type =
+    ROW_TYPE("comparison", ROW, FIELD(ROW, WORD, name), FIELD(ROW, COUNT, segments),
+             FIELD(ROW, BYTES, peak_bytes), FIELD_CALL(REAL, "extra_time_share", extra_time_share));
+#undef ROW
+
+static void put_points(struct json_writer *json, const struct front_advice *front,
+                       const struct field_context *context)
+{
+    json_put_open(json, point_type.name, '[');
+    for (size_t i = 0; i < front->front.count; i++) {
+        const struct front_point *from = &front->front.points[i];
+        const struct plan_point point = {NULL, from->peak_bytes, from->extra_time, 0,
+                                         front->knees[i]};
+        json_put_row(json, NULL, &point_type, &point, context);
+    }
+    json_put_close(json, ']');
+    json_put_open(json, nested_type.name, '[');
+    for (size_t i = 0; i < front->nested.count; i++) {
+        const struct rotor_point *from = &front->nested.points[i];
+        const struct plan_point point = {NULL, from->peak_bytes, from->extra_time,
+                                         from->checkpoints, false};
+        json_put_row(json, NULL, &nested_type, &point, context);
+    }
+    json_put_close(json, ']');
+    json_put_open(json, comparison_type.name, '[');
+    for (size_t k = 0; k < COMPARISON_POINTS; k++) {
+        const struct comparison_point *from = &front->comparison[k];
+        const struct plan_point point = {from->name, from->outcome.peak_bytes,
+                                         from->outcome.extra_time, from->checkpoints, false};
+        json_put_row(json, NULL, &comparison_type, &point, context);
+    }
+    json_put_close(json, ']');
 }
 
 bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
                         const struct front_advice *front)
 {
     const struct problem *problem = subject->problem;
+    const struct field_context context = {.user = subject};
     struct json_writer json;
     json_writer_init(&json, out);
     json_put_open(&json, NULL, '{');
     json_put_string(&json, "schema", schema);
     json_put_string(&json, "model", "peak");
     json_put_integer(&json, "no_checkpoint_peak_bytes", peak_without(&problem->chain));
-    json_put_open(&json, "points", '[');
-    for (size_t i = 0; i < front->front.count; i++) {
-        json_put_open(&json, NULL, '{');
-        json_put_integer(&json, "peak_bytes", front->front.points[i].peak_bytes);
-        json_put_real(&json, "extra_time_share",
-                      suggest_share(problem, front->front.points[i].extra_time));
-        json_put_bool(&json, "knee", front->knees[i]);
-        json_put_close(&json, '}');
-    }
-    json_put_close(&json, ']');
-    json_put_open(&json, "nested", '[');
-    for (size_t i = 0; i < front->nested.count; i++) {
-        const struct rotor_point *point = &front->nested.points[i];
-        json_put_open(&json, NULL, '{');
-        json_put_integer(&json, "peak_bytes", point->peak_bytes);
-        json_put_real(&json, "extra_time_share", suggest_share(problem, point->extra_time));
-        json_put_count(&json, "segments", point->checkpoints);
-        json_put_close(&json, '}');
-    }
-    json_put_close(&json, ']');
-    json_put_open(&json, "comparison", '[');
-    for (size_t k = 0; k < COMPARISON_POINTS; k++) {
-        json_put_open(&json, NULL, '{');
-        json_put_string(&json, "name", front->comparison[k].name);
-        json_put_count(&json, "segments", front->comparison[k].checkpoints);
-        json_put_integer(&json, "peak_bytes", front->comparison[k].outcome.peak_bytes);
-        json_put_real(&json, "extra_time_share",
-                      suggest_share(problem, front->comparison[k].outcome.extra_time));
-        json_put_close(&json, '}');
-    }
-    json_put_close(&json, ']');
-    emit_basis(&json, subject);
+    put_points(&json, front, &context);
+    put_basis(&json, subject);
     json_put_string(&json, "backend", "cpu");
     json_put_close(&json, '}');
     return json_writer_finish(&json);

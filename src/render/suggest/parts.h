@@ -36,7 +36,7 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
 
 /* The same of the layers of a snapshot: subject->forward. */
 bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject);
-void suggest_emit_forward(struct json_writer *json, const struct suggest_subject *subject);
+void suggest_put_forward(struct json_writer *json, const struct suggest_subject *subject);
 
 /* The Python that applies a placement to the loops of subject->forward. */
 bool suggest_loops_python(const struct page *page, const struct suggest_subject *subject,

@@ -1,0 +1,115 @@
+/* The parts of an answer in text that all models share: its segments and what it rests on. */
+#include "render/core/table.h"
+#include "render/suggest/parts.h"
+
+bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject)
+{
+    const struct problem *problem = subject->problem;
+    if (subject->forward)
+        return suggest_basis_forward_text(page, subject);
+    char pieces[UNITS_TEXT_SIZE], rows[UNITS_TEXT_SIZE], merged[UNITS_TEXT_SIZE];
+    units_count(pieces, problem->chain.layers);
+    units_count(rows, problem->row_count);
+    suggest_title(page, "What this rests on");
+    if (problem->merged > 0)
+        suggest_say(page,
+                    "A chain of %s pieces, made of %s neighbouring ones: more would take too long. "
+                    "A coarser --granularity puts the cuts where you want them.",
+                    pieces, units_count(merged, problem->merged));
+    else
+        suggest_say(page,
+                    "A chain of %s %s that %s %s of modules %s into; cuts are between them only "
+                    "(--granularity).",
+                    pieces, problem->chain.layers == 1 ? "piece" : "pieces", rows,
+                    problem->row_count == 1 ? "run" : "runs",
+                    problem->row_count == 1 ? "falls" : "fall");
+    if (!problem->timed)
+        suggest_say(page,
+                    "%s: every byte of activation is taken to cost the same time, and backward "
+                    "twice the forward.",
+                    problem->partly_timed ? "The trace has times of some modules only"
+                                          : "No times in the trace");
+    else if (!problem->backward_timed)
+        suggest_say(page, "Forward times are %s; backward%s is taken to be twice as long.",
+                    problem->times_given ? "those of --times" : "the trace's",
+                    problem->partly_backward && !problem->times_given
+                        ? ", of which it has some modules' only,"
+                        : "");
+    else if (problem->times_given)
+        suggest_say(page, "Times are those of --times.");
+    if (problem->revisited > 0)
+        suggest_say(page,
+                    "%zu of the modules %s more than once: wrapping one checkpoints all of its "
+                    "runs.",
+                    problem->revisited, problem->revisited == 1 ? "runs" : "run");
+    suggest_say(page,
+                "Counted are activations and their gradients. Parameters, their gradients, the "
+                "optimizer's state, the model's input and what operators take while they run "
+                "come on top.");
+    return true;
+}
+
+/* One line a segment: what is in it. */
+static bool segments_text(const struct page *page, const struct problem *problem,
+                          const struct placement *placement)
+{
+    static const struct table_column columns[] = {{.title = "checkpoint", .kind = COLUMN_TEXT},
+                                                  {.title = "pieces", .kind = COLUMN_NUMBER},
+                                                  {.title = "frees", .kind = COLUMN_NUMBER}};
+    struct table table;
+    struct buffer span = BUFFER_INIT;
+    table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t k = 0; k < placement->count; k++) {
+        struct wrapped segment = placement->segments[k];
+        char count[UNITS_TEXT_SIZE], bytes[UNITS_TEXT_SIZE];
+        int64_t kept = 0;
+        for (size_t i = segment.first; i < segment.end; i++)
+            kept += problem->chain.xbar[i];
+        buffer_clear(&span);
+        for (unsigned d = 0; d < segment.depth && d < 8; d++)
+            buffer_puts(&span, "  ");
+        suggest_add_span(&span, problem, segment.first, segment.end);
+        table_add(&table, span.failed ? "" : span.bytes);
+        table_add(&table, units_count(count, segment.end - segment.first));
+        table_add(&table, page_bytes(page, bytes, kept));
+    }
+    bool ok = !span.failed && !table_failed(&table);
+    if (ok)
+        table_print(&table, page, SUGGEST_INDENT);
+    buffer_release(&span);
+    table_release(&table);
+    return ok;
+}
+
+/* The tokenizer of CPython up to 3.8 takes 100 brackets, and each level costs some frames of the
+ * interpreter's 1,000. */
+#define DEEPEST_PYTHON 90
+
+static bool too_deep(const struct placement *placement)
+{
+    for (size_t k = 0; k < placement->count; k++)
+        if (placement->segments[k].depth >= DEEPEST_PYTHON)
+            return true;
+    return false;
+}
+
+bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
+                            const struct placement *placement)
+{
+    const struct problem *problem = subject->problem;
+    if (placement->count == 0)
+        return true;
+    fputc('\n', page->out);
+    if (!segments_text(page, problem, placement))
+        return false;
+    fputc('\n', page->out);
+    if (too_deep(placement)) {
+        fprintf(page->out,
+                "# More than %d checkpoints lie within one another: too deep for Python code.\n"
+                "# A slightly larger budget takes far fewer. --format json has the schedule.\n",
+                DEEPEST_PYTHON);
+        return true;
+    }
+    return subject->forward ? suggest_loops_python(page, subject, placement)
+                            : suggest_python(page, problem, placement);
+}
