@@ -69,25 +69,15 @@ libmemsnap_a_SOURCES += \
 	src/commands/flame/options.c \
 	src/commands/flame/options.h \
 	src/commands/help.c \
-	src/commands/plot/bands.c \
-	src/commands/plot/bands.h \
 	src/commands/plot/candidates.c \
 	src/commands/plot/candidates.h \
-	src/commands/plot/draw_categories.c \
-	src/commands/plot/draw_compare.c \
-	src/commands/plot/draw_flame.c \
-	src/commands/plot/draw_layers.c \
-	src/commands/plot/draw_pareto.c \
-	src/commands/plot/draw_phases.c \
-	src/commands/plot/draw_report.c \
-	src/commands/plot/draw_segments.c \
-	src/commands/plot/draw_sites.c \
-	src/commands/plot/draw_timeline.c \
 	src/commands/plot/folder.c \
 	src/commands/plot/folder.h \
-	src/commands/plot/job.c \
 	src/commands/plot/kinds.c \
 	src/commands/plot/kinds.h \
+	src/commands/plot/load.c \
+	src/commands/plot/load.h \
+	src/commands/plot/open.c \
 	src/commands/plot/options.c \
 	src/commands/plot/options.h \
 	src/commands/plot/page.c \
@@ -95,10 +85,9 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/plot.c \
 	src/commands/plot/process.c \
 	src/commands/plot/process.h \
+	src/commands/plot/several.c \
 	src/commands/plot/show.c \
 	src/commands/plot/show.h \
-	src/commands/plot/snapshot.c \
-	src/commands/plot/snapshot.h \
 	src/commands/plot/svg.c \
 	src/commands/plot/svg.h \
 	src/commands/plot/template.c \

@@ -119,33 +119,27 @@ libmemsnap_a_SOURCES += \
 	src/render/page/stacks.c \
 	src/render/page/stacks.h \
 	src/render/page/still.c \
-	src/render/plot/band_colours.c \
-	src/render/plot/band_sites.c \
 	src/render/plot/band_titles.c \
 	src/render/plot/bands.c \
 	src/render/plot/bars.c \
 	src/render/plot/bars.h \
 	src/render/plot/categories.c \
-	src/render/plot/categories.h \
-	src/render/plot/colours.c \
 	src/render/plot/compare.c \
 	src/render/plot/compare.h \
 	src/render/plot/flame.c \
-	src/render/plot/flame.h \
 	src/render/plot/flame_frames.c \
 	src/render/plot/flame_internal.h \
+	src/render/plot/groups.c \
+	src/render/plot/kind.h \
+	src/render/plot/kinds.h \
 	src/render/plot/layers.c \
-	src/render/plot/layers.h \
 	src/render/plot/legend.c \
 	src/render/plot/legend.h \
 	src/render/plot/pareto.c \
-	src/render/plot/pareto.h \
 	src/render/plot/phases.c \
-	src/render/plot/phases.h \
 	src/render/plot/plot.c \
 	src/render/plot/plot.h \
 	src/render/plot/report.c \
-	src/render/plot/report.h \
 	src/render/plot/report_internal.h \
 	src/render/plot/report_words.c \
 	src/render/plot/rest.c \
@@ -159,12 +153,10 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/segments_internal.h \
 	src/render/plot/sites.c \
 	src/render/plot/sites.h \
-	src/render/plot/spread.c \
-	src/render/plot/spread.h \
+	src/render/plot/snapshot.c \
+	src/render/plot/snapshot.h \
 	src/render/plot/svg_polygon.c \
 	src/render/plot/svg_polygon.h \
-	src/render/plot/svg_slivers.c \
-	src/render/plot/svg_slivers.h \
 	src/render/plot/svg_titles.c \
 	src/render/plot/svg_titles.h \
 	src/render/plot/terminal.c \
@@ -174,8 +166,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/timeline.c \
 	src/render/plot/timeline.h \
 	src/render/plot/timeline_internal.h \
-	src/render/plot/words.c \
-	src/render/plot/words.h \
+	src/render/plot/unknown.c \
 	src/render/suggest/basis.c \
 	src/render/suggest/forward.c \
 	src/render/suggest/front.c \

@@ -1,8 +1,9 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "commands/plot/candidates.h"
 
-#include <string.h>
 #include <sys/mman.h>
+
+#include "commands/plot/kinds.h"
 
 static void add(struct plot_candidates *candidates, const struct plot_kind *kind)
 {
@@ -15,13 +16,14 @@ static void add(struct plot_candidates *candidates, const struct plot_kind *kind
 static bool fill(struct plot_candidate *candidate, const struct plot_options *options,
                  struct error *err)
 {
-    const char *const *templates = plot_kind_templates(candidate->kind, options->look.format);
+    const char *const *templates =
+        plot_kind_templates(candidate->kind, options->request.look.format);
     if (!templates[0])
         return error_set(err, STATUS_USAGE,
                          "--kind %s cannot be drawn with characters; --out report.svg draws it, or "
                          "--term sixel",
                          candidate->kind->name);
-    if (options->share && candidate->kind->input != PLOT_OF_SEVERAL)
+    if (options->request.share && !candidate->kind->of_several)
         return error_set(err, STATUS_USAGE, "--x share is for --kind compare");
     return plot_templates_read(candidate->templates, templates, err) &&
            plot_folder_make(&candidate->folder, candidate->kind->files, options->script, err);
@@ -61,24 +63,18 @@ void plot_candidates_release(struct plot_candidates *candidates)
     *candidates = (struct plot_candidates){0};
 }
 
-bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_job *job,
-                            struct plot_options *options, FILE *settings, struct error *err)
+bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_load *load,
+                            struct error *err)
 {
     size_t chosen = 0;
     if (candidates->count > 1) {
         enum file_kind file;
-        if (!plot_job_look(job, &file, err))
+        if (!plot_load_look(load, &file, err))
             return false;
         while (candidates->items[chosen].kind != plot_kind_for(file))
             chosen++;
     }
-    struct plot_candidate *candidate = &candidates->items[chosen];
     *candidates->chosen = chosen;
-    options->kind = candidate->kind;
-    options->look.kind = candidate->kind->name;
-    job->templates = candidate->templates;
-    memcpy(job->files, candidate->folder.files, sizeof(job->files));
-    job->files[0] = settings;
     return true;
 }
 

@@ -4,6 +4,7 @@
 #define MEMSNAP_COMMANDS_PLOT_CANDIDATES_H
 
 #include "commands/plot/folder.h"
+#include "commands/plot/load.h"
 
 #define PLOT_CANDIDATES_MOST 4
 
@@ -25,9 +26,9 @@ bool plot_candidates_make(struct plot_candidates *candidates, const struct plot_
 void plot_candidates_release(struct plot_candidates *candidates);
 
 /* In the process that reads the input: sets `*chosen`, by the kind of the input where there is a
- * choice, and makes it the job's; `settings` stands in for its script. */
-bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_job *job,
-                            struct plot_options *options, FILE *settings, struct error *err);
+ * choice. */
+bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_load *load,
+                            struct error *err);
 
 /* The chosen one; NULL where that process, which is not trusted, set something else. */
 struct plot_candidate *plot_chosen(struct plot_candidates *candidates);

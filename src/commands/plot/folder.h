@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "commands/plot/kinds.h"
+#include "render/plot/kind.h"
 
 /* Private to the user, of a new name; below `keep` where that is not NULL. */
 struct plot_folder {

@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "analysis/curves/bands.h"
 #include "commands/cli/arguments.h"
 #include "commands/cli/at.h"
 #include "commands/cli/complain.h"
@@ -104,22 +105,23 @@ static bool take_look(int option, struct plot_options *options, struct error *er
                          optarg);
     case OPTION_COLOR:
         choice = index_of(optarg, plot_colours);
-        options->colour = (enum plot_colour)choice;
+        options->request.colour = (enum plot_colour)choice;
         options->snapshot_option = "color";
         return plot_colours[choice] ||
                error_set(err, STATUS_USAGE, "--color takes category, site or size, not '%.60s'",
                          optarg);
     case OPTION_X:
-        options->axis = strcmp(optarg, "time") == 0 ? AXIS_TIME : AXIS_EVENT;
-        options->share = strcmp(optarg, "share") == 0;
-        if (!options->share)
+        options->request.axis = strcmp(optarg, "time") == 0 ? AXIS_TIME : AXIS_EVENT;
+        options->request.share = strcmp(optarg, "share") == 0;
+        if (!options->request.share)
             options->snapshot_option = "x";
-        return options->share || options->axis == AXIS_TIME || strcmp(optarg, "event") == 0 ||
+        return options->request.share || options->request.axis == AXIS_TIME ||
+               strcmp(optarg, "event") == 0 ||
                error_set(err, STATUS_USAGE, "--x takes event, time or share, not '%.60s'", optarg);
     case OPTION_SIZE:
-        return parse_size(optarg, &options->look, err);
+        return parse_size(optarg, &options->request.look, err);
     default:
-        options->look.title = optarg;
+        options->request.look.title = optarg;
         return true;
     }
 }
@@ -141,8 +143,8 @@ bool plot_option(int option, void *to, struct error *err)
         return true;
     case OPTION_AT:
         options->snapshot_option = "at";
-        options->at_peak = strcmp(optarg, "peak") == 0;
-        return at_parse(optarg, &options->report, err);
+        options->request.at_peak = strcmp(optarg, "peak") == 0;
+        return at_parse(optarg, &options->request.report, err);
     case OPTION_GRANULARITY:
         return argument_granularity(optarg, &options->cuts, err);
     case OPTION_RANGE:
@@ -152,7 +154,7 @@ bool plot_option(int option, void *to, struct error *err)
         if (!argument_number("bands", optarg, BANDS_MOST, &number, err) || number == 0)
             return error_set(err, STATUS_USAGE, "--bands takes 1 to %d, not '%.60s'", BANDS_MOST,
                              optarg);
-        options->bands = (size_t)number;
+        options->request.bands = (size_t)number;
         options->snapshot_option = "bands";
         return true;
     case OPTION_DEVICE:
@@ -169,10 +171,10 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
                            struct error *err)
 {
     const char *slash = strrchr(input, '/');
-    if (!options->look.title && inputs > 1)
-        options->look.title = "Memory of several captures";
-    if (!options->look.title)
-        options->look.title = slash && slash[1] ? slash + 1 : path_name(input);
+    if (!options->request.look.title && inputs > 1)
+        options->request.look.title = "Memory of several captures";
+    if (!options->request.look.title)
+        options->request.look.title = slash && slash[1] ? slash + 1 : path_name(input);
     if (!options->out && !options->script && !options->term) {
         if (isatty(STDOUT_FILENO) != 1)
             return error_set(err, STATUS_USAGE,
@@ -183,20 +185,20 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
     if (options->out && options->term)
         return error_set(err, STATUS_USAGE,
                          "--out puts the picture into a file, --term shows it: one of the two");
-    if (options->term == TERM_DUMB && options->look.width > 0)
+    if (options->term == TERM_DUMB && options->request.look.width > 0)
         return error_set(err, STATUS_USAGE,
                          "--size is in pixels; characters take COLUMNS and LINES, or the "
                          "terminal's size");
-    if (options->look.width == 0 && !options->term) {
-        options->look.width = DEFAULT_WIDTH;
-        options->look.height =
+    if (options->request.look.width == 0 && !options->term) {
+        options->request.look.width = DEFAULT_WIDTH;
+        options->request.look.height =
             options->kind && options->kind->height ? options->kind->height : DEFAULT_HEIGHT;
     }
     if (!options->out)
         return true;
     const char *dot = strrchr(options->out, '.');
     size_t format = index_of(dot ? dot + 1 : "", plot_formats);
-    options->look.format = (enum plot_format)format;
+    options->request.look.format = (enum plot_format)format;
     if (!plot_formats[format])
         return error_set(err, STATUS_USAGE,
                          "--out takes a name that ends in .svg, .png, .pdf or .html, not '%.100s'",
@@ -206,11 +208,11 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
     if (options->script)
         return error_set(err, STATUS_USAGE,
                          "--script is for pictures that gnuplot draws, not for a page");
-    if (inputs > 1 || options->share)
+    if (inputs > 1 || options->request.share)
         return error_set(err, STATUS_USAGE, "a page is of one FILE, without --x share");
-    if (options->kind && options->kind != &plot_kinds[0])
+    if (options->kind && options->kind != plot_kind_for(KIND_SNAPSHOT))
         return error_set(err, STATUS_USAGE, "a page is of kind %s, which shows categories too",
-                         plot_kinds[0].name);
-    options->kind = &plot_kinds[0];
+                         plot_kind_for(KIND_SNAPSHOT)->name);
+    options->kind = plot_kind_for(KIND_SNAPSHOT);
     return true;
 }

@@ -2,30 +2,20 @@
 #ifndef MEMSNAP_COMMANDS_PLOT_OPTIONS_H
 #define MEMSNAP_COMMANDS_PLOT_OPTIONS_H
 
-#include "analysis/curves/sampling.h"
-#include "analysis/report/report.h"
 #include "commands/cli/capture.h"
 #include "commands/cli/command.h"
-#include "render/plot/timeline.h"
+#include "render/plot/kind.h"
 #include "solve/problem/cuts.h"
-
-struct plot_kind; /* plot_kinds.h */
 
 enum plot_term { TERM_NONE, TERM_AUTO, TERM_DUMB, TERM_SIXEL };
 
 struct plot_options {
     struct capture_options capture;
     const struct plot_kind *kind; /* NULL: as the input has it */
-    struct report_options report; /* the moment asked for */
-    bool at_peak;                 /* which was named */
-    struct plot_look look;
-    enum sampling_axis axis;
-    bool share;              /* rather: the share of the trace */
-    enum plot_colour colour; /* of bands */
-    size_t bands;            /* 0: as many as it takes */
-    enum plot_term term;     /* where the picture is shown rather than written to a file */
-    const char *out;         /* the picture, or NULL */
-    const char *script;      /* folder for script and data, or NULL; one of the three is given */
+    struct plot_request request;
+    enum plot_term term; /* where the picture is shown rather than written to a file */
+    const char *out;     /* the picture, or NULL */
+    const char *script;  /* folder for script and data, or NULL; one of the three is given */
     const char *rules;
     struct cuts cuts;            /* of pareto */
     const char *snapshot_option; /* a given one that is for allocator snapshots only, or NULL */

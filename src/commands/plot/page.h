@@ -2,7 +2,8 @@
 #ifndef MEMSNAP_COMMANDS_PLOT_PAGE_H
 #define MEMSNAP_COMMANDS_PLOT_PAGE_H
 
-#include "commands/plot/kinds.h"
+#include "commands/cli/inputs.h"
+#include "commands/plot/options.h"
 
 enum status plot_page(const struct plot_options *options, struct inputs *inputs);
 

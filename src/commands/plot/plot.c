@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/budget.h"
@@ -7,6 +8,7 @@
 #include "commands/cli/options.h"
 #include "commands/cli/watch.h"
 #include "commands/plot/candidates.h"
+#include "commands/plot/kinds.h"
 #include "commands/plot/page.h"
 #include "commands/plot/process.h"
 #include "commands/plot/show.h"
@@ -25,30 +27,39 @@ struct reading {
     FILE *notes;    /* of an SVG; else NULL */
 };
 
+static bool draw_data(const struct reading *reading, struct plot_load *load, struct error *err)
+{
+    struct plot_request request = reading->options->request;
+    if (!plot_candidates_choose(reading->candidates, load, err))
+        return false;
+    const struct plot_candidate *chosen = plot_chosen(reading->candidates);
+    struct plot_job job = {.request = &request, .notes = reading->notes};
+    memcpy(job.files, chosen->folder.files, sizeof(job.files));
+    job.files[0] = reading->settings;
+    request.look.kind = chosen->kind->name;
+    plot_put_text(job.files[0], "plot_title", request.look.title, PLOT_TEXT);
+    return (!job.notes || svg_titles_begin(job.notes, request.look.title, err)) &&
+           plot_load_draw(load, chosen->kind, &job, err);
+}
+
 /* In a process of its own, in the sandbox: all files are open. */
 static enum status read_input(void *self)
 {
     struct reading *reading = self;
     struct watch watch;
     struct error err;
-    struct plot_options options = *reading->options;
     watch_begin(&watch, 1, reading->settings);
     struct load_progress progress = {.update = watch_update, .self = &watch};
-    struct plot_job job = {.options = &options,
-                           .inputs = reading->inputs,
-                           .progress = &progress,
-                           .notes = reading->notes};
+    struct plot_load load = {
+        .options = reading->options, .inputs = reading->inputs, .progress = &progress};
     sandbox_enter(NULL);
-    plot_put_text(reading->settings, "plot_title", options.look.title, PLOT_TEXT);
-    bool drawn =
-        (!job.notes || svg_titles_begin(job.notes, options.look.title, &err)) &&
-        plot_candidates_choose(reading->candidates, &job, &options, reading->settings, &err) &&
-        options.kind->draw(&job, &err);
-    if (drawn && (fflush(reading->settings) != 0 || (job.notes && fflush(job.notes) != 0)))
+    bool drawn = draw_data(reading, &load, &err);
+    if (drawn &&
+        (fflush(reading->settings) != 0 || (reading->notes && fflush(reading->notes) != 0)))
         drawn = error_set(&err, STATUS_LIMIT, "out of memory");
     watch_end(&watch);
     if (!drawn)
-        return complain_error(reading->inputs->paths[job.input], &err);
+        return complain_error(reading->inputs->paths[load.input], &err);
     return plot_folder_close(&plot_chosen(reading->candidates)->folder, &err)
                ? STATUS_OK
                : complain_failure(&err);
@@ -58,7 +69,7 @@ static enum status read_input(void *self)
 static bool write_script(const struct plot_options *options, struct plot_candidate *drawn,
                          FILE *settings, struct error *err)
 {
-    struct plot_look look = options->look;
+    struct plot_look look = options->request.look;
     struct plot_script_parts parts = {.files = drawn->kind->files, .templates = drawn->templates};
     while (parts.template_count < PLOT_TEMPLATES_MOST && drawn->templates[parts.template_count])
         parts.template_count++;
@@ -86,7 +97,7 @@ static enum status draw(const struct plot_options *options, const struct plot_fo
         return complain_failure(&err);
     bool ok;
     if (options->term) {
-        ok = plot_show(gnuplot, folder->path, options->look.format, &err);
+        ok = plot_show(gnuplot, folder->path, options->request.look.format, &err);
     } else if ((ok = output_open(&output, options->out, &err))) {
         ok = notes ? plot_svg(gnuplot, folder->path, notes, output.stream, &err)
                    : plot_run_gnuplot(gnuplot, folder->path, fileno(output.stream), &err);
@@ -134,14 +145,15 @@ static enum status plot(void *self, struct inputs *inputs)
         return complain_usage("plot: %s", err.text);
     if (!inputs_spare(inputs, options->out, &err))
         return complain_failure(&err);
-    if (options->look.format == PLOT_HTML)
+    if (options->request.look.format == PLOT_HTML)
         return plot_page(options, inputs);
     bool needed = (options->out || options->term) && !options->script;
     char *gnuplot = needed || options->term ? plot_find_gnuplot(&err) : NULL;
     if (needed && !gnuplot)
         return complain_failure(&err);
     if (!(settings = plot_svg_scratch(&err)) ||
-        (options->out && options->look.format == PLOT_SVG && !(notes = plot_svg_scratch(&err)))) {
+        (options->out && options->request.look.format == PLOT_SVG &&
+         !(notes = plot_svg_scratch(&err)))) {
         free(gnuplot);
         if (settings)
             fclose(settings);
@@ -173,7 +185,7 @@ static enum status run(int argc, char **argv)
     if (!options_read(&command_plot, argc, argv, plot_option, &options, &status))
         return status;
     const struct plot_kind *several = options.kind ? options.kind : plot_kind_for_several();
-    if (argc - optind > 1 && several->input != PLOT_OF_SEVERAL)
+    if (argc - optind > 1 && !several->of_several)
         return complain_usage("plot: one FILE at a time");
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();

@@ -35,7 +35,7 @@ static unsigned within(unsigned pixels, unsigned common, unsigned most)
 void plot_term_settle(struct plot_options *options, const char *gnuplot)
 {
     struct terminal_size size = terminal_size(STDOUT_FILENO);
-    struct plot_look *look = &options->look;
+    struct plot_look *look = &options->request.look;
     unsigned rows = size.rows - LINES_LEFT;
     if (is_sixel(options, gnuplot)) {
         look->format = PLOT_SIXEL;

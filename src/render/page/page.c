@@ -1,19 +1,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "render/core/escape.h"
 #include "render/page/internal.h"
-
-bool html_put_text(FILE *out, const char *bytes, size_t size, struct error *err)
-{
-    struct buffer text = BUFFER_INIT;
-    escape_markup(&text, bytes, size);
-    bool ok = !text.failed || error_set(err, STATUS_LIMIT, "out of memory");
-    if (ok && text.size > 0)
-        fwrite(text.bytes, 1, text.size, out);
-    buffer_release(&text);
-    return ok;
-}
 
 static bool put_title(FILE *out, const struct html_page *page, struct error *err)
 {

@@ -1,6 +1,6 @@
 #include "base/bisect.h"
 #include "base/units.h"
-#include "render/plot/svg_slivers.h"
+#include "render/plot/svg_polygon.h"
 #include "render/plot/svg_titles.h"
 #include "render/plot/timeline_internal.h"
 

@@ -1,12 +1,26 @@
-#include "render/plot/categories.h"
-
 #include <string.h>
 
+#include "analysis/curves/category_curves.h"
 #include "base/units.h"
 #include "render/plot/legend.h"
+#include "render/plot/snapshot.h"
 #include "render/plot/svg_titles.h"
 
 #define TEXT_CATEGORIES 7
+
+enum {
+    CATEGORIES_SCRIPT,
+    CATEGORIES_CURVES,
+    CATEGORIES_PHASES,
+    CATEGORIES_AREAS,
+};
+
+/* Nothing is owned. */
+struct plot_categories {
+    struct plot_time time;
+    const struct category_curves *curves;
+    FILE *notes; /* for titles (svg_titles.h), or NULL */
+};
 
 static double most_of(const struct category_curves *curves, size_t category)
 {
@@ -162,8 +176,7 @@ static bool note_titles(const struct plot_categories *plot, const uint8_t *shown
     return ok;
 }
 
-bool plot_categories_write(const struct plot_categories *plot, FILE *const files[],
-                           struct error *err)
+static bool write_all(const struct plot_categories *plot, FILE *const files[], struct error *err)
 {
     uint8_t shown[CATEGORY_LIMIT];
     size_t count = choose(plot, shown);
@@ -184,3 +197,27 @@ bool plot_categories_write(const struct plot_categories *plot, FILE *const files
     write_areas(plot, &scale, shown, count, files[CATEGORIES_AREAS]);
     return !plot->notes || note_titles(plot, shown, count, err);
 }
+
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
+{
+    struct sampling sampling = {0};
+    struct category_curves curves = {0};
+    struct plot_categories plot = {.curves = &curves, .notes = job->notes};
+    bool ok =
+        plot_snapshot_categories(snapshot, err) &&
+        plot_snapshot_time(snapshot, job->request, plot_time_margins, &sampling, &plot.time, err) &&
+        category_curves_make(&curves, snapshot->timeline, snapshot->categories, &sampling, err);
+    ok = ok && write_all(&plot, job->files, err);
+    category_curves_release(&curves);
+    sampling_release(&sampling);
+    return ok;
+}
+
+const struct plot_kind plot_kind_categories = {
+    .name = "categories",
+    .summary = "memory over time: an area a category",
+    .files = {"plot.gp", "curves.tsv", "phases.tsv", "categories.tsv"},
+    .templates = {"page.gp", "frame.gp", "categories.gp"},
+    .in_text = {"text.gp", "text-categories.gp"},
+    .of_snapshot = draw,
+};

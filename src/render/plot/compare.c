@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "render/core/escape.h"
 #include "render/core/fit.h"
-#include "render/plot/spread.h"
+#include "render/plot/legend.h"
 #include "render/plot/time.h"
 
 #define NAME_BYTES   2000 /* what is longer is no name */
@@ -13,6 +13,8 @@
 #define LABEL_LINE   17   /* pixels */
 #define LABEL_WIDTH  230  /* about */
 #define PEAK_TEXT    (2 * UNITS_TEXT_SIZE + 16)
+
+enum { COMPARE_SCRIPT, COMPARE_CURVES, COMPARE_PEAKS };
 
 static const struct plot_margins margins = {80, 340, 110, 60, PLOT_TITLES};
 
@@ -26,7 +28,7 @@ struct scale {
 };
 
 /* Bytes at the beginning that all paths share, up to a slash. */
-static size_t common_folder(const struct plot_compare *plot)
+static size_t common_folder(const struct plot_comparison *plot)
 {
     const char *first = plot->curves[0].path;
     size_t common = 0;
@@ -46,7 +48,7 @@ static double span_of(const struct plot_curve *curve)
 }
 
 /* Where an edge is on the axis. */
-static double place(const struct plot_compare *plot, const struct scale *scale,
+static double place(const struct plot_comparison *plot, const struct scale *scale,
                     const struct plot_curve *curve, double edge)
 {
     double from_start = edge - curve->edges[0], span = span_of(curve);
@@ -55,7 +57,7 @@ static double place(const struct plot_compare *plot, const struct scale *scale,
     return from_start / scale->x_unit;
 }
 
-static struct scale make_scale(const struct plot_compare *plot, FILE *script)
+static struct scale make_scale(const struct plot_comparison *plot, FILE *script)
 {
     struct scale scale = {.x_unit = 1, .x_last = 100};
     double most = 1, span = 0;
@@ -85,7 +87,7 @@ static struct scale make_scale(const struct plot_compare *plot, FILE *script)
     return scale;
 }
 
-static void write_curves(const struct plot_compare *plot, const struct scale *scale, FILE *out)
+static void write_curves(const struct plot_comparison *plot, const struct scale *scale, FILE *out)
 {
     fputs("# where\tin use\treserved; a block a file\n", out);
     for (size_t k = 0; k < plot->count; k++) {
@@ -100,7 +102,7 @@ static void write_curves(const struct plot_compare *plot, const struct scale *sc
     }
 }
 
-static void place_labels(const struct plot_compare *plot, const struct scale *scale,
+static void place_labels(const struct plot_comparison *plot, const struct scale *scale,
                          struct plot_label *labels)
 {
     for (size_t k = 0; k < plot->count; k++) {
@@ -117,7 +119,7 @@ static void place_labels(const struct plot_compare *plot, const struct scale *sc
 }
 
 /* "11.57 GiB", and how much more or less than the first. */
-static void peak_text(const struct plot_compare *plot, size_t k, char out[PEAK_TEXT])
+static void peak_text(const struct plot_comparison *plot, size_t k, char out[PEAK_TEXT])
 {
     char size[UNITS_TEXT_SIZE], than[UNITS_TEXT_SIZE];
     int64_t first = plot->curves[0].peak_bytes, bytes = plot->curves[k].peak_bytes;
@@ -131,7 +133,7 @@ static void peak_text(const struct plot_compare *plot, size_t k, char out[PEAK_T
         snprintf(out, PEAK_TEXT, "%s, %s %s", size, than, bytes > first ? "more" : "less");
 }
 
-static void write_peaks(const struct plot_compare *plot, const struct scale *scale, FILE *out)
+static void write_peaks(const struct plot_comparison *plot, const struct scale *scale, FILE *out)
 {
     struct plot_label labels[PLOT_COMPARED];
     place_labels(plot, scale, labels);
@@ -145,7 +147,7 @@ static void write_peaks(const struct plot_compare *plot, const struct scale *sca
 }
 
 /* The name as the legend has it: the end of the path says more than its beginning. */
-static bool put_name(const struct plot_compare *plot, size_t k, size_t common, FILE *script,
+static bool put_name(const struct plot_comparison *plot, size_t k, size_t common, FILE *script,
                      struct error *err)
 {
     struct buffer escaped = BUFFER_INIT, name = BUFFER_INIT;
@@ -168,7 +170,7 @@ static bool put_name(const struct plot_compare *plot, size_t k, size_t common, F
     return ok;
 }
 
-bool plot_compare_write(const struct plot_compare *plot, FILE *const files[], struct error *err)
+static bool write_all(const struct plot_comparison *plot, FILE *const files[], struct error *err)
 {
     FILE *script = files[COMPARE_SCRIPT];
     size_t common = common_folder(plot);
@@ -188,3 +190,18 @@ bool plot_compare_write(const struct plot_compare *plot, FILE *const files[], st
     write_peaks(plot, &scale, files[COMPARE_PEAKS]);
     return ok;
 }
+
+static bool draw(const struct plot_job *job, const struct plot_comparison *comparison,
+                 struct error *err)
+{
+    return write_all(comparison, job->files, err);
+}
+
+const struct plot_kind plot_kind_compare = {
+    .name = "compare",
+    .summary = "two to eight files on one axis: in use and reserved",
+    .files = {"plot.gp", "curves.tsv", "peaks.tsv"},
+    .templates = {"page.gp", "compare.gp"},
+    .in_text = {"text-compare.gp"},
+    .of_several = draw,
+};

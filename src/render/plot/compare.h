@@ -3,7 +3,7 @@
 #define MEMSNAP_RENDER_PLOT_COMPARE_H
 
 #include "analysis/curves/sampling.h"
-#include "render/plot/plot.h"
+#include "render/plot/kind.h"
 
 #define PLOT_COMPARED 8 /* files at most: more cannot be told apart */
 
@@ -19,7 +19,7 @@ struct plot_curve {
     uint64_t items;
 };
 
-struct plot_compare {
+struct plot_comparison {
     const struct plot_look *look;
     const struct plot_curve *curves;
     size_t count;       /* 1 to PLOT_COMPARED */
@@ -28,15 +28,5 @@ struct plot_compare {
     const char *items;  /* what edges count: "allocator event", "row", "operator" */
     const char *in_use; /* "active memory (requested sizes)", "allocated memory" */
 };
-
-enum {
-    COMPARE_SCRIPT,
-    COMPARE_CURVES,
-    COMPARE_PEAKS,
-};
-#define PLOT_COMPARE_FILES "plot.gp", "curves.tsv", "peaks.tsv"
-
-/* Writes the settings to the script, and the data files. */
-bool plot_compare_write(const struct plot_compare *plot, FILE *const files[], struct error *err);
 
 #endif

@@ -9,8 +9,6 @@
 #define ROW_MOST    46.0  /* pixels */
 #define ROW_LEAST   13.0
 
-const struct plot_margins plot_flame_margins = {30, 270, 100, 60, PLOT_TITLES};
-
 static unsigned graph_width(const struct plot_look *look)
 {
     return look->width - plot_flame_margins.left - plot_flame_margins.right;
@@ -84,7 +82,7 @@ static struct flame_layout lay_out(const struct plot_flame *plot)
 
 static void put_legend(FILE *script, const struct plot_flame *plot)
 {
-    const struct device_report *report = plot->subject.report;
+    const struct device_report *report = plot->snapshot->report;
     struct plot_legend legend = {0};
     for (size_t i = 0; i < report->category_count; i++) {
         const struct category_row *row = &report->categories[i];
@@ -121,7 +119,7 @@ static bool put_titles(FILE *script, const struct plot_flame *plot,
     snprintf(text, sizeof(text),
              "device %u: call stacks of the %s live %s; coloured by the category that holds most",
              flame->timeline->device, units_bytes(bytes, (int64_t)flame->total, UNIT_AUTO),
-             plot_moment(moment, &plot->subject));
+             plot_moment(moment, plot->snapshot));
     say_left_out(&note, layout, flame->total);
     bool ok = !note.failed;
     if (ok)
@@ -131,7 +129,7 @@ static bool put_titles(FILE *script, const struct plot_flame *plot,
     return ok || error_set(err, STATUS_LIMIT, "out of memory");
 }
 
-bool plot_flame_write(const struct plot_flame *plot, FILE *const files[], struct error *err)
+static bool write_all(const struct plot_flame *plot, FILE *const files[], struct error *err)
 {
     struct flame_layout layout = lay_out(plot);
     FILE *script = files[FLAME_SCRIPT];
@@ -147,3 +145,28 @@ bool plot_flame_write(const struct plot_flame *plot, FILE *const files[], struct
     fputs("# where\trow\ttext\tcolour\n", files[FLAME_LABELS]);
     return plot_flame_frames(plot, &layout, files, err);
 }
+
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
+{
+    const struct report_options *at = &job->request->report;
+    const struct flame_options options = {
+        .with_categories = true, .at_given = at->at_given, .at_end = at->at_end, .at = at->at};
+    if (!plot_snapshot_report(snapshot, at, 1, err))
+        return false;
+    struct flame *flame = flame_build(snapshot->timeline, snapshot->sites, &options, err);
+    if (!flame)
+        return false;
+    struct plot_flame plot = {
+        .snapshot = snapshot, .flame = flame, .look = &job->request->look, .notes = job->notes};
+    bool ok = write_all(&plot, job->files, err);
+    flame_destroy(flame);
+    return ok;
+}
+
+const struct plot_kind plot_kind_flame = {
+    .name = "flame",
+    .summary = "call stacks of what is live at the peak, or --at",
+    .files = {"plot.gp", "frames.tsv", "labels.tsv"},
+    .templates = {"page.gp", "flame.gp"},
+    .of_snapshot = draw,
+};

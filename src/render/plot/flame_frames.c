@@ -13,6 +13,8 @@
 #define LABEL_LEAST     4
 #define LABEL_LEAST_CUT 7
 
+const struct plot_margins plot_flame_margins = {30, 270, 100, 60, PLOT_TITLES};
+
 const struct flame_node *plot_flame_found(const struct flame_visitor *visitor,
                                           const struct flame_node **up)
 {

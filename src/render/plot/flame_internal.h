@@ -1,8 +1,20 @@
-/* What the parts of the picture of call stacks share. */
+/* The picture of call stacks: a row a frame, the outermost on top, as wide as what is live below
+ * it. This is what its parts share. */
 #ifndef MEMSNAP_RENDER_PLOT_FLAME_INTERNAL_H
 #define MEMSNAP_RENDER_PLOT_FLAME_INTERNAL_H
 
-#include "render/plot/flame.h"
+#include "analysis/flame/flame.h"
+#include "render/plot/snapshot.h"
+
+/* Nothing is owned. */
+struct plot_flame {
+    const struct plot_snapshot *snapshot;
+    const struct flame *flame; /* of the same moment, with categories */
+    const struct plot_look *look;
+    FILE *notes; /* for titles (svg_titles.h), or NULL */
+};
+
+enum { FLAME_SCRIPT, FLAME_FRAMES, FLAME_LABELS };
 
 extern const struct plot_margins plot_flame_margins;
 

@@ -1,10 +1,10 @@
-#include "render/plot/layers.h"
-
 #include <string.h>
 
+#include "analysis/layers/panels.h"
 #include "base/units.h"
 #include "render/core/escape.h"
 #include "render/core/fit.h"
+#include "render/plot/kind.h"
 
 #define LOW        200  /* pixels of a row of panels: without words at the axes */
 #define HEADROOM   1.3  /* above the highest column: its label */
@@ -14,6 +14,8 @@
 #define LETTER     5.8  /* pixels that one takes, about */
 #define PANEL_PART 0.43 /* of the picture's width */
 #define NAME_BYTES 2000 /* what is longer is no name */
+
+enum { LAYERS_SCRIPT, LAYERS_PANELS };
 
 static const struct {
     const char *title, *axis, *missing;
@@ -157,10 +159,11 @@ static void put_arrays(FILE *script, size_t panels, unsigned height)
         fprintf(script, "array %s[%zu]\n", names[i], panels + 1);
 }
 
-bool plot_layers_write(const struct plot_look *look, const struct layer_panels *panels,
-                       FILE *const files[], struct error *err)
+/* Panels that have nothing to show are left out, and the subtitle says so. */
+static bool draw(const struct plot_job *job, const struct layer_panels *panels, struct error *err)
 {
-    FILE *script = files[LAYERS_SCRIPT], *out = files[LAYERS_PANELS];
+    const struct plot_look *look = &job->request->look;
+    FILE *script = job->files[LAYERS_SCRIPT], *out = job->files[LAYERS_PANELS];
     size_t count = 0, number = 0;
     for (size_t kind = 0; kind < LAYER_PANELS; kind++)
         count += is_shown(panels, kind);
@@ -189,3 +192,12 @@ bool plot_layers_write(const struct plot_look *look, const struct layer_panels *
     }
     return true;
 }
+
+const struct plot_kind plot_kind_layers = {
+    .name = "layers",
+    .summary = "a layer trace: allocated, reserved, activations, ... by row",
+    .files = {"plot.gp", "panels.tsv"},
+    .templates = {"layers.gp"},
+    .in_text = {"text-layers.gp"},
+    .of_layers = draw,
+};

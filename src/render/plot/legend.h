@@ -1,4 +1,5 @@
-/* The legend of a picture: coloured boxes with a line of text. */
+/* The legend of a picture, coloured boxes with a line of text; and labels beside points of a graph,
+ * placed so that none covers another. */
 #ifndef MEMSNAP_RENDER_PLOT_LEGEND_H
 #define MEMSNAP_RENDER_PLOT_LEGEND_H
 
@@ -26,5 +27,15 @@ void plot_legend_add(struct plot_legend *legend, unsigned colour, const char *na
 /* As many lines as fit `pixels`, the last one telling how many do not: keys, key_colour[],
  * key_text[]. */
 void plot_legend_put(FILE *script, struct plot_legend *legend, unsigned pixels);
+
+struct plot_label {
+    size_t of;   /* what it is of, for the caller */
+    double x, y; /* the point */
+    double at;   /* the height of the label, which plot_spread() sets */
+};
+
+/* Sorts labels from the lowest point to the highest, and puts each above its point and above those
+ * below that it would touch. `line` is the height of one, `width` how long one may be. */
+void plot_spread(struct plot_label *labels, size_t count, double line, double width);
 
 #endif

@@ -1,7 +1,7 @@
-#include "render/plot/pareto.h"
-
-#include "render/plot/spread.h"
+#include "render/plot/kind.h"
+#include "render/plot/legend.h"
 #include "render/suggest/parts.h"
+#include "solve/advice/advice.h"
 
 #define LABELS_MOST (ADVICE_KNEES + COMPARISON_POINTS + 1)
 #define LABEL_LINE  17  /* pixels */
@@ -16,6 +16,15 @@
 #define LEGEND_FRAME 14
 
 static const struct plot_margins margins = {90, 60, 110, 60, PLOT_TITLES};
+
+enum { PARETO_SCRIPT, PARETO_FRONT, PARETO_LABELS };
+
+/* Nothing is owned. */
+struct plot_pareto {
+    const struct plot_look *look;
+    const struct problem *problem;
+    const struct front_advice *advice;
+};
 
 enum mark { MARK_KNEE, MARK_LEAST, MARK_OTHER };
 
@@ -121,7 +130,7 @@ static void put_axes(FILE *script, double x_last, double y_top, const char *unit
     fprintf(script, "y_label = 'peak of activations and their gradients, %s'\n", unit);
 }
 
-void plot_pareto_write(const struct plot_pareto *plot, FILE *const files[])
+static void write_all(const struct plot_pareto *plot, FILE *const files[])
 {
     const struct front *front = &plot->advice->front;
     struct named_point points[LABELS_MOST];
@@ -151,3 +160,23 @@ void plot_pareto_write(const struct plot_pareto *plot, FILE *const files[])
     write_labels(plot, points, count, unit, x_last, y_top, files[PARETO_SCRIPT],
                  files[PARETO_LABELS]);
 }
+
+static bool draw(const struct plot_job *job, const struct problem *problem, struct budget *budget,
+                 struct error *err)
+{
+    struct front_advice advice;
+    if (!advise_front(problem, ADVICE_KNEES, 0, &advice, budget, err))
+        return false;
+    write_all(&(struct plot_pareto){&job->request->look, problem, &advice}, job->files);
+    front_advice_release(&advice, budget);
+    return true;
+}
+
+const struct plot_kind plot_kind_pareto = {
+    .name = "pareto",
+    .summary = "memory against compute: what checkpoints can do (memsnap suggest)",
+    .files = {"plot.gp", "front.tsv", "labels.tsv"},
+    .templates = {"page.gp", "pareto.gp"},
+    .in_text = {"text-pareto.gp"},
+    .of_model = draw,
+};

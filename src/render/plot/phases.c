@@ -1,14 +1,15 @@
-#include "render/plot/phases.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "render/core/moments.h"
 #include "render/core/page.h"
 #include "render/plot/legend.h"
+#include "render/plot/snapshot.h"
 #include "render/plot/svg_titles.h"
 
-const struct plot_margins plot_phases_margins = {80, 230, 100, 60, PLOT_TITLES};
+enum { PHASES_SCRIPT, PHASES_BARS, PHASES_STEPS };
+
+static const struct plot_margins phases_margins = {80, 230, 100, 60, PLOT_TITLES};
 
 #define HEADROOM    1.14 /* above the highest bar: its figures */
 #define STRIP       1.05 /* how far the axis of phases.gp goes beyond that: the steps */
@@ -168,10 +169,10 @@ static void growth_words(const struct device_report *report, struct buffer *out)
         buffer_puts(out, "what is live at their ends does not grow");
 }
 
-static void put_titles(FILE *script, const struct plot_subject *subject,
+static void put_titles(FILE *script, const struct plot_snapshot *snapshot,
                        const struct plot_look *look, const struct bar *bars, size_t count)
 {
-    const struct device_report *report = subject->report;
+    const struct device_report *report = snapshot->report;
     char text[256], phases[UNITS_TEXT_SIZE], events[UNITS_TEXT_SIZE];
     struct buffer words = BUFFER_INIT;
     size_t all = report->phase_rows.count;
@@ -190,7 +191,7 @@ static void put_titles(FILE *script, const struct plot_subject *subject,
                  inferred ? "; some are told by lifetimes only" : "");
     if (all > 0)
         growth_words(report, &words);
-    plot_put_words(script, look, plot_phases_margins, text,
+    plot_put_words(script, look, phases_margins, text,
                    words.size && !words.failed ? words.bytes : "");
     buffer_release(&words);
 }
@@ -216,7 +217,7 @@ static void describe(const struct bar *bar, struct buffer *out)
 static bool note_titles(FILE *notes, const struct plot_look *look, const struct bar *bars,
                         size_t count, double top, double wide, struct error *err)
 {
-    const struct plot_margins margins = plot_phases_margins;
+    const struct plot_margins margins = phases_margins;
     double place = (double)(look->width - margins.left - margins.right) / (double)count;
     double foot = look->height - margins.bottom, high = foot - margins.top;
     struct buffer title = BUFFER_INIT;
@@ -236,18 +237,18 @@ static bool note_titles(FILE *notes, const struct plot_look *look, const struct 
     return ok;
 }
 
-static bool write_all(const struct plot_subject *subject, const struct plot_look *look,
+static bool write_all(const struct plot_snapshot *snapshot, const struct plot_look *look,
                       const struct bar *bars, size_t count, FILE *const files[], FILE *notes,
                       struct error *err)
 {
-    const struct plot_margins margins = plot_phases_margins;
+    const struct plot_margins margins = phases_margins;
     FILE *script = files[PHASES_SCRIPT];
     const char *unit_name;
     double most = 1, pixels = (double)(look->width - margins.left - margins.right) / (double)count;
     for (size_t i = 0; i < count; i++)
         most = (double)bars[i].peak > most ? (double)bars[i].peak : most;
     double unit = plot_unit(most, &unit_name), wide = pixels >= 4 ? 0.86 : 1.0;
-    put_titles(script, subject, look, bars, count);
+    put_titles(script, snapshot, look, bars, count);
     plot_put_margins(script, look, margins);
     fprintf(script,
             "bars = %zu\ny_top = %.7g\ny_label = 'active memory (requested sizes), %s'\n"
@@ -259,14 +260,23 @@ static bool write_all(const struct plot_subject *subject, const struct plot_look
     return !notes || note_titles(notes, look, bars, count, most * HEADROOM * STRIP, wide, err);
 }
 
-bool plot_phases_write(const struct plot_subject *subject, const struct plot_look *look,
-                       FILE *const files[], FILE *notes, struct error *err)
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
 {
+    if (!plot_snapshot_report(snapshot, &job->request->report, 1, err))
+        return false;
     struct bar *bars = calloc(BARS_MOST + 1, sizeof(*bars));
     if (!bars)
         return error_set(err, STATUS_LIMIT, "out of memory");
-    size_t count = make_bars(subject->report, bars, BARS_MOST);
-    bool ok = write_all(subject, look, bars, count, files, notes, err);
+    size_t count = make_bars(snapshot->report, bars, BARS_MOST);
+    bool ok = write_all(snapshot, &job->request->look, bars, count, job->files, job->notes, err);
     free(bars);
     return ok;
 }
+
+const struct plot_kind plot_kind_phases = {
+    .name = "phases",
+    .summary = "the peak of each forward, backward, optimizer step; what stays",
+    .files = {"plot.gp", "phase-bars.tsv", "phase-steps.tsv"},
+    .templates = {"page.gp", "phases.gp"},
+    .of_snapshot = draw,
+};

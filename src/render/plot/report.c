@@ -1,8 +1,39 @@
 #include <string.h>
 
+#include "analysis/pool/segment_map.h"
 #include "render/plot/report_internal.h"
 #include "render/plot/script.h"
+#include "render/plot/segments.h"
 #include "render/plot/sites.h"
+#include "render/plot/timeline.h"
+
+enum {
+    REPORT_SCRIPT,
+    REPORT_CURVES,
+    REPORT_PHASES,
+    REPORT_BANDS,
+    REPORT_LABELS,
+    REPORT_REST,
+    REPORT_CATEGORIES,
+    REPORT_SITES,
+    REPORT_BOXES,
+    REPORT_ENDS,
+    REPORT_BLOCKS,
+    REPORT_POOLS,
+    REPORT_HOLE,
+};
+
+/* The templates that the page is made of, in the order of the kind's list. */
+enum { REPORT_HEAD, REPORT_PAGE, REPORT_FRAME, REPORT_TIMELINE, REPORT_BARS, REPORT_SEGMENTS };
+
+/* Nothing is owned. */
+struct plot_report {
+    const struct plot_look *look;
+    const struct plot_snapshot *snapshot;
+    const struct plot_timeline *timeline;
+    const struct plot_segments *segments; /* NULL without room, or where the layout of the moment
+                                             is not known */
+};
 
 /* Pixels; a higher picture has more of the timeline. */
 #define TIMELINE_TITLES 62
@@ -32,12 +63,15 @@ static unsigned below(const struct plot_look *look)
     return look->height > 2 * BELOW ? BELOW : look->height / 2;
 }
 
-bool plot_report_has_segments(const struct plot_look *look)
+/* Low pictures have the timeline alone; higher ones categories and call sites below it, and only
+ * from here on the segments too. */
+static bool has_room_for_segments(const struct plot_look *look)
 {
     return look->height >= SEGMENTS_FROM;
 }
 
-unsigned plot_report_words_room(const struct plot_look *look)
+/* Pixels from the top that words may take. */
+static unsigned words_room(const struct plot_look *look)
 {
     return look->height - below(look) - TIMELINE_AXIS - TIMELINE_LEAST - TIMELINE_TITLES;
 }
@@ -49,10 +83,10 @@ static struct plot_margins panel(unsigned left, unsigned right, unsigned top, un
                                  top - 17, title_left, 13,  words,  true};
 }
 
-struct plot_margins plot_report_timeline(const struct plot_look *look,
-                                         const struct device_report *report)
+static struct plot_margins timeline_margins(const struct plot_look *look,
+                                            const struct device_report *report)
 {
-    unsigned top = plot_report_words_end(look, report) + TIMELINE_TITLES;
+    unsigned top = plot_report_words_end(look, report, words_room(look)) + TIMELINE_TITLES;
     return panel(80, TIMELINE_LEGEND, top, below(look) + TIMELINE_AXIS, REPORT_EDGE,
                  look->width - 2 * REPORT_EDGE);
 }
@@ -79,7 +113,7 @@ static unsigned segments_below(const struct plot_look *look)
     return look->width < NARROWEST ? 112 : look->width < NARROW ? 96 : 78;
 }
 
-struct plot_margins plot_report_segments(const struct plot_look *look)
+static struct plot_margins segments_margins(const struct plot_look *look)
 {
     unsigned top = lower_top(look) + CATEGORY_LINES * CATEGORY_LINE + 55;
     return panel(REPORT_EDGE, look->width - look->width * 47 / 100, top, segments_below(look),
@@ -101,7 +135,8 @@ static struct plot_margins sites_margins(const struct plot_look *look)
     return margins;
 }
 
-size_t plot_report_sites(const struct plot_look *look)
+/* How many call sites there is room for. */
+static size_t sites_told(const struct plot_look *look)
 {
     return look->height < BARS_FROM ? 1 : plot_bars_room(look, sites_margins(look));
 }
@@ -153,10 +188,10 @@ static bool put_categories(const struct plot_report *report, FILE *const files[]
     struct plot_margins margins = categories_margins(report->look);
     struct plot_bars bars;
     char title[PLOT_MOMENT_SIZE + 40], moment[PLOT_MOMENT_SIZE];
-    if (!plot_category_bars(&report->subject, CATEGORY_LINES,
+    if (!plot_category_bars(report->snapshot, CATEGORY_LINES,
                             plot_bars_letters(report->look, margins), &bars, err))
         return false;
-    snprintf(title, sizeof(title), "What it is for, %s", plot_moment(moment, &report->subject));
+    snprintf(title, sizeof(title), "What it is for, %s", plot_moment(moment, report->snapshot));
     if (strlen(title) * TITLE_LETTER > margins.words)
         snprintf(title, sizeof(title), "What it is for then");
     begin_panel(files[REPORT_SCRIPT], title);
@@ -167,7 +202,7 @@ static bool put_sites(const struct plot_report *report, FILE *const files[], str
 {
     struct plot_margins margins = sites_margins(report->look);
     struct plot_bars bars;
-    if (!plot_sites_bars(&report->subject, plot_bars_room(report->look, margins),
+    if (!plot_sites_bars(report->snapshot, plot_bars_room(report->look, margins),
                          (site_names(report->look) - 14) / 7, &bars, err))
         return false;
     begin_panel(files[REPORT_SCRIPT], "Who holds it then: call sites");
@@ -193,10 +228,10 @@ static bool put_segments(const struct plot_report *report, FILE *const files[], 
     return true;
 }
 
-bool plot_report_write(const struct plot_report *report, FILE *const files[], struct error *err)
+static bool write_all(const struct plot_report *report, FILE *const files[], struct error *err)
 {
     FILE *script = files[REPORT_SCRIPT];
-    plot_report_words(script, report->look, report->subject.report);
+    plot_report_words(script, report->look, report->snapshot->report, words_room(report->look));
     plot_put_template(script, REPORT_HEAD);
     bool ok = put_timeline(report, files, err);
     if (report->look->height >= BARS_FROM)
@@ -206,3 +241,68 @@ bool plot_report_write(const struct plot_report *report, FILE *const files[], st
     fputs("\nunset multiplot\n", script);
     return ok;
 }
+
+/* What the page refers to. */
+struct parts {
+    struct sampling sampling;
+    struct bands bands;
+    struct band_shapes shapes;
+    struct segment_map map;
+};
+
+static bool write_report(const struct plot_job *job, struct plot_snapshot *snapshot,
+                         struct parts *parts, struct plot_timeline *timeline, struct error *err)
+{
+    const struct report_options *at = &job->request->report;
+    bool is_dump = !at->at_given || at->at_end;
+    const struct plot_look *look = &job->request->look;
+    bool has_segments = has_room_for_segments(look);
+    if (has_segments && !segment_map_make(&parts->map, snapshot->timeline,
+                                          is_dump ? MAP_DUMP : snapshot->report->at_item, err))
+        return false;
+    struct plot_segments segments = {.look = look,
+                                     .snapshot = snapshot,
+                                     .sites = snapshot->sites,
+                                     .map = &parts->map,
+                                     .notes = job->notes,
+                                     .is_dump = is_dump};
+    if (has_segments)
+        segments.margins = segments_margins(look);
+    struct plot_report report = {.look = look,
+                                 .snapshot = snapshot,
+                                 .timeline = timeline,
+                                 .segments = parts->map.segment_count > 0 ? &segments : NULL};
+    return write_all(&report, job->files, err);
+}
+
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
+{
+    struct parts parts = {0};
+    struct plot_timeline timeline = {.colour = job->request->colour,
+                                     .sites = snapshot->sites,
+                                     .bands = &parts.bands,
+                                     .shapes = &parts.shapes,
+                                     .notes = job->notes};
+    const struct plot_look *look = &job->request->look;
+    bool ok =
+        plot_snapshot_report(snapshot, &job->request->report, sites_told(look), err) &&
+        plot_snapshot_time(snapshot, job->request, timeline_margins(look, snapshot->report),
+                           &parts.sampling, &timeline.time, err) &&
+        plot_bands_make(&parts.bands, &parts.shapes, &timeline.time, job->request->bands, err) &&
+        write_report(job, snapshot, &parts, &timeline, err);
+    segment_map_release(&parts.map);
+    band_shapes_release(&parts.shapes);
+    bands_release(&parts.bands);
+    sampling_release(&parts.sampling);
+    return ok;
+}
+
+const struct plot_kind plot_kind_report = {
+    .name = "report",
+    .summary = "a page of all: what to do, memory over time, who holds it, holes",
+    .files = {PLOT_TIMELINE_FILES, "category-bars.tsv", "bars.tsv", PLOT_SEGMENTS_DATA},
+    .templates = {"report.gp", "page.gp", "frame.gp", "timeline.gp", "bars.gp", "segments.gp"},
+    .height = 1200,
+    .places_templates = true,
+    .of_snapshot = draw,
+};

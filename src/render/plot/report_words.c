@@ -133,12 +133,12 @@ static void put_findings(struct words *words, const struct device_report *report
 }
 
 static struct words put_all(FILE *script, const struct plot_look *look,
-                            const struct device_report *report)
+                            const struct device_report *report, unsigned room)
 {
-    size_t room = 1 + (plot_report_words_room(look) - FIRST_Y) / WORDS_LINE;
+    size_t lines = 1 + (room - FIRST_Y) / WORDS_LINE;
     struct words words = {.script = script,
                           .look = look,
-                          .most = room < WORDS_MOST ? room : WORDS_MOST,
+                          .most = lines < WORDS_MOST ? lines : WORDS_MOST,
                           .y = TITLE_Y};
     put_line(&words, REPORT_EDGE, "16", "#000000", look->title, strlen(look->title));
     words.y = FIRST_Y;
@@ -156,16 +156,17 @@ static struct words put_all(FILE *script, const struct plot_look *look,
 }
 
 void plot_report_words(FILE *script, const struct plot_look *look,
-                       const struct device_report *report)
+                       const struct device_report *report, unsigned room)
 {
     fprintf(script,
             "array word_text[%d]\narray word_x[%d]\narray word_y[%d]\narray word_font[%d]\n"
             "array word_colour[%d]\n",
             WORDS_MOST, WORDS_MOST, WORDS_MOST, WORDS_MOST, WORDS_MOST);
-    fprintf(script, "words = %zu\n", put_all(script, look, report).count);
+    fprintf(script, "words = %zu\n", put_all(script, look, report, room).count);
 }
 
-unsigned plot_report_words_end(const struct plot_look *look, const struct device_report *report)
+unsigned plot_report_words_end(const struct plot_look *look, const struct device_report *report,
+                               unsigned room)
 {
-    return put_all(NULL, look, report).y;
+    return put_all(NULL, look, report, room).y;
 }

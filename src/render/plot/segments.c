@@ -7,7 +7,7 @@
 
 #define LABEL_WIDTH 660 /* pixels that what the axis says takes in full */
 
-const struct plot_margins plot_segments_margins = {32, 32, 92, 86, PLOT_TITLES};
+static const struct plot_margins segments_margins = {32, 32, 92, 86, PLOT_TITLES};
 
 static const char *size_text(char out[UNITS_TEXT_SIZE], uint64_t bytes)
 {
@@ -17,7 +17,7 @@ static const char *size_text(char out[UNITS_TEXT_SIZE], uint64_t bytes)
 /* The last request that failed, where there was one. */
 static const struct oom_row *last_oom(const struct plot_segments *plot)
 {
-    const struct ooms *ooms = &plot->subject.report->ooms;
+    const struct ooms *ooms = &plot->snapshot->report->ooms;
     return ooms->count > 0 ? &ooms->items[ooms->count - 1] : NULL;
 }
 
@@ -49,7 +49,7 @@ void plot_segment_hole_words(const struct plot_segments *plot, struct buffer *ou
     buffer_printf(out, "largest hole (outlined): %s in pool %s", size_text(size, hole),
                   pool_text(pool, &row->key));
     if (oom)
-        oom_reason(oom, hole, &row->key, plot->subject.report->timeline->trace, out);
+        oom_reason(oom, hole, &row->key, plot->snapshot->report->timeline->trace, out);
     else if (row->key.is_small)
         buffer_puts(out, "; it serves requests up to 1 MiB only");
     else
@@ -82,8 +82,8 @@ static void put_titles(FILE *script, const struct plot_segments *plot)
     uint64_t holes = total->inactive_split_bytes + total->releasable_bytes;
     struct buffer text = BUFFER_INIT, words = BUFFER_INIT;
     buffer_printf(&text, "device %u %s: %s reserved in %s segment%s, %s in use, %s free",
-                  plot->subject.report->timeline->device,
-                  plot->is_dump ? "in the snapshot" : plot_moment(moment, &plot->subject),
+                  plot->snapshot->report->timeline->device,
+                  plot->is_dump ? "in the snapshot" : plot_moment(moment, plot->snapshot),
                   size_text(reserved, total->reserved_bytes), units_count(count, total->segments),
                   total->segments == 1 ? "" : "s", size_text(active, total->active_bytes),
                   page_share(share, (int64_t)holes, (int64_t)total->reserved_bytes));
@@ -161,3 +161,41 @@ bool plot_segments_write(const struct plot_segments *plot, FILE *const files[], 
     return plot_segment_labels(plot, &lines, files[SEGMENTS_LABELS], err) &&
            (!plot->notes || plot_segment_titles(plot, &lines, err));
 }
+
+/* The dump, unless another moment was asked for. */
+static struct report_options choose_moment(const struct plot_request *request)
+{
+    struct report_options chosen = request->report;
+    if (!chosen.at_given && !request->at_peak)
+        chosen.at_given = chosen.at_end = true;
+    return chosen;
+}
+
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
+{
+    const struct report_options options = choose_moment(job->request);
+    bool is_dump = options.at_given && options.at_end;
+    struct segment_map map = {0};
+    if (!plot_snapshot_report(snapshot, &options, 1, err) ||
+        !segment_map_make(&map, snapshot->timeline, is_dump ? MAP_DUMP : snapshot->report->at_item,
+                          err))
+        return false;
+    const struct plot_segments plot = {.look = &job->request->look,
+                                       .margins = segments_margins,
+                                       .snapshot = snapshot,
+                                       .sites = snapshot->sites,
+                                       .map = &map,
+                                       .is_dump = is_dump,
+                                       .notes = job->notes};
+    bool ok = plot_segments_write(&plot, job->files, err);
+    segment_map_release(&map);
+    return ok;
+}
+
+const struct plot_kind plot_kind_segments = {
+    .name = "segments",
+    .summary = "what is where in reserved memory, in the snapshot or --at",
+    .files = {PLOT_SEGMENTS_FILES},
+    .templates = {"page.gp", "segments.gp"},
+    .of_snapshot = draw,
+};

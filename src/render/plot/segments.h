@@ -4,8 +4,7 @@
 #define MEMSNAP_RENDER_PLOT_SEGMENTS_H
 
 #include "analysis/pool/segment_map.h"
-#include "render/plot/plot.h"
-#include "render/plot/words.h"
+#include "render/plot/snapshot.h"
 
 enum {
     SEGMENTS_SCRIPT,
@@ -20,13 +19,11 @@ enum {
         "segment-hole.tsv"
 #define PLOT_SEGMENTS_FILES "plot.gp", PLOT_SEGMENTS_DATA
 
-extern const struct plot_margins plot_segments_margins;
-
 /* Nothing is owned. */
 struct plot_segments {
     const struct plot_look *look;
     struct plot_margins margins;
-    struct plot_subject subject;
+    const struct plot_snapshot *snapshot;
     struct site_table *sites;
     const struct segment_map *map;
     bool is_dump; /* the moment is the snapshot itself */

@@ -8,7 +8,10 @@
 #include "render/plot/legend.h"
 #include "render/plot/svg_titles.h"
 
-struct plot_margins plot_sites_margins(const struct plot_look *look)
+enum { SITES_SCRIPT, SITES_BARS };
+
+/* Narrow pictures have less for names. */
+static struct plot_margins sites_margins(const struct plot_look *look)
 {
     if (look->format == PLOT_DUMB) /* a title of two lines */
         return (struct plot_margins){look->width * 2 / 5, 0, 3 * PLOT_CELL_HEIGHT, 0, PLOT_TITLES};
@@ -54,13 +57,13 @@ static struct plot_bar *add(struct plot_bars *bars, unsigned colour, int64_t byt
     return &bars->items[bars->count++];
 }
 
-static bool add_site(struct plot_bars *bars, const struct plot_subject *subject,
+static bool add_site(struct plot_bars *bars, const struct plot_snapshot *snapshot,
                      const struct site_row *row, size_t letters, struct error *err)
 {
     struct buffer label = BUFFER_INIT, told = BUFFER_INIT;
     buffer_puts(&label, row->label.brief);
     buffer_puts(&told, row->label.full);
-    struct text op = site_operator_text(subject->symbols, &row->site);
+    struct text op = site_operator_text(snapshot->symbols, &row->site);
     if (op.size > 0 && !row->is_remainder) {
         buffer_puts(&label, " · ");
         buffer_add(&label, op.bytes, op.size);
@@ -69,8 +72,8 @@ static bool add_site(struct plot_bars *bars, const struct plot_subject *subject,
     }
     unsigned colour = row->is_remainder ? PLOT_REST : plot_category_colour(row->category);
     struct plot_bar *bar =
-        add(bars, colour, row->bytes, row->count, subject->report->at.active_bytes, &label, letters,
-            told.failed ? "" : told.bytes, err);
+        add(bars, colour, row->bytes, row->count, snapshot->report->at.active_bytes, &label,
+            letters, told.failed ? "" : told.bytes, err);
     buffer_release(&label);
     buffer_release(&told);
     if (bar && !row->is_remainder) {
@@ -81,14 +84,14 @@ static bool add_site(struct plot_bars *bars, const struct plot_subject *subject,
     return bar && (!bar->title.failed || out_of_memory(err));
 }
 
-static bool add_others(struct plot_bars *bars, const struct plot_subject *subject,
+static bool add_others(struct plot_bars *bars, const struct plot_snapshot *snapshot,
                        const struct site_row *others, size_t letters, struct error *err)
 {
     struct buffer label = BUFFER_INIT;
     if (others->count == 0)
         return true;
     buffer_puts(&label, "(all other call sites)");
-    bool ok = add(bars, PLOT_REST, others->bytes, others->count, subject->report->at.active_bytes,
+    bool ok = add(bars, PLOT_REST, others->bytes, others->count, snapshot->report->at.active_bytes,
                   &label, letters, label.failed ? "" : label.bytes, err);
     buffer_release(&label);
     return ok;
@@ -115,15 +118,15 @@ static size_t sort_rows(const struct device_report *report, const struct site_ro
     return count;
 }
 
-static bool fill(struct plot_bars *bars, const struct plot_subject *subject,
+static bool fill(struct plot_bars *bars, const struct plot_snapshot *snapshot,
                  const struct site_row **rows, size_t most, size_t letters, struct error *err)
 {
-    const struct device_report *report = subject->report;
+    const struct device_report *report = snapshot->report;
     size_t count = sort_rows(report, rows), remainders = report->site_count - count;
     size_t shown = count + remainders <= most ? count : most - 1 - remainders;
     struct site_row others = {0};
     for (size_t i = 0; i < shown; i++)
-        if (!add_site(bars, subject, rows[i], letters, err))
+        if (!add_site(bars, snapshot, rows[i], letters, err))
             return false;
     for (size_t i = shown; i < count; i++) {
         others.bytes += rows[i]->bytes;
@@ -136,20 +139,20 @@ static bool fill(struct plot_bars *bars, const struct plot_subject *subject,
             others.bytes += row->bytes;
             others.count += row->count;
         } else if (row->is_remainder) {
-            ok = add_site(bars, subject, row, letters, err);
+            ok = add_site(bars, snapshot, row, letters, err);
         }
     }
-    return ok && add_others(bars, subject, &others, letters, err);
+    return ok && add_others(bars, snapshot, &others, letters, err);
 }
 
-bool plot_sites_bars(const struct plot_subject *subject, size_t most, size_t letters,
+bool plot_sites_bars(const struct plot_snapshot *snapshot, size_t most, size_t letters,
                      struct plot_bars *bars, struct error *err)
 {
-    size_t count = subject->report->site_count;
+    size_t count = snapshot->report->site_count;
     const struct site_row **rows = calloc(count + 1, sizeof(*rows));
     struct plot_bars made = {.items = calloc(count + 2, sizeof(*made.items))};
     bool ok = (rows && made.items) || out_of_memory(err);
-    ok = ok && fill(&made, subject, rows, most < 4 ? 4 : most, letters, err);
+    ok = ok && fill(&made, snapshot, rows, most < 4 ? 4 : most, letters, err);
     free(rows);
     if (ok)
         *bars = made;
@@ -158,10 +161,10 @@ bool plot_sites_bars(const struct plot_subject *subject, size_t most, size_t let
     return ok;
 }
 
-bool plot_category_bars(const struct plot_subject *subject, size_t most, size_t letters,
+bool plot_category_bars(const struct plot_snapshot *snapshot, size_t most, size_t letters,
                         struct plot_bars *bars, struct error *err)
 {
-    const struct device_report *report = subject->report;
+    const struct device_report *report = snapshot->report;
     size_t count = report->category_count < most ? report->category_count : most;
     struct plot_bars made = {.items = calloc(count + 1, sizeof(*made.items))};
     bool ok = made.items || out_of_memory(err);
@@ -182,16 +185,16 @@ bool plot_category_bars(const struct plot_subject *subject, size_t most, size_t 
     return ok;
 }
 
-static void put_legend(FILE *script, const struct plot_subject *subject,
+static void put_legend(FILE *script, const struct plot_snapshot *snapshot,
                        const struct plot_look *look)
 {
-    const struct plot_margins margins = plot_sites_margins(look);
+    const struct plot_margins margins = sites_margins(look);
     struct plot_legend legend = {0};
     bool used[CATEGORY_LIMIT] = {false};
     uint8_t order[CATEGORY_LIMIT];
-    for (size_t i = 0; i < subject->report->site_count; i++)
-        if (!subject->report->sites[i].is_remainder)
-            used[subject->report->sites[i].category] = true;
+    for (size_t i = 0; i < snapshot->report->site_count; i++)
+        if (!snapshot->report->sites[i].is_remainder)
+            used[snapshot->report->sites[i].category] = true;
     plot_category_order(order);
     for (size_t i = CATEGORY_LIMIT; i-- > 0;) {
         char name[80];
@@ -202,17 +205,17 @@ static void put_legend(FILE *script, const struct plot_subject *subject,
     plot_legend_put(script, &legend, look->height - margins.top - margins.bottom);
 }
 
-static void put_titles(FILE *script, const struct plot_subject *subject,
+static void put_titles(FILE *script, const struct plot_snapshot *snapshot,
                        const struct plot_look *look)
 {
-    const struct device_report *report = subject->report;
+    const struct device_report *report = snapshot->report;
     char moment[PLOT_MOMENT_SIZE], bytes[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
     uint64_t allocations = 0;
     for (size_t i = 0; i < report->category_count; i++)
         allocations += report->categories[i].count;
     char text[512];
     units_bytes(bytes, report->at.active_bytes, UNIT_AUTO);
-    plot_moment(moment, subject);
+    plot_moment(moment, snapshot);
     if (look->format == PLOT_DUMB)
         snprintf(text, sizeof(text), "device %u: %s live %s", report->timeline->device, bytes,
                  moment);
@@ -222,23 +225,43 @@ static void put_titles(FILE *script, const struct plot_subject *subject,
                  allocations == 1 ? "" : "s");
     struct buffer words = BUFFER_INIT;
     plot_unknown_words(&words, report->timeline, &report->all, report->at_item);
-    plot_put_words(script, look, plot_sites_margins(look), text,
+    plot_put_words(script, look, sites_margins(look), text,
                    words.size && !words.failed ? words.bytes : "");
     buffer_release(&words);
 }
 
-bool plot_sites_write(const struct plot_subject *subject, const struct plot_look *look,
+static bool write_all(const struct plot_snapshot *snapshot, const struct plot_look *look,
                       FILE *const files[], FILE *notes, struct error *err)
 {
-    const struct plot_margins margins = plot_sites_margins(look);
+    const struct plot_margins margins = sites_margins(look);
     struct plot_bars bars = {0};
-    if (!plot_sites_bars(subject, plot_bars_room(look, margins), plot_bars_letters(look, margins),
+    if (!plot_sites_bars(snapshot, plot_bars_room(look, margins), plot_bars_letters(look, margins),
                          &bars, err))
         return false;
-    put_titles(files[SITES_SCRIPT], subject, look);
-    put_legend(files[SITES_SCRIPT], subject, look);
+    put_titles(files[SITES_SCRIPT], snapshot, look);
+    put_legend(files[SITES_SCRIPT], snapshot, look);
     bool ok = plot_bars_write(files[SITES_SCRIPT], files[SITES_BARS], "bars.tsv", &bars, look,
                               margins, notes, err);
     plot_bars_release(&bars);
     return ok;
 }
+
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
+{
+    const struct plot_look *look = &job->request->look;
+    const struct report_options *at = &job->request->report;
+    size_t most = plot_bars_room(look, sites_margins(look));
+    if (!plot_snapshot_report(snapshot, at, most, err))
+        return false;
+    bool ok = write_all(snapshot, look, job->files, job->notes, err);
+    return ok;
+}
+
+const struct plot_kind plot_kind_sites = {
+    .name = "sites",
+    .summary = "who holds what is live at the peak, or --at: a bar a call site",
+    .files = {"plot.gp", "bars.tsv"},
+    .templates = {"page.gp", "bars.gp"},
+    .in_text = {"text-bars.gp"},
+    .of_snapshot = draw,
+};

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/buffer.h"
 
@@ -30,5 +31,26 @@ double svg_polygon_area(const struct svg_polygon *polygon, double *outline);
 /* Adds the path of its outline, as it stands in d="": points on straight lines are left out, and
  * the first point stays the first. */
 void svg_polygon_path(const struct svg_polygon *polygon, struct buffer *out);
+
+/* Shapes of an SVG that are small and say nothing: those of a colour in one path, for a browser
+ * takes as long for each as for a large one. They are drawn later than their neighbours, which they
+ * do not overlap in any picture of ours; so large ones, which somebody's own template might let
+ * overlap, are none. */
+#define SVG_SLIVER 0.75 /* pixels: what is thinner cannot be pointed at */
+
+struct svg_slivers {
+    struct svg_sliver_path {
+        unsigned colour;
+        struct buffer path;
+    } paths[64];
+    size_t count;
+    bool failed; /* out of memory */
+};
+
+bool svg_is_sliver(const struct svg_polygon *polygon);
+/* Writes what there is no room for any more to `out`. */
+void svg_slivers_add(struct svg_slivers *slivers, const struct svg_polygon *polygon, FILE *out);
+/* Writes all, and is empty again. */
+void svg_slivers_flush(struct svg_slivers *slivers, FILE *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "render/core/escape.h"
-#include "render/plot/svg_slivers.h"
+#include "render/plot/svg_polygon.h"
 
 #define NEAR 0.05 /* pixels that rounding may make of a point */
 #define TITLES_BYTES                                                                               \

@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "render/core/moments.h"
 #include "render/plot/legend.h"
-#include "render/plot/words.h"
+#include "render/plot/snapshot.h"
 
 #define CURVES       2 /* active and reserved */
 #define PHASES_MOST  1000

@@ -3,9 +3,29 @@
 #include <stdlib.h>
 
 #include "base/units.h"
+#include "render/plot/snapshot.h"
 #include "render/plot/timeline_internal.h"
 
 const char *const plot_colours[] = {"category", "site", "size", NULL};
+
+bool plot_bands_make(struct bands *bands, struct band_shapes *shapes, const struct plot_time *time,
+                     size_t wanted, struct error *err)
+{
+    double tolerance = plot_time_half_pixel(time);
+    if (wanted > PLOT_BANDS)
+        wanted = PLOT_BANDS;
+    for (bool fits = false; !fits;) {
+        bands_release(bands);
+        if (!bands_choose(bands, time->timeline, time->sampling, wanted, err))
+            return false;
+        for (double coarse = 1; !fits && coarse <= 4; coarse *= 2)
+            if (!band_shapes_make(shapes, bands, time->sampling, coarse * tolerance, PLOT_RUNS,
+                                  &fits, err))
+                return false;
+        wanted = bands->count / 2; /* a single band is never too much */
+    }
+    return true;
+}
 
 static void subtitle(const struct plot_timeline *plot, struct buffer *out)
 {
@@ -54,3 +74,33 @@ bool plot_timeline_write(const struct plot_timeline *plot, FILE *const files[], 
     plot_groups_release(&groups);
     return ok;
 }
+
+static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
+{
+    struct sampling sampling = {0};
+    struct bands bands = {0};
+    struct band_shapes shapes = {0};
+    struct plot_timeline plot = {.colour = job->request->colour,
+                                 .sites = snapshot->sites,
+                                 .bands = &bands,
+                                 .shapes = &shapes,
+                                 .notes = job->notes};
+    bool ok =
+        plot_snapshot_categories(snapshot, err) &&
+        plot_snapshot_time(snapshot, job->request, plot_time_margins, &sampling, &plot.time, err) &&
+        plot_bands_make(&bands, &shapes, &plot.time, job->request->bands, err);
+    ok = ok && plot_timeline_write(&plot, job->files, err);
+    band_shapes_release(&shapes);
+    bands_release(&bands);
+    sampling_release(&sampling);
+    return ok;
+}
+
+const struct plot_kind plot_kind_timeline = {
+    .name = "timeline",
+    .summary = "memory over time: a band an allocation",
+    .files = {PLOT_TIMELINE_FILES},
+    .templates = {"page.gp", "frame.gp", "timeline.gp"},
+    .in_text = {"text.gp", "text-time.gp"},
+    .of_snapshot = draw,
+};

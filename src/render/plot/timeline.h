@@ -3,14 +3,11 @@
 #define MEMSNAP_RENDER_PLOT_TIMELINE_H
 
 #include "analysis/curves/bands.h"
+#include "render/plot/kind.h"
 #include "render/plot/time.h"
 
 #define PLOT_RUNS  60000 /* of bands; four points each: keeps an SVG below 4 MB, */
 #define PLOT_BANDS 15000 /* and below 8 with their titles */
-
-enum plot_colour { COLOUR_CATEGORY, COLOUR_SITE, COLOUR_SIZE };
-
-extern const char *const plot_colours[]; /* "category", ..., NULL */
 
 /* All that the picture shows; nothing is owned. */
 struct plot_timeline {
@@ -33,7 +30,12 @@ enum {
 #define PLOT_TIMELINE_FILES                                                                        \
     "plot.gp", "curves.tsv", "phases.tsv", "bands.tsv", "labels.tsv", "rest.tsv"
 
-/* Writes the settings to the script, and the data files. */
+/* Chooses bands, and makes their shapes, few enough for an SVG: first coarser shapes, then fewer
+ * bands than `wanted` (0: as many as needed). Both are the caller's to release. */
+bool plot_bands_make(struct bands *bands, struct band_shapes *shapes, const struct plot_time *time,
+                     size_t wanted, struct error *err);
+
+/* Writes the settings and the data files. */
 bool plot_timeline_write(const struct plot_timeline *plot, FILE *const files[], struct error *err);
 
 #endif

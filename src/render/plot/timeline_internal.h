@@ -21,12 +21,7 @@ struct plot_groups {
 
 bool plot_groups_make(struct plot_groups *groups, const struct plot_timeline *plot,
                       struct error *err);
-/* By call site. */
-bool plot_groups_of_sites(struct plot_groups *groups, const struct plot_timeline *plot,
-                          struct error *err);
 void plot_groups_release(struct plot_groups *groups);
-bool plot_groups_allocate(struct plot_groups *groups, const struct timeline *timeline,
-                          struct error *err);
 uint8_t plot_group_of(const struct plot_groups *groups, const struct band *band);
 
 /* Settings and data of what has no band: an area a group, above the bands. Adds the groups to the

@@ -1,25 +1,8 @@
-#include "render/plot/words.h"
-
-#include "render/core/moments.h"
+#include "base/units.h"
 #include "render/core/page.h"
+#include "render/plot/snapshot.h"
 
 #define MUCH 50 /* a fiftieth of what is live */
-
-const char *plot_moment(char out[PLOT_MOMENT_SIZE], const struct plot_subject *subject)
-{
-    const struct timeline *timeline = subject->report->timeline;
-    char place[MOMENT_TEXT_SIZE];
-    moment_place(place, timeline->trace, subject->report->at_item);
-    if (timeline->trace->count == 0)
-        snprintf(out, PLOT_MOMENT_SIZE, "in the snapshot");
-    else if (!subject->at_given)
-        snprintf(out, PLOT_MOMENT_SIZE, "at the peak (%s)", place);
-    else if (subject->at_end)
-        snprintf(out, PLOT_MOMENT_SIZE, "at the end");
-    else
-        snprintf(out, PLOT_MOMENT_SIZE, "%s%s", subject->report->at_item < 0 ? "" : "at ", place);
-    return out;
-}
 
 /* Bytes of unknown category: of what was there before the trace, and of what has no stack. */
 struct unknown {

@@ -1,8 +1,9 @@
+#include "commands/plot/load.h"
+
 #include <stdlib.h>
 
 #include "analysis/layers/panels.h"
 #include "commands/cli/capture.h"
-#include "commands/plot/kinds.h"
 #include "render/plot/compare.h"
 #include "render/plot/time.h"
 
@@ -30,20 +31,20 @@ static void refer(struct plot_curve *curve, const struct sampling *sampling, con
                                  .items = items};
 }
 
-static bool take_snapshot(const struct plot_job *job, struct input *input,
+static bool take_snapshot(const struct plot_load *load, struct input *input,
                           struct compared *compared, struct error *err)
 {
     struct capture capture;
-    const struct plot_options *options = job->options;
-    if (!capture_open_input(&capture, input, &options->capture, job->progress, err))
+    const struct plot_options *options = load->options;
+    if (!capture_open_input(&capture, input, &options->capture, load->progress, err))
         return false;
     const struct timeline *timeline = capture_highest(&capture);
     size_t k = compared->count;
-    bool ok = timeline ? sampling_make(&compared->samplings[k], timeline, options->axis,
+    bool ok = timeline ? sampling_make(&compared->samplings[k], timeline, options->request.axis,
                                        PLOT_COLUMNS, err)
                        : error_set(err, STATUS_BAD_INPUT, "nothing to plot: no device in it");
     if (ok) {
-        refer(&compared->curves[k], &compared->samplings[k], job->inputs->paths[k],
+        refer(&compared->curves[k], &compared->samplings[k], load->inputs->paths[k],
               timeline->trace->count);
         compared->count++;
     }
@@ -52,7 +53,7 @@ static bool take_snapshot(const struct plot_job *job, struct input *input,
 }
 
 /* Panels as a sampling: what was allocated and reserved after each row. */
-static bool take_panels(const struct plot_job *job, struct layer_panels *panels,
+static bool take_panels(const struct plot_load *load, struct layer_panels *panels,
                         struct compared *compared, struct error *err)
 {
     const struct layer_panel *allocated = &panels->panels[PANEL_ALLOCATED];
@@ -76,13 +77,13 @@ static bool take_panels(const struct plot_job *job, struct layer_panels *panels,
         sampling->edges[c] = (double)layer_column_first(allocated, c);
     }
     sampling->edges[count] = (double)allocated->items;
-    refer(&compared->curves[k], sampling, job->inputs->paths[k], allocated->items);
+    refer(&compared->curves[k], sampling, load->inputs->paths[k], allocated->items);
     compared->count++;
     return true;
 }
 
-static bool take_layers(const struct plot_job *job, struct input *input, struct compared *compared,
-                        struct error *err)
+static bool take_layers(const struct plot_load *load, struct input *input,
+                        struct compared *compared, struct error *err)
 {
     const struct layers_options options = {.top = 1, .ranks = RANKS_ANY};
     struct layer_panels panels = {0};
@@ -91,32 +92,33 @@ static bool take_layers(const struct plot_job *job, struct input *input, struct 
         return false;
     struct layers_report *report = layers_report_build(trace, &options, err);
     bool ok = report && layer_panels_of_trace(&panels, report, PLOT_COLUMNS, err) &&
-              take_panels(job, &panels, compared, err);
+              take_panels(load, &panels, compared, err);
     layer_panels_release(&panels);
     layers_report_destroy(report);
     layer_trace_destroy(trace);
     return ok;
 }
 
-static bool take_operators(const struct plot_job *job, struct input *input,
+static bool take_operators(const struct plot_load *load, struct input *input,
                            struct compared *compared, struct error *err)
 {
     struct layer_panels panels = {0};
     struct operator_curves *curves = operator_curves_load_input(input, err);
     bool ok = curves && layer_panels_of_operators(&panels, curves, PLOT_COLUMNS, err) &&
-              take_panels(job, &panels, compared, err);
+              take_panels(load, &panels, compared, err);
     layer_panels_release(&panels);
     operator_curves_destroy(curves);
     return ok;
 }
 
-static bool take(struct plot_job *job, struct compared *compared, struct error *err)
+static bool take(struct plot_load *load, const struct plot_kind *kind, struct compared *compared,
+                 struct error *err)
 {
     struct input input;
     enum file_kind file;
-    if (!plot_job_open(job, &input, &file, err))
+    if (!plot_load_open(load, kind, &input, &file, err))
         return false;
-    if (job->input == 0)
+    if (load->input == 0)
         compared->file = file;
     if (file != compared->file && file != KIND_UNKNOWN) {
         input_discard(&input);
@@ -127,43 +129,43 @@ static bool take(struct plot_job *job, struct compared *compared, struct error *
     }
     switch (file) {
     case KIND_LAYER_TRACE:
-        return take_layers(job, &input, compared, err);
+        return take_layers(load, &input, compared, err);
     case KIND_OPERATOR_CURVES:
-        return take_operators(job, &input, compared, err);
+        return take_operators(load, &input, compared, err);
     default: /* says best what an unknown one may be */
-        return take_snapshot(job, &input, compared, err);
+        return take_snapshot(load, &input, compared, err);
     }
 }
 
-static bool draw(const struct plot_job *job, const struct compared *compared, struct error *err)
+static bool draw(const struct plot_kind *kind, const struct plot_job *job,
+                 const struct compared *compared, struct error *err)
 {
     bool is_snapshot = compared->file == KIND_SNAPSHOT || compared->file == KIND_UNKNOWN;
-    const struct plot_compare plot = {
-        .look = &job->options->look,
+    const struct plot_comparison comparison = {
+        .look = &job->request->look,
         .curves = compared->curves,
         .count = compared->count,
-        .time = job->options->axis == AXIS_TIME,
-        .share = job->options->share,
+        .time = job->request->axis == AXIS_TIME,
+        .share = job->request->share,
         .items = is_snapshot                          ? "allocator event"
                  : compared->file == KIND_LAYER_TRACE ? "row of the layer trace"
                                                       : "operator",
         .in_use = is_snapshot ? "active memory (requested sizes)" : "allocated memory",
     };
-    bool ok = plot_compare_write(&plot, job->files, err);
-    plot_job_templates(job);
-    return ok;
+    return kind->of_several(job, &comparison, err);
 }
 
-bool plot_draw_compare(struct plot_job *job, struct error *err)
+bool plot_load_several(struct plot_load *load, const struct plot_kind *kind,
+                       const struct plot_job *job, struct error *err)
 {
     struct compared compared = {0};
-    bool ok = (job->inputs->count >= 2 && job->inputs->count <= PLOT_COMPARED) ||
-              error_set(err, STATUS_USAGE, "--kind compare takes 2 to %d files, not %zu",
-                        PLOT_COMPARED, job->inputs->count);
-    for (; ok && job->input < job->inputs->count; job->input++)
-        if (!(ok = take(job, &compared, err)))
+    bool ok = (load->inputs->count >= 2 && load->inputs->count <= PLOT_COMPARED) ||
+              error_set(err, STATUS_USAGE, "--kind %s takes 2 to %d files, not %zu", kind->name,
+                        PLOT_COMPARED, load->inputs->count);
+    for (; ok && load->input < load->inputs->count; load->input++)
+        if (!(ok = take(load, kind, &compared, err)))
             break;
-    ok = ok && draw(job, &compared, err);
+    ok = ok && draw(kind, job, &compared, err);
     for (size_t k = 0; k < PLOT_COMPARED; k++)
         sampling_release(&compared.samplings[k]);
     return ok;

@@ -1,0 +1,119 @@
+#include "commands/plot/load.h"
+
+#include "analysis/layers/panels.h"
+#include "commands/cli/capture.h"
+#include "commands/plot/kinds.h"
+#include "commands/suggest/snapshot.h"
+#include "render/plot/script.h"
+#include "render/plot/snapshot.h"
+#include "solve/advice/advice.h"
+
+#define PANEL_COLUMNS 800 /* two panels stand side by side */
+#define RANKS_ANY     2   /* what sharding would give is not drawn */
+
+static bool draw_snapshot(const struct plot_load *load, struct input *input,
+                          const struct plot_kind *kind, const struct plot_job *job,
+                          struct error *err)
+{
+    struct capture capture;
+    if (!capture_open_input(&capture, input, &load->options->capture, load->progress, err))
+        return false;
+    struct plot_snapshot snapshot = {.timeline = capture_highest(&capture),
+                                     .sites = capture.sites,
+                                     .symbols = capture.snapshot->symbols};
+    bool ok = snapshot.timeline
+                  ? kind->of_snapshot(job, &snapshot, err)
+                  : error_set(err, STATUS_BAD_INPUT, "nothing to plot: there is no device in it");
+    plot_snapshot_release(&snapshot);
+    capture_close(&capture);
+    return ok;
+}
+
+static bool draw_layer_trace(struct input *input, const struct plot_kind *kind,
+                             const struct plot_job *job, struct error *err)
+{
+    const struct layers_options options = {.top = 1, .ranks = RANKS_ANY};
+    struct layer_panels panels = {0};
+    struct layer_trace *trace = layer_trace_load_input(input, err);
+    if (!trace)
+        return false;
+    struct layers_report *report = layers_report_build(trace, &options, err);
+    bool ok = report && layer_panels_of_trace(&panels, report, PANEL_COLUMNS, err) &&
+              kind->of_layers(job, &panels, err);
+    layer_panels_release(&panels);
+    layers_report_destroy(report);
+    layer_trace_destroy(trace);
+    return ok;
+}
+
+static bool draw_operators(struct input *input, const struct plot_kind *kind,
+                           const struct plot_job *job, struct error *err)
+{
+    struct layer_panels panels = {0};
+    struct operator_curves *curves = operator_curves_load_input(input, err);
+    bool ok = curves && layer_panels_of_operators(&panels, curves, PANEL_COLUMNS, err) &&
+              kind->of_layers(job, &panels, err);
+    layer_panels_release(&panels);
+    operator_curves_destroy(curves);
+    return ok;
+}
+
+static bool draw_model_of_layers(const struct plot_load *load, struct input *input,
+                                 const struct plot_kind *kind, const struct plot_job *job,
+                                 struct error *err)
+{
+    struct problem problem;
+    struct layer_trace *trace = layer_trace_load_input(input, err);
+    if (!trace)
+        return false;
+    bool ok = problem_create(&problem, trace, &load->options->cuts, FRONT_MOST_LAYERS,
+                             trace->budget, err);
+    if (ok) {
+        ok = kind->of_model(job, &problem, trace->budget, err);
+        problem_release(&problem, trace->budget);
+    }
+    layer_trace_destroy(trace);
+    return ok;
+}
+
+static bool draw_model_of_snapshot(const struct plot_load *load, struct input *input,
+                                   const struct plot_kind *kind, const struct plot_job *job,
+                                   struct error *err)
+{
+    struct suggest_snapshot snapshot;
+    const struct plot_options *options = load->options;
+    if (!suggest_snapshot_open(&snapshot, input, &options->capture, &options->cuts,
+                               FRONT_MOST_LAYERS, err))
+        return false;
+    bool ok =
+        kind->of_model(job, &snapshot.problem.problem, snapshot.capture.snapshot->budget, err);
+    suggest_snapshot_close(&snapshot);
+    return ok;
+}
+
+static bool draw_one(struct plot_load *load, const struct plot_kind *kind,
+                     const struct plot_job *job, struct error *err)
+{
+    struct input input;
+    enum file_kind file;
+    if (!plot_load_open(load, kind, &input, &file, err))
+        return false;
+    if (kind->of_snapshot)
+        return draw_snapshot(load, &input, kind, job, err);
+    if (kind->of_layers)
+        return file == KIND_OPERATOR_CURVES ? draw_operators(&input, kind, job, err)
+                                            : draw_layer_trace(&input, kind, job, err);
+    return file == KIND_LAYER_TRACE ? draw_model_of_layers(load, &input, kind, job, err)
+                                    : draw_model_of_snapshot(load, &input, kind, job, err);
+}
+
+bool plot_load_draw(struct plot_load *load, const struct plot_kind *kind,
+                    const struct plot_job *job, struct error *err)
+{
+    const char *const *templates = plot_kind_templates(kind, job->request->look.format);
+    if (!(kind->of_several ? plot_load_several : draw_one)(load, kind, job, err))
+        return false;
+    for (size_t i = 0; i < PLOT_TEMPLATES_MOST && !kind->places_templates && templates[i]; i++)
+        plot_put_template(job->files[0], i);
+    return true;
+}

@@ -1,0 +1,36 @@
+/* The input of a picture: opened, read, and handed to the kind that draws it. */
+#ifndef MEMSNAP_COMMANDS_PLOT_LOAD_H
+#define MEMSNAP_COMMANDS_PLOT_LOAD_H
+
+#include "commands/cli/inputs.h"
+#include "commands/plot/options.h"
+#include "decode/core/input.h"
+#include "decode/core/sniff.h"
+
+struct plot_load {
+    const struct plot_options *options;
+    const struct load_progress *progress;
+    struct inputs *inputs;
+    size_t input;        /* index of the one being read: errors name it */
+    struct input opened; /* input 0, if plot_load_look() has opened it */
+    enum file_kind opened_kind;
+    bool is_open;
+};
+
+/* Opens the first input, and sets `*file`. */
+bool plot_load_look(struct plot_load *load, enum file_kind *file, struct error *err);
+
+/* Opens input load->input, unless it is open. STATUS_USAGE for a file that the kind does not draw,
+ * or that a given option is not for. */
+bool plot_load_open(struct plot_load *load, const struct plot_kind *kind, struct input *input,
+                    enum file_kind *file, struct error *err);
+
+/* Reads what the kind draws, and has it write the settings and data of the picture. */
+bool plot_load_draw(struct plot_load *load, const struct plot_kind *kind,
+                    const struct plot_job *job, struct error *err);
+
+/* The same for a kind that draws several files. */
+bool plot_load_several(struct plot_load *load, const struct plot_kind *kind,
+                       const struct plot_job *job, struct error *err);
+
+#endif

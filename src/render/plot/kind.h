@@ -1,0 +1,63 @@
+/* A kind of picture: what it is drawn from, and how.
+ *
+ * Each kind is a file of its own, KIND.c, which computes what the picture shows and writes its
+ * settings and data, and a template, share/plots/KIND.gp, which draws them. kinds.h lists them. */
+#ifndef MEMSNAP_RENDER_PLOT_KIND_H
+#define MEMSNAP_RENDER_PLOT_KIND_H
+
+#include "analysis/curves/sampling.h"
+#include "analysis/report/report.h"
+#include "render/plot/plot.h"
+
+#define PLOT_FILES_MOST     15
+#define PLOT_TEMPLATES_MOST 7
+
+struct budget;
+struct layer_panels;
+struct plot_comparison;
+struct plot_snapshot;
+struct problem;
+
+enum plot_colour { COLOUR_CATEGORY, COLOUR_SITE, COLOUR_SIZE };
+
+extern const char *const plot_colours[]; /* "category", ..., NULL */
+
+/* What the user asked for. */
+struct plot_request {
+    struct plot_look look;
+    struct report_options report; /* the moment */
+    bool at_peak;                 /* the moment was named, and is the peak */
+    enum sampling_axis axis;
+    bool share;              /* the axis is the share of each trace instead */
+    enum plot_colour colour; /* of bands */
+    size_t bands;            /* 0: as many as needed */
+};
+
+struct plot_job {
+    const struct plot_request *request;
+    FILE *files[PLOT_FILES_MOST + 1]; /* as the kind lists them, settings in place of the script */
+    FILE *notes;                      /* for titles (svg_titles.h), or NULL */
+};
+
+struct plot_kind {
+    const char *name;
+    const char *summary;                            /* half a line, for --help */
+    const char *files[PLOT_FILES_MOST + 1];         /* the script "plot.gp" first; ends with NULL */
+    const char *templates[PLOT_TEMPLATES_MOST + 1]; /* ends with NULL */
+    const char *in_text[PLOT_TEMPLATES_MOST + 1];   /* for PLOT_DUMB; none: not available */
+    bool places_templates; /* in the settings, by itself; else they follow the settings */
+    unsigned height;       /* pixels, by default; 0: as usual */
+
+    /* Exactly one is set, by what the kind is drawn from. Writes the settings and all data. */
+    bool (*of_snapshot)(const struct plot_job *job, struct plot_snapshot *snapshot,
+                        struct error *err);
+    bool (*of_layers)(const struct plot_job *job, const struct layer_panels *panels,
+                      struct error *err);
+    /* Layers with their costs; `budget` is that of the input. */
+    bool (*of_model)(const struct plot_job *job, const struct problem *problem,
+                     struct budget *budget, struct error *err);
+    bool (*of_several)(const struct plot_job *job, const struct plot_comparison *comparison,
+                       struct error *err);
+};
+
+#endif
