@@ -10,6 +10,8 @@ TCase *fields_tests(void);
 TCase *fit_tests(void);
 TCase *pickler_tests(void);
 TCase *records_tests(void);
+TCase *plot_kinds_tests(void);
+TCase *plot_text_tests(void);
 TCase *plot_script_tests(void);
 TCase *svg_titles_tests(void);
 TCase *suggest_loops_tests(void);
