@@ -1,5 +1,5 @@
-/* What may have to be drawn: the kind asked for, or, where none is, a kind for each sort of file.
- * For templates and files must be open before the input is looked at, in the sandbox. */
+/* The kinds that may have to be drawn: the one asked for, or else one for each kind of file. Their
+ * templates are read and their files opened before the sandboxed process looks at the input. */
 #ifndef MEMSNAP_COMMANDS_PLOT_CANDIDATES_H
 #define MEMSNAP_COMMANDS_PLOT_CANDIDATES_H
 

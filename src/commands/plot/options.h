@@ -24,7 +24,7 @@ struct plot_options {
 extern const struct option_spec plot_option_specs[];
 
 bool plot_option(int option, void *to, struct error *err);
-/* After the last; `input` is the first of so many. */
+/* Checks and completes the options after the last; `input` is the first of `inputs` files. */
 bool plot_options_complete(struct plot_options *options, const char *input, size_t inputs,
                            struct error *err);
 

@@ -6,7 +6,7 @@
 #include "render/page/html.h"
 #include "render/plot/snapshot.h"
 
-/* What a page refers to. */
+/* The parts of the page, owned. */
 struct parts {
     struct sampling sampling, still;
     struct bands bands;

@@ -18,7 +18,7 @@
 #include "render/plot/script.h"
 #include "render/plot/svg_titles.h"
 
-/* What the process that reads the input needs. */
+/* For the process that reads the input. */
 struct reading {
     const struct plot_options *options;
     struct inputs *inputs;

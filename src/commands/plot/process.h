@@ -16,7 +16,7 @@ enum status plot_run_apart(enum status (*work)(void *self), void *self, bool *to
 
 /* The path of gnuplot on PATH, malloc'ed; NULL, saying what to install, where there is none. */
 char *plot_find_gnuplot(struct error *err);
-/* Whether it has that terminal. */
+/* True if this gnuplot has that terminal. */
 bool plot_gnuplot_has(const char *gnuplot, const char *terminal);
 /* Draws plot.gp of the folder; the picture goes to `fd`. */
 bool plot_run_gnuplot(const char *gnuplot, const char *folder, int fd, struct error *err);

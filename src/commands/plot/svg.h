@@ -1,4 +1,4 @@
-/* An SVG as gnuplot draws it, and what a browser is to tell of its shapes. */
+/* Draws an SVG and adds titles to its shapes. */
 #ifndef MEMSNAP_COMMANDS_PLOT_SVG_H
 #define MEMSNAP_COMMANDS_PLOT_SVG_H
 
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* A file without a name, for reading and writing; NULL where there is no memory. */
+/* An unnamed file in memory, for reading and writing; NULL: an error. */
 FILE *plot_svg_scratch(struct error *err);
 
 /* Draws plot.gp of the folder, and writes the picture to `out` with the titles of `notes`

@@ -1,11 +1,11 @@
-/* Pictures on the terminal: which sort, and how large. */
+/* Chooses the format and size of a picture on the terminal. */
 #ifndef MEMSNAP_COMMANDS_PLOT_TERM_H
 #define MEMSNAP_COMMANDS_PLOT_TERM_H
 
 #include "commands/plot/options.h"
 
-/* Settles what --term leaves open: the format and the size. `gnuplot` may be NULL. Says on standard
- * error when it cannot be sixel. */
+/* Sets the format and size that --term leaves open. `gnuplot` may be NULL. Warns on standard error
+ * if sixel is not available. */
 void plot_term_settle(struct plot_options *options, const char *gnuplot);
 
 #endif

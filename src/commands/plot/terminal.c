@@ -51,7 +51,7 @@ static int64_t milliseconds(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Whether "ESC [ ? 62 ; 4 ; 6 c" has the number. */
+/* True if an answer such as "ESC [ ? 62 ; 4 ; 6 c" has the number of sixel graphics. */
 static bool names_sixel(const char *answer)
 {
     const char *at = strstr(answer, "\x1b[?");

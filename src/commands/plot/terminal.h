@@ -9,7 +9,7 @@ struct terminal_size {
     unsigned width, height; /* pixels; 0 where the terminal does not tell */
 };
 
-/* Of what `fd` is. */
+/* The size of the terminal that `fd` is open on. */
 struct terminal_size terminal_size(int fd);
 
 /* Whether the terminal says that it draws sixels: asks it for its attributes (DA1) and waits half a

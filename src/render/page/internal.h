@@ -1,4 +1,4 @@
-/* What the parts of a page share. */
+/* Shared by the files of the page. */
 #ifndef MEMSNAP_RENDER_PAGE_INTERNAL_H
 #define MEMSNAP_RENDER_PAGE_INTERNAL_H
 
@@ -12,7 +12,7 @@ extern const char html_style_hash[], html_script_hash[];
 
 /* Raw bytes, as escape_markup() leaves them. */
 bool html_put_text(FILE *out, const char *bytes, size_t size, struct error *err);
-/* What the script reads: one JSON value, without "<". */
+/* The data that the script reads: one JSON value, without "<". */
 bool html_put_data(FILE *out, const struct html_page *page, struct error *err);
 /* The still picture: SVG. */
 bool html_put_still(FILE *out, const struct html_page *page, struct error *err);

@@ -60,7 +60,7 @@ static bool put_script(FILE *out, const struct html_page *page, struct error *er
     return true;
 }
 
-/* What stands for @NAME@ in page.html. */
+/* The contents put in place of @NAME@ in page.html. */
 static const struct {
     const char *name;
     bool (*put)(FILE *out, const struct html_page *page, struct error *err);

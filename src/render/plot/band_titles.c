@@ -96,7 +96,7 @@ struct rooms {
     const struct plot_scale *scale;
 };
 
-/* Of a band, in square pixels; 0 for what is too thin to be pointed at. */
+/* The area of a band in square pixels; 0 if it is too thin to point at. */
 static double room_of(const void *self, size_t b)
 {
     const struct rooms *rooms = self;

@@ -27,7 +27,7 @@ void plot_bars_release(struct plot_bars *bars)
     *bars = (struct plot_bars){0};
 }
 
-/* What the axis must hold so that every bar is followed by its text. */
+/* The bytes at which the axis must end so that every bar has room for its text. */
 static double axis_end(const struct plot_bars *bars, double pixels)
 {
     double most = 1;

@@ -27,7 +27,7 @@ struct plot_bars {
 
 /* How many there is room for. */
 size_t plot_bars_room(const struct plot_look *look, struct plot_margins margins);
-/* The margin on the left is for labels of so many letters. */
+/* How many letters of a label fit the left margin. */
 size_t plot_bars_letters(const struct plot_look *look, struct plot_margins margins);
 void plot_bars_release(struct plot_bars *bars);
 

@@ -43,8 +43,8 @@ static void thin(const struct category_curves *curves, uint8_t *shown, size_t co
     }
 }
 
-/* Those of the picture, from the lowest to the highest; returns how many. Only so many characters
- * can be told apart, and one of them is for all the others. */
+/* The categories shown, from the lowest to the highest; returns their number. A picture made of
+ * characters has seven that can be told apart, one of which stands for all other categories. */
 static size_t choose(const struct plot_categories *plot, uint8_t shown[CATEGORY_LIMIT])
 {
     uint8_t order[CATEGORY_LIMIT];

@@ -8,7 +8,7 @@
 #include "render/plot/legend.h"
 #include "render/plot/time.h"
 
-#define NAME_BYTES   2000 /* what is longer is no name */
+#define NAME_BYTES   2000 /* longer names are cut */
 #define NAME_LETTERS 30   /* of it in the legend */
 #define LABEL_LINE   17   /* pixels */
 #define LABEL_WIDTH  230  /* about */

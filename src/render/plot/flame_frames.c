@@ -115,7 +115,7 @@ static bool note_frame(const struct plot_flame *plot, const struct tag *tag,
     return ok;
 }
 
-/* What most operators begin with says nothing. */
+/* Removes the prefix that most operators share. */
 static void shorten(struct buffer *text, const struct flame *flame, uint32_t frame)
 {
     static const char prefix[] = "aten::";

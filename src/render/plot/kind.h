@@ -22,7 +22,7 @@ enum plot_colour { COLOUR_CATEGORY, COLOUR_SITE, COLOUR_SIZE };
 
 extern const char *const plot_colours[]; /* "category", ..., NULL */
 
-/* What the user asked for. */
+/* The options of memsnap plot that a picture depends on. */
 struct plot_request {
     struct plot_look look;
     struct report_options report; /* the moment */

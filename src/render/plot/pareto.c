@@ -44,7 +44,7 @@ static double percent(const struct problem *problem, int64_t time)
     return whole > 0 ? 100 * (double)time / (double)whole : 0;
 }
 
-/* What is worth a label; returns how many. */
+/* Chooses the points that get a label; returns their number. */
 static size_t choose(const struct front_advice *advice, struct named_point points[LABELS_MOST])
 {
     const struct front *front = &advice->front;

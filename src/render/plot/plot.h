@@ -29,7 +29,7 @@ extern const char *const plot_formats[]; /* of files: "svg", ..., "html", NULL *
 struct plot_look {
     const char *kind; /* its name */
     enum plot_format format;
-    unsigned width, height; /* pixels; PLOT_DUMB: a character is a cell of so many */
+    unsigned width, height; /* pixels; PLOT_DUMB: PLOT_CELL_* of them a character */
     const char *title;      /* raw bytes */
 };
 

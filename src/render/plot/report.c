@@ -242,7 +242,7 @@ static bool write_all(const struct plot_report *report, FILE *const files[], str
     return ok;
 }
 
-/* What the page refers to. */
+/* The parts of the page, owned. */
 struct parts {
     struct sampling sampling;
     struct bands bands;

@@ -1,5 +1,5 @@
-/* The page that has all: the numbers that matter and what to do, memory over time, what it was for
- * and who held it, and how reserved memory is cut up. This is what its parts share. */
+/* The report page: key figures and advice, memory over time, memory by category and by call site,
+ * and the layout of reserved memory. This is shared by its files. */
 #ifndef MEMSNAP_RENDER_PLOT_REPORT_INTERNAL_H
 #define MEMSNAP_RENDER_PLOT_REPORT_INTERNAL_H
 

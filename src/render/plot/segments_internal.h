@@ -1,4 +1,4 @@
-/* What the parts of the picture of segments share. */
+/* Shared by the files of the picture of segments. */
 #ifndef MEMSNAP_RENDER_PLOT_SEGMENTS_INTERNAL_H
 #define MEMSNAP_RENDER_PLOT_SEGMENTS_INTERNAL_H
 
@@ -38,12 +38,12 @@ typedef void segment_put(void *self, const struct segment_piece *piece);
 void segment_pieces(const struct segment_lines *lines, const struct segment_group *group,
                     uint64_t start, uint64_t size, segment_put *put, void *self);
 
-/* Of the box of the segment's span number `i`. */
+/* The colour of the box of a segment's span number `i`. */
 unsigned segment_span_colour(const struct map_span *span, size_t i);
 /* Bytes: smaller pieces share a box with their neighbours. */
 double segment_piece_least(const struct segment_map *map, const struct segment_lines *lines);
 
-/* What to tell of each box (svg_titles.h). */
+/* Notes the titles of all boxes (svg_titles.h). */
 bool plot_segment_titles(const struct plot_segments *plot, const struct segment_lines *lines,
                          struct error *err);
 
@@ -53,7 +53,7 @@ void plot_segment_boxes(const struct plot_segments *plot, const struct segment_l
 bool plot_segment_labels(const struct plot_segments *plot, const struct segment_lines *lines,
                          FILE *out, struct error *err);
 
-/* Of the largest hole: how large it is and why it cannot serve. */
+/* Says how large the largest hole is, and why it cannot serve a request. */
 void plot_segment_hole_words(const struct plot_segments *plot, struct buffer *out);
 
 #endif

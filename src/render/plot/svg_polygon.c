@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define HUNDREDTHS 100
-#define FARTHEST   1e7 /* pixels: sums of all points fit, and what lies beyond is no picture */
+#define FARTHEST   1e7 /* pixels: keeps sums of coordinates in range */
 
 static int64_t hundredths(double pixels)
 {

@@ -1,5 +1,4 @@
-/* A polygon of an SVG as gnuplot writes it, and the same in the words that a browser reads fastest.
- */
+/* A polygon of an SVG as gnuplot writes it, and as a short path, which browsers read faster. */
 #ifndef MEMSNAP_RENDER_PLOT_SVG_POLYGON_H
 #define MEMSNAP_RENDER_PLOT_SVG_POLYGON_H
 
@@ -32,10 +31,10 @@ double svg_polygon_area(const struct svg_polygon *polygon, double *outline);
  * the first point stays the first. */
 void svg_polygon_path(const struct svg_polygon *polygon, struct buffer *out);
 
-/* Shapes of an SVG that are small and say nothing: those of a colour in one path, for a browser
- * takes as long for each as for a large one. They are drawn later than their neighbours, which they
- * do not overlap in any picture of ours; so large ones, which somebody's own template might let
- * overlap, are none. */
+/* Slivers: small shapes of an SVG without a title. Those of a colour share one path, since a
+ * browser takes as long for a small shape as for a large one. They are drawn after their
+ * neighbours, which they do not overlap in the pictures of memsnap. Large shapes, which may overlap
+ * in a template of the user's, are never slivers. */
 #define SVG_SLIVER 0.75 /* pixels: what is thinner cannot be pointed at */
 
 struct svg_slivers {
@@ -48,7 +47,7 @@ struct svg_slivers {
 };
 
 bool svg_is_sliver(const struct svg_polygon *polygon);
-/* Writes what there is no room for any more to `out`. */
+/* Writes paths that are full to `out`. */
 void svg_slivers_add(struct svg_slivers *slivers, const struct svg_polygon *polygon, FILE *out);
 /* Writes all, and is empty again. */
 void svg_slivers_flush(struct svg_slivers *slivers, FILE *out);

@@ -1,8 +1,8 @@
-/* What a browser tells of a shape under the pointer: titles in the SVG that gnuplot drew.
+/* Tooltips: titles of shapes in the SVG that gnuplot drew.
  *
- * gnuplot knows no titles of shapes. So whoever writes the data notes for each polygon, in the
- * order in which they are drawn, where it will be and what to tell of it; afterwards the polygons
- * of the SVG are compared with the notes. A title goes only to a polygon of the noted colour,
+ * gnuplot cannot write titles of shapes. So the code that writes the data also notes where each
+ * polygon will be and its title, in drawing order; afterwards the polygons of the SVG are compared
+ * with the notes. A title goes only to a polygon of the noted colour,
  * number of points, and first and last point: where a script draws other shapes than those noted,
  * they have none rather than another's. */
 #ifndef MEMSNAP_RENDER_PLOT_SVG_TITLES_H

@@ -1,4 +1,4 @@
-/* What pictures of memory over time share: axes, curves, the peak, and the strip of phases. */
+/* Shared by pictures of memory over time: axes, curves, the peak, and the strip of phases. */
 #ifndef MEMSNAP_RENDER_PLOT_TIME_H
 #define MEMSNAP_RENDER_PLOT_TIME_H
 
@@ -10,9 +10,9 @@
 #define PLOT_TIME_STRIP 1.05 /* how far frame.gp's axis goes beyond y_top: the strip of phases */
 #define PLOT_COLUMNS    1500 /* more than a picture has pixels are of no use */
 
-/* Of a graph over time; the right one has the legend. */
+/* The margins of a graph over time; the legend is in the right one. */
 extern const struct plot_margins plot_time_margins;
-/* Of one made of characters. */
+/* Those of a graph made of characters. */
 extern const struct plot_margins plot_text_margins;
 
 /* Nothing is owned. */
@@ -37,11 +37,12 @@ struct plot_scale {
 };
 
 struct plot_scale plot_time_scale(const struct plot_time *plot);
-/* For an axis of so many microseconds: its unit, and what it says. */
+/* The unit, in microseconds, of an axis that is `span` microseconds long; `*label` names it. */
 double plot_time_unit(double span, const char **label);
-/* Bytes that half a pixel of the picture's height stands for. */
+/* The bytes that half a pixel of height stands for. */
 double plot_time_half_pixel(const struct plot_time *plot);
-/* Pixels that the graph is high; and of these, what the curves leave of the legend. */
+/* The height of the graph in pixels, and the part of it left for the legend below its two curves.
+ */
 unsigned plot_time_height(const struct plot_time *plot);
 unsigned plot_time_legend(const struct plot_time *plot);
 /* The sampling's column with the most active memory. */

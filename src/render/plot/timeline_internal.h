@@ -1,4 +1,4 @@
-/* What the parts of the timeline share: how bands look. */
+/* Shared by the files of the timeline: how bands look. */
 #ifndef MEMSNAP_RENDER_PLOT_TIMELINE_INTERNAL_H
 #define MEMSNAP_RENDER_PLOT_TIMELINE_INTERNAL_H
 
@@ -8,7 +8,7 @@
 
 uint8_t plot_band_category(const struct plot_timeline *plot, const struct band *band);
 
-/* What is drawn in one colour: a category, a call site, or a class of sizes. */
+/* A group is drawn in one colour: a category, a call site, or a class of sizes. */
 struct plot_groups {
     /* The group of every lifetime and of all preexisting; below CATEGORY_LIMIT, not CATEGORY_COUNT.
      */
@@ -41,7 +41,7 @@ bool plot_band_labels_write(FILE *out, const struct plot_timeline *plot,
                             const struct plot_scale *scale, const unsigned *colours,
                             struct error *err);
 
-/* What to tell of each shape (svg_titles.h). */
+/* Notes the titles of all bands (svg_titles.h). */
 bool plot_band_titles_write(FILE *notes, const struct plot_timeline *plot,
                             const struct plot_scale *scale, const unsigned *colours,
                             struct error *err);

@@ -4,7 +4,7 @@
 
 #define MUCH 50 /* a fiftieth of what is live */
 
-/* Bytes of unknown category: of what was there before the trace, and of what has no stack. */
+/* Bytes of unknown category: allocated before the trace, recorded without a stack, or neither. */
 struct unknown {
     int64_t before, without_stack, other;
 };
