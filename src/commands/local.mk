@@ -35,12 +35,14 @@ libmemsnap_a_SOURCES += \
 	src/commands/cli/files.h \
 	src/commands/cli/inputs.c \
 	src/commands/cli/inputs.h \
+	src/commands/cli/new_file.c \
+	src/commands/cli/new_file.h \
+	src/commands/cli/newest.c \
+	src/commands/cli/newest.h \
 	src/commands/cli/options.c \
 	src/commands/cli/options.h \
 	src/commands/cli/output.c \
 	src/commands/cli/output.h \
-	src/commands/cli/rules_file.c \
-	src/commands/cli/rules_file.h \
 	src/commands/cli/small_file.c \
 	src/commands/cli/small_file.h \
 	src/commands/cli/topics.c \

@@ -48,7 +48,7 @@ run check --policy - leak.pickle.gz <policy.json
 exits 1
 run check --policy - - <policy.json
 exits 2
-err 'memsnap: check: standard input can be read only once'
+err 'memsnap: standard input (-) can be read only once'
 run check --policy none.json leak.pickle.gz
 exits 5
 err 'memsnap: check: none.json: No such file or directory'

@@ -207,7 +207,7 @@ for bad in activation =1GiB ''; do
     refused 2 "check: max-category takes what it limits, =, and a size: activation=20GiB, not '$bad'" \
         --max-category "$bad" leak.pickle.gz
 done
-refused 2 'check: standard input can be read only once' --max-peak 1 - -
+refused 2 'standard input (-) can be read only once' --max-peak 1 - -
 refused 5 'none.pickle: No such file or directory' --max-peak 1 none.pickle
 refused 5 'none.pickle: No such file or directory' --baseline none.pickle --max-increase 1 leak.pickle.gz
 

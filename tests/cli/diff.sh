@@ -146,7 +146,7 @@ out_has 'B: standard input'
 run diff - - <$a
 exits 2
 no_out
-err 'memsnap: standard input (-) can be read once only'
+err 'memsnap: standard input (-) can be read only once'
 
 # names that would steer a terminal, or a spreadsheet
 printf '{"segments":[],"device_traces":[[{"action":"alloc","addr":4096,"size":3,"stream":0,"frames":[{"name":"f\\u001b[31m\\"x","filename":"=cmd|a,b.py","line":1}]}]],"allocator_settings":{"k\\u001b[31m":"v\\u202e"}}' >hostile.json

@@ -100,6 +100,18 @@ run analyze
 exits 0
 err 'memsnap: no file named; reading newer.bin, the newest capture in this folder'
 out_has 'newer.bin'
+mv newer.bin ./-
+run analyze
+exits 0
+err 'memsnap: no file named; reading ./-, the newest capture in this folder'
+i=0
+while [ $i -lt 40 ]; do # more than one process looks into
+    i=$((i + 1))
+    echo 'not a capture either' >other$i
+done
+run analyze
+exits 0
+err 'memsnap: no file named; reading ./-, the newest capture in this folder'
 cd ..
 
 # Several: a bad one stops nobody, and the first that failed gives the status.
@@ -146,7 +158,7 @@ golden comparison.txt
 run analyze - "$sample" - <"$sample"
 exits 2
 no_out
-err 'memsnap: standard input (-) can be read once only'
+err 'memsnap: standard input (-) can be read only once'
 
 # More files than may be open: the soft limit is raised, the hard one is told.
 # shellcheck disable=SC3045,SC2086 # where ulimit has no -S and -H there is nothing to test

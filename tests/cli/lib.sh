@@ -63,9 +63,13 @@ err() {
     check "says: $1" diff -u .run/wanted .run/err
 }
 
-# err_has TEXT, out_has TEXT, out_has_not TEXT
+# err_has TEXT, err_has_not TEXT, out_has TEXT, out_has_not TEXT
 err_has() {
     check "standard error has: $1" grep -qF -e "$1" .run/err
+}
+
+err_has_not() {
+    check "standard error has not: $1" lacks "$1" .run/err
 }
 
 out_has() {

@@ -6,13 +6,11 @@
 #include "commands/check/file.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/completion.h"
-#include "commands/cli/inputs.h"
+#include "commands/cli/files.h"
 #include "commands/cli/options.h"
-#include "commands/cli/output.h"
-#include "commands/cli/rules_file.h"
+#include "commands/cli/small_file.h"
 #include "commands/cli/watch.h"
 #include "commands/cli/worker_pool.h"
-#include "commands/sandbox/sandbox.h"
 #include "render/check/check.h"
 
 /* The run over all files. */
@@ -143,62 +141,35 @@ static bool is_for_ci(enum check_format format)
 /* Checks the files and reports to an output that is open, and closes it. */
 static enum status report_files(struct run *run, struct output *output)
 {
-    struct error err;
+    const struct error no_memory = {.status = STATUS_LIMIT, .text = "out of memory"};
     bool any_checked = false;
     enum status status = check_files(run, output->stream);
-    bool reports = status == STATUS_OK;
-    if (reports) {
+    if (status == STATUS_OK) {
         status = verdict(run, &any_checked);
-        reports = any_checked || is_for_ci(run->options->format);
+        if (any_checked || is_for_ci(run->options->format)) {
+            bool ok = print(run, output->stream);
+            enum status closed = files_close(output, ok, NULL, &no_memory);
+            return closed == STATUS_OK ? status : closed;
+        }
     }
-    if (reports && !print(run, output->stream)) {
-        complain("out of memory");
-        status = STATUS_LIMIT;
-        reports = false;
-    }
-    if (!reports) {
-        output_discard(output);
-        return status;
-    }
-    return output_commit(output, &err) ? status : complain_failure(&err);
+    output_discard(output);
+    return status;
 }
 
 static enum status check_into(struct run *run)
 {
     struct output output;
     struct error err;
-    const char *path = run->options->output;
-    if (!inputs_spare(run->inputs, path, &err) || !inputs_spare(&run->baseline_input, path, &err) ||
-        !output_open(&output, path, &err))
+    if (run->options->baseline && !inputs_open(&run->baseline_input, &err))
         return complain_failure(&err);
-    if (!inputs_open(run->inputs, &err) ||
-        (run->options->baseline && !inputs_open(&run->baseline_input, &err))) {
-        output_discard(&output);
-        return complain_failure(&err);
-    }
-    sandbox_enter(output.temporary ? output.path : NULL);
-    return report_files(run, &output);
-}
-
-/* Only one of them can have it. */
-static bool one_standard_input(const struct check_options *options, const struct inputs *inputs,
-                               struct error *err)
-{
-    size_t count = 0;
-    count += options->policy && strcmp(options->policy, "-") == 0;
-    count += options->baseline && strcmp(options->baseline, "-") == 0;
-    for (size_t i = 0; i < inputs->count; i++)
-        count += strcmp(inputs->paths[i], "-") == 0;
-    return count <= 1 || error_set(err, STATUS_USAGE, "standard input can be read only once");
+    enum status status = files_open(&output, run->options->output, run->inputs);
+    return status == STATUS_OK ? report_files(run, &output) : status;
 }
 
 static enum status check(struct check_options *options, struct inputs *inputs)
 {
     struct run run = {.options = options, .inputs = inputs};
-    struct error err;
     char *baseline[] = {(char *)options->baseline, NULL};
-    if (!one_standard_input(options, inputs, &err))
-        return complain_usage("check: %s", err.text);
     if (options->jobs > inputs->count)
         options->jobs = inputs->count;
     if (options->capture.max_memory == 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands/cli/closest.h"
+#include "commands/cli/complain.h"
 #include "commands/cli/small_file.h"
 
 #define SIZE_MOST ((size_t)1 << 20)
@@ -148,11 +149,9 @@ bool check_policy_parse(const char *path, const char *text, size_t size, struct 
 bool check_policy_read(const char *path, struct check_rules *rules, struct error *err)
 {
     struct buffer text = BUFFER_INIT;
-    bool is_input = strcmp(path, "-") == 0;
-    bool ok = is_input ? small_file_read(stdin, "standard input", SIZE_MOST, "a policy", &text, err)
-                       : small_file_open(path, SIZE_MOST, "a policy", &text, err);
-    ok = ok && check_policy_parse(is_input ? "standard input" : path, text.size ? text.bytes : "",
-                                  text.size, rules, err);
+    bool ok =
+        small_file_read(path, SIZE_MOST, "a policy", &text, err) &&
+        check_policy_parse(path_name(path), text.size ? text.bytes : "", text.size, rules, err);
     buffer_release(&text);
     return ok;
 }

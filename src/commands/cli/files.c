@@ -1,7 +1,7 @@
 #include "commands/cli/files.h"
 
 #include "commands/cli/complain.h"
-#include "commands/cli/rules_file.h"
+#include "commands/cli/small_file.h"
 #include "commands/sandbox/sandbox.h"
 
 enum status files_run(char **named, int count, files_work *work, void *self)
@@ -32,24 +32,21 @@ enum status files_run_with_rules(const char *rules, struct capture_options *capt
 enum status files_open(struct output *output, const char *path, struct inputs *inputs)
 {
     struct error err;
-    if (!inputs_spare(inputs, path, &err) || !output_open(output, path, &err))
+    if (!inputs_open(inputs, &err) || !output_open(output, path, &err))
         return complain_failure(&err);
-    if (!inputs_open(inputs, &err)) {
-        output_discard(output);
-        return complain_failure(&err);
-    }
-    sandbox_enter(output->temporary ? output->path : NULL);
+    sandbox_enter(output->file.path);
     return STATUS_OK;
 }
 
 enum status files_close(struct output *output, bool ok, const char *blamed, const struct error *err)
 {
     struct error late;
-    if (!ok) {
-        output_discard(output);
-        return blamed ? complain_error(blamed, err) : complain_failure(err);
-    }
-    return output_commit(output, &late) ? STATUS_OK : complain_failure(&late);
+    /* A result that cannot be written is told of once: by output_commit(), or of standard output by
+     * main(). */
+    if (ok || ferror(output->stream))
+        return output_commit(output, &late) ? STATUS_OK : complain_failure(&late);
+    output_discard(output);
+    return blamed ? complain_error(blamed, err) : complain_failure(err);
 }
 
 enum status files_write(const char *path, struct inputs *inputs, files_writer *write,

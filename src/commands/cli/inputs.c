@@ -1,95 +1,23 @@
 #include "commands/cli/inputs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands/cli/complain.h"
-#include "decode/core/sniff.h"
+#include "commands/cli/newest.h"
 
-#define MAX_LOOKS   ((size_t)1000)             /* files whose beginning is read */
-#define LOOK_MEMORY ((size_t)64 * 1024 * 1024) /* for one of them */
-
-struct candidate {
-    char *name;
-    struct timespec changed;
-};
-
-struct candidates {
-    struct candidate *items;
-    size_t count, capacity;
-};
-
-static bool add_candidate(struct candidates *all, const char *name)
-{
-    struct stat info;
-    if (name[0] == '.' || stat(name, &info) != 0 || !S_ISREG(info.st_mode))
-        return true;
-    if (all->count == all->capacity) {
-        size_t capacity = all->capacity ? 2 * all->capacity : 64;
-        struct candidate *grown = reallocarray(all->items, capacity, sizeof(*grown));
-        if (!grown)
-            return false;
-        all->items = grown;
-        all->capacity = capacity;
-    }
-    char *copy = strdup(name);
-    if (copy)
-        all->items[all->count++] = (struct candidate){copy, info.st_mtim};
-    return copy;
-}
-
-static int newest_first(const void *left, const void *right)
-{
-    const struct candidate *a = left, *b = right;
-    if (a->changed.tv_sec != b->changed.tv_sec)
-        return a->changed.tv_sec < b->changed.tv_sec ? 1 : -1;
-    if (a->changed.tv_nsec != b->changed.tv_nsec)
-        return a->changed.tv_nsec < b->changed.tv_nsec ? 1 : -1;
-    return strcmp(a->name, b->name);
-}
-
-static bool looks_like_capture(const char *name)
-{
-    struct budget budget = {.limit = LOOK_MEMORY};
-    struct source source;
-    struct error ignored;
-    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0 || !source_open_fd(&source, fd, &budget, &ignored))
-        return false;
-    bool is_capture = sniff_kind(&source) == KIND_SNAPSHOT;
-    source_close(&source);
-    return is_capture;
-}
-
-/* The name of the newest capture in the current folder, malloc'ed; NULL: none, or no memory. */
-static char *newest_capture(void)
-{
-    struct candidates all = {0};
-    char *found = NULL;
-    DIR *folder = opendir(".");
-    if (!folder)
-        return NULL;
-    for (struct dirent *entry; (entry = readdir(folder));)
-        if (!add_candidate(&all, entry->d_name))
-            break;
-    closedir(folder);
-    if (all.count)
-        qsort(all.items, all.count, sizeof(all.items[0]), newest_first);
-    for (size_t i = 0; i < all.count && i < MAX_LOOKS && !found; i++)
-        if (looks_like_capture(all.items[i].name))
-            found = strdup(all.items[i].name);
-    for (size_t i = 0; i < all.count; i++)
-        free(all.items[i].name);
-    free(all.items);
-    return found;
-}
+/* Regular files opened by input_open(), which no output may replace. */
+static struct file_id {
+    dev_t device;
+    ino_t number;
+} * opened_files;
+static size_t opened_count, opened_capacity;
+static bool standard_input_taken;
 
 static enum status tell_how_to_record(void)
 {
@@ -110,7 +38,7 @@ enum status inputs_choose(struct inputs *inputs, char **argv, int count)
     if (count > 0)
         return STATUS_OK;
     const char *named = getenv("MEMSNAP_INPUT");
-    inputs->found = named && *named ? strdup(named) : newest_capture();
+    inputs->found = named && *named ? strdup(named) : newest_capture_find();
     if (!inputs->found)
         return tell_how_to_record();
     if (!named || !*named)
@@ -130,15 +58,47 @@ void inputs_release(struct inputs *inputs)
     *inputs = (struct inputs){0};
 }
 
-static bool is_stdin(const char *path)
+bool input_is_open(const struct stat *file)
 {
-    return strcmp(path, "-") == 0;
+    for (size_t i = 0; i < opened_count; i++)
+        if (opened_files[i].device == file->st_dev && opened_files[i].number == file->st_ino)
+            return S_ISREG(file->st_mode);
+    return false;
 }
 
-int input_open(const char *path, struct error *err)
+static bool note_opened(int fd)
 {
-    int fd = is_stdin(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                            : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat file;
+    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || input_is_open(&file))
+        return true;
+    if (opened_count == opened_capacity) {
+        size_t capacity = opened_capacity ? 2 * opened_capacity : 16;
+        struct file_id *grown = reallocarray(opened_files, capacity, sizeof(*grown));
+        if (!grown)
+            return false;
+        opened_files = grown;
+        opened_capacity = capacity;
+    }
+    opened_files[opened_count++] = (struct file_id){file.st_dev, file.st_ino};
+    return true;
+}
+
+static int open_standard_input(struct error *err)
+{
+    if (standard_input_taken) {
+        error_set(err, STATUS_USAGE, "standard input (-) can be read only once");
+        return -1;
+    }
+    int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (fd < 0)
+        error_set(err, STATUS_IO, "%s", strerror(errno));
+    standard_input_taken = true;
+    return fd;
+}
+
+static int open_file(const char *path, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     int problem = errno;
     if (fd < 0)
         error_set(err, STATUS_IO, "%s", strerror(problem));
@@ -146,19 +106,15 @@ int input_open(const char *path, struct error *err)
     return fd;
 }
 
-bool inputs_spare(const struct inputs *inputs, const char *output, struct error *err)
+int input_open(const char *path, struct error *err)
 {
-    struct stat there, input;
-    if (!output || is_stdin(output) || stat(output, &there) != 0 || !S_ISREG(there.st_mode))
-        return true;
-    for (size_t i = 0; i < inputs->count; i++) {
-        const char *path = inputs->paths[i];
-        bool known = (is_stdin(path) ? fstat(STDIN_FILENO, &input) : stat(path, &input)) == 0;
-        if (known && input.st_dev == there.st_dev && input.st_ino == there.st_ino)
-            return error_set(err, STATUS_USAGE, "%.150s is what is to be read; name another output",
-                             output);
-    }
-    return true;
+    int fd = strcmp(path, "-") == 0 ? open_standard_input(err) : open_file(path, err);
+    if (fd < 0 || note_opened(fd))
+        return fd;
+    close(fd);
+    error_set(err, STATUS_LIMIT, "out of memory");
+    errno = ENOMEM;
+    return -1;
 }
 
 /* As many as the system grants: the usual first limit is for programs that use select(). */
@@ -182,11 +138,6 @@ static bool too_many(size_t opened, size_t count, struct error *err)
 
 bool inputs_open(struct inputs *inputs, struct error *err)
 {
-    size_t from_stdin = 0;
-    for (size_t i = 0; i < inputs->count; i++)
-        from_stdin += is_stdin(inputs->paths[i]);
-    if (from_stdin > 1)
-        return error_set(err, STATUS_USAGE, "standard input (-) can be read once only");
     inputs->opened = calloc(inputs->count, sizeof(*inputs->opened));
     if (!inputs->opened)
         return error_set(err, STATUS_LIMIT, "out of memory");
@@ -194,10 +145,15 @@ bool inputs_open(struct inputs *inputs, struct error *err)
         inputs->opened[i].fd = -1;
     raise_descriptor_limit();
     for (size_t i = 0; i < inputs->count; i++) {
+        struct opened_input *input = &inputs->opened[i];
         errno = 0;
-        inputs->opened[i].fd = input_open(inputs->paths[i], &inputs->opened[i].err);
-        if (inputs->opened[i].fd < 0 && (errno == EMFILE || errno == ENFILE))
+        input->fd = input_open(inputs->paths[i], &input->err);
+        if (input->fd < 0 && (errno == EMFILE || errno == ENFILE))
             return too_many(i, inputs->count, err);
+        if (input->fd < 0 && input->err.status != STATUS_IO) {
+            *err = input->err;
+            return false;
+        }
     }
     return true;
 }

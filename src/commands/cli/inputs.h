@@ -3,6 +3,7 @@
 #define MEMSNAP_COMMANDS_CLI_INPUTS_H
 
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 
@@ -25,17 +26,17 @@ struct inputs {
 enum status inputs_choose(struct inputs *inputs, char **argv, int count);
 void inputs_release(struct inputs *inputs);
 
-/* Refuses an output (as output_open() takes it) that would replace one of them: STATUS_USAGE. */
-bool inputs_spare(const struct inputs *inputs, const char *output, struct error *err);
-
-/* Opens all, so that nothing needs to be opened later. What cannot be opened is no failure, and is
- * told in its place; more files than the system lets a program have open are one, and standard
- * input named twice. */
+/* Opens all, so that nothing needs to be opened later. A file that cannot be opened is no failure
+ * yet: inputs_take() tells. More files than the system lets a program have open are one, and so is
+ * standard input named twice. */
 bool inputs_open(struct inputs *inputs, struct error *err);
 /* The descriptor of input `index`, which is the caller's from now on; false: it was not opened. */
 bool inputs_take(struct inputs *inputs, size_t index, int *fd, struct error *err);
 
-/* Opens for reading; "-" is standard input. The descriptor, or -1 with errno as it was set. */
+/* Opens a file for reading, whichever option names it. "-" is standard input, which only one of
+ * them can have: STATUS_USAGE. The descriptor, or -1 with errno as open() set it. */
 int input_open(const char *path, struct error *err);
+/* Whether this is a regular file that input_open() has opened since the program started. */
+bool input_is_open(const struct stat *file);
 
 #endif

@@ -3,59 +3,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const int deadly_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU, SIGXFSZ};
-#define DEADLY_COUNT (sizeof(deadly_signals) / sizeof(deadly_signals[0]))
+#include "commands/cli/inputs.h"
 
-/* The unfinished file, for the signal handler; "" when there is none. Changed with the signals
- * blocked. */
-static char unfinished[PATH_MAX];
-
-static void remove_unfinished(int number)
-{
-    if (*unfinished)
-        unlink(unfinished);
-    raise(number); /* its action is the default one again: SA_RESETHAND */
-}
-
-static void block_signals(sigset_t *before)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < DEADLY_COUNT; i++)
-        sigaddset(&set, deadly_signals[i]);
-    sigprocmask(SIG_BLOCK, &set, before);
-}
-
-/* A signal that the caller of the program chose to ignore stays ignored. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = remove_unfinished, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction before;
-    for (size_t i = 0; i < DEADLY_COUNT; i++)
-        if (sigaction(deadly_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-            sigaction(deadly_signals[i], &action, NULL);
-}
-
-static mode_t current_umask(void)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return mask;
-}
+#define LINKS_MOST 40 /* as the kernel follows */
 
 static bool fail(struct error *err, const char *what)
 {
     return error_set(err, STATUS_IO, "cannot write %.150s: %s", what, strerror(errno));
 }
 
-/* Whether something could not be written, with errno saying why: for what failed long ago, that is
- * what one byte more meets. */
+/* True if writing failed, with errno saying why. The errno of an earlier failure is lost: writing
+ * one more byte meets it again. */
 static bool has_failed(FILE *stream)
 {
     if (!ferror(stream))
@@ -67,104 +30,137 @@ static bool has_failed(FILE *stream)
     return true;
 }
 
-/* A temporary file in the folder of `path`, with the permissions that `path` has or would get. */
-static int make_temporary(const char *path, char name[PATH_MAX])
+/* The descriptor that a path such as /dev/stdout or /dev/fd/3 stands for; -1: none. */
+static int named_descriptor(const char *path)
 {
-    struct stat existing;
-    bool exists = stat(path, &existing) == 0;
-    if (exists && access(path, W_OK) != 0)
-        return -1;
-    int size = snprintf(name, PATH_MAX, "%s.XXXXXX", path);
-    if (size < 0 || size >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return -1;
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (!path || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    if (strcmp(path, "/dev/stdin") == 0)
+        return STDIN_FILENO;
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        size_t size = strlen(folders[i]);
+        if (strncmp(path, folders[i], size) != 0)
+            continue;
+        size_t digits = strspn(path + size, "0123456789");
+        if (digits > 0 && digits < 7 && path[size + digits] == '\0')
+            return atoi(path + size);
     }
-    sigset_t before;
-    block_signals(&before);
-    int fd = mkstemp(name);
-    if (fd >= 0)
-        memcpy(unfinished, name, (size_t)size + 1);
-    catch_signals();
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    if (fd >= 0)
-        fchmod(fd, exists ? existing.st_mode & 07777 : 0666 & ~current_umask());
-    return fd;
+    return -1;
 }
 
-static void forget_unfinished(void)
+bool output_check(const char *path, struct error *err)
 {
-    sigset_t before;
-    block_signals(&before);
-    unfinished[0] = '\0';
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    struct stat there;
+    int fd = named_descriptor(path);
+    if ((fd >= 0 ? fstat(fd, &there) : stat(path, &there)) != 0 || !input_is_open(&there))
+        return true;
+    return error_set(err, STATUS_USAGE,
+                     "cannot write %.120s: it is also an input; choose another output",
+                     !path || strcmp(path, "-") == 0 ? "standard output" : path);
+}
+
+/* Replaces a symbolic link by what it leads to: relative links start from the link's folder. */
+static bool follow_link(char path[PATH_MAX], const char *link, size_t size)
+{
+    char *slash = strrchr(path, '/');
+    size_t folder = slash && *link != '/' ? (size_t)(slash - path) + 1 : 0;
+    if (folder + size >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(path + folder, link, size);
+    path[folder + size] = '\0';
+    return true;
+}
+
+/* The file that writing to `path` changes or makes: the last of a chain of links may lead to none
+ * yet. */
+static bool follow_links(const char *path, char real[PATH_MAX])
+{
+    char link[PATH_MAX];
+    size_t size = strlen(path);
+    errno = size < PATH_MAX ? ELOOP : ENAMETOOLONG;
+    if (size >= PATH_MAX)
+        return false;
+    memcpy(real, path, size + 1);
+    for (int i = 0; i <= LINKS_MOST; i++) {
+        ssize_t length = readlink(real, link, sizeof(link));
+        if (length < 0)
+            return true;
+        if (!follow_link(real, link, (size_t)length))
+            return false;
+    }
+    errno = ELOOP;
+    return false;
+}
+
+/* A descriptor to write to, and `file` unless that is written directly. */
+static int open_path(const char *path, struct new_file *file)
+{
+    char real[PATH_MAX];
+    struct stat existing;
+    int fd = named_descriptor(path);
+    if (fd >= 0)
+        return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (stat(path, &existing) == 0 && !S_ISREG(existing.st_mode))
+        return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (!follow_links(path, real) || !new_file_create(file, real))
+        return -1;
+    return fcntl(file->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
 bool output_open(struct output *output, const char *path, struct error *err)
 {
+    struct output opened = {.stream = stdout, .file.fd = -1};
+    if (!output_check(path, err))
+        return false;
     if (!path || strcmp(path, "-") == 0) {
-        *output = (struct output){.stream = stdout};
+        *output = opened;
         return true;
     }
-    struct stat existing;
-    bool in_place = stat(path, &existing) == 0 && !S_ISREG(existing.st_mode);
-    char name[PATH_MAX] = "";
-    /* through a symbolic link, so that the link stays one */
-    char *real = in_place ? NULL : realpath(path, NULL);
-    struct output opened = {.path = real ? real : strdup(path)};
-    int fd = -1;
-    if (opened.path)
-        fd = in_place ? open(path, O_WRONLY | O_CLOEXEC) : make_temporary(opened.path, name);
-    if (fd >= 0)
-        opened.stream = fdopen(fd, "w");
-    if (opened.stream && !in_place)
-        opened.temporary = strdup(name);
-    if (opened.stream && (in_place || opened.temporary)) {
+    int fd = open_path(path, &opened.file);
+    opened.stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    opened.path = opened.stream ? strdup(path) : NULL;
+    if (opened.path) {
         *output = opened;
         return true;
     }
     fail(err, path);
-    if (fd >= 0 && !opened.stream)
+    if (opened.stream)
+        fclose(opened.stream);
+    else if (fd >= 0)
         close(fd);
-    if (*name && fd >= 0)
-        unlink(name);
-    forget_unfinished();
-    free(opened.path);
+    new_file_remove(&opened.file);
     return false;
-}
-
-static void release(struct output *output)
-{
-    forget_unfinished();
-    free(output->path);
-    free(output->temporary);
-    *output = (struct output){0};
 }
 
 bool output_commit(struct output *output, struct error *err)
 {
-    if (!output->path) {
-        release(output);
+    if (!output->path)
         return true;
-    }
     bool ok = !has_failed(output->stream) || fail(err, output->path);
     if (fclose(output->stream) != 0 && ok)
         ok = fail(err, output->path);
-    if (ok && output->temporary && rename(output->temporary, output->path) != 0)
+    if (!ok)
+        new_file_remove(&output->file);
+    else if (output->file.path && !new_file_place(&output->file))
         ok = fail(err, output->path);
-    if (!ok && output->temporary)
-        unlink(output->temporary);
-    release(output);
+    free(output->path);
+    *output = (struct output){.file.fd = -1};
     return ok;
 }
 
 void output_discard(struct output *output)
 {
-    if (output->path) {
-        fclose(output->stream);
-        if (output->temporary)
-            unlink(output->temporary);
-    }
-    release(output);
+    if (!output->path)
+        return;
+    fclose(output->stream);
+    new_file_remove(&output->file);
+    free(output->path);
+    *output = (struct output){.file.fd = -1};
 }
 
 void standard_streams_reserve(void)

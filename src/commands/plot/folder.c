@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "commands/cli/output.h"
+
 static bool fail(struct error *err, const char *path)
 {
     return error_set(err, STATUS_IO, "cannot write %.150s: %s", path, strerror(errno));
@@ -17,6 +19,16 @@ static bool path_in(char out[PATH_MAX], const char *folder, const char *name)
     int size = snprintf(out, PATH_MAX, "%s/%s", folder, name);
     errno = ENAMETOOLONG;
     return size > 0 && size < PATH_MAX;
+}
+
+/* What is kept must not replace what is read. */
+static bool check_kept(const struct plot_folder *folder, struct error *err)
+{
+    char path[PATH_MAX];
+    for (int i = 0; folder->keep && folder->names[i]; i++)
+        if (path_in(path, folder->keep, folder->names[i]) && !output_check(path, err))
+            return false;
+    return true;
 }
 
 static FILE *open_new(const struct plot_folder *folder, const char *name, struct error *err)
@@ -46,6 +58,8 @@ bool plot_folder_make(struct plot_folder *folder, const char *const *names, cons
 {
     const char *temporary = getenv("TMPDIR"), *above = keep;
     *folder = (struct plot_folder){.keep = keep, .names = names};
+    if (!check_kept(folder, err))
+        return false;
     if (!above)
         above = temporary && *temporary ? temporary : "/tmp";
     if (keep && mkdir(keep, 0777) == 0)

@@ -143,8 +143,6 @@ static enum status plot(void *self, struct inputs *inputs)
     FILE *settings, *notes = NULL;
     if (!plot_options_complete(options, inputs->paths[0], inputs->count, &err))
         return complain_usage("plot: %s", err.text);
-    if (!inputs_spare(inputs, options->out, &err))
-        return complain_failure(&err);
     if (options->request.look.format == PLOT_HTML)
         return plot_page(options, inputs);
     bool needed = (options->out || options->term) && !options->script;
@@ -164,7 +162,7 @@ static enum status plot(void *self, struct inputs *inputs)
     if (options->term)
         plot_term_settle(options, gnuplot);
     free(gnuplot);
-    if (!inputs_open(inputs, &err) ||
+    if (!inputs_open(inputs, &err) || (options->out && !output_check(options->out, &err)) ||
         !plot_candidates_make(&candidates, options, inputs->count, &err)) {
         status = complain_failure(&err);
     } else {

@@ -58,7 +58,8 @@ static int make_rules(long version)
     return (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 }
 
-/* rename() within a folder removes a file there and makes another. False: it cannot be allowed. */
+/* linkat() into a folder makes a file there; rename() removes one, too. False: neither can be
+ * allowed. */
 static bool allow_output(int rules, const char *output_path)
 {
     char *copy = strdup(output_path);

@@ -1,6 +1,12 @@
 #include "commands/sandbox/sandbox.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "commands/sandbox/internal.h"
 
@@ -26,6 +32,23 @@ void sandbox_enter(const char *output_path)
         landlock_enter(output_path);
     if (seccomp_is_there(&ignored))
         seccomp_enter(output_path != NULL);
+}
+
+int sandbox_ask(int (*question)(void *self), void *self)
+{
+    pid_t parent = getpid(), child = fork();
+    int status = 0;
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        if (getppid() != parent)
+            _exit(255);
+        sandbox_enter(NULL);
+        _exit(question(self)); /* not exit(): the buffers of stdio are the parent's to write */
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 const char *sandbox_kind(void)

@@ -58,7 +58,7 @@ static const struct narrow_call narrow_calls[] = {
 };
 
 static const int renaming_calls[] = {SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
-                                     SCMP_SYS(unlink)};
+                                     SCMP_SYS(linkat), SCMP_SYS(unlink)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -120,7 +120,7 @@ static enum status suggest(void *self, struct inputs *inputs)
     struct error err;
     start_devices(options);
     bool ok = !options->times ||
-              small_file_open(options->times, LAYER_TIMES_MOST, "layer times", &times_text, &err);
+              small_file_read(options->times, LAYER_TIMES_MOST, "layer times", &times_text, &err);
     enum status status = ok ? answer_into(options, &times_text, inputs) : complain_failure(&err);
     buffer_release(&times_text);
     return status;
