@@ -1,9 +1,39 @@
+/* The table of commands, and help on all of them. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/cli/closest.h"
 #include "commands/cli/command.h"
 #include "commands/cli/complain.h"
+#include "commands/cli/options.h"
+#include "commands/cli/topics.h"
+
+enum { OPTION_COMPLETION = OPTION_LONG_ONLY };
+
+/* What `memsnap help` knows besides the commands. */
+struct topic {
+    const char *name;
+    const char *summary; /* half a line, for the list */
+    const unsigned char *text;
+    const size_t *size;
+};
+
+static const struct topic topics[] = {
+    {"categories", "what memory is for, and how memsnap tells", topic_categories,
+     &topic_categories_size},
+    {"formats", "the files that memsnap reads, and how to record them", topic_formats,
+     &topic_formats_size},
+    {"numbers", "what active, allocated, reserved, ... mean", topic_numbers, &topic_numbers_size},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct topic *find_topic(const char *name)
+{
+    for (const struct topic *topic = topics; topic->name; topic++)
+        if (strcmp(topic->name, name) == 0)
+            return topic;
+    return NULL;
+}
 
 const struct command *const commands[] = {&command_analyze,
                                           &command_backends,
@@ -39,3 +69,137 @@ enum status command_unknown(const char *name)
                               name, name);
     return complain_usage("unknown command '%s'; see 'memsnap help'", name);
 }
+
+static void put_words(const struct command *command, const struct option_spec *spec)
+{
+    for (const struct option_words *row = command->words; row && row->option; row++) {
+        if (strcmp(row->option, spec->name) != 0)
+            continue;
+        if (row->put)
+            row->put();
+        else
+            fputs(row->words, stdout);
+        return;
+    }
+    const char *argument = spec->argument ? spec->argument : "";
+    if (strncmp(argument, "[=", 2) == 0) /* "[=all]" */
+        printf("%.*s", (int)strcspn(argument + 2, "]"), argument + 2);
+    else
+        putchar('-');
+}
+
+static void put_completion(const struct command *command, const struct option_spec *spec)
+{
+    printf("option\t%s\t--%s\t", command->name, spec->name);
+    if (spec->value < OPTION_LONG_ONLY)
+        printf("-%c\t", spec->value);
+    else
+        printf("-\t");
+    printf("%s\t", spec->argument ? spec->argument : "-");
+    put_words(command, spec);
+    putchar('\t');
+    for (const char *c = spec->help; *c; c++)
+        putchar(*c == '\n' ? ' ' : *c);
+    putchar('\n');
+}
+
+/* What shells complete, for their scripts. A line has fields, with tabs between them and "-" for
+ * none:
+ *     command NAME SUMMARY
+ *     topic   NAME SUMMARY
+ *     option  COMMAND --NAME -LETTER ARGUMENT WORDS SUMMARY
+ * ARGUMENT is as in --help, "[=WORD]" where it may be left out. WORDS, separated by spaces, are
+ * the words that the argument may be; a word that ends in "=" is to be continued. */
+static void print_completions(void)
+{
+    for (size_t i = 0; commands[i]; i++)
+        printf("command\t%s\t%s\n", commands[i]->name, commands[i]->summary);
+    for (const struct topic *topic = topics; topic->name; topic++)
+        printf("topic\t%s\t%s\n", topic->name, topic->summary);
+    for (size_t i = 0; commands[i]; i++)
+        for (const struct option_spec *spec = command_options(commands[i]); spec->name; spec++)
+            put_completion(commands[i], spec);
+}
+
+void help_overview(void)
+{
+    printf("usage: memsnap COMMAND [OPTION]... [FILE]...\n"
+           "       memsnap help COMMAND|TOPIC\n\n"
+           "Explains what filled GPU memory, from a snapshot that PyTorch wrote.\n\n"
+           "Commands:\n");
+    for (size_t i = 0; commands[i]; i++)
+        printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    printf("\nTopics:\n");
+    for (const struct topic *topic = topics; topic->name; topic++)
+        printf("  %-11s %s\n", topic->name, topic->summary);
+    printf("\n"
+           "Start here:\n"
+           "  memsnap analyze snapshot.pickle   explain a snapshot\n"
+           "  memsnap help analyze              everything that analyze can do\n"
+           "\n"
+           "Record a snapshot, in the training script:\n"
+           "  torch.cuda.memory._record_memory_history()\n"
+           "  train()   # or whatever runs out of memory\n"
+           "  torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")\n");
+}
+
+static enum status unknown(const char *name)
+{
+    struct closest closest = {.word = name};
+    for (size_t i = 0; commands[i]; i++)
+        closest_offer(&closest, commands[i]->name);
+    for (const struct topic *topic = topics; topic->name; topic++)
+        closest_offer(&closest, topic->name);
+    if (closest.best)
+        return complain_usage("no help on '%s'; did you mean '%s'?", name, closest.best);
+    return complain_usage("no help on '%s'; 'memsnap help' lists what there is", name);
+}
+
+static enum status run(int argc, char **argv)
+{
+    int option = options_next(&command_help, argc, argv);
+    if (option == OPTION_HELP) {
+        options_help(&command_help);
+        return STATUS_OK;
+    }
+    if (option == OPTION_COMPLETION) {
+        print_completions();
+        return STATUS_OK;
+    }
+    if (option != OPTIONS_END)
+        return STATUS_USAGE;
+    if (optind == argc) {
+        help_overview();
+        return STATUS_OK;
+    }
+    const char *name = argv[optind];
+    const struct command *command = command_find(name);
+    const struct topic *topic = find_topic(name);
+    if (command)
+        options_help(command);
+    else if (topic)
+        fwrite(topic->text, 1, *topic->size, stdout);
+    else
+        return unknown(name);
+    return STATUS_OK;
+}
+
+static const struct option_spec options[] = {
+    {OPTION_COMPLETION, "completion", NULL, "all that shells complete, for their scripts"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+const struct command command_help = {
+    .name = "help",
+    .summary = "show how to use memsnap, one of its commands, or a topic",
+    .arguments = "[COMMAND|TOPIC]",
+    .about = "Shows how to use memsnap, or one of its commands; or tells of a topic: formats\n"
+             "(what it reads, and how to record that), categories (what memory is for, and how\n"
+             "it tells), numbers (what they mean). These are manual pages, too:\n"
+             "memsnap-formats(7), memsnap-categories(7), memsnap-numbers(7).\n",
+    .examples = "  memsnap help analyze\n"
+                "  memsnap help formats\n",
+    .options = options,
+    .run = run,
+};

@@ -1,15 +1,10 @@
 libmemsnap_a_SOURCES += \
 	src/commands/analyze/analyze.c \
-	src/commands/analyze/curves.c \
-	src/commands/analyze/curves.h \
-	src/commands/analyze/kind.c \
-	src/commands/analyze/kind.h \
-	src/commands/analyze/layers.c \
-	src/commands/analyze/layers.h \
+	src/commands/analyze/file.c \
+	src/commands/analyze/file.h \
 	src/commands/analyze/options.c \
 	src/commands/analyze/options.h \
 	src/commands/analyze/snapshot.c \
-	src/commands/analyze/snapshot.h \
 	src/commands/backends.c \
 	src/commands/check/check.c \
 	src/commands/check/file.c \
@@ -20,17 +15,11 @@ libmemsnap_a_SOURCES += \
 	src/commands/check/policy.h \
 	src/commands/cli/arguments.c \
 	src/commands/cli/arguments.h \
-	src/commands/cli/at.c \
-	src/commands/cli/at.h \
 	src/commands/cli/capture.c \
 	src/commands/cli/capture.h \
-	src/commands/cli/closest.c \
-	src/commands/cli/closest.h \
 	src/commands/cli/command.h \
 	src/commands/cli/complain.c \
 	src/commands/cli/complain.h \
-	src/commands/cli/completion.c \
-	src/commands/cli/completion.h \
 	src/commands/cli/files.c \
 	src/commands/cli/files.h \
 	src/commands/cli/inputs.c \
@@ -45,7 +34,6 @@ libmemsnap_a_SOURCES += \
 	src/commands/cli/output.h \
 	src/commands/cli/small_file.c \
 	src/commands/cli/small_file.h \
-	src/commands/cli/topics.c \
 	src/commands/cli/topics.h \
 	src/commands/cli/watch.c \
 	src/commands/cli/watch.h \
@@ -67,10 +55,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/export/snapshot.c \
 	src/commands/export/stream.c \
 	src/commands/export/tables.h \
-	src/commands/flame/flame.c \
-	src/commands/flame/options.c \
-	src/commands/flame/options.h \
-	src/commands/help.c \
+	src/commands/flame.c \
 	src/commands/plot/candidates.c \
 	src/commands/plot/candidates.h \
 	src/commands/plot/folder.c \

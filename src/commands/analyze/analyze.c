@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "base/budget.h"
-#include "commands/analyze/kind.h"
+#include "commands/analyze/file.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
 #include "commands/cli/options.h"

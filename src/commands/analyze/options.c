@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "commands/cli/arguments.h"
-#include "commands/cli/at.h"
 #include "commands/cli/worker_pool.h"
 
 #define TEXT_SITES   15 /* rows without --top */
@@ -70,7 +69,7 @@ bool analyze_option(int option, void *to, struct error *err)
         options->top_given = true;
         return true;
     case OPTION_AT:
-        return at_parse(optarg, &options->report, err);
+        return argument_at(optarg, &options->report, err);
     case OPTION_RANGE:
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_STACKS:

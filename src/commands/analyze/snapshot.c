@@ -1,4 +1,4 @@
-#include "commands/analyze/snapshot.h"
+#include "commands/analyze/file.h"
 
 #include <stdlib.h>
 

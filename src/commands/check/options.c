@@ -6,7 +6,6 @@
 
 #include "commands/check/policy.h"
 #include "commands/cli/arguments.h"
-#include "commands/cli/at.h"
 #include "commands/cli/worker_pool.h"
 
 #define MOST_JOBS 1024
@@ -106,7 +105,7 @@ bool check_option(int option, void *to, struct error *err)
         return true;
     case OPTION_AT:
         options->look.at = optarg;
-        return at_parse(optarg, &options->report, err);
+        return argument_at(optarg, &options->report, err);
     case OPTION_RANGE:
         options->look.range = optarg;
         return window_parse(optarg, &options->capture.window, err);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli/closest.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/small_file.h"
 

@@ -98,3 +98,14 @@ bool argument_granularity(const char *text, struct cuts *cuts, struct error *err
     *cuts = parsed;
     return true;
 }
+
+bool argument_at(const char *text, struct report_options *report, struct error *err)
+{
+    struct when when;
+    if (!argument_when(text, &when, err))
+        return false;
+    report->at = when.point;
+    report->at_end = when.kind == WHEN_END;
+    report->at_given = when.kind != WHEN_PEAK;
+    return true;
+}

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "analysis/report/report.h"
 #include "base/units.h"
 #include "model/window.h"
 #include "solve/problem/cuts.h"
@@ -21,15 +22,18 @@ bool argument_unit(const char *text, enum unit *unit, struct error *err);
 /* A --max-memory: bytes, more than 0. */
 bool argument_memory(const char *text, size_t *bytes, struct error *err);
 
-/* A moment of a trace, as --at takes it. */
+/* A --granularity: "leaf", a depth, or a pattern, which it refers to. */
+bool argument_granularity(const char *text, struct cuts *cuts, struct error *err);
+
+/* A moment of a trace. */
 struct when {
     enum { WHEN_PEAK, WHEN_END, WHEN_POINT } kind;
     struct point point; /* of WHEN_POINT */
 };
 
-/* A --granularity: "leaf", a depth, or a pattern, which it refers to. */
-bool argument_granularity(const char *text, struct cuts *cuts, struct error *err);
-
+/* An --at: peak, end, an event's number, or a time as in --range. */
 bool argument_when(const char *text, struct when *when, struct error *err);
+/* The same, into the options of a report. */
+bool argument_at(const char *text, struct report_options *report, struct error *err);
 
 #endif

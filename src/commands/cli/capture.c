@@ -81,6 +81,14 @@ bool capture_open(struct capture *capture, int fd, const struct capture_options 
            capture_open_input(capture, &input, options, progress, err);
 }
 
+bool input_restrict(struct input *input, size_t limit, struct error *err)
+{
+    if (input->budget->used > limit)
+        return error_set(err, STATUS_LIMIT, "the memory limit is too low for both files");
+    input->budget->limit = limit;
+    return true;
+}
+
 const struct timeline *capture_highest(const struct capture *capture)
 {
     const struct timeline *highest = NULL;

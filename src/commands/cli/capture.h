@@ -28,6 +28,8 @@ bool capture_open(struct capture *capture, int fd, const struct capture_options 
 bool capture_open_input(struct capture *capture, struct input *input,
                         const struct capture_options *options, const struct load_progress *progress,
                         struct error *err);
+/* From now on the input may take at most `limit` bytes. */
+bool input_restrict(struct input *input, size_t limit, struct error *err);
 /* The timeline with the highest peak; NULL where there is no device. */
 const struct timeline *capture_highest(const struct capture *capture);
 void capture_close(struct capture *capture);

@@ -7,7 +7,8 @@
 
 #include "render/core/escape.h"
 
-#define LINE_SIZE 4608 /* a longest path and a longest error */
+#define LINE_SIZE    4608 /* a longest path and a longest error */
+#define LONGEST_WORD 32   /* longer words are not compared */
 
 static void put_line(const char *format, va_list args)
 {
@@ -58,4 +59,44 @@ enum status complain_error(const char *path, const struct error *err)
     else
         complain("%s: %s", path_name(path), err->text);
     return err->status;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits that turn one word into the other: a letter added, dropped, changed, or two swapped. */
+static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    size_t rows[LONGEST_WORD + 1][LONGEST_WORD + 1];
+    for (size_t i = 0; i <= a_size; i++)
+        rows[i][0] = i;
+    for (size_t j = 0; j <= b_size; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= a_size; i++) {
+        for (size_t j = 1; j <= b_size; j++) {
+            size_t cost = a[i - 1] != b[j - 1];
+            rows[i][j] =
+                least(least(rows[i - 1][j], rows[i][j - 1]) + 1, rows[i - 1][j - 1] + cost);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                rows[i][j] = least(rows[i][j], rows[i - 2][j - 2] + 1);
+        }
+    }
+    return rows[a_size][b_size];
+}
+
+void closest_offer(struct closest *closest, const char *candidate)
+{
+    size_t word_size = strlen(closest->word), size = strlen(candidate);
+    if (word_size == 0 || word_size > LONGEST_WORD || size > LONGEST_WORD)
+        return;
+    size_t distance = edit_distance(closest->word, word_size, candidate, size);
+    /* the beginning of a longer word is as good as one slip */
+    if (word_size >= 2 && word_size < size && strncmp(closest->word, candidate, word_size) == 0)
+        distance = 1;
+    if (distance <= (size + 2) / 3 && (!closest->best || distance < closest->distance)) {
+        closest->best = candidate;
+        closest->distance = distance;
+    }
 }

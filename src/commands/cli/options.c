@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/cli/closest.h"
 #include "commands/cli/complain.h"
 
 #define MAX_OPTIONS 48

@@ -22,28 +22,6 @@ static bool open_sources(const struct diff_settings *settings, struct inputs *in
     return true;
 }
 
-bool diff_restrict(struct input *input, size_t limit, struct error *err)
-{
-    if (input->budget->used > limit)
-        return error_set(err, STATUS_LIMIT, "the memory limit is too low for both files");
-    input->budget->limit = limit;
-    return true;
-}
-
-struct diff_limit diff_limit_check(const struct diff_job *job, int64_t a, int64_t b)
-{
-    const struct diff_settings *settings = job->settings;
-    struct diff_limit limit = {
-        .given = settings->fail_over, .text = settings->fail_over, .bytes = settings->fail_bytes};
-    if (settings->fail_share >= 0) {
-        double bytes = settings->fail_share * (double)(a > 0 ? a : 0);
-        limit.bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
-    }
-    limit.exceeded = limit.given && diff_delta(a, b) > limit.bytes;
-    *job->exceeded = *job->exceeded || limit.exceeded;
-    return limit;
-}
-
 /* How to compare them. What is of no known kind is taken for a snapshot, whose loader says best
  * what else it may be. */
 static diff_files *choose(const struct diff_settings *settings, struct input opened[2],

@@ -24,10 +24,4 @@ typedef bool diff_files(const struct diff_job *job, struct input inputs[2], unsi
 diff_files diff_snapshots;
 diff_files diff_layers;
 
-/* From now on the input may take at most `limit` bytes. */
-bool diff_restrict(struct input *input, size_t limit, struct error *err);
-
-/* Whether B exceeds A by more than --fail-over allows; noted in job->exceeded, too. */
-struct diff_limit diff_limit_check(const struct diff_job *job, int64_t a, int64_t b);
-
 #endif

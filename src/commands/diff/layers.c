@@ -10,7 +10,7 @@ static bool read_side(const struct diff_job *job, struct input *input, size_t li
                       struct layer_file *file, struct error *err)
 {
     const struct layers_options options = {.top = 1, .ranks = 2}; /* of parts that are not used */
-    if (!diff_restrict(input, limit, err)) {
+    if (!input_restrict(input, limit, err)) {
         input_discard(input);
         return false;
     }
@@ -46,7 +46,7 @@ static bool report(const struct diff_job *job, const struct layer_file files[2],
         return false;
     struct layers_diff_report report = {
         .diff = &diff,
-        .limit = diff_limit_check(job, a->allocated.bytes, b->allocated.bytes),
+        .limit = diff_limit_check(job->settings, a->allocated.bytes, b->allocated.bytes),
         .top = job->settings->top,
     };
     for (int side = 0; side < 2; side++) {
@@ -58,6 +58,7 @@ static bool report(const struct diff_job *job, const struct layer_file files[2],
                                                   .compression = trace->compression,
                                                   .lead = side ? "B: " : "A: "};
     }
+    *job->exceeded = report.limit.exceeded;
     watch_hide(job->watch, true);
     bool ok = print(job, &report, err);
     layers_diff_release(&diff);

@@ -215,3 +215,15 @@ bool diff_options_complete(struct diff_settings *settings, struct error *err)
         settings->unit = UNIT_AUTO;
     return true;
 }
+
+struct diff_limit diff_limit_check(const struct diff_settings *settings, int64_t a, int64_t b)
+{
+    struct diff_limit limit = {
+        .given = settings->fail_over, .text = settings->fail_over, .bytes = settings->fail_bytes};
+    if (settings->fail_share >= 0) {
+        double bytes = settings->fail_share * (double)(a > 0 ? a : 0);
+        limit.bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+    }
+    limit.exceeded = limit.given && diff_delta(a, b) > limit.bytes;
+    return limit;
+}

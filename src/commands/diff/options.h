@@ -36,4 +36,7 @@ bool diff_option(int option, void *to, struct error *err);
 /* What the options leave open, once all are taken in; false where they do not go together. */
 bool diff_options_complete(struct diff_settings *settings, struct error *err);
 
+/* Whether B exceeds A by more than --fail-over allows. */
+struct diff_limit diff_limit_check(const struct diff_settings *settings, int64_t a, int64_t b);
+
 #endif

@@ -74,7 +74,7 @@ static bool read_side(struct comparison *comparison, struct input *input, unsign
     struct capture capture;
     options.device = job->settings->devices[side];
     size_t limit = job->settings->capture.max_memory - comparison->budget.used;
-    if (!diff_restrict(input, limit, err)) {
+    if (!input_restrict(input, limit, err)) {
         input_discard(input);
         return false;
     }
@@ -196,9 +196,10 @@ static bool report(struct comparison *comparison, struct error *err)
         return false;
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const struct pair *pair = &comparison->pairs[i];
-        comparison->views[i] =
-            (struct diff_view){pair->diff, diff_limit_check(job, pair->sides[0].at.active_bytes,
-                                                            pair->sides[1].at.active_bytes)};
+        comparison->views[i] = (struct diff_view){
+            pair->diff, diff_limit_check(job->settings, pair->sides[0].at.active_bytes,
+                                         pair->sides[1].at.active_bytes)};
+        *job->exceeded = *job->exceeded || comparison->views[i].limit.exceeded;
     }
     qsort(comparison->views, comparison->pair_count, sizeof(*comparison->views), fullest_first);
     const struct diff_report report = {

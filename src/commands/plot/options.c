@@ -7,7 +7,6 @@
 
 #include "analysis/curves/bands.h"
 #include "commands/cli/arguments.h"
-#include "commands/cli/at.h"
 #include "commands/cli/complain.h"
 #include "commands/plot/kinds.h"
 
@@ -144,7 +143,7 @@ bool plot_option(int option, void *to, struct error *err)
     case OPTION_AT:
         options->snapshot_option = "at";
         options->request.at_peak = strcmp(optarg, "peak") == 0;
-        return at_parse(optarg, &options->request.report, err);
+        return argument_at(optarg, &options->request.report, err);
     case OPTION_GRANULARITY:
         return argument_granularity(optarg, &options->cuts, err);
     case OPTION_RANGE:

@@ -1,6 +1,6 @@
 /* `memsnap analyze` of one file, of whatever kind. */
-#ifndef MEMSNAP_COMMANDS_ANALYZE_KIND_H
-#define MEMSNAP_COMMANDS_ANALYZE_KIND_H
+#ifndef MEMSNAP_COMMANDS_ANALYZE_FILE_H
+#define MEMSNAP_COMMANDS_ANALYZE_FILE_H
 
 #include "commands/analyze/options.h"
 
@@ -21,5 +21,9 @@ struct analyze_job {
 /* Reads `fd`, which it closes, and prints the report. May run in several threads at once. */
 bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *figures,
                   struct error *err);
+
+/* The same of an allocator snapshot, of which nothing is read yet: takes over the input. */
+bool analyze_snapshot(const struct analyze_job *job, struct input *input,
+                      struct file_figures *figures, struct error *err);
 
 #endif

@@ -1,15 +1,37 @@
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "analysis/flame/flame.h"
 #include "base/budget.h"
+#include "commands/cli/arguments.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
 #include "commands/cli/options.h"
 #include "commands/cli/watch.h"
-#include "commands/flame/options.h"
 #include "decode/core/sniff.h"
 #include "render/flame/flame.h"
+
+enum {
+    OPTION_WEIGHT = OPTION_LONG_ONLY,
+    OPTION_FORMAT,
+    OPTION_BY,
+    OPTION_STACKS,
+    OPTION_AT,
+    OPTION_RANGE,
+    OPTION_DEVICE,
+    OPTION_RULES,
+    OPTION_MAX_MEMORY,
+};
+
+struct flame_command {
+    struct capture_options capture;
+    struct flame_options flame;
+    bool speedscope;    /* false: folded */
+    const char *rules;  /* file of the user's own rules, "none", or NULL: the usual one */
+    const char *output; /* NULL: standard output */
+};
 
 /* What a reader of the picture could not know. */
 static void remark(const char *path, const struct flame *flame)
@@ -91,14 +113,112 @@ static enum status flame(void *self, struct inputs *inputs)
     return files_write(options->output, inputs, flame_file, self);
 }
 
+static const struct option_spec option_specs[] = {
+    {OPTION_WEIGHT, "weight", "WHAT",
+     "live: bytes live at the peak, or --at; bytes-time:\n"
+     "bytes x time live; allocated: bytes of all\n"
+     "allocations; count: how many"},
+    {OPTION_FORMAT, "format", "FORMAT",
+     "folded: for flamegraph.pl and inferno; speedscope:\n"
+     "JSON for speedscope.app"},
+    {OPTION_BY, "by", "ROOT", "outermost frames: stack, category or phase"},
+    {OPTION_STACKS, "stacks", "WHICH",
+     "code: Python and the operator, without what only\n"
+     "passes calls on; all: every frame as recorded"},
+    {OPTION_AT, "at", "WHEN", "live at another moment than the peak, as in analyze"},
+    {OPTION_RANGE, "range", "A:B", "only the events from A up to B, as in analyze"},
+    {OPTION_DEVICE, "device", "N", "only this device"},
+    {OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"},
+    {'o', "output", "FILE", "write there; the file appears once it is whole"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
+    {OPTION_HELP, "help", NULL, "show this help"},
+    {0, NULL, NULL, NULL},
+};
+
+/* The index of the option's argument in a list; false, in words that show it, if it is not there.
+ */
+static bool choose(const char *option, const char *const list[], const char *words, unsigned *index,
+                   struct error *err)
+{
+    for (unsigned i = 0; list[i]; i++)
+        if (strcmp(list[i], optarg) == 0) {
+            *index = i;
+            return true;
+        }
+    return error_set(err, STATUS_USAGE, "--%s takes %s, not '%.60s'", option, words, optarg);
+}
+
+static bool take_choice(int option, struct flame_command *options, struct error *err)
+{
+    static const char *const weights[] = {"live", "bytes-time", "allocated", "count", NULL};
+    static const char *const roots[] = {"stack", "category", "phase", NULL};
+    static const char *const stacks[] = {"code", "all", NULL};
+    static const char *const formats[] = {"folded", "speedscope", NULL};
+    unsigned index = 0;
+    bool ok;
+    switch (option) {
+    case OPTION_WEIGHT:
+        ok = choose("weight", weights, "live, bytes-time, allocated or count", &index, err);
+        options->flame.weight = (enum flame_weight)index;
+        return ok;
+    case OPTION_BY:
+        ok = choose("by", roots, "stack, category or phase", &index, err);
+        options->flame.by = (enum flame_by)index;
+        return ok;
+    case OPTION_STACKS:
+        ok = choose("stacks", stacks, "code or all", &index, err);
+        options->flame.all_frames = index > 0;
+        return ok;
+    default:
+        ok = choose("format", formats, "folded or speedscope", &index, err);
+        options->speedscope = index > 0;
+        return ok;
+    }
+}
+
+static bool take_option(int option, void *to, struct error *err)
+{
+    struct flame_command *options = to;
+    struct when when;
+    switch (option) {
+    case OPTION_AT:
+        if (!argument_when(optarg, &when, err))
+            return false;
+        options->flame.at_given = when.kind != WHEN_PEAK;
+        options->flame.at_end = when.kind == WHEN_END;
+        options->flame.at = when.point;
+        return true;
+    case OPTION_RANGE:
+        return window_parse(optarg, &options->capture.window, err);
+    case OPTION_DEVICE:
+        return argument_device(optarg, &options->capture.device, err);
+    case OPTION_RULES:
+        options->rules = optarg;
+        return true;
+    case 'o':
+        options->output = optarg;
+        return true;
+    case OPTION_MAX_MEMORY:
+        return argument_memory(optarg, &options->capture.max_memory, err);
+    default:
+        return take_choice(option, options, err);
+    }
+}
+
+static bool check_options(const struct flame_command *options, struct error *err)
+{
+    return !options->flame.at_given || options->flame.weight == FLAME_LIVE ||
+           error_set(err, STATUS_USAGE, "--at is for --weight live; --range cuts the others");
+}
+
 static enum status run(int argc, char **argv)
 {
     struct flame_command options = {.capture.device = ALL_DEVICES};
     struct error err;
     enum status status;
-    if (!options_read(&command_flame, argc, argv, flame_option, &options, &status))
+    if (!options_read(&command_flame, argc, argv, take_option, &options, &status))
         return status;
-    if (!flame_options_complete(&options, &err))
+    if (!check_options(&options, &err))
         return complain_usage("flame: %s", err.text);
     if (argc - optind > 1)
         return complain_usage("flame: one FILE at a time");
@@ -120,7 +240,7 @@ const struct command command_flame = {
                 "  memsnap flame --by category snapshot.pickle | inferno-flamegraph >peak.svg\n"
                 "  memsnap flame --weight bytes-time --stacks all snapshot.pickle -o long.folded\n"
                 "  memsnap flame --format speedscope snapshot.pickle -o peak.speedscope.json\n",
-    .options = flame_option_specs,
+    .options = option_specs,
     .words =
         (const struct option_words[]){
             {"weight", "live bytes-time allocated count", NULL},

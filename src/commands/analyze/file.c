@@ -1,0 +1,144 @@
+#include "commands/analyze/file.h"
+
+#include <stdlib.h>
+
+#include "render/layers/layers.h"
+#include "render/layers/operator_curves.h"
+
+/* Rows without --top. */
+#define LAYERS_TREE_LINES 15
+#define LAYERS_PRODUCERS  10 /* as FairScale has it */
+#define LAYERS_SHARDS     5
+#define CURVES_OPERATORS  10
+
+static bool take_layers_figures(const char *path, const struct layers_report *report,
+                                struct file_figures *figures, struct error *err)
+{
+    struct comparison_row *row = calloc(1, sizeof(*row));
+    if (!row)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    *row = (struct comparison_row){.path = path,
+                                   .no_device = true,
+                                   .peak_bytes = report->allocated.bytes,
+                                   .reserved_bytes = report->reserved.bytes};
+    *figures = (struct file_figures){row, 1};
+    return true;
+}
+
+static bool render_layers(const struct analyze_job *job, const struct layers_report *report)
+{
+    const struct analyze_options *options = job->options;
+    struct layers_analysis analysis = {
+        .path = job->path,
+        .report = report,
+        .producers = options->top_given ? options->report.top : LAYERS_PRODUCERS,
+        .shards = options->top_given ? options->report.top
+                  : options->json    ? 0
+                                     : LAYERS_SHARDS,
+        .verbose = options->verbose,
+    };
+    return options->json ? layers_json(job->page->out, &analysis)
+                         : layers_text(job->page, &analysis);
+}
+
+static bool analyze_layers(const struct analyze_job *job, struct input *input,
+                           struct file_figures *figures, struct error *err)
+{
+    const struct layers_options options = {
+        .top = job->options->top_given ? job->options->report.top : LAYERS_TREE_LINES,
+        .ranks = job->options->ranks,
+    };
+    struct layer_trace *trace = layer_trace_load_input(input, err);
+    if (!trace)
+        return false;
+    struct layers_report *report = layers_report_build(trace, &options, err);
+    bool ok = report && take_layers_figures(job->path, report, figures, err);
+    if (ok && !render_layers(job, report)) {
+        free(figures->rows);
+        *figures = (struct file_figures){0};
+        ok = error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    layers_report_destroy(report);
+    layer_trace_destroy(trace);
+    return ok;
+}
+
+static bool take_curves_figures(const char *path, const struct curves_report *report,
+                                struct file_figures *figures, struct error *err)
+{
+    const struct operator_curves *curves = report->curves;
+    struct comparison_row *row = calloc(1, sizeof(*row));
+    if (!row)
+        return error_set(err, STATUS_LIMIT, "out of memory");
+    *row = (struct comparison_row){.path = path, .no_device = true};
+    if (curves->count > 0) {
+        row->peak_bytes = curves->points[report->allocated].allocated;
+        row->reserved_bytes = curves->points[report->reserved].reserved;
+    }
+    *figures = (struct file_figures){row, 1};
+    return true;
+}
+
+static bool analyze_curves(const struct analyze_job *job, struct input *input,
+                           struct file_figures *figures, struct error *err)
+{
+    struct operator_curves *curves = operator_curves_load_input(input, err);
+    if (!curves)
+        return false;
+    struct curves_report *report = curves_report_build(curves, err);
+    const struct curves_analysis analysis = {
+        .path = job->path,
+        .report = report,
+        .top = job->options->top_given ? job->options->report.top : CURVES_OPERATORS,
+    };
+    bool ok = report && take_curves_figures(job->path, report, figures, err);
+    if (ok && !(job->options->json ? curves_json(job->page->out, &analysis)
+                                   : curves_text(job->page, &analysis))) {
+        free(figures->rows);
+        *figures = (struct file_figures){0};
+        ok = error_set(err, STATUS_LIMIT, "out of memory");
+    }
+    curves_report_destroy(report);
+    operator_curves_destroy(curves);
+    return ok;
+}
+
+/* Each takes over the input. */
+static const struct analyzer {
+    enum file_kind kind;
+    bool (*analyze)(const struct analyze_job *job, struct input *input,
+                    struct file_figures *figures, struct error *err);
+} analyzers[] = {
+    {KIND_LAYER_TRACE, analyze_layers},
+    {KIND_OPERATOR_CURVES, analyze_curves},
+};
+
+/* An option that means nothing for this kind of file. */
+static bool check_options(const struct analyze_options *options, enum file_kind kind,
+                          struct error *err)
+{
+    const char *option = kind == KIND_SNAPSHOT ? options->layers_option : options->snapshot_option;
+    if (!option)
+        return true;
+    return error_set(err, STATUS_USAGE, "--%s is not for %s, only for %s", option, kind_name(kind),
+                     kind == KIND_SNAPSHOT ? "layer traces" : "allocator snapshots");
+}
+
+bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *figures,
+                  struct error *err)
+{
+    struct input input;
+    if (!input_from_fd(&input, fd, job->options->capture.max_memory, err))
+        return false;
+    enum file_kind kind = sniff_kind(&input.source);
+    bool (*analyze)(const struct analyze_job *, struct input *, struct file_figures *,
+                    struct error *) = analyze_snapshot; /* says best what else it may be */
+    for (size_t i = 0; i < sizeof(analyzers) / sizeof(analyzers[0]); i++)
+        if (analyzers[i].kind == kind)
+            analyze = analyzers[i].analyze;
+    if (kind != KIND_UNKNOWN && !check_options(job->options, kind, err)) {
+        input_discard(&input);
+        return false;
+    }
+    return analyze(job, &input, figures, err);
+}
