@@ -4,17 +4,19 @@
 
 analyze_target = tests/fuzz/fuzz_analyze.c
 check_target = tests/fuzz/fuzz_check.c
+command_target = tests/fuzz/fuzz_command.c
 gzip_target = tests/fuzz/fuzz_gzip.c
 json_target = tests/fuzz/fuzz_json.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_rows.h
 layers_target = tests/fuzz/fuzz_layers.c
 pickle_target = tests/fuzz/fuzz_pickle.c tests/fuzz/hash_rows.c tests/fuzz/hash_rows.h
 fuzz_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
-fuzz_replays = tests/fuzz/replay-analyze tests/fuzz/replay-check tests/fuzz/replay-gzip \
-	tests/fuzz/replay-json tests/fuzz/replay-layers tests/fuzz/replay-pickle
+fuzz_replays = tests/fuzz/replay-analyze tests/fuzz/replay-check tests/fuzz/replay-command \
+	tests/fuzz/replay-gzip tests/fuzz/replay-json tests/fuzz/replay-layers tests/fuzz/replay-pickle
 tests_fuzz_replay_analyze_SOURCES = $(analyze_target) tests/fuzz/replay.c
 tests_fuzz_replay_analyze_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_check_SOURCES = $(check_target) tests/fuzz/replay.c
+tests_fuzz_replay_command_SOURCES = $(command_target) tests/fuzz/replay.c
 tests_fuzz_replay_gzip_SOURCES = $(gzip_target) tests/fuzz/replay.c
 tests_fuzz_replay_json_SOURCES = $(json_target) tests/fuzz/replay.c
 tests_fuzz_replay_json_CPPFLAGS = $(fuzz_cppflags)
@@ -24,14 +26,16 @@ tests_fuzz_replay_pickle_CPPFLAGS = $(fuzz_cppflags)
 check_PROGRAMS += $(fuzz_replays)
 dist_check_SCRIPTS += tests/fuzz/replay.sh
 
-fuzzers = tests/fuzz/fuzz-analyze tests/fuzz/fuzz-check tests/fuzz/fuzz-gzip tests/fuzz/fuzz-json \
-	tests/fuzz/fuzz-layers tests/fuzz/fuzz-pickle
+fuzzers = tests/fuzz/fuzz-analyze tests/fuzz/fuzz-check tests/fuzz/fuzz-command \
+	tests/fuzz/fuzz-gzip tests/fuzz/fuzz-json tests/fuzz/fuzz-layers tests/fuzz/fuzz-pickle
 EXTRA_PROGRAMS += $(fuzzers)
 tests_fuzz_fuzz_analyze_SOURCES = $(analyze_target)
 tests_fuzz_fuzz_analyze_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_analyze_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_check_SOURCES = $(check_target)
 tests_fuzz_fuzz_check_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_command_SOURCES = $(command_target)
+tests_fuzz_fuzz_command_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_gzip_SOURCES = $(gzip_target)
 tests_fuzz_fuzz_gzip_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_json_SOURCES = $(json_target)

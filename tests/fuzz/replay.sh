@@ -24,3 +24,27 @@ tests/fuzz/replay-layers -n "$((count * 5))" "$unpacked"/*.layers.* "$unpacked"/
 cp "$srcdir/share/ci/memory-policy.json" "$unpacked/policy.json"
 tests/fuzz/replay-check -n "$((count * 50))" "$unpacked/policy.json"
 tests/fuzz/replay-check -n "$((count / 4))" "$unpacked"/*.pickle
+
+# Every command line, with files of each kind. The first byte chooses one of 63.
+mkdir "$unpacked/lines"
+line=0
+while [ $line -lt 63 ]; do
+    for sample in history-off.pickle fsdp.layers.msgpack; do
+        { printf "\\$(printf %o $line)" && cat "$unpacked/$sample"; } >"$unpacked/lines/$line-$sample"
+    done
+    for sample in oom-other-process.pickle decoder.layers.json decoder.operators.pickle; do
+        {
+            printf "\\$(printf %o $line)"
+            case $((line % 3)) in
+            0) cat "$srcdir/share/ci/memory-policy.json" ;;
+            1) echo 'activation: model' ;;
+            2) printf 'layer0\t1\t2\n' ;;
+            esac
+            printf '\n---\n'
+            cat "$unpacked/$sample"
+        } >"$unpacked/lines/$line-$sample"
+    done
+    line=$((line + 1))
+done
+TMPDIR=$unpacked tests/fuzz/replay-command -n "$((count / 20))" "$unpacked"/lines/*
+TMPDIR=$unpacked tests/fuzz/replay-command -n 0 "$srcdir"/tests/files/*
