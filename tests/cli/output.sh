@@ -273,6 +273,16 @@ if [ -c /dev/full ]; then
     full backends
     full analyze --help
 fi
+if [ -c /dev/full ] && command -v gnuplot >/dev/null; then
+    for format in svg png pdf html; do
+        ln -s /dev/full full.$format
+        run plot --out full.$format "$big"
+        exits 5
+        no_out
+        err "memsnap: cannot write full.$format: No space left on device"
+    done
+    rm full.*
+fi
 last='memsnap plot --out out/a.html, with room for none'
 (
     trap '' XFSZ

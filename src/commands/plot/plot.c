@@ -99,8 +99,7 @@ static enum status draw(const struct plot_options *options, const struct plot_fo
     if (options->term) {
         ok = plot_show(gnuplot, folder->path, options->request.look.format, &err);
     } else if ((ok = output_open(&output, options->out, &err))) {
-        ok = notes ? plot_svg(gnuplot, folder->path, notes, output.stream, &err)
-                   : plot_run_gnuplot(gnuplot, folder->path, fileno(output.stream), &err);
+        ok = plot_draw(gnuplot, folder->path, notes, output.stream, &err);
         if (ok)
             ok = output_commit(&output, &err);
         else

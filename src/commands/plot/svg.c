@@ -37,20 +37,41 @@ static enum status add_titles(void *self)
     rewind(adding->notes);
     if (!svg_titles_add(adding->picture, adding->notes, adding->out, &err))
         return complain_failure(&err);
-    if (fflush(adding->out) == 0)
-        return STATUS_OK;
-    complain("cannot write the picture: %s", strerror(errno));
-    return STATUS_IO;
+    return fflush(adding->out) == 0 ? STATUS_OK : STATUS_LIMIT;
 }
 
-bool plot_svg(const char *gnuplot, const char *folder, FILE *notes, FILE *out, struct error *err)
+/* A failure to write stays in `out`, for its owner to tell. */
+static bool copy(FILE *picture, FILE *out, struct error *err)
+{
+    char bytes[65536];
+    size_t size;
+    rewind(picture);
+    while ((size = fread(bytes, 1, sizeof(bytes), picture)) > 0 && !ferror(out))
+        fwrite(bytes, 1, size, out);
+    return !ferror(picture) || error_set(err, STATUS_IO, "cannot read the picture");
+}
+
+static bool copy_with_titles(FILE *picture, FILE *notes, FILE *out, struct error *err)
+{
+    FILE *finished = plot_svg_scratch(err);
+    bool told;
+    if (!finished)
+        return false;
+    bool ok = plot_run_apart(add_titles, &(struct adding){picture, notes, finished}, &told) ==
+                  STATUS_OK ||
+              error_set(err, STATUS_IO, "the picture could not be finished");
+    ok = ok && copy(finished, out, err);
+    fclose(finished);
+    return ok;
+}
+
+bool plot_draw(const char *gnuplot, const char *folder, FILE *notes, FILE *out, struct error *err)
 {
     FILE *picture = plot_svg_scratch(err);
     if (!picture)
         return false;
-    bool told, ok = plot_run_gnuplot(gnuplot, folder, fileno(picture), err);
-    if (ok && plot_run_apart(add_titles, &(struct adding){picture, notes, out}, &told) != STATUS_OK)
-        ok = error_set(err, STATUS_IO, "the picture could not be finished");
+    bool ok = plot_run_gnuplot(gnuplot, folder, fileno(picture), err) &&
+              (notes ? copy_with_titles(picture, notes, out, err) : copy(picture, out, err));
     fclose(picture);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* Draws an SVG and adds titles to its shapes. */
+/* Draws a picture with gnuplot, and adds titles to the shapes of an SVG. */
 #ifndef MEMSNAP_COMMANDS_PLOT_SVG_H
 #define MEMSNAP_COMMANDS_PLOT_SVG_H
 
@@ -9,8 +9,9 @@
 /* An unnamed file in memory, for reading and writing; NULL: an error. */
 FILE *plot_svg_scratch(struct error *err);
 
-/* Draws plot.gp of the folder, and writes the picture to `out` with the titles of `notes`
- * (svg_titles.h), which another process has written. */
-bool plot_svg(const char *gnuplot, const char *folder, FILE *notes, FILE *out, struct error *err);
+/* Draws plot.gp of the folder, and writes the picture to `out`, an SVG with the titles of `notes`
+ * (svg_titles.h), which another process has written; others have none. gnuplot draws into memory:
+ * it does not tell of a disk that is full. A failure to write is left in `out`. */
+bool plot_draw(const char *gnuplot, const char *folder, FILE *notes, FILE *out, struct error *err);
 
 #endif
