@@ -35,14 +35,15 @@ if grep -q 'no OpenCL platform' .run/err; then
     falls_back 'opencl: no OpenCL platform is installed'
 fi
 run backends
-if grep -q '^opencl  *yes' .run/out; then
+cp .run/out backends
+if grep -q '^opencl  *yes' backends; then
     suggest opencl
     no_err
     same_by opencl
 else
     echo 'skipped: OpenCL, which has no driver here'
 fi
-if grep -q 'not in this build' .run/out; then
+if grep -q 'not in this build' backends; then
     suggest cuda
     falls_back 'cuda: not in this build (no nvcc)'
     echo 'skipped: CUDA, which is not in this build'
