@@ -120,11 +120,30 @@ PATH=$here/bin:$PATH run plot samples/leak.pickle.gz --term sixel
 exits 5
 no_out
 err 'memsnap: what gnuplot drew is no sixel image'
-# shellcheck disable=SC2016 # for the script
-printf '#!/bin/sh\nprintf "\\033Pq~-~\\033\\\\\\033[2J\\033\\\\"\n' >bin/gnuplot
-PATH=$here/bin:$PATH run plot samples/leak.pickle.gz --term sixel
-exits 5
-no_out
+
+# draws_sixel BYTES: gnuplot writes them, in the notation of printf, as a sixel image.
+draws_sixel() {
+    printf '%b' "$1" >drawn-bytes
+    printf '#!/bin/sh\nexec cat %s/drawn-bytes\n' "$here" >bin/gnuplot
+    PATH=$here/bin:$PATH run plot samples/leak.pickle.gz --term sixel
+}
+
+# gnuplot 6 moves the cursor to the top left before the image.
+for drawn in '\033Pq~-~\033\\' '\033[H\033Pq~-~\033\\' '\033[H\033Pq~-~\033\\\n'; do
+    draws_sixel "$drawn"
+    exits 0
+    no_err
+    check "prints the image of $drawn alone" test "$(cat .run/out)" = "$(printf '\033Pq~-~\033\\')"
+done
+for drawn in '\033[H' '\033[H\033[H\033Pq~-~\033\\' '\033[2J\033Pq~-~\033\\' \
+    '\033[1H\033Pq~-~\033\\' '\n\033[H\033Pq~-~\033\\' 'x\033[H\033Pq~-~\033\\' \
+    '\033Pq~-~\033\\\033[H' '\033[H\033Pq~\033[H~\033\\' '\033Pq~-~\033\\\033[2J\033\\' \
+    '\033Pq\033\\\033\\' '\033P\033\\' '\033P1;1\033\\'; do
+    draws_sixel "$drawn"
+    exits 5
+    no_out
+    err 'memsnap: what gnuplot drew is no sixel image'
+done
 # shellcheck disable=SC2016 # for the script
 printf '#!/bin/sh\ncase "$*" in *status*) exit 1 ;; esac\nexec %s "$@"\n' "$real" >bin/gnuplot
 PATH=$here/bin:$PATH run plot samples/leak.pickle.gz --term sixel

@@ -25,9 +25,11 @@ static bool print(int fd, enum plot_format format, struct error *err)
         return error_set(err, STATUS_LIMIT, "cannot read the picture: %s", strerror(errno));
     bool ok;
     if (format == PLOT_SIXEL) {
-        ok = plot_sixel_check(bytes, size, err);
+        const char *image = bytes;
+        size_t image_size = size;
+        ok = plot_sixel_find(&image, &image_size, err);
         if (ok) {
-            fwrite(bytes, 1, size, stdout);
+            fwrite(image, 1, image_size, stdout);
             fputc('\n', stdout);
         }
     } else {

@@ -41,17 +41,36 @@ bool plot_lines_write(FILE *out, const char *bytes, size_t size, struct error *e
 }
 
 /* ESC P, numbers, q; then pixels, colours and sizes, all of them visible characters; then ESC \. */
-bool plot_sixel_check(const char *bytes, size_t size, struct error *err)
+static bool is_sixel(const char *bytes, size_t size)
 {
     static const char begin[] = "\x1bP", end[] = "\x1b\\";
-    size_t at = 2, last = size;
-    while (last > 0 && (bytes[last - 1] == '\n' || bytes[last - 1] == '\r'))
-        last--;
-    bool ok = last >= 5 && memcmp(bytes, begin, 2) == 0 && memcmp(bytes + last - 2, end, 2) == 0;
-    while (ok && at < last && ((bytes[at] >= '0' && bytes[at] <= '9') || bytes[at] == ';'))
+    if (size < 5 || memcmp(bytes, begin, 2) != 0 || memcmp(bytes + size - 2, end, 2) != 0)
+        return false;
+    size_t at = 2;
+    while ((bytes[at] >= '0' && bytes[at] <= '9') || bytes[at] == ';')
         at++;
-    ok = ok && at < last - 2 && bytes[at] == 'q';
-    for (at++; ok && at < last - 2; at++)
-        ok = (bytes[at] > ' ' && bytes[at] <= '~') || bytes[at] == '\n' || bytes[at] == '\r';
-    return ok || error_set(err, STATUS_IO, "what gnuplot drew is no sixel image");
+    if (bytes[at] != 'q')
+        return false;
+    for (at++; at < size - 2; at++)
+        if ((bytes[at] <= ' ' || bytes[at] > '~') && bytes[at] != '\n' && bytes[at] != '\r')
+            return false;
+    return true;
+}
+
+bool plot_sixel_find(const char **bytes, size_t *size, struct error *err)
+{
+    static const char home[] = "\x1b[H";
+    const char *image = *bytes;
+    size_t left = *size;
+    while (left > 0 && (image[left - 1] == '\n' || image[left - 1] == '\r'))
+        left--;
+    if (left >= sizeof(home) - 1 && memcmp(image, home, sizeof(home) - 1) == 0) {
+        image += sizeof(home) - 1;
+        left -= sizeof(home) - 1;
+    }
+    if (!is_sixel(image, left))
+        return error_set(err, STATUS_IO, "what gnuplot drew is no sixel image");
+    *bytes = image;
+    *size = left;
+    return true;
 }

@@ -11,7 +11,9 @@
  * before the first and after the last. False: out of memory. */
 bool plot_lines_write(FILE *out, const char *bytes, size_t size, struct error *err);
 
-/* Of its terminal "sixelgd": that it is one sixel image and nothing else. STATUS_IO if not. */
-bool plot_sixel_check(const char *bytes, size_t size, struct error *err);
+/* Of its terminal "sixelgd": narrows the bytes to the one sixel image that they must consist of.
+ * gnuplot 6 writes ESC [ H before it, which would move the cursor to the top left; that is left out.
+ * STATUS_IO if there is anything else. */
+bool plot_sixel_find(const char **bytes, size_t *size, struct error *err);
 
 #endif
