@@ -2,6 +2,8 @@
 # said why) or otherwise (failed). It is run in the build folder, and finds what
 # it needs through the environment:
 #   MEMSNAP         the program
+#   MEMSNAP_PLOTS   the templates of pictures, as they are in the source tree
+#   INSTALLED_PLOTS where `make install` puts them
 #   srcdir          the source tree's top
 #   PYTHON3         Python, or empty where there is none
 #   MEMSNAP_CORPUS  real captures, where they are at hand
@@ -13,6 +15,7 @@
 AM_TESTS_ENVIRONMENT = \
 	MEMSNAP='$(abs_top_builddir)/memsnap$(EXEEXT)'; export MEMSNAP; \
 	MEMSNAP_PLOTS='$(abs_top_srcdir)/share/plots'; export MEMSNAP_PLOTS; \
+	INSTALLED_PLOTS='$(plotsdir)'; export INSTALLED_PLOTS; \
 	PYTHON3='$(PYTHON3)'; export PYTHON3; \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	MEMSNAP_CORPUS=$${MEMSNAP_CORPUS-'$(abs_top_srcdir)/../shared/corpus'}; export MEMSNAP_CORPUS; \

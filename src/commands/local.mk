@@ -58,6 +58,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/flame.c \
 	src/commands/plot/candidates.c \
 	src/commands/plot/candidates.h \
+	src/commands/plot/embedded.h \
 	src/commands/plot/folder.c \
 	src/commands/plot/folder.h \
 	src/commands/plot/kinds.c \

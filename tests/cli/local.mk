@@ -20,6 +20,7 @@ cli_tests = \
 	tests/cli/plot-compare.sh \
 	tests/cli/plot-layers.sh \
 	tests/cli/plot-pareto.sh \
+	tests/cli/plot-templates.sh \
 	tests/cli/plot-terminal.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \

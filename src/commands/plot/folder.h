@@ -30,8 +30,8 @@ bool plot_folder_keep(struct plot_folder *folder, struct error *err);
 void plot_folder_remove(struct plot_folder *folder);
 
 /* The templates of these names, which end with NULL: malloc'ed texts. Each is looked for in
- * $MEMSNAP_PLOTS, the user's configuration, where memsnap is installed, and beside a program that
- * is not. */
+ * $MEMSNAP_PLOTS, the user's configuration, the folder configured at build time and
+ * ../share/memsnap/plots from the program's folder; else it is the one built into the program. */
 bool plot_templates_read(char *texts[PLOT_TEMPLATES_MOST], const char *const *names,
                          struct error *err);
 void plot_templates_release(char *texts[PLOT_TEMPLATES_MOST]);

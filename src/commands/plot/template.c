@@ -1,51 +1,85 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "commands/plot/embedded.h"
 #include "commands/plot/folder.h"
 
 #define TEMPLATE_MOST ((size_t)1 << 20) /* bytes */
 
-/* The folder of the program itself, followed by `below`. */
-static void beside_program(struct buffer *path, const char *below)
+/* Where templates may lie as files, in the order in which they are looked for. */
+enum place { BY_VARIABLE, OF_USER, INSTALLED, BESIDE_PROGRAM, PLACES };
+
+/* The path of the program itself; "" if unknown, as without /proc. */
+static void find_program(char path[PATH_MAX])
 {
-    char program[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
-    program[size > 0 ? size : 0] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash)
-        buffer_printf(path, "%.*s%s", (int)(slash - program), program, below);
+    ssize_t size = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    path[size > 0 ? size : 0] = '\0';
 }
 
-/* The folders to look in, by number; false behind the last. What is not there is "". */
-static bool folder_at(size_t number, struct buffer *path)
+/* Adds the folder to `path`; nothing if there is no such folder. */
+static void add_place(enum place place, struct buffer *path)
 {
     const char *own = getenv("MEMSNAP_PLOTS"), *config = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME");
-    switch (number) {
-    case 0:
+    char program[PATH_MAX];
+    switch (place) {
+    case BY_VARIABLE:
         buffer_puts(path, own ? own : "");
-        return true;
-    case 1:
+        break;
+    case OF_USER:
         if (config && *config)
             buffer_printf(path, "%s/memsnap/plots", config);
         else if (home && *home)
             buffer_printf(path, "%s/.config/memsnap/plots", home);
-        return true;
-    case 2:
+        break;
+    case INSTALLED:
         buffer_puts(path, PLOTS_FOLDER);
-        return true;
-    case 3: /* built in a folder of the source tree */
-        beside_program(path, "/../share/plots");
-        return true;
-    case 4: /* built in the source tree itself */
-        beside_program(path, "/share/plots");
-        return true;
-    default:
-        return false;
+        break;
+    case BESIDE_PROGRAM: /* for one that was moved with it */
+        find_program(program);
+        char *slash = strrchr(program, '/');
+        if (slash)
+            buffer_printf(path, "%.*s/../share/memsnap/plots", (int)(slash - program), program);
+        break;
+    case PLACES:
+        break;
     }
+}
+
+/* A template is a program that gnuplot runs, and the folder above that of the program may be one
+ * that anybody writes to, like /tmp. So a template there must belong to root or to the owner of the
+ * program. */
+static bool is_trusted(FILE *file)
+{
+    char program[PATH_MAX];
+    struct stat program_stat, file_stat;
+    find_program(program);
+    return stat(program, &program_stat) == 0 && fstat(fileno(file), &file_stat) == 0 &&
+           (file_stat.st_uid == 0 || file_stat.st_uid == program_stat.st_uid);
+}
+
+static FILE *open_template(const char *name)
+{
+    FILE *file = NULL;
+    struct buffer path = BUFFER_INIT;
+    for (enum place place = 0; !file && place < PLACES; place++) {
+        buffer_clear(&path);
+        add_place(place, &path);
+        if (path.size > 0) {
+            buffer_printf(&path, "/%s", name);
+            file = path.failed ? NULL : fopen(path.bytes, "re");
+        }
+        if (file && place == BESIDE_PROGRAM && !is_trusted(file)) {
+            fclose(file);
+            file = NULL;
+        }
+    }
+    buffer_release(&path);
+    return file;
 }
 
 static bool read_file(FILE *file, const char *name, struct buffer *text, struct error *err)
@@ -60,23 +94,23 @@ static bool read_file(FILE *file, const char *name, struct buffer *text, struct 
            error_set(err, STATUS_LIMIT, "%s: too large for a template", name);
 }
 
+/* From the program itself. */
+static bool add_embedded(const char *name, struct buffer *text, struct error *err)
+{
+    const struct plot_embedded *row = plot_embedded;
+    while (row->name && strcmp(row->name, name) != 0)
+        row++;
+    if (!row->name)
+        return error_set(err, STATUS_IO, "there is no template %s", name);
+    buffer_add(text, (const char *)row->bytes, row->size);
+    return !text->failed || error_set(err, STATUS_LIMIT, "out of memory");
+}
+
 static bool add_template(const char *name, struct buffer *text, struct error *err)
 {
-    FILE *file = NULL;
-    struct buffer path = BUFFER_INIT;
-    for (size_t i = 0; !file && folder_at(i, &path); i++) {
-        if (path.size > 0) {
-            buffer_printf(&path, "/%s", name);
-            file = path.failed ? NULL : fopen(path.bytes, "re");
-        }
-        buffer_clear(&path);
-    }
-    buffer_release(&path);
+    FILE *file = open_template(name);
     if (!file)
-        return error_set(err, STATUS_IO,
-                         "the template %s is not in %s; set MEMSNAP_PLOTS to the "
-                         "folder share/plots of memsnap",
-                         name, PLOTS_FOLDER);
+        return add_embedded(name, text, err);
     bool ok = read_file(file, name, text, err);
     fclose(file);
     return ok;
