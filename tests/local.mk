@@ -7,8 +7,8 @@
 #   srcdir          the source tree's top
 #   PYTHON3         Python, or empty where there is none
 #   MEMSNAP_CORPUS  real captures, where they are at hand
-#   MEMSNAP_SHARE   where set to N, the tests of tests/accept and tests/unit try an Nth of what they
-#                   make up or combine, and no large capture; but hostile.py, which has
+#   MEMSNAP_SHARE   where set to N, the tests of tests/accept, tests/files and tests/unit try an Nth of
+#                   what they make up or combine, and no large capture; but hostile.py, which has
 #                   MEMSNAP_HOSTILE
 # They start in the order of the lists here: the longest first, so that none is left to run alone.
 

@@ -17,7 +17,6 @@ tests/fuzz/replay-gzip -s 2 -n "$count" "$srcdir"/samples/*.gz
 tests/fuzz/replay-json -n "$count" "$unpacked"/*.json
 tests/fuzz/replay-pickle -n "$count" "$unpacked"/*.pickle
 tests/fuzz/replay-analyze -n "$count" "$unpacked"/*.pickle "$unpacked"/*.json
-tests/fuzz/replay-pickle -n "$count" "$unpacked"/*.pickle
 tests/fuzz/replay-analyze -n "$((count / 4))" "$unpacked"/*
 "${MEMSNAP:?is the program}" convert "$srcdir/samples/fsdp.layers.pickle" -o "$unpacked/fsdp.layers.msgpack"
 tests/fuzz/replay-layers -n "$((count * 5))" "$unpacked"/*.layers.* "$unpacked"/*.operators.*
