@@ -28,3 +28,8 @@ if ENABLE_UNIT_TESTS
 check_PROGRAMS += $(unit_runners)
 TESTS += $(unit_runners)
 endif
+
+# The unit tests alone.
+.PHONY: check-unit
+check-unit:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(unit_runners)'
