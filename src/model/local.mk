@@ -3,10 +3,10 @@ libmemsnap_a_SOURCES += \
 	src/model/addrmap.h \
 	src/model/allocator_rules.c \
 	src/model/allocator_rules.h \
-	src/model/columns.c \
-	src/model/columns.h \
 	src/model/annotation_index.c \
 	src/model/annotation_index.h \
+	src/model/columns.c \
+	src/model/columns.h \
 	src/model/cutter.c \
 	src/model/cutter.h \
 	src/model/excerpt.c \

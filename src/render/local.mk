@@ -142,7 +142,6 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/report.c \
 	src/render/plot/report_internal.h \
 	src/render/plot/report_words.c \
-	src/render/plot/rest.c \
 	src/render/plot/script.c \
 	src/render/plot/script.h \
 	src/render/plot/segment_boxes.c \
