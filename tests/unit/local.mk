@@ -13,15 +13,15 @@ include tests/unit/analysis/local.mk
 include tests/unit/base/local.mk
 include tests/unit/worker_pool/local.mk
 include tests/unit/cuda/local.mk
-include tests/unit/json/local.mk
-include tests/unit/layers/local.mk
+include tests/unit/decode/core/local.mk
+include tests/unit/decode/json/local.mk
+include tests/unit/decode/layers/local.mk
+include tests/unit/decode/pickle/local.mk
 include tests/unit/model/local.mk
 include tests/unit/opencl/local.mk
-include tests/unit/pickle/local.mk
 include tests/unit/render/local.mk
 include tests/unit/sandbox/local.mk
 include tests/unit/solve/local.mk
-include tests/unit/source/local.mk
 
 EXTRA_PROGRAMS = $(unit_runners)
 if ENABLE_UNIT_TESTS

@@ -1,0 +1,183 @@
+#include "unit/decode/json/json.h"
+
+#include <string.h>
+
+#define EVENTS(events)     "{\"device_traces\":[[" events "]]}"
+#define SETTINGS(settings) "{\"segments\":[],\"allocator_settings\":" settings "}"
+
+START_TEST(event_with_everything)
+{
+    json_check(EVENTS("{\"action\":\"alloc\",\"addr\":18446744073709551615,\"size\":512,"
+                      "\"stream\":-3,\"time_us\":1700000000000000,\"compile_context\":\"N/A\","
+                      "\"user_metadata\":\"m\",\"category\":\"c\",\"pool_id\":[1, 2],"
+                      "\"frames\":[{\"name\":\"f\",\"filename\":\"a.py\",\"line\":7}],"
+                      "\"forward_frames\":[\"g\",\"h\"]}"),
+               "trace 0\nevent 0 0 alloc 18446744073709551615 512 t1700000000000000 s-3 p1,2"
+               " context=N/A metadata=m category=c f@a.py:7 forward g@:0 h@:0\n");
+}
+END_TEST
+
+START_TEST(event_keys_in_any_order)
+{
+    json_check(EVENTS("{\"frames\":null,\"size\":1,\"time_us\":null,\"addr\":2,"
+                      "\"action\":\"free_completed\",\"forward_frames\":\"line\"}"),
+               "trace 0\nevent 0 2 free_completed 2 1 forward line@:0\n");
+}
+END_TEST
+
+START_TEST(last_of_equal_keys_counts)
+{
+    json_check(EVENTS("{\"action\":\"alloc\",\"addr\":1,\"size\":1,\"size\":2,\"addr\":3,"
+                      "\"time_us\":4,\"time_us\":null,\"frames\":[\"a\"],\"frames\":[]}"),
+               "trace 0\nevent 0 0 alloc 3 2\n");
+}
+END_TEST
+
+START_TEST(events_without_address)
+{
+    json_check(EVENTS("{\"action\":\"oom\",\"device_free\":77,\"size\":1},"
+                      "{\"action\":\"snapshot\"},"
+                      "{\"action\":\"new_kind\",\"size\":5}"),
+               "trace 0\nevent 0 7 oom 77 1\nevent 0 8 snapshot 0 0\nevent 0 10 new_kind 0 5\n");
+}
+END_TEST
+
+START_TEST(traces_are_announced_even_if_empty)
+{
+    json_check("{\"device_traces\":[[],[{\"action\":\"alloc\",\"addr\":1,\"size\":1}],[]]}",
+               "trace 0\ntrace 1\nevent 1 0 alloc 1 1\ntrace 2\n");
+    json_check("{\"segments\":[],\"device_traces\":null}", "");
+}
+END_TEST
+
+START_TEST(segment_of_today)
+{
+    json_check("{\"segments\":[{\"device\":1,\"address\":100,\"total_size\":30,"
+               "\"allocated_size\":10,\"active_size\":20,\"requested_size\":9,\"stream\":4,"
+               "\"segment_type\":\"small\",\"segment_pool_id\":[0,1],\"is_expandable\":true,"
+               "\"frames\":[\"f\"],\"blocks\":["
+               "{\"address\":100,\"size\":10,\"requested_size\":9,\"state\":\"active_allocated\","
+               "\"frames\":[\"g\"]},"
+               "{\"address\":110,\"size\":10,\"requested_size\":8,\"state\":"
+               "\"active_awaiting_free\"},"
+               "{\"address\":120,\"size\":10,\"requested_size\":0,\"state\":\"inactive\"}]}]}",
+               "segment 1 100 30 10 20 9 s4 p0,1 expandable small f@:0\n"
+               "block 100 10 9 0 g@:0\nblock 110 10 8 1\nblock 120 10 0 2\n");
+}
+END_TEST
+
+/* Blocks before the segment's address, no address and no requested_size in them. */
+START_TEST(segment_of_torch_2_0)
+{
+    json_check("[{\"blocks\":[{\"size\":10,\"state\":\"active_allocated\",\"history\":"
+               "[{\"addr\":1,\"real_size\":7,\"frames\":[\"f\"]},{\"real_size\":1}]},"
+               "{\"size\":20,\"state\":\"active_pending_free\",\"history\":[]},"
+               "{\"size\":5,\"state\":\"inactive\"}],"
+               "\"device\":0,\"address\":1000,\"total_size\":35}]",
+               "segment 0 1000 35 0 0 0 s0 p0,0\n"
+               "block 1000 10 7 0 f@:0\nblock 1010 20 20 1\nblock 1030 5 5 2\n");
+}
+END_TEST
+
+START_TEST(bare_list_is_list_only)
+{
+    static const char list[] = " [ ] ", object[] = "\xef\xbb\xbf{\"segments\":[]}";
+    struct rows_outcome outcome = json_rows(list, strlen(list), JSON_PLENTY);
+    ck_assert(outcome.ok && outcome.decoded.list_only);
+    ck_assert_int_eq(outcome.decoded.encoding, ENCODING_JSON);
+    ck_assert_int_eq(outcome.decoded.protocol, -1);
+    buffer_release(&outcome.rows);
+    outcome = json_rows(object, strlen(object), JSON_PLENTY);
+    ck_assert(outcome.ok && !outcome.decoded.list_only);
+    buffer_release(&outcome.rows);
+}
+END_TEST
+
+START_TEST(annotations)
+{
+    json_check("{\"segments\":[],\"external_annotations\":["
+               "{\"stage\":\"START\",\"name\":\"a\",\"device\":0,\"time_us\":5},"
+               "{\"name\":\"a\",\"device\":1,\"stage\":\"END\"}]}",
+               "annotation 0 a 0 t5\nannotation 1 a 1\n");
+}
+END_TEST
+
+START_TEST(settings_are_flat_and_pythonic)
+{
+    json_check(SETTINGS("{\"a\":true,\"b\":{\"1\":0.0,\"c\":{\"d\":-1,\"e\":{}},\"f\":null},"
+                        "\"g\":1e-5,\"h\":\"text\",\"i\":[1,\"x'\",[2.5,{}],{\"k\":false}],"
+                        "\"j\":1e400,\"l\":-0,\"m\":NaN,\"n\":-Infinity,\"o\":\"\"}"),
+               "setting a=True\nsetting b.1=0.0\nsetting b.c.d=-1\nsetting b.f=None\n"
+               "setting g=1e-05\nsetting h=text\nsetting i=[1, \"x'\", [2.5, {}], {'k': False}]\n"
+               "setting j=inf\nsetting l=0\nsetting m=nan\nsetting n=-inf\nsetting o=\n");
+    json_check(SETTINGS("{\"a\":1,\"b\":2,\"a\":3}"), "setting a=3\nsetting b=2\n");
+    json_check(SETTINGS("{}"), "");
+}
+END_TEST
+
+START_TEST(unknown_keys_are_told_once)
+{
+    json_check("{\"host_segments\":[[{}],\"\\\"]\",{\"a\":-1.5e3}],\"segments\":[],"
+               "\"device_traces\":[["
+               "{\"action\":\"alloc\",\"addr\":1,\"size\":1,\"x\":[]},"
+               "{\"action\":\"alloc\",\"addr\":2,\"size\":1,\"x\":NaN,\"\\u0078\":0}]],"
+               "\"x\":1,\"x\":2}",
+               "unknown snapshot host_segments\ntrace 0\nunknown event x\n"
+               "event 0 0 alloc 1 1\nevent 0 0 alloc 2 1\nunknown snapshot x\n");
+}
+END_TEST
+
+START_TEST(strings_with_escapes)
+{
+    static const char json[] =
+        SETTINGS("{\"a\":\"\\u00e9\\ud83d\\ude00\\n\\/\",\"b\":\"x\\ud800y\\udc00\\ud800\\ud83d"
+                 "\\ude00\",\"c\":\"1\\u00002\",\"\\u0064\":\"\\\\\"}");
+    static const char rows[] = "setting a=\xc3\xa9\xf0\x9f\x98\x80\n/\n"
+                               "setting b=x\xed\xa0\x80y\xed\xb0\x80\xed\xa0\x80\xf0\x9f\x98\x80\n"
+                               "setting c=1\0002\nsetting d=\\\n";
+    struct rows_outcome outcome = json_rows(json, strlen(json), JSON_PLENTY);
+    ck_assert_msg(outcome.ok, "%s", outcome.err.text);
+    ck_assert_uint_eq(outcome.rows.size, sizeof(rows) - 1);
+    ck_assert_mem_eq(outcome.rows.bytes, rows, sizeof(rows) - 1);
+    buffer_release(&outcome.rows);
+}
+END_TEST
+
+/* Frames that look alike to a quick scan must still be told apart. */
+START_TEST(frames_are_told_apart)
+{
+#define EVENT(frames)     "{\"action\":\"alloc\",\"addr\":1,\"size\":1,\"frames\":[" frames "]}"
+#define FRAME(name, line) "{\"name\":\"" name "\",\"filename\":\"f\",\"line\":" line "}"
+    json_check(
+        EVENTS(EVENT(FRAME("a}", "1") "," FRAME("b", "2")) "," EVENT(FRAME("a}", "1") ",\n" FRAME("b", "3")) "," EVENT(
+            FRAME(
+                "a\\\"{",
+                "1")) "," EVENT(FRAME("\\\\",
+                                      "1") ", " FRAME("b",
+                                                      "2")) "," EVENT(FRAME("\\\\",
+                                                                            "1") ", " FRAME("b",
+                                                                                            "2")) "," EVENT("{\"line\":-1,\"name\":null,\"more\":{\"name\":[\"z\"]}},\"s\"")),
+        "trace 0\nevent 0 0 alloc 1 1 a}@f:1 b@f:2\nevent 0 0 alloc 1 1 a}@f:1 b@f:3\n"
+        "event 0 0 alloc 1 1 a\"{@f:1\nevent 0 0 alloc 1 1 \\@f:1 b@f:2\n"
+        "event 0 0 alloc 1 1 \\@f:1 b@f:2\nevent 0 0 alloc 1 1 @:0 s@:0\n");
+}
+END_TEST
+
+TCase *json_rows_tests(void)
+{
+    TCase *tests = tcase_create("rows");
+    tcase_add_test(tests, event_with_everything);
+    tcase_add_test(tests, event_keys_in_any_order);
+    tcase_add_test(tests, last_of_equal_keys_counts);
+    tcase_add_test(tests, events_without_address);
+    tcase_add_test(tests, traces_are_announced_even_if_empty);
+    tcase_add_test(tests, segment_of_today);
+    tcase_add_test(tests, segment_of_torch_2_0);
+    tcase_add_test(tests, bare_list_is_list_only);
+    tcase_add_test(tests, annotations);
+    tcase_add_test(tests, settings_are_flat_and_pythonic);
+    tcase_add_test(tests, unknown_keys_are_told_once);
+    tcase_add_test(tests, strings_with_escapes);
+    tcase_add_test(tests, frames_are_told_apart);
+    return tests;
+}

@@ -1,0 +1,234 @@
+/* Snapshots in every shape a pickler gives them: one answer. */
+#include <string.h>
+
+#include "unit/decode/pickle/pickle.h"
+
+/* Opcodes of the parts; no memo, every string written out. */
+#define S4 "\x8c\x04"
+#define KEY_ALLOC                                                                                  \
+    "\x8c\x06"                                                                                     \
+    "action\x8c\x05"                                                                               \
+    "alloc"
+#define KEY_FREE                                                                                   \
+    "\x8c\x06"                                                                                     \
+    "action\x8c\x0e"                                                                               \
+    "free_completed"
+#define ALLOC "}(" KEY_ALLOC S4 "addrM\0\x10" S4 "sizeK\x07u"
+#define FREE  "}(" KEY_FREE S4 "addrM\0\x10" S4 "sizeK\x07u"
+#define TRACES                                                                                     \
+    "\x8c\x0d"                                                                                     \
+    "device_traces"
+#define SEGMENTS                                                                                   \
+    "\x8c\x08"                                                                                     \
+    "segments"
+#define ROWS "trace 0\nevent 0 0 alloc 4096 7\nevent 0 2 free_completed 4096 7\n"
+
+START_TEST(as_cpython_writes_it)
+{
+    pickle_check(BYTES("\x80\x04}(" SEGMENTS "]" TRACES "](](" ALLOC FREE "e]eu."),
+                 ROWS "trace 1\n");
+}
+END_TEST
+
+START_TEST(one_by_one_as_protocol_0_does)
+{
+    pickle_check(BYTES("(d" SEGMENTS "(ls" TRACES "(l(l" ALLOC "a" FREE "aas."), ROWS);
+}
+END_TEST
+
+START_TEST(from_finished_parts)
+{
+    pickle_check(BYTES("(" SEGMENTS "(l" TRACES "((" ALLOC FREE "lld."), ROWS);
+    pickle_check(BYTES("(" SEGMENTS ")" TRACES ALLOC FREE "\x86\x85"
+                       "d."),
+                 ROWS);
+}
+END_TEST
+
+START_TEST(in_several_batches)
+{
+    pickle_check(BYTES("}(" TRACES "](](" ALLOC "e(" FREE "eeu."), ROWS);
+}
+END_TEST
+
+START_TEST(a_single_event)
+{
+    pickle_check(BYTES("}(" TRACES "]]" ALLOC "aau."), "trace 0\nevent 0 0 alloc 4096 7\n");
+}
+END_TEST
+
+/* An event object that stands in the trace again is a reference to the first. */
+START_TEST(the_same_event_twice)
+{
+    pickle_check(BYTES("}(" TRACES "](](}\x94(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07uh\0eeu."),
+                 "trace 0\nevent 0 0 alloc 1 7\nagain 0 0\n");
+}
+END_TEST
+
+START_TEST(one_empty_list_for_all_devices)
+{
+    pickle_check(BYTES("}(" TRACES "](]\x94h\0h\0eu."), "trace 0\ntrace 1\ntrace 2\n");
+}
+END_TEST
+
+START_TEST(every_field_of_an_event)
+{
+    pickle_check(
+        BYTES("}(" TRACES "](](}(" KEY_ALLOC S4 "addr\x8a\x09\0\0\0\0\0\0\xff\xff\0" S4
+              "sizeK\x07\x8c\x06stream\x8a\x01\x03\x8c\x07time_us\x8a\x02\0\x10\x8c\x07pool_"
+              "idK\x02K\x03"
+              "\x86\x8c\x0f"
+              "compile_context\x8c\x03N/A\x8c\x06"
+              "frames](}(\x8c\x04name\x8c\x01"
+              "f"
+              "\x8c\x08"
+              "filename\x8c\x04"
+              "a.py\x8c\x04lineK\x09ueueeu."),
+        "trace 0\nevent 0 0 alloc 18446462598732840960 7 t4096 s3 p2,3 context=N/A f@a.py:9\n");
+}
+END_TEST
+
+START_TEST(frames_by_reference_and_again)
+{
+    /* The frame is memoized as 0; three lists name it by bytes alone, one by APPEND. */
+    pickle_check(
+        BYTES("}(" TRACES "](](}(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07\x8c\x06"
+              "frames"
+              "](}\x94(\x8c\x04name\x8c\x01"
+              "f\x8c\x08"
+              "filename\x8c\x04"
+              "a.py\x8c\x04lineK\x09ueu"
+              "}(" KEY_ALLOC S4 "addrK\x02" S4 "sizeK\x07\x8c\x06"
+              "frames](h\0h\0eu"
+              "}(" KEY_ALLOC S4 "addrK\x03" S4 "sizeK\x07\x8c\x06"
+              "frames](h\0h\0eu"
+              "}(" KEY_ALLOC S4 "addrK\x04" S4 "sizeK\x07\x8c\x06"
+              "frames](h\0h\0e(h\0eu"
+              "}(" KEY_ALLOC S4 "addrK\x05" S4 "sizeK\x07\x8c\x06"
+              "frames]h\0au"
+              "eeu."),
+        "trace 0\nevent 0 0 alloc 1 7 f@a.py:9\nevent 0 0 alloc 2 7 f@a.py:9 f@a.py:9\n"
+        "event 0 0 alloc 3 7 f@a.py:9 f@a.py:9\nevent 0 0 alloc 4 7 f@a.py:9 f@a.py:9 f@a.py:9\n"
+        "event 0 0 alloc 5 7 f@a.py:9\n");
+}
+END_TEST
+
+/* A FRAME may stand anywhere between two opcodes. */
+START_TEST(frames_in_frames)
+{
+#define FRAME "\x95\0\0\0\0\0\0\0\0"
+    pickle_check(
+        BYTES("}(" TRACES "](](}(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07\x8c\x06"
+              "frames]" FRAME "\x94" FRAME "(" FRAME "}" FRAME "\x94" FRAME "(" FRAME
+              "\x8c\x04name" FRAME "\x8c\x01"
+              "f" FRAME "\x8c\x08"
+              "filename" FRAME "\x8c\x04"
+              "a.py" FRAME "\x8c\x04line" FRAME "K\x09" FRAME "u" FRAME "e" FRAME "(" FRAME
+              "h\x01" FRAME "e" FRAME "u" FRAME "}(" KEY_ALLOC S4 "addrK\x02" S4 "sizeK\x07\x8c\x06"
+              "frames](h\x01h\x01"
+              "e" FRAME "u" FRAME "}(" KEY_ALLOC S4 "addrK\x03" S4 "sizeK\x07\x8c\x06"
+              "frames](h\x01h\x01"
+              "e" FRAME "(h\x01"
+              "eu" FRAME "eeu."),
+        "trace 0\nevent 0 0 alloc 1 7 f@a.py:9 f@a.py:9\nevent 0 0 alloc 2 7 f@a.py:9 f@a.py:9\n"
+        "event 0 0 alloc 3 7 f@a.py:9 f@a.py:9 f@a.py:9\n");
+#undef FRAME
+}
+END_TEST
+
+/* What a list's bytes mean changes when a memo entry is overwritten. */
+START_TEST(frames_after_a_memo_entry_changed)
+{
+    pickle_check(
+        BYTES("}(" TRACES "](](}(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07\x8c\x06"
+              "frames"
+              "](}(\x8c\x04name\x8c\x01"
+              "fuq\0eu"
+              "}(" KEY_ALLOC S4 "addrK\x02" S4 "sizeK\x07\x8c\x06"
+              "frames](h\0eu"
+              "}(" KEY_ALLOC S4 "addrK\x03" S4 "sizeK\x07\x8c\x06"
+              "frames](}(\x8c\x04name\x8c\x01"
+              "guq\0eu"
+              "}(" KEY_ALLOC S4 "addrK\x04" S4 "sizeK\x07\x8c\x06"
+              "frames](h\0eueeu."),
+        "trace 0\nevent 0 0 alloc 1 7 f@:0\nevent 0 0 alloc 2 7 f@:0\nevent 0 0 alloc 3 7 g@:0\n"
+        "event 0 0 alloc 4 7 g@:0\n");
+}
+END_TEST
+
+START_TEST(legacy_blocks)
+{
+    pickle_check(
+        BYTES("](}(\x8c\x06"
+              "deviceK\0\x8c\x07"
+              "addressM\0\x10\x8c\x0atotal_sizeM\0\x08\x8c\x06"
+              "blocks]("
+              "}(" S4 "sizeM\0\x04\x8c\x05state\x8c\x10"
+              "active_allocated\x8c\x07history](}(" S4
+              "addrM\0\x10\x8c\x09real_sizeM\xe8\x03\x8c\x06"
+              "frames](}(\x8c\x04name\x8c\x01"
+              "fueueu"
+              "}(" S4 "sizeM\0\x04\x8c\x05state\x8c\x14"
+              "active_awaiting_freeu"
+              "eue."),
+        "segment 0 4096 2048 0 0 0 s0 p0,0\nblock 4096 1024 1000 0 f@:0\nblock 5120 1024 1024 1\n");
+}
+END_TEST
+
+START_TEST(a_bare_list_is_list_only)
+{
+    struct decoded decoded;
+    struct error err = pickle_end(BYTES("]."), PLENTY, &decoded);
+    ck_assert_int_eq(err.status, STATUS_OK);
+    ck_assert(decoded.list_only);
+    ck_assert_int_eq(decoded.protocol, 1);
+}
+END_TEST
+
+START_TEST(unknown_keys_are_told_once)
+{
+    pickle_check(BYTES("}(" SEGMENTS "]\x8c\x0dhost_segments]" TRACES "](](}(" KEY_ALLOC S4
+                       "addrK\x01" S4 "sizeK\x07\x8c\x03newK\x01u}(" KEY_ALLOC S4 "addrK\x01" S4
+                       "sizeK\x07\x8c\x03newK\x01u"
+                       "}(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07\x8c\x03new}ueeu."),
+                 "trace 0\nunknown event new\nevent 0 0 alloc 1 7\nevent 0 0 alloc 1 7\nevent 0 0 "
+                 "alloc 1 7\n"
+                 "unknown snapshot host_segments\n");
+}
+END_TEST
+
+START_TEST(oom_has_device_free)
+{
+    pickle_check(BYTES("}(" TRACES "](](}(\x8c\x06"
+                       "action\x8c\x03oom\x8c\x0b"
+                       "device_freeM\0\x10" S4 "sizeK\x07u}(\x8c\x06"
+                       "action\x8c\x08snapshot\x8c\x05otherNu"
+                       "}(\x8c\x06"
+                       "action\x8c\x06"
+                       "dancedu"
+                       "eeu."),
+                 "trace 0\nevent 0 7 oom 4096 7\nunknown event other\nevent 0 8 snapshot 0 0\n"
+                 "event 0 10 danced 0 0\n");
+}
+END_TEST
+
+TCase *shapes_tests(void)
+{
+    TCase *tests = tcase_create("shapes");
+    tcase_add_test(tests, as_cpython_writes_it);
+    tcase_add_test(tests, one_by_one_as_protocol_0_does);
+    tcase_add_test(tests, from_finished_parts);
+    tcase_add_test(tests, in_several_batches);
+    tcase_add_test(tests, a_single_event);
+    tcase_add_test(tests, the_same_event_twice);
+    tcase_add_test(tests, one_empty_list_for_all_devices);
+    tcase_add_test(tests, every_field_of_an_event);
+    tcase_add_test(tests, frames_by_reference_and_again);
+    tcase_add_test(tests, frames_in_frames);
+    tcase_add_test(tests, frames_after_a_memo_entry_changed);
+    tcase_add_test(tests, legacy_blocks);
+    tcase_add_test(tests, a_bare_list_is_list_only);
+    tcase_add_test(tests, unknown_keys_are_told_once);
+    tcase_add_test(tests, oom_has_device_free);
+    return tests;
+}
