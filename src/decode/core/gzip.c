@@ -6,8 +6,12 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/units.h"
+
 /* What zlib allocates for inflating, rounded up: its state and a window of 32 KiB. */
 #define ZLIB_BYTES ((size_t)48 * 1024)
+
+const struct gzip_limits gzip_default_limits = {.free_bytes = UINT64_C(1) << 30, .max_ratio = 256};
 
 enum gzip_state {
     BEFORE_MEMBER, /* between members; at least one has been read */
@@ -23,6 +27,8 @@ struct gzip {
     enum gzip_state state;
     bool inner_ended;
     uint64_t compressed; /* bytes taken from `inner`, those still in `input` included */
+    uint64_t inflated;   /* bytes handed out */
+    struct gzip_limits limits;
     z_stream z;
     uint8_t input[GZIP_INPUT];
 };
@@ -78,6 +84,21 @@ static bool next_member(struct gzip *self, struct error *err)
     return skip_padding(self, err);
 }
 
+static bool check_ratio(const struct gzip *self, struct error *err)
+{
+    uint64_t offset = compressed_offset(self);
+    char free_bytes[UNITS_TEXT_SIZE];
+
+    if (self->inflated <= self->limits.free_bytes ||
+        self->inflated / self->limits.max_ratio < offset)
+        return true;
+    return error_set(err, STATUS_LIMIT,
+                     "gzip data that inflates to over %s and %" PRIu64
+                     " times its size, at compressed byte %" PRIu64 " (decompress it first)",
+                     units_bytes(free_bytes, (int64_t)self->limits.free_bytes, UNIT_AUTO),
+                     self->limits.max_ratio, offset);
+}
+
 /* Inflates until at least one byte is out or the member ends. */
 static bool inflate_some(struct gzip *self, uint8_t *bytes, size_t size, size_t *got,
                          struct error *err)
@@ -105,6 +126,9 @@ static bool inflate_some(struct gzip *self, uint8_t *bytes, size_t size, size_t 
                          "gzip data is damaged near compressed byte %" PRIu64 ": %s",
                          compressed_offset(self),
                          self->z.msg != NULL ? self->z.msg : "a preset dictionary is needed");
+    self->inflated += room - self->z.avail_out;
+    if (!check_ratio(self, err))
+        return false;
     *got = room - self->z.avail_out;
     return true;
 }
@@ -154,7 +178,8 @@ static void gzip_close(struct source_stream *stream)
 }
 
 struct source_stream *gzip_stream(struct source_stream *inner, const uint8_t *head, size_t size,
-                                  struct budget *budget, struct error *err)
+                                  struct gzip_limits limits, struct budget *budget,
+                                  struct error *err)
 {
     struct gzip *self;
 
@@ -175,6 +200,7 @@ struct source_stream *gzip_stream(struct source_stream *inner, const uint8_t *he
     self->base.total_bytes = inner->total_bytes;
     self->inner = inner;
     self->budget = budget;
+    self->limits = limits;
     self->state = IN_MEMBER;
     memcpy(self->input, head, size);
     self->z.next_in = self->input;

@@ -86,7 +86,7 @@ static bool open_stream(struct source *out, struct source_stream *stream, struct
             goto fail;
     size = (size_t)(source.end - source.pos);
     if (gzip_begins(source.buffer, size)) {
-        source.stream = gzip_stream(stream, source.buffer, size, budget, err);
+        source.stream = gzip_stream(stream, source.buffer, size, gzip_default_limits, budget, err);
         if (source.stream != NULL)
             source.stream = readahead_stream(source.stream, budget, err);
         if (source.stream == NULL)

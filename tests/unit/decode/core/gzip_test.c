@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/core/gzip.h"
 #include "unit/decode/core/core.h"
 
 /* Reads all of a memory source into `out`; false with the error. */
@@ -116,6 +117,54 @@ START_TEST(gzip_takes_bounded_memory)
 }
 END_TEST
 
+/* Inflates all of it under the limits; `*total` is how much came before the end or the error. */
+static bool inflate_within(const struct buffer *packed, struct gzip_limits limits, uint64_t *total,
+                           struct error *err)
+{
+    static uint8_t bytes[4096];
+    struct budget budget = {.limit = (size_t)1 << 20};
+    const uint8_t *head = (const uint8_t *)packed->bytes;
+    size_t got = 1, begun = packed->size < 10 ? packed->size : 10;
+    struct source_stream *inner =
+        source_stream_memory(head + begun, packed->size - begun, &budget, err);
+    struct source_stream *stream = gzip_stream(inner, head, begun, limits, &budget, err);
+    bool ok = true;
+    *total = 0;
+    while (ok && got > 0) {
+        ok = stream->read(stream, bytes, sizeof(bytes), &got, err);
+        *total += ok ? got : 0;
+    }
+    stream->close(stream);
+    ck_assert_uint_eq(budget.used, 0);
+    return ok;
+}
+
+START_TEST(gzip_ratio_is_bounded)
+{
+    struct buffer packed = BUFFER_INIT;
+    struct error err = {0};
+    size_t size = 1000 * 1000;
+    uint8_t *zeros = calloc(1, size);
+    uint64_t total;
+    ck_assert_ptr_nonnull(zeros);
+    add_member(&packed, zeros, size); /* about 1000 bytes */
+    ck_assert(inflate_within(&packed, (struct gzip_limits){size, 100}, &total, &err));
+    ck_assert_uint_eq(total, size);
+    ck_assert(inflate_within(&packed, (struct gzip_limits){1024, 1032}, &total, &err));
+    ck_assert(!inflate_within(&packed, (struct gzip_limits){512 * 1024, 100}, &total, &err));
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
+    ck_assert_msg(strstr(err.text, "inflates to over 512.00 KiB and 100 times its size, at "
+                                   "compressed byte ") != NULL,
+                  "%s", err.text);
+    ck_assert_uint_le(total, 512 * 1024);
+    ck_assert_uint_gt(total, 512 * 1024 - 4096);
+    ck_assert_uint_eq(gzip_default_limits.free_bytes, UINT64_C(1) << 30);
+    ck_assert_uint_eq(gzip_default_limits.max_ratio, 256);
+    free(zeros);
+    buffer_release(&packed);
+}
+END_TEST
+
 TCase *gzip_tests(void)
 {
     TCase *gzip = tcase_create("gzip");
@@ -123,5 +172,6 @@ TCase *gzip_tests(void)
     tcase_add_test(gzip, gzip_ends_too_early);
     tcase_add_test(gzip, gzip_damage_is_noticed);
     tcase_add_test(gzip, gzip_takes_bounded_memory);
+    tcase_add_test(gzip, gzip_ratio_is_bounded);
     return gzip;
 }
