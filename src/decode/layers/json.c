@@ -23,18 +23,14 @@ static bool unknown(struct layers_json *json, struct text key)
            json_skip(&json->reader, json->err);
 }
 
-static bool read_name(struct layers_json *json, struct layer_row *row, const char *what)
+static bool read_string(struct layers_json *json, const struct field *field, string_id *out)
 {
     struct text text;
-    string_id name;
-    if (!json_read_string(&json->reader, what, &text, json->err) ||
-        !symbols_string(json->symbols, text.bytes, text.size, &name, json->err))
-        return false;
-    layer_set_name(row, name);
-    return true;
+    return json_read_string(&json->reader, field->expected, &text, json->err) &&
+           symbols_string(json->symbols, text.bytes, text.size, out, json->err);
 }
 
-static bool read_flag(struct layers_json *json, struct layer_row *row, const char *what)
+static bool read_bool(struct layers_json *json, const struct field *field, bool *out)
 {
     enum json_literal literal = JSON_LITERAL_NONE;
     uint8_t byte;
@@ -43,13 +39,13 @@ static bool read_flag(struct layers_json *json, struct layer_row *row, const cha
     if ((byte == 't' || byte == 'f') && !json_read_literal(&json->reader, &literal, json->err))
         return false;
     if (literal == JSON_LITERAL_NONE)
-        return json_unexpected(&json->reader, what, json->err);
-    layer_set_flag(row, literal == JSON_LITERAL_TRUE);
+        return json_unexpected(&json->reader, field->expected, json->err);
+    *out = literal == JSON_LITERAL_TRUE;
     return true;
 }
 
-static bool read_time(struct layers_json *json, struct layer_row *row, enum layer_field field,
-                      const char *what, uint64_t offset)
+static bool read_duration(struct layers_json *json, const struct field *field,
+                          struct layer_row *row, uint64_t offset)
 {
     struct json_number number;
     char digits[JSON_MAX_NUMBER + 1];
@@ -57,32 +53,32 @@ static bool read_time(struct layers_json *json, struct layer_row *row, enum laye
     if (!json_peek(&json->reader, &byte, json->err))
         return false;
     if (byte != '-' && (byte < '0' || byte > '9'))
-        return json_unexpected(&json->reader, what, json->err);
+        return json_unexpected(&json->reader, field->expected, json->err);
     if (!json_read_number(&json->reader, &number, json->err))
         return false;
     memcpy(digits, number.bytes, number.size);
     digits[number.size] = '\0';
-    return layer_set_real(row, field, strtod(digits, NULL), offset, json->err);
+    return field_set_real(field, row, strtod(digits, NULL), offset, json->err);
 }
 
-static bool read_field(struct layers_json *json, struct layer_row *row, enum layer_field field)
+static bool read_field(struct layers_json *json, struct layer_row *row, enum layer_field index)
 {
-    char what[LAYER_WHAT_SIZE];
+    const struct field *field = &layer_fields[index];
     struct json_integer integer;
     uint64_t offset;
-    layer_field_what(field, what);
     if (!json_offset(&json->reader, &offset, json->err))
         return false;
-    switch (layer_field_kind(field)) {
-    case LAYER_KIND_NAME:
-        return read_name(json, row, what);
-    case LAYER_KIND_FLAG:
-        return read_flag(json, row, what);
-    case LAYER_KIND_TIME:
-        return read_time(json, row, field, what, offset);
+    layer_set_present(row, index);
+    switch ((enum field_kind)field->kind) {
+    case FIELD_STRING:
+        return read_string(json, field, field_at(field, row));
+    case FIELD_BOOL:
+        return read_bool(json, field, field_at(field, row));
+    case FIELD_DURATION:
+        return read_duration(json, field, row, offset);
     default:
-        return json_read_integer(&json->reader, what, &integer, json->err) &&
-               layer_set_integer(row, field, integer.negative, integer.magnitude, offset,
+        return json_read_integer(&json->reader, field->expected, &integer, json->err) &&
+               field_set_integer(field, row, integer.negative, integer.magnitude, offset,
                                  json->err);
     }
 }

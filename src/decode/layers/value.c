@@ -72,47 +72,38 @@ static bool read_instance(const struct layers_value *in, value v, struct instanc
     return true;
 }
 
-static bool take_time(struct layers_value *in, struct layer_row *row, enum layer_field field,
-                      value v)
+static bool take_number(struct layers_value *in, struct layer_row *row, const struct field *field,
+                        value v)
 {
-    uint64_t natural;
-    if (value_is_node(in->values, v, NODE_FLOAT))
-        return layer_set_real(row, field, value_node(in->values, v)->as.real, in->offset, in->err);
-    if (value_to_u64(in->values, v, &natural))
-        return layer_set_integer(row, field, false, natural, in->offset, in->err);
-    return layer_expected(field, value_kind_name(in->values, v), in->offset, in->err);
-}
-
-static bool take_size(struct layers_value *in, struct layer_row *row, enum layer_field field,
-                      value v)
-{
-    uint64_t natural;
+    const struct values *values = in->values;
+    uint64_t magnitude;
     int64_t integer;
-    if (value_to_u64(in->values, v, &natural))
-        return layer_set_integer(row, field, false, natural, in->offset, in->err);
-    if (value_to_i64(in->values, v, &integer))
-        return layer_set_integer(row, field, true, 0 - (uint64_t)integer, in->offset, in->err);
-    return layer_expected(field, value_kind_name(in->values, v), in->offset, in->err);
+    if (field->kind == FIELD_DURATION && value_is_node(values, v, NODE_FLOAT))
+        return field_set_real(field, row, value_node(values, v)->as.real, in->offset, in->err);
+    if (value_to_u64(values, v, &magnitude))
+        return field_set_integer(field, row, false, magnitude, in->offset, in->err);
+    if (value_to_i64(values, v, &integer))
+        return field_set_integer(field, row, true, 0 - (uint64_t)integer, in->offset, in->err);
+    return layers_bad(in, field->expected, v);
 }
 
-bool layers_take_field(struct layers_value *in, struct layer_row *row, enum layer_field field,
+bool layers_take_field(struct layers_value *in, struct layer_row *row, enum layer_field index,
                        value v)
 {
-    bool is_flag = v == VALUE_TRUE || v == VALUE_FALSE;
-    enum layer_kind kind = layer_field_kind(field);
-    if (kind == LAYER_KIND_NAME && value_tag(v) == TAG_STRING) {
-        layer_set_name(row, value_payload(v));
+    const struct field *field = &layer_fields[index];
+    bool is_bool = v == VALUE_TRUE || v == VALUE_FALSE;
+    layer_set_present(row, index);
+    if (field->kind == FIELD_STRING && value_tag(v) == TAG_STRING) {
+        *(string_id *)field_at(field, row) = value_payload(v);
         return true;
     }
-    if (kind == LAYER_KIND_FLAG && is_flag) {
-        layer_set_flag(row, v == VALUE_TRUE);
+    if (field->kind == FIELD_BOOL && is_bool) {
+        *(bool *)field_at(field, row) = v == VALUE_TRUE;
         return true;
     }
-    if (kind == LAYER_KIND_TIME && !is_flag)
-        return take_time(in, row, field, v);
-    if ((kind == LAYER_KIND_SIZE || kind == LAYER_KIND_SIGNED) && !is_flag)
-        return take_size(in, row, field, v);
-    return layer_expected(field, value_kind_name(in->values, v), in->offset, in->err);
+    if (field_is_number(field) && !is_bool)
+        return take_number(in, row, field, v);
+    return layers_bad(in, field->expected, v);
 }
 
 static bool take_event(struct layers_value *in, struct layer_row *row, value v);
