@@ -39,7 +39,7 @@ static struct arena_chunk *chunk_create(struct arena *arena, size_t size, struct
     struct arena_chunk *chunk = malloc(size);
     if (!chunk) {
         budget_give(arena->budget, size);
-        error_set(err, STATUS_LIMIT, "out of memory (%zu bytes)", size);
+        error_out_of_memory(err);
         return NULL;
     }
     chunk->size = size;

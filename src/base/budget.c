@@ -58,7 +58,7 @@ bool vec_grow_beyond(void **data, size_t *capacity, size_t need, size_t item, st
     void *grown = pages_resize(old, bytes);
     if (!grown) {
         budget_give(budget, more);
-        return error_set(err, STATUS_LIMIT, "out of memory (%zu bytes)", bytes);
+        return error_out_of_memory(err);
     }
     memcpy(data, &grown, sizeof(grown));
     *capacity = next;

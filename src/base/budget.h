@@ -32,6 +32,16 @@ static inline bool vec_grow(void **data, size_t *capacity, size_t need, size_t i
     return need <= *capacity || vec_grow_beyond(data, capacity, need, item, budget, err);
 }
 
+/* vec_grow() for a pointer and its capacity, both lvalues; the item is what the pointer points to.
+ */
+#define vec_reserve(data, capacity, need, budget, err)                                             \
+    vec_grow((void **)&(data), &(capacity), need, sizeof *(data), budget, err)
+
+/* Appends an item, which may have commas in it; false where there is no room for it. */
+#define vec_push(data, count, capacity, budget, err, ...)                                          \
+    (vec_reserve(data, capacity, (count) + 1, budget, err) &&                                      \
+     ((data)[(count)++] = (__VA_ARGS__), true))
+
 void vec_free(void *data, size_t capacity, size_t item, struct budget *budget);
 
 #endif

@@ -35,3 +35,8 @@ bool error_set_at(struct error *err, enum status status, uint64_t offset, const 
     err->offset = offset;
     return false;
 }
+
+bool error_out_of_memory(struct error *err)
+{
+    return error_set(err, STATUS_LIMIT, "out of memory");
+}

@@ -33,4 +33,7 @@ bool error_set(struct error *err, enum status status, const char *format, ...)
 bool error_set_at(struct error *err, enum status status, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* STATUS_LIMIT: malloc() or the like failed. */
+bool error_out_of_memory(struct error *err);
+
 #endif

@@ -27,7 +27,7 @@ bool idtable_reserve(struct idtable *table, struct budget *budget, struct error 
     struct idslot *slots = calloc(capacity, sizeof(*slots));
     if (!slots) {
         budget_give(budget, bytes);
-        return error_set(err, STATUS_LIMIT, "out of memory (%zu bytes)", bytes);
+        return error_out_of_memory(err);
     }
 
     for (size_t i = 0; i < table->capacity; i++)
@@ -43,6 +43,15 @@ void idtable_insert(struct idtable *table, uint32_t tag, uint32_t id)
 {
     place(table->slots, table->capacity, (struct idslot){.tag = tag, .id_plus_one = id + 1});
     table->count++;
+}
+
+bool idtable_add(struct idtable *table, uint32_t tag, uint32_t id, struct budget *budget,
+                 struct error *err)
+{
+    if (!idtable_reserve(table, budget, err))
+        return false;
+    idtable_insert(table, tag, id);
+    return true;
 }
 
 void idtable_release(struct idtable *table, struct budget *budget)

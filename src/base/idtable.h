@@ -1,11 +1,8 @@
 /* Finds 32-bit ids by a 32-bit hash: open addressing over 8-byte slots. What an
  * id stands for, and whether two are equal, only the caller knows:
  *
- *     struct idprobe probe = idtable_probe(&table, tag);
- *     while (idtable_next(&table, &probe, &id))
- *         if (the item named id equals the wanted one) return id;
- *     if (!idtable_reserve(...)) return false;
- *     idtable_insert(&table, tag, new_id);
+ *     if (idtable_find(&table, tag, is_equal, items, &wanted, &id)) return id;
+ *     if (!idtable_add(&table, tag, new_id, budget, err)) return false;
  */
 #ifndef MEMSNAP_BASE_IDTABLE_H
 #define MEMSNAP_BASE_IDTABLE_H
@@ -36,6 +33,9 @@ struct idprobe {
 /* Makes room for one more id; needed before every insertion. */
 bool idtable_reserve(struct idtable *table, struct budget *budget, struct error *err);
 void idtable_insert(struct idtable *table, uint32_t tag, uint32_t id);
+/* Both of them. */
+bool idtable_add(struct idtable *table, uint32_t tag, uint32_t id, struct budget *budget,
+                 struct error *err);
 void idtable_release(struct idtable *table, struct budget *budget);
 
 static inline struct idprobe idtable_probe(const struct idtable *table, uint32_t tag)
@@ -58,6 +58,22 @@ static inline bool idtable_next(const struct idtable *table, struct idprobe *pro
             return true;
         }
     }
+}
+
+/* Whether the item with this id, of those in `items`, is the one that `wanted` describes. */
+typedef bool idtable_equal(const void *items, uint32_t id, const void *wanted);
+
+/* The id with this tag that equals `wanted`. Inlined, so that `equal` is too. */
+static inline __attribute__((always_inline)) bool idtable_find(const struct idtable *table,
+                                                               uint32_t tag, idtable_equal *equal,
+                                                               const void *items,
+                                                               const void *wanted, uint32_t *id)
+{
+    struct idprobe probe = idtable_probe(table, tag);
+    while (idtable_next(table, &probe, id))
+        if (equal(items, *id, wanted))
+            return true;
+    return false;
 }
 
 #endif

@@ -39,7 +39,7 @@ struct symbols *symbols_create(struct budget *budget, struct error *err)
     struct symbols *symbols = calloc(1, sizeof(*symbols));
     if (!symbols) {
         budget_give(budget, sizeof(*symbols));
-        error_set(err, STATUS_LIMIT, "out of memory (%zu bytes)", sizeof(*symbols));
+        error_out_of_memory(err);
         return NULL;
     }
     symbols->seed = hash_seed();
@@ -105,36 +105,40 @@ static bool add_string(struct symbols *symbols, const char *bytes, size_t size, 
     return true;
 }
 
+static bool is_string(const void *symbols, uint32_t id, const void *wanted)
+{
+    const struct string_cell *cell = ((const struct symbols *)symbols)->strings[id];
+    const struct text *text = wanted;
+    return cell->size == text->size &&
+           (text->size == 0 || memcmp(cell->bytes, text->bytes, text->size) == 0);
+}
+
 bool symbols_string(struct symbols *symbols, const char *bytes, size_t size, string_id *id,
                     struct error *err)
 {
-    uint32_t tag = (uint32_t)hash_bytes(bytes, size, symbols->seed);
-    struct idprobe probe = idtable_probe(&symbols->string_ids, tag);
-    uint32_t found;
-    while (idtable_next(&symbols->string_ids, &probe, &found)) {
-        const struct string_cell *cell = symbols->strings[found];
-        if (cell->size == size && (size == 0 || memcmp(cell->bytes, bytes, size) == 0)) {
-            *id = found;
-            return true;
-        }
-    }
-    return add_string(symbols, bytes, size, tag, id, err);
+    uint32_t tag = (uint32_t)hash_bytes(bytes, size, symbols->seed), found;
+    const struct text wanted = {bytes, size};
+    if (!idtable_find(&symbols->string_ids, tag, is_string, symbols, &wanted, &found))
+        return add_string(symbols, bytes, size, tag, id, err);
+    *id = found;
+    return true;
+}
+
+static bool is_frame(const void *symbols, uint32_t id, const void *wanted)
+{
+    const struct frame *known = &((const struct symbols *)symbols)->frames[id], *frame = wanted;
+    return known->name == frame->name && known->file == frame->file && known->line == frame->line;
 }
 
 bool symbols_frame(struct symbols *symbols, struct frame frame, frame_id *id, struct error *err)
 {
     uint64_t names = (uint64_t)frame.name << 32 | frame.file;
     uint32_t tag = (uint32_t)hash_word(hash_word(names, symbols->seed) ^ frame.line, symbols->seed);
-    struct idprobe probe = idtable_probe(&symbols->frame_ids, tag);
     uint32_t found;
-    while (idtable_next(&symbols->frame_ids, &probe, &found)) {
-        const struct frame *known = &symbols->frames[found];
-        if (known->name == frame.name && known->file == frame.file && known->line == frame.line) {
-            *id = found;
-            return true;
-        }
+    if (idtable_find(&symbols->frame_ids, tag, is_frame, symbols, &frame, &found)) {
+        *id = found;
+        return true;
     }
-
     if (!reserve(symbols, (void **)&symbols->frames, &symbols->frame_capacity, symbols->frame_count,
                  sizeof(*symbols->frames), &symbols->frame_ids, err))
         return false;
@@ -166,21 +170,24 @@ static bool add_stack(struct symbols *symbols, const frame_id *frames, size_t co
     return true;
 }
 
+static bool is_stack(const void *symbols, uint32_t id, const void *wanted)
+{
+    const struct stack_cell *cell = ((const struct symbols *)symbols)->stacks[id];
+    const struct stack *stack = wanted;
+    return cell->count == stack->count &&
+           (stack->count == 0 ||
+            memcmp(cell->frames, stack->frames, stack->count * sizeof(*stack->frames)) == 0);
+}
+
 bool symbols_stack(struct symbols *symbols, const frame_id *frames, size_t count, stack_id *id,
                    struct error *err)
 {
-    size_t size = count * sizeof(*frames);
-    uint32_t tag = (uint32_t)hash_bytes(frames, size, symbols->seed);
-    struct idprobe probe = idtable_probe(&symbols->stack_ids, tag);
-    uint32_t found;
-    while (idtable_next(&symbols->stack_ids, &probe, &found)) {
-        const struct stack_cell *cell = symbols->stacks[found];
-        if (cell->count == count && (count == 0 || memcmp(cell->frames, frames, size) == 0)) {
-            *id = found;
-            return true;
-        }
-    }
-    return add_stack(symbols, frames, count, tag, id, err);
+    uint32_t tag = (uint32_t)hash_bytes(frames, count * sizeof(*frames), symbols->seed), found;
+    const struct stack wanted = {frames, count};
+    if (!idtable_find(&symbols->stack_ids, tag, is_stack, symbols, &wanted, &found))
+        return add_stack(symbols, frames, count, tag, id, err);
+    *id = found;
+    return true;
 }
 
 struct text symbols_text(const struct symbols *symbols, string_id id)

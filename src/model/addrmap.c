@@ -45,7 +45,7 @@ static bool grow(struct addrmap *map, struct error *err)
     if (!bigger.slots) {
         if (map->budget)
             budget_give(map->budget, bytes);
-        return error_set(err, STATUS_LIMIT, "out of memory (%zu bytes)", bytes);
+        return error_out_of_memory(err);
     }
     for (size_t i = 0; i < capacity_of(map); i++) {
         if (map->slots[i].tag)

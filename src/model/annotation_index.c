@@ -55,10 +55,8 @@ bool annotation_index_make(struct annotation_index *index, const struct annotati
         return true;
     if (count > UINT32_MAX)
         return error_set(err, STATUS_LIMIT, "%zu annotations are too many", count);
-    if (!vec_grow((void **)&index->places, &index->capacity, count, sizeof(*index->places), budget,
-                  err) ||
-        !vec_grow((void **)&index->lowest, &index->lowest_capacity, count, sizeof(*index->lowest),
-                  budget, err))
+    if (!vec_reserve(index->places, index->capacity, count, budget, err) ||
+        !vec_reserve(index->lowest, index->lowest_capacity, count, budget, err))
         return false;
     for (size_t i = 0; i < count; i++) {
         struct annotation_place *place = &index->places[i];

@@ -25,7 +25,7 @@ struct cutter *cutter_create(const struct window *window, struct budget *budget,
 {
     struct cutter *cutter = calloc(1, sizeof(*cutter));
     if (!cutter) {
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     window_gate_init(&cutter->gate, window);
@@ -97,8 +97,8 @@ static bool on_alloc(struct cutter *cutter, const struct event_row *row, uint32_
     if (cutter->phase == WINDOW_BEFORE) {
         if (edge->held_count >= UINT32_MAX)
             return error_set(err, STATUS_LIMIT, "too many live allocations before the range");
-        if (!vec_grow((void **)&edge->held, &cutter->held_capacity, edge->held_count + 1,
-                      sizeof(*edge->held), cutter->budget, err))
+        if (!vec_reserve(edge->held, cutter->held_capacity, edge->held_count + 1, cutter->budget,
+                         err))
             return false;
     }
     if (!addrmap_put(&cutter->live, row->addr, &slot, err))
@@ -154,8 +154,8 @@ static bool on_free(struct cutter *cutter, const struct event_row *row, unsigned
         return match(cutter, row, curve, slot, err);
     if (cutter->phase != WINDOW_AFTER)
         return true;
-    if (!vec_grow((void **)&edge->later_frees, &cutter->later_free_capacity,
-                  edge->later_free_count + 1, sizeof(*edge->later_frees), cutter->budget, err))
+    if (!vec_reserve(edge->later_frees, cutter->later_free_capacity, edge->later_free_count + 1,
+                     cutter->budget, err))
         return false;
     edge->later_frees[edge->later_free_count++] =
         (struct edge_free){.addr = row->addr, .size = row->size, .action = row->action};
@@ -225,8 +225,7 @@ static bool collect_end_live(struct cutter *cutter, struct error *err)
     struct window_edge *edge = &cutter->edge;
     struct addrmap *live = &cutter->live;
     size_t capacity = 0;
-    if (live->count && !vec_grow((void **)&edge->end_live, &capacity, live->count,
-                                 sizeof(*edge->end_live), cutter->budget, err))
+    if (live->count && !vec_reserve(edge->end_live, capacity, live->count, cutter->budget, err))
         return false;
     for (size_t i = 0; live->count && i <= live->mask; i++) {
         const struct addrmap_slot *slot = &live->slots[i];

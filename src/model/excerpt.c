@@ -77,11 +77,8 @@ static bool find_stacks(struct rebuild *rebuild, struct error *err)
 
 static bool add_block(struct rebuild *rebuild, const struct block_row *block, struct error *err)
 {
-    if (!vec_grow((void **)&rebuild->blocks, &rebuild->capacity, rebuild->count + 1,
-                  sizeof(*rebuild->blocks), rebuild->budget, err))
-        return false;
-    rebuild->blocks[rebuild->count++] = *block;
-    return true;
+    return vec_push(rebuild->blocks, rebuild->count, rebuild->capacity, rebuild->budget, err,
+                    *block);
 }
 
 static bool add_span(struct rebuild *rebuild, const struct layout_span *span, struct error *err)
@@ -240,7 +237,7 @@ static bool segments_before(const struct excerpt *excerpt, string_id small, stri
     rebuild.live_count = live.count;
     rebuild.placed = calloc(rebuild.live_count + 1, sizeof(*rebuild.placed));
     addrmap_init(&rebuild.stacks, rebuild.budget);
-    bool ok = rebuild.placed || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = rebuild.placed || error_out_of_memory(err);
     ok = ok && rebuild_segments(&rebuild, doubts, err);
     addrmap_release(&rebuild.stacks);
     vec_free(rebuild.blocks, rebuild.capacity, sizeof(*rebuild.blocks), rebuild.budget);

@@ -46,11 +46,8 @@ static bool take_row(void *self, const struct layer_row *row, uint64_t offset, s
                             "the sizes up to this trace add up to 2^62 bytes and more");
     if (loader->count == MOST_ROWS)
         return error_set_at(err, STATUS_LIMIT, offset, "more than %zu traces", MOST_ROWS);
-    if (loader->count == loader->capacity &&
-        !vec_grow((void **)&loader->rows, &loader->capacity, loader->count + 1,
-                  sizeof(*loader->rows), trace->budget, err))
+    if (!vec_push(loader->rows, loader->count, loader->capacity, trace->budget, err, *row))
         return false;
-    loader->rows[loader->count++] = *row;
     trace->present |= row->present;
     trace->forward_count += row->is_forward;
     return true;
@@ -107,7 +104,7 @@ struct layer_trace *layer_trace_load_input(struct input *input, struct error *er
     struct layer_trace *trace = calloc(1, sizeof(*trace));
     if (!trace) {
         input_discard(input);
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     *trace = (struct layer_trace){.budget = input->budget, .protocol = -1};

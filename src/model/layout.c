@@ -14,11 +14,7 @@ struct walk {
 
 static bool add_span(struct walk *walk, struct layout_span span, struct error *err)
 {
-    if (!vec_grow((void **)&walk->spans, &walk->capacity, walk->count + 1, sizeof(*walk->spans),
-                  walk->blocks->budget, err))
-        return false;
-    walk->spans[walk->count++] = span;
-    return true;
+    return vec_push(walk->spans, walk->count, walk->capacity, walk->blocks->budget, err, span);
 }
 
 static bool add_hole(struct walk *walk, uint64_t from, uint64_t to, struct error *err)

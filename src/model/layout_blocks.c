@@ -84,8 +84,7 @@ bool placed_blocks_make(const struct timeline *timeline, int64_t item, const str
 {
     const struct allocator_rules *rules = &timeline->snapshot->rules;
     struct placed_blocks made = {.budget = timeline->snapshot->budget};
-    if (!vec_grow((void **)&made.items, &made.capacity, live_count, sizeof(*made.items),
-                  made.budget, err))
+    if (!vec_reserve(made.items, made.capacity, live_count, made.budget, err))
         return false;
     for (size_t i = 0; i < live_count; i++)
         made.items[i] = (struct placed_block){

@@ -42,8 +42,7 @@ bool layout_of_dump(const struct snapshot *snapshot, uint32_t device,
         const struct segment *segment = &snapshot->segments[s];
         if (segment->device != device)
             continue;
-        ok = vec_grow((void **)&spans, &capacity, segment->block_count, sizeof(*spans),
-                      snapshot->budget, err);
+        ok = vec_reserve(spans, capacity, segment->block_count, snapshot->budget, err);
         for (size_t b = 0; ok && b < segment->block_count; b++) {
             const struct block_row *block = &snapshot->blocks[segment->first_block + b];
             enum span_state state = state_of(block);

@@ -19,8 +19,7 @@ static bool add_range(struct ranges *ranges, const struct range *range, struct b
 {
     if (range->piece.end <= range->piece.start)
         return true;
-    if (!vec_grow((void **)&ranges->items, &ranges->capacity, ranges->count + 1,
-                  sizeof(*ranges->items), budget, err))
+    if (!vec_reserve(ranges->items, ranges->capacity, ranges->count + 1, budget, err))
         return false;
     ranges->items[ranges->count] = *range;
     ranges->items[ranges->count].piece.source = (uint32_t)ranges->count;
@@ -159,11 +158,7 @@ static bool add_piece(struct reserved_pieces *pieces, const struct reserved_piec
             last->class = piece->class;
         return true;
     }
-    if (!vec_grow((void **)&pieces->items, &pieces->capacity, pieces->count + 1,
-                  sizeof(*pieces->items), pieces->budget, err))
-        return false;
-    pieces->items[pieces->count++] = *piece;
-    return true;
+    return vec_push(pieces->items, pieces->count, pieces->capacity, pieces->budget, err, *piece);
 }
 
 /* From one boundary to the next, with all ranges sorted by where they start. */
@@ -207,8 +202,7 @@ bool reserved_pieces_make(const struct timeline *timeline, int64_t item,
     const struct layout_visitor visitor = {&dump, add_segment};
     bool ok = add_events(timeline, item, &ranges, err) &&
               layout_of_dump(timeline->snapshot, timeline->device, &visitor, err) &&
-              vec_grow((void **)&heap.items, &heap_capacity, ranges.count, sizeof(heap.items[0]),
-                       budget, err);
+              vec_reserve(heap.items, heap_capacity, ranges.count, budget, err);
     if (ok && ranges.count > 0)
         qsort(ranges.items, ranges.count, sizeof(*ranges.items), by_start);
     ok = ok && sweep(&ranges, &heap, &made, err);

@@ -88,8 +88,7 @@ bool placed_blocks_settle(const struct timeline *timeline, int64_t item, const s
         struct placed_block *block = &blocks->items[i];
         if (block->piece == NO_PIECE || block->unsure == 0)
             continue;
-        if (!vec_grow((void **)&unsure.items, &unsure.capacity, unsure.count + 1,
-                      sizeof(*unsure.items), blocks->budget, err)) {
+        if (!vec_reserve(unsure.items, unsure.capacity, unsure.count + 1, blocks->budget, err)) {
             vec_free(unsure.items, unsure.capacity, sizeof(*unsure.items), blocks->budget);
             return false;
         }

@@ -11,7 +11,7 @@ static struct snapshot *empty_snapshot(struct budget *budget, struct error *err)
 {
     struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
     if (!snapshot) {
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     snapshot->symbols = symbols_create(budget, err);
@@ -33,7 +33,7 @@ struct loader *loader_create_within(const struct load_options *options, struct b
 {
     struct loader *loader = calloc(1, sizeof(*loader));
     if (!loader) {
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     loader->snapshot = empty_snapshot(budget, err);
@@ -56,7 +56,7 @@ struct loader *loader_create(const struct load_options *options, struct error *e
 {
     struct budget *budget = calloc(1, sizeof(*budget));
     if (!budget) {
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     budget->limit = options->max_memory ? options->max_memory : budget_default_limit();

@@ -13,15 +13,13 @@ static bool begin_block(struct loader *loader, uint32_t device, const struct eve
     if (need > MAX_TRACE_EVENTS)
         return error_set(err, STATUS_LIMIT, "device %u has more than %zu events", device,
                          MAX_TRACE_EVENTS);
-    if (!vec_grow((void **)&t->addr.low, &c->addr, need, sizeof(*t->addr.low), budget, err) ||
-        !vec_grow((void **)&t->addr.base, &c->addr_bases, block + 1, sizeof(*t->addr.base), budget,
-                  err) ||
-        !vec_grow((void **)&t->size.low, &c->size, need, sizeof(*t->size.low), budget, err) ||
-        !vec_grow((void **)&t->time.low, &c->time, need, sizeof(*t->time.low), budget, err) ||
-        !vec_grow((void **)&t->time.base, &c->time_bases, block + 1, sizeof(*t->time.base), budget,
-                  err) ||
-        !vec_grow((void **)&t->stack, &c->stack, need, sizeof(*t->stack), budget, err) ||
-        !vec_grow((void **)&t->action, &c->action, need, sizeof(*t->action), budget, err))
+    if (!vec_reserve(t->addr.low, c->addr, need, budget, err) ||
+        !vec_reserve(t->addr.base, c->addr_bases, block + 1, budget, err) ||
+        !vec_reserve(t->size.low, c->size, need, budget, err) ||
+        !vec_reserve(t->time.low, c->time, need, budget, err) ||
+        !vec_reserve(t->time.base, c->time_bases, block + 1, budget, err) ||
+        !vec_reserve(t->stack, c->stack, need, budget, err) ||
+        !vec_reserve(t->action, c->action, need, budget, err))
         return false;
     if (t->count % COLUMN_BLOCK == 0) {
         t->addr.base[block] = c->addr_base = column_address_base(row->addr);
@@ -69,8 +67,7 @@ static bool append_odd(struct loader *loader, struct trace *t, struct columns *c
     }
     if (loader->extras.last == c->last_extra)
         return true;
-    if (!vec_grow((void **)&t->extra.runs, &c->extra_runs, t->extra.count + 1,
-                  sizeof(*t->extra.runs), loader->budget, err))
+    if (!vec_reserve(t->extra.runs, c->extra_runs, t->extra.count + 1, loader->budget, err))
         return false;
     c->last_extra = loader->extras.last;
     t->extra.runs[t->extra.count++] = (struct extra_run){(uint32_t)item, c->last_extra};

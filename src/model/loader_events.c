@@ -20,10 +20,8 @@ static bool add_devices(struct loader *loader, uint32_t device, struct error *er
         return error_set(err, STATUS_LIMIT, "a trace of device %u: at most %d devices are read",
                          device, LOADER_MAX_DEVICES);
     size_t need = (size_t)device + 1;
-    if (!vec_grow((void **)&snapshot->traces, &loader->traces_capacity, need,
-                  sizeof(*snapshot->traces), loader->budget, err) ||
-        !vec_grow((void **)&loader->columns, &loader->columns_capacity, need,
-                  sizeof(*loader->columns), loader->budget, err))
+    if (!vec_reserve(snapshot->traces, loader->traces_capacity, need, loader->budget, err) ||
+        !vec_reserve(loader->columns, loader->columns_capacity, need, loader->budget, err))
         return false;
     for (size_t i = snapshot->trace_count; i < need; i++) {
         snapshot->traces[i] = (struct trace){.device = (uint32_t)i};
@@ -65,11 +63,11 @@ static bool begin_run(struct loader *loader, uint32_t device, struct error *err)
     end_run(loader);
     if (device >= loader->snapshot->trace_count && !add_devices(loader, device, err))
         return false;
-    if (!vec_grow((void **)&loader->runs, &loader->runs_capacity, loader->run_count + 1,
-                  sizeof(*loader->runs), loader->budget, err))
+    if (!vec_push(loader->runs, loader->run_count, loader->runs_capacity, loader->budget, err,
+                  (struct run){.sequence = loader->sequence,
+                               .event = loader->columns[device].events,
+                               .device = device}))
         return false;
-    loader->runs[loader->run_count++] = (struct run){
-        .sequence = loader->sequence, .event = loader->columns[device].events, .device = device};
     loader->run_device = device;
     return true;
 }

@@ -9,11 +9,10 @@ bool loader_segment(void *self, const struct segment_row *row, struct error *err
     if (row->device >= LOADER_MAX_DEVICES)
         return error_set(err, STATUS_LIMIT, "a segment of device %u: at most %d devices are read",
                          row->device, LOADER_MAX_DEVICES);
-    if (!vec_grow((void **)&snapshot->segments, &loader->segments_capacity,
-                  snapshot->segment_count + 1, sizeof(*snapshot->segments), loader->budget, err) ||
-        !vec_grow((void **)&snapshot->blocks, &loader->blocks_capacity,
-                  snapshot->block_count + row->block_count, sizeof(*snapshot->blocks),
-                  loader->budget, err))
+    if (!vec_reserve(snapshot->segments, loader->segments_capacity, snapshot->segment_count + 1,
+                     loader->budget, err) ||
+        !vec_reserve(snapshot->blocks, loader->blocks_capacity,
+                     snapshot->block_count + row->block_count, loader->budget, err))
         return false;
     snapshot->segments[snapshot->segment_count++] =
         (struct segment){.device = row->device,
@@ -40,23 +39,16 @@ bool loader_annotation(void *self, const struct annotation_row *row, struct erro
 {
     struct loader *loader = self;
     struct snapshot *snapshot = loader->snapshot;
-    if (!vec_grow((void **)&snapshot->annotations, &loader->annotations_capacity,
-                  snapshot->annotation_count + 1, sizeof(*snapshot->annotations), loader->budget,
-                  err))
-        return false;
-    snapshot->annotations[snapshot->annotation_count++] = *row;
-    return true;
+    return vec_push(snapshot->annotations, snapshot->annotation_count, loader->annotations_capacity,
+                    loader->budget, err, *row);
 }
 
 bool loader_setting(void *self, const struct setting_row *row, struct error *err)
 {
     struct loader *loader = self;
     struct snapshot *snapshot = loader->snapshot;
-    if (!vec_grow((void **)&snapshot->settings, &loader->settings_capacity,
-                  snapshot->setting_count + 1, sizeof(*snapshot->settings), loader->budget, err))
-        return false;
-    snapshot->settings[snapshot->setting_count++] = *row;
-    return true;
+    return vec_push(snapshot->settings, snapshot->setting_count, loader->settings_capacity,
+                    loader->budget, err, *row);
 }
 
 bool loader_unknown_key(void *self, const char *where, string_id key, struct error *err)
@@ -65,9 +57,8 @@ bool loader_unknown_key(void *self, const char *where, string_id key, struct err
     struct snapshot *snapshot = loader->snapshot;
     string_id kept; /* `where` is only valid during the call */
     if (!symbols_string(snapshot->symbols, where, strlen(where), &kept, err) ||
-        !vec_grow((void **)&snapshot->unknown_keys, &loader->unknown_keys_capacity,
-                  snapshot->unknown_key_count + 1, sizeof(*snapshot->unknown_keys), loader->budget,
-                  err))
+        !vec_reserve(snapshot->unknown_keys, loader->unknown_keys_capacity,
+                     snapshot->unknown_key_count + 1, loader->budget, err))
         return false;
     snapshot->unknown_keys[snapshot->unknown_key_count++] =
         (struct unknown_key){.where = symbols_text(snapshot->symbols, kept).bytes, .key = key};

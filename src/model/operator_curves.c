@@ -137,9 +137,8 @@ static bool read_curves(struct reader *in, value root)
                                 counts[0], curve_table[0].key);
     }
     curves->count = counts[0];
-    bool ok = vec_grow((void **)&curves->points, &point_capacity, curves->count,
-                       sizeof(*curves->points), curves->budget, in->err) &&
-              vec_grow((void **)&set, &set_capacity, curves->count, 1, curves->budget, in->err);
+    bool ok = vec_reserve(curves->points, point_capacity, curves->count, curves->budget, in->err) &&
+              vec_reserve(set, set_capacity, curves->count, curves->budget, in->err);
     for (enum curve i = 0; ok && i < CURVES; i++) {
         in->offset = offsets[i];
         ok = read_curve(in, i, pairs[i], set);
@@ -159,8 +158,7 @@ static bool read_markers(struct reader *in, value root)
         return false;
     if (!value_mapping(in->values, v, &pairs, &count))
         return value_is_node(in->values, v, NODE_OBJECT) || bad(in, "a dict of markers", v);
-    if (!vec_grow((void **)&curves->markers, &capacity, count, sizeof(*curves->markers),
-                  curves->budget, in->err))
+    if (!vec_reserve(curves->markers, capacity, count, curves->budget, in->err))
         return false;
     for (size_t i = 0; i < count; i++) {
         if (value_tag(pairs[2 * i]) != TAG_STRING)
@@ -208,7 +206,7 @@ struct operator_curves *operator_curves_load_input(struct input *input, struct e
     struct operator_curves *curves = calloc(1, sizeof(*curves));
     if (!curves) {
         input_discard(input);
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     curves->budget = input->budget;

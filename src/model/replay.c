@@ -15,12 +15,8 @@ bool replay_add_preexisting(struct replay *replay, const struct preexisting *pre
     if (timeline->preexisting_count == UINT32_MAX)
         return error_set(err, STATUS_LIMIT, "more than %zu allocations from before the trace",
                          timeline->preexisting_count);
-    if (!vec_grow((void **)&timeline->preexisting, &timeline->preexisting_capacity,
-                  timeline->preexisting_count + 1, sizeof(*timeline->preexisting),
-                  timeline->snapshot->budget, err))
-        return false;
-    timeline->preexisting[timeline->preexisting_count++] = *preexisting;
-    return true;
+    return vec_push(timeline->preexisting, timeline->preexisting_count,
+                    timeline->preexisting_capacity, timeline->snapshot->budget, err, *preexisting);
 }
 
 static inline bool rise(struct running *curve, uint64_t size, size_t item)

@@ -71,7 +71,7 @@ bool snapshot_devices(const struct snapshot *snapshot, uint32_t **devices, size_
     size_t most = snapshot->trace_count + snapshot->segment_count, n = 0;
     uint32_t *list = calloc(most + 1, sizeof(*list));
     if (!list)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     for (size_t i = 0; i < snapshot->trace_count; i++) {
         if (snapshot->traces[i].file_events)
             list[n++] = snapshot->traces[i].device;

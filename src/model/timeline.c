@@ -17,8 +17,8 @@ static bool count_actions(struct timeline *timeline, struct error *err)
     for (size_t i = 0; i < trace->count; i++)
         timeline->by_action[trace->action[i]]++;
     uint64_t births = timeline->by_action[ACTION_ALLOC];
-    return vec_grow((void **)&timeline->lifetimes, &timeline->lifetime_capacity, births,
-                    sizeof(*timeline->lifetimes), timeline->snapshot->budget, err);
+    return vec_reserve(timeline->lifetimes, timeline->lifetime_capacity, births,
+                       timeline->snapshot->budget, err);
 }
 
 /* Puts a relative curve on its baseline; no value of the curve may leave 64 bits. */
@@ -92,7 +92,7 @@ struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device
 {
     struct storage *storage = calloc(1, sizeof(*storage));
     if (!storage) {
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     struct timeline *timeline = &storage->timeline;

@@ -195,8 +195,7 @@ bool timeline_live(const struct timeline *timeline, int64_t item, struct live_li
     struct moment moment;
     timeline_moment(timeline, item, &moment);
     made.count = list_live(timeline, moment.item, NULL);
-    if (!vec_grow((void **)&made.items, &made.capacity, made.count + 1, sizeof(*made.items),
-                  made.budget, err))
+    if (!vec_reserve(made.items, made.capacity, made.count + 1, made.budget, err))
         return false;
     list_live(timeline, moment.item, made.items);
     if (!sum_up(timeline, moment.active_bytes, &made, err)) {

@@ -120,7 +120,7 @@ static bool inflate_some(struct gzip *self, uint8_t *bytes, size_t size, size_t 
     if (code == Z_STREAM_END)
         self->state = BEFORE_MEMBER;
     else if (code == Z_MEM_ERROR)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     else if (code != Z_OK)
         return error_set(err, STATUS_BAD_INPUT,
                          "gzip data is damaged near compressed byte %" PRIu64 ": %s",
@@ -190,7 +190,7 @@ struct source_stream *gzip_stream(struct source_stream *inner, const uint8_t *he
     if (self == NULL || inflateInit2(&self->z, 15 + 16) != Z_OK) {
         free(self);
         budget_give(budget, sizeof(*self) + ZLIB_BYTES);
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         goto fail;
     }
     self->base.read = gzip_read;

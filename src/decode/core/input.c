@@ -10,7 +10,7 @@ static struct budget *new_budget(size_t max_memory, struct error *err)
     if (budget)
         budget->limit = max_memory ? max_memory : budget_default_limit();
     else
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
     return budget;
 }
 

@@ -48,7 +48,7 @@ static bool resize(struct source *source, size_t capacity, struct error *err)
     buffer = aligned_alloc(ALIGNMENT, allocated(capacity));
     if (buffer == NULL) {
         budget_give(source->budget, allocated(capacity));
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     }
     move_unread(source, buffer);
     if (old != NULL)

@@ -33,7 +33,7 @@ void *source_stream_alloc(size_t size, struct budget *budget, struct error *err)
     memory = calloc(1, size);
     if (memory == NULL) {
         budget_give(budget, size);
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
     }
     return memory;
 }

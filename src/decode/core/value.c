@@ -23,8 +23,7 @@ bool value_new_node(struct values *values, enum node_kind kind, uint64_t offset,
         return error_set_at(err, STATUS_LIMIT, offset, "more than %u values outside events",
                             VALUE_PAYLOAD_MAX);
     if (values->count == values->capacity &&
-        !vec_grow((void **)&values->nodes, &values->capacity, values->count + 1,
-                  sizeof *values->nodes, values->arena.budget, err))
+        !vec_reserve(values->nodes, values->capacity, values->count + 1, values->arena.budget, err))
         return false;
     values->nodes[values->count] = (struct node){.kind = (uint8_t)kind, .offset = offset};
     *v = value_make(TAG_NODE, (uint32_t)values->count++);

@@ -16,8 +16,7 @@ bool json_frames_init(struct json_frames *frames, struct json_reader *reader,
 
     *frames = (struct json_frames){.reader = reader, .symbols = symbols};
     arena_init(&frames->bytes, budget);
-    if (!vec_grow((void **)&frames->known, &frames->capacity, 64, sizeof(*frames->known), budget,
-                  err))
+    if (!vec_reserve(frames->known, frames->capacity, 64, budget, err))
         return false;
     frames->known[0] = (struct known_frame){0};
     frames->count = 1;
@@ -72,18 +71,20 @@ static uint32_t frame_tag(const uint8_t *bytes, size_t size)
     return (uint32_t)hash_bytes(bytes, size, hash_seed());
 }
 
+static bool has_bytes(const void *known, uint32_t index, const void *wanted)
+{
+    const struct known_frame *frame = (const struct known_frame *)known + index;
+    const struct text *bytes = wanted;
+
+    return frame->size == bytes->size && memcmp(frame->bytes, bytes->bytes, bytes->size) == 0;
+}
+
 static bool find_known(const struct json_frames *frames, const uint8_t *bytes, size_t size,
                        uint32_t tag, uint32_t *found)
 {
-    struct idprobe probe = idtable_probe(&frames->index, tag);
+    const struct text wanted = {(const char *)bytes, size};
 
-    while (idtable_next(&frames->index, &probe, found)) {
-        const struct known_frame *known = &frames->known[*found];
-
-        if (known->size == size && memcmp(known->bytes, bytes, size) == 0)
-            return true;
-    }
-    return false;
+    return idtable_find(&frames->index, tag, has_bytes, frames->known, &wanted, found);
 }
 
 /* Remembers a frame's bytes: a copy made before it was read, as reading may move the buffer. */
@@ -92,13 +93,8 @@ static bool remember(struct json_frames *frames, uint32_t tag, const struct know
 {
     struct budget *budget = frames->reader->source->budget;
 
-    if (!vec_grow((void **)&frames->known, &frames->capacity, frames->count + 1,
-                  sizeof(*frames->known), budget, err) ||
-        !idtable_reserve(&frames->index, budget, err))
-        return false;
-    idtable_insert(&frames->index, tag, (uint32_t)frames->count);
-    frames->known[frames->count++] = *frame;
-    return true;
+    return vec_push(frames->known, frames->count, frames->capacity, budget, err, *frame) &&
+           idtable_add(&frames->index, tag, (uint32_t)frames->count - 1, budget, err);
 }
 
 /* A string, or nothing where something else stands in its place. */
@@ -271,8 +267,7 @@ static bool read_array(struct json_frames *frames, stack_id *stack, struct error
 
         if ((size_t)(source->end - source->pos) < MAX_FRAME_BYTES)
             source_look_ahead(source, MAX_FRAME_BYTES);
-        if (!vec_grow((void **)&frames->stack, &frames->stack_capacity, count + 1,
-                      sizeof(*frames->stack), source->budget, err) ||
+        if (!vec_reserve(frames->stack, frames->stack_capacity, count + 1, source->budget, err) ||
             !json_peek(reader, &byte, err))
             return false;
         if (!(byte == '"' ? name_only(frames, &frames->stack[count], err)

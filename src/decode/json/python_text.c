@@ -26,7 +26,7 @@ static bool add_real(const struct json_number *number, struct buffer *out, struc
 
     if (value == NULL) {
         if (json_error_code(&problem) != json_error_numeric_overflow)
-            return error_set(err, STATUS_LIMIT, "out of memory");
+            return error_out_of_memory(err);
         pytext_real(out, number->bytes[0] == '-' ? -HUGE_VAL : HUGE_VAL);
         return true;
     }
@@ -136,7 +136,7 @@ bool json_python_text(struct json_reader *reader, size_t limit, struct buffer *o
                 buffer_putc(out, open[--depth] == '{' ? '}' : ']');
         }
         if (out->failed)
-            return error_set(err, STATUS_LIMIT, "out of memory");
+            return error_out_of_memory(err);
         if (out->size > limit)
             return too_long(&printer, err);
         if (depth == 0)

@@ -141,7 +141,7 @@ static bool unescape(struct json_reader *reader, size_t size, struct error *err)
     ok = json_unescape((const char *)source->pos, size, &reader->text);
     budget_give(source->budget, scratch);
     if (!ok)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     return true;
 }
 
@@ -189,7 +189,7 @@ static bool far_colon(struct json_reader *reader, struct text *key, struct error
         buffer_clear(&reader->text);
         buffer_add(&reader->text, key->bytes, key->size);
         if (reader->text.failed)
-            return error_set(err, STATUS_LIMIT, "out of memory");
+            return error_out_of_memory(err);
         *key = held_text(reader);
     }
     if (!json_peek(reader, &byte, err))

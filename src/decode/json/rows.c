@@ -144,10 +144,10 @@ static bool read_blocks(struct json_decoder *decoder, unsigned field, void *row,
         struct block_draft block = {0};
         uint64_t start;
 
-        if (!vec_grow((void **)&decoder->blocks, &decoder->block_capacity, count + 1,
-                      sizeof(*decoder->blocks), decoder->budget, err) ||
-            !vec_grow((void **)&decoder->has_address, &decoder->has_address_capacity, count + 1, 1,
-                      decoder->budget, err) ||
+        if (!vec_reserve(decoder->blocks, decoder->block_capacity, count + 1, decoder->budget,
+                         err) ||
+            !vec_reserve(decoder->has_address, decoder->has_address_capacity, count + 1,
+                         decoder->budget, err) ||
             !json_row(decoder, ROW_BLOCK, &block, &block.seen, &start, read_block_other, err) ||
             !block_finish(&block, start, err))
             return false;

@@ -15,25 +15,23 @@ struct settings {
     size_t depth;
 };
 
+static bool has_key(const void *rows, uint32_t index, const void *wanted)
+{
+    return ((const struct setting_row *)rows)[index].key ==
+           ((const struct setting_row *)wanted)->key;
+}
+
 static bool settle(struct settings *settings, const struct setting_row *row, struct error *err)
 {
     struct budget *budget = settings->decoder->budget;
     uint32_t tag = (uint32_t)hash_word(row->key, hash_seed()), found;
-    struct idprobe probe = idtable_probe(&settings->index, tag);
 
-    while (idtable_next(&settings->index, &probe, &found)) {
-        if (settings->rows[found].key == row->key) {
-            settings->rows[found].value = row->value;
-            return true;
-        }
+    if (idtable_find(&settings->index, tag, has_key, settings->rows, row, &found)) {
+        settings->rows[found].value = row->value;
+        return true;
     }
-    if (!vec_grow((void **)&settings->rows, &settings->capacity, settings->count + 1,
-                  sizeof(*settings->rows), budget, err) ||
-        !idtable_reserve(&settings->index, budget, err))
-        return false;
-    idtable_insert(&settings->index, tag, (uint32_t)settings->count);
-    settings->rows[settings->count++] = *row;
-    return true;
+    return vec_push(settings->rows, settings->count, settings->capacity, budget, err, *row) &&
+           idtable_add(&settings->index, tag, (uint32_t)settings->count - 1, budget, err);
 }
 
 static bool read_leaf(struct settings *settings, struct error *err)
@@ -70,7 +68,7 @@ static bool read_key(struct settings *settings, struct error *err)
     if (settings->depth > 1)
         buffer_putc(&settings->path, '.');
     buffer_add(&settings->path, key.bytes, key.size);
-    return !settings->path.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    return !settings->path.failed || error_out_of_memory(err);
 }
 
 static bool enter(struct settings *settings, bool *more, struct error *err)
@@ -128,7 +126,7 @@ bool json_decode_settings(struct json_decoder *decoder, struct error *err)
     bool ok;
 
     buffer_puts(&settings.path, "");
-    ok = !settings.path.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    ok = !settings.path.failed || error_out_of_memory(err);
     ok = ok && read_all(&settings, err);
     for (size_t i = 0; ok && i < settings.count; i++)
         ok = sink->setting(sink->self, &settings.rows[i], err);

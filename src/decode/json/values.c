@@ -9,8 +9,7 @@ static bool reserve_told(struct json_decoder *decoder, string_id id, struct erro
 {
     if (id < decoder->told_count)
         return true;
-    if (!vec_grow((void **)&decoder->told, &decoder->told_capacity, (size_t)id + 1, 1,
-                  decoder->budget, err))
+    if (!vec_reserve(decoder->told, decoder->told_capacity, (size_t)id + 1, decoder->budget, err))
         return false;
     memset(decoder->told + decoder->told_count, 0, decoder->told_capacity - decoder->told_count);
     decoder->told_count = decoder->told_capacity;

@@ -95,8 +95,7 @@ static const uint8_t *frames_one_by_one(struct hot hot, uint8_t closing, stack_i
         if (closing == 'a' && count > 0)
             return NULL;
         if (count == vm->rows.frame_capacity &&
-            !vec_grow((void **)&vm->rows.frames, &vm->rows.frame_capacity, count + 1,
-                      sizeof *vm->rows.frames, vm->budget, vm->err))
+            !vec_reserve(vm->rows.frames, vm->rows.frame_capacity, count + 1, vm->budget, vm->err))
             return NULL;
         frame_id frame;
         if (*hot.p == '}') {

@@ -10,8 +10,7 @@ void memo_release(struct memo *memo)
 
 bool memo_grow(struct memo *memo, struct error *err)
 {
-    return vec_grow((void **)&memo->items, &memo->capacity, memo_slot(memo) + 1,
-                    sizeof *memo->items, memo->budget, err);
+    return vec_reserve(memo->items, memo->capacity, memo_slot(memo) + 1, memo->budget, err);
 }
 
 /* The value of an entry that lies in a run: left out; or where it stands. */
@@ -73,8 +72,7 @@ static bool write_out(struct memo *memo, struct error *err)
 {
     size_t slot, index = memo->extent;
     value v;
-    if (!vec_grow((void **)&memo->items, &memo->capacity, index, sizeof *memo->items, memo->budget,
-                  err))
+    if (!vec_reserve(memo->items, memo->capacity, index, memo->budget, err))
         return false;
     while (memo->run_count > 0) {
         const struct memo_run *last = &memo->runs[memo->run_count - 1];
@@ -107,14 +105,11 @@ bool memo_set(struct memo *memo, size_t index, value v, struct error *err)
 bool memo_begin_run(struct memo *memo, size_t first, uint64_t event, struct memo_shape shape,
                     struct error *err)
 {
-    if (!vec_grow((void **)&memo->runs, &memo->run_capacity, memo->run_count + 1,
-                  sizeof *memo->runs, memo->budget, err))
-        return false;
-    memo->runs[memo->run_count++] = (struct memo_run){.first = first,
-                                                      .end = first,
-                                                      .slot = first - memo->left_out_in_runs,
-                                                      .event = event,
-                                                      .next_event = event,
-                                                      .shape = shape};
-    return true;
+    return vec_push(memo->runs, memo->run_count, memo->run_capacity, memo->budget, err,
+                    (struct memo_run){.first = first,
+                                      .end = first,
+                                      .slot = first - memo->left_out_in_runs,
+                                      .event = event,
+                                      .next_event = event,
+                                      .shape = shape});
 }

@@ -270,8 +270,8 @@ static struct memo_shape shape_of(const struct pattern *pattern)
 static struct pattern *make_room(struct pattern_cache *cache, struct budget *budget)
 {
     struct error ignored;
-    if (cache->patterns == NULL && !vec_grow((void **)&cache->patterns, &cache->capacity, PATTERNS,
-                                             sizeof *cache->patterns, budget, &ignored))
+    if (cache->patterns == NULL &&
+        !vec_reserve(cache->patterns, cache->capacity, PATTERNS, budget, &ignored))
         return NULL;
     return &cache->patterns[cache->count < PATTERNS ? cache->count : cache->oldest];
 }

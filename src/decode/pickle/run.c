@@ -19,11 +19,9 @@ static bool push_mark(struct pickle_vm *vm)
     if (vm->mark_count >= NESTING_MAX)
         return error_set_at(vm->err, STATUS_LIMIT, vm->rows.offset,
                             "more than %d containers inside each other", NESTING_MAX);
-    if (vm->mark_count == vm->mark_capacity &&
-        !vec_grow((void **)&vm->marks, &vm->mark_capacity, vm->mark_count + 1, sizeof *vm->marks,
-                  vm->budget, vm->err))
+    if (!vec_push(vm->marks, vm->mark_count, vm->mark_capacity, vm->budget, vm->err,
+                  (uint32_t)vm->depth))
         return false;
-    vm->marks[vm->mark_count++] = (uint32_t)vm->depth;
     return pickle_push(vm, VALUE_MARK);
 }
 

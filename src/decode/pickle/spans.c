@@ -72,8 +72,8 @@ uint32_t spans_find(const struct span_cache *cache, const uint8_t *bytes, size_t
 static bool rehash(struct span_cache *cache, struct error *err)
 {
     size_t grown = cache->bucket_count;
-    if (!vec_grow((void **)&cache->buckets, &cache->bucket_count, grown == 0 ? 1024 : grown * 2,
-                  sizeof *cache->buckets, cache->bytes.budget, err))
+    if (!vec_reserve(cache->buckets, cache->bucket_count, grown == 0 ? 1024 : grown * 2,
+                     cache->bytes.budget, err))
         return false;
     memset(cache->buckets, 0, cache->bucket_count * sizeof *cache->buckets);
     for (uint32_t i = 1; i < cache->count; i++) {
@@ -93,13 +93,11 @@ static bool make_history(struct span_cache *cache)
     if (cache->history != NULL)
         return true;
     if (cache->places == NULL) {
-        if (!vec_grow((void **)&cache->places, &places, SPAN_PLACES, sizeof *cache->places, budget,
-                      &ignored))
+        if (!vec_reserve(cache->places, places, SPAN_PLACES, budget, &ignored))
             return false;
         memset(cache->places, 0, SPAN_PLACES * sizeof *cache->places);
     }
-    return vec_grow((void **)&cache->history, &history, SPAN_HISTORY, sizeof *cache->history,
-                    budget, &ignored);
+    return vec_reserve(cache->history, history, SPAN_HISTORY, budget, &ignored);
 }
 
 void spans_relocate(struct span_cache *cache, met_span met)
@@ -124,8 +122,7 @@ bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, uint
         return true;
     if (cache->count >= cache->bucket_count && !rehash(cache, err))
         return false;
-    if (!vec_grow((void **)&cache->spans, &cache->capacity, cache->count + 1, sizeof *cache->spans,
-                  cache->bytes.budget, err))
+    if (!vec_reserve(cache->spans, cache->capacity, cache->count + 1, cache->bytes.budget, err))
         return false;
     uint8_t *copy = arena_alloc(&cache->bytes, size, err);
     if (copy == NULL)

@@ -32,8 +32,7 @@ bool pickle_grow_stack(struct pickle_vm *vm)
 {
     if (vm->depth >= UINT32_MAX / 2)
         return error_set_at(vm->err, STATUS_LIMIT, vm->rows.offset, "the pickle stack is too deep");
-    return vec_grow((void **)&vm->stack, &vm->stack_capacity, vm->depth + 1, sizeof *vm->stack,
-                    vm->budget, vm->err);
+    return vec_reserve(vm->stack, vm->stack_capacity, vm->depth + 1, vm->budget, vm->err);
 }
 
 bool pickle_top_mark(struct pickle_vm *vm, size_t *first)

@@ -130,8 +130,7 @@ static bool segment_blocks(struct row_reader *rows, value v, struct segment_row 
     if (!value_sequence(rows->values, v, &items, &count))
         return rows_expected(rows, row_field(ROW_SEGMENT, SEGMENT_BLOCKS)->expected, v);
     if (!rows_use(rows, "a list of blocks", v, count) ||
-        !vec_grow((void **)&rows->blocks, &rows->block_capacity, count, sizeof *rows->blocks,
-                  rows->budget, rows->err))
+        !vec_reserve(rows->blocks, rows->block_capacity, count, rows->budget, rows->err))
         return false;
     for (size_t i = 0; i < count; i++) {
         struct block_draft block = {0};

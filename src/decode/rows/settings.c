@@ -85,7 +85,7 @@ static bool emit_leaf(struct settings *settings, value v)
         return error_set_at(rows->err, STATUS_LIMIT, rows->offset,
                             "the settings are longer than %zu bytes", ALL_TEXT_MAX);
     if (settings->key.failed || settings->text.failed)
-        return error_set(rows->err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(rows->err);
     return symbols_string(rows->values->symbols, settings->key.bytes, settings->key.size, &row.key,
                           rows->err) &&
            symbols_string(rows->values->symbols,

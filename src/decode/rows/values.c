@@ -60,8 +60,7 @@ bool rows_stack(struct row_reader *rows, const struct field *field, value v, sta
     } else if (!value_sequence(rows->values, v, &items, &count)) {
         return rows_expected(rows, field->expected, v);
     }
-    if (!vec_grow((void **)&rows->frames, &rows->frame_capacity, count, sizeof *rows->frames,
-                  rows->budget, rows->err))
+    if (!vec_reserve(rows->frames, rows->frame_capacity, count, rows->budget, rows->err))
         return false;
     for (size_t i = 0; i < count; i++)
         if (!rows_frame(rows, items[i], &rows->frames[i]))

@@ -66,10 +66,8 @@ bool rows_begin(struct row_reader *rows)
     if (!intern_all(rows))
         return false;
     size_t size = symbols_string_count(rows->values->symbols);
-    if (!vec_grow((void **)&words->field, &words->field_capacity, size, sizeof *words->field,
-                  rows->budget, rows->err) ||
-        !vec_grow((void **)&words->action, &words->action_capacity, size, 1, rows->budget,
-                  rows->err))
+    if (!vec_reserve(words->field, words->field_capacity, size, rows->budget, rows->err) ||
+        !vec_reserve(words->action, words->action_capacity, size, rows->budget, rows->err))
         return false;
     memset(words->field, NO_FIELD, size * sizeof *words->field);
     memset(words->action, ACTION_OTHER, size);
@@ -97,8 +95,7 @@ bool rows_unknown_key(struct row_reader *rows, enum row_kind kind, value key)
     uint8_t bit = (uint8_t)(1u << kind);
     if (id < words->told_size && (words->told[id] & bit) != 0)
         return true;
-    if (!vec_grow((void **)&words->told, &words->told_capacity, (size_t)id + 1, 1, rows->budget,
-                  rows->err))
+    if (!vec_reserve(words->told, words->told_capacity, (size_t)id + 1, rows->budget, rows->err))
         return false;
     while (words->told_size <= id)
         words->told[words->told_size++] = 0;

@@ -60,6 +60,26 @@ START_TEST(vec_keeps_items_and_counts_capacity)
 }
 END_TEST
 
+START_TEST(push_appends_as_far_as_there_is_room)
+{
+    struct point {
+        int x, y;
+    } *points = NULL;
+    struct budget budget = {.limit = 100 * sizeof(*points)};
+    struct error err = {0};
+    size_t count = 0, capacity = 0;
+    int i = 0;
+    while (vec_push(points, count, capacity, &budget, &err, (struct point){i, 2 * i}))
+        i++;
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
+    ck_assert_uint_eq(count, (size_t)i);
+    ck_assert_uint_ge(count, 50);
+    ck_assert_int_eq(points[49].y, 98);
+    vec_free(points, capacity, sizeof(*points), &budget);
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
 START_TEST(vec_refusal_leaves_all_as_it_was)
 {
     struct budget budget = {.limit = 4096};
@@ -108,6 +128,7 @@ TCase *budget_tests(void)
     tcase_add_test(tests, take_does_not_wrap);
     tcase_add_test(tests, refusal_names_the_limit);
     tcase_add_test(tests, vec_keeps_items_and_counts_capacity);
+    tcase_add_test(tests, push_appends_as_far_as_there_is_room);
     tcase_add_test(tests, vec_refusal_leaves_all_as_it_was);
     tcase_add_test(tests, vec_checks_its_products);
     tcase_add_test(tests, default_is_below_the_machine);

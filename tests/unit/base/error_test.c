@@ -15,6 +15,15 @@ START_TEST(set_fills_and_returns_false)
 }
 END_TEST
 
+START_TEST(out_of_memory_is_a_limit)
+{
+    struct error err;
+    ck_assert(!error_out_of_memory(&err));
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
+    ck_assert_str_eq(err.text, "out of memory");
+}
+END_TEST
+
 START_TEST(set_at_keeps_the_offset)
 {
     struct error err;
@@ -44,6 +53,7 @@ TCase *error_tests(void)
 {
     TCase *tests = tcase_create("error");
     tcase_add_test(tests, set_fills_and_returns_false);
+    tcase_add_test(tests, out_of_memory_is_a_limit);
     tcase_add_test(tests, set_at_keeps_the_offset);
     tcase_add_test(tests, long_text_is_cut_and_says_so);
     return tests;

@@ -72,6 +72,31 @@ START_TEST(over_budget_keeps_what_was)
 }
 END_TEST
 
+static bool same_number(const void *items, uint32_t id, const void *wanted)
+{
+    return ((const int *)items)[id] == *(const int *)wanted;
+}
+
+START_TEST(find_looks_at_the_items)
+{
+    static const int numbers[] = {10, 20, 30};
+    struct budget budget = {.limit = 1 << 20};
+    struct idtable table = {0};
+    struct error err = {0};
+    uint32_t id;
+    for (uint32_t i = 0; i < 3; i++) /* equal tags */
+        ck_assert(idtable_add(&table, 7, i, &budget, &err));
+    ck_assert(idtable_find(&table, 7, same_number, numbers, &numbers[1], &id));
+    ck_assert_uint_eq(id, 1);
+    ck_assert(!idtable_find(&table, 7, same_number, numbers, &(int){40}, &id));
+    ck_assert(!idtable_find(&table, 8, same_number, numbers, &numbers[1], &id));
+    idtable_release(&table, &budget);
+    budget.limit = 8;
+    ck_assert(!idtable_add(&table, 7, 0, &budget, &err));
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
+}
+END_TEST
+
 TCase *idtable_tests(void)
 {
     TCase *tests = tcase_create("idtable");
@@ -79,5 +104,6 @@ TCase *idtable_tests(void)
     tcase_add_test(tests, keeps_ids_through_growth);
     tcase_add_test(tests, equal_tags_are_all_found);
     tcase_add_test(tests, over_budget_keeps_what_was);
+    tcase_add_test(tests, find_looks_at_the_items);
     return tests;
 }
