@@ -79,6 +79,7 @@ libmemsnap_a_SOURCES += \
 	src/render/dump/refs.h \
 	src/render/dump/scalars.c \
 	src/render/export/allocations.c \
+	src/render/export/cells.c \
 	src/render/export/events.c \
 	src/render/export/export.c \
 	src/render/export/export.h \

@@ -1,6 +1,6 @@
 #include "render/diff/rows.h"
 
-#include "render/core/site_type.h"
+#include <string.h>
 
 struct value diff_delta_of(const void *row, const struct field_context *context)
 {
@@ -57,7 +57,54 @@ static bool category_changed(const void *data, const struct field_context *conte
     return is_one_site(data, context) && line->was_category != line->category;
 }
 
-/* Records: context->user is the struct diff. */
+/* The end of a label that begins like another up to its line: "39 forward". */
+static const char *only_line_differs(const char *was, const char *now)
+{
+    const char *a = strrchr(was, ':'), *b = strrchr(now, ':');
+    if (!a || !b || a - was != b - now || memcmp(was, now, (size_t)(a - was)) != 0)
+        return NULL;
+    const char *rest_a = strchr(a, ' '), *rest_b = strchr(b, ' ');
+    return rest_a && rest_b && strcmp(rest_a, rest_b) == 0 ? a + 1 : NULL;
+}
+
+/* "model.py:42 forward (line 39 in A)", "model.py:42 forward (1 place, then 3)" */
+static void add_label(struct buffer *text, const struct diff_line *line)
+{
+    buffer_puts(text, line->label.brief);
+    if (line->row.sites[0] > 1 || line->row.sites[1] > 1) {
+        if (!line->is_remainder)
+            buffer_printf(text, " (%u place%s, then %u)", line->row.sites[0],
+                          line->row.sites[0] == 1 ? "" : "s", line->row.sites[1]);
+    } else if (line->was.full) {
+        const char *number = only_line_differs(line->was.brief, line->label.brief);
+        if (number)
+            buffer_printf(text, " (line %.*s in A)", (int)strcspn(number, " "), number);
+        else
+            buffer_printf(text, " (%s in A)", line->was.brief);
+    }
+}
+
+static struct value site_words(const void *data, const struct field_context *context)
+{
+    const struct diff_site_row *row = data;
+    const struct diff_sites_text *text = context->user;
+    struct text op = site_operator_text(context->symbols, &row->line.site);
+    add_label(context->scratch, &row->line);
+    if (text->alike && text->alike[row->index] && !row->line.is_remainder && op.size > 0) {
+        buffer_puts(context->scratch, " [");
+        buffer_add(context->scratch, op.bytes, op.size);
+        buffer_putc(context->scratch, ']');
+    }
+    return value_scratch(context);
+}
+
+static bool has_operator_column(const void *data, const struct field_context *context)
+{
+    const struct diff_sites_text *text = context->user;
+    return !((const struct diff_site_row *)data)->line.is_remainder && !text->alike;
+}
+
+/* JSON and records: context->user is the struct diff. */
 #define DEVICES                                                                                    \
     FIELD_CALL(NUMBER, "a_device", device_a, .flags = FIELD_NOT_JSON),                             \
         FIELD_CALL(NUMBER, "b_device", device_b, .flags = FIELD_NOT_JSON)
@@ -66,7 +113,7 @@ static bool category_changed(const void *data, const struct field_context *conte
 const struct row_type diff_site_type = ROW_TYPE(
     "sites", ROW, DEVICES, FIELD_AS(ROW, SITE, "label", line.label),
     FIELD_AS(ROW, SITE, "a_label", line.was), DIFF_AMOUNTS(ROW, "count", 2, 1, 3),
-    FIELD_CALL(LABEL, NULL, diff_site_label, .title = "call site", .cut = CUT_OPERATOR,
+    FIELD_CALL(LABEL, NULL, site_words, .title = "call site", .cut = CUT_OPERATOR,
                .least = CALL_SITE_LEAST),
     FIELD_AS(ROW, NAME, "change", line.change, .name = diff_change_name, .cell = 2),
     FIELD_AS(ROW, NAME, "matched_by", line.row.matched, .name = diff_matched_name, .cell = 2),
@@ -74,7 +121,7 @@ const struct row_type diff_site_type = ROW_TYPE(
     FIELD_AS(ROW, COUNT, "b_sites", line.row.sites[1], .flags = FIELD_NOT_RECORD),
     FIELD_AS(ROW, FLAG, "remainder", line.is_remainder,
              .flags = FIELD_SKIP_ZERO | FIELD_NOT_RECORD),
-    FIELD_AS(ROW, OPERATOR, NULL, line.site, .present = diff_shows_operators, .title = "operator",
+    FIELD_AS(ROW, OPERATOR, NULL, line.site, .present = has_operator_column, .title = "operator",
              .optional = 4),
     FIELD_AS(ROW, CATEGORY, "category", line.category, .present = is_one_site, .title = "category",
              .cell = 1),

@@ -68,8 +68,11 @@ static inline struct diff_figure diff_figure(const char *name, int64_t a, int64_
 }
 bool diff_figures_text(const struct page *page, const struct diff_figure *figures, size_t count);
 
-/* Of text: the composed label, and whether the operator has a column of its own. */
-struct value diff_site_label(const void *row, const struct field_context *context);
-bool diff_shows_operators(const void *row, const struct field_context *context);
+/* context->user in text. Lines that only their operators tell apart have them behind the call sites
+ * when there is no room for a column of operators. */
+struct diff_sites_text {
+    const struct diff *diff;
+    const bool *alike; /* of each line; NULL: operators have a column */
+};
 
 #endif

@@ -21,16 +21,6 @@ bool diff_sums_text(const struct page *page, const struct diff *diff, bool phase
     return row_table_finish(&table);
 }
 
-/* The end of a label that begins like another up to its line: "39 forward". */
-static const char *only_line_differs(const char *was, const char *now)
-{
-    const char *a = strrchr(was, ':'), *b = strrchr(now, ':');
-    if (!a || !b || a - was != b - now || memcmp(was, now, (size_t)(a - was)) != 0)
-        return NULL;
-    const char *rest_a = strchr(a, ' '), *rest_b = strchr(b, ' ');
-    return rest_a && rest_b && strcmp(rest_a, rest_b) == 0 ? a + 1 : NULL;
-}
-
 static int by_looks(const void *a, const void *b)
 {
     const struct diff_line *x = *(const struct diff_line *const *)a;
@@ -59,50 +49,6 @@ static bool *find_alike(const struct diff *diff)
     }
     free(lines);
     return alike;
-}
-
-/* "model.py:42 forward (line 39 in A)", "model.py:42 forward (1 place, then 3)" */
-static void add_label(struct buffer *text, const struct diff_line *line)
-{
-    buffer_puts(text, line->label.brief);
-    if (line->row.sites[0] > 1 || line->row.sites[1] > 1) {
-        if (!line->is_remainder)
-            buffer_printf(text, " (%u place%s, then %u)", line->row.sites[0],
-                          line->row.sites[0] == 1 ? "" : "s", line->row.sites[1]);
-    } else if (line->was.full) {
-        const char *number = only_line_differs(line->was.brief, line->label.brief);
-        if (number)
-            buffer_printf(text, " (line %.*s in A)", (int)strcspn(number, " "), number);
-        else
-            buffer_printf(text, " (%s in A)", line->was.brief);
-    }
-}
-
-/* Lines that only their operators tell apart have them behind the call sites when there is no room
- * for a column of operators. */
-struct diff_sites_text {
-    const struct diff *diff;
-    const bool *alike; /* of each line; NULL: operators have a column */
-};
-
-struct value diff_site_label(const void *data, const struct field_context *context)
-{
-    const struct diff_site_row *row = data;
-    const struct diff_sites_text *text = context->user;
-    struct text op = site_operator_text(context->symbols, &row->line.site);
-    add_label(context->scratch, &row->line);
-    if (text->alike && text->alike[row->index] && !row->line.is_remainder && op.size > 0) {
-        buffer_puts(context->scratch, " [");
-        buffer_add(context->scratch, op.bytes, op.size);
-        buffer_putc(context->scratch, ']');
-    }
-    return value_scratch(context);
-}
-
-bool diff_shows_operators(const void *data, const struct field_context *context)
-{
-    const struct diff_sites_text *text = context->user;
-    return !((const struct diff_site_row *)data)->line.is_remainder && !text->alike;
 }
 
 static void add_lines(struct row_table *table, const struct page *page, const struct diff *diff,
