@@ -60,7 +60,7 @@ static enum status run(int argc, char **argv)
 
 static const struct option_spec options[] = {
     {OPTION_FORMAT, "format", "FORMAT", "text, or json for programs"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 

@@ -186,7 +186,7 @@ static enum status run(int argc, char **argv)
 
 static const struct option_spec options[] = {
     {OPTION_COMPLETION, "completion", NULL, "all that shells complete, for their scripts"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 

@@ -10,7 +10,7 @@
 #include "model/layer_trace.h"
 #include "render/layers/convert.h"
 
-enum { OPTION_TO = OPTION_LONG_ONLY, OPTION_MAX_MEMORY };
+enum { OPTION_TO = OPTION_LONG_ONLY };
 
 enum target { TARGET_BY_NAME, TARGET_JSON, TARGET_MSGPACK };
 
@@ -89,11 +89,11 @@ static bool take_option(int option, void *to, struct error *err)
     switch (option) {
     case OPTION_TO:
         return take_target(optarg, &options->target, err);
-    case OPTION_MAX_MEMORY:
-        return argument_memory(optarg, &options->max_memory, err);
     default:
-        options->output = optarg;
-        return true;
+        return shared_option(option,
+                             &(const struct shared_options){.max_memory = &options->max_memory,
+                                                            .output = &options->output},
+                             err);
     }
 }
 
@@ -115,9 +115,9 @@ static const struct option_spec options[] = {
     {OPTION_TO, "to", "FORMAT",
      "json, as FairScale loads it (the default), or\n"
      "msgpack (the default for an output *.msgpack)"},
-    {'o', "output", "FILE", "write there; the file appears once it is whole"},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_OUTPUT,
+    ROW_MAX_MEMORY,
+    ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 

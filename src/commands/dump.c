@@ -11,7 +11,7 @@
 #include "decode/pickle/value.h"
 #include "render/dump/json.h"
 
-enum { OPTION_FORMAT = OPTION_LONG_ONLY, OPTION_MAX_MEMORY };
+enum { OPTION_FORMAT = OPTION_LONG_ONLY };
 
 #define PROTO 0x80 /* first byte of every pickle since protocol 2 */
 
@@ -121,11 +121,11 @@ static bool take_option(int option, void *to, struct error *err)
     case OPTION_FORMAT:
         return strcmp(optarg, "json") == 0 ||
                error_set(err, STATUS_USAGE, "unknown format '%.60s'; there is json", optarg);
-    case OPTION_MAX_MEMORY:
-        return argument_memory(optarg, &options->max_memory, err);
     default:
-        options->output = optarg;
-        return true;
+        return shared_option(option,
+                             &(const struct shared_options){.max_memory = &options->max_memory,
+                                                            .output = &options->output},
+                             err);
     }
 }
 
@@ -140,9 +140,9 @@ static enum status run(int argc, char **argv)
 
 static const struct option_spec options[] = {
     {OPTION_FORMAT, "format", "FORMAT", "json, the only one: one line a file"},
-    {'o', "output", "FILE", "write there; the file appears once it is whole"},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_OUTPUT,
+    ROW_MAX_MEMORY_OF_FILE,
+    ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 

@@ -19,10 +19,6 @@ enum {
     OPTION_BY,
     OPTION_STACKS,
     OPTION_AT,
-    OPTION_RANGE,
-    OPTION_DEVICE,
-    OPTION_RULES,
-    OPTION_MAX_MEMORY,
 };
 
 struct flame_command {
@@ -126,12 +122,12 @@ static const struct option_spec option_specs[] = {
      "code: Python and the operator, without what only\n"
      "passes calls on; all: every frame as recorded"},
     {OPTION_AT, "at", "WHEN", "live at another moment than the peak, as in analyze"},
-    {OPTION_RANGE, "range", "A:B", "only the events from A up to B, as in analyze"},
-    {OPTION_DEVICE, "device", "N", "only this device"},
-    {OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"},
-    {'o', "output", "FILE", "write there; the file appears once it is whole"},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_RANGE,
+    ROW_DEVICE,
+    ROW_RULES,
+    ROW_OUTPUT,
+    ROW_MAX_MEMORY,
+    ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 
@@ -188,20 +184,17 @@ static bool take_option(int option, void *to, struct error *err)
         options->flame.at_end = when.kind == WHEN_END;
         options->flame.at = when.point;
         return true;
-    case OPTION_RANGE:
-        return window_parse(optarg, &options->capture.window, err);
-    case OPTION_DEVICE:
-        return argument_device(optarg, &options->capture.device, err);
-    case OPTION_RULES:
-        options->rules = optarg;
-        return true;
-    case 'o':
-        options->output = optarg;
-        return true;
-    case OPTION_MAX_MEMORY:
-        return argument_memory(optarg, &options->capture.max_memory, err);
-    default:
+    case OPTION_WEIGHT:
+    case OPTION_FORMAT:
+    case OPTION_BY:
+    case OPTION_STACKS:
         return take_choice(option, options, err);
+    default:
+        return shared_option(option,
+                             &(const struct shared_options){SHARED_CAPTURE(options->capture),
+                                                            .rules = &options->rules,
+                                                            .output = &options->output},
+                             err);
     }
 }
 

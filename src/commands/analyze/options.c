@@ -4,28 +4,22 @@
 #include <unistd.h>
 
 #include "commands/cli/arguments.h"
+#include "commands/cli/options.h"
 #include "commands/cli/worker_pool.h"
 
 #define TEXT_SITES   15 /* rows without --top */
 #define TEXT_LARGEST 5
 #define JSON_SITES   200
 #define MOST_RANKS   1000000
-#define MOST_JOBS    1024
 
 enum {
-    OPTION_DEVICE = OPTION_LONG_ONLY,
-    OPTION_TOP,
+    OPTION_TOP = OPTION_LONG_ONLY,
     OPTION_AT,
-    OPTION_RANGE,
     OPTION_STACKS,
     OPTION_ALLOCATIONS,
     OPTION_EXPLAIN,
-    OPTION_RULES,
-    OPTION_UNITS,
     OPTION_FORMAT,
-    OPTION_MAX_MEMORY,
     OPTION_GPU_MEMORY,
-    OPTION_JOBS,
     OPTION_RANKS,
 };
 
@@ -60,8 +54,6 @@ bool analyze_option(int option, void *to, struct error *err)
     note_kind(option, options);
     uint64_t number = 0;
     switch (option) {
-    case OPTION_DEVICE:
-        return argument_device(optarg, &options->capture.device, err);
     case OPTION_TOP:
         if (!argument_count("top", optarg, SIZE_MAX / 2, &options->largest, err))
             return false;
@@ -70,8 +62,6 @@ bool analyze_option(int option, void *to, struct error *err)
         return true;
     case OPTION_AT:
         return argument_at(optarg, &options->report, err);
-    case OPTION_RANGE:
-        return window_parse(optarg, &options->capture.window, err);
     case OPTION_STACKS:
         options->stacks = optarg ? STACKS_ALL : STACKS_FOLDED;
         return !optarg || strcmp(optarg, "all") == 0 ||
@@ -85,34 +75,29 @@ bool analyze_option(int option, void *to, struct error *err)
             return error_set(err, STATUS_USAGE, "--explain takes an address or a call site");
         options->explain = optarg;
         return true;
-    case OPTION_RULES:
-        options->rules = optarg;
-        return true;
-    case OPTION_UNITS:
-        return argument_unit(optarg, &options->unit, err);
     case OPTION_FORMAT:
         return parse_format(optarg, &options->json, err);
-    case OPTION_MAX_MEMORY:
-        return argument_memory(optarg, &options->capture.max_memory, err);
     case OPTION_GPU_MEMORY:
         if (!units_parse_bytes(optarg, &options->report.device_bytes) ||
             options->report.device_bytes == 0)
             return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 24GiB or 80GiB", optarg);
         return true;
-    case OPTION_JOBS:
-        return argument_count("jobs", optarg, MOST_JOBS, &options->jobs, err);
     case OPTION_RANKS:
         if (!argument_number("ranks", optarg, MOST_RANKS, &number, err))
             return false;
         options->ranks = (uint32_t)number;
         return number >= 2 ||
                error_set(err, STATUS_USAGE, "--ranks takes 2 or more: one rank has all");
-    case 'o':
-        options->output = optarg;
-        return true;
-    default:
+    case 'v':
         options->verbose = true;
         return true;
+    default:
+        return shared_option(
+            option,
+            &(const struct shared_options){SHARED_CAPTURE(options->capture),
+                                           .rules = &options->rules, .output = &options->output,
+                                           .unit = &options->unit, .jobs = &options->jobs},
+            err);
     }
 }
 
@@ -124,7 +109,7 @@ const struct option_spec analyze_option_specs[] = {
      "only the events from A up to B, each a number, a time\n"
      "after the first event (+1.5s, +20ms, +300us), or\n"
      "@MICROSECONDS; either may be left out"},
-    {OPTION_DEVICE, "device", "N", "only this device"},
+    ROW_DEVICE,
     {OPTION_GPU_MEMORY, "gpu-memory", "SIZE",
      "what the device has, as nvidia-smi says: tells how\n"
      "much of it others held when memory ran out"},
@@ -132,7 +117,7 @@ const struct option_spec analyze_option_specs[] = {
     {OPTION_STACKS, "stacks", "[=all]",
      "below each call site its stack: the operator and the\n"
      "Python frames, or all frames"},
-    {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
+    ROW_UNITS,
     {OPTION_FORMAT, "format", "FORMAT", "text, or json: one line a file"},
     {OPTION_ALLOCATIONS, "allocations", NULL,
      "JSON: also every allocation, with its category and why"},
@@ -144,12 +129,12 @@ const struct option_spec analyze_option_specs[] = {
      "categories by rules of your own: lines\n"
      "'category: regex' on file:function; none: not even\n"
      "those in ~/.config/memsnap/rules"},
-    {'o', "output", "FILE", "write there; the file appears once it is whole"},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
-    {OPTION_JOBS, "jobs", "N", "read so many files at a time; 0: one a core"},
+    ROW_OUTPUT,
+    ROW_MAX_MEMORY_OF_FILE,
+    ROW_JOBS,
     {OPTION_RANKS, "ranks", "N", "layer traces: over how many ranks to shard (8)"},
     {'v', "verbose", NULL, "list the keys that memsnap does not know"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 

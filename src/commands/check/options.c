@@ -6,22 +6,15 @@
 
 #include "commands/check/policy.h"
 #include "commands/cli/arguments.h"
+#include "commands/cli/options.h"
 #include "commands/cli/worker_pool.h"
-
-#define MOST_JOBS 1024
 
 enum {
     OPTION_POLICY = OPTION_LONG_ONLY,
     OPTION_BASELINE,
     OPTION_AT,
-    OPTION_RANGE,
-    OPTION_DEVICE,
-    OPTION_RULES,
     OPTION_FORMAT,
     OPTION_SOURCE_ROOT,
-    OPTION_UNITS,
-    OPTION_MAX_MEMORY,
-    OPTION_JOBS,
     OPTION_RULE, /* plus an index in check_kinds */
 };
 
@@ -34,18 +27,18 @@ static const struct option_spec other_options[] = {
     {OPTION_AT, "at", "WHEN",
      "the moment of categories, call sites, fragmentation:\n"
      "peak, end, an event's number, or a time as in --range"},
-    {OPTION_RANGE, "range", "A:B", "only the events from A up to B, as in analyze"},
-    {OPTION_DEVICE, "device", "N", "only this device"},
-    {OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"},
+    ROW_RANGE,
+    ROW_DEVICE,
+    ROW_RULES,
     {OPTION_FORMAT, "format", "FORMAT", "text, json, junit, or github: annotations of lines"},
     {OPTION_SOURCE_ROOT, "source-root", "DIR",
      "annotations name files below DIR, which the capture\n"
      "has them in; $GITHUB_WORKSPACE, if that is set"},
-    {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
-    {'o', "output", "FILE", "write there; the file appears once it is whole"},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"},
-    {OPTION_JOBS, "jobs", "N", "read so many files at a time; 0: one a core"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_UNITS,
+    ROW_OUTPUT,
+    ROW_MAX_MEMORY_OF_FILE,
+    ROW_JOBS,
+    ROW_HELP,
 };
 
 #define OTHER_OPTIONS (sizeof(other_options) / sizeof(other_options[0]))
@@ -94,7 +87,7 @@ bool check_option(int option, void *to, struct error *err)
 {
     struct check_options *options = to;
     note_snapshot_option(option, options);
-    if (option >= OPTION_RULE)
+    if (option >= OPTION_RULE && option < OPTION_SHARED)
         return check_rules_add(&options->rules, &check_kinds[option - OPTION_RULE], optarg, err);
     switch (option) {
     case OPTION_POLICY:
@@ -120,15 +113,13 @@ bool check_option(int option, void *to, struct error *err)
     case OPTION_SOURCE_ROOT:
         options->source_root = optarg;
         return true;
-    case OPTION_UNITS:
-        return argument_unit(optarg, &options->unit, err);
-    case OPTION_MAX_MEMORY:
-        return argument_memory(optarg, &options->capture.max_memory, err);
-    case OPTION_JOBS:
-        return argument_count("jobs", optarg, MOST_JOBS, &options->jobs, err);
     default:
-        options->output = optarg;
-        return true;
+        return shared_option(option,
+                             &(const struct shared_options){
+                                 SHARED_CAPTURE(options->capture), .rules = &options->look.rules,
+                                 .output = &options->output, .unit = &options->unit,
+                                 .jobs = &options->jobs},
+                             err);
     }
 }
 

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commands/cli/arguments.h"
 #include "commands/cli/complain.h"
 
 #define MAX_OPTIONS 48
+#define MOST_JOBS   1024
 #define HELP_COLUMN 26 /* where the descriptions begin */
 
 static const struct option_spec *spec_of(const struct command *command, int value)
@@ -146,4 +148,26 @@ bool options_read(const struct command *command, int argc, char **argv, option_t
         }
     }
     return true;
+}
+
+bool shared_option(int option, const struct shared_options *to, struct error *err)
+{
+    switch (option) {
+    case OPTION_DEVICE:
+        return argument_device(optarg, to->device, err);
+    case OPTION_JOBS:
+        return argument_count("jobs", optarg, MOST_JOBS, to->jobs, err);
+    case OPTION_MAX_MEMORY:
+        return argument_memory(optarg, to->max_memory, err);
+    case OPTION_RANGE:
+        return window_parse(optarg, to->range, err);
+    case OPTION_RULES:
+        *to->rules = optarg;
+        return true;
+    case OPTION_UNITS:
+        return argument_unit(optarg, to->unit, err);
+    default:
+        *to->output = optarg;
+        return true;
+    }
 }

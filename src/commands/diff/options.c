@@ -1,5 +1,6 @@
 #include "commands/diff/options.h"
 
+#include "commands/cli/options.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,15 +15,10 @@ enum {
     OPTION_AT_A,
     OPTION_AT_B,
     OPTION_BY,
-    OPTION_DEVICE,
     OPTION_FAIL_OVER,
     OPTION_FORMAT,
-    OPTION_MAX_MEMORY,
-    OPTION_RANGE,
-    OPTION_RULES,
     OPTION_STACKS,
     OPTION_TOP,
-    OPTION_UNITS,
 };
 
 const struct option_spec diff_option_specs[] = {
@@ -42,12 +38,12 @@ const struct option_spec diff_option_specs[] = {
      "(100MiB), or than a share of A (5%)"},
     {OPTION_DEVICE, "device", "N[:M]", "only device N; or N of A and M of B"},
     {OPTION_RANGE, "range", "A:B", "of both only these events, as in memsnap analyze"},
-    {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
+    ROW_UNITS,
     {OPTION_FORMAT, "format", "FORMAT", "text, json (memsnap.diff/1) or csv"},
-    {OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"},
-    {'o', "output", "FILE", "write there; the file appears once it is whole"},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_RULES,
+    ROW_OUTPUT,
+    ROW_MAX_MEMORY,
+    ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 
@@ -182,23 +178,17 @@ bool diff_option(int option, void *to, struct error *err)
         return take_limit(settings, err);
     case OPTION_DEVICE:
         return take_devices(settings, err);
-    case OPTION_RANGE:
-        return window_parse(optarg, &settings->capture.window, err);
-    case OPTION_UNITS:
-        return argument_unit(optarg, &settings->unit, err);
     case OPTION_FORMAT:
         if (!take_word(formats, "format", &index, err))
             return false;
         settings->format = (enum diff_format)index;
         return true;
-    case OPTION_RULES:
-        settings->rules = optarg;
-        return true;
-    case OPTION_MAX_MEMORY:
-        return argument_memory(optarg, &settings->capture.max_memory, err);
     default:
-        settings->output = optarg;
-        return true;
+        return shared_option(option,
+                             &(const struct shared_options){
+                                 SHARED_CAPTURE(settings->capture), .rules = &settings->rules,
+                                 .output = &settings->output, .unit = &settings->unit},
+                             err);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "commands/export/options.h"
 
+#include "commands/cli/options.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -10,10 +11,6 @@ enum {
     OPTION_AS,
     OPTION_FORMAT,
     OPTION_AT,
-    OPTION_RANGE,
-    OPTION_DEVICE,
-    OPTION_RULES,
-    OPTION_MAX_MEMORY,
 };
 
 const struct option_spec export_option_specs[] = {
@@ -26,17 +23,17 @@ const struct option_spec export_option_specs[] = {
     {OPTION_FORMAT, "format", "FORMAT",
      "csv, jsonl (JSON lines) or msgpack; by default what\n"
      "the output's name ends in, else csv"},
-    {'o', "output", "FILE", "write there; the file appears once it is whole"},
+    ROW_OUTPUT,
     {OPTION_RANGE, "range", "A:B",
      "allocations, events, sites, a snapshot: only the\n"
      "events from A up to B, as in analyze"},
     {OPTION_AT, "at", "WHEN",
      "sites, segments, blocks: those of which moment: peak,\n"
      "end, an event's number, or a time as in --range"},
-    {OPTION_DEVICE, "device", "N", "only this device"},
-    {OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_DEVICE,
+    ROW_RULES,
+    ROW_MAX_MEMORY,
+    ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 
@@ -98,14 +95,12 @@ bool export_option(int option, void *to, struct error *err)
     case OPTION_DEVICE:
         options->device_given = true;
         return argument_device(optarg, &options->capture.device, err);
-    case OPTION_RULES:
-        options->rules = optarg;
-        return true;
-    case OPTION_MAX_MEMORY:
-        return argument_memory(optarg, &options->capture.max_memory, err);
     default:
-        options->output = optarg;
-        return true;
+        return shared_option(option,
+                             &(const struct shared_options){SHARED_CAPTURE(options->capture),
+                                                            .rules = &options->rules,
+                                                            .output = &options->output},
+                             err);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/curves/bands.h"
 #include "commands/cli/arguments.h"
 #include "commands/cli/complain.h"
+#include "commands/cli/options.h"
 #include "commands/plot/kinds.h"
 
 #define LEAST_WIDTH    800
@@ -27,10 +28,6 @@ enum {
     OPTION_SIZE,
     OPTION_TITLE,
     OPTION_GRANULARITY,
-    OPTION_RANGE,
-    OPTION_DEVICE,
-    OPTION_RULES,
-    OPTION_MAX_MEMORY,
 };
 
 const struct option_spec plot_option_specs[] = {
@@ -56,11 +53,11 @@ const struct option_spec plot_option_specs[] = {
     {OPTION_GRANULARITY, "granularity", "WHERE", "pareto: where to cut, as in suggest"},
     {OPTION_SIZE, "size", "WxH", "in pixels (1600x900)"},
     {OPTION_TITLE, "title", "TEXT", "instead of the name of FILE"},
-    {OPTION_RANGE, "range", "A:B", "only the events from A up to B, as in analyze"},
+    ROW_RANGE,
     {OPTION_DEVICE, "device", "N", "this device, not the one with the highest peak"},
-    {OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_RULES,
+    ROW_MAX_MEMORY,
+    ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 

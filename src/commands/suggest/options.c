@@ -7,25 +7,22 @@
 
 #include "base/units.h"
 #include "commands/cli/arguments.h"
+#include "commands/cli/options.h"
 
 enum {
     OPTION_BACKEND = OPTION_LONG_ONLY,
     OPTION_BUDGET,
     OPTION_BUDGETS,
     OPTION_CHECKPOINTS,
-    OPTION_DEVICE,
     OPTION_FORMAT,
     OPTION_GRANULARITY,
-    OPTION_MAX_MEMORY,
     OPTION_MODEL,
     OPTION_NO_VERIFY,
     OPTION_PARETO,
-    OPTION_RANGE,
     OPTION_SKIP_LAYERS,
     OPTION_SLOTS,
     OPTION_THREADS,
     OPTION_TIMES,
-    OPTION_UNITS,
     OPTION_VERIFY,
 };
 
@@ -59,15 +56,15 @@ const struct option_spec suggest_option_specs[] = {
      "highest peak)"},
     {OPTION_RANGE, "range", "A:B", "snapshots: only these events, as in memsnap analyze"},
     {OPTION_FORMAT, "format", "FORMAT", "text, json (memsnap.suggest/1) or csv (--pareto)"},
-    {'o', "output", "FILE", "write there; the file appears once it is whole"},
-    {OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"},
+    ROW_OUTPUT,
+    ROW_UNITS,
     {OPTION_SLOTS, "slots", "N", "rotor: pieces that a budget is divided into"},
     {OPTION_BACKEND, "backend", "NAME", "auto, cpu, cuda or opencl (memsnap backends)"},
     {OPTION_THREADS, "threads", "N", "CPU threads at most"},
     {OPTION_VERIFY, "verify", NULL, "replay plans of more than 2,000 pieces, too"},
     {OPTION_NO_VERIFY, "no-verify", NULL, "replay none"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more, tables included"},
-    {OPTION_HELP, "help", NULL, "show this help"},
+    ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 
@@ -190,8 +187,6 @@ bool suggest_option(int option, void *to, struct error *err)
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_FORMAT:
         return take_format(options, err);
-    case OPTION_UNITS:
-        return argument_unit(optarg, &options->unit, err);
     case OPTION_SLOTS:
         return argument_count("slots", optarg, MOST_SLOTS, &options->plan.rotor.slots, err);
     case OPTION_BACKEND:
@@ -205,11 +200,12 @@ bool suggest_option(int option, void *to, struct error *err)
     case OPTION_NO_VERIFY:
         options->verify = option == OPTION_VERIFY;
         return true;
-    case OPTION_MAX_MEMORY:
-        return argument_memory(optarg, &options->capture.max_memory, err);
     default:
-        options->output = optarg;
-        return true;
+        return shared_option(option,
+                             &(const struct shared_options){SHARED_CAPTURE(options->capture),
+                                                            .output = &options->output,
+                                                            .unit = &options->unit},
+                             err);
     }
 }
 
