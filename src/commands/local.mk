@@ -113,3 +113,13 @@ src/commands/cli/topics_text.c: $(topic_pages) $(top_srcdir)/scripts/embed \
 	        $(top_srcdir)/man/memsnap-$$topic.7 >src/commands/cli/topic-page && \
 	    $(embed) topic_$$topic src/commands/cli/topic-page >>$@-new || exit 1; \
 	done && rm -f src/commands/cli/topic-page && mv $@-new $@
+
+# The templates of pictures, for a program that does not find them as files.
+EXTRA_DIST += scripts/embed-table
+nodist_libmemsnap_a_SOURCES += src/commands/plot/embedded.c
+CLEANFILES += src/commands/plot/embedded.c
+src/commands/plot/embedded.c: $(dist_plots_DATA) $(top_srcdir)/scripts/embed \
+		$(top_srcdir)/scripts/embed-table
+	$(AM_V_GEN)$(MKDIR_P) src/commands/plot && (cd $(srcdir) && \
+	header=commands/plot/embedded.h && export header && \
+	$(SHELL) scripts/embed-table plot_embedded $(dist_plots_DATA)) >$@-new && mv $@-new $@
