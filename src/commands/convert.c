@@ -62,7 +62,7 @@ static bool convert_file(const void *self, struct inputs *inputs, FILE *out, str
     if (ok)
         tell_left_out(inputs->paths[0], trace);
     else
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
     layer_trace_destroy(trace);
     return ok;
 }

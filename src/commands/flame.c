@@ -51,7 +51,7 @@ static bool render(const struct flame_command *options, const char *path,
 {
     struct flame **flames = calloc(capture->device_count + 1, sizeof(flames[0]));
     if (!flames)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     bool ok = true;
     for (size_t i = 0; ok && i < capture->device_count; i++) {
         flames[i] = flame_build(capture->timelines[i], capture->sites, &options->flame, err);

@@ -219,7 +219,7 @@ static bool assign_by_sizes(struct classifier *classifier, struct categories *ca
         count += categories->why_preexisting[i] == REASON_NONE;
     if (count == 0)
         return true;
-    if (!vec_grow((void **)&rows, &capacity, count, sizeof(*rows), budget, err))
+    if (!vec_reserve(rows, capacity, count, budget, err))
         return false;
     count = 0;
     for (size_t i = 0; i < timeline->preexisting_count; i++)

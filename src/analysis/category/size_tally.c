@@ -30,7 +30,7 @@ static bool tallies_grow(struct size_tallies *tallies, struct error *err)
 {
     size_t count = tallies->slot_count ? tallies->slot_count * 2 : 64, capacity = 0;
     struct size_tally *slots = NULL;
-    if (!vec_grow((void **)&slots, &capacity, count, sizeof(*slots), tallies->budget, err))
+    if (!vec_reserve(slots, capacity, count, tallies->budget, err))
         return false;
     memset(slots, 0, count * sizeof(*slots));
     for (size_t i = 0; i < tallies->slot_count; i++)

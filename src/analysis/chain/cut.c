@@ -236,7 +236,7 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
     if (!budget_take(tree->budget, bytes, err))
         return false;
     cutter.looped = calloc(1, bytes);
-    bool ok = cutter.looped || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = cutter.looped || error_out_of_memory(err);
     if (ok) {
         cutter.nested = cutter.looped + tree->node_count;
         cutter.keeping = (uint8_t *)(cutter.nested + tree->node_count);
@@ -248,7 +248,7 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
             used = (struct chain_options){.level = CHAIN_DEPTH, .depth = 1, .most = used.most};
         ok = visit_all(&cutter, err);
         if (ok && cutter.label.failed)
-            ok = error_set(err, STATUS_LIMIT, "out of memory");
+            ok = error_out_of_memory(err);
     }
     buffer_release(&cutter.label);
     free(cutter.looped);

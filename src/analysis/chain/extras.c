@@ -110,7 +110,7 @@ static bool find_backwards(struct replayed *replayed, const struct forward_chain
     if (!budget_take(chain->budget, bytes, err))
         return false;
     int64_t *whole = calloc(1, bytes);
-    bool ok = whole || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = whole || error_out_of_memory(err);
     if (ok) {
         int64_t *so_far = whole + chain->count;
         qsort(replayed->freed, replayed->freed_count, sizeof(struct freed), compare_freed);
@@ -191,7 +191,7 @@ static bool prepare(struct replayed *replayed, const struct forward_chain *chain
     replayed->change = calloc(1, replayed->bytes);
     if (!replayed->change) {
         budget_give(chain->budget, replayed->bytes);
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     }
     replayed->freed = (struct freed *)(replayed->change + items);
     replayed->done = (uint32_t *)(replayed->freed + replayed->lifetimes);

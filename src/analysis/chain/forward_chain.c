@@ -35,8 +35,8 @@ static int64_t kept_by(const struct build *build, size_t part)
 static bool add_element(struct build *build, uint32_t part, struct error *err)
 {
     struct forward_chain *chain = build->chain;
-    if (!vec_grow((void **)&chain->elements, &chain->element_capacity, chain->count + 1,
-                  sizeof(*chain->elements), chain->budget, err))
+    if (!vec_reserve(chain->elements, chain->element_capacity, chain->count + 1, chain->budget,
+                     err))
         return false;
     chain->elements[chain->count++] =
         (struct chain_element){.first_part = part, .end_part = part + 1};

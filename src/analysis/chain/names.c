@@ -169,7 +169,7 @@ static void write_numbers(struct namer *namer, uint32_t index)
 static bool intern(struct namer *namer, string_id *id, struct error *err)
 {
     if (namer->text.failed)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     return symbols_string(namer->symbols, namer->text.bytes, namer->text.size, id, err);
 }
 
@@ -254,7 +254,7 @@ static bool number_name(struct symbols *symbols, string_id *id, size_t number, s
     struct text name = symbols_text(symbols, *id);
     buffer_add(&text, name.bytes, name.size);
     buffer_printf(&text, " (%zu)", number);
-    bool ok = text.failed ? error_set(err, STATUS_LIMIT, "out of memory")
+    bool ok = text.failed ? error_out_of_memory(err)
                           : symbols_string(symbols, text.bytes, text.size, id, err);
     buffer_release(&text);
     return ok;
@@ -266,7 +266,7 @@ bool chain_tell_apart(struct forward_chain *chain, struct symbols *symbols, stru
     if (!budget_take(chain->budget, bytes, err))
         return false;
     struct numbered *all = malloc(bytes);
-    bool ok = all || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = all || error_out_of_memory(err);
     for (uint32_t i = 0; ok && i < chain->part_count; i++)
         all[i] = (struct numbered){chain->parts[i].name, i};
     if (ok)

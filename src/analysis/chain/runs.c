@@ -101,8 +101,7 @@ static bool find_path(struct collector *collector, stack_id id, stack_id *path, 
 static bool add_run(struct call_tree *tree, stack_id path, size_t lifetime, int64_t kept,
                     struct error *err)
 {
-    if (!vec_grow((void **)&tree->runs, &tree->run_capacity, tree->run_count + 1,
-                  sizeof(*tree->runs), tree->budget, err))
+    if (!vec_reserve(tree->runs, tree->run_capacity, tree->run_count + 1, tree->budget, err))
         return false;
     tree->runs[tree->run_count++] =
         (struct call_run){.path = path, .lifetime = (uint32_t)lifetime, .kept = kept};
@@ -167,7 +166,7 @@ bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
     if (!budget_take(budget, bytes, err))
         return false;
     collector.paths = calloc(1, bytes);
-    bool ok = (collector.paths || error_set(err, STATUS_LIMIT, "out of memory")) &&
+    bool ok = (collector.paths || error_out_of_memory(err)) &&
               find_forward(&collector, pass, err) && collect(&collector, categories, pass, err);
     free(collector.paths);
     budget_give(budget, bytes);

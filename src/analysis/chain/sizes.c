@@ -204,5 +204,5 @@ bool chain_set_times(struct forward_chain *chain, const struct chain_measure *me
     }
     budget_give(chain->budget, bytes);
     free(times);
-    return times || error_set(err, STATUS_LIMIT, "out of memory");
+    return times || error_out_of_memory(err);
 }

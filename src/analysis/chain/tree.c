@@ -27,11 +27,7 @@ static bool add_node(struct divider *divider, struct call_node node, struct erro
     struct call_tree *tree = divider->tree;
     if (tree->node_count >= UINT32_MAX - 1)
         return error_set(err, STATUS_LIMIT, "the call tree is too large");
-    if (!vec_grow((void **)&tree->nodes, &tree->node_capacity, tree->node_count + 1,
-                  sizeof(*tree->nodes), tree->budget, err))
-        return false;
-    tree->nodes[tree->node_count++] = node;
-    return true;
+    return vec_push(tree->nodes, tree->node_count, tree->node_capacity, tree->budget, err, node);
 }
 
 static size_t slot_index(const struct divider *divider, frame_id frame)
@@ -176,7 +172,7 @@ bool call_tree_divide(struct call_tree *tree, struct error *err)
     if (!budget_take(tree->budget, bytes, err))
         return false;
     divider.stamps = calloc(1, bytes);
-    bool ok = divider.stamps || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = divider.stamps || error_out_of_memory(err);
     divider.orders = ok ? divider.stamps + divider.frame_count + 1 : NULL;
     ok = ok && divide_all(&divider, err);
     free(divider.stamps);

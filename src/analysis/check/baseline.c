@@ -23,12 +23,10 @@ void check_baseline_release(struct check_baseline *baseline)
 static bool add_device(struct check_baseline *baseline, int64_t device, int64_t peak_bytes,
                        struct error *err)
 {
-    if (!vec_grow((void **)&baseline->devices, &baseline->device_capacity,
-                  baseline->device_count + 1, sizeof(*baseline->devices), &baseline->budget, err))
-        return false;
-    baseline->devices[baseline->device_count++] = (struct baseline_device){
-        .device = device, .peak_bytes = peak_bytes, .first = baseline->line_count};
-    return true;
+    return vec_push(baseline->devices, baseline->device_count, baseline->device_capacity,
+                    &baseline->budget, err,
+                    (struct baseline_device){
+                        .device = device, .peak_bytes = peak_bytes, .first = baseline->line_count});
 }
 
 static bool keep_text(struct check_baseline *baseline, struct text text, struct text *kept,

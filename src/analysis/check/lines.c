@@ -42,8 +42,7 @@ bool code_lines_make(struct code_lines *lines, const struct device_report *repor
 {
     const struct symbols *symbols = site_table_symbols(sites);
     struct code_lines made = {.budget = report->timeline->snapshot->budget};
-    if (!vec_grow((void **)&made.items, &made.capacity, report->site_count + 1, sizeof(*made.items),
-                  made.budget, err))
+    if (!vec_reserve(made.items, made.capacity, report->site_count + 1, made.budget, err))
         return false;
     for (size_t i = 0; i < report->site_count; i++) {
         const struct site_row *row = &report->sites[i];

@@ -86,7 +86,7 @@ static bool split(const struct check_kind *kind, const char *argument, char **su
                          LONGEST_SUBJECT);
     *subject = strndup(argument, (size_t)(equals - argument));
     *limit = equals + 1;
-    return *subject || error_set(err, STATUS_LIMIT, "out of memory");
+    return *subject || error_out_of_memory(err);
 }
 
 static bool same_subject(const struct check_rule *a, const struct check_rule *b)
@@ -111,7 +111,7 @@ static bool put(struct check_rules *rules, struct check_rule *rule, struct error
               error_set(err, STATUS_USAGE, "at most %d rules", CHECK_RULES_MOST);
     if (ok) {
         grown = realloc(rules->items, (rules->count + 1) * sizeof(*grown));
-        ok = grown || error_set(err, STATUS_LIMIT, "out of memory");
+        ok = grown || error_out_of_memory(err);
     }
     if (!ok) {
         free(rule->subject);

@@ -68,8 +68,7 @@ bool label_files_add(struct label_files *files, string_id file, struct error *er
 {
     if (files->count > 0 && files->files[files->count - 1].id == file)
         return true;
-    if (!vec_grow((void **)&files->files, &files->capacity, files->count + 1, sizeof(*files->files),
-                  files->budget, err))
+    if (!vec_reserve(files->files, files->capacity, files->count + 1, files->budget, err))
         return false;
     files->files[files->count++] =
         (struct label_file){.path = symbols_text(files->symbols, file), .id = file};

@@ -80,7 +80,7 @@ static bool compile(struct own_rules *rules, struct text pattern, const struct p
         return bad_rule(place, "expected a regular expression after the colon", err);
     struct regex *made = regex_compile(pattern, &why);
     if (!made && !why)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     if (!made) {
         snprintf(message, sizeof(message), "expected a POSIX extended regular expression: %s", why);
         return bad_rule(place, message, err);
@@ -123,7 +123,7 @@ struct own_rules *own_rules_parse(const char *path, const char *text, size_t siz
         rules->items = calloc(RULES_MOST, sizeof(*rules->items));
     bool ok = rules && rules->items;
     if (!ok)
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
     for (struct place place = {path, 1}; ok && size > 0; place.line++) {
         const char *end = memchr(text, '\n', size);
         size_t length = end ? (size_t)(end - text) : size;

@@ -34,8 +34,7 @@ static bool find_or_add(struct ranking *ranking, struct text text, uint32_t *ind
     }
     if (ranking->count >= IDTABLE_MAX_ID)
         return error_set(err, STATUS_LIMIT, "more than %u different names", IDTABLE_MAX_ID);
-    if (!vec_grow((void **)&ranking->items, &ranking->capacity, ranking->count + 1,
-                  sizeof(*ranking->items), ranking->budget, err) ||
+    if (!vec_reserve(ranking->items, ranking->capacity, ranking->count + 1, ranking->budget, err) ||
         !idtable_reserve(&ranking->table, ranking->budget, err))
         return false;
     *index = (uint32_t)ranking->count++;
@@ -59,7 +58,7 @@ bool text_ranks_make(const struct text *texts, size_t count, uint32_t *ranks, st
     for (size_t i = 0; ok && i < count; i++)
         ok = find_or_add(&ranking, texts[i], &ranks[i], err);
     idtable_release(&ranking.table, budget);
-    ok = ok && vec_grow((void **)&rank_of, &capacity, ranking.count, sizeof(*rank_of), budget, err);
+    ok = ok && vec_reserve(rank_of, capacity, ranking.count, budget, err);
     if (ok && ranking.count > 0) {
         qsort(ranking.items, ranking.count, sizeof(*ranking.items), compare_distinct);
         for (size_t i = 0; i < ranking.count; i++) {

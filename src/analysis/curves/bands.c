@@ -140,7 +140,7 @@ bool bands_choose(struct bands *bands, const struct timeline *timeline,
         *bands = made;
     } else {
         free(made.items);
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
     }
     free(choice.heap);
     return ok;
@@ -186,7 +186,7 @@ bool band_shapes_make(struct band_shapes *shapes, const struct bands *bands,
     double *tops = calloc(sampling->count, sizeof(*tops));
     bool ok = made.first && made.runs && tops;
     if (!ok)
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
     else
         made.run_count = stack_up(bands, tops, tolerance, most, made.runs, made.first);
     free(tops);

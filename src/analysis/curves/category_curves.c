@@ -75,7 +75,7 @@ bool group_curves_make(struct category_curves *curves, const struct timeline *ti
     struct category_curves made = {.columns = sampling->count};
     made.bytes = calloc(CATEGORY_LIMIT * made.columns, sizeof(*made.bytes));
     if (!made.bytes)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     add_changes(&made, timeline, of_lifetime, of_preexisting, sampling);
     sum_up(&made, sampling);
     *curves = made;

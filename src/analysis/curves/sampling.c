@@ -159,7 +159,7 @@ bool sampling_make(struct sampling *sampling, const struct timeline *timeline,
         columns = 1;
     if (!allocate(&made, columns)) {
         sampling_release(&made);
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     }
     if (items == 0) {
         struct curve_reader reader = start_reading(timeline);

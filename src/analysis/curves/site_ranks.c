@@ -126,7 +126,7 @@ static bool count_sites(struct tally *tally, struct error *err)
     tally->site_count = tally->frames + symbols_string_count(symbols) + 2;
     tally->of_site = calloc(tally->site_count, sizeof(*tally->of_site));
     tally->example = calloc(tally->site_count, sizeof(*tally->example));
-    return (tally->of_site && tally->example) || error_set(err, STATUS_LIMIT, "out of memory");
+    return (tally->of_site && tally->example) || error_out_of_memory(err);
 }
 
 bool site_ranks_make(struct site_ranks *ranks, const struct timeline *timeline,
@@ -137,7 +137,7 @@ bool site_ranks_make(struct site_ranks *ranks, const struct timeline *timeline,
                           .stack_count = symbols_stack_count(site_table_symbols(sites)) + 1};
     tally.of_stack = calloc(tally.stack_count, sizeof(*tally.of_stack));
     struct site_ranks made = {.of_stack = calloc(tally.stack_count, 1)};
-    bool ok = (tally.of_stack && made.of_stack) || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = (tally.of_stack && made.of_stack) || error_out_of_memory(err);
     if (ok) {
         add_all(&tally, timeline, sampling);
         ok = count_sites(&tally, err) && sum_sites(&tally, err) &&

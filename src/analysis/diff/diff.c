@@ -70,15 +70,12 @@ static bool add_setting(struct diff *diff, const struct diff_setting *a,
 {
     if (a && b && a->value == b->value)
         return true;
-    if (!vec_grow((void **)&diff->settings, &diff->setting_capacity, diff->setting_count + 1,
-                  sizeof(*diff->settings), diff->budget, err))
-        return false;
-    diff->settings[diff->setting_count++] = (struct diff_setting_row){
-        .key = a ? a->key : b->key,
-        .present = {a, b},
-        .values = {a ? a->value : STRING_EMPTY, b ? b->value : STRING_EMPTY},
-    };
-    return true;
+    return vec_push(diff->settings, diff->setting_count, diff->setting_capacity, diff->budget, err,
+                    (struct diff_setting_row){
+                        .key = a ? a->key : b->key,
+                        .present = {a, b},
+                        .values = {a ? a->value : STRING_EMPTY, b ? b->value : STRING_EMPTY},
+                    });
 }
 
 /* Merges the settings of both sides, which are sorted by key. */
@@ -218,8 +215,7 @@ static bool make_lines(struct diff *diff, size_t top, struct error *err)
            rows->items[diff->changed].bytes[0] != rows->items[diff->changed].bytes[1])
         diff->changed++;
     size_t shown = top > 0 && top < diff->changed ? top : diff->changed;
-    bool ok = vec_grow((void **)&diff->lines, &diff->line_capacity, shown + 2, sizeof(*diff->lines),
-                       diff->budget, err) &&
+    bool ok = vec_reserve(diff->lines, diff->line_capacity, shown + 2, diff->budget, err) &&
               note_files(&builder, shown, err);
     for (size_t i = 0; ok && i < shown; i++)
         ok = add_row(&builder, &rows->items[i], err);

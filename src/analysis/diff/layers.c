@@ -36,10 +36,8 @@ static bool add_entries(struct matcher *matcher, struct error *err)
 {
     struct layers_diff *diff = matcher->diff;
     size_t count = diff->reports[0]->module_count + diff->reports[1]->module_count;
-    if (!vec_grow((void **)&matcher->entries, &matcher->capacity, count, sizeof(*matcher->entries),
-                  diff->budget, err) ||
-        !vec_grow((void **)&diff->rows, &diff->capacity, count, sizeof(*diff->rows), diff->budget,
-                  err))
+    if (!vec_reserve(matcher->entries, matcher->capacity, count, diff->budget, err) ||
+        !vec_reserve(diff->rows, diff->capacity, count, diff->budget, err))
         return false;
     for (uint32_t side = 0; side < 2; side++)
         for (uint32_t i = 0; i < diff->reports[side]->module_count; i++)

@@ -19,9 +19,8 @@ static bool rank_names(struct diff_matcher *matcher, struct error *err)
 {
     size_t count = symbols_string_count(matcher->symbols), capacity = 0;
     string_id *names = NULL;
-    if (!vec_grow((void **)&matcher->ranks, &matcher->rank_capacity, count, sizeof(*matcher->ranks),
-                  matcher->budget, err) ||
-        !vec_grow((void **)&names, &capacity, count, sizeof(*names), matcher->budget, err))
+    if (!vec_reserve(matcher->ranks, matcher->rank_capacity, count, matcher->budget, err) ||
+        !vec_reserve(names, capacity, count, matcher->budget, err))
         return false;
     for (size_t i = 0; i < count; i++)
         names[i] = (string_id)i;
@@ -132,12 +131,9 @@ bool diff_matcher_init(struct diff_matcher *matcher, const struct diff_side side
     size_t count = sides[0].site_count + sides[1].site_count;
     *matcher = (struct diff_matcher){.symbols = symbols, .budget = budget};
     if (!rank_names(matcher, err) ||
-        !vec_grow((void **)&matcher->tails, &matcher->tail_capacity, matcher->rank_capacity,
-                  sizeof(*matcher->tails), budget, err) ||
-        !vec_grow((void **)&matcher->items, &matcher->item_capacity, count, sizeof(*matcher->items),
-                  budget, err) ||
-        !vec_grow((void **)&matcher->entries, &matcher->entry_capacity, count,
-                  sizeof(*matcher->entries), budget, err)) {
+        !vec_reserve(matcher->tails, matcher->tail_capacity, matcher->rank_capacity, budget, err) ||
+        !vec_reserve(matcher->items, matcher->item_capacity, count, budget, err) ||
+        !vec_reserve(matcher->entries, matcher->entry_capacity, count, budget, err)) {
         diff_matcher_release(matcher);
         return false;
     }

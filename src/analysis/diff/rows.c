@@ -110,9 +110,9 @@ static bool look_at_stacks(const struct diff_matcher *matcher, struct diff_rows 
 {
     struct part *parts = NULL;
     size_t capacity = 0, count = 0;
-    if (!vec_grow((void **)&parts, &capacity,
-                  matcher->sides[0]->stack_count + matcher->sides[1]->stack_count, sizeof(*parts),
-                  matcher->budget, err))
+    if (!vec_reserve(parts, capacity,
+                     matcher->sides[0]->stack_count + matcher->sides[1]->stack_count,
+                     matcher->budget, err))
         return false;
     for (size_t i = 0; i < matcher->item_count; i++) {
         const struct diff_item *item = &matcher->items[i];
@@ -165,9 +165,8 @@ bool diff_rows_make(struct diff_rows *rows, const struct diff_side sides[2],
     struct diff_rows made = {.budget = budget};
     if (!diff_matcher_init(&matcher, sides, symbols, budget, err))
         return false;
-    bool ok =
-        diff_match(&matcher, err) && vec_grow((void **)&made.items, &made.capacity,
-                                              matcher.row_count, sizeof(*made.items), budget, err);
+    bool ok = diff_match(&matcher, err) &&
+              vec_reserve(made.items, made.capacity, matcher.row_count, budget, err);
     if (ok) {
         fill_rows(&matcher, &made);
         ok = look_at_stacks(&matcher, &made, err);

@@ -90,9 +90,9 @@ static bool make_parts(struct reduction *reduction, struct error *err)
     struct live_bundles bundles;
     if (!site_groups_bundle(set, &bundles, NULL, err))
         return false;
-    bool ok = site_groups_of(set, &bundles, &reduction->groups, err) &&
-              vec_grow((void **)&reduction->parts, &reduction->part_capacity, bundles.count,
-                       sizeof(*reduction->parts), bundles.budget, err);
+    bool ok =
+        site_groups_of(set, &bundles, &reduction->groups, err) &&
+        vec_reserve(reduction->parts, reduction->part_capacity, bundles.count, bundles.budget, err);
     for (size_t i = 0; ok && i < bundles.count; i++)
         ok = add_part(reduction, &bundles.items[i], err);
     live_bundles_release(&bundles);
@@ -145,10 +145,8 @@ static bool add_stack(struct reduction *reduction, struct diff_site *site, const
     struct diff_stack made = {.bytes = 0};
     if (!translate_stack(&reduction->translation, part->stack, false, &made.stack, err) ||
         !translate_stack(&reduction->translation, part->stack, true, &made.bare, err) ||
-        !vec_grow((void **)&side->stacks, &side->stack_capacity, side->stack_count + 1,
-                  sizeof(*side->stacks), side->budget, err))
+        !vec_push(side->stacks, side->stack_count, side->stack_capacity, side->budget, err, made))
         return false;
-    side->stacks[side->stack_count++] = made;
     site->stack_count++;
     return true;
 }
@@ -186,8 +184,7 @@ static bool make_sites(struct reduction *reduction, struct error *err)
 {
     struct diff_side *side = reduction->side;
     size_t count = reduction->groups.count, next = 0;
-    if (!vec_grow((void **)&side->sites, &side->site_capacity, count + 1, sizeof(*side->sites),
-                  side->budget, err))
+    if (!vec_reserve(side->sites, side->site_capacity, count + 1, side->budget, err))
         return false;
     for (size_t i = 0; i < count; i++)
         if (!add_site(reduction, (uint32_t)i, &next, err))
@@ -212,8 +209,8 @@ static bool take_settings(struct reduction *reduction, const struct snapshot *sn
                           struct error *err)
 {
     struct diff_side *side = reduction->side;
-    if (!vec_grow((void **)&side->settings, &side->setting_capacity, snapshot->setting_count,
-                  sizeof(*side->settings), side->budget, err))
+    if (!vec_reserve(side->settings, side->setting_capacity, snapshot->setting_count, side->budget,
+                     err))
         return false;
     for (size_t i = 0; i < snapshot->setting_count; i++) {
         struct diff_setting *setting = &side->settings[i];

@@ -70,8 +70,8 @@ bool translate_stack(struct translation *translation, stack_id id, bool bare, st
                      struct error *err)
 {
     struct stack stack = symbols_stack_at(translation->from, id);
-    if (!vec_grow((void **)&translation->scratch, &translation->scratch_capacity, stack.count,
-                  sizeof(*translation->scratch), translation->budget, err))
+    if (!vec_reserve(translation->scratch, translation->scratch_capacity, stack.count,
+                     translation->budget, err))
         return false;
     for (size_t i = 0; i < stack.count; i++)
         if (!translate_frame(translation, stack.frames[i], bare, &translation->scratch[i], err))

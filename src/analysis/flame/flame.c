@@ -109,8 +109,8 @@ static bool descend_forward(struct builder *builder, const struct flame_sample *
     }
     if (!descend_stack(builder, sample->forward, node, err) ||
         !descend_to(builder, FLAME_WORD, FLAME_ITS_BACKWARD, node, err) ||
-        !vec_grow((void **)&builder->forward_ends, &builder->end_capacity, builder->end_count + 1,
-                  sizeof(*builder->forward_ends), budget, err) ||
+        !vec_reserve(builder->forward_ends, builder->end_capacity, builder->end_count + 1, budget,
+                     err) ||
         !idtable_reserve(&builder->ends, budget, err))
         return false;
     idtable_insert(&builder->ends, tag, (uint32_t)builder->end_count);
@@ -149,11 +149,9 @@ static bool mark(struct builder *builder, uint32_t node, uint32_t category, uint
 {
     if (!builder->flame->options.with_categories)
         return true;
-    if (!vec_grow((void **)&builder->marks, &builder->mark_capacity, builder->mark_count + 1,
-                  sizeof(*builder->marks), builder->flame->budget, err))
-        return false;
-    builder->marks[builder->mark_count++] = (struct flame_mark){weight, node, (uint8_t)category};
-    return true;
+    return vec_push(builder->marks, builder->mark_count, builder->mark_capacity,
+                    builder->flame->budget, err,
+                    (struct flame_mark){weight, node, (uint8_t)category});
 }
 
 static bool add_sample(struct builder *builder, const struct flame_sample *sample, uint64_t weight,
@@ -266,7 +264,7 @@ struct flame *flame_build(const struct timeline *timeline, struct site_table *si
 {
     struct flame *flame = calloc(1, sizeof(*flame));
     if (!flame) {
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     *flame = (struct flame){.options = *options,

@@ -23,9 +23,8 @@ static bool order_children(struct flame *flame, struct error *err)
 {
     struct place *places = NULL;
     size_t capacity = 0, count = flame->node_count - 1;
-    if (!vec_grow((void **)&flame->children, &flame->children_capacity, count + 1,
-                  sizeof(*flame->children), flame->budget, err) ||
-        !vec_grow((void **)&places, &capacity, count + 1, sizeof(*places), flame->budget, err))
+    if (!vec_reserve(flame->children, flame->children_capacity, count + 1, flame->budget, err) ||
+        !vec_reserve(places, capacity, count + 1, flame->budget, err))
         return false;
     for (size_t i = 0; i < count; i++)
         places[i] =
@@ -68,10 +67,9 @@ bool flame_order_categories(struct flame *flame, const struct flame_mark *marks,
     uint64_t *sums = NULL, *most = NULL;
     size_t sums_capacity = 0, most_capacity = 0, nodes = flame->node_count;
     bool used[CATEGORY_LIMIT] = {false};
-    bool ok = vec_grow((void **)&flame->category, &flame->category_capacity, nodes,
-                       sizeof(*flame->category), flame->budget, err) &&
-              vec_grow((void **)&sums, &sums_capacity, nodes, sizeof(*sums), flame->budget, err) &&
-              vec_grow((void **)&most, &most_capacity, nodes, sizeof(*most), flame->budget, err);
+    bool ok = vec_reserve(flame->category, flame->category_capacity, nodes, flame->budget, err) &&
+              vec_reserve(sums, sums_capacity, nodes, flame->budget, err) &&
+              vec_reserve(most, most_capacity, nodes, flame->budget, err);
     if (ok) {
         memset(flame->category, CATEGORY_UNKNOWN, nodes);
         memset(most, 0, nodes * sizeof(*most));

@@ -38,10 +38,8 @@ bool flame_paths_init(struct flame_paths *paths, struct flame *flame, struct err
         .seed = hash_seed(),
         .budget = flame->budget,
     };
-    if (!vec_grow((void **)&made.views, &made.view_capacity, frames + 1, sizeof(*made.views),
-                  made.budget, err) ||
-        !vec_grow((void **)&made.spans, &made.span_capacity, stacks + 1, sizeof(*made.spans),
-                  made.budget, err)) {
+    if (!vec_reserve(made.views, made.view_capacity, frames + 1, made.budget, err) ||
+        !vec_reserve(made.spans, made.span_capacity, stacks + 1, made.budget, err)) {
         flame_paths_release(&made);
         return false;
     }
@@ -71,8 +69,8 @@ bool flame_paths_frame(struct flame_paths *paths, enum flame_kind kind, uint32_t
             *frame = found;
             return true;
         }
-    if (!vec_grow((void **)&flame->frames, &flame->frame_capacity, flame->frame_count + 1,
-                  sizeof(*flame->frames), paths->budget, err) ||
+    if (!vec_reserve(flame->frames, flame->frame_capacity, flame->frame_count + 1, paths->budget,
+                     err) ||
         !idtable_reserve(&paths->table, paths->budget, err))
         return false;
     *frame = (uint32_t)flame->frame_count;
@@ -97,8 +95,8 @@ static enum view view_python(const struct flame_paths *paths, frame_id id, bool 
     const struct symbols *symbols = site_table_symbols(paths->sites);
     struct frame frame = symbols_frame_at(symbols, id);
     struct text file = symbols_text(symbols, frame.file);
-    bool is_helper =
-        !is_user && frame_only_forwards_calls(file, path_classify(file), symbols_text(symbols, frame.name));
+    bool is_helper = !is_user && frame_only_forwards_calls(file, path_classify(file),
+                                                           symbols_text(symbols, frame.name));
     return is_helper && !paths->all_frames ? VIEW_HELPER : VIEW_SHOWN;
 }
 

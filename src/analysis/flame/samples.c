@@ -76,8 +76,8 @@ static bool read_clock(struct maker *maker, struct error *err)
         return error_set(err, STATUS_USAGE,
                          "the events of device %u carry no time: bytes times time is not known",
                          maker->samples->set.timeline->device);
-    if (!vec_grow((void **)&maker->clock, &maker->clock_capacity, trace->count + 1,
-                  sizeof(*maker->clock), maker->samples->bundles.budget, err))
+    if (!vec_reserve(maker->clock, maker->clock_capacity, trace->count + 1,
+                     maker->samples->bundles.budget, err))
         return false;
     int64_t now = first < trace->count ? trace_time(trace, first) : 0;
     for (size_t i = 0; i < trace->count; i++) {

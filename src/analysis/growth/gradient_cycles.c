@@ -13,11 +13,7 @@ static uint32_t annotated_end(const struct step_marks *marks, size_t *next, uint
 
 static bool add_cycle(struct cycles *cycles, struct cycle cycle, struct error *err)
 {
-    if (!vec_grow((void **)&cycles->items, &cycles->capacity, cycles->count + 1,
-                  sizeof(*cycles->items), cycles->budget, err))
-        return false;
-    cycles->items[cycles->count++] = cycle;
-    return true;
+    return vec_push(cycles->items, cycles->count, cycles->capacity, cycles->budget, err, cycle);
 }
 
 static bool find(struct cycles *cycles, const struct timeline *timeline,

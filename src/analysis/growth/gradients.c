@@ -33,11 +33,8 @@ static int compare_sizes(const void *a, const void *b)
 
 static bool add_size(struct finder *finder, uint64_t size, struct error *err)
 {
-    if (!vec_grow((void **)&finder->sizes, &finder->sizes_capacity, finder->size_count + 1,
-                  sizeof(*finder->sizes), finder->budget, err))
-        return false;
-    finder->sizes[finder->size_count++] = size;
-    return true;
+    return vec_push(finder->sizes, finder->size_count, finder->sizes_capacity, finder->budget, err,
+                    size);
 }
 
 /* Collects the sizes of allocations that are, or may be, parameters. */

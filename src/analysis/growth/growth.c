@@ -222,8 +222,7 @@ static bool compare_steps(struct builder *builder, struct error *err)
     struct candidate *candidates = NULL;
     size_t capacity = 0;
     struct budget *budget = builder->timeline->snapshot->budget;
-    bool ok = vec_grow((void **)&candidates, &capacity, builder->survivors.groups.count + 1,
-                       sizeof(*candidates), budget, err) &&
+    bool ok = vec_reserve(candidates, capacity, builder->survivors.groups.count + 1, budget, err) &&
               make_rows(builder, candidates, err);
     vec_free(candidates, capacity, sizeof(*candidates), budget);
     survivors_release(&builder->survivors);

@@ -62,10 +62,8 @@ static bool add(struct collector *collector, struct live live, uint32_t requeste
     const struct timeline *timeline = collector->timeline;
     const struct snapshot *snapshot = timeline->snapshot;
     size_t need = collector->count + 1;
-    if (!vec_grow((void **)&collector->items, &collector->items_capacity, need,
-                  sizeof(*collector->items), collector->budget, err) ||
-        !vec_grow((void **)&collector->waits, &collector->waits_capacity, need,
-                  sizeof(*collector->waits), collector->budget, err))
+    if (!vec_reserve(collector->items, collector->items_capacity, need, collector->budget, err) ||
+        !vec_reserve(collector->waits, collector->waits_capacity, need, collector->budget, err))
         return false;
     int64_t peak = timeline->active.peak_event;
     struct waiting *waiting = &collector->waits[collector->count];
@@ -208,10 +206,8 @@ static bool group_waits(struct pending_frees *pending, struct collector *collect
     size_t members_capacity = 0, sums_capacity = 0;
     set->items = collector->items;
     set->count = collector->count;
-    bool ok = vec_grow((void **)&members, &members_capacity, collector->count, sizeof(*members),
-                       collector->budget, err) &&
-              vec_grow((void **)&sums, &sums_capacity, collector->count, sizeof(*sums),
-                       collector->budget, err) &&
+    bool ok = vec_reserve(members, members_capacity, collector->count, collector->budget, err) &&
+              vec_reserve(sums, sums_capacity, collector->count, collector->budget, err) &&
               site_groups_make_members(set, &groups, members, err);
     if (ok) {
         for (size_t i = 0; i < collector->count; i++)

@@ -30,10 +30,8 @@ static bool add_survivor(struct survivors *survivors, struct live live, struct s
     if (life.first >= life.limit && !life.before)
         return true;
     size_t need = survivors->count + 1;
-    if (!vec_grow((void **)&survivors->items, &survivors->items_capacity, need,
-                  sizeof(*survivors->items), survivors->budget, err) ||
-        !vec_grow((void **)&survivors->lives, &survivors->lives_capacity, need,
-                  sizeof(*survivors->lives), survivors->budget, err))
+    if (!vec_reserve(survivors->items, survivors->items_capacity, need, survivors->budget, err) ||
+        !vec_reserve(survivors->lives, survivors->lives_capacity, need, survivors->budget, err))
         return false;
     live.size = live.size < WEIGHT_MOST ? live.size : WEIGHT_MOST;
     survivors->items[survivors->count] = live;

@@ -46,8 +46,8 @@ static int by_activations(const void *left, const void *right, void *rows_of)
 static bool rank_producers(struct layers_report *report, struct error *err)
 {
     const struct layer_trace *trace = report->trace;
-    if (!vec_grow((void **)&report->producers, &report->producer_capacity, trace->forward_count,
-                  sizeof(*report->producers), trace->budget, err))
+    if (!vec_reserve(report->producers, report->producer_capacity, trace->forward_count,
+                     trace->budget, err))
         return false;
     for (size_t i = 0; i < trace->count; i++)
         if (trace->rows[i].is_forward)
@@ -105,15 +105,15 @@ static bool build_modules(struct layers_report *report, struct error *err)
     const struct layer_trace *trace = report->trace;
     size_t names = symbols_string_count(trace->symbols), capacity = 0;
     uint32_t *of_name = NULL; /* by string id: the module's index plus one */
-    if (!vec_grow((void **)&of_name, &capacity, names, sizeof(*of_name), trace->budget, err))
+    if (!vec_reserve(of_name, capacity, names, trace->budget, err))
         return false;
     memset(of_name, 0, capacity * sizeof(*of_name));
     bool ok = true;
     for (size_t i = 0; ok && i < trace->count; i++) {
         uint32_t *index = &of_name[trace->rows[i].module_name];
         if (*index == 0) {
-            ok = vec_grow((void **)&report->modules, &report->module_capacity,
-                          report->module_count + 1, sizeof(*report->modules), trace->budget, err);
+            ok = vec_reserve(report->modules, report->module_capacity, report->module_count + 1,
+                             trace->budget, err);
             if (!ok)
                 break;
             report->modules[report->module_count++] =
@@ -156,8 +156,8 @@ static bool add_units(struct layers_report *report, bool *inside, struct error *
         inside[i] = true;
         if (node->params == 0)
             continue;
-        if (!vec_grow((void **)&report->shards, &report->shard_capacity, report->shard_count + 1,
-                      sizeof(*report->shards), report->trace->budget, err))
+        if (!vec_reserve(report->shards, report->shard_capacity, report->shard_count + 1,
+                         report->trace->budget, err))
             return false;
         int64_t saved = saved_per_rank(node->params, report->options.ranks);
         report->shards[report->shard_count++] =
@@ -181,8 +181,7 @@ static bool build_shards(struct layers_report *report, struct error *err)
 {
     size_t capacity = 0;
     bool *inside = NULL; /* by node: it is a block or lies in one */
-    if (!vec_grow((void **)&inside, &capacity, report->node_count, sizeof(*inside),
-                  report->trace->budget, err))
+    if (!vec_reserve(inside, capacity, report->node_count, report->trace->budget, err))
         return false;
     bool ok = add_units(report, inside, err);
     vec_free(inside, capacity, sizeof(*inside), report->trace->budget);
@@ -212,7 +211,7 @@ struct layers_report *layers_report_build(const struct layer_trace *trace,
 {
     struct layers_report *report = calloc(1, sizeof(*report));
     if (!report) {
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     report->trace = trace;

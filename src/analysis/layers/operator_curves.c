@@ -30,8 +30,8 @@ static bool rank_growths(struct curves_report *report, struct error *err)
     const struct operator_curves *curves = report->curves;
     if (curves->count < 2)
         return true;
-    if (!vec_grow((void **)&report->growths, &report->growth_capacity, curves->count - 1,
-                  sizeof(*report->growths), curves->budget, err))
+    if (!vec_reserve(report->growths, report->growth_capacity, curves->count - 1, curves->budget,
+                     err))
         return false;
     for (size_t i = 1; i < curves->count; i++)
         report->growths[report->growth_count++] = (struct curves_growth){
@@ -66,14 +66,13 @@ static bool make_spans(struct curves_report *report, struct error *err)
     size_t count = curves->marker_count, capacity = 0;
     struct operator_marker *markers = NULL;
     uint32_t end = (uint32_t)curves->count;
-    if (!vec_grow((void **)&report->spans, &report->span_capacity, count + 1,
-                  sizeof(*report->spans), curves->budget, err))
+    if (!vec_reserve(report->spans, report->span_capacity, count + 1, curves->budget, err))
         return false;
     if (count == 0) {
         add_span(report, STRING_EMPTY, 0, end);
         return true;
     }
-    if (!vec_grow((void **)&markers, &capacity, count, sizeof(*markers), curves->budget, err))
+    if (!vec_reserve(markers, capacity, count, curves->budget, err))
         return false;
     memcpy(markers, curves->markers, count * sizeof(*markers));
     qsort(markers, count, sizeof(*markers), by_place);
@@ -88,7 +87,7 @@ struct curves_report *curves_report_build(const struct operator_curves *curves, 
 {
     struct curves_report *report = calloc(1, sizeof(*report));
     if (!report) {
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     report->curves = curves;

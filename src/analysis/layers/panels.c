@@ -18,7 +18,7 @@ static bool open_panel(struct layer_panel *panel, size_t items, size_t most, str
     for (size_t pass = 0; pass < LAYER_PASSES; pass++) {
         panel->bytes[pass] = malloc((panel->columns + 1) * sizeof(*panel->bytes[pass]));
         if (!panel->bytes[pass])
-            return error_set(err, STATUS_LIMIT, "out of memory");
+            return error_out_of_memory(err);
         for (size_t c = 0; c < panel->columns; c++)
             panel->bytes[pass][c] = -1;
     }

@@ -20,8 +20,8 @@ static bool add_node(struct grower *grower, uint32_t parent, struct text compone
                      struct error *err)
 {
     struct layers_report *report = grower->report;
-    if (!vec_grow((void **)&report->nodes, &report->node_capacity, report->node_count + 1,
-                  sizeof(*report->nodes), report->trace->budget, err))
+    if (!vec_reserve(report->nodes, report->node_capacity, report->node_count + 1,
+                     report->trace->budget, err))
         return false;
     *id = (uint32_t)report->node_count++;
     report->nodes[*id] = (struct layers_node){.component = component,
@@ -93,8 +93,7 @@ static bool sum_up(struct layers_report *report, struct error *err)
 {
     size_t capacity = 0;
     int64_t *inner = NULL; /* parameters of all children */
-    if (!vec_grow((void **)&inner, &capacity, report->node_count, sizeof(*inner),
-                  report->trace->budget, err))
+    if (!vec_reserve(inner, capacity, report->node_count, report->trace->budget, err))
         return false;
     memset(inner, 0, capacity * sizeof(*inner));
     for (size_t i = report->node_count; i-- > 0;) {
@@ -166,8 +165,7 @@ static bool choose(struct layers_report *report, struct error *err)
 {
     size_t capacity = 0;
     uint32_t *order = NULL;
-    if (!vec_grow((void **)&order, &capacity, report->node_count, sizeof(*order),
-                  report->trace->budget, err))
+    if (!vec_reserve(order, capacity, report->node_count, report->trace->budget, err))
         return false;
     for (size_t i = 0; i < report->node_count; i++)
         order[i] = (uint32_t)i;

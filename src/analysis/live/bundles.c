@@ -31,8 +31,7 @@ static bool find_or_add(struct live_bundles *bundles, const struct live_bundle *
     while (idtable_next(&bundles->table, &probe, index))
         if (same(&bundles->items[*index], wanted))
             return true;
-    if (!vec_grow((void **)&bundles->items, &bundles->capacity, bundles->count + 1,
-                  sizeof(*bundles->items), bundles->budget, err) ||
+    if (!vec_reserve(bundles->items, bundles->capacity, bundles->count + 1, bundles->budget, err) ||
         !idtable_reserve(&bundles->table, bundles->budget, err))
         return false;
     *index = (uint32_t)bundles->count;

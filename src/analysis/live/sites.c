@@ -71,8 +71,7 @@ static bool group_add(const struct live_set *set, struct site_groups *groups, st
             return true;
         }
     }
-    if (!vec_grow((void **)&groups->items, &groups->capacity, groups->count + 1,
-                  sizeof(*groups->items), groups->budget, err) ||
+    if (!vec_reserve(groups->items, groups->capacity, groups->count + 1, groups->budget, err) ||
         !idtable_reserve(table, groups->budget, err))
         return false;
     bundle->group = (uint32_t)groups->count;
@@ -144,9 +143,8 @@ static bool make_keys(const struct live_set *set, const struct site_groups *grou
 {
     struct text *texts = NULL;
     size_t count = groups->count * NAMES, text_capacity = 0;
-    bool ok =
-        vec_grow((void **)&texts, &text_capacity, count, sizeof(*texts), groups->budget, err) &&
-        vec_grow((void **)ranks, capacity, count, sizeof(**ranks), groups->budget, err);
+    bool ok = vec_reserve(texts, text_capacity, count, groups->budget, err) &&
+              vec_grow((void **)ranks, capacity, count, sizeof(**ranks), groups->budget, err);
     for (size_t i = 0; ok && i < groups->count; i++) {
         keys[i] = sort_key_of(set, &groups->items[i], (uint32_t)i, &texts[i * NAMES]);
         keys[i].names = &(*ranks)[i * NAMES];
@@ -164,10 +162,8 @@ static bool sort_groups(const struct live_set *set, struct site_groups *groups, 
     struct site_group *sorted = NULL;
     uint32_t *ranks = NULL;
     size_t keys_capacity = 0, sorted_capacity = 0, ranks_capacity = 0;
-    bool ok = vec_grow((void **)&keys, &keys_capacity, groups->count, sizeof(*keys), groups->budget,
-                       err) &&
-              vec_grow((void **)&sorted, &sorted_capacity, groups->count, sizeof(*sorted),
-                       groups->budget, err) &&
+    bool ok = vec_reserve(keys, keys_capacity, groups->count, groups->budget, err) &&
+              vec_reserve(sorted, sorted_capacity, groups->count, groups->budget, err) &&
               make_keys(set, groups, keys, &ranks, &ranks_capacity, err);
     if (ok && groups->count > 0) {
         qsort(keys, groups->count, sizeof(*keys), compare_groups);
@@ -196,9 +192,7 @@ bool site_groups_of(const struct live_set *set, struct live_bundles *bundles,
     for (size_t i = 0; ok && i < bundles->count; i++)
         ok = group_add(set, &made, &table, &bundles->items[i], seed, err);
     idtable_release(&table, made.budget);
-    ok = ok &&
-         vec_grow((void **)&places, &places_capacity, made.count, sizeof(*places), made.budget,
-                  err) &&
+    ok = ok && vec_reserve(places, places_capacity, made.count, made.budget, err) &&
          sort_groups(set, &made, places, err);
     for (size_t i = 0; ok && i < bundles->count; i++)
         bundles->items[i].group = places[bundles->items[i].group];

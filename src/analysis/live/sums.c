@@ -68,7 +68,7 @@ static bool label_top(const struct live_set *set, struct part *parts, size_t cou
     if (!live_source_of(set, &set->items[parts[top].live], &source, err))
         return false;
     live_source_label(set, &source, NULL, true, &sum->top_label);
-    return !sum->top_label.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    return !sum->top_label.failed || error_out_of_memory(err);
 }
 
 /* The allocations of one sum. */
@@ -111,7 +111,7 @@ bool live_sums(const struct live_set *set, const struct phases *phases, live_tes
     struct part *room = NULL;
     struct budget *budget = set->timeline->snapshot->budget;
     size_t capacity = 0;
-    if (!vec_grow((void **)&room, &capacity, count * set->count + 1, sizeof(*room), budget, err))
+    if (!vec_reserve(room, capacity, count * set->count + 1, budget, err))
         return false;
     for (size_t k = 0; k < count; k++)
         parts[k].items = room + k * set->count;

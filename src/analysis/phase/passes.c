@@ -105,8 +105,8 @@ bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
 {
     *pattern = (struct pattern){.timeline = timeline, .old = old, .budget = old->budget};
     return find_staying_sizes(pattern, err) && count_steps(pattern, err) &&
-           vec_grow((void **)&pattern->change, &pattern->change_capacity,
-                    timeline->trace->count + 1, sizeof(*pattern->change), pattern->budget, err);
+           vec_reserve(pattern->change, pattern->change_capacity, timeline->trace->count + 1,
+                       pattern->budget, err);
 }
 
 void pattern_release(struct pattern *pattern)

@@ -66,7 +66,7 @@ static bool stack_phases_init(struct stack_phases *known, struct site_table *sit
 {
     *known = (struct stack_phases){.sites = sites};
     known->count = symbols_stack_count(site_table_symbols(sites));
-    if (!vec_grow((void **)&known->phases, &known->capacity, known->count, 1, budget, err))
+    if (!vec_reserve(known->phases, known->capacity, known->count, budget, err))
         return false;
     memset(known->phases, PHASE_UNASKED, known->count);
     known->phases[STACK_NONE] = PHASE_UNKNOWN;
@@ -201,8 +201,7 @@ static void sum_up(struct phases *phases)
 static bool make_guide(struct phases *phases, size_t items, struct error *err)
 {
     size_t count = items / PHASE_STRIDE + 1;
-    if (!vec_grow((void **)&phases->guide, &phases->guide_capacity, count, sizeof(*phases->guide),
-                  phases->budget, err))
+    if (!vec_reserve(phases->guide, phases->guide_capacity, count, phases->budget, err))
         return false;
     uint32_t run = 0;
     for (size_t i = 0; i < count; i++) {

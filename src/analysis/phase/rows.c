@@ -23,8 +23,7 @@ static void measure(struct phase_rows *rows, const struct timeline *timeline)
 static bool add_rows(struct phase_rows *rows, const struct timeline *timeline,
                      const struct phases *phases, const struct steps *steps, struct error *err)
 {
-    if (!vec_grow((void **)&rows->items, &rows->capacity, phases->count, sizeof(*rows->items),
-                  rows->budget, err))
+    if (!vec_reserve(rows->items, rows->capacity, phases->count, rows->budget, err))
         return false;
     for (size_t run = 0; run < phases->count; run++) {
         uint32_t first = phases->runs[run].first;

@@ -20,11 +20,8 @@ bool phases_append(struct phases *phases, uint32_t item, enum phase phase,
     }
     if (last && last->phase == phase)
         return true;
-    if (!vec_grow((void **)&phases->runs, &phases->runs_capacity, phases->count + 1,
-                  sizeof(*phases->runs), phases->budget, err))
-        return false;
-    phases->runs[phases->count++] = (struct phase_run){item, (uint16_t)phase, (uint16_t)evidence};
-    return true;
+    return vec_push(phases->runs, phases->count, phases->runs_capacity, phases->budget, err,
+                    (struct phase_run){item, (uint16_t)phase, (uint16_t)evidence});
 }
 
 void phases_release(struct phases *phases)

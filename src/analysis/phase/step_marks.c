@@ -21,8 +21,7 @@ static bool collect(struct edges *edges, const struct timeline *timeline,
                     struct annotation_range range, size_t prefix, bool numbered, struct error *err)
 {
     const struct snapshot *snapshot = timeline->snapshot;
-    if (!vec_grow((void **)&edges->items, &edges->capacity, range.count, sizeof(*edges->items),
-                  snapshot->budget, err))
+    if (!vec_reserve(edges->items, edges->capacity, range.count, snapshot->budget, err))
         return false;
     for (size_t i = 0; i < range.count; i++) {
         const struct annotation_row *row = &snapshot->annotations[range.items[i].index];
@@ -83,11 +82,7 @@ static bool add_mark(struct step_marks *marks, struct step_mark mark, struct err
         mark.begin = free_from;
     if (mark.end < mark.begin)
         mark.end = mark.begin;
-    if (!vec_grow((void **)&marks->items, &marks->capacity, marks->count + 1, sizeof(*marks->items),
-                  marks->budget, err))
-        return false;
-    marks->items[marks->count++] = mark;
-    return true;
+    return vec_push(marks->items, marks->count, marks->capacity, marks->budget, err, mark);
 }
 
 /* A START ends an open START, unless both have the same name. */

@@ -117,8 +117,7 @@ static bool add_marks_of_phase(struct finder *finder, enum phase phase, struct e
     for (size_t run = 0; run < phases->count; run++) {
         if (phases->runs[run].phase != (uint32_t)phase)
             continue;
-        if (!vec_grow((void **)&marks->items, &marks->capacity, marks->count + 1,
-                      sizeof(*marks->items), marks->budget, err))
+        if (!vec_reserve(marks->items, marks->capacity, marks->count + 1, marks->budget, err))
             return false;
         marks->items[marks->count++] =
             (struct step_mark){.begin = phases->runs[run].first,

@@ -32,16 +32,13 @@ bool pins_add(struct pins *pins, const struct layout_segment *segment, struct er
     }
     if (!block || block->size > segment->size / LEAST_SHARE)
         return true;
-    if (!vec_grow((void **)&pins->items, &pins->capacity, pins->count + 1, sizeof(*pins->items),
-                  pins->budget, err))
-        return false;
-    pins->items[pins->count++] = (struct pin){
-        .block_bytes = block->size,
-        .pinned_bytes = segment->size - block->size,
-        .addr = block->addr,
-        .owner = block->owner,
-    };
-    return true;
+    return vec_push(pins->items, pins->count, pins->capacity, pins->budget, err,
+                    (struct pin){
+                        .block_bytes = block->size,
+                        .pinned_bytes = segment->size - block->size,
+                        .addr = block->addr,
+                        .owner = block->owner,
+                    });
 }
 
 void pins_resolve_live(struct pins *pins, const struct live *live)
@@ -249,10 +246,8 @@ bool pin_rows_make(const struct pins *pins, const struct live_set *set, size_t m
     struct pin_rows made = {0};
     bool ok = true;
     if (pins->count > 0)
-        ok = vec_grow((void **)&keyed, &keyed_capacity, pins->count, sizeof(*keyed), pins->budget,
-                      err) &&
-             vec_grow((void **)&drafts, &drafts_capacity, pins->count, sizeof(*drafts),
-                      pins->budget, err) &&
+        ok = vec_reserve(keyed, keyed_capacity, pins->count, pins->budget, err) &&
+             vec_reserve(drafts, drafts_capacity, pins->count, pins->budget, err) &&
              fill(pins, set, most, keyed, drafts, &made, err);
     vec_free(keyed, keyed_capacity, sizeof(*keyed), pins->budget);
     vec_free(drafts, drafts_capacity, sizeof(*drafts), pins->budget);

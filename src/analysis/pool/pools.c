@@ -53,8 +53,7 @@ static bool find_row(struct pool_rows *rows, const struct pool_key *key, struct 
             return true;
         }
     }
-    if (!vec_grow((void **)&rows->items, &rows->capacity, rows->count + 1, sizeof(*rows->items),
-                  rows->budget, err) ||
+    if (!vec_reserve(rows->items, rows->capacity, rows->count + 1, rows->budget, err) ||
         !idtable_reserve(&rows->table, rows->budget, err))
         return false;
     idtable_insert(&rows->table, tag, (uint32_t)rows->count);

@@ -39,10 +39,10 @@ static bool take(void *self, const struct layout_segment *segment, struct error 
     bool is_whole = pool_segment_is_whole(segment);
     size_t pool;
     if (!pool_rows_add(&map->pools, segment, &pool, err) ||
-        !vec_grow((void **)&map->segments, &map->segment_capacity, map->segment_count + 1,
-                  sizeof(*map->segments), map->budget, err) ||
-        !vec_grow((void **)&map->spans, &map->span_capacity,
-                  map->span_count + segment->span_count + 1, sizeof(*map->spans), map->budget, err))
+        !vec_reserve(map->segments, map->segment_capacity, map->segment_count + 1, map->budget,
+                     err) ||
+        !vec_reserve(map->spans, map->span_capacity, map->span_count + segment->span_count + 1,
+                     map->budget, err))
         return false;
     map->segments[map->segment_count++] = (struct map_segment){.address = segment->address,
                                                                .first_span = map->span_count,
@@ -100,8 +100,8 @@ static bool settle_pools(struct segment_map *map, struct error *err)
     struct pool_key *keys = NULL;
     uint32_t *places = NULL;
     size_t place_capacity = 0;
-    bool ok = vec_grow((void **)&keys, &capacity, count, sizeof(*keys), map->budget, err) &&
-              vec_grow((void **)&places, &place_capacity, count, sizeof(*places), map->budget, err);
+    bool ok = vec_reserve(keys, capacity, count, map->budget, err) &&
+              vec_reserve(places, place_capacity, count, map->budget, err);
     for (size_t i = 0; ok && i < count; i++)
         keys[i] = map->pools.items[i].key;
     if (ok) {

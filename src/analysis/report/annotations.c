@@ -56,8 +56,7 @@ static bool collect(const struct timeline *timeline, int64_t time, struct marks 
         bool is_start = row->stage == ANNOTATION_START;
         if (is_start ? row->time_us > time : row->time_us >= time)
             continue;
-        if (!vec_grow((void **)&marks->items, &marks->capacity, marks->count + 1,
-                      sizeof(*marks->items), snapshot->budget, err))
+        if (!vec_reserve(marks->items, marks->capacity, marks->count + 1, snapshot->budget, err))
             return false;
         marks->items[marks->count++] =
             (struct mark){row->name, is_start, row->time_us, own.items[i].index};

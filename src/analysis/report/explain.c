@@ -66,7 +66,7 @@ static bool stack_fits(struct fitting *fitting, stack_id stack, bool *fits, stru
         buffer_clear(&fitting->label);
         site_label(fitting->sites, stack, &site, &fitting->label);
         if (fitting->label.failed)
-            return error_set(err, STATUS_LIMIT, "out of memory");
+            return error_out_of_memory(err);
         bool found = fitting->label.size > 0 && strstr(fitting->label.bytes, fitting->query->site);
         fitting->known[stack] = found ? 1 : 2;
     }
@@ -103,8 +103,7 @@ static bool find_all(struct explanation *made, const struct device_report *repor
                      struct fitting *fitting, struct error *err)
 {
     struct explained item;
-    bool ok = vec_grow((void **)&fitting->known, &fitting->capacity, fitting->count, 1,
-                       made->budget, err);
+    bool ok = vec_reserve(fitting->known, fitting->capacity, fitting->count, made->budget, err);
     if (ok)
         memset(fitting->known, 0, fitting->count);
     for (size_t i = 0; ok && i < report->timeline->preexisting_count; i++) {

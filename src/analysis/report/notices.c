@@ -201,7 +201,7 @@ bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, en
 {
     struct notice_list list = {.items = calloc(NOTICES_MOST, sizeof(struct notice)), .unit = unit};
     if (!list.items)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     no_events(&list, timeline);
     overflow(&list, timeline);
     no_stacks(&list, timeline);

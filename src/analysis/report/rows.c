@@ -104,8 +104,7 @@ static bool make_sites(struct builder *builder, size_t shown, struct error *err)
     const struct site_groups *groups = &builder->groups;
     struct device_report *report = builder->report;
     size_t most = shown + (groups->count - groups->placed) + 2; /* two remainders */
-    if (!vec_grow((void **)&report->sites, &report->site_capacity, most, sizeof(*report->sites),
-                  groups->budget, err))
+    if (!vec_reserve(report->sites, report->site_capacity, most, groups->budget, err))
         return false;
     for (size_t i = 0; i < shown; i++)
         if (!add_group(builder, &groups->items[i], err))
@@ -143,8 +142,8 @@ static bool add_largest(struct builder *builder, const struct live *live, struct
 static bool make_largest(struct builder *builder, size_t shown, struct error *err)
 {
     struct device_report *report = builder->report;
-    if (!vec_grow((void **)&report->largest, &report->largest_capacity, shown + 1,
-                  sizeof(*report->largest), builder->groups.budget, err))
+    if (!vec_reserve(report->largest, report->largest_capacity, shown + 1, builder->groups.budget,
+                     err))
         return false;
     for (size_t i = 0; i < shown; i++)
         if (!add_largest(builder, &builder->set->items[i], err))

@@ -33,7 +33,7 @@ static void do_file(void *self, size_t index, FILE *out)
     int fd;
     page.out = out;
     struct analyze_job job = {run->options, &page, run->inputs->paths[index], &progress};
-    bool ok = out || error_set(&result->err, STATUS_LIMIT, "out of memory");
+    bool ok = out || error_out_of_memory(&result->err);
     ok = ok && inputs_take(run->inputs, index, &fd, &result->err) &&
          analyze_file(&job, fd, &result->figures, &result->err);
     result->failed = !ok;
@@ -90,7 +90,7 @@ static bool compare(const struct run *run, struct error *err)
     fputs("\n\n", run->page.out);
     bool ok = rows && comparison_text(&run->page, rows, count);
     free(rows);
-    return ok || error_set(err, STATUS_LIMIT, "out of memory");
+    return ok || error_out_of_memory(err);
 }
 
 /* The status of the first file that failed. */

@@ -16,7 +16,7 @@ static bool take_layers_figures(const char *path, const struct layers_report *re
 {
     struct comparison_row *row = calloc(1, sizeof(*row));
     if (!row)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     *row = (struct comparison_row){.path = path,
                                    .no_device = true,
                                    .peak_bytes = report->allocated.bytes,
@@ -56,7 +56,7 @@ static bool analyze_layers(const struct analyze_job *job, struct input *input,
     if (ok && !render_layers(job, report)) {
         free(figures->rows);
         *figures = (struct file_figures){0};
-        ok = error_set(err, STATUS_LIMIT, "out of memory");
+        ok = error_out_of_memory(err);
     }
     layers_report_destroy(report);
     layer_trace_destroy(trace);
@@ -69,7 +69,7 @@ static bool take_curves_figures(const char *path, const struct curves_report *re
     const struct operator_curves *curves = report->curves;
     struct comparison_row *row = calloc(1, sizeof(*row));
     if (!row)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     *row = (struct comparison_row){.path = path, .no_device = true};
     if (curves->count > 0) {
         row->peak_bytes = curves->points[report->allocated].allocated;
@@ -96,7 +96,7 @@ static bool analyze_curves(const struct analyze_job *job, struct input *input,
                                    : curves_text(job->page, &analysis))) {
         free(figures->rows);
         *figures = (struct file_figures){0};
-        ok = error_set(err, STATUS_LIMIT, "out of memory");
+        ok = error_out_of_memory(err);
     }
     curves_report_destroy(report);
     operator_curves_destroy(curves);

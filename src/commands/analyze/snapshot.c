@@ -8,7 +8,7 @@
 
 static bool out_of_memory(struct error *err)
 {
-    return error_set(err, STATUS_LIMIT, "out of memory");
+    return error_out_of_memory(err);
 }
 
 static bool take_figures(const char *path, const struct capture *capture,

@@ -65,7 +65,7 @@ static bool add_limit(const struct reader *reader, const struct check_kind *kind
         return buffer_release(&argument),
                refuse(reader, "%s%s%.40s takes a size, such as \"70GiB\" or 1024", kind->name,
                       subject ? " " : "", subject ? subject : "");
-    bool ok = !argument.failed || error_set(reader->err, STATUS_LIMIT, "out of memory");
+    bool ok = !argument.failed || error_out_of_memory(reader->err);
     ok = ok && add(reader, kind, argument.bytes);
     buffer_release(&argument);
     return ok;

@@ -24,7 +24,7 @@ static bool build_timelines(struct capture *capture, const uint32_t *devices, si
 {
     capture->timelines = calloc(count ? count : 1, sizeof(capture->timelines[0]));
     if (!capture->timelines)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     for (size_t i = 0; i < count; i++) {
         struct timeline *timeline = timeline_build(capture->snapshot, devices[i], err);
         if (!timeline)

@@ -112,7 +112,7 @@ int input_open(const char *path, struct error *err)
     if (fd < 0 || note_opened(fd))
         return fd;
     close(fd);
-    error_set(err, STATUS_LIMIT, "out of memory");
+    error_out_of_memory(err);
     errno = ENOMEM;
     return -1;
 }
@@ -140,7 +140,7 @@ bool inputs_open(struct inputs *inputs, struct error *err)
 {
     inputs->opened = calloc(inputs->count, sizeof(*inputs->opened));
     if (!inputs->opened)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     for (size_t i = 0; i < inputs->count; i++)
         inputs->opened[i].fd = -1;
     raise_descriptor_limit();

@@ -22,7 +22,7 @@ static bool read_all(int fd, const char *path, size_t most, const char *what, st
         else if (errno != EINTR)
             return error_set(err, STATUS_IO, "%.120s: %s", path_name(path), strerror(errno));
     if (text->failed)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     if (text->size > most)
         return error_set(err, STATUS_USAGE, "%.120s: expected %s of at most %s", path_name(path),
                          what, units_bytes(size, (int64_t)most, UNIT_AUTO));

@@ -154,7 +154,7 @@ bool worker_pool_run(const struct pool_work *work, struct error *err)
     }
     free(threads);
     free(pool.pieces);
-    return ok || error_set(err, STATUS_LIMIT, "out of memory");
+    return ok || error_out_of_memory(err);
 }
 
 size_t worker_pool_cores(void)

@@ -35,7 +35,7 @@ static bool print(const struct diff_job *job, const struct layers_diff_report *r
         ok = layers_diff_text(job->page, report);
         break;
     }
-    return ok || error_set(err, STATUS_LIMIT, "out of memory");
+    return ok || error_out_of_memory(err);
 }
 
 static bool report(const struct diff_job *job, const struct layer_file files[2], struct error *err)

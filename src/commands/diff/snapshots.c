@@ -54,7 +54,7 @@ static bool reduce(struct comparison *comparison, const struct capture *capture,
                          "it holds no segments and no events: nothing was allocated");
     file->devices = calloc(capture->device_count, sizeof(*file->devices));
     if (!file->devices)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     for (size_t i = 0; i < capture->device_count; i++) {
         if (!diff_side_make(&file->devices[i], capture->timelines[i], capture->sites, &options,
                             comparison->symbols, &comparison->budget, err))
@@ -132,7 +132,7 @@ static bool pair_devices(struct comparison *comparison, struct error *err)
     comparison->pairs = calloc(most, sizeof(*comparison->pairs));
     comparison->views = calloc(most, sizeof(*comparison->views));
     if (!comparison->pairs || !comparison->views)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     bool chosen = comparison->job->settings->devices[0] != ALL_DEVICES;
     for (size_t i = 0; !chosen && i < a->count; i++) {
         const struct diff_side *other = find_device(b, a->devices[i].device);
@@ -186,7 +186,7 @@ static bool print(const struct diff_job *job, const struct diff_report *report, 
         ok = diff_text(job->page, report);
         break;
     }
-    return ok || error_set(err, STATUS_LIMIT, "out of memory");
+    return ok || error_out_of_memory(err);
 }
 
 static bool report(struct comparison *comparison, struct error *err)

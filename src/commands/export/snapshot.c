@@ -84,7 +84,7 @@ bool export_snapshot(const struct export_job *job, int fd, struct error *err)
     if (!capture_open(&capture, fd, &whole, job->progress, err))
         return false;
     struct excerpt *excerpts = calloc(capture.device_count + 1, sizeof(*excerpts));
-    bool ok = excerpts || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = excerpts || error_out_of_memory(err);
     ok = ok && write_excerpts(job, &capture, excerpts, err);
     free(excerpts);
     capture_close(&capture);

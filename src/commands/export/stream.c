@@ -37,8 +37,7 @@ static bool cover(struct stream *stream, uint32_t device, struct error *err)
     if (device >= LOADER_MAX_DEVICES)
         return error_set(err, STATUS_LIMIT, "a trace of device %u: at most %d devices are read",
                          device, LOADER_MAX_DEVICES);
-    if (!vec_grow((void **)&stream->traces, &stream->capacity, (size_t)device + 1,
-                  sizeof(*stream->traces), stream->budget, err))
+    if (!vec_reserve(stream->traces, stream->capacity, (size_t)device + 1, stream->budget, err))
         return false;
     for (; stream->trace_count <= device; stream->trace_count++) {
         struct stream_trace *trace = &stream->traces[stream->trace_count];

@@ -42,7 +42,7 @@ bool plot_candidates_make(struct plot_candidates *candidates, const struct plot_
             add(candidates, plot_kind_for(file));
     void *shared = mmap(NULL, sizeof(*candidates->chosen), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    bool ok = shared != MAP_FAILED || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = shared != MAP_FAILED || error_out_of_memory(err);
     candidates->chosen = ok ? shared : NULL;
     for (size_t i = 0; ok && i < candidates->count; i++)
         ok = fill(&candidates->items[i], options, err);

@@ -56,7 +56,7 @@ static enum status read_input(void *self)
     bool drawn = draw_data(reading, &load, &err);
     if (drawn &&
         (fflush(reading->settings) != 0 || (reading->notes && fflush(reading->notes) != 0)))
-        drawn = error_set(&err, STATUS_LIMIT, "out of memory");
+        drawn = error_out_of_memory(&err);
     watch_end(&watch);
     if (!drawn)
         return complain_error(reading->inputs->paths[load.input], &err);

@@ -68,7 +68,7 @@ static bool take_panels(const struct plot_load *load, struct layer_panels *panel
                                   .active = malloc(count * sizeof(*sampling->active)),
                                   .reserved = malloc(count * sizeof(*sampling->reserved))};
     if (!sampling->edges || !sampling->active || !sampling->reserved)
-        return error_set(err, STATUS_LIMIT, "out of memory"); /* released with the others */
+        return error_out_of_memory(err); /* released with the others */
     for (size_t c = 0; c < count; c++) {
         const int64_t *const *a = (const int64_t *const *)allocated->bytes;
         const int64_t *const *r = (const int64_t *const *)reserved->bytes;

@@ -103,7 +103,7 @@ static bool add_embedded(const char *name, struct buffer *text, struct error *er
     if (!row->name)
         return error_set(err, STATUS_IO, "there is no template %s", name);
     buffer_add(text, (const char *)row->bytes, row->size);
-    return !text->failed || error_set(err, STATUS_LIMIT, "out of memory");
+    return !text->failed || error_out_of_memory(err);
 }
 
 static bool add_template(const char *name, struct buffer *text, struct error *err)

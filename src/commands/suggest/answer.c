@@ -15,7 +15,7 @@ static struct suggest_subject subject_of(const struct suggest_run *run)
 
 static bool printed(bool ok, struct error *err)
 {
-    return ok || error_set(err, STATUS_LIMIT, "out of memory");
+    return ok || error_out_of_memory(err);
 }
 
 static bool parse_times(const struct suggest_run *run, struct layer_times *times, struct error *err)

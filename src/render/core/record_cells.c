@@ -24,8 +24,7 @@ const struct text *record_cells_make(struct record_cells *cells, struct record_w
                                      uint32_t id, const char *bytes, size_t size, struct error *err)
 {
     size_t before = cells->capacity;
-    if (!vec_grow((void **)&cells->items, &cells->capacity, (size_t)id + 1, sizeof(*cells->items),
-                  cells->arena.budget, err))
+    if (!vec_reserve(cells->items, cells->capacity, (size_t)id + 1, cells->arena.budget, err))
         return NULL;
     memset(cells->items + before, 0, (cells->capacity - before) * sizeof(*cells->items));
     struct text cell = record_cell_of(records, bytes, size);

@@ -81,7 +81,7 @@ bool records_begin(struct record_writer *records, FILE *out, enum record_format 
 {
     char *bytes = malloc(BUFFER_SIZE);
     if (!bytes)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     *records =
         (struct record_writer){.out = out, .format = format, .name = type->name, .bytes = bytes};
     records->columns = fields_in_order(type, FIELDS_AS_CELLS, records->fields);
@@ -106,7 +106,7 @@ void records_release(struct record_writer *records)
 static bool is_well(const struct record_writer *records, struct error *err)
 {
     if (records->no_memory)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     if (records->write_errno)
         return error_set(err, STATUS_IO, "cannot write: %s", strerror(records->write_errno));
     return true;

@@ -206,10 +206,10 @@ static bool make_room(struct dumper *dumper, struct error *err)
 {
     size_t strings = symbols_string_count(dumper->values->symbols);
     /* one more for an empty tuple, which counts for nothing there */
-    if (!vec_grow((void **)&dumper->levels, &dumper->level_capacity, dumper->refs.depth + 1,
-                  sizeof(dumper->levels[0]), dumper->budget, err) ||
-        !vec_grow((void **)&dumper->last_dict, &dumper->last_dict_capacity, strings + 1,
-                  sizeof(dumper->last_dict[0]), dumper->budget, err))
+    if (!vec_reserve(dumper->levels, dumper->level_capacity, dumper->refs.depth + 1, dumper->budget,
+                     err) ||
+        !vec_reserve(dumper->last_dict, dumper->last_dict_capacity, strings + 1, dumper->budget,
+                     err))
         return false;
     memset(dumper->last_dict, 0, strings * sizeof(dumper->last_dict[0]));
     return true;
@@ -224,7 +224,7 @@ bool dump_json(FILE *out, const struct dump *dump, struct budget *budget, struct
     bool ok = make_room(&dumper, err);
     if (ok) {
         put_line(&dumper, dump);
-        ok = !dumper.json.failed || error_set(err, STATUS_LIMIT, "out of memory");
+        ok = !dumper.json.failed || error_out_of_memory(err);
     }
     json_writer_release(&dumper.json);
     vec_free(dumper.levels, dumper.level_capacity, sizeof(dumper.levels[0]), budget);

@@ -93,11 +93,9 @@ static bool visit(struct dump_refs *refs, const struct values *values, struct vi
     count(&refs->nodes[index]);
     if (refs->nodes[index] == SHARED)
         return true;
-    if (visits->depth == visits->capacity &&
-        !vec_grow((void **)&visits->items, &visits->capacity, visits->depth + 1,
-                  sizeof(visits->items[0]), refs->budget, err))
+    if (!vec_push(visits->items, visits->depth, visits->capacity, refs->budget, err,
+                  (struct visit){.node = index}))
         return false;
-    visits->items[visits->depth++] = (struct visit){.node = index};
     if (visits->depth > refs->depth)
         refs->depth = visits->depth;
     return true;
@@ -152,10 +150,8 @@ bool dump_refs_build(struct dump_refs *refs, const struct values *values, value 
 {
     struct dump_refs built = {.budget = budget};
     size_t node_count = values->count, text_count = symbols_string_count(values->symbols);
-    bool ok = vec_grow((void **)&built.nodes, &built.node_capacity, node_count + 1,
-                       sizeof(built.nodes[0]), budget, err) &&
-              vec_grow((void **)&built.texts, &built.text_capacity, text_count + 1,
-                       sizeof(built.texts[0]), budget, err);
+    bool ok = vec_reserve(built.nodes, built.node_capacity, node_count + 1, budget, err) &&
+              vec_reserve(built.texts, built.text_capacity, text_count + 1, budget, err);
     if (ok) {
         memset(built.nodes, 0, node_count * sizeof(built.nodes[0]));
         memset(built.texts, 0, text_count * sizeof(built.texts[0]));

@@ -13,7 +13,7 @@ static bool make_site(struct export_sheet *sheet, stack_id stack, struct error *
         return false;
     site_label(sheet->sites, stack, &site, &label);
     struct text op = symbols_text(site_table_symbols(sheet->sites), site.op);
-    bool ok = !label.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = !label.failed || error_out_of_memory(err);
     ok = ok &&
          record_cells_make(&sheet->labels, &sheet->records, stack, label.bytes, label.size, err) &&
          record_cells_make(&sheet->operators, &sheet->records, stack, op.bytes, op.size, err);
@@ -61,7 +61,7 @@ bool export_put_source_label(struct record_writer *records, const struct live_so
     if (source->source != SOURCE_FORWARD)
         return export_put_label(records, source->shown, err);
     live_source_label(sheet_of(records)->set, source, NULL, false, &label);
-    bool ok = !label.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = !label.failed || error_out_of_memory(err);
     if (ok)
         record_text(records, label.bytes, label.size);
     buffer_release(&label);

@@ -63,7 +63,7 @@ bool pickler_begin(struct pickler *pickle, FILE *out, const struct symbols *symb
     static const char header[] = {(char)OP_PROTO, 4};
     char *frame = malloc(FRAME_ROOM);
     if (!frame)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     *pickle = (struct pickler){.out = out, .symbols = symbols, .budget = budget, .frame = frame};
     write_out(pickle, header, sizeof(header));
     return true;
@@ -87,7 +87,7 @@ void pickler_release(struct pickler *pickle)
 bool pickler_is_well(const struct pickler *pickle, struct error *err)
 {
     if (pickle->no_memory)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     if (pickle->write_errno)
         return error_set(err, STATUS_IO, "cannot write: %s", strerror(pickle->write_errno));
     return true;

@@ -66,8 +66,7 @@ static uint32_t *memo_at(struct pickler *pickle, struct pickler_memo *memo, uint
                          struct error *err)
 {
     size_t before = memo->capacity;
-    if (!vec_grow((void **)&memo->items, &memo->capacity, (size_t)id + 1, sizeof(*memo->items),
-                  pickle->budget, err))
+    if (!vec_reserve(memo->items, memo->capacity, (size_t)id + 1, pickle->budget, err))
         return NULL;
     memset(memo->items + before, 0, (memo->capacity - before) * sizeof(*memo->items));
     return &memo->items[id];

@@ -17,7 +17,7 @@ static bool put_group(struct export_sheet *sheet, const struct live_set *set,
     if (group->source.source == SOURCE_FORWARD || row.stack != STACK_NONE)
         live_source_label(set, &group->source, NULL, false, &label);
     row.label.full = label.size > 0 ? label.bytes : NULL;
-    bool ok = !label.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = !label.failed || error_out_of_memory(err);
     ok = ok && export_row(sheet, &row, err);
     buffer_release(&label);
     return ok;

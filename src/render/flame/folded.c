@@ -19,8 +19,7 @@ static bool texts_init(struct texts *texts, const struct flame *flame, struct er
 {
     *texts = (struct texts){.flame = flame};
     arena_init(&texts->arena, flame->budget);
-    if (!vec_grow((void **)&texts->of_frame, &texts->capacity, flame->frame_count + 1,
-                  sizeof(*texts->of_frame), flame->budget, err))
+    if (!vec_reserve(texts->of_frame, texts->capacity, flame->frame_count + 1, flame->budget, err))
         return false;
     memset(texts->of_frame, 0, texts->capacity * sizeof(*texts->of_frame));
     return true;
@@ -45,7 +44,7 @@ static const char *text_of(struct texts *texts, uint32_t frame, struct error *er
     flame_label(texts->flame, frame, &texts->label);
     escape_folded(&texts->escaped, texts->label.bytes, texts->label.size);
     if (texts->label.failed || texts->escaped.failed) {
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
         return NULL;
     }
     char *kept = arena_alloc(&texts->arena, texts->escaped.size + 1, err);
@@ -79,7 +78,7 @@ static bool put_graph(FILE *out, struct texts *texts, const char *root, struct e
             fprintf(out, " %" PRIu64 "\n", node->self);
         }
     }
-    return !texts->line.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    return !texts->line.failed || error_out_of_memory(err);
 }
 
 bool flame_folded(FILE *out, const struct flame_graphs *graphs, struct error *err)

@@ -132,5 +132,5 @@ bool flame_speedscope(FILE *out, const struct flame_graphs *graphs, struct error
     json_put_close(&json, '}');
     bool ok = json_writer_finish(&json) && !text.failed;
     buffer_release(&text);
-    return ok || error_set(err, STATUS_LIMIT, "out of memory");
+    return ok || error_out_of_memory(err);
 }

@@ -167,7 +167,7 @@ bool html_put_data(FILE *out, const struct html_page *page, struct error *err)
     if (ok) {
         json_writer_init(&json, out);
         emit_page(&json, &(struct html_numbers){page, &stacks});
-        ok = !json.failed || error_set(err, STATUS_LIMIT, "out of memory");
+        ok = !json.failed || error_out_of_memory(err);
         json_writer_release(&json);
     }
     html_stacks_release(&stacks);

@@ -7,8 +7,7 @@
 #include "render/core/escape.h"
 
 #define GROW(stacks, array, capacity, need)                                                        \
-    vec_grow((void **)&(stacks)->array, &(stacks)->capacity, need, sizeof(*(stacks)->array),       \
-             (stacks)->budget, err)
+    vec_reserve((stacks)->array, (stacks)->capacity, need, (stacks)->budget, err)
 
 static const char *text_at(const struct html_stacks *stacks, size_t text, size_t *size)
 {
@@ -42,7 +41,7 @@ static bool add_shown(struct html_stacks *stacks, const char *bytes, size_t size
         return false;
     buffer_add(&stacks->text, bytes, size);
     if (stacks->text.failed)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     *text = (uint32_t)stacks->text_count;
     stacks->text_ends[stacks->text_count++] = stacks->text.size;
     idtable_insert(&stacks->by_text, tag, *text);
@@ -69,7 +68,7 @@ static bool add_text(struct html_stacks *stacks, struct text text, bool is_file,
     escape_text(&shown, part.bytes, part.size);
     if (part.size < text.size && !is_file)
         buffer_puts(&shown, dots);
-    bool ok = !shown.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = !shown.failed || error_out_of_memory(err);
     ok = ok && add_shown(stacks, shown.size ? shown.bytes : "", shown.size, id, err);
     buffer_release(&shown);
     return ok;
@@ -127,7 +126,7 @@ static bool fill(struct html_stacks *stacks, struct html_stack *made, const stru
     if (!site_of(page->sites, id, &site, err))
         return false;
     site_label(page->sites, id, &site, &label);
-    bool ok = !label.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = !label.failed || error_out_of_memory(err);
     ok = ok && add_text(stacks, (struct text){label.bytes, label.size}, false, &made->label, err);
     buffer_release(&label);
     made->first = (uint32_t)stacks->stacked_count;
@@ -212,7 +211,7 @@ bool html_stacks_make(struct html_stacks *stacks, const struct html_page *page, 
     memset(stacks->frame_ids, 0, (frames + 1) * sizeof(*stacks->frame_ids));
     memset(stacks->stack_ids, 0, (stack_ids + 1) * sizeof(*stacks->stack_ids));
     struct place *places = calloc(page->bands->count + 1, sizeof(*places));
-    bool ok = places || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = places || error_out_of_memory(err);
     ok = ok && add_unrecorded(stacks, err) && add_bands(stacks, page, places, err);
     free(places);
     return ok;

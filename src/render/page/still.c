@@ -22,7 +22,7 @@ bool html_put_text(FILE *out, const char *bytes, size_t size, struct error *err)
 {
     struct buffer text = BUFFER_INIT;
     escape_markup(&text, bytes, size);
-    bool ok = !text.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = !text.failed || error_out_of_memory(err);
     if (ok && text.size > 0)
         fwrite(text.bytes, 1, text.size, out);
     buffer_release(&text);

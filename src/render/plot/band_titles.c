@@ -69,7 +69,7 @@ static bool describe(const struct plot_timeline *plot, const struct band *band, 
     add_moment(&plot->time, "allocated", born, "before the trace", out);
     add_moment(&plot->time, "freed", freed, "not in the trace", out);
     add_age(&plot->time, born, freed, out);
-    return !out->failed || error_set(err, STATUS_LIMIT, "out of memory");
+    return !out->failed || error_out_of_memory(err);
 }
 
 /* Where plot_bands_write() and frame.gp put the band: it begins and ends with its left side. */

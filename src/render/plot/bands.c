@@ -73,7 +73,7 @@ static bool put_label(const struct plot_timeline *plot, const struct band *band,
     buffer_printf(&text, "%s ", size);
     if (ok && letters > text.size)
         escape_plot(&text, label.bytes, label.size, letters - text.size);
-    ok = ok && (!text.failed || error_set(err, STATUS_LIMIT, "out of memory"));
+    ok = ok && (!text.failed || error_out_of_memory(err));
     if (ok)
         fputs(text.bytes, out);
     buffer_release(&label);

@@ -169,7 +169,7 @@ static bool note_titles(const struct plot_categories *plot, const uint8_t *shown
         buffer_clear(&title);
         buffer_printf(&title, "%s\nat most %s", name, size_text(size, most));
         buffer_printf(&title, "\n%s at the peak", peak_size(plot, shown[i], size));
-        ok = title.failed ? error_set(err, STATUS_LIMIT, "out of memory")
+        ok = title.failed ? error_out_of_memory(err)
                           : svg_titles_note(plot->notes, &area, &title, err);
     }
     buffer_release(&title);

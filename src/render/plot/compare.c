@@ -159,7 +159,7 @@ static bool put_name(const struct plot_comparison *plot, size_t k, size_t common
     escape_plot(&escaped, tail, strlen(tail), NAME_BYTES);
     if (escaped.size > 0)
         text_fit(&name, escaped.bytes, escaped.size, NAME_LETTERS, CUT_START);
-    bool ok = (!escaped.failed && !name.failed) || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = (!escaped.failed && !name.failed) || error_out_of_memory(err);
     if (ok)
         fprintf(script,
                 "name[%zu] = '%s'; peak[%zu] = '%s'; size[%zu] = '%s'; colour[%zu] = 0x%06X\n",

@@ -126,7 +126,7 @@ static bool put_titles(FILE *script, const struct plot_flame *plot,
         plot_put_words(script, plot->look, plot_flame_margins, text,
                        note.size > 0 ? note.bytes : "");
     buffer_release(&note);
-    return ok || error_set(err, STATUS_LIMIT, "out of memory");
+    return ok || error_out_of_memory(err);
 }
 
 static bool write_all(const struct plot_flame *plot, FILE *const files[], struct error *err)

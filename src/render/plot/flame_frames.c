@@ -109,7 +109,7 @@ static bool note_frame(const struct plot_flame *plot, const struct tag *tag,
                           plot_flame_margins.left +
                               frame_end(layout, tag->from, tag->bytes) / layout->pixel,
                           top, top + ROW_PART * layout->row};
-    bool ok = title.failed ? error_set(err, STATUS_LIMIT, "out of memory")
+    bool ok = title.failed ? error_out_of_memory(err)
                            : svg_titles_note_box(plot->notes, &box, &title, err);
     buffer_release(&title);
     return ok;
@@ -170,7 +170,7 @@ bool plot_flame_frames(const struct plot_flame *plot, const struct flame_layout 
         put_label(files[FLAME_LABELS], &tag, &text, cut_of(flame, node->frame));
     }
     if (ok && text.failed)
-        ok = error_set(err, STATUS_LIMIT, "out of memory");
+        ok = error_out_of_memory(err);
     buffer_release(&text);
     return ok;
 }

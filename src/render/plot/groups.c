@@ -33,8 +33,7 @@ static bool allocate(struct plot_groups *groups, const struct timeline *timeline
     groups->owned_preexisting = calloc(timeline->preexisting_count + 1, 1);
     groups->of_lifetime = groups->owned_lifetime;
     groups->of_preexisting = groups->owned_preexisting;
-    return (groups->owned_lifetime && groups->owned_preexisting) ||
-           error_set(err, STATUS_LIMIT, "out of memory");
+    return (groups->owned_lifetime && groups->owned_preexisting) || error_out_of_memory(err);
 }
 
 void plot_groups_release(struct plot_groups *groups)
@@ -72,7 +71,7 @@ static bool make_classes(struct plot_groups *groups, const struct timeline *time
         groups->colour[i] = sizes[i].colour;
         groups->name[i] = strdup(sizes[i].name);
         if (!groups->name[i])
-            return error_set(err, STATUS_LIMIT, "out of memory");
+            return error_out_of_memory(err);
     }
     return true;
 }
@@ -89,7 +88,7 @@ static bool make_categories(struct plot_groups *groups, const struct categories 
         groups->colour[groups->order[i]] = plot_category_colour(groups->order[i]);
         groups->name[groups->order[i]] = strdup(name);
         if (!groups->name[groups->order[i]])
-            return error_set(err, STATUS_LIMIT, "out of memory");
+            return error_out_of_memory(err);
     }
     return true;
 }
@@ -108,7 +107,7 @@ static bool add_label(const struct plot_timeline *plot, stack_id stack, struct b
     if (!site_of(plot->sites, stack, &site, err))
         return false;
     site_label_long(plot->sites, stack, &site, 0, true, label);
-    return !label->failed || error_set(err, STATUS_LIMIT, "out of memory");
+    return !label->failed || error_out_of_memory(err);
 }
 
 bool plot_band_site(const struct plot_timeline *plot, const struct band *band, struct buffer *label,
@@ -119,7 +118,7 @@ bool plot_band_site(const struct plot_timeline *plot, const struct band *band, s
         !preexisting_is_older(&timeline->preexisting[band->index]))
         return add_label(plot, band->stack, label, err);
     buffer_puts(label, "allocated before recording began");
-    return !label->failed || error_set(err, STATUS_LIMIT, "out of memory");
+    return !label->failed || error_out_of_memory(err);
 }
 
 /* Those of no rank are above all, beyond the number that is for what is not explained. */
@@ -143,11 +142,11 @@ static bool name_sites(struct plot_groups *groups, const struct plot_timeline *p
         }
         groups->name[i] = label.bytes;
         if (label.failed || !label.bytes)
-            return error_set(err, STATUS_LIMIT, "out of memory");
+            return error_out_of_memory(err);
     }
     groups->colour[CATEGORY_COUNT + 1] = OTHER_SITES;
     groups->name[CATEGORY_COUNT + 1] = strdup("other call sites");
-    return groups->name[CATEGORY_COUNT + 1] || error_set(err, STATUS_LIMIT, "out of memory");
+    return groups->name[CATEGORY_COUNT + 1] || error_out_of_memory(err);
 }
 
 static bool make_sites(struct plot_groups *groups, const struct plot_timeline *plot,

@@ -92,7 +92,7 @@ static bool put_peak(FILE *script, const struct plot_look *look, const struct la
                                    : (size_t)letters);
     if (name.failed) {
         buffer_release(&name);
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     }
     fprintf(script, "peak_text[%zu] = '%s  %s", number,
             units_bytes(size, panel->peak_bytes, UNIT_AUTO), name.size > 0 ? name.bytes : "");

@@ -230,8 +230,8 @@ static bool note_titles(FILE *notes, const struct plot_look *look, const struct 
                               middle - wide * place / 2, middle + wide * place / 2,
                               foot - (double)(at_end ? bar->end : bar->peak) / top * high, foot};
         describe(bar, &title);
-        ok = title.failed ? error_set(err, STATUS_LIMIT, "out of memory")
-                          : svg_titles_note_box(notes, &box, &title, err);
+        ok =
+            title.failed ? error_out_of_memory(err) : svg_titles_note_box(notes, &box, &title, err);
     }
     buffer_release(&title);
     return ok;
@@ -266,7 +266,7 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
         return false;
     struct bar *bars = calloc(BARS_MOST + 1, sizeof(*bars));
     if (!bars)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     size_t count = make_bars(snapshot->report, bars, BARS_MOST);
     bool ok = write_all(snapshot, &job->request->look, bars, count, job->files, job->notes, err);
     free(bars);

@@ -193,7 +193,7 @@ static bool read_all(FILE *settings, struct buffer *bytes, struct error *err)
     if (bytes->size > SETTINGS_MOST)
         return error_set(err, STATUS_LIMIT, "the settings of the picture are larger than %zu bytes",
                          SETTINGS_MOST);
-    return !bytes->failed || error_set(err, STATUS_LIMIT, "out of memory");
+    return !bytes->failed || error_out_of_memory(err);
 }
 
 /* Ends each line with a null byte in place of its line feed. False where a line has no end, or a
@@ -225,7 +225,7 @@ bool plot_script_add(FILE *script, FILE *settings, const struct plot_script_part
         ok = error_set(err, STATUS_IO, "line %zu of the settings of the picture is not a setting",
                        line);
     if (ok && made.failed)
-        ok = error_set(err, STATUS_LIMIT, "out of memory");
+        ok = error_out_of_memory(err);
     if (ok && made.size > 0)
         fwrite(made.bytes, 1, made.size, script);
     buffer_release(&bytes);

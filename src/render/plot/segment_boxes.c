@@ -170,7 +170,7 @@ static bool put_label(const struct plot_segments *plot, const struct map_span *s
         buffer_putc(&text, ' ');
         escape_plot(&text, label.bytes, label.size, letters - text.size);
     }
-    ok = ok && ((!text.failed && !label.failed) || error_set(err, STATUS_LIMIT, "out of memory"));
+    ok = ok && ((!text.failed && !label.failed) || error_out_of_memory(err));
     if (ok)
         fputs(text.bytes, out);
     buffer_release(&label);

@@ -68,7 +68,7 @@ static bool describe(const struct plot_segments *plot, const struct map_segment 
     buffer_printf(out, "\n%s, %s\nsegment of %s", size, state_words(span), whole);
     if (row->pools <= 1)
         buffer_printf(out, ", pool %s", pool_text(pool, &row->key));
-    return !out->failed || error_set(err, STATUS_LIMIT, "out of memory");
+    return !out->failed || error_out_of_memory(err);
 }
 
 static double span_bytes(const void *self, size_t i)

@@ -22,7 +22,7 @@ static struct plot_margins sites_margins(const struct plot_look *look)
 
 static bool out_of_memory(struct error *err)
 {
-    return error_set(err, STATUS_LIMIT, "out of memory");
+    return error_out_of_memory(err);
 }
 
 /* "2.03 GiB · 17.5% · 339 allocations" */

@@ -41,7 +41,7 @@ static bool put_title(FILE *out, const char *bytes, size_t size, struct error *e
         if (feed)
             buffer_puts(&text, "&#10;");
     }
-    bool ok = !text.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = !text.failed || error_out_of_memory(err);
     if (ok && text.size > 0)
         fwrite(text.bytes, 1, text.size, out);
     buffer_release(&text);
@@ -238,8 +238,8 @@ bool svg_titles_add(FILE *svg, FILE *notes_file, FILE *out, struct error *err)
     size_t room = 0;
     bool has_title = next_line(notes_file, &title, &room);
     next_note(&notes);
-    bool ok = copy_lines(svg, has_title ? title : "memsnap plot", &copying) ||
-              error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok =
+        copy_lines(svg, has_title ? title : "memsnap plot", &copying) || error_out_of_memory(err);
     buffer_release(&copying.path);
     free(title);
     free(notes.line);

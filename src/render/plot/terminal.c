@@ -35,7 +35,7 @@ bool plot_lines_write(FILE *out, const char *bytes, size_t size, struct error *e
             break;
         fputs(line.bytes, out);
     }
-    bool ok = !line.failed || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = !line.failed || error_out_of_memory(err);
     buffer_release(&line);
     return ok;
 }

@@ -68,8 +68,7 @@ bool plot_timeline_write(const struct plot_timeline *plot, FILE *const files[], 
     if (!plot_groups_make(&groups, plot, err))
         return false;
     unsigned *colours = calloc(plot->bands->count + 1, sizeof(*colours));
-    bool ok = colours ? write_parts(plot, &groups, colours, files, err)
-                      : error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = colours ? write_parts(plot, &groups, colours, files, err) : error_out_of_memory(err);
     free(colours);
     plot_groups_release(&groups);
     return ok;

@@ -121,7 +121,7 @@ static bool plan_all_rotor(const struct planner *planner, struct budget_plan *pl
         return false;
     struct rotor_plan *found = calloc(1, bytes);
     int64_t *budgets = (int64_t *)(found + asked);
-    bool ok = found || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = found || error_out_of_memory(err);
     for (size_t k = 0; ok && k < count; k++)
         if (is_asked(planner, &plans[k]))
             budgets[at++] = plans[k].budget_bytes;

@@ -34,7 +34,7 @@ static bool collect_modules(struct draft *draft, struct error *err)
     if (!budget_take(draft->budget, names, err))
         return false;
     bool *seen = calloc(names, sizeof(*seen));
-    bool ok = seen || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = seen || error_out_of_memory(err);
     for (size_t row = 0; ok && row < draft->leaves->row_count; row++) {
         string_id name = draft->leaves->rows[row]->module_name;
         if (seen[name])
@@ -55,7 +55,7 @@ static bool answer(struct draft *draft, struct error *err)
     if (!budget_take(draft->budget, bytes, err))
         return false;
     int64_t *sizes = malloc(bytes);
-    bool ok = sizes || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = sizes || error_out_of_memory(err);
     for (size_t i = 0; ok && i < advice->module_count; i++)
         sizes[i] = advice->modules[i]->memory_activations;
     ok = ok && sum_place(sizes, advice->module_count, advice->checkpoints, &advice->answer,

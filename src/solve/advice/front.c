@@ -53,7 +53,7 @@ bool advise_front(const struct problem *problem, size_t knees, unsigned threads,
     if (!front_create(&made.front, &problem->chain, budget, err))
         return false;
     made.knees = calloc(made.front.count, sizeof(*made.knees));
-    bool ok = (made.knees || error_set(err, STATUS_LIMIT, "out of memory")) &&
+    bool ok = (made.knees || error_out_of_memory(err)) &&
               advise_comparison(problem, made.comparison, budget, err) &&
               rotor_front_find(&problem->chain, made.front.points[0].peak_bytes, threads,
                                &made.nested, budget, err);

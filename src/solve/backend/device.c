@@ -209,7 +209,7 @@ static void *take(size_t count, size_t item, struct budget *budget, struct error
     void *data = calloc(count, item);
     if (!data) {
         budget_give(budget, count * item);
-        error_set(err, STATUS_LIMIT, "out of memory");
+        error_out_of_memory(err);
     }
     return data;
 }

@@ -18,7 +18,7 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     int64_t *next = calloc(1, bytes_of(layers));
     if (!next) {
         budget_give(budget, bytes_of(layers));
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     }
     *chain = (struct chain){.layers = layers, .x = next};
     next += layers + 1;

@@ -3,11 +3,8 @@
 bool placement_add(struct placement *placement, size_t first, size_t end, struct budget *budget,
                    struct error *err)
 {
-    if (!vec_grow((void **)&placement->segments, &placement->capacity, placement->count + 1,
-                  sizeof(*placement->segments), budget, err))
-        return false;
-    placement->segments[placement->count++] = (struct wrapped){.first = first, .end = end};
-    return true;
+    return vec_push(placement->segments, placement->count, placement->capacity, budget, err,
+                    (struct wrapped){.first = first, .end = end});
 }
 
 void placement_release(struct placement *placement, struct budget *budget)

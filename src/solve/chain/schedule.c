@@ -5,11 +5,8 @@
 bool schedule_add(struct schedule *schedule, enum operation_kind kind, size_t layer,
                   struct budget *budget, struct error *err)
 {
-    if (!vec_grow((void **)&schedule->operations, &schedule->capacity, schedule->count + 1,
-                  sizeof(*schedule->operations), budget, err))
-        return false;
-    schedule->operations[schedule->count++] = (struct operation){kind, (uint32_t)layer};
-    return true;
+    return vec_push(schedule->operations, schedule->count, schedule->capacity, budget, err,
+                    (struct operation){kind, (uint32_t)layer});
 }
 
 bool schedule_run(struct schedule *schedule, size_t from, size_t to, bool store,
@@ -163,8 +160,7 @@ bool schedule_replay(const struct schedule *schedule, const struct chain *chain,
                             .passing = NONE,
                             .gradient = NONE,
                             .time = -chain_forward_time(chain)};
-    bool ok = replay.flags ? run_all(&replay, schedule, err)
-                           : error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = replay.flags ? run_all(&replay, schedule, err) : error_out_of_memory(err);
     free(replay.flags);
     budget_give(budget, bytes);
     if (ok)

@@ -78,7 +78,7 @@ static bool make_room(struct cost_table *table, size_t room, struct budget *budg
     table->cells = pages_aligned(room);
     if (!table->cells) {
         budget_give(budget, room);
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     }
     table->room = room;
     return true;

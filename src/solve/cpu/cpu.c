@@ -67,7 +67,7 @@ static bool solve_wave(struct wave *wave, unsigned threads, struct cpu_work *don
 {
     struct worker *workers = calloc(threads, sizeof(*workers));
     if (!workers)
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     for (unsigned k = 0; k < threads; k++) {
         workers[k].wave = wave;
         wave_buffers_begin(&workers[k].buffers, wave, k);

@@ -129,11 +129,7 @@ static void try_layer(struct search *search, size_t i)
 static bool add_state(struct front *front, struct front_state state, struct budget *budget,
                       struct error *err)
 {
-    if (!vec_grow((void **)&front->states, &front->state_capacity, front->state_count + 1,
-                  sizeof(*front->states), budget, err))
-        return false;
-    front->states[front->state_count++] = state;
-    return true;
+    return vec_push(front->states, front->state_count, front->state_capacity, budget, err, state);
 }
 
 /* What takes longer than something else and no less memory leads nowhere. */
@@ -198,7 +194,7 @@ static bool search_front(struct front *front, struct budget *budget, struct erro
     if (!budget_take(budget, bytes, err))
         return false;
     search.best = malloc(bytes);
-    bool ok = search.best || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = search.best || error_out_of_memory(err);
     if (whole > 0)
         search.bytes_per_time = (double)peak_without(front->chain) / (double)whole;
     bool all = ok && choose_slots(&search, few);
@@ -267,8 +263,7 @@ bool front_place(const struct front *front, const struct front_point *point,
 static bool collect(struct front *front, struct budget *budget, struct error *err)
 {
     struct front_states all = front_states_of(front, 0);
-    if (!vec_grow((void **)&front->points, &front->capacity, all.count, sizeof(*front->points),
-                  budget, err))
+    if (!vec_reserve(front->points, front->capacity, all.count, budget, err))
         return false;
     int64_t hardly = chain_forward_time(front->chain) / FRONT_TOLD_APART;
     for (size_t k = all.count; k-- > 0;) {
@@ -288,8 +283,7 @@ bool front_create(struct front *front, const struct chain *chain, struct budget 
     if (chain->layers > FRONT_MOST_LAYERS)
         return error_set(err, STATUS_LIMIT, "%zu layers are more than %d", chain->layers,
                          FRONT_MOST_LAYERS);
-    if (!vec_grow((void **)&made.starts, &made.start_capacity, chain->layers + 2,
-                  sizeof(*made.starts), budget, err))
+    if (!vec_reserve(made.starts, made.start_capacity, chain->layers + 2, budget, err))
         return false;
     if (!search_front(&made, budget, err) || !collect(&made, budget, err)) {
         front_release(&made, budget);

@@ -62,8 +62,7 @@ static void fill(const struct rows *rows, size_t r)
 static bool add_row(struct rows *rows, struct budget *budget, struct error *err)
 {
     size_t values = (rows->count + 1) * (rows->chain->layers + 1);
-    if (!vec_grow((void **)&rows->values, &rows->capacity, values, sizeof(*rows->values), budget,
-                  err))
+    if (!vec_reserve(rows->values, rows->capacity, values, budget, err))
         return false;
     fill(rows, rows->count++);
     return true;

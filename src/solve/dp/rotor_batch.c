@@ -72,7 +72,7 @@ static bool rotor_problem_create(struct rotor_problem *made, const struct chain 
     struct rotor_problem problem = {.arrays = malloc(size), .bytes = size};
     if (!problem.arrays) {
         budget_give(budget, size);
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     }
     choose_slot(&problem, chain, bytes, (int64_t)slots);
     int32_t *x = problem.arrays, *xbar = x + n + 1, *ftmp = xbar + n, *btmp = ftmp + n;
@@ -127,7 +127,7 @@ static bool allocate(struct rotor_batch *batch, struct error *err)
     batch->scaled = calloc(1, batch->bytes);
     if (!batch->scaled) {
         budget_give(batch->budget, batch->bytes);
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     }
     batch->problems = (struct cost_problem *)(batch->scaled + batch->count);
     batch->tables = (struct cost_table *)(batch->problems + batch->count);

@@ -82,11 +82,7 @@ static bool add_up(struct problem *problem, const int64_t *sizes, struct error *
 
 static bool add_cut(struct sum_answer *answer, size_t at, struct budget *budget, struct error *err)
 {
-    if (!vec_grow((void **)&answer->cuts, &answer->capacity, answer->count + 1,
-                  sizeof(*answer->cuts), budget, err))
-        return false;
-    answer->cuts[answer->count++] = at;
-    return true;
+    return vec_push(answer->cuts, answer->count, answer->capacity, budget, err, at);
 }
 
 static bool too_long(size_t n, size_t checkpoints, size_t most, struct error *err)
@@ -203,7 +199,7 @@ static bool place_negative(struct problem *problem, size_t checkpoints, struct s
     if (!budget_take(budget, bytes, err))
         return false;
     int64_t *values = malloc(bytes), *less = values + (n + 1), *current = values;
-    bool ok = values || error_set(err, STATUS_LIMIT, "out of memory");
+    bool ok = values || error_out_of_memory(err);
     for (size_t p = 0; ok && p <= n; p++)
         current[p] = problem->before[n] - problem->before[p];
     uint32_t *cuts = (uint32_t *)(values + rows);
@@ -232,7 +228,7 @@ static bool allocate(struct problem *problem, size_t count, size_t *bytes, struc
     problem->before = malloc(*bytes);
     if (!problem->before) {
         budget_give(budget, *bytes);
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     }
     problem->parts = (uint32_t *)(problem->before + count + 1);
     problem->n = count;

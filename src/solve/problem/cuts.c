@@ -51,7 +51,7 @@ static bool grow(struct tree *tree, struct error *err)
     struct tree_node *nodes = calloc(capacity, sizeof(*nodes));
     if (!nodes) {
         budget_give(tree->budget, capacity * sizeof(*tree->nodes));
-        return error_set(err, STATUS_LIMIT, "out of memory");
+        return error_out_of_memory(err);
     }
     tree->nodes = nodes;
     tree->capacity = capacity;

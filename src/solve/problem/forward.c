@@ -7,14 +7,11 @@ static bool make_room(struct forward_problem *made, const struct forward_chain *
 {
     struct problem *problem = &made->problem;
     size_t count = chain->count;
-    return vec_grow((void **)&made->rows, &made->row_capacity, count, sizeof(*made->rows), budget,
-                    err) &&
-           vec_grow((void **)&problem->rows, &problem->row_capacity, count, sizeof(*problem->rows),
-                    budget, err) &&
-           vec_grow((void **)&problem->modules, &problem->module_capacity, chain->part_count,
-                    sizeof(*problem->modules), budget, err) &&
-           vec_grow((void **)&problem->pieces, &problem->piece_capacity, count,
-                    sizeof(*problem->pieces), budget, err) &&
+    return vec_reserve(made->rows, made->row_capacity, count, budget, err) &&
+           vec_reserve(problem->rows, problem->row_capacity, count, budget, err) &&
+           vec_reserve(problem->modules, problem->module_capacity, chain->part_count, budget,
+                       err) &&
+           vec_reserve(problem->pieces, problem->piece_capacity, count, budget, err) &&
            chain_create(&problem->chain, count, budget, err);
 }
 

@@ -48,8 +48,8 @@ static bool add_lines(struct layer_times *times, const char *path, const char *t
         if (end > text && end[-1] == '\r')
             end--;
         bool is_blank = text == end || *text == '#';
-        if (!is_blank && !vec_grow((void **)&times->items, &times->capacity, times->count + 1,
-                                   sizeof(*times->items), times->budget, err))
+        if (!is_blank &&
+            !vec_reserve(times->items, times->capacity, times->count + 1, times->budget, err))
             return false;
         if (!is_blank && !take_line(text, end, &times->items[times->count++]))
             return error_set(err, STATUS_USAGE,

@@ -59,19 +59,15 @@ static bool add_module(struct builder *builder, size_t row, bool *begins, bool *
     *begins = row == 0 || (!same && !(*outside && was_outside)) || (was_outside && !*outside);
     if (same && !*begins)
         return true;
-    if (!vec_grow((void **)&problem->modules, &problem->module_capacity, problem->module_count + 1,
-                  sizeof(*problem->modules), builder->budget, err))
-        return false;
-    problem->modules[problem->module_count++] = name;
-    return true;
+    return vec_push(problem->modules, problem->module_count, problem->module_capacity,
+                    builder->budget, err, name);
 }
 
 static bool add_piece(struct builder *builder, size_t row, size_t module, struct error *err)
 {
     struct problem *problem = builder->problem;
     size_t count = problem->chain.layers;
-    if (!vec_grow((void **)&problem->pieces, &problem->piece_capacity, count + 1,
-                  sizeof(*problem->pieces), builder->budget, err))
+    if (!vec_reserve(problem->pieces, problem->piece_capacity, count + 1, builder->budget, err))
         return false;
     problem->pieces[count] = (struct piece){row, row, module, module};
     problem->chain.layers++;
@@ -162,7 +158,7 @@ static bool count_revisited(struct builder *builder, struct error *err)
     }
     free(hashes);
     budget_give(builder->budget, bytes);
-    return hashes || error_set(err, STATUS_LIMIT, "out of memory");
+    return hashes || error_out_of_memory(err);
 }
 
 static void set_timed(struct problem *problem)
