@@ -12,8 +12,9 @@
 #include <stdbool.h>
 
 /* Irreversible, for the calling thread and all threads that it makes later: to be called while
- * there are no others. `output_path` is the file that will be made in its folder, by linking or renaming
- * (struct new_file's path); NULL when there is none, and then nothing can be made or removed. Never fails: where the system offers less, it does less. */
+ * there are no others. `output_path` is the file that will be made in its folder, by linking or
+ * renaming (struct new_file's path); NULL when there is none, and then nothing can be made or
+ * removed. Never fails: where the system offers less, it does less. */
 void sandbox_enter(const char *output_path);
 
 /* The answer, 0 to 254, of a process in the sandbox that can harm nobody; other answers, and -1,

@@ -12,8 +12,8 @@
 bool plot_lines_write(FILE *out, const char *bytes, size_t size, struct error *err);
 
 /* Of its terminal "sixelgd": narrows the bytes to the one sixel image that they must consist of.
- * gnuplot 6 writes ESC [ H before it, which would move the cursor to the top left; that is left out.
- * STATUS_IO if there is anything else. */
+ * gnuplot 6 writes ESC [ H before it, which would move the cursor to the top left; that is left
+ * out. STATUS_IO if there is anything else. */
 bool plot_sixel_find(const char **bytes, size_t *size, struct error *err);
 
 #endif

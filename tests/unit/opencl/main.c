@@ -1,5 +1,5 @@
-#include "unit/devices/devices.h"
 #include "solve/opencl/opencl.h"
+#include "unit/devices/devices.h"
 
 int main(void)
 {
