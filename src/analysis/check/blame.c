@@ -20,7 +20,8 @@ bool check_blame_site(struct judge *judge, stack_id stack, const struct site *si
 static bool blame_row(struct judge *judge, const struct site_row *site, int64_t bytes,
                       struct check_row *row)
 {
-    return check_blame_site(judge, site->stack, &site->site, site->label.full, bytes, row);
+    return check_blame_site(judge, site->group.source.shown, &site->group.source.site,
+                            site->label.full, bytes, row);
 }
 
 bool check_blame_rows(struct judge *judge, const struct device_report *report,
@@ -43,7 +44,7 @@ bool check_blame_rows(struct judge *judge, const struct device_report *report,
     code_lines_release(&lines);
     for (size_t i = 0; !most && i < report->site_count; i++)
         if (code_lines_counts(&report->sites[i], counts, judge))
-            return blame_row(judge, &report->sites[i], report->sites[i].bytes, row);
+            return blame_row(judge, &report->sites[i], report->sites[i].group.bytes, row);
     return ok;
 }
 

@@ -48,7 +48,7 @@ bool code_lines_make(struct code_lines *lines, const struct device_report *repor
         const struct site_row *row = &report->sites[i];
         frame_id id;
         if (!code_lines_counts(row, counts, self) ||
-            !site_frame(sites, row->stack, &row->site, &id))
+            !site_frame(sites, row->group.source.shown, &row->group.source.site, &id))
             continue;
         struct frame frame = symbols_frame_at(symbols, id);
         made.items[made.count++] = (struct code_line){
@@ -56,7 +56,7 @@ bool code_lines_make(struct code_lines *lines, const struct device_report *repor
             .name = text_first(symbols_text(symbols, frame.name), LABEL_NAME_MOST),
             .line = frame.line,
             .frame = id,
-            .bytes = row->bytes,
+            .bytes = row->group.bytes,
             .row = i,
         };
     }

@@ -151,7 +151,7 @@ static bool blame_growth(struct judge *judge, struct check_row *row)
 static bool is_of_category(void *self, const struct site_row *row)
 {
     const struct judge *judge = self;
-    return row->category == judge->rule->category;
+    return row->group.category == judge->rule->category;
 }
 
 static bool judge_category(struct judge *judge, struct check_row *row)
@@ -191,8 +191,9 @@ static bool matches_pattern(void *self, const struct site_row *row)
 {
     struct judge *judge = self;
     struct text label = {row->label.full, strlen(row->label.full)};
-    return pattern_matches_site(judge->rule->subject, judge->question->sites, row->stack,
-                                &row->site, label, &judge->scratch);
+    return pattern_matches_site(judge->rule->subject, judge->question->sites,
+                                row->group.source.shown, &row->group.source.site, label,
+                                &judge->scratch);
 }
 
 static bool judge_site(struct judge *judge, struct check_row *row)
@@ -203,7 +204,7 @@ static bool judge_site(struct judge *judge, struct check_row *row)
         const struct site_row *site = &judge->at->sites[i];
         if (site->is_remainder || !matches_pattern(judge, site))
             continue;
-        row->value += site->bytes;
+        row->value += site->group.bytes;
         found = true;
     }
     if (judge->scratch.failed)

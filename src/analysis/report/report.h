@@ -8,6 +8,7 @@
 #include "analysis/code/site.h"
 #include "analysis/growth/growth.h"
 #include "analysis/growth/pending.h"
+#include "analysis/live/sites.h"
 #include "analysis/phase/rows.h"
 #include "analysis/pool/fragmentation.h"
 #include "analysis/pool/oom.h"
@@ -35,13 +36,8 @@ struct baseline_row {
 
 /* Live allocations of one call site, operator and category. */
 struct site_row {
-    int64_t bytes;
-    uint64_t count;
-    uint64_t stacks;  /* distinct stacks */
-    stack_id stack;   /* the one that holds the most bytes, or its forward_frames if they name the
-                         user code; STACK_NONE: no call site */
-    struct site site; /* of that stack */
-    enum category category;
+    /* source.shown is STACK_NONE if there is no call site. */
+    struct site_group group;
     struct label label;
     bool is_remainder; /* rows that a limit cut, or memory that the trace does not explain; see
                           label */

@@ -55,9 +55,9 @@ static bool add_remainder(struct builder *builder, struct site_row row, const ch
                           struct error *err)
 {
     row.is_remainder = true;
-    row.stack = STACK_NONE;
-    row.site = (struct site){.user_frame = NO_FRAME, .any_python_frame = NO_FRAME};
-    row.category = CATEGORY_UNKNOWN;
+    row.group.source.shown = STACK_NONE;
+    row.group.source.site = (struct site){.user_frame = NO_FRAME, .any_python_frame = NO_FRAME};
+    row.group.category = CATEGORY_UNKNOWN;
     buffer_puts(&builder->text, label);
     if (!label_keep(site_table_symbols(builder->set->sites), &builder->text, &row.label.full, err))
         return false;
@@ -76,9 +76,9 @@ static bool add_cut_sites(struct builder *builder, size_t shown, struct error *e
         return true;
     for (size_t i = shown; i < builder->groups.placed; i++) {
         const struct site_group *group = &builder->groups.items[i];
-        rest.bytes += group->bytes;
-        rest.count += group->count;
-        rest.stacks += group->stacks;
+        rest.group.bytes += group->bytes;
+        rest.group.count += group->count;
+        rest.group.stacks += group->stacks;
     }
     snprintf(label, sizeof(label), "(%s more site%s)", units_count(count, cut),
              cut == 1 ? "" : "s");
@@ -88,14 +88,7 @@ static bool add_cut_sites(struct builder *builder, size_t shown, struct error *e
 static bool add_group(struct builder *builder, const struct site_group *group, struct error *err)
 {
     struct site_row *row = &builder->report->sites[builder->report->site_count++];
-    *row = (struct site_row){
-        .bytes = group->bytes,
-        .count = group->count,
-        .stacks = group->stacks,
-        .stack = group->source.shown,
-        .site = group->source.site,
-        .category = group->category,
-    };
+    *row = (struct site_row){.group = *group};
     return label_source(builder, &group->source, &row->label, err);
 }
 
@@ -114,8 +107,8 @@ static bool make_sites(struct builder *builder, size_t shown, struct error *err)
             return false;
     if (!add_cut_sites(builder, shown, err))
         return false;
-    struct site_row unexplained = {.bytes = builder->set->unexplained_bytes};
-    return unexplained.bytes == 0 ||
+    struct site_row unexplained = {.group.bytes = builder->set->unexplained_bytes};
+    return unexplained.group.bytes == 0 ||
            add_remainder(builder, unexplained, "(not explained: the trace contradicts itself)",
                          err);
 }

@@ -139,7 +139,7 @@ static enum rows kind_of(const struct site_row *row)
 {
     if (row->is_remainder)
         return ROWS_REMAINDER;
-    return row->stack == STACK_NONE ? ROWS_WITHOUT_STACK : ROWS_PLACED;
+    return row->group.source.shown == STACK_NONE ? ROWS_WITHOUT_STACK : ROWS_PLACED;
 }
 
 static bool site_rows(const struct table *table, const struct page *page,
@@ -151,7 +151,8 @@ static bool site_rows(const struct table *table, const struct page *page,
         if (kind_of(&report->sites[i]) != kind)
             continue;
         const struct site_row *row = &report->sites[i];
-        const struct stack_example example = {row->stack, &row->site, row->stacks};
+        const struct stack_example example = {row->group.source.shown, &row->group.source.site,
+                                              row->group.stacks};
         table_row(table, page, SECTION_INDENT, i);
         if (analysis->stacks != STACKS_NONE && kind == ROWS_PLACED)
             ok = site_stack(page, analysis->sites, analysis->stacks, &example);
@@ -168,7 +169,7 @@ static void without_stack_title(const struct page *page, const struct device_rep
     for (size_t i = 0; i < report->site_count; i++) {
         if (kind_of(&report->sites[i]) != ROWS_WITHOUT_STACK)
             continue;
-        bytes += report->sites[i].bytes;
+        bytes += report->sites[i].group.bytes;
         count++;
     }
     if (count > 0 && count < report->site_count)

@@ -18,7 +18,7 @@ static bool code_frame(const void *data, const struct field_context *context, st
     const struct site_context *user = context->user;
     const struct site_row *row = data;
     frame_id id;
-    if (!site_frame(user->sites, row->stack, &row->site, &id))
+    if (!site_frame(user->sites, row->group.source.shown, &row->group.source.site, &id))
         return false;
     *frame = symbols_frame_at(context->symbols, id);
     return true;
@@ -46,21 +46,22 @@ static struct value function(const void *row, const struct field_context *contex
 /* `cell` numbers order the columns of the exported table, `column` those of text. */
 const struct row_type site_type = ROW_TYPE(
     "sites", ROW, FIELD_CALL(NUMBER, "device", device, .flags = FIELD_NOT_JSON),
-    FIELD(ROW, BYTES, bytes, .title = "size", .cell = 1),
-    FIELD_AS(ROW, SHARE, NULL, bytes, .title = "share", .optional = 2),
-    FIELD(ROW, COUNT, count, .title = "count", .optional = 1, .cell = 2),
-    FIELD(ROW, CATEGORY, category, .present = is_one_site, .title = "category", .column = 2,
-          .cell = 4),
+    FIELD_AS(ROW, BYTES, "bytes", group.bytes, .title = "size", .cell = 1),
+    FIELD_AS(ROW, SHARE, NULL, group.bytes, .title = "share", .optional = 2),
+    FIELD_AS(ROW, COUNT, "count", group.count, .title = "count", .optional = 1, .cell = 2),
+    FIELD_AS(ROW, CATEGORY, "category", group.category, .present = is_one_site, .title = "category",
+             .column = 2, .cell = 4),
     FIELD(ROW, SITE, label, .title = "call site", .cut = CUT_SITE, .least = CALL_SITE_LEAST,
           .flags = FIELD_NOT_RECORD),
     FIELD_AS(ROW, SITE, "site", label, .flags = FIELD_NOT_JSON, .cell = 5),
     FIELD_AS(ROW, FLAG, "remainder", is_remainder, .flags = FIELD_SKIP_ZERO | FIELD_NOT_RECORD),
-    FIELD_AS(ROW, OPERATOR, "op", site, .title = "operator", .column = 1, .optional = 3,
+    FIELD_AS(ROW, OPERATOR, "op", group.source.site, .title = "operator", .column = 1,
+             .optional = 3, .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, OPERATOR, "operator", group.source.site, .flags = FIELD_NOT_JSON, .cell = 6),
+    FIELD_AS(ROW, COUNT, "stacks", group.stacks, .present = is_one_site, .cell = 3),
+    FIELD_AS(ROW, FRAMES, "frames", group.source.shown, .present = is_one_site,
              .flags = FIELD_NOT_RECORD),
-    FIELD_AS(ROW, OPERATOR, "operator", site, .flags = FIELD_NOT_JSON, .cell = 6),
-    FIELD(ROW, COUNT, stacks, .present = is_one_site, .cell = 3),
-    FIELD_AS(ROW, FRAMES, "frames", stack, .present = is_one_site, .flags = FIELD_NOT_RECORD),
     FIELD_CALL(STRING, "file", file, .flags = FIELD_NOT_JSON, .cell = 7),
     FIELD_CALL(NUMBER, "line", line, .flags = FIELD_NOT_JSON, .cell = 8),
     FIELD_CALL(STRING, "function", function, .flags = FIELD_NOT_JSON, .cell = 9),
-    FIELD(ROW, STACK, stack, .flags = FIELD_NOT_JSON, .cell = 10));
+    FIELD_AS(ROW, STACK, "stack", group.source.shown, .flags = FIELD_NOT_JSON, .cell = 10));

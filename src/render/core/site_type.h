@@ -1,5 +1,5 @@
 /* The fields of call sites, in `memsnap analyze` (text and JSON) and in `memsnap export --table
- * sites`. A new column is a member of struct site_row and a line here. */
+ * sites`. A new column is a member of struct site_group and a line in site_type.c. */
 #ifndef MEMSNAP_RENDER_CORE_SITE_TYPE_H
 #define MEMSNAP_RENDER_CORE_SITE_TYPE_H
 

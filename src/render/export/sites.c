@@ -6,15 +6,8 @@ static bool put_group(struct export_sheet *sheet, const struct live_set *set,
                       const struct site_group *group, struct error *err)
 {
     struct buffer label = BUFFER_INIT;
-    struct site_row row = {
-        .bytes = group->bytes,
-        .count = group->count,
-        .stacks = group->stacks,
-        .stack = group->source.shown,
-        .site = group->source.site,
-        .category = group->category,
-    };
-    if (group->source.source == SOURCE_FORWARD || row.stack != STACK_NONE)
+    struct site_row row = {.group = *group};
+    if (group->source.source == SOURCE_FORWARD || group->source.shown != STACK_NONE)
         live_source_label(set, &group->source, NULL, false, &label);
     row.label.full = label.size > 0 ? label.bytes : NULL;
     bool ok = !label.failed || error_out_of_memory(err);
@@ -29,11 +22,11 @@ static bool put_unexplained(struct export_sheet *sheet, const struct live_set *s
                             struct error *err)
 {
     const struct site_row row = {
-        .bytes = set->unexplained_bytes,
-        .site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME},
-        .category = CATEGORY_COUNT,
+        .group.bytes = set->unexplained_bytes,
+        .group.source.site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME},
+        .group.category = CATEGORY_COUNT,
     };
-    return row.bytes == 0 || export_row(sheet, &row, err);
+    return row.group.bytes == 0 || export_row(sheet, &row, err);
 }
 
 bool export_sites(struct export_sheet *sheet, const struct export_device *device, int64_t item,

@@ -63,22 +63,22 @@ static bool add_site(struct plot_bars *bars, const struct plot_snapshot *snapsho
     struct buffer label = BUFFER_INIT, told = BUFFER_INIT;
     buffer_puts(&label, row->label.brief);
     buffer_puts(&told, row->label.full);
-    struct text op = site_operator_text(snapshot->symbols, &row->site);
+    struct text op = site_operator_text(snapshot->symbols, &row->group.source.site);
     if (op.size > 0 && !row->is_remainder) {
         buffer_puts(&label, " · ");
         buffer_add(&label, op.bytes, op.size);
         buffer_puts(&told, " · ");
         buffer_add(&told, op.bytes, op.size);
     }
-    unsigned colour = row->is_remainder ? PLOT_REST : plot_category_colour(row->category);
+    unsigned colour = row->is_remainder ? PLOT_REST : plot_category_colour(row->group.category);
     struct plot_bar *bar =
-        add(bars, colour, row->bytes, row->count, snapshot->report->at.active_bytes, &label,
-            letters, told.failed ? "" : told.bytes, err);
+        add(bars, colour, row->group.bytes, row->group.count, snapshot->report->at.active_bytes,
+            &label, letters, told.failed ? "" : told.bytes, err);
     buffer_release(&label);
     buffer_release(&told);
     if (bar && !row->is_remainder) {
         char name[80];
-        plot_category_name(name, row->category);
+        plot_category_name(name, row->group.category);
         buffer_printf(&bar->title, "\n%s", name);
     }
     return bar && (!bar->title.failed || out_of_memory(err));
@@ -88,11 +88,12 @@ static bool add_others(struct plot_bars *bars, const struct plot_snapshot *snaps
                        const struct site_row *others, size_t letters, struct error *err)
 {
     struct buffer label = BUFFER_INIT;
-    if (others->count == 0)
+    if (others->group.count == 0)
         return true;
     buffer_puts(&label, "(all other call sites)");
-    bool ok = add(bars, PLOT_REST, others->bytes, others->count, snapshot->report->at.active_bytes,
-                  &label, letters, label.failed ? "" : label.bytes, err);
+    bool ok = add(bars, PLOT_REST, others->group.bytes, others->group.count,
+                  snapshot->report->at.active_bytes, &label, letters,
+                  label.failed ? "" : label.bytes, err);
     buffer_release(&label);
     return ok;
 }
@@ -101,8 +102,8 @@ static int by_size(const void *a, const void *b)
 {
     const struct site_row *x = *(const struct site_row *const *)a,
                           *y = *(const struct site_row *const *)b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
+    if (x->group.bytes != y->group.bytes)
+        return x->group.bytes > y->group.bytes ? -1 : 1;
     return (x > y) - (x < y);
 }
 
@@ -129,15 +130,15 @@ static bool fill(struct plot_bars *bars, const struct plot_snapshot *snapshot,
         if (!add_site(bars, snapshot, rows[i], letters, err))
             return false;
     for (size_t i = shown; i < count; i++) {
-        others.bytes += rows[i]->bytes;
-        others.count += rows[i]->count;
+        others.group.bytes += rows[i]->group.bytes;
+        others.group.count += rows[i]->group.count;
     }
     bool ok = true;
     for (size_t i = 0; ok && i < report->site_count; i++) {
         const struct site_row *row = &report->sites[i];
-        if (row->is_remainder && row->count > 0) { /* call sites that the report cut */
-            others.bytes += row->bytes;
-            others.count += row->count;
+        if (row->is_remainder && row->group.count > 0) { /* call sites that the report cut */
+            others.group.bytes += row->group.bytes;
+            others.group.count += row->group.count;
         } else if (row->is_remainder) {
             ok = add_site(bars, snapshot, row, letters, err);
         }
@@ -194,7 +195,7 @@ static void put_legend(FILE *script, const struct plot_snapshot *snapshot,
     uint8_t order[CATEGORY_LIMIT];
     for (size_t i = 0; i < snapshot->report->site_count; i++)
         if (!snapshot->report->sites[i].is_remainder)
-            used[snapshot->report->sites[i].category] = true;
+            used[snapshot->report->sites[i].group.category] = true;
     plot_category_order(order);
     for (size_t i = CATEGORY_LIMIT; i-- > 0;) {
         char name[80];

@@ -26,7 +26,7 @@ static void check_sums(void)
     for (size_t i = 0; i < report->category_count; i++)
         categories += report->categories[i].bytes;
     for (size_t i = 0; i < report->site_count; i++)
-        sites += report->sites[i].bytes;
+        sites += report->sites[i].group.bytes;
     ck_assert_int_eq(categories, report->at.active_bytes);
     ck_assert_int_eq(sites, report->at.active_bytes);
 }
@@ -42,8 +42,8 @@ static void check_site(size_t index, const char *label, int64_t bytes, uint64_t 
 {
     ck_assert_uint_lt(index, report->site_count);
     ck_assert_str_eq(report->sites[index].label.full, label);
-    ck_assert_int_eq(report->sites[index].bytes, bytes);
-    ck_assert_uint_eq(report->sites[index].count, count);
+    ck_assert_int_eq(report->sites[index].group.bytes, bytes);
+    ck_assert_uint_eq(report->sites[index].group.count, count);
 }
 
 START_TEST(live_allocations_are_grouped)
@@ -55,8 +55,8 @@ START_TEST(live_allocations_are_grouped)
     make_report(0);
     ck_assert_uint_eq(report->site_count, 3);
     check_site(0, "model.py:3 forward", 400, 2);
-    ck_assert_uint_eq(report->sites[0].stacks, 2);
-    ck_assert_uint_eq(report->sites[0].stack, capture.timeline->trace->stack[1]);
+    ck_assert_uint_eq(report->sites[0].group.stacks, 2);
+    ck_assert_uint_eq(report->sites[0].group.source.shown, capture.timeline->trace->stack[1]);
     check_site(1, "loss.py:4 loss", 350, 1);
     check_site(2, "(allocated before recording began)", 20, 1);
     ck_assert_uint_eq(report->largest_count, 4);
@@ -80,7 +80,7 @@ START_TEST(operators_and_files_are_not_merged)
     check_site(0, "a/m.py:1 f", 100, 1); /* equal bytes: by file, then operator */
     check_site(1, "a/m.py:1 f", 100, 1);
     check_site(2, "b/m.py:1 f", 100, 1);
-    struct text op = symbols_text(capture.snapshot->symbols, report->sites[0].site.op);
+    struct text op = symbols_text(capture.snapshot->symbols, report->sites[0].group.source.site.op);
     ck_assert_str_eq(op.bytes, "aten::exp");
 }
 END_TEST
@@ -135,7 +135,7 @@ START_TEST(forward_frames_name_the_code)
     capture_event(&capture, "alloc", 2, 60, STACK_BACKWARD);
     make_report(0);
     check_site(0, "model.py:3 forward (its backward)", 100, 1);
-    ck_assert(report->sites[0].site.has_backward);
+    ck_assert(report->sites[0].group.source.site.has_backward);
     check_site(1, "MmBackward0 (backward pass, no Python stack)", 60, 1);
     ck_assert_str_eq(report->sites[1].label.brief, "MmBackward0 (backward)");
 }
