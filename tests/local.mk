@@ -34,7 +34,7 @@ endif
 
 check_PROGRAMS =
 TESTS = $(dist_check_SCRIPTS)
-dist_check_SCRIPTS = tests/completion.sh tests/format.sh tests/gallery.sh tests/layering.sh tests/man-examples.sh
+dist_check_SCRIPTS = tests/completion.sh tests/doc-paths.sh tests/format.sh tests/gallery.sh tests/layering.sh tests/link-circles.sh tests/man-examples.sh
 EXTRA_DIST += tests/completion.zsh tests/layering.awk tests/man-examples.awk
 
 # Kernels that PoCL, an OpenCL for CPUs, has compiled for tests; pictures of pages.

@@ -199,7 +199,13 @@ example=$(sed -n 's/^\$ memsnap //p' "$cli/../../README.md")
 # shellcheck disable=SC2086 # a list of words
 run $example
 exits 0
-sed -n '/^\$ memsnap /,/^```/p' "$cli/../../README.md" | sed '1d;$d' >.run/wanted
-check 'is what README.md shows' diff -u .run/wanted .run/out
+sed -n '/^\$ memsnap /,/^```/p' "$cli/../../README.md" | sed '1d;$d' >.run/shown
+sed '/^\[\.\.\.\]$/,$d' .run/shown >.run/wanted
+head -n "$(wc -l <.run/wanted)" .run/out >.run/begins
+check 'begins as README.md shows' diff -u .run/wanted .run/begins
+sed '1,/^\[\.\.\.\]$/d' .run/shown >.run/wanted
+tail -n "$(wc -l <.run/wanted)" .run/out >.run/ends
+check 'ends as README.md shows' diff -u .run/wanted .run/ends
+check 'README.md shows both ends' test -s .run/wanted
 
 finish
