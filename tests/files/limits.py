@@ -235,6 +235,17 @@ def wait_for(condition, seconds=30):
         time.sleep(0.01)
 
 
+def has_output(child, folder):
+    """Whether the child has a file in the folder, or one without a name (O_TMPFILE)."""
+    if list(folder.iterdir()):
+        return True
+    try:
+        return any(os.readlink(link).startswith(f"{folder}/")
+                   for link in Path(f"/proc/{child.pid}/fd").iterdir())
+    except FileNotFoundError: # closed meanwhile, or not executed yet
+        return False
+
+
 def check_signals(tally, folder):
     """While a gzipped capture comes slowly: no partial file, nothing beside it, and the signal's
     status."""
@@ -249,7 +260,7 @@ def check_signals(tally, folder):
                                      stderr=subprocess.DEVNULL,
                                      preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
             try:
-                wait_for(lambda: list(outputs.iterdir()))
+                wait_for(lambda: has_output(child, outputs))
                 if sent:
                     with open(pipe, "wb") as writer:
                         writer.write(data[:sent])

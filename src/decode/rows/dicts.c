@@ -126,7 +126,7 @@ static bool segment_blocks(struct row_reader *rows, value v, struct segment_row 
 {
     const value *items;
     size_t count;
-    uint64_t address = segment->address, offset = rows->offset;
+    uint64_t address = segment->address;
     if (!value_sequence(rows->values, v, &items, &count))
         return rows_expected(rows, row_field(ROW_SEGMENT, SEGMENT_BLOCKS)->expected, v);
     if (!rows_use(rows, "a list of blocks", v, count) ||
@@ -136,7 +136,8 @@ static bool segment_blocks(struct row_reader *rows, value v, struct segment_row 
         struct block_draft block = {0};
         if (!rows_dict(rows, ROW_BLOCK, items[i], &block, &block.seen, block_other) ||
             !block_finish(&block, rows->offset, rows->err) ||
-            !block_place(&block.row, block.seen >> BLOCK_ADDRESS & 1, &address, offset, rows->err))
+            !block_place(&block.row, block.seen >> BLOCK_ADDRESS & 1, &address, rows->offset,
+                         rows->err))
             return false;
         rows->blocks[i] = block.row;
     }
