@@ -260,15 +260,12 @@ def check_signals(tally, folder):
                                      stderr=subprocess.DEVNULL,
                                      preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
             try:
-                wait_for(lambda: has_output(child, outputs))
-                if sent:
-                    with open(pipe, "wb") as writer:
-                        writer.write(data[:sent])
-                        writer.flush()
-                        time.sleep(0.05)
-                        child.send_signal(number)
-                        status = child.wait(timeout=30)
-                else:
+                # It opens the output only once the input is open, which takes a writer.
+                with open(pipe, "wb") as writer:
+                    writer.write(data[:sent])
+                    writer.flush()
+                    wait_for(lambda: has_output(child, outputs))
+                    time.sleep(0.05)
                     child.send_signal(number)
                     status = child.wait(timeout=30)
                 left = [path.name for path in outputs.iterdir()]
