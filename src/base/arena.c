@@ -9,7 +9,7 @@
 
 struct arena_chunk {
     struct arena_chunk *older;
-    size_t size; /* of the whole chunk, this header included */
+    size_t size; /* size of the whole chunk, including this header */
     char data[];
 };
 
@@ -46,15 +46,15 @@ static struct arena_chunk *chunk_create(struct arena *arena, size_t size, struct
     return chunk;
 }
 
-/* Chunks double, so that little input takes little memory and much takes few chunks. */
+/* Chunk sizes double: small input takes little memory, large input takes few chunks. */
 static size_t next_chunk_size(const struct arena *arena)
 {
     size_t size = arena->chunks ? arena->chunks->size * 2 : SMALLEST_CHUNK;
     return size < LARGEST_CHUNK ? size : LARGEST_CHUNK;
 }
 
-/* A piece that would waste much of a chunk gets one of its own, behind the
- * newest, whose free part stays in use. */
+/* An allocation that would waste much of a chunk gets a chunk of its own. It is linked behind the
+ * newest chunk, whose free part stays in use. */
 static void *alloc_alone(struct arena *arena, size_t size, struct error *err)
 {
     struct arena_chunk *chunk = chunk_create(arena, sizeof(*chunk) + size, err);

@@ -1,12 +1,12 @@
-/* Where a wanted belongs among items that ascend in a field of theirs. */
+/* Binary search over structs sorted by one field. */
 #ifndef MEMSNAP_BASE_BISECT_H
 #define MEMSNAP_BASE_BISECT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many of `count` items have less than `wanted` in a field of this type: `field` is that of the
- * first item, `size` what an item takes, in bytes. */
+/* Returns the number of items whose field is less than `wanted`. `field` points to the field of the
+ * first of `count` items, and `size` is the size of an item in bytes. */
 #define BISECT_LESS(name, type)                                                                    \
     static inline size_t name(const type *field, size_t size, size_t count, type wanted)           \
     {                                                                                              \
@@ -26,13 +26,13 @@ BISECT_LESS(bisect_less_64, uint64_t)
 
 #undef BISECT_LESS
 
-/* bisect_less() for items with at most `wanted`. */
+/* The number of items whose field is at most `wanted`. */
 static inline size_t bisect_until(const uint32_t *field, size_t size, size_t count, uint32_t wanted)
 {
     return wanted == UINT32_MAX ? count : bisect_less(field, size, count, wanted + 1);
 }
 
-/* The last item with at most `wanted`; the first of all where there is none. */
+/* The index of the last item whose field is at most `wanted`, or 0 if there is none. */
 static inline size_t bisect_last(const uint32_t *field, size_t size, size_t count, uint32_t wanted)
 {
     size_t until = bisect_until(field, size, count, wanted);

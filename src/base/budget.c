@@ -31,7 +31,7 @@ void budget_give(struct budget *budget, size_t bytes)
     budget->used -= bytes;
 }
 
-/* What to grow to: double, but never less than is needed or than is worth an allocation. */
+/* Doubles the capacity, but returns at least `need` and at least a minimal allocation. */
 static size_t next_capacity(size_t capacity, size_t need, size_t item)
 {
     size_t next = capacity <= SIZE_MAX / 2 ? capacity * 2 : SIZE_MAX;
@@ -52,7 +52,8 @@ bool vec_grow_beyond(void **data, size_t *capacity, size_t need, size_t item, st
     if (!budget_take(budget, more, err))
         return false;
 
-    /* `data` points to a pointer of the caller's own type: copied, for strict aliasing. */
+    /* `data` points to a pointer of the caller's own type: it is copied to respect strict aliasing.
+     */
     void *old;
     memcpy(&old, data, sizeof(old));
     void *grown = pages_resize(old, bytes);

@@ -1,6 +1,6 @@
-/* A bound on the memory one input may take, shared by everything that grows
- * while the input is read. What is counted is capacity asked for, so a budget
- * is refused before the allocation is made, never after. */
+/* A bound on the memory one input may take, shared by everything that grows while the input is
+ * read. The budget counts requested capacity, so it refuses before an allocation is made, never
+ * after. */
 #ifndef MEMSNAP_BASE_BUDGET_H
 #define MEMSNAP_BASE_BUDGET_H
 
@@ -16,7 +16,7 @@ struct budget {
 /* 3/4 of the machine's memory (or of the cgroup's limit, where lower). */
 size_t budget_default_limit(void);
 
-/* Counts `bytes` more; STATUS_LIMIT when that would exceed the limit. */
+/* Counts `bytes` more. Fails with STATUS_LIMIT if that would exceed the limit. */
 bool budget_take(struct budget *budget, size_t bytes, struct error *err);
 void budget_give(struct budget *budget, size_t bytes);
 
@@ -32,12 +32,12 @@ static inline bool vec_grow(void **data, size_t *capacity, size_t need, size_t i
     return need <= *capacity || vec_grow_beyond(data, capacity, need, item, budget, err);
 }
 
-/* vec_grow() for a pointer and its capacity, both lvalues; the item is what the pointer points to.
+/* vec_grow() for a pointer and its capacity, both lvalues. The item type is the pointer's target.
  */
 #define vec_reserve(data, capacity, need, budget, err)                                             \
     vec_grow((void **)&(data), &(capacity), need, sizeof *(data), budget, err)
 
-/* Appends an item, which may have commas in it; false where there is no room for it. */
+/* Appends an item, which may contain commas. False if memory runs out. */
 #define vec_push(data, count, capacity, budget, err, ...)                                          \
     (vec_reserve(data, capacity, (count) + 1, budget, err) &&                                      \
      ((data)[(count)++] = (__VA_ARGS__), true))

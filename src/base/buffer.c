@@ -8,7 +8,7 @@
 
 #define SMALLEST_CAPACITY ((size_t)256)
 
-/* Room for `more` bytes and the NUL that follows them. */
+/* Reserves room for `more` bytes and the terminating NUL. */
 static bool reserve(struct buffer *buffer, size_t more)
 {
     if (buffer->failed)

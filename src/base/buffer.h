@@ -1,4 +1,4 @@
-/* A growing string of bytes. */
+/* A growing byte string. */
 #ifndef MEMSNAP_BASE_BUFFER_H
 #define MEMSNAP_BASE_BUFFER_H
 
@@ -8,7 +8,7 @@
 struct buffer {
     char *bytes; /* NUL-terminated once anything was added */
     size_t size, capacity;
-    bool failed; /* out of memory: everything added since was dropped */
+    bool failed; /* out of memory: everything appended since was dropped */
 };
 
 #define BUFFER_INIT ((struct buffer){0})

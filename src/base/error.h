@@ -1,9 +1,8 @@
-/* How every room reports failure.
+/* Error reporting, common to all rooms.
  *
- * A function that can fail returns bool and takes a `struct error *` as its
- * last argument. On false the error is filled and no output argument has been
- * touched; on true the error is left alone. Only src/commands and src/main.c
- * print errors and turn them into an exit status. */
+ * A function that can fail returns bool and takes a `struct error *` as its last argument. On false
+ * the error is filled and no output argument has been touched; on true the error is left alone.
+ * Only src/commands and src/main.c print errors and turn them into an exit status. */
 #ifndef MEMSNAP_BASE_ERROR_H
 #define MEMSNAP_BASE_ERROR_H
 
@@ -15,7 +14,7 @@ enum status {
     STATUS_OK = 0,
     STATUS_CHECK_FAILED = 1, /* a check failed or a stated limit was exceeded */
     STATUS_USAGE = 2,        /* wrong command line */
-    STATUS_BAD_INPUT = 3,    /* the input is not what it should be */
+    STATUS_BAD_INPUT = 3,    /* the input is malformed */
     STATUS_LIMIT = 4,        /* a resource limit was reached */
     STATUS_IO = 5,           /* reading or writing failed, or an internal error */
 };
@@ -24,7 +23,7 @@ struct error {
     enum status status;
     bool has_offset;
     uint64_t offset; /* byte offset in the decoded input, when has_offset */
-    char text[232];  /* one line, never longer; may quote input bytes unescaped */
+    char text[232];  /* one line; may quote input bytes unescaped */
 };
 
 /* Both fill `*err` and return false, so that callers can `return error_set(...)`. */

@@ -1,6 +1,6 @@
-/* The construction is wyhash's (public domain, Wang Yi): words are folded by
- * 64x64->128 bit multiplications. Unlike there, both factors are masked with
- * the seed, so that no input can make a factor zero without knowing it. */
+/* The construction is that of wyhash (public domain, Wang Yi): words are folded by 64x64->128 bit
+ * multiplications. Unlike in wyhash, both factors are masked with the seed, so that input chosen
+ * without knowing the seed cannot make a factor zero. */
 #include "base/hash.h"
 
 #include <stdatomic.h>
@@ -53,8 +53,8 @@ uint64_t hash_seed(void)
     return atomic_compare_exchange_strong(&drawn, &expected, fresh) ? fresh : expected;
 }
 
-/* Folds all but the last 1..16 bytes into the state; three chains at once where
- * there are many. */
+/* Folds all but the last 1..16 bytes into the state. Long input is folded in three independent
+ * chains. */
 static uint64_t fold(const unsigned char *p, size_t *left, uint64_t state, uint64_t seed)
 {
     size_t size = *left;

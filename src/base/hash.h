@@ -1,5 +1,5 @@
-/* A fast 64-bit hash for our own tables. Not cryptographic: tables that take
- * untrusted keys mix in hash_seed(), drawn once a process. */
+/* A fast 64-bit hash for internal tables. It is not cryptographic: tables with untrusted keys mix
+ * in hash_seed(), which is drawn once per process. */
 #ifndef MEMSNAP_BASE_HASH_H
 #define MEMSNAP_BASE_HASH_H
 

@@ -12,7 +12,7 @@ static void place(struct idslot *slots, size_t capacity, struct idslot slot)
     slots[at] = slot;
 }
 
-/* At most two of three slots are taken: short probes, and every one ends. */
+/* At most two thirds of the slots are taken, so probes are short and always end. */
 bool idtable_reserve(struct idtable *table, struct budget *budget, struct error *err)
 {
     if (table->count + 1 <= table->capacity / 3 * 2)

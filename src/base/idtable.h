@@ -1,9 +1,8 @@
-/* Finds 32-bit ids by a 32-bit hash: open addressing over 8-byte slots. What an
- * id stands for, and whether two are equal, only the caller knows:
+/* A hash table from 32-bit hashes to 32-bit ids: open addressing over 8-byte slots. Only the caller
+ * knows what an id stands for and when two items are equal:
  *
  *     if (idtable_find(&table, tag, is_equal, items, &wanted, &id)) return id;
- *     if (!idtable_add(&table, tag, new_id, budget, err)) return false;
- */
+ *     if (!idtable_add(&table, tag, new_id, budget, err)) return false; */
 #ifndef MEMSNAP_BASE_IDTABLE_H
 #define MEMSNAP_BASE_IDTABLE_H
 
@@ -12,7 +11,7 @@
 
 #include "base/budget.h"
 
-/* One less than a slot can name, since 0 marks a free slot. */
+/* One less than the largest id_plus_one, since 0 marks a free slot. */
 #define IDTABLE_MAX_ID (UINT32_MAX - 1)
 
 struct idslot {
@@ -21,7 +20,7 @@ struct idslot {
 };
 
 struct idtable {
-    struct idslot *slots; /* capacity of them, a power of two, or NULL */
+    struct idslot *slots; /* `capacity` slots, a power of two, or NULL */
     size_t capacity, count;
 };
 
@@ -30,10 +29,10 @@ struct idprobe {
     uint32_t tag;
 };
 
-/* Makes room for one more id; needed before every insertion. */
+/* Makes room for one more id. Required before every insertion. */
 bool idtable_reserve(struct idtable *table, struct budget *budget, struct error *err);
 void idtable_insert(struct idtable *table, uint32_t tag, uint32_t id);
-/* Both of them. */
+/* Reserves room and inserts. */
 bool idtable_add(struct idtable *table, uint32_t tag, uint32_t id, struct budget *budget,
                  struct error *err);
 void idtable_release(struct idtable *table, struct budget *budget);
@@ -60,10 +59,11 @@ static inline bool idtable_next(const struct idtable *table, struct idprobe *pro
     }
 }
 
-/* Whether the item with this id, of those in `items`, is the one that `wanted` describes. */
+/* True if the item `id` of `items` equals `wanted`. */
 typedef bool idtable_equal(const void *items, uint32_t id, const void *wanted);
 
-/* The id with this tag that equals `wanted`. Inlined, so that `equal` is too. */
+/* Finds the id with this tag whose item equals `wanted`. Inlined, so that `equal` is inlined too.
+ */
 static inline __attribute__((always_inline)) bool idtable_find(const struct idtable *table,
                                                                uint32_t tag, idtable_equal *equal,
                                                                const void *items,

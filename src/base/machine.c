@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-/* Where sysinfo() fails, which it cannot on Linux unless it is filtered. */
+/* Used when sysinfo() fails, which happens on Linux only if a filter blocks it. */
 #define UNKNOWN_MACHINE_BYTES (UINT64_C(4) << 30)
 
-/* The number in a one-line file; no limit where it is absent, or says "max". */
+/* The number in a one-line file. No limit if the file is missing or says "max". */
 static uint64_t limit_in(const char *root, const char *mount, const char *group, const char *name)
 {
     char path[PATH_MAX];
@@ -28,8 +28,8 @@ static uint64_t limit_in(const char *root, const char *mount, const char *group,
     return limit;
 }
 
-/* The lowest limit of `group` and its ancestors. In a container the path may
- * be the host's, not to be found here; the walk then ends at what is mounted. */
+/* The lowest limit of `group` and its ancestors. In a container the path may be the host's and not
+ * exist here; only the groups that are mounted then count. */
 static uint64_t lowest_limit(const char *root, const char *mount, char *group, const char *name)
 {
     uint64_t lowest = UINT64_MAX;

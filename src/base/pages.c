@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* mremap */
+#define _GNU_SOURCE /* for mremap */
 #include "base/pages.h"
 
 #include <stdbool.h>
@@ -7,17 +7,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Stands before every block. */
+/* Precedes every block. */
 struct header {
     size_t size;   /* of the block */
-    size_t mapped; /* of the mapping it begins, a multiple of PAGES_HUGE; 0: malloc's */
+    size_t mapped; /* size of the mapping, a multiple of PAGES_HUGE; 0: allocated by malloc */
 };
 
 #define CACHE_LINE  ((size_t)64)
 #define MALLOC_HEAD sizeof(struct header)
-#define MAPPED_HEAD CACHE_LINE /* so that what follows begins at one */
+#define MAPPED_HEAD CACHE_LINE /* keeps the block aligned to a cache line */
 
-/* Under the address sanitizer every block stays malloc's, with its guards around it. */
+/* Under the address sanitizer every block comes from malloc, so that it has guards around it. */
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
@@ -29,7 +29,8 @@ struct header {
 #define MAPPED_FROM PAGES_HUGE
 #endif
 
-/* So much beyond whole huge pages takes longer in small ones than a huge page more. */
+/* A remainder of at least this size gets a huge page of its own, which is faster than small pages.
+ */
 #define WORTH_HUGE (PAGES_HUGE / 4)
 
 static struct header *header_of(void *block)
@@ -37,7 +38,7 @@ static struct header *header_of(void *block)
     return (struct header *)block - 1;
 }
 
-/* Where the memory that holds the block begins. */
+/* The start of the allocation that holds the block. */
 static void *memory_of(void *block)
 {
     return (char *)block - (header_of(block)->mapped ? MAPPED_HEAD : MALLOC_HEAD);
@@ -50,7 +51,7 @@ static void *block_in(void *memory, size_t head, struct header header)
     return block;
 }
 
-/* Address space of `size` bytes, a multiple of PAGES_HUGE, that begins at one. */
+/* Reserves `size` bytes of address space, aligned to PAGES_HUGE; `size` is a multiple of it. */
 static char *reserve(size_t size)
 {
     char *start =
@@ -64,7 +65,8 @@ static char *reserve(size_t size)
     return start + before;
 }
 
-/* Moved to where huge pages fit; or anywhere, where the address space has no room for two. */
+/* Moves the mapping to an address aligned for huge pages, or to any address if the address space
+ * has no room for both. */
 static void *grow_mapping(void *old, size_t old_size, size_t size)
 {
     char *place = reserve(size);

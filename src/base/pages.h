@@ -1,9 +1,9 @@
-/* Memory for what grows large: on huge pages where the system has them.
+/* Memory for large growing arrays, on huge pages where the system has them.
  *
- * A column of a large snapshot is filled once, front to back. In pages of 4 KiB the
- * page faults of that cost more than the filling. So blocks from PAGES_HUGE bytes on
- * are mappings of their own, placed so that huge pages fit, and grow by moving whole
- * page tables. Smaller blocks are malloc's. */
+ * A column of a large snapshot is filled once, front to back. With pages of 4 KiB the page faults
+ * cost more than the filling. So blocks of at least PAGES_HUGE bytes are mappings of their own,
+ * aligned for huge pages, and grow by moving page tables instead of copying. Smaller blocks come
+ * from malloc. */
 #ifndef MEMSNAP_BASE_PAGES_H
 #define MEMSNAP_BASE_PAGES_H
 
@@ -11,13 +11,13 @@
 
 #define PAGES_HUGE ((size_t)2 << 20)
 
-/* Makes a block (NULL: a new one) one of `size` bytes: its beginning is kept, what is new is
- * undefined. NULL, the old block untouched, when there is not enough memory. */
+/* Like realloc(): the contents are kept up to the smaller size, and bytes beyond are undefined.
+ * Returns NULL and leaves the old block untouched if memory runs out. */
 void *pages_resize(void *block, size_t size);
-void pages_free(void *block); /* NULL is fine */
+void pages_free(void *block); /* NULL is allowed */
 
-/* Memory of a fixed size that begins at a cache line, on huge pages as far as they fit; for
- * free(), not for the functions above. NULL when there is not enough. */
+/* Memory of a fixed size, aligned to a cache line and on huge pages as far as they fit. Release it
+ * with free(), not with the functions above. NULL if memory runs out. */
 void *pages_aligned(size_t size);
 
 #endif

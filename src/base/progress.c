@@ -8,7 +8,7 @@
 #include "base/units.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
-#define PATIENCE_NS   NS_PER_SECOND /* nothing is shown before */
+#define PATIENCE_NS   NS_PER_SECOND /* nothing is shown before this */
 #define REDRAW_NS     (NS_PER_SECOND / 5)
 #define LINE_WIDTH    78 /* fits an 80-column terminal without wrapping */
 
@@ -19,12 +19,12 @@ static int64_t now_ns(void)
     return (int64_t)ts.tv_sec * NS_PER_SECOND + ts.tv_nsec;
 }
 
-/* Padded with spaces, so that it covers the line before without terminal escapes. */
+/* Pads with spaces to overwrite the previous line without terminal escapes. */
 static void put_line(int fd, const char *text)
 {
     char line[LINE_WIDTH + 3];
     int size = snprintf(line, sizeof(line), "\r%-*.*s", LINE_WIDTH, LINE_WIDTH, text);
-    /* Progress is a courtesy: a terminal that went away is no reason to fail. */
+    /* Progress is optional: a closed terminal must not fail the program. */
     if (size > 0 && write(fd, line, (size_t)size) < 0)
         return;
 }
@@ -55,7 +55,7 @@ static void draw(const struct progress *progress, int64_t now, uint64_t done, ui
     put_line(progress->fd, line);
 }
 
-/* Whether to draw now. */
+/* True if the line should be redrawn now. */
 static bool is_due(struct progress *progress, int64_t now)
 {
     if (now - progress->started_ns < PATIENCE_NS || now - progress->drawn_ns < REDRAW_NS)

@@ -1,4 +1,4 @@
-/* One line of progress on a terminal, for what takes longer than a second. */
+/* A progress line on a terminal, for operations that take longer than a second. */
 #ifndef MEMSNAP_BASE_PROGRESS_H
 #define MEMSNAP_BASE_PROGRESS_H
 
@@ -8,17 +8,17 @@
 struct progress {
     int fd;
     bool enabled; /* fd is a terminal */
-    bool shown;   /* a line stands there and must be wiped */
+    bool shown;   /* a line is displayed and must be wiped */
     int64_t started_ns, drawn_ns;
 };
 
-/* Shows nothing, ever, where `fd` is not a terminal. */
+/* Shows nothing at all if `fd` is not a terminal. */
 void progress_begin(struct progress *progress, int fd);
-/* Cheap to call often. `total` is 0 where unknown. */
+/* Cheap, so it may be called often. `total` is 0 if unknown. */
 void progress_update(struct progress *progress, uint64_t done, uint64_t total);
-/* The same of files instead of bytes. */
+/* Like progress_update(), counting files instead of bytes. */
 void progress_update_files(struct progress *progress, uint64_t done, uint64_t total);
-/* Wipes the line, until the next update. */
+/* Wipes the line. The next update shows it again. */
 void progress_end(struct progress *progress);
 
 #endif

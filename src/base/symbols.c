@@ -10,7 +10,7 @@
 /* Text and frame lists lie in the arena behind their sizes, so that an id costs one pointer. */
 struct string_cell {
     uint32_t size;
-    char bytes[]; /* size of them and a NUL */
+    char bytes[]; /* `size` bytes and a NUL */
 };
 
 struct stack_cell {
@@ -72,7 +72,7 @@ void symbols_destroy(struct symbols *symbols)
     budget_give(budget, sizeof(*symbols));
 }
 
-/* Room for one more item in a column and in its table of ids. */
+/* Reserves room for one more item in a column and in its id table. */
 static bool reserve(struct symbols *symbols, void **items, size_t *capacity, size_t count,
                     size_t item, struct idtable *ids, struct error *err)
 {

@@ -20,9 +20,9 @@ typedef uint32_t stack_id;
 #define STACK_NONE   ((stack_id)0)
 
 struct frame {
-    string_id name; /* function */
+    string_id name; /* function name */
     string_id file;
-    uint32_t line; /* 0 where unknown (C++ frames) */
+    uint32_t line; /* 0 if unknown (C++ frames) */
 };
 
 struct stack {
@@ -34,7 +34,7 @@ struct symbols;
 
 /* `budget` is not owned and outlives the symbols. NULL on STATUS_LIMIT. */
 struct symbols *symbols_create(struct budget *budget, struct error *err);
-void symbols_destroy(struct symbols *symbols); /* NULL is fine */
+void symbols_destroy(struct symbols *symbols); /* NULL is allowed */
 
 bool symbols_string(struct symbols *symbols, const char *bytes, size_t size, string_id *id,
                     struct error *err);

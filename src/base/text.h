@@ -1,4 +1,4 @@
-/* Bytes that are somewhere else, and what can be asked of them whatever they hold. */
+/* A view of bytes stored elsewhere, with operations that accept any content. */
 #ifndef MEMSNAP_BASE_TEXT_H
 #define MEMSNAP_BASE_TEXT_H
 
@@ -7,17 +7,17 @@
 #include <stdint.h>
 
 struct text {
-    const char *bytes; /* from symbols: followed by a NUL byte; may hold NUL and invalid UTF-8 */
+    const char *bytes; /* from symbols: followed by a NUL byte; may contain NUL and invalid UTF-8 */
     size_t size;
 };
 
-/* By bytes; what is a beginning of the other comes first. */
+/* Compares bytewise; a prefix sorts before the longer text. */
 int text_compare(struct text a, struct text b);
 
-/* Whether it is a whole number of digits alone, and that. */
+/* True if the whole text is decimal digits; then `*number` is their value. */
 bool text_number(struct text text, int64_t *number);
 
-/* At most `most` bytes from the beginning, or to the end; no character of valid UTF-8 is cut. */
+/* At most the first `most` bytes. Never cuts a character of valid UTF-8. */
 struct text text_first(struct text text, size_t most);
 struct text text_last(struct text text, size_t most);
 

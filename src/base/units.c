@@ -10,7 +10,7 @@ __extension__ typedef unsigned __int128 uint128;
 struct unit_row {
     const char *name;
     enum unit unit;
-    unsigned shift; /* log2 of its bytes */
+    unsigned shift; /* log2 of the unit's size in bytes */
 };
 
 static const struct unit_row UNITS[] = {
@@ -62,7 +62,7 @@ const char *units_bytes(char out[UNITS_TEXT_SIZE], int64_t bytes, enum unit unit
         return out;
     }
 
-    /* In integers: a double has no room for every byte count, and would round twice. */
+    /* Integers, because a double cannot hold every byte count and would round twice. */
     uint64_t remainder = magnitude & ((UINT64_C(1) << row->shift) - 1);
     uint64_t hundredths = (remainder * 100 + (UINT64_C(1) << (row->shift - 1))) >> row->shift;
     uint64_t ones = (magnitude >> row->shift) + hundredths / 100;
@@ -105,7 +105,7 @@ bool units_parse(const char *text, enum unit *unit)
     return false;
 }
 
-/* Bytes in one of the unit named by the whole of `text`; 0 when there is none of that name. */
+/* Bytes in the unit named exactly `text`; 0 if there is no such unit. */
 static uint64_t bytes_of_suffix(const char *text)
 {
     static const struct {

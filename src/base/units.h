@@ -1,4 +1,4 @@
-/* Sizes and times for people, and what people type for them. */
+/* Formats sizes and times for people, and parses what they type. */
 #ifndef MEMSNAP_BASE_UNITS_H
 #define MEMSNAP_BASE_UNITS_H
 
@@ -20,7 +20,7 @@ const char *units_count(char out[UNITS_TEXT_SIZE], uint64_t count);
 /* "+1.234567 s", "+12.3 ms": a duration in microseconds, for people */
 const char *units_duration(char out[UNITS_TEXT_SIZE], int64_t microseconds);
 
-/* auto|bytes|KiB|MiB|GiB, case ignored; false when it is none of them */
+/* auto|bytes|KiB|MiB|GiB, case ignored; false for any other text */
 bool units_parse(const char *text, enum unit *unit);
 
 /* "70GiB", "512MiB", "1.5G", "4096" -> bytes; false when malformed, negative or beyond 2^63-1.

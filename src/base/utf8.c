@@ -35,7 +35,7 @@ size_t utf8_valid_prefix(const char *bytes, size_t size, enum utf8_surrogates su
     while (at < size) {
         uint64_t word;
         uint32_t code;
-        if (size - at >= sizeof word) { /* text is mostly ASCII: eight at a time */
+        if (size - at >= sizeof word) { /* text is mostly ASCII: check eight bytes at a time */
             memcpy(&word, bytes + at, sizeof word);
             if ((word & UINT64_C(0x8080808080808080)) == 0) {
                 at += sizeof word;

@@ -1,4 +1,4 @@
-/* UTF-8 as RFC 3629 defines it, and as Python stretches it. */
+/* UTF-8 as RFC 3629 defines it, optionally with Python's "surrogatepass" extension. */
 #ifndef MEMSNAP_BASE_UTF8_H
 #define MEMSNAP_BASE_UTF8_H
 
@@ -7,23 +7,24 @@
 
 enum utf8_surrogates {
     UTF8_REFUSE_SURROGATES,
-    UTF8_ALLOW_SURROGATES, /* lone ones as three bytes, as Python's "surrogatepass" writes them */
+    UTF8_ALLOW_SURROGATES, /* lone surrogates as three bytes, as Python's "surrogatepass" writes
+                              them */
 };
 
-/* Reads one character of at most `size` bytes. Returns its length, or 0 where the bytes are not
- * valid (overlong, cut off, beyond U+10FFFF); then one byte is to be skipped. */
+/* Reads one character of at most `size` bytes. Returns its length, or 0 if the bytes are invalid
+ * (overlong, truncated, beyond U+10FFFF); the caller should then skip one byte. */
 size_t utf8_decode(const char *bytes, size_t size, enum utf8_surrogates surrogates, uint32_t *code);
 
-/* How many bytes from the beginning are whole, valid characters: `size` if all are. */
+/* The length of the longest valid prefix in bytes, which ends at a character boundary. */
 size_t utf8_valid_prefix(const char *bytes, size_t size, enum utf8_surrogates surrogates);
 
-/* How many bytes of a NUL-terminated text to show where at most `most` may be: all, or as many as
- * cut no character in two. */
+/* The number of bytes of a NUL-terminated text to show when at most `most` may be shown: all, or as
+ * many as do not split a character. */
 int utf8_clip(const char *text, int most);
 
 #define UTF8_LENGTH_MAX 4
 
-/* Writes a code point up to U+10FFFF, surrogates as they are; returns how many bytes. */
+/* Encodes a code point up to U+10FFFF, including surrogates. Returns the number of bytes. */
 size_t utf8_put(char out[UTF8_LENGTH_MAX], uint32_t code);
 
 #endif
