@@ -1,8 +1,8 @@
-/* What lives at an address: a hash table that stays as small as the live set.
+/* A hash table keyed by address, whose size follows the live set.
  *
- * Linear probing at most half full; removal shifts the followers back, so there
- * are no tombstones and a table that is filled and emptied a million times stays
- * as fast as it began. The hash is seeded: addresses come from the file. */
+ * Linear probing, at most half full. Removal shifts the following entries back, so there are no
+ * tombstones and the table does not slow down as entries come and go. The hash is seeded, because
+ * addresses come from the file. */
 #ifndef MEMSNAP_MODEL_ADDRMAP_H
 #define MEMSNAP_MODEL_ADDRMAP_H
 
@@ -19,21 +19,21 @@ struct addrmap_slot {
 };
 
 struct addrmap {
-    struct addrmap_slot *slots; /* mask + 1 of them, or NULL while nothing was put */
+    struct addrmap_slot *slots; /* mask + 1 slots, or NULL before the first put */
     size_t mask, count;
     uint64_t seed;
-    struct budget *budget; /* not owned; NULL: not counted */
+    struct budget *budget; /* not owned; NULL: memory is not counted */
 };
 
 void addrmap_init(struct addrmap *map, struct budget *budget);
 void addrmap_release(struct addrmap *map);
 
-/* The slot of `addr`, made where there is none: then its tag is 0, and the caller must set
- * one. Slots move with every put and remove. False: STATUS_LIMIT. */
+/* Finds or adds the slot of `addr`. A new slot has tag 0, and the caller must set a tag. Every put
+ * and remove may move slots. On false the error is STATUS_LIMIT. */
 bool addrmap_put(struct addrmap *map, uint64_t addr, struct addrmap_slot **slot, struct error *err);
 void addrmap_remove(struct addrmap *map, struct addrmap_slot *slot);
 
-/* NULL where there is none. */
+/* NULL if the address is not in the table. */
 static inline struct addrmap_slot *addrmap_find(const struct addrmap *map, uint64_t addr)
 {
     if (map->count == 0)

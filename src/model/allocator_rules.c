@@ -64,7 +64,7 @@ static unsigned log2_floor(uint64_t value)
     return 63u - (unsigned)__builtin_clzll(value);
 }
 
-/* Up to the next of `divisions` steps between two powers of two. */
+/* Rounds up to the next of `divisions` equal steps between two powers of two. */
 static uint64_t round_to_division(uint64_t size, uint64_t divisions)
 {
     unsigned log = log2_floor(size), steps = log2_floor(divisions);

@@ -70,7 +70,7 @@ bool annotation_index_make(struct annotation_index *index, const struct annotati
     return true;
 }
 
-/* How many places come before one. */
+/* The number of places that sort before `wanted`. */
 static size_t before(const struct annotation_index *index, struct annotation_place wanted)
 {
     size_t low = 0, high = index->count;
@@ -84,7 +84,7 @@ static size_t before(const struct annotation_index *index, struct annotation_pla
     return low;
 }
 
-/* The places of a device with families from `first` up to `last`. */
+/* The places of a device with families from `first` to `last`, inclusive. */
 static struct annotation_range range_of(const struct annotation_index *index, uint32_t device,
                                         uint64_t first, uint64_t last)
 {

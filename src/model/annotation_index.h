@@ -1,14 +1,14 @@
-/* The annotations of a snapshot by device and by what they name, so that each of many devices finds
- * its own without looking at all. */
+/* The annotations of a snapshot sorted by device and name, so that each of many devices finds its
+ * own without a scan of all. */
 #ifndef MEMSNAP_MODEL_ANNOTATION_INDEX_H
 #define MEMSNAP_MODEL_ANNOTATION_INDEX_H
 
 #include "base/symbols.h"
 #include "decode/core/rows.h"
 
-/* An annotation by its family: its name up to the first '#', and whether a number follows. */
+/* An annotation's family: its name up to the first '#', and whether a number follows. */
 struct annotation_place {
-    uint64_t family; /* internal */
+    uint64_t family; /* an internal key */
     uint32_t device;
     uint32_t index; /* in snapshot.annotations */
 };
@@ -25,16 +25,16 @@ struct annotation_range {
     size_t count;
 };
 
-/* `rows` are `count` annotations with names in `symbols`. What a failure leaves is to be freed with
- * vec_free(), too. */
+/* `rows` are `count` annotations with names in `symbols`. After a failure, too, the caller frees
+ * the arrays with vec_free(). */
 bool annotation_index_make(struct annotation_index *index, const struct annotation_row *rows,
                            size_t count, struct symbols *symbols, struct budget *budget,
                            struct error *err);
 
-/* All of a device. */
+/* All annotations of a device. */
 struct annotation_range annotations_of(const struct annotation_index *index, uint32_t device);
-/* Those named `prefix`, which ends in its only '#', and then a number (`numbered`) or anything: of
- * the device, else of the lowest that has some. */
+/* The annotations named `prefix`, which ends in its only '#', followed by a number (`numbered`) or
+ * by anything. Searches the device, then the lowest device that has any. */
 bool annotations_like(const struct annotation_index *index, uint32_t device, const char *prefix,
                       bool numbered, struct symbols *symbols, struct annotation_range *range,
                       struct error *err);

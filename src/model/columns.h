@@ -1,10 +1,10 @@
-/* Numbers of events kept in 32 bits where they fit, which is nearly always.
+/* Columns of event numbers, stored in 32 bits where they fit, which is nearly always.
  *
- * Sizes below 4 GiB stand as they are. Times and addresses are relative to a base that every
- * block of COLUMN_BLOCK events has; addresses count in units of COLUMN_ADDRESS_UNIT, which
- * all that PyTorch's allocator hands out are multiples of. What does not fit is
- * COLUMN_WIDE, and stands in a list sorted by event. Extras (model/extras.h) come in
- * long runs. Written by the loader only. */
+ * Sizes below 4 GiB are stored unchanged. Times and addresses are relative to a base per block of
+ * COLUMN_BLOCK events; addresses are in units of COLUMN_ADDRESS_UNIT, since PyTorch's allocator
+ * returns only multiples of it. A value that does not fit is stored as COLUMN_WIDE and kept in a
+ * list sorted by event. Extras (model/extras.h) come in long runs. Only the loader writes columns.
+ */
 #ifndef MEMSNAP_MODEL_COLUMNS_H
 #define MEMSNAP_MODEL_COLUMNS_H
 
@@ -23,20 +23,20 @@ struct wide_value {
 };
 
 struct size_column {
-    uint32_t *low; /* as many as events */
+    uint32_t *low; /* one for each event */
     struct wide_value *wide;
     size_t wide_count;
 };
 
 struct based_column {
     uint32_t *low;
-    uint64_t *base; /* one a block; added modulo 2^64 */
+    uint64_t *base; /* one for each block; added modulo 2^64 */
     struct wide_value *wide;
     size_t wide_count;
 };
 
 struct extra_run {
-    uint32_t first; /* item: up to the next run's */
+    uint32_t first; /* the run's first item; it ends where the next run begins */
     uint32_t extra;
 };
 
@@ -45,8 +45,7 @@ struct extra_column {
     size_t count;
 };
 
-/* Where the numbers of a block whose first one is `first` are counted from: some may lie before
- * it. */
+/* The base of a block whose first value is `first`: lower, since later values may lie before it. */
 static inline uint64_t column_time_base(uint64_t first)
 {
     return first - COLUMN_WIDE / 2;
@@ -58,17 +57,17 @@ static inline uint64_t column_address_base(uint64_t first)
            ((uint64_t)(COLUMN_WIDE / 2) << COLUMN_ADDRESS_BITS);
 }
 
-/* What to store for an address: COLUMN_WIDE or more where it does not fit. Rotated, so that an odd
- * address is a large number as well. */
+/* The stored form of an address. COLUMN_WIDE or more means that it does not fit. The offset is
+ * rotated, so that an odd address gives a large number, too. */
 static inline uint64_t column_address_low(uint64_t address, uint64_t base)
 {
     uint64_t offset = address - base;
     return offset >> COLUMN_ADDRESS_BITS | offset << (64 - COLUMN_ADDRESS_BITS);
 }
 
-/* The value of an item that is in the list. */
+/* The value of an item in the list of wide values. */
 uint64_t wide_value_of(const struct wide_value *wide, size_t count, size_t item);
-/* What the run that holds an item has. */
+/* The extra of the run that contains the item. */
 uint32_t column_extra(const struct extra_column *column, size_t item);
 
 static inline uint64_t column_size(const struct size_column *column, size_t item)

@@ -5,18 +5,18 @@
 #include "model/addrmap.h"
 #include "model/sums.h"
 
-/* In which of the two curves the last alloc of an address still counts. */
+/* The curves in which the last alloc of an address still counts. */
 #define IN_ACTIVE    1u
 #define IN_ALLOCATED 2u
 
 struct cutter {
     struct budget *budget;
     struct window_gate gate;
-    enum window_phase phase; /* of the event at hand */
-    uint64_t event, kept;    /* its index; events */
-    /* Live addresses. BEFORE the range `value` is the allocation's place in edge.held. */
+    enum window_phase phase; /* phase of the current event */
+    uint64_t event, kept;    /* index of the current event; number of events kept */
+    /* Live addresses. With the tag BEFORE, `value` is the index of the allocation in edge.held. */
     struct addrmap live;
-    /* `held` is final once the range began; until then allocations come and go. */
+    /* `held` is final once the range has begun; until then allocations are added and removed. */
     struct window_edge edge;
     size_t held_capacity, later_free_capacity;
 };
@@ -54,7 +54,7 @@ static bool overflow(const struct cutter *cutter, struct error *err)
                      (unsigned long long)cutter->event);
 }
 
-/* Fills the gap with the last one, so that `held` is always exactly what is held. */
+/* Moves the last item into the gap, so that `held` stays contiguous. */
 static void drop_held(struct cutter *cutter, uint32_t index)
 {
     struct edge_allocation *held = cutter->edge.held;
@@ -114,7 +114,7 @@ static bool on_alloc(struct cutter *cutter, const struct event_row *row, uint32_
     return true;
 }
 
-/* A free of something the trace allocated. */
+/* Handles the free of an allocation that the trace made. */
 static bool match(struct cutter *cutter, const struct event_row *row, unsigned curve,
                   struct addrmap_slot *slot, struct error *err)
 {
@@ -219,7 +219,7 @@ static int by_address(const void *a, const void *b)
     return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-/* Lists what is left in the table. */
+/* Lists the addresses that are still in the table. */
 static bool collect_end_live(struct cutter *cutter, struct error *err)
 {
     struct window_edge *edge = &cutter->edge;

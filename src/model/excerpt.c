@@ -19,15 +19,15 @@ struct excerpt excerpt_choose(const struct timeline *timeline, const struct wind
     return excerpt;
 }
 
-/* Segments of an earlier moment on their way to the visitor. */
+/* State while the segments of an earlier moment are rebuilt for the visitor. */
 struct rebuild {
     const struct excerpt *excerpt;
     const struct excerpt_visitor *visitor;
-    string_id type[2];     /* large, small */
-    struct addrmap stacks; /* by where a segment begins: of the event that made it */
+    string_id type[2];     /* names of the segment types: large, small */
+    struct addrmap stacks; /* by start address of a segment: the stack of the event that made it */
     const struct live *live;
     size_t live_count;
-    bool *placed; /* of the live ones: lies in a segment */
+    bool *placed; /* by live allocation: it lies in a segment */
     struct block_row *blocks;
     size_t count, capacity;
     uint64_t reserved_bytes;
@@ -51,7 +51,8 @@ static void forget_stack(struct rebuild *rebuild, uint64_t addr)
         addrmap_remove(&rebuild->stacks, slot);
 }
 
-/* Those of the dump that no later event made, then those of the events up to the moment. */
+/* Takes stacks from the dump for segments that no later event made, then from the events up to the
+ * moment. */
 static bool find_stacks(struct rebuild *rebuild, struct error *err)
 {
     const struct timeline *timeline = rebuild->excerpt->timeline;
@@ -97,7 +98,7 @@ static bool add_span(struct rebuild *rebuild, const struct layout_span *span, st
     return add_block(rebuild, &block, err);
 }
 
-/* The sums of a segment's row, from its blocks. */
+/* Computes the sums of a segment's row from its blocks. */
 static void sum_blocks(const struct rebuild *rebuild, struct segment_row *row)
 {
     for (size_t i = 0; i < rebuild->count; i++) {
@@ -134,7 +135,7 @@ static bool visit_segment(void *self, const struct layout_segment *segment, stru
     return rebuild->visitor->segment(rebuild->visitor->self, &row, err);
 }
 
-/* Whether the address of a live allocation is still to be had, which takes it. */
+/* Takes the address of a live allocation if it is still free. */
 static bool take_address(struct addrmap *taken, const struct live *live, bool *is_free,
                          struct error *err)
 {
@@ -155,7 +156,7 @@ static bool is_pending(const struct excerpt *excerpt, const struct live *live)
     return !preexisting->in_allocated || preexisting->free_requested < excerpt->end;
 }
 
-/* The latest first: it is what the address holds. */
+/* The latest allocation comes first, since it is the one the address holds. */
 static bool add_strays(struct rebuild *rebuild, struct addrmap *taken,
                        struct excerpt_doubts *doubts, struct error *err)
 {

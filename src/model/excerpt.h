@@ -1,9 +1,9 @@
-/* A part of a snapshot as PyTorch would have dumped it: the events of a range, and the segments at
- * its end.
+/* A part of a snapshot in the form in which PyTorch would have dumped it: the events of a range,
+ * and the segments at its end.
  *
- * What was allocated before the range and freed in it is known by its free only, as when a ring of
- * events lost the oldest. The snapshot itself must be whole: what the segments were at an earlier
- * moment than the dump follows from the events after it (layout.h). */
+ * An allocation made before the range and freed in it is known by its free only, as when a ring
+ * buffer of events lost the oldest. The snapshot itself must be whole: the segments at an earlier
+ * moment than the dump are derived from the events after that moment (layout.h). */
 #ifndef MEMSNAP_MODEL_EXCERPT_H
 #define MEMSNAP_MODEL_EXCERPT_H
 
@@ -22,17 +22,17 @@ struct excerpt_visitor {
     bool (*segment)(void *self, const struct segment_row *row, struct error *err);
 };
 
-/* What does not add up. */
+/* Contradictions found. */
 struct excerpt_doubts {
-    uint64_t stray_blocks; /* live, but in no segment: put into a last one that has size 0 */
-    /* Live, but their addresses were allocated again: a snapshot has one block an address, which is
-     * that of the latest. Left out. */
+    uint64_t stray_blocks; /* live, but in no segment: put into an extra last segment of size 0 */
+    /* Live, but allocated again at the same address. Left out, since a snapshot has one block for
+     * each address: the latest. */
     uint64_t lost_blocks, lost_bytes;
     int64_t reserved_gap; /* bytes in segments, minus the curve's value */
 };
 
-/* The segments after item end - 1, with their blocks: those of the dump, as they are, where no item
- * follows. `small` and `large` are the names of the two segment types. */
+/* Visits the segments after item end - 1, with their blocks. If no item follows, they are those of
+ * the dump, unchanged. `small` and `large` are the names of the two segment types. */
 bool excerpt_segments(const struct excerpt *excerpt, string_id small, string_id large,
                       const struct excerpt_visitor *visitor, struct excerpt_doubts *doubts,
                       struct error *err);

@@ -1,4 +1,4 @@
-/* Stores each distinct event_extra once. A trace has a handful, and long runs of one. */
+/* Stores each distinct event_extra once. A trace has few of them, in long runs. */
 #ifndef MEMSNAP_MODEL_EXTRAS_H
 #define MEMSNAP_MODEL_EXTRAS_H
 
@@ -8,7 +8,7 @@
 struct extras {
     struct event_extra *items; /* in order of first appearance; grown by vec_grow */
     size_t count, capacity;
-    uint32_t last; /* what the event before had */
+    uint32_t last; /* id of the previous event's extra */
     struct idtable table;
     struct budget *budget; /* not owned */
 };

@@ -8,7 +8,7 @@
 #define MOST_ROWS   ((size_t)UINT32_MAX - 1)
 #define LARGEST_SUM ((INT64_C(1) << 62) - 1)
 
-/* The members that must not add up to more than LARGEST_SUM. */
+/* The number of members whose sums must not exceed LARGEST_SUM. */
 enum { SUMS = 8 };
 
 struct layer_loader {
@@ -141,7 +141,8 @@ void layer_trace_destroy(struct layer_trace *trace)
 {
     if (!trace)
         return;
-    vec_free((void *)trace->rows, 0, sizeof(*trace->rows), trace->budget); /* which goes, too */
+    vec_free((void *)trace->rows, 0, sizeof(*trace->rows),
+             trace->budget); /* the budget is destroyed with the trace */
     symbols_destroy(trace->symbols);
     free(trace->budget);
     free(trace);

@@ -1,9 +1,9 @@
-/* A FairScale layer trace in memory: what LayerwiseMemoryTracker saw at every leaf module that ran
- * forward or backward, in the order in which they ran. Immutable once loaded.
+/* A FairScale layer trace in memory: the records of LayerwiseMemoryTracker for every leaf module
+ * that ran forward or backward, in execution order. Immutable once loaded.
  *
- * The rows, and what their members mean: decode/layers/rows.h. Over a whole trace the magnitudes of
- * each member add up to less than 2^62, so that no sum of some rows, nor of two members, can
- * overflow. A module that runs twice has two forward rows. There may be no rows at all. */
+ * Rows and their members are described in decode/layers/rows.h. Over a whole trace the magnitudes
+ * of each member add up to less than 2^62, so that neither a sum over rows nor a sum of two members
+ * can overflow. A module that runs twice has two forward rows. There may be no rows at all. */
 #ifndef MEMSNAP_MODEL_LAYER_TRACE_H
 #define MEMSNAP_MODEL_LAYER_TRACE_H
 
@@ -16,30 +16,30 @@
 struct layer_trace {
     const struct layer_row *rows; /* below UINT32_MAX */
     size_t count, forward_count;
-    uint32_t present;                                 /* layer_row.present of all rows together */
-    struct symbols *symbols;                          /* the module names */
-    string_id unknown_keys[LAYER_TRACE_UNKNOWN_KEYS]; /* the first few, each once */
+    uint32_t present;        /* layer_row.present of all rows combined with OR */
+    struct symbols *symbols; /* the module names */
+    string_id unknown_keys[LAYER_TRACE_UNKNOWN_KEYS]; /* the first few, without duplicates */
     size_t unknown_key_count;
     bool more_unknown_keys;
 
     /* the input itself */
     enum encoding encoding;
     enum compression compression;
-    int protocol;          /* -1 where it is no pickle */
+    int protocol;          /* -1 if the file is not a pickle */
     uint64_t input_bytes;  /* size of the file as stored (compressed, if it is) */
     struct budget *budget; /* owned */
 };
 
-/* Reads `fd`, which it closes, taking at most `max_memory` bytes (0: budget_default_limit()).
- * NULL on failure: STATUS_BAD_INPUT, too, for a file of another kind. */
+/* Reads and closes `fd`, taking at most `max_memory` bytes (0: budget_default_limit()). NULL on
+ * failure; a file of another kind gives STATUS_BAD_INPUT. */
 struct layer_trace *layer_trace_load(int fd, size_t max_memory, struct error *err);
-/* The same from memory that the caller keeps. */
+/* Like layer_trace_load(), from memory that the caller keeps. */
 struct layer_trace *layer_trace_load_memory(const void *bytes, size_t size, size_t max_memory,
                                             struct error *err);
-/* The same from an input of which nothing is read yet, which it closes, and whose budget it takes
- * over, also on failure. */
+/* Like layer_trace_load(), from an input that has not been read yet. Closes the input and takes
+ * over its budget, also on failure. */
 struct layer_trace *layer_trace_load_input(struct input *input, struct error *err);
-void layer_trace_destroy(struct layer_trace *trace); /* NULL is fine */
+void layer_trace_destroy(struct layer_trace *trace); /* NULL is allowed */
 
 static inline struct text layer_name(const struct layer_trace *trace, const struct layer_row *row)
 {

@@ -2,11 +2,11 @@
 
 #include "model/layout_blocks.h"
 
-/* One segment after the other, with the spans of the one at hand. */
+/* Iterates over the segments, with the spans of the current one. */
 struct walk {
     const struct layout_visitor *visitor;
     const struct placed_blocks *blocks;
-    size_t next; /* block */
+    size_t next; /* index of the next block */
     struct layout_span *spans;
     size_t count, capacity;
     struct layout_doubts *doubts;

@@ -19,7 +19,8 @@ static bool is_pending(const struct timeline *timeline, int64_t item, const stru
     return (int64_t)requested <= item;
 }
 
-/* An expandable stretch that the dump has not: small requests lie in the small pool only. */
+/* A stretch of an expandable segment that is not in the dump: only the small pool has small
+ * requests. */
 static void classify(struct reserved_piece *piece, const struct allocator_rules *rules,
                      const struct placed_block *first)
 {
@@ -30,18 +31,18 @@ static void classify(struct reserved_piece *piece, const struct allocator_rules 
     piece->class = is_small ? CLASS_SMALL : CLASS_LARGE;
 }
 
-/* Whatever is left of a block is split off in these, however little. */
+/* In these segments the remainder of a block is always split off, whatever its size. */
 static bool splits_always(const struct reserved_piece *piece, const struct allocator_rules *rules)
 {
     return piece->class == CLASS_SMALL || piece->is_expandable || rules->expandable_segments;
 }
 
-/* By the rules of the header alone. */
+/* Applies only the rules in allocator_rules.h. */
 static void measure(struct placed_block *block, const struct reserved_piece *piece,
                     const struct allocator_rules *rules)
 {
     uint64_t room = block->limit - block->addr, size = allocator_round(rules, block->requested);
-    if (size > room) { /* reaches into the next one */
+    if (size > room) { /* extends into the next block */
         block->piece = NO_PIECE;
         return;
     }
@@ -58,7 +59,7 @@ static void place(struct placed_blocks *blocks, struct reserved_pieces *pieces,
                   const struct allocator_rules *rules)
 {
     size_t p = 0;
-    struct placed_block *last = NULL; /* the latest in piece p */
+    struct placed_block *last = NULL; /* the latest block in piece p */
     for (size_t i = 0; i < blocks->count; i++) {
         struct placed_block *block = &blocks->items[i];
         while (p < pieces->count && pieces->items[p].end <= block->addr) {

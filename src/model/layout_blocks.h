@@ -9,9 +9,9 @@
 struct placed_block {
     uint64_t addr, size, requested;
     size_t owner;    /* in the live list */
-    size_t piece;    /* NO_PIECE: lies in none, or inside another block */
+    size_t piece;    /* NO_PIECE: lies in no piece, or inside another block */
     uint64_t limit;  /* where the next block begins, or the piece ends */
-    uint64_t unsure; /* bytes behind it that may be part of it */
+    uint64_t unsure; /* bytes after the block that may be part of it */
     bool is_pending;
 };
 
@@ -25,7 +25,7 @@ struct placed_blocks {
 bool placed_blocks_make(const struct timeline *timeline, int64_t item, const struct live *live,
                         size_t live_count, struct reserved_pieces *pieces,
                         struct placed_blocks *blocks, struct error *err);
-/* Settles what is unsure, as far as the trace and the dump tell. */
+/* Settles unsure sizes as far as the trace and the dump allow. */
 bool placed_blocks_settle(const struct timeline *timeline, int64_t item, const struct live *live,
                           struct placed_blocks *blocks, struct error *err);
 void placed_blocks_release(struct placed_blocks *blocks);

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-/* A claim about some bytes. Of those that name a byte the one of the least rank holds: the first
- * event after the moment, and the dump where there is none. */
+/* A claim about some bytes. If several ranges name a byte, the one of the lowest rank decides: the
+ * first event after the moment, or the dump if there is none. */
 struct range {
-    struct reserved_piece piece; /* source: the rank */
+    struct reserved_piece piece; /* piece.source is the rank */
     bool is_mapped;
 };
 
@@ -58,7 +58,7 @@ static bool add_events(const struct timeline *timeline, int64_t item, struct ran
                       .stream = extra->stream,
                       .pool = {extra->pool[0], extra->pool[1]}},
         };
-        /* Nothing of the large pool is as small as that. */
+        /* The large pool has no segments this small. */
         if (!is_expandable)
             range.piece.class =
                 trace_size(trace, i) <= ALLOCATOR_SMALL_SEGMENT ? CLASS_SMALL : CLASS_LARGE;
@@ -96,7 +96,7 @@ static int by_start(const void *a, const void *b)
     return (x->piece.source > y->piece.source) - (x->piece.source < y->piece.source);
 }
 
-/* The ranges that name the bytes at hand, the one that holds on top. */
+/* The ranges that cover the current bytes; the one that decides is on top. */
 struct heap {
     const struct range **items;
     size_t count;
@@ -135,7 +135,7 @@ static void heap_pop(struct heap *heap)
     heap->items[i] = last;
 }
 
-/* Stretches that touch are one where they are of one segment, or where both may expand. */
+/* Adjacent stretches are joined if they are of one segment, or if both are expandable. */
 static bool joins(const struct reserved_piece *before, const struct reserved_piece *next)
 {
     if (before->end != next->start)
@@ -161,7 +161,7 @@ static bool add_piece(struct reserved_pieces *pieces, const struct reserved_piec
     return vec_push(pieces->items, pieces->count, pieces->capacity, pieces->budget, err, *piece);
 }
 
-/* From one boundary to the next, with all ranges sorted by where they start. */
+/* Goes from boundary to boundary, with all ranges sorted by start. */
 static bool sweep(const struct ranges *ranges, struct heap *heap, struct reserved_pieces *pieces,
                   struct error *err)
 {

@@ -1,4 +1,4 @@
-/* Which memory was reserved at a moment of the trace. */
+/* The memory that was reserved at a moment of the trace. */
 #ifndef MEMSNAP_MODEL_LAYOUT_SEGMENTS_H
 #define MEMSNAP_MODEL_LAYOUT_SEGMENTS_H
 
@@ -6,12 +6,13 @@
 
 enum segment_class { CLASS_UNKNOWN, CLASS_SMALL, CLASS_LARGE };
 
-/* A segment, or of an expandable one a mapped stretch that no other touches. */
+/* A segment, or a maximal mapped stretch of an expandable segment. */
 struct reserved_piece {
     uint64_t start, end;
-    uint32_t source; /* the range it was found in: internal */
+    uint32_t source; /* internal: the range it came from */
     bool is_expandable;
-    uint8_t class; /* enum segment_class: unknown for an expandable one that is not in the dump */
+    uint8_t class; /* enum segment_class; CLASS_UNKNOWN for an expandable segment that is not in the
+                      dump */
     int64_t stream;
     uint64_t pool[2];
 };
@@ -22,8 +23,9 @@ struct reserved_pieces {
     struct budget *budget; /* not owned */
 };
 
-/* After trace item `item`. What a contradictory file claims twice counts once, from the first event
- * on that names it. n log n in the segments and the segment events after the item. */
+/* The pieces after trace item `item`. Memory that a contradictory file claims twice counts once,
+ * for the first later event that names it. Takes O(n log n) for n segments and segment events after
+ * the item. */
 bool reserved_pieces_make(const struct timeline *timeline, int64_t item,
                           struct reserved_pieces *pieces, struct error *err);
 void reserved_pieces_release(struct reserved_pieces *pieces);

@@ -1,7 +1,7 @@
 #include "base/bisect.h"
 #include "model/layout_blocks.h"
 
-/* How long something was there: after item `from`, until item `to`. */
+/* The time during which something existed: after item `from`, until item `to`. */
 struct presence {
     int64_t from, to;
 };
@@ -14,11 +14,12 @@ static struct presence presence_of(const struct timeline *timeline, const struct
     return (struct presence){lifetime->alloc, lifetime->free_completed};
 }
 
-/* The blocks that are unsure, by address: their stretches do not overlap. */
+/* The unsure blocks, sorted by address. Their stretches do not overlap. */
 struct unsure {
     struct entry {
         struct placed_block *block;
-        uint64_t from, to; /* a block that began after `from`, up to `to`, began where this ended */
+        uint64_t from,
+            to; /* an allocation made after `from`, up to `to`, began where this block ended */
         struct presence presence;
         bool is_settled;
     } * items;
@@ -33,7 +34,7 @@ static struct entry *find(const struct unsure *unsure, uint64_t addr)
     return at < unsure->count ? &items[at] : NULL;
 }
 
-/* Something began at `addr` and was there during `presence`. */
+/* Takes in an allocation that began at `addr` and existed during `presence`. */
 static void hear(const struct unsure *unsure, uint64_t addr, struct presence presence)
 {
     if (presence.from > unsure->item)
@@ -61,7 +62,7 @@ static void hear_trace(const struct unsure *unsure, const struct timeline *timel
     }
 }
 
-/* Blocks that are still there at the dump. */
+/* Takes in the blocks that still exist at the dump. */
 static void hear_dump(const struct unsure *unsure, const struct timeline *timeline)
 {
     const struct snapshot *snapshot = timeline->snapshot;
@@ -99,8 +100,7 @@ bool placed_blocks_settle(const struct timeline *timeline, int64_t item, const s
     hear_dump(&unsure, timeline);
     if (unsure.count > 0)
         hear_trace(&unsure, timeline);
-    /* Whatever lay behind a block when it was made, the trace would tell of, had it been made in
-     * the trace. */
+    /* If a block was made in the trace, the trace also shows what lay behind it then. */
     for (size_t i = 0; i < unsure.count; i++)
         if (unsure.items[i].is_settled || unsure.items[i].presence.from >= 0)
             unsure.items[i].block->unsure = 0;

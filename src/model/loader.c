@@ -6,7 +6,7 @@
 
 #include "model/loader_state.h"
 
-/* Without a budget of its own yet: that of its symbols is only lent. */
+/* The snapshot has no budget of its own yet: it borrows that of its symbols. */
 static struct snapshot *empty_snapshot(struct budget *budget, struct error *err)
 {
     struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
@@ -66,7 +66,7 @@ struct loader *loader_create(const struct load_options *options, struct error *e
     return loader;
 }
 
-/* Everything but the snapshot and what it shows. */
+/* Releases everything but the snapshot and what it refers to. */
 static void release_scratch(struct loader *loader)
 {
     for (size_t i = 0; i < loader->snapshot->trace_count; i++)
@@ -98,7 +98,7 @@ struct budget *loader_budget(struct loader *loader)
 
 struct row_sink loader_sink(struct loader *loader)
 {
-    /* A window leaves events out, and numbers no longer tell where one stands. */
+    /* A window leaves events out, so that an event's index is not its index in the file. */
     return (struct row_sink){.self = loader,
                              .event = loader_event,
                              .event_again = loader_event_again,
@@ -116,7 +116,7 @@ void loader_watch(struct loader *loader, const struct source *source)
     loader_report_progress(loader);
 }
 
-/* Once, for there may be many settings and many devices that ask. */
+/* Runs once, since there may be many settings and many devices that query them. */
 static void read_settings(struct snapshot *snapshot)
 {
     struct text value;

@@ -1,8 +1,7 @@
-/* Builds a snapshot out of the rows a decoder hands out.
+/* Builds a snapshot from the rows that a decoder hands out.
  *
- * Loading is: loader_create, decode into loader_sink with the snapshot's own
- * symbols and budget, loader_finish. snapshot_load does just that; tests push
- * rows into the sink themselves. */
+ * Loading is loader_create, decoding into loader_sink with the snapshot's own symbols and budget,
+ * loader_finish. snapshot_load does exactly that; tests push rows into the sink directly. */
 #ifndef MEMSNAP_MODEL_LOADER_H
 #define MEMSNAP_MODEL_LOADER_H
 
@@ -15,22 +14,22 @@ struct loader;
 
 /* `options` must stay valid until the loader is finished. NULL on failure. */
 struct loader *loader_create(const struct load_options *options, struct error *err);
-/* The same with a budget that exists already, instead of options->max_memory: malloc'ed, and the
- * snapshot's from now on, unless this fails. */
+/* Like loader_create(), with an existing malloc'ed budget instead of options->max_memory. The
+ * snapshot owns the budget unless this fails. */
 struct loader *loader_create_within(const struct load_options *options, struct budget *budget,
                                     struct error *err);
-void loader_destroy(struct loader *loader); /* NULL is fine */
+void loader_destroy(struct loader *loader); /* NULL is allowed */
 
-/* Both belong to the snapshot that is being made. */
+/* Both belong to the snapshot that is being built. */
 struct symbols *loader_symbols(struct loader *loader);
 struct budget *loader_budget(struct loader *loader);
 struct row_sink loader_sink(struct loader *loader);
 
-/* Calls options->progress as `source` is read; NULL stops that. */
+/* Calls options->progress while `source` is read; NULL stops the calls. */
 void loader_watch(struct loader *loader, const struct source *source);
 
-/* The snapshot, or NULL: STATUS_USAGE when the window misses every event. Destroys the loader in
- * both cases. */
+/* Returns the snapshot, or NULL: STATUS_USAGE if the window contains no event. Destroys the loader
+ * in both cases. */
 struct snapshot *loader_finish(struct loader *loader, struct error *err);
 
 #endif

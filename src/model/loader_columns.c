@@ -2,7 +2,7 @@
 
 #define MAX_TRACE_EVENTS ((size_t)UINT32_MAX - 1)
 
-/* Room for another COLUMN_BLOCK of events, the first of which is `row`. */
+/* Makes room for another COLUMN_BLOCK of events, the first of which is `row`. */
 static bool begin_block(struct loader *loader, uint32_t device, const struct event_row *row,
                         struct error *err)
 {
@@ -42,7 +42,7 @@ static bool add_wide(struct loader *loader, struct wide_value **wide, size_t *co
     return true;
 }
 
-/* What few events need, and only the last one appended can: wide values, a new run of extras. */
+/* The rare parts of an event, for the last one appended: wide values, a new run of extras. */
 static bool append_odd(struct loader *loader, struct trace *t, struct columns *c,
                        const struct event_row *row, struct error *err)
 {

@@ -3,7 +3,7 @@
 #include "base/bisect.h"
 #include "model/loader_state.h"
 
-#define PROGRESS_EVENTS 16384 /* a power of two: some 3 MB of a usual snapshot */
+#define PROGRESS_EVENTS 16384 /* a power of two: about 3 MB of a typical snapshot */
 
 void loader_report_progress(struct loader *loader)
 {
@@ -12,7 +12,7 @@ void loader_report_progress(struct loader *loader)
                                  source_total_bytes(loader->source));
 }
 
-/* Makes snapshot->traces reach `device`. */
+/* Extends snapshot->traces to include `device`. */
 static bool add_devices(struct loader *loader, uint32_t device, struct error *err)
 {
     struct snapshot *snapshot = loader->snapshot;
@@ -57,7 +57,7 @@ static void end_run(struct loader *loader)
     loader->run_device = NO_DEVICE;
 }
 
-/* Out of the way of loader_event: the device changed. */
+/* Kept out of loader_event because it is rare: the device changed. */
 static bool begin_run(struct loader *loader, uint32_t device, struct error *err)
 {
     end_run(loader);
@@ -72,7 +72,7 @@ static bool begin_run(struct loader *loader, uint32_t device, struct error *err)
     return true;
 }
 
-/* The code of an action by a name that is none of the known ones. */
+/* The code of an action whose name is not a known one. */
 static bool name_action(struct snapshot *snapshot, string_id name, uint8_t *code, struct error *err)
 {
     for (size_t i = ACTION_OTHER; i < snapshot->action_code_count; i++) {
@@ -113,7 +113,7 @@ static __attribute__((noinline)) bool any_event(struct loader *loader, uint32_t 
            (!keep || loader_append(loader, device, row, action, err));
 }
 
-/* Nearly all events come here only, with nothing that any_event() is for. */
+/* The common path: nearly all events need nothing that any_event() handles. */
 bool loader_event(void *self, uint32_t device, const struct event_row *row, struct error *err)
 {
     struct loader *loader = self;
@@ -139,7 +139,8 @@ bool loader_event(void *self, uint32_t device, const struct event_row *row, stru
     return true;
 }
 
-/* Where the event of a sequence number went: the last run that begins at or before it. */
+/* The run that contains the event of a sequence number: the last one that begins at or before it.
+ */
 static const struct run *find_run(const struct loader *loader, uint64_t sequence)
 {
     if (sequence >= loader->sequence)
@@ -168,7 +169,7 @@ bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct e
     const struct trace *t = &loader->snapshot->traces[run->device];
     const struct columns *c = &loader->columns[run->device];
     uint64_t event = run->event + (sequence - run->sequence);
-    /* With a cutter the items kept are the latest events, or followed only by events left out. */
+    /* With a cutter the kept items are the latest events, or only left-out events follow them. */
     uint64_t first = c->cutter ? cutter_first_kept(c->cutter) : 0;
     if (event < first || event - first >= t->count)
         return error_set(err, STATUS_LIMIT,
@@ -186,7 +187,7 @@ bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct e
     return loader_event(loader, device, &row, err);
 }
 
-/* A window that holds no event of any device that has some was not meant. */
+/* An empty window is an error if any device has events. */
 static bool check_range(const struct loader *loader, struct error *err)
 {
     const struct snapshot *snapshot = loader->snapshot;

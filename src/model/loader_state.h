@@ -1,4 +1,4 @@
-/* What the parts of the loader share. */
+/* State shared by the parts of the loader. Internal to model/. */
 #ifndef MEMSNAP_MODEL_LOADER_STATE_H
 #define MEMSNAP_MODEL_LOADER_STATE_H
 
@@ -6,25 +6,25 @@
 #include "model/extras.h"
 #include "model/loader.h"
 
-#define NO_DEVICE UINT64_MAX /* unlike any device a row may claim */
+#define NO_DEVICE UINT64_MAX /* differs from any device that a row may name */
 
-/* What grows beside each struct trace. */
+/* Growth state of the columns of a struct trace. */
 struct columns {
     size_t addr, size, time, stack, action; /* capacities */
     size_t addr_bases, wide_addrs, wide_sizes, time_bases, wide_times,
-        extra_runs;                /* of these, too */
-    size_t room;                   /* events that fit, up to the end of the block */
-    uint64_t addr_base, time_base; /* of the block */
+        extra_runs;                /* capacities, too */
+    size_t room;                   /* events that still fit into the current block */
+    uint64_t addr_base, time_base; /* of the current block */
     uint32_t last_extra;           /* of the last event; UINT32_MAX before the first */
 
     bool announced;
-    uint64_t events;       /* seen before the run that goes on, kept or not */
+    uint64_t events;       /* seen before the current run, whether kept or not */
     struct cutter *cutter; /* NULL: everything is kept */
 };
 
-/* Events handed out one after the other for one device. */
+/* Consecutive events of one device. */
 struct run {
-    uint64_t sequence; /* of its first event, counted over all devices */
+    uint64_t sequence; /* of its first event, over all devices */
     uint64_t event;    /* the same event's index in the device's trace */
     uint32_t device;
 };
@@ -41,8 +41,8 @@ struct loader {
     struct extras extras;
     struct run *runs;
     size_t run_count, runs_capacity;
-    uint64_t run_device; /* of the latest run, NO_DEVICE before the first */
-    uint64_t sequence;   /* events handed out, repeated ones too */
+    uint64_t run_device; /* of the latest run; NO_DEVICE before the first */
+    uint64_t sequence;   /* number of events handed out, including repeated ones */
 
     size_t segments_capacity, blocks_capacity, annotations_capacity, settings_capacity,
         unknown_keys_capacity;
@@ -56,7 +56,7 @@ stack_id loader_stack(void *self, uint64_t sequence);
 bool loader_trace(void *self, uint32_t device, struct error *err);
 bool loader_finish_traces(struct loader *loader, struct error *err);
 
-/* loader_columns.c: appends an event, whatever its numbers, of the extras that are `last`. */
+/* loader_columns.c: appends an event with any values, of the extra `last`. */
 bool loader_append(struct loader *loader, uint32_t device, const struct event_row *row,
                    uint8_t action, struct error *err);
 

@@ -8,7 +8,7 @@
 #include "decode/pickle/value.h"
 
 #define MIB         1048576.0
-#define WHOLE       4503599627370496.0    /* 2^52: from there on all are whole */
+#define WHOLE       4503599627370496.0    /* 2^52: doubles from here on have no fraction */
 #define MOST_BYTES  4611686018427387904.0 /* 2^62 */
 #define MOST_POINTS (UINT32_MAX - 1)
 
@@ -26,7 +26,7 @@ static const struct {
 struct reader {
     const struct values *values;
     struct operator_curves *curves;
-    uint64_t offset; /* of the container at hand */
+    uint64_t offset; /* of the current container */
     struct error *err;
 };
 
@@ -72,10 +72,10 @@ static bool read_mib(struct reader *in, value v, int64_t *bytes)
         mib = (double)whole;
     else
         return bad(in, "a number of MiB", v);
-    if (!(mib >= 0) || mib * MIB >= MOST_BYTES) /* nor NaN */
+    if (!(mib >= 0) || mib * MIB >= MOST_BYTES) /* also rejects NaN */
         return error_set_at(in->err, STATUS_BAD_INPUT, in->offset,
                             "expected a number of MiB, found %g", mib);
-    mib *= MIB; /* exactly */
+    mib *= MIB; /* exact: a multiplication by a power of two */
     *bytes = (int64_t)(mib < WHOLE ? mib + 0.5 : mib);
     return true;
 }
@@ -91,7 +91,7 @@ static bool read_point(struct reader *in, enum curve curve, value v, struct oper
     return read_mib(in, items[1], (int64_t *)(void *)((char *)point + curve_table[curve].member));
 }
 
-/* Fills one column of the points; `set` has a byte for each. */
+/* Fills one column of the points; `set` has a flag byte for each point. */
 static bool read_curve(struct reader *in, enum curve curve, const value *pairs, uint8_t *set)
 {
     struct operator_curves *curves = in->curves;
@@ -225,7 +225,7 @@ void operator_curves_destroy(struct operator_curves *curves)
 {
     if (!curves)
         return;
-    /* the budget goes, too */
+    /* the budget is destroyed, too */
     vec_free(curves->points, 0, sizeof(*curves->points), curves->budget);
     vec_free(curves->markers, 0, sizeof(*curves->markers), curves->budget);
     symbols_destroy(curves->symbols);

@@ -1,12 +1,12 @@
-/* What torch.distributed._tools.MemoryTracker saved: the allocator's state after every operator.
- * Immutable once loaded. */
+/* The data saved by torch.distributed._tools.MemoryTracker: the allocator's state after every
+ * operator. Immutable once loaded. */
 #ifndef MEMSNAP_MODEL_OPERATOR_CURVES_H
 #define MEMSNAP_MODEL_OPERATOR_CURVES_H
 
 #include "base/symbols.h"
 #include "decode/core/input.h"
 
-/* The file has them as MiB in floating point; these are bytes, from 0 up to 2^62. */
+/* In bytes, from 0 to 2^62. The file has them as MiB in floating point. */
 struct operator_point {
     string_id name; /* "layer.forward.mm.default_3": module, phase, operator, count */
     int64_t allocated, active, reserved;
@@ -14,11 +14,11 @@ struct operator_point {
 
 struct operator_marker {
     string_id name; /* "fw_start", "fw_bw_boundary" */
-    uint32_t at;    /* the operator before which it stands; at most `count` */
+    uint32_t at;    /* index of the operator that follows it; at most `count` */
 };
 
 struct operator_curves {
-    struct operator_point *points; /* in the order they ran; below UINT32_MAX */
+    struct operator_point *points; /* in execution order; below UINT32_MAX */
     size_t count;
     struct operator_marker *markers; /* in file order */
     size_t marker_count;
@@ -32,9 +32,9 @@ struct operator_curves {
     struct budget *budget; /* owned */
 };
 
-/* Reads an input of which nothing is read yet, which it closes, and whose budget it takes over,
- * also on failure. NULL on failure. */
+/* Reads an input that has not been read yet. Closes the input and takes over its budget, also on
+ * failure. NULL on failure. */
 struct operator_curves *operator_curves_load_input(struct input *input, struct error *err);
-void operator_curves_destroy(struct operator_curves *curves); /* NULL is fine */
+void operator_curves_destroy(struct operator_curves *curves); /* NULL is allowed */
 
 #endif

@@ -60,7 +60,7 @@ static inline bool on_alloc(struct replay *replay, size_t item, struct error *er
     return true;
 }
 
-/* A free_requested of something no event allocated. `item` may be EVENT_NEVER: after the range. */
+/* A free_requested without an alloc. `item` may be EVENT_NEVER: after the range. */
 static bool stray_request(struct replay *replay, uint64_t addr, uint64_t size, uint32_t item,
                           struct error *err)
 {
@@ -81,7 +81,7 @@ static bool stray_request(struct replay *replay, uint64_t addr, uint64_t size, u
     return replay_add_preexisting(replay, &preexisting, err);
 }
 
-/* The same for free_completed: the second half of a stray request, where there was one. */
+/* A free_completed without an alloc: the second half of a stray request, if there was one. */
 static bool stray_completion(struct replay *replay, uint64_t addr, uint64_t size, uint32_t item,
                              struct error *err)
 {
@@ -104,7 +104,7 @@ static bool stray_completion(struct replay *replay, uint64_t addr, uint64_t size
     return replay_add_preexisting(replay, &preexisting, err);
 }
 
-/* Takes the address out of one of the curves; when it is in neither, out of the table. */
+/* Removes the address from one of the curves, and from the table once it is in neither. */
 static inline void leave(struct replay *replay, struct addrmap_slot *slot, unsigned curve,
                          uint64_t size)
 {
@@ -148,7 +148,7 @@ static inline bool on_completion(struct replay *replay, size_t item, struct erro
     return true;
 }
 
-/* What was allocated before the range and still counts when it begins. */
+/* Adds the allocations from before the range that still count when it begins. */
 static bool hold_edge(struct replay *replay, struct error *err)
 {
     const struct window_edge *edge = &replay->trace->edge;

@@ -1,4 +1,4 @@
-/* The work behind timeline_build: one pass over the events, then the dump. */
+/* The implementation of timeline_build: one pass over the events, then the dump. */
 #ifndef MEMSNAP_MODEL_REPLAY_H
 #define MEMSNAP_MODEL_REPLAY_H
 
@@ -10,7 +10,7 @@
 #define IN_ALLOCATED   2u /* not requested: counts in allocated */
 #define IS_PREEXISTING 4u /* `value` indexes preexisting, not lifetimes */
 #define IS_PENDING                                                                                 \
-    8u /* preexisting; its free was requested, and it counts in active if completed too */
+    8u /* for preexisting ones: the free was requested, and counts in active if completed too */
 
 /* A curve relative to its value before the first event. */
 struct running {
@@ -21,18 +21,19 @@ struct running {
 struct replay {
     struct timeline *timeline;
     const struct trace *trace;
-    struct addrmap live; /* what the latest alloc of an address became */
+    struct addrmap live; /* by address: the lifetime or preexisting item of its latest alloc */
     struct running active, allocated, reserved;
     int64_t reserved_at_active_peak, active_at_reserved_peak; /* relative */
 };
 
-bool replay_overflow(const struct replay *replay, struct error *err); /* false, STATUS_BAD_INPUT */
+bool replay_overflow(const struct replay *replay,
+                     struct error *err); /* returns false with STATUS_BAD_INPUT */
 bool replay_add_preexisting(struct replay *replay, const struct preexisting *preexisting,
                             struct error *err);
 
-/* The range's edge, the events, the frees after the range. */
+/* Replays the range's edge, the events, and the frees after the range. */
 bool replay_events(struct replay *replay, struct error *err);
-/* The dump: timeline->state, and what of it was there before the first event. */
+/* Reads the dump: fills timeline->state, and adds what existed before the first event. */
 bool replay_dump(struct replay *replay, struct error *err);
 
 #endif

@@ -1,7 +1,7 @@
 #include "model/replay.h"
 #include "model/sums.h"
 
-/* What the alloc events of the trace still hold when the trace ends. */
+/* Finds the addresses that allocs of the trace still hold at its end. */
 static bool find_end_live(const struct replay *replay, struct addrmap *end_live, struct error *err)
 {
     const struct window_edge *edge = &replay->trace->edge;
@@ -16,14 +16,15 @@ static bool find_end_live(const struct replay *replay, struct addrmap *end_live,
     return true;
 }
 
-/* Adds what of the block was there before the trace; `curves` says in which curves it may count. */
+/* Adds the part of the block that existed before the trace; `curves` are the curves in which it may
+ * count. */
 static bool carry_block(struct replay *replay, const struct addrmap *end_live,
                         const struct block_row *block, unsigned curves, struct error *err)
 {
     const struct addrmap_slot *made = addrmap_find(end_live, block->address);
     if (made)
         curves &= ~made->tag;
-    /* Its free was requested in the trace, and it is still pending. */
+    /* Its free was requested in the trace and is still pending. */
     const struct addrmap_slot *known = addrmap_find(&replay->live, block->address);
     if (curves & IN_ACTIVE && known && known->tag & IS_PENDING) {
         struct preexisting *preexisting = &replay->timeline->preexisting[known->value];
@@ -66,8 +67,8 @@ static bool count_block(struct memory_state *state, const struct block_row *bloc
     return add(&state->active_bytes, size) && add(&state->requested_bytes, block->requested_size);
 }
 
-/* `seen` holds the curves in which a later block at the address counts: of blocks that claim one
- * address, the last in the file does. */
+/* `seen` has the curves in which a later block at the address counts: if several blocks claim one
+ * address, the last in the file is used. */
 static bool take_block(struct replay *replay, const struct addrmap *end_live, struct addrmap *seen,
                        const struct block_row *block, struct error *err)
 {
@@ -84,13 +85,13 @@ static bool take_block(struct replay *replay, const struct addrmap *end_live, st
     return curves == 0 || carry_block(replay, end_live, block, curves, err);
 }
 
-/* Whether the blocks of a segment, `told` bytes of them, are all of it. */
-static void compare_segment(struct memory_state *state, uint64_t size, uint64_t told)
+/* Adds the difference between a segment's size and the total size of its blocks, `listed`. */
+static void compare_segment(struct memory_state *state, uint64_t size, uint64_t listed)
 {
-    if (told < size)
-        state->untold_bytes += size - told;
+    if (listed < size)
+        state->untold_bytes += size - listed;
     else
-        state->excess_bytes += told - size;
+        state->excess_bytes += listed - size;
 }
 
 static bool take_segments(struct replay *replay, const struct addrmap *end_live,

@@ -15,32 +15,31 @@
 #include "model/columns.h"
 #include "model/window.h"
 
-#define ACTION_CODES                                                                               \
-    256 /* ACTION_OTHER is never stored: unknown actions get codes of their own                    \
-         */
+/* ACTION_OTHER is never stored: unknown actions get codes of their own. */
+#define ACTION_CODES 256
 
 /* The events of one device, oldest first. Arrays have `count` items. */
 struct trace {
     uint32_t device;
     size_t count;         /* below UINT32_MAX */
-    uint64_t first_event; /* index in the file of item 0: not 0 only where a range cut the trace */
-    uint64_t file_events; /* how many events the file has for this device */
+    uint64_t first_event; /* index in the file of item 0: nonzero only if a range cut the trace */
+    uint64_t file_events; /* number of events the file has for this device */
     struct based_column addr;  /* trace_addr() */
     struct size_column size;   /* trace_size() */
     struct based_column time;  /* trace_time() */
     struct extra_column extra; /* trace_extra() */
     stack_id *stack;
     uint8_t *action; /* enum action below ACTION_OTHER, or a code named by snapshot.action_names */
-    struct window_edge edge; /* what a range left out; empty without one */
+    struct window_edge edge; /* the events left out by a range; empty without one */
 };
 
-/* Whether it goes on up to the dump: false where a range left out its last events. */
+/* True if the trace reaches the dump: false if a range left out its last events. */
 static inline bool trace_has_end(const struct trace *trace)
 {
     return trace->first_event + trace->count == trace->file_events;
 }
 
-/* The index in the file of an item; -1 stays. */
+/* The index in the file of an item; -1 is returned unchanged. */
 static inline int64_t trace_file_event(const struct trace *trace, int64_t item)
 {
     return item < 0 ? -1 : (int64_t)trace->first_event + item;
@@ -90,11 +89,11 @@ struct snapshot {
     size_t block_count;
     struct annotation_row *annotations; /* in file order */
     size_t annotation_count;
-    struct annotation_index annotation_index; /* of these */
+    struct annotation_index annotation_index; /* index of the annotations */
     struct setting_row *settings;
     size_t setting_count;
-    struct allocator_rules rules; /* what the settings come to */
-    bool events_lost;             /* the settings say that the ring of the recorder was full */
+    struct allocator_rules rules; /* derived from the settings */
+    bool events_lost; /* the recorder's ring buffer was full, according to the settings */
     struct event_extra *extras;
     size_t extra_count;
     string_id action_names[ACTION_CODES]; /* by code; the ten known ones are always set */
@@ -114,7 +113,7 @@ struct snapshot {
     struct budget *budget; /* owned */
 };
 
-/* Called now and then while loading, from the loading thread. `total` is 0 where unknown. */
+/* Called from time to time by the loading thread. `total` is 0 if unknown. */
 struct load_progress {
     void (*update)(void *self, uint64_t bytes_read, uint64_t total);
     void *self;
@@ -126,21 +125,22 @@ struct load_options {
     const struct load_progress *progress; /* NULL: none */
 };
 
-/* Reads a snapshot from `fd`, which it closes. NULL on failure. */
+/* Reads a snapshot from `fd` and closes it. NULL on failure. */
 struct snapshot *snapshot_load(int fd, const struct load_options *options, struct error *err);
-/* The same from memory that the caller keeps. */
+/* Like snapshot_load(), from memory that the caller keeps. */
 struct snapshot *snapshot_load_memory(const void *bytes, size_t size,
                                       const struct load_options *options, struct error *err);
-/* The same from an input of which nothing is read yet, which it closes, and whose budget it takes
- * over, also on failure; options->max_memory is not looked at. */
+/* Like snapshot_load(), from an input that has not been read yet. Closes the input and takes over
+ * its budget, also on failure; ignores options->max_memory. */
 struct snapshot *snapshot_load_input(struct input *input, const struct load_options *options,
                                      struct error *err);
-void snapshot_destroy(struct snapshot *snapshot); /* NULL is fine */
+void snapshot_destroy(struct snapshot *snapshot); /* NULL is allowed */
 
-/* The value of a setting by its flattened key; false when the file does not have it. */
+/* The value of a setting by its flattened key; false if the file does not have it. */
 bool snapshot_setting(const struct snapshot *snapshot, const char *key, struct text *value);
 
-/* The devices that have segments or events, ascending; `*devices` is malloc'ed, for free(). */
+/* The devices that have segments or events, in ascending order. The caller frees `*devices` with
+ * free(). */
 bool snapshot_devices(const struct snapshot *snapshot, uint32_t **devices, size_t *count,
                       struct error *err);
 

@@ -1,11 +1,11 @@
-/* Sums of sizes from a file: any 64-bit size may come, and none may wrap. */
+/* Sums of sizes from a file. Any 64-bit size may occur, and no sum may wrap. */
 #ifndef MEMSNAP_MODEL_SUMS_H
 #define MEMSNAP_MODEL_SUMS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Both leave `*sum` alone and return false where the result is beyond 64 signed bits. */
+/* Both return false and leave `*sum` unchanged if the result exceeds 64 signed bits. */
 static inline bool sum_add(int64_t *sum, uint64_t size)
 {
     int64_t result;
@@ -33,7 +33,7 @@ static inline bool sum_add_signed(int64_t *sum, int64_t value)
     return true;
 }
 
-/* To INT64_MAX where the sum is more; `value` is not below 0. */
+/* Saturates at INT64_MAX; `value` must not be negative. */
 static inline void sum_add_capped(int64_t *sum, int64_t value)
 {
     if (__builtin_add_overflow(*sum, value, sum))

@@ -5,9 +5,9 @@
 #include "model/replay.h"
 #include "model/sums.h"
 
-/* A timeline and the trace it has where the snapshot has none for the device. */
+/* A timeline, with an empty trace for a device that has none in the snapshot. */
 struct storage {
-    struct timeline timeline; /* first: what callers hold */
+    struct timeline timeline; /* must be first: callers hold a pointer to it */
     struct trace empty;
 };
 
@@ -21,7 +21,7 @@ static bool count_actions(struct timeline *timeline, struct error *err)
                        timeline->snapshot->budget, err);
 }
 
-/* Puts a relative curve on its baseline; no value of the curve may leave 64 bits. */
+/* Adds the baseline to a relative curve. Fails if a value of the curve would exceed 64 bits. */
 static bool place(const struct running *relative, int64_t baseline, struct curve *curve)
 {
     curve->baseline_bytes = curve->peak_bytes = curve->end_bytes = baseline;

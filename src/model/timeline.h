@@ -1,13 +1,12 @@
-/* What was live when: the allocations of one device and its memory curves.
+/* The allocations of one device over time, and its memory curves.
  *
- * Definitions as in memsnap-numbers(7). Two curves are kept apart: `active` runs
- * from alloc to free_completed (requested sizes), `allocated` to free_requested.
- * The baseline is what lived before the first event: blocks at the dump whose
- * address no surviving alloc of the trace covers, plus every free in the trace
- * without an alloc before it. Traces that contradict themselves (an address
- * allocated twice, a free of another size) are replayed as they stand and counted
- * in `flaws`; then the live allocations may differ from the curve by
- * timeline_live's `unexplained_bytes`. */
+ * Definitions are as in memsnap-numbers(7). There are two curves: `active` counts an allocation
+ * from alloc to free_completed (requested sizes), `allocated` to free_requested. The baseline is
+ * the memory in use before the first event: blocks at the dump whose address no surviving alloc of
+ * the trace covers, plus every free in the trace without an alloc before it. Traces that contradict
+ * themselves (an address allocated twice, a free of another size) are replayed unchanged and
+ * counted in `flaws`; the live allocations may then differ from the curve by timeline_live's
+ * `unexplained_bytes`. */
 #ifndef MEMSNAP_MODEL_TIMELINE_H
 #define MEMSNAP_MODEL_TIMELINE_H
 
@@ -15,7 +14,8 @@
 
 #define EVENT_NEVER UINT32_MAX /* not freed in the trace */
 
-/* An allocation born in the trace. Its address, size and stack are the birth event's columns. */
+/* An allocation made in the trace. The columns of its alloc event have its address, size and stack.
+ */
 struct lifetime {
     uint32_t alloc;          /* item in the trace */
     uint32_t free_requested; /* item, or EVENT_NEVER */
@@ -23,9 +23,10 @@ struct lifetime {
 };
 
 enum origin {
-    ORIGIN_BLOCK, /* still there at the dump; stack known if recording was on when it was made */
-    ORIGIN_FREED, /* seen only when it was freed in the trace; stack unknown */
-    ORIGIN_EDGE,  /* allocated in the trace before the range that was asked for */
+    ORIGIN_BLOCK, /* still there at the dump; the stack is known if recording was on when it was
+                     made */
+    ORIGIN_FREED, /* known only from its free in the trace; stack unknown */
+    ORIGIN_EDGE,  /* allocated in the trace, before the range */
 };
 
 /* Something allocated before the first event of the trace (or of the range). */
@@ -33,13 +34,13 @@ struct preexisting {
     enum origin origin;
     uint64_t addr;
     uint64_t size;                           /* requested bytes */
-    stack_id stack;                          /* where it was allocated; STACK_NONE where unknown */
-    bool in_active, in_allocated;            /* which baselines it counts in */
+    stack_id stack;                          /* where it was allocated; STACK_NONE if unknown */
+    bool in_active, in_allocated;            /* baselines in which it counts */
     uint32_t free_requested, free_completed; /* items, or EVENT_NEVER */
     uint64_t edge_event;                     /* ORIGIN_EDGE: index in the file of its alloc */
 };
 
-/* Whether it is older than the recording, not only than the range of it that was asked for. */
+/* True if it is older than the recording, not only older than the range. */
 static inline bool preexisting_is_older(const struct preexisting *preexisting)
 {
     return preexisting->origin != ORIGIN_EDGE;
@@ -47,39 +48,40 @@ static inline bool preexisting_is_older(const struct preexisting *preexisting)
 
 struct curve {
     int64_t baseline_bytes, peak_bytes, end_bytes;
-    int64_t peak_event; /* item of the first event that reaches the peak, -1: the baseline is it */
+    int64_t peak_event; /* item of the first event that reaches the peak; -1: the baseline is the
+                           peak */
 };
 
 struct reserved_curve {
     int64_t start_bytes, peak_bytes, end_bytes, at_active_peak_bytes;
-    int64_t lowest_bytes;         /* below 0 where events and dump contradict each other */
+    int64_t lowest_bytes;         /* below 0 if events and dump contradict each other */
     int64_t peak_event;           /* item, or -1 */
-    int64_t active_at_peak_bytes; /* of the active curve, when reserved is highest */
+    int64_t active_at_peak_bytes; /* of the active curve, at the peak of reserved */
 };
 
-/* The dump itself, exact. */
+/* The state at the dump, exact. */
 struct memory_state {
     uint64_t segments, blocks;
     uint64_t reserved_bytes, allocated_bytes, active_bytes, requested_bytes;
-    int64_t rounding_bytes; /* below 0 where a file claims more requested than a block has */
+    int64_t rounding_bytes; /* below 0 if a file claims a request larger than its block */
     uint64_t inactive_bytes, largest_inactive_block_bytes;
-    /* 0 unless the file contradicts itself: what blocks leave of their segments, and take beyond
-     * them; reserved = active + inactive + untold - excess. */
+    /* 0 unless the file contradicts itself: bytes of segments that no block covers, and bytes of
+     * blocks beyond their segment; reserved = active + inactive + untold - excess. */
     uint64_t untold_bytes, excess_bytes;
 };
 
-/* Of the whole trace, whatever range of it is held. */
+/* These cover the whole trace, even if only a range of it is held. */
 struct flaws {
-    uint64_t reallocated;            /* allocs of an address that was still live (active) */
-    uint64_t size_changed;           /* frees whose size is not their alloc's */
+    uint64_t reallocated;            /* allocs of an address that was still active */
+    uint64_t size_changed;           /* frees whose size differs from their alloc's */
     int64_t active_minus_dump_bytes; /* end of the active curve minus requested_bytes at the dump */
 };
 
 struct timeline {
     const struct snapshot *snapshot; /* not owned */
-    const struct trace *trace;       /* an empty one where the device has none */
+    const struct trace *trace;       /* an empty trace if the device has none */
     uint32_t device;
-    struct lifetime *lifetimes; /* in order of birth */
+    struct lifetime *lifetimes; /* in order of allocation */
     size_t lifetime_count, lifetime_capacity;
     struct preexisting *preexisting;
     size_t preexisting_count, preexisting_capacity;
@@ -90,15 +92,15 @@ struct timeline {
     uint64_t by_action[ACTION_CODES];
 };
 
-/* Counts in the snapshot's budget, as all below. NULL on failure (STATUS_LIMIT; STATUS_BAD_INPUT
- * where sizes sum beyond 2^63-1). */
+/* NULL on failure: STATUS_LIMIT, or STATUS_BAD_INPUT if sizes sum beyond 2^63-1. This and all
+ * functions below use the snapshot's budget. */
 struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device,
                                 struct error *err);
-void timeline_destroy(struct timeline *timeline); /* NULL is fine */
+void timeline_destroy(struct timeline *timeline); /* NULL is allowed */
 
 enum curve_kind { CURVE_ACTIVE, CURVE_ALLOCATED };
 
-/* The curves at a moment: after trace item `item`, or before the first with item -1. */
+/* The curves after trace item `item`; -1: before the first item. */
 struct moment {
     int64_t item;
     int64_t active_bytes, allocated_bytes, reserved_bytes;
@@ -106,12 +108,12 @@ struct moment {
 
 void timeline_moment(const struct timeline *timeline, int64_t item, struct moment *moment);
 
-/* The item a --at point means: the last one at or before it. STATUS_USAGE, saying what the trace
- * spans, when the point lies outside or the events carry no time. */
+/* The item that --at refers to: the last one at or before the point. STATUS_USAGE, with the range
+ * of the trace, if the point lies outside or the events have no time. */
 bool timeline_item_at(const struct timeline *timeline, struct point point, int64_t *item,
                       struct error *err);
 
-/* One thing live at a moment: in_trace indexes lifetimes, else preexisting. */
+/* An allocation live at a moment. If in_trace, `index` refers to lifetimes, else to preexisting. */
 struct live {
     bool in_trace;
     uint32_t index;
@@ -148,8 +150,8 @@ struct live_list {
     struct budget *budget;     /* not owned */
 };
 
-/* Everything live (active curve) after `item`. STATUS_BAD_INPUT where its sizes sum beyond 2^63-1:
- * those of a list never do. */
+/* Lists everything live (active curve) after `item`. STATUS_BAD_INPUT if the sizes sum beyond
+ * 2^63-1, so the sizes of a list never do. */
 bool timeline_live(const struct timeline *timeline, int64_t item, struct live_list *list,
                    struct error *err);
 void live_list_release(struct live_list *list);

@@ -3,7 +3,7 @@
 #include "model/sums.h"
 #include "model/timeline.h"
 
-/* timeline_build checked that no value on the way leaves 64 bits. */
+/* timeline_build checked that no intermediate value exceeds 64 bits. */
 void timeline_moment(const struct timeline *timeline, int64_t item, struct moment *moment)
 {
     const struct trace *trace = timeline->trace;
@@ -58,7 +58,7 @@ static bool item_of_event(const struct timeline *timeline, int64_t event, int64_
     return true;
 }
 
-/* The times of the items that carry one, and the time that offsets count from. */
+/* The range of the times in the trace, and the time that offsets count from. */
 struct span {
     bool any;
     int64_t origin, earliest, latest;
@@ -147,7 +147,7 @@ bool timeline_item_at(const struct timeline *timeline, struct point point, int64
     return true;
 }
 
-/* Writes what is live to `list`, or only counts where that is NULL. */
+/* Writes the live allocations to `list`, or only counts them if it is NULL. */
 static size_t list_live(const struct timeline *timeline, int64_t item, struct live *list)
 {
     size_t count = 0;
@@ -172,8 +172,8 @@ static size_t list_live(const struct timeline *timeline, int64_t item, struct li
     return count;
 }
 
-/* The list sums to the curve plus the differences of frees whose size is not their alloc's: that
- * may leave 64 bits where the curve does not. */
+/* The sum of the list is the curve plus the size differences of frees that do not match their
+ * alloc. It may exceed 64 bits even if the curve does not. */
 static bool sum_up(const struct timeline *timeline, int64_t curve, struct live_list *list,
                    struct error *err)
 {

@@ -7,7 +7,7 @@
 #define POINT_FORMS     "an event number, +OFFSET such as +1.5s, +20ms or +300us, or @MICROSECONDS"
 #define WINDOW_EXAMPLES "write 1000:2000, +1.5s:, :+300ms or @1700000000000000:@1700000001000000"
 
-/* One side of a range: `size` bytes that need not end in NUL. */
+/* One side of a range: `size` bytes, not necessarily NUL-terminated. */
 struct side {
     const char *text;
     size_t size;
@@ -18,7 +18,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Takes a run of digits off the front; false when there is none, or beyond 2^63-1. */
+/* Removes leading digits. False if there are none, or if the value exceeds 2^63-1. */
 static bool take_digits(struct side *side, int64_t *value)
 {
     int64_t sum = 0;
@@ -39,7 +39,7 @@ static bool take_all_digits(struct side side, int64_t *value)
     return take_digits(&side, value) && side.size == 0;
 }
 
-/* ".25" as billionths, at most nine digits; nothing is 0. */
+/* ".25" in billionths, at most nine digits; 0 for an empty text. */
 static bool take_fraction(struct side *side, int64_t *billionths)
 {
     *billionths = 0;
@@ -58,7 +58,7 @@ static bool take_fraction(struct side *side, int64_t *billionths)
     return true;
 }
 
-/* How many microseconds the unit has; 0 for no unit that is known. */
+/* Microseconds in the unit; 0 if it is unknown. */
 static int64_t unit_us(struct side unit)
 {
     static const struct {
@@ -72,7 +72,7 @@ static int64_t unit_us(struct side unit)
     return 0;
 }
 
-/* "1.5s" -> 1500000; parts of a microsecond are cut off. */
+/* "1.5s" -> 1500000; fractions of a microsecond are dropped. */
 static bool parse_offset(struct side side, int64_t *us)
 {
     int64_t whole, billionths;
@@ -106,10 +106,11 @@ bool point_parse(const char *text, struct point *point, struct error *err)
     return true;
 }
 
-/* Nothing can lie between: sides of different kinds cannot be compared before the file is read. */
+/* True if the range is certainly empty: sides of different kinds cannot be compared before the file
+ * is read. */
 static bool is_empty(const struct window *window)
 {
-    /* No event comes before the first: ":0" and ":+0s" are empty, times may be anything. */
+    /* No event comes before the first, so ":0" and ":+0s" are empty. Times may have any value. */
     if (window->from.kind == POINT_OPEN)
         return window->to.kind != POINT_TIME && window->to.value == 0;
     return window->from.kind == window->to.kind && window->from.value >= window->to.value;
