@@ -11,15 +11,18 @@
 /* The answer of FairScale's suggest_checkpoint_location(), and the peak of following it. */
 struct fairscale_advice {
     size_t checkpoints, skipped;
-    const struct layer_row **modules; /* the first forward row of each module, less the skipped */
+    const struct layer_row *
+        *modules; /* the first forward row of each module, without skipped modules */
     size_t module_count, module_capacity;
     struct sum_answer answer; /* cuts are indices of modules */
 
-    struct replay_outcome outcome; /* every part of the model wrapped, by replay */
-    size_t inside;                 /* cuts that lie inside a piece of `problem` */
+    struct replay_outcome
+        outcome;   /* result of the replay with every part of the model checkpointed */
+    size_t inside; /* number of cuts that lie inside a piece of `problem` */
 
     int64_t without_bytes; /* peak with no checkpoint */
-    struct placement best; /* of the chain of `problem`, with no more segments */
+    struct placement
+        best; /* the best placement on the chain of `problem` with at most as many segments */
     struct replay_outcome best_outcome;
 };
 
@@ -36,7 +39,7 @@ struct budget_plan {
     int64_t budget_bytes;
     enum plan_model model;
     bool feasible;
-    int64_t least_budget_bytes; /* not feasible: the least budget known to be */
+    int64_t least_budget_bytes; /* if not feasible: the least budget known to be sufficient */
 
     /* feasible only */
     int64_t peak_bytes;
@@ -58,8 +61,9 @@ struct plan_options {
     bool verify;
 };
 
-/* Makes one plan for each budget. With `verify` each is replayed, and STATUS_IO reports a plan that
- * exceeds its claimed peak. `report` is that of rotor_solve(); zeros if it was not called. */
+/* Makes one plan for each budget. With `verify` each plan is replayed, and STATUS_IO reports one
+ * that exceeds its claimed peak. `report` is that of rotor_solve(), or zeros if it was not called.
+ */
 bool advise_budgets(const struct problem *problem, const int64_t *budgets, size_t count,
                     const struct plan_options *options, struct budget_plan *plans,
                     struct rotor_report *report, struct budget *budget, struct error *err);
@@ -82,18 +86,20 @@ bool advise_comparison(const struct problem *problem, struct comparison_point *p
 struct front_advice {
     struct front front;
     struct comparison_point comparison[COMPARISON_POINTS];
-    bool *knees;               /* one a point, malloc'ed */
-    struct rotor_front nested; /* checkpoints within checkpoints, below the front */
-    bool nested_holds;         /* advise_nested() found so */
+    bool *knees;               /* one flag for each point, malloc'ed */
+    struct rotor_front nested; /* nested checkpoints that need less memory than the front */
+    bool nested_holds;         /* set by advise_nested() */
 };
 
-#define ADVICE_KNEES 3 /* reported at most */
+#define ADVICE_KNEES 3 /* maximum number reported */
 
-/* With at most `knees` knees, and threads as in rotor_options. The problem must outlive it. */
+/* Finds a front with at most `knees` knees; threads as in rotor_options. The problem must outlive
+ * the front. */
 bool advise_front(const struct problem *problem, size_t knees, unsigned threads,
                   struct front_advice *advice, struct budget *budget, struct error *err);
-/* Sets advice->nested_holds if a search with the peak of the first nested point as its budget finds
- * that point or a better one; its slots differ, so it may not. Takes as long as one budget. */
+/* Sets advice->nested_holds if a search whose budget is the peak of the first nested point finds
+ * that point or a better one. It may fail to, since its slots differ. Takes as long as planning one
+ * budget. */
 bool advise_nested(const struct problem *problem, unsigned threads, struct front_advice *advice,
                    struct budget *budget, struct error *err);
 void front_advice_release(struct front_advice *advice, struct budget *budget);

@@ -58,8 +58,9 @@ static void take_rotor(struct budget_plan *plan, struct rotor_plan *found,
     *found = (struct rotor_plan){0};
 }
 
-/* The least plan is the same for all, and only looked for where a budget is too small. It may fit
- * one that rotor_solve(), in slots of other sizes, found nothing for. */
+/* The least plan is the same for all budgets, so it is only searched for if a budget is too small.
+ * It may fit a budget for which rotor_solve() found nothing, because its slots have another size.
+ */
 static bool find_least(const struct planner *planner, struct budget_plan *plans, size_t count,
                        struct rotor_report *report, struct error *err)
 {
@@ -90,13 +91,14 @@ static bool find_least(const struct planner *planner, struct budget_plan *plans,
     return ok;
 }
 
-/* Whether rotor is to plan for a budget that one level was planned for. */
+/* True if rotor should plan for a budget that already has a plan with one level of checkpoints. */
 static bool is_asked(const struct planner *planner, const struct budget_plan *plan)
 {
     return !plan->feasible || !planner->options->any_model;
 }
 
-/* One level is a schedule like others, and exact where slots are not: it stays if it is faster. */
+/* A plan with one level is a valid schedule, too, and exact where slots are not: the faster one
+ * wins. */
 static void take_better(struct budget_plan *plan, struct rotor_plan *found,
                         const struct backend *backend, struct budget *budget)
 {
@@ -107,7 +109,7 @@ static void take_better(struct budget_plan *plan, struct rotor_plan *found,
     rotor_plan_release(found, budget);
 }
 
-/* As one batch. */
+/* Solves all budgets as one batch. */
 static bool plan_all_rotor(const struct planner *planner, struct budget_plan *plans, size_t count,
                            struct rotor_report *report, struct error *err)
 {

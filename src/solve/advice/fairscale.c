@@ -7,7 +7,7 @@ struct draft {
     const struct layer_trace *trace;
     const struct problem *leaves;
     struct fairscale_advice *advice;
-    size_t *rows; /* of advice->modules, in leaves->rows */
+    size_t *rows; /* index in leaves->rows of each of advice->modules */
     size_t row_capacity;
     struct budget *budget;
 };
@@ -27,7 +27,8 @@ static bool add_module(struct draft *draft, size_t row, struct error *err)
     return true;
 }
 
-/* Each module where it runs first. Names are interned, so ids say which were seen. */
+/* Collects each module where it runs first. Names are interned, so ids identify modules already
+ * seen. */
 static bool collect_modules(struct draft *draft, struct error *err)
 {
     size_t names = symbols_string_count(draft->trace->symbols), skipped = 0;
@@ -65,14 +66,14 @@ static bool answer(struct draft *draft, struct error *err)
     return ok;
 }
 
-/* The first piece of `problem` that begins at or behind the row. */
+/* The first piece of `problem` that begins at or after the row. */
 static size_t piece_from(const struct problem *problem, size_t row)
 {
     size_t piece = problem_piece_of(problem, row);
     return piece + (problem->pieces[piece].first_row < row);
 }
 
-/* Every part is wrapped, as the placement is meant; what was skipped is not. */
+/* Replays FairScale's placement, in which every part is checkpointed. Skipped rows are not. */
 static bool follow(struct draft *draft, const struct problem *problem, struct error *err)
 {
     struct fairscale_advice *advice = draft->advice;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* FairScale's measure on the pieces of the chain, with one part more than `checkpoints`. */
+/* Applies FairScale's measure to the pieces of the chain, with one part more than `checkpoints`. */
 static bool place_by_sum(const struct chain *chain, size_t checkpoints, struct placement *placement,
                          struct budget *budget, struct error *err)
 {
@@ -20,7 +20,7 @@ static bool place_by_sum(const struct chain *chain, size_t checkpoints, struct p
     return ok;
 }
 
-/* Releases the placement, whatever comes of it. */
+/* Releases the placement in all cases. */
 static bool replay(const struct chain *chain, struct placement *placement, const char *name,
                    struct comparison_point *point, struct budget *budget, struct error *err)
 {

@@ -14,21 +14,22 @@ struct backend_times {
 };
 
 struct backend_options {
-    unsigned threads;            /* CPU threads at most; 0: as many as the process may run on */
-    struct budget *budget;       /* counts all memory that grows with the problem */
-    struct backend_times *times; /* devices add to it; NULL: not wanted, which saves a wait */
+    unsigned threads;      /* CPU threads at most; 0: as many as the process may run on */
+    struct budget *budget; /* counts all memory that grows with the problem */
+    struct backend_times
+        *times; /* devices add their times; NULL: not wanted, which saves a synchronization */
 };
 
-/* Where a back end would run. */
+/* Where a back end runs. */
 struct backend_place {
     bool usable;    /* on this machine */
     bool is_cpu;    /* a driver for the host's processor: slower than backend_cpu */
-    char what[160]; /* one line: what it runs on, or why it cannot ("AVX2, 2 threads",
+    char what[160]; /* one line: the device or driver, or why it is unavailable ("AVX2, 2 threads",
                        "libcuda.so.1 not found"); names from drivers are not escaped */
 };
 
 struct backend {
-    const char *name; /* as --backend takes it: "cpu", "opencl", "cuda" */
+    const char *name; /* as in --backend: "cpu", "opencl", "cuda" */
 
     /* Fills *place, and returns place->usable. May load a library and query devices, which takes
      * time. */
@@ -50,8 +51,8 @@ struct backend {
                   const struct backend_options *options, struct error *err);
 };
 
-/* The recurrence of cost_table.h, cell by cell, into COST_ROWS. Tests compare all back ends with
- * it. */
+/* Computes the recurrence of cost_table.h cell by cell, into COST_ROWS. Tests compare all back ends
+ * with it. */
 bool cost_reference_solve(const struct cost_problem *problems, struct cost_table *tables,
                           size_t count, const struct backend_options *options, struct error *err);
 

@@ -14,21 +14,21 @@
 
 #define TILE     DEVICE_TILE
 #define SLOTS    DEVICE_SLOTS
-#define PARTS    (DEVICE_THREADS / SLOTS) /* that a block's pairs are divided into */
-#define PART_I   8                        /* pairs of a part: a thread's, for one slot */
+#define PARTS    (DEVICE_THREADS / SLOTS) /* groups of pairs that a block is divided into */
+#define PART_I   8                        /* pairs of a part, computed by one thread for one slot */
 #define PART_J   4
-#define PARTS_J  (TILE / PART_J) /* parts beside each other */
-#define STEP     DEVICE_STEP     /* splits in local memory at a time */
-#define NO_SPLIT 0x7fffffff      /* still infinite when any P was taken off */
+#define PARTS_J  (TILE / PART_J) /* parts side by side */
+#define STEP     DEVICE_STEP     /* splits in local memory at once */
+#define NO_SPLIT 0x7fffffff      /* still infinite after any P is subtracted */
 
-struct block { /* of a group: its problem, and its first i and j */
+struct block { /* block of a thread group: its problem, and its first i and j */
     GLOBAL int *table;
     GLOBAL const int *numbers;
     int count, stride;
     int i, j;
 };
 
-/* False: this problem is smaller than the launch, and has no such block. */
+/* Returns false if this problem is smaller than the launch and has no such block. */
 DEVICE bool find_block(PRIVATE struct block *block, GLOBAL int *tables, GLOBAL const int *numbers,
                        GLOBAL const struct device_problem *problems, int diagonal)
 {
@@ -52,14 +52,14 @@ DEVICE WIDE row_of(PRIVATE const struct block *block, int i, int j)
     return ((WIDE)j * (j + 1) / 2 + i) * block->stride;
 }
 
-/* H(i,j,m), for i <= j; infinite where m is no slot. */
+/* H(i,j,m), for i <= j; infinite if m is out of range. */
 DEVICE int value(PRIVATE const struct block *block, int i, int j, int m)
 {
     return m >= 0 && m < block->stride ? block->table[row_of(block, i, j) + m] : COST_INFINITE;
 }
 
-/* For STEP splits from `split` on, H(i,s-1,m) of the block's i and H(s,j,m-x[s]) of its j, for a
- * chunk of m: each warp copies one chunk at a time. */
+/* Loads, for STEP splits from `split` on, H(i,s-1,m) of the block's i and H(s,j,m-x[s]) of its j,
+ * for a chunk of m. Each warp copies one chunk at a time. */
 DEVICE void load_step(LOCAL int *before, LOCAL int *behind, PRIVATE const struct block *block,
                       int split, int m)
 {
@@ -137,7 +137,7 @@ DEVICE int least_slots(PRIVATE const struct block *block, int i, int j)
     return x[j + 1] + most;
 }
 
-/* H(i,j,m), when all of the block that it needs is there, and what cost_product left in its place.
+/* H(i,j,m), once all inputs in the block and the result of cost_product in its place are available.
  */
 DEVICE int finished(PRIVATE const struct block *block, int i, int j, int m)
 {
@@ -165,8 +165,8 @@ DEVICE int finished(PRIVATE const struct block *block, int i, int j, int m)
     return best;
 }
 
-/* Pairs of a block that are equally far from its corner next to the main diagonal do not need each
- * other. */
+/* Pairs of a block at the same distance from its corner next to the main diagonal are independent.
+ */
 KERNEL void cost_finish(GLOBAL int *tables, GLOBAL const int *numbers,
                         GLOBAL const struct device_problem *problems, int diagonal)
 {

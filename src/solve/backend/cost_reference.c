@@ -1,6 +1,6 @@
 #include "solve/backend/backend.h"
 
-/* What (i,j) is computed from; P as in the header. */
+/* The inputs of (i,j); P as in the header. */
 struct cell_row {
     const struct cost_problem *problem;
     struct cost_table *table;

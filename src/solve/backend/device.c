@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 
-#define MOST_PROBLEMS 32768 /* a launch: devices take 65535 groups along an axis */
+#define MOST_PROBLEMS 32768 /* per launch: devices accept 65535 groups along an axis */
 
 const char *const device_kernel_names[DEVICE_KERNELS] = {"cost_product", "cost_finish"};
 
@@ -40,7 +40,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Adds the time since `*from`, which becomes now. */
+/* Adds the time since `*from` and sets `*from` to the current time. */
 static void clock_in(double *sum, double *from)
 {
     double at = now();
@@ -59,7 +59,7 @@ static bool compute(const struct device *device, const struct device_batch *batc
         clock_in(&times->load, &at);
     bool ok = launch_all(device, batch, err);
     if (ok && times) {
-        ok = device->fetch(device->self, 0, &first, sizeof(first), err); /* waits */
+        ok = device->fetch(device->self, 0, &first, sizeof(first), err); /* waits for the kernels */
         clock_in(&times->kernels, &at);
     }
     for (size_t k = 0; ok && k < batch->count; k++)
@@ -88,7 +88,7 @@ static bool create_all(struct cost_table *tables, const struct cost_problem *pro
     return true;
 }
 
-/* How many of the problems fit at a time; 0: not even the first. */
+/* The number of problems that fit into device memory together; 0: not even the first fits. */
 static size_t count_fitting(const struct device *device, const struct cost_problem *problems,
                             size_t count)
 {
@@ -174,7 +174,8 @@ static int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* Each level from two of the one below; what would reach beyond the last layer is not used. */
+/* Computes each level from two entries of the level below. Entries that would reach beyond the last
+ * layer are never read. */
 static void fill_peaks(const struct cost_problem *problem, int32_t *peaks)
 {
     int32_t layers = problem->layers;

@@ -37,13 +37,13 @@ struct device {
     void (*unload)(void *self);
 };
 
-/* backend.solve on a device, in batches of as many problems as fit its memory. */
+/* Implements backend.solve on a device, in batches of as many problems as fit into its memory. */
 bool device_solve(const struct device *device, const struct cost_problem *problems,
                   struct cost_table *tables, size_t count, const struct backend_options *options,
                   struct error *err);
 
-/* backend.seconds of a device: `start` seconds to open it, `rate` additions and minima per second,
- * `bandwidth` bytes per second for the way back. */
+/* Implements backend.seconds for a device: `start` seconds to open it, `rate` additions and minima
+ * per second, `bandwidth` bytes per second for copying the tables back. */
 double device_seconds(const struct cost_problem *problems, size_t count, double start, double rate,
                       double bandwidth);
 
@@ -53,8 +53,8 @@ bool device_batch_create(struct device_batch *batch, const struct cost_problem *
 void device_batch_release(struct device_batch *batch, struct budget *budget);
 
 /* Loads the shared library `file`, which stays loaded, and stores the addresses of the `count`
- * functions `names`, in that order, at `functions`. STATUS_IO: it is missing (the error names
- * `package`, which has it) or lacks a function. */
+ * functions `names`, in that order, at `functions`. STATUS_IO: the library is missing (the error
+ * names `package`, which contains it) or lacks a function. */
 bool library_load(const char *file, const char *package, const char *const *names, size_t count,
                   void *functions, struct error *err);
 

@@ -10,7 +10,7 @@
 
 static struct {
     bool connected;
-    int to, from; /* negative: the other end is gone */
+    int to, from; /* negative: the other end has closed the connection */
 } server;
 
 void remote_connect(int to, int from)
@@ -41,7 +41,7 @@ static bool lose(struct error *err)
 static struct remote_request request_of(const struct backend *device, enum remote_question question)
 {
     struct remote_request request;
-    memset(&request, 0, sizeof(request)); /* padding too: all of it is written */
+    memset(&request, 0, sizeof(request)); /* clears the padding, which is sent, too */
     request.question = question;
     snprintf(request.device, sizeof(request.device), "%s", device->name);
     return request;
@@ -89,7 +89,8 @@ static bool ask(const struct backend *device, const struct cost_problem *problem
     return answer.ok;
 }
 
-/* The answer is all read, or the connection given up: its rest must not be taken for the next. */
+/* Reads the whole answer or closes the connection, so that the rest is not mistaken for the next
+ * answer. */
 static bool receive(struct cost_table *tables, const struct cost_problem *problems, size_t count,
                     struct budget *budget, struct error *err)
 {
@@ -113,7 +114,7 @@ static bool receive(struct cost_table *tables, const struct cost_problem *proble
     return false;
 }
 
-/* What the other end takes: the tables, and the problems in a few forms. */
+/* The memory that the other end needs for the tables and the copies of the problems. */
 static bool bytes_there(const struct cost_problem *problems, size_t count, size_t *bytes,
                         struct error *err)
 {
@@ -137,7 +138,7 @@ bool remote_solve(const struct backend *device, const struct cost_problem *probl
         return error_set(err, STATUS_LIMIT, "%zu problems are too many for a device", count);
     if (!bytes_there(problems, count, &bytes, err) || !budget_take(options->budget, bytes, err))
         return false;
-    /* whether there is room for the answer is to be known before asking */
+    /* check for memory before sending the request */
     if (!budget_take(options->budget, bytes, err)) {
         budget_give(options->budget, bytes);
         return false;
@@ -177,7 +178,8 @@ static bool write_all(int to, const char *at, size_t size)
     return true;
 }
 
-/* A pipe whose reader crashed is no reason to end; standard output closed early still is. */
+/* Ignores SIGPIPE during the write only: a crashed reader must not end the process, but a closed
+ * standard output still must. */
 bool remote_write(int to, const void *data, size_t size)
 {
     struct sigaction before, ignore = {.sa_handler = SIG_IGN};

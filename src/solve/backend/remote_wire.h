@@ -13,7 +13,7 @@ enum remote_question { REMOTE_AVAILABLE, REMOTE_SOLVE };
 struct remote_request {
     enum remote_question question;
     char device[16]; /* backend.name */
-    size_t count;    /* of problems */
+    size_t count;    /* number of problems */
     size_t limit;    /* bytes that solving may take */
 };
 
@@ -21,14 +21,14 @@ struct remote_problem {
     int32_t layers, slots;
 };
 
-/* A struct backend_place answers REMOTE_AVAILABLE; a remote_answer REMOTE_SOLVE, and where it is ok
- * the cells of each table in COST_ROWS follow. */
+/* The answer to REMOTE_AVAILABLE is a struct backend_place. The answer to REMOTE_SOLVE is a
+ * remote_answer; if it is ok, the cells of each table in COST_ROWS follow. */
 struct remote_answer {
     bool ok;
-    struct error err; /* if not */
+    struct error err; /* set if not ok */
 };
 
-/* Transfer all `size` bytes. False: the other end is gone. */
+/* Transfer exactly `size` bytes. False: the other end has closed the connection. */
 bool remote_read(int from, void *data, size_t size);
 bool remote_write(int to, const void *data, size_t size);
 

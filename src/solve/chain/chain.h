@@ -1,5 +1,5 @@
-/* A chain of layers, each of which reads the output of the one before: the model that checkpoints
- * are placed in. Sizes are bytes; times are integers in a unit that the caller chooses. */
+/* A chain of layers, each of which reads the output of the one before: the model in which
+ * checkpoints are placed. Sizes are bytes; times are integers in a unit that the caller chooses. */
 #ifndef MEMSNAP_SOLVE_CHAIN_CHAIN_H
 #define MEMSNAP_SOLVE_CHAIN_CHAIN_H
 
@@ -8,7 +8,8 @@
 
 #include "base/budget.h"
 
-/* The sum of all sizes, and that of all times, is less than this, so a double holds it exactly. */
+/* The sum of all sizes and the sum of all times are less than this, so a double holds them exactly.
+ */
 #define CHAIN_MOST (INT64_C(1) << 50)
 
 struct chain {
@@ -16,21 +17,22 @@ struct chain {
     int64_t *x;       /* [n+1] x[i]: the input of layer i; x[n]: the output of the chain */
     int64_t *xbar;    /* [n] bytes that layer i keeps for its backward, its output included */
     int64_t *ftmp;    /* [n] temporary bytes while it runs forward */
-    int64_t *btmp;    /* [n] and backward, besides x[i+1] for the gradient of its output */
+    int64_t *btmp;    /* [n] temporary bytes of its backward, besides x[i+1] for the gradient of its
+                         output */
     int64_t *forward; /* [n] time of its forward */
 };
 
 /* All arrays are zeros. */
 bool chain_create(struct chain *chain, size_t layers, struct budget *budget, struct error *err);
-void chain_release(struct chain *chain, struct budget *budget); /* a zeroed chain, too */
+void chain_release(struct chain *chain, struct budget *budget); /* a zeroed chain is allowed */
 
 /* STATUS_BAD_INPUT: no layer, or a negative value. STATUS_LIMIT: sizes or times add up to
- * CHAIN_MOST or more. All solvers expect a chain that passed. */
+ * CHAIN_MOST or more. All solvers require a chain that passed this check. */
 bool chain_check(const struct chain *chain, struct error *err);
 
 int64_t chain_forward_time(const struct chain *chain);
 
-/* The greatest common divisor of two numbers >= 0; that of a number and 0 is the number. */
+/* The greatest common divisor of two numbers >= 0. With 0 it is the other number. */
 static inline int64_t common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {

@@ -8,7 +8,7 @@
 
 struct wrapped {
     size_t first, end; /* layers first..end-1 */
-    unsigned depth;    /* number of segments around it; 0 with one level of checkpoints */
+    unsigned depth;    /* number of enclosing segments; 0 with one level of checkpoints */
 };
 
 struct placement {

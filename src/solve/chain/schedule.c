@@ -33,8 +33,8 @@ enum { STORED = 1, KEPT = 2 }; /* flags of a layer: its input is stored; its xba
 struct replay {
     const struct chain *chain;
     unsigned char *flags; /* [n+1] */
-    size_t passing;       /* x[passing] is on its way to layer `passing`; NONE */
-    size_t gradient;      /* the gradient of x[gradient] is there; NONE before the first */
+    size_t passing;       /* x[passing] is held for layer `passing` only; NONE */
+    size_t gradient;      /* the gradient of x[gradient] is held; NONE before the first backward */
     int64_t held;         /* bytes */
     int64_t peak;
     int64_t time; /* of forward passes */

@@ -7,8 +7,8 @@
 
 struct segment_cost {
     int64_t kept;    /* sum of xbar */
-    int64_t again;   /* most during the second forward, but for the gradient x[end] */
-    int64_t rest;    /* most during the first forward, or the backward */
+    int64_t again;   /* maximum during the second forward, without the gradient x[end] */
+    int64_t rest;    /* maximum during the first forward or the backward */
     int64_t forward; /* time of the forward */
 };
 
@@ -35,7 +35,7 @@ static inline int64_t segment_cost_peak(const struct segment_cost *cost, const s
     return larger(chain->x[end] + cost->again, cost->rest);
 }
 
-/* A lower bound of the peak that grows with the segment, to end a search over longer ones. */
+/* A lower bound of the peak. It grows with the segment, so a search over longer ones can stop. */
 static inline int64_t segment_cost_least(const struct segment_cost *cost)
 {
     return larger(cost->again, cost->rest);

@@ -4,11 +4,11 @@
 #include "solve/backend/remote_wire.h"
 #include "solve/choice/choice.h"
 
-/* Problems as they arrived, with what they refer to. */
+/* Problems as received, with the data they refer to. */
 struct work {
     size_t count;
     struct cost_problem *problems;
-    int32_t **numbers; /* [count]: the arrays of a problem, one after the other */
+    int32_t **numbers; /* [count]: the arrays of a problem, concatenated */
     struct cost_table *tables;
 };
 
@@ -71,7 +71,7 @@ static bool answer(int to, const struct backend *device, struct work *work, size
 {
     struct budget budget = {.limit = limit};
     struct remote_answer answer;
-    memset(&answer, 0, sizeof(answer)); /* padding too: all of it is written */
+    memset(&answer, 0, sizeof(answer)); /* clears the padding, which is sent, too */
     answer.ok = solve(device, work, &budget, &answer.err);
     bool sent = remote_write(to, &answer, sizeof(answer));
     for (size_t k = 0; answer.ok && k < work->count; k++) {

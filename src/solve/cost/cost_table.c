@@ -66,7 +66,7 @@ size_t cost_table_bytes(const struct cost_problem *problem, enum cost_layout lay
     return bytes;
 }
 
-/* Memory of `room` bytes, of what is there already if that suffices. */
+/* Provides memory of `room` bytes, reusing the table's memory if it suffices. */
 static bool make_room(struct cost_table *table, size_t room, struct budget *budget,
                       struct error *err)
 {

@@ -52,7 +52,7 @@
 
 #define COST_INFINITE   INT32_C(0x3fffffff)
 #define COST_MAX_LAYERS 16384
-#define COST_MAX_SLOTS  (INT32_C(1) << 20) /* of M, and of any size */
+#define COST_MAX_SLOTS  (INT32_C(1) << 20) /* limit of M and of every size */
 
 /* Arrays are the caller's, and outlive the call. */
 struct cost_problem {
@@ -80,19 +80,19 @@ enum cost_layout {
 
 #define COST_STRIP 4
 #define COST_BLOCK 16
-#define COST_ROOM  16 /* a row has room for a multiple of these */
+#define COST_ROOM  16 /* a row's capacity is a multiple of these */
 
 /* Cells of i > j, of m > M and of rows and columns beyond L are unspecified. */
 struct cost_table {
     enum cost_layout layout;
     int32_t layers, slots;
-    size_t stride;  /* cells a row has room for: M+1 rounded up to a multiple of COST_ROOM */
-    size_t bytes;   /* of cells */
+    size_t stride;  /* capacity of a row in cells: M+1 rounded up to a multiple of COST_ROOM */
+    size_t bytes;   /* size of the cells */
     int32_t *cells; /* 64-byte aligned; the extra memory follows at a cache line */
     size_t room;    /* bytes allocated and counted in the budget */
 };
 
-/* Bytes of a table's cells; 0 when that is beyond what size_t holds. */
+/* Size of a table's cells in bytes; 0 if it exceeds size_t. */
 size_t cost_table_bytes(const struct cost_problem *problem, enum cost_layout layout);
 
 /* Allocates a table and `beside` bytes of working memory for its back end, uninitialised. *table is
@@ -102,7 +102,8 @@ size_t cost_table_bytes(const struct cost_problem *problem, enum cost_layout lay
 bool cost_table_create(struct cost_table *table, const struct cost_problem *problem,
                        enum cost_layout layout, size_t beside, struct budget *budget,
                        struct error *err);
-void cost_table_release(struct cost_table *table, struct budget *budget); /* a zeroed table, too */
+void cost_table_release(struct cost_table *table,
+                        struct budget *budget); /* a zeroed table is allowed */
 
 /* The index of (i, j, m) in cells, for 0 <= i <= j < L, 0 <= m < stride. */
 static inline size_t cost_cell_index(const struct cost_table *table, int32_t i, int32_t j,

@@ -1,36 +1,37 @@
-/* Which splits cannot change a block of a tile; part of solve/cpu/loops.h.
+/* Rules out splits that cannot change a block of a tile. Part of solve/cpu/loops.h.
  *
- * H never grows with m. So what a split gives at the last slot of a block bounds what it gives at
- * all of them from below, and H(i,j) at the last slot of the block before bounds the result from
- * above: a split that is not less there changes nothing and is left out. The bound above stands
- * for all splits that were, so the result is the same, bit for bit. For the cells (i,j) of a tile
- * together, with any r(i) and c(j), it is enough that
+ * H never grows with m. So the value of a split at the last slot of a block is a lower bound of its
+ * values in the whole block, and H(i,j) at the last slot of the previous block is an upper bound of
+ * the result: a split whose lower bound is not less changes nothing and is left out. The upper
+ * bound holds for every split that was taken, so the result is the same, bit for bit. For all cells
+ * (i,j) of a tile together, and any r(i) and c(j), it is sufficient that
  *
  *   min over i of (H(i,s-1,last) - r(i)) + min over j of (H(s,j,last - x[s]) - c(j))
  *     >= max over (i,j) of (H(i,j,first - 1) + P(i) - r(i) - c(j))
  *
- * The first minimum, `left`, serves all tiles that a row strip has in a pass, and the second one,
- * `right`, the rows above, so that a split takes an addition and a comparison, side by side for
- * a vector of splits. The closer r + c follow H(i,j,first - 1) + P(i), which is nearly such a sum,
- * the more is ruled out: r is set anew for every row strip, and c now and then on the way up.
+ * The first minimum, `left`, is shared by all tiles of a row strip in a pass, and the second one,
+ * `right`, by the rows above. So a split costs an addition and a comparison, vectorized over
+ * splits. The closer r + c approximates H(i,j,first - 1) + P(i), which is nearly such a sum, the
+ * more splits are ruled out: r is recomputed for every row strip, and c from time to time on the
+ * way up.
  *
- * Left out of the maximum are cells that cannot change at all: infinite up to the last slot
- * (last < least(i,j)), or at P(i) already, the least that H can be.
+ * The maximum leaves out cells that cannot change at all: those that are infinite up to the last
+ * slot (last < least(i,j)), and those at P(i), the minimum of H.
  *
  * OVERFLOW. r and c are in 0..COST_INFINITE, so both sides fit an int32 as H + P(i) does. Vectors
- * may reach beyond what there is, to where anything may lie: they wrap around. */
+ * may reach beyond the end of the data, to unspecified values: they wrap around. */
 
-#define SHAPE_ROWS 4 /* row strips with the same c */
+#define SHAPE_ROWS 4 /* row strips that share c */
 
 typedef int32_t QUAD __attribute__((vector_size(16), may_alias, aligned(4)));
 typedef uint32_t WRAPPING_QUAD __attribute__((vector_size(16)));
 
 struct LIMITS {
-    QUAD start[COST_STRIP]; /* H(i,j) at the last slot before, + P(i) */
+    QUAD start[COST_STRIP]; /* H(i,j) at the last slot of the previous block, + P(i) */
     int32_t most;           /* INT32_MIN: nothing can change */
 };
 
-/* As it is at the block's beginning. */
+/* Sets limits->start: the values before the block. */
 TARGET static inline void PASTE(VARIANT, _start)(const struct tile *tile, size_t block,
                                                  struct LIMITS *limits)
 {
@@ -44,7 +45,7 @@ TARGET static inline void PASTE(VARIANT, _start)(const struct tile *tile, size_t
     }
 }
 
-/* For the slots from the start to `last`. */
+/* Computes the maximum for the slots from the start to `last`. */
 TARGET static inline void PASTE(VARIANT, _most)(const struct tile *tile, int32_t last,
                                                 struct LIMITS *limits)
 {
@@ -64,7 +65,7 @@ TARGET static inline void PASTE(VARIANT, _most)(const struct tile *tile, int32_t
     limits->most = left > right ? left : right;
 }
 
-/* The least of four arrays, `apart` from each other, less what `shape` has for each. */
+/* The minimum over four arrays, `apart` from each other, after subtracting the items of `shape`. */
 TARGET static inline void PASTE(VARIANT, _reduce)(const int32_t *from, size_t apart,
                                                   const int32_t *shape, size_t count, int32_t *to)
 {
@@ -80,7 +81,8 @@ TARGET static inline void PASTE(VARIANT, _reduce)(const int32_t *from, size_t ap
     }
 }
 
-/* `left` of the splits that have come since the tile before; of all for the first one. */
+/* Updates `left` for the splits added since the previous tile, or for all splits in the first tile.
+ */
 TARGET static inline void PASTE(VARIANT, _see_left)(const struct tile *tile,
                                                     const struct LIMITS *limits)
 {
@@ -100,7 +102,7 @@ TARGET static inline void PASTE(VARIANT, _see_left)(const struct tile *tile,
     tile->work->bounds += tile->blocks * COST_STRIP * count;
 }
 
-/* `right` of all splits, for a shape that fits the tile. */
+/* Computes `right` of all splits, for a shape that fits the tile. */
 TARGET static inline void PASTE(VARIANT, _see_right)(const struct tile *tile,
                                                      const struct LIMITS *limits)
 {
@@ -117,7 +119,7 @@ TARGET static inline void PASTE(VARIANT, _see_right)(const struct tile *tile,
     tile->work->bounds += tile->blocks * COST_STRIP * count;
 }
 
-/* For the tiles above: what the rows of this one have at the ends of blocks. */
+/* Stores the values of this tile's rows at the ends of blocks, for the tiles above. */
 TARGET static inline void PASTE(VARIANT, _set_ends)(const struct tile *tile)
 {
     for (size_t block = 0; block < tile->blocks; block++) {
@@ -137,8 +139,8 @@ TARGET static inline void PASTE(VARIANT, _set_ends)(const struct tile *tile)
     }
 }
 
-/* Fills `splits` with those that may change the block, and returns how many. Split s needs column
- * s - 1 of the panel, and row s of the columns. */
+/* Fills `splits` with those that may change the block, and returns their number. Split s reads
+ * column s - 1 of the panel, and row s of the columns. */
 TARGET static inline size_t PASTE(VARIANT, _choose)(const struct tile *tile, size_t block,
                                                     const struct LIMITS *limits)
 {

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* for sched_getaffinity */
 #include "solve/cpu/cpu.h"
 
 #include <pthread.h>
@@ -9,8 +9,8 @@
 #include "solve/cpu/wave.h"
 
 #define MOST_THREADS   256
-#define STEPS_A_THREAD 3e6 /* below, starting one takes longer than its work */
-#define PLAIN_STEPS    8e9 /* additions and minima a second, those ruled out included */
+#define STEPS_A_THREAD 3e6 /* with fewer steps, starting a thread takes longer than its work */
+#define PLAIN_STEPS    8e9 /* additions and minima per second, including those that are ruled out */
 #define VECTOR_STEPS   1.6e10
 
 static unsigned machine_threads(void)
@@ -26,7 +26,7 @@ static double steps_of(const struct cost_problem *problem)
     return layers * layers * layers / 6 * (problem->slots + 1);
 }
 
-/* How many are of use. */
+/* The number of threads worth using. */
 static unsigned threads_for(const struct cost_problem *problem, unsigned threads)
 {
     unsigned most = threads > 0 ? threads : machine_threads();
@@ -50,7 +50,7 @@ static void *work(void *self)
     return NULL;
 }
 
-/* The calling thread works too. Fewer threads than asked for is no failure. */
+/* The calling thread works, too. Starting fewer threads than requested is not an error. */
 static void run_workers(struct worker *workers, unsigned count)
 {
     unsigned started = 1;
@@ -81,7 +81,7 @@ static bool solve_wave(struct wave *wave, unsigned threads, struct cpu_work *don
     return true;
 }
 
-/* Bytes of a table and of what `threads` work in beside it; SIZE_MAX: beyond size_t. */
+/* Bytes of a table and of the working memory of `threads` threads; SIZE_MAX: exceeds size_t. */
 static size_t bytes_with(const struct cost_problem *problem, unsigned threads)
 {
     struct wave_shape shape = wave_shape(problem, threads);
@@ -96,8 +96,8 @@ size_t backend_cpu_bytes(size_t layers, size_t slots)
     return bytes_with(&problem, 1);
 }
 
-/* Each thread has buffers of its own, which many slots make large: as many as the budget allows,
- * the memory of `table` included. */
+/* The number of threads whose buffers fit the budget. Each thread has its own, which are large if
+ * there are many slots. The memory of `table` may be reused. */
 static unsigned threads_within(const struct cost_problem *problem, unsigned threads,
                                const struct cost_table *table, const struct budget *budget)
 {

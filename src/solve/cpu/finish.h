@@ -1,26 +1,26 @@
-/* What is left of a block of a tile after the product: splits that touch the tile itself, and the
- * rest of the recurrence; part of solve/cpu/loops.h. Rows come from the lowest up, columns from the
- * left: what a row needs of its own is still in registers. */
+/* Completes a block of a tile after the product: adds the splits that touch the tile itself and the
+ * rest of the recurrence. Part of solve/cpu/loops.h. Rows are done from the lowest up and columns
+ * from the left, so that a row's own values are still in registers. */
 
 #define CORNER_SPLITS 10 /* of the cells of a tile on the diagonal, and of another */
 #define REST_SPLITS   48
 
-/* Where a block of a tile finds what it needs besides: looked up once, for the compiler cannot know
- * that nothing of it changes as cells are written. */
+/* Pointers to the data around a block of a tile. They are computed once, because the compiler
+ * cannot know that writing cells does not change them. */
 struct SURROUNDINGS {
     size_t step;
     const int32_t *kept[COST_STRIP];   /* [r]: H(i+1, first_j, first slot - xbar[i] ..) */
     const int32_t *below[COST_STRIP];  /* [r]: H(i, first_j, first slot - x[i] ..) */
     const int32_t *beside[COST_STRIP]; /* [c]: H(j, j.., first slot - x[j] ..) */
-    int32_t *rows[COST_STRIP], *cells; /* where the block's own go */
+    int32_t *rows[COST_STRIP], *cells; /* where the block's own values are stored */
     const int32_t *panel;              /* H(first_i, first_i, first slot ..) */
     int32_t all[COST_STRIP][COST_STRIP], least[COST_STRIP][COST_STRIP];
     int32_t before[COST_STRIP], gain[COST_STRIP]; /* P(i), and P(i) - uf[i] */
-    int32_t whole; /* from this slot on no cell lacks the memory for either */
-    int32_t sure;  /* and from this one on H(i+1, j, m - xbar[i]) is finite, too */
+    int32_t whole; /* from this slot on every cell has enough memory for both terms */
+    int32_t sure;  /* from this slot on H(i+1, j, m - xbar[i]) is finite, too */
 };
 
-/* What is the same for all blocks. */
+/* Sets the members that are the same for all blocks. */
 INLINED void PASTE(VARIANT, _look_up)(const struct tile *tile, struct SURROUNDINGS *around)
 {
     around->step = tile->step;
@@ -64,14 +64,14 @@ INLINED void PASTE(VARIANT, _look_around)(const struct tile *tile, size_t block,
 }
 
 /* clang-format off */
-enum SHORTCUT { /* what need not be asked of a block */
+enum SHORTCUT { /* checks that a block does not need */
     PASTE(VARIANT, _none),
     PASTE(VARIANT, _whole),
     PASTE(VARIANT, _sure),
 };
 /* clang-format on */
 
-/* sum -> H(i,j), of the cell of row r and column c; m: the slots. */
+/* Turns sum into H(i,j), for the cell of row r and column c; m: the slots. */
 INLINED VECTOR PASTE(VARIANT, _finish)(const struct SURROUNDINGS *around, size_t r, size_t c,
                                        enum SHORTCUT shortcut, VECTOR m, VECTOR sum, VECTOR kept)
 {
@@ -93,8 +93,8 @@ INLINED VECTOR PASTE(VARIANT, _finish)(const struct SURROUNDINGS *around, size_t
     return LEAST(sum, infinite);
 }
 
-/* Row r, into the table and the buffer of columns. `corner`: the tile is on the diagonal, where
- * all splits touch it, and row and column r meet in H(i,i). */
+/* Computes row r, and stores it in the table and in the buffer of columns. `corner`: the tile is on
+ * the diagonal, so all splits touch it, and row and column r meet in H(i,i). */
 INLINED void PASTE(VARIANT, _row)(const struct SURROUNDINGS *around, size_t r, bool corner,
                                   enum SHORTCUT shortcut, int32_t first_slot, const int32_t *sums)
 {
@@ -148,7 +148,7 @@ INLINED void PASTE(VARIANT, _rows)(const struct SURROUNDINGS *around, bool corne
     PASTE(VARIANT, _row)(around, 0, corner, shortcut, slot, sums);
 }
 
-/* What the product left over, from the lowest row up. */
+/* Completes the rows of a block, from the lowest up. */
 INLINED void PASTE(VARIANT, _rest)(const struct tile *tile, size_t block, bool corner,
                                    struct SURROUNDINGS *around, const int32_t *sums)
 {
@@ -175,7 +175,7 @@ INLINED void PASTE(VARIANT, _rest)(const struct tile *tile, size_t block, bool c
     }
 }
 
-/* All as it was at the slot before. */
+/* Copies the values of the previous slot to the whole block. */
 TARGET static inline void PASTE(VARIANT, _repeat)(const struct tile *tile, size_t block,
                                                   const struct LIMITS *limits)
 {

@@ -29,9 +29,9 @@ typedef uint32_t WRAPPING __attribute__((vector_size(4 * LANES), may_alias, alig
 
 #include "solve/cpu/finish.h"
 
-/* The min-plus product of a block of a tile; part of solve/cpu/loops.h. It works on COST_STRIP x
- * COLUMNS sums at a time, so that each vector loaded is used several times and the loop is bound by
- * arithmetic. */
+/* The min-plus product of a block of a tile; part of solve/cpu/loops.h. It computes COST_STRIP x
+ * COLUMNS sums at once, so that each loaded vector is used several times and arithmetic limits the
+ * speed. */
 
 #define TAKE(r, c) VECTOR sum##r##c = (VECTOR){0} + limits->start[r][first + c]
 #define GIVE(r, c) *(VECTOR *)(sums + (r * COST_STRIP + first + c) * COST_BLOCK + slot) = sum##r##c
@@ -105,7 +105,7 @@ TARGET static inline void PASTE(VARIANT, _product)(const struct tile *tile,
 #undef EACH
 #undef EACH_COLUMN
 
-/* Asks for the memory of the tile's cells, so that it is there when they are stored. */
+/* Prefetches the tile's cells, which are stored later. */
 TARGET static inline void PASTE(VARIANT, _fetch)(const struct tile *tile)
 {
     for (size_t block = 0; block < tile->blocks; block++) {

@@ -4,7 +4,7 @@
 
 typedef int32_t quad_mask __attribute__((vector_size(16), may_alias));
 
-/* mask ? a : b, lane by lane, where masks are all ones or none. */
+/* mask ? a : b, lane by lane, for masks of all ones or all zeros. */
 #define CHOOSE_BITS(mask, a, b) (((a) & (mask)) | ((b) & ~(mask)))
 
 static bool always(void)
@@ -12,7 +12,7 @@ static bool always(void)
     return true;
 }
 
-/* Nearly always 0. */
+/* The mask is nearly always 0. */
 static inline unsigned plain_mask(quad_mask lanes)
 {
     uint64_t halves[2];
@@ -23,7 +23,7 @@ static inline unsigned plain_mask(quad_mask lanes)
                       (halves[1] >> 60 & 8));
 }
 
-/* Comparisons of vectors give masks of all ones or none. */
+/* Comparisons of vectors give masks of all ones or all zeros. */
 #define VARIANT plain
 #define TARGET
 #define LANES       4
@@ -47,7 +47,7 @@ static inline unsigned plain_mask(quad_mask lanes)
 #include "solve/cpu/loops.h"
 
 #define VARIANT     avx512
-#define TARGET      __attribute__((target("avx512f,avx512vl"))) /* for its 32 registers */
+#define TARGET      __attribute__((target("avx512f,avx512vl"))) /* to use its 32 registers */
 #define LANES       8
 #define COLUMNS     4
 #define LEAST(a, b) ((avx512_vector)_mm256_min_epi32((__m256i)(a), (__m256i)(b)))

@@ -1,4 +1,4 @@
-/* The inner loops of the CPU back end, once for each kind of vector instructions. */
+/* The inner loops of the CPU back end, one variant for each vector instruction set. */
 #ifndef MEMSNAP_SOLVE_CPU_VARIANT_H
 #define MEMSNAP_SOLVE_CPU_VARIANT_H
 
@@ -9,8 +9,8 @@
 
 struct cpu_variant {
     const char *name;        /* "AVX2" */
-    bool (*supported)(void); /* by the processor */
-    /* Fills a tile, in the table and in the buffer of columns. */
+    bool (*supported)(void); /* true if the processor supports it */
+    /* Computes a tile, in the table and in the buffer of columns. */
     void (*tile)(const struct tile *tile);
 };
 

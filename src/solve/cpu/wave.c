@@ -4,14 +4,14 @@
 
 #define SPINS 200
 
-/* Column strips that a thread is at. */
+/* The column strips that a thread works on. */
 struct pass {
     struct wave *wave;
     struct wave_buffers *buffers;
     size_t first, count; /* strip numbers: columns COST_STRIP*first.. */
-    size_t block;        /* the span's first, and how many it has */
+    size_t block;        /* the span's first block, and its number of blocks */
     size_t blocks;
-    size_t known; /* row strips that the pass before is known to have done */
+    size_t known; /* row strips that the previous pass is known to have completed */
 };
 
 static inline int32_t larger(int32_t a, int32_t b)
@@ -29,13 +29,14 @@ static inline size_t lesser_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* least(i,j) of the four columns, for every row; nothing fits where there is no such column. */
+/* Computes least(i,j) of the four columns for every row. It is infinite for columns beyond the
+ * last. */
 static void set_least(const struct wave *wave, size_t column, int32_t *least)
 {
     for (size_t c = 0; c < COST_STRIP; c++) {
         size_t j = column * COST_STRIP + c;
         bool none = j >= (size_t)wave->table->layers;
-        int32_t passing = 0; /* the most between i and j */
+        int32_t passing = 0; /* the maximum between i and j */
         for (size_t i = j; i-- > 0;) {
             const int32_t *x = wave->chain.x;
             int32_t most = larger(x[i + 1] + wave->chain.ftmp[i], passing);
@@ -45,7 +46,7 @@ static void set_least(const struct wave *wave, size_t column, int32_t *least)
     }
 }
 
-/* Of H(s, first_j, first slot of a block - x[s]) in the buffer of columns. */
+/* Computes the offsets of H(s, first_j, first slot of a block - x[s]) in the buffer of columns. */
 static void set_offsets(const struct pass *pass)
 {
     const int32_t *x = pass->wave->chain.x;
@@ -96,7 +97,7 @@ static void do_tile(const struct pass *pass, size_t row, size_t column)
     wave->variant->tile(&tile);
 }
 
-/* The tiles beside these, in the pass before, are the last that they need of it. */
+/* Waits until the previous pass has completed the row strips that this row needs. */
 static void wait_for(struct pass *pass, size_t row)
 {
     size_t number = pass->first / pass->wave->shape.pass_strips;

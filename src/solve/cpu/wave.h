@@ -23,38 +23,38 @@
 
 #define WAVE_PASS 4 /* column strips at most */
 
-/* How large all is. */
+/* The dimensions. */
 struct wave_shape {
     size_t strips, blocks;
     size_t pass_strips; /* column strips of a pass */
 };
 
-/* What all threads share. Arrays are padded with zeros to whole strips. */
+/* The state shared by all threads. Arrays are padded with zeros to whole strips. */
 struct wave {
     const struct cpu_variant *variant;
     struct cost_table *table;
     struct wave_shape shape;
     struct tile_chain chain;
     int32_t *tops;       /* the last slot of each block: [row strip][block][row][column] */
-    atomic_size_t next;  /* pass to be taken */
-    atomic_size_t *done; /* row strips of each pass, one span after another */
-    char *buffers;       /* memory for those of each thread */
+    atomic_size_t next;  /* next pass to take */
+    atomic_size_t *done; /* completed row strips of each pass, summed over spans */
+    char *buffers;       /* memory for the buffers of all threads */
 };
 
-/* A column strip of the pass a thread is at. */
+/* A column strip of the current pass of a thread. */
 struct wave_column {
     int32_t *cells; /* [row][COST_STRIP columns][step]: the first block of each is infinite, for
                        slots below 0 */
     int32_t *least; /* [row][COST_STRIP columns] */
-    int32_t *ends;  /* of the present span, as in struct tile */
-    int32_t *right, *finite, *shape; /* as there */
+    int32_t *ends;  /* of the current span, as in struct tile */
+    int32_t *right, *finite, *shape; /* as in struct tile */
 };
 
-/* What one thread works with. */
+/* The working memory of one thread. */
 struct wave_buffers {
     struct wave_column columns[WAVE_PASS];
     size_t rows, step;
-    size_t *offsets; /* of the present span, as in struct tile */
+    size_t *offsets; /* of the current span, as in struct tile */
     int32_t *left, *shape;
     uint32_t *chosen;
     struct tile_split *splits;
@@ -62,18 +62,18 @@ struct wave_buffers {
     struct cpu_work work;
 };
 
-/* For so many threads. */
+/* The dimensions for `threads` threads. */
 struct wave_shape wave_shape(const struct cost_problem *problem, unsigned threads);
-/* What a wave and so many threads need beside the table's cells. */
+/* The memory that a wave needs for `threads` threads, besides the table's cells. */
 size_t wave_bytes(const struct wave_shape *shape, unsigned threads);
 
-/* Into the memory beside the cells, which is the table's and stays so. */
+/* Lays out the wave in the memory after the cells, which the table still owns. */
 void wave_begin(struct wave *wave, const struct wave_shape *shape,
                 const struct cost_problem *problem, struct cost_table *table,
                 const struct cpu_variant *variant);
 void wave_buffers_begin(struct wave_buffers *buffers, const struct wave *wave, unsigned thread);
 
-/* Takes passes until there are no more. Several threads may, each with its own buffers. */
+/* Computes passes until none is left. Several threads may call it, each with its own buffers. */
 void wave_run(struct wave *wave, struct wave_buffers *buffers);
 
 #endif

@@ -3,7 +3,7 @@
 #include "solve/cpu/wave.h"
 
 #define ARRAYS          6
-#define PASSES_A_THREAD 4  /* at least, for threads to have enough to do beside each other */
+#define PASSES_A_THREAD 4  /* the least number that keeps parallel threads busy */
 #define LINE            64 /* bytes of a cache line */
 
 static size_t whole_lines(size_t bytes)
@@ -11,7 +11,7 @@ static size_t whole_lines(size_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* Memory that is handed out piece by piece; NULL only counts the pieces. */
+/* Memory that is handed out in pieces. If `memory` is NULL, only the sizes are added up. */
 struct room {
     char *memory;
     size_t taken;
@@ -60,7 +60,7 @@ static size_t tops_bytes(const struct wave_shape *shape)
            sizeof(int32_t);
 }
 
-/* Slots of a row of a column, those below 0 included. */
+/* Slots of a row in a column, including those below 0. */
 static size_t step_of(const struct wave_shape *shape)
 {
     return (shape->blocks + 1) * COST_BLOCK;
@@ -71,7 +71,7 @@ static size_t cells_bytes(const struct wave_shape *shape)
     return rows_of(shape) * COST_STRIP * step_of(shape) * sizeof(int32_t);
 }
 
-/* Of arrays that a row has an item in. */
+/* Length of arrays with one item for each row. */
 static size_t items_of(const struct wave_shape *shape)
 {
     return rows_of(shape) + TILE_GROUP;
@@ -112,7 +112,7 @@ static size_t buffer_bytes(const struct wave_shape *shape)
     return room.taken;
 }
 
-/* The numbers of the chain are given out. */
+/* Lays out the arrays, and returns those for the numbers of the chain. */
 static int32_t *lay_out_wave(struct wave *wave, const struct wave_shape *shape, struct room *room)
 {
     int32_t *numbers = take(room, number_bytes(shape));
@@ -175,7 +175,7 @@ static void set_places(struct tile_places *places)
     }
 }
 
-/* For slots below 0. */
+/* Fills the slots below 0 with infinity. */
 static void set_before(const struct wave_column *column, const struct wave_shape *shape)
 {
     size_t step = step_of(shape);

@@ -1,6 +1,6 @@
 /* The part of the CUDA driver API that memsnap calls, with the names and values of its reference
- * (NVIDIA, "CUDA Driver API"): neither headers nor libraries of CUDA are needed to build, and the
- * ABI of a name with its _v2 does not change. */
+ * (NVIDIA, "CUDA Driver API"). The build needs neither headers nor libraries of CUDA. The ABI of a
+ * function with the suffix _v2 does not change. */
 #ifndef MEMSNAP_SOLVE_CUDA_API_H
 #define MEMSNAP_SOLVE_CUDA_API_H
 

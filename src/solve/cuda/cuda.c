@@ -6,9 +6,9 @@
 #include "solve/backend/remote.h"
 #include "solve/cuda/api.h"
 
-#define SPARE_BYTES ((size_t)64 << 20) /* for numbers and problems, and the driver's own */
+#define SPARE_BYTES ((size_t)64 << 20) /* for numbers, problems and the driver itself */
 
-/* The first device of the driver: CUDA_VISIBLE_DEVICES chooses among several. */
+/* The driver's first device. CUDA_VISIBLE_DEVICES selects among several. */
 struct cuda_place {
     CUdevice device;
     char name[96];
@@ -20,7 +20,7 @@ struct cuda_device {
     CUdevice device;
     CUcontext context;
     CUfunction kernels[DEVICE_KERNELS];
-    CUdeviceptr tables, numbers, problems; /* of the batch that is loaded; 0: not there */
+    CUdeviceptr tables, numbers, problems; /* of the loaded batch; 0: not allocated */
 };
 
 static struct cuda_api cuda; /* filled by cuda_find() */
@@ -59,7 +59,7 @@ static bool find(struct cuda_place *place, struct error *err)
     if (cuda.cuDeviceGetName(found.name, sizeof(found.name), found.device) != CUDA_SUCCESS)
         found.name[0] = '\0';
     found.name[sizeof(found.name) - 1] = '\0';
-    /* only told to the user: 0 where it cannot be asked */
+    /* only shown to the user: 0 if the query fails */
     (void)cuda.cuDeviceGetAttribute(&found.major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
                                     found.device);
     (void)cuda.cuDeviceGetAttribute(&found.minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
@@ -93,7 +93,7 @@ static bool cuda_find(struct cuda_place *place, struct error *err)
 
 static bool find_kernels(struct cuda_device *device, struct error *err)
 {
-    CUmodule module; /* goes with the context */
+    CUmodule module; /* unloaded with the context */
     int status = cuda.cuModuleLoadData(&module, cuda_image);
     if (status != CUDA_SUCCESS)
         return cuda_failed("cuModuleLoadData", status, err);
@@ -163,7 +163,7 @@ static void cuda_unload(void *self)
     CUdeviceptr *const buffers[] = {&device->tables, &device->numbers, &device->problems};
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
         if (*buffers[i])
-            (void)cuda.cuMemFree(*buffers[i]); /* waits for what still runs */
+            (void)cuda.cuMemFree(*buffers[i]); /* waits for running kernels */
         *buffers[i] = 0;
     }
 }
@@ -191,7 +191,7 @@ static bool cuda_launch(void *self, enum device_kernel kernel, const uint32_t gr
     return status == CUDA_SUCCESS || cuda_failed("cuLaunchKernel", status, err);
 }
 
-/* What a kernel did wrong is said by the first call that waits for it. */
+/* Kernel errors are reported by the first call that waits for the kernel. */
 static bool cuda_fetch(void *self, size_t offset, void *to, size_t bytes, struct error *err)
 {
     struct cuda_device *device = self;
@@ -217,8 +217,8 @@ static bool available(struct backend_place *place)
     return place->usable;
 }
 
-/* The driver takes long to start. The rate is a half of what an H200 could do at its best, and the
- * tables come back through pageable memory. */
+/* The driver takes long to start. The rate is half the best that an H200 reaches, and the tables
+ * are copied back through pageable memory. */
 static double seconds(const struct cost_problem *problems, size_t count, unsigned threads)
 {
     (void)threads;

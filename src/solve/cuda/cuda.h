@@ -6,7 +6,7 @@
 
 extern const struct backend backend_cuda;
 
-/* The compiled kernels, made from kernel.cu by nvcc; of size 0 in a build without nvcc. */
+/* The compiled kernels, made from kernel.cu by nvcc. The size is 0 in a build without nvcc. */
 extern const unsigned char cuda_image[];
 extern const size_t cuda_image_size;
 

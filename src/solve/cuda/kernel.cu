@@ -1,4 +1,4 @@
-/* The words of cost_kernel.h in CUDA C++. */
+/* Defines the macros of cost_kernel.h for CUDA C++. */
 #define WIDE          long long
 #define COST_INFINITE 0x3fffffff
 #define DEVICE        static __device__ __forceinline__

@@ -7,12 +7,12 @@
 #include "solve/dp/peak.h"
 
 #define MOST_SLOTS 4000
-#define FEW_SLOTS  250       /* what is tried first, to see how many more there may be */
-#define MANY       2048      /* layers: FRONT_LEAST_SLOTS are tried first with more */
+#define FEW_SLOTS  250       /* slots of a first search, whose steps determine the final number */
+#define MANY       2048      /* layers: fewer get a finer first search */
 #define MOST_STEPS 2e8       /* states times segments: about a second */
-#define NOTHING    INT64_MAX /* memory of a slot that nothing was found for */
+#define NOTHING    INT64_MAX /* memory of a slot without a placement */
 
-/* What layers i.. may take: a point of their own front. */
+/* The memory and time of a partial placement of layers i..: a point of their own front. */
 struct front_state {
     int64_t memory, time;
     size_t slot; /* time, rounded up */
@@ -30,9 +30,9 @@ static inline struct front_states front_states_of(const struct front *front, siz
     return (struct front_states){front->states + from, front->starts[i] - from};
 }
 
-/* The best of every slot, while the states of layers i.. are looked for. In a slot time and memory
- * are weighed against each other as the whole chain has them, for a little more of either adds up
- * from layer to layer. What takes the least memory of all is kept besides. */
+/* The best placement of every slot, while the states of layers i.. are searched. Within a slot time
+ * and memory are weighed as in the whole chain, because small excesses of either add up from layer
+ * to layer. The placement with the least memory is kept in addition. */
 struct search {
     struct front *front;
     struct candidate {
@@ -43,7 +43,7 @@ struct search {
     size_t slots;
     int64_t slot_time;
     double bytes_per_time;
-    uint64_t steps; /* done */
+    uint64_t steps; /* steps done */
 };
 
 static size_t slots_up(const struct search *search, int64_t time)
@@ -51,7 +51,7 @@ static size_t slots_up(const struct search *search, int64_t time)
     return (size_t)((time + search->slot_time - 1) / search->slot_time);
 }
 
-/* At most so many; true where they are the greatest common divisor of all times. */
+/* Chooses at most `most` slots. True if a slot is the greatest common divisor of all times. */
 static bool choose_slots(struct search *search, size_t most)
 {
     const struct chain *chain = search->front->chain;
@@ -83,7 +83,8 @@ static inline void offer(struct search *search, size_t slot, int64_t memory, int
     }
 }
 
-/* A segment that takes `peak` and `time`, then `stored` beside what follows. */
+/* Tries a segment that takes `peak` and `time`, with `stored` bytes held while the layers after it
+ * run. */
 static void try_segment(struct search *search, struct front_states after, int64_t time,
                         int64_t peak, int64_t stored)
 {
@@ -91,17 +92,18 @@ static void try_segment(struct search *search, struct front_states after, int64_
     for (size_t k = 0; k < after.count; k++) {
         const struct front_state *state = &after.items[k];
         int64_t together = time + state->time;
-        size_t slot = state->slot + slots; /* or one less, for both were rounded up */
+        size_t slot = state->slot + slots; /* or one less, since both were rounded up */
         slot -= ((int64_t)slot - 1) * search->slot_time >= together;
         offer(search, slot, larger(peak, stored + state->memory), together);
         search->steps++;
         if (stored + state->memory <= peak)
-            break; /* less memory behind it, in more time, is of no use */
+            break; /* the following states take less memory and more time, which does not help here
+                    */
     }
 }
 
-/* Segments are tried up to the first that takes no less memory than something that takes no longer:
- * longer ones take more of both. */
+/* Segments are tried in order of length, until one takes at least the memory of a placement that is
+ * not slower. Longer ones take more of both. */
 static void try_layer(struct search *search, size_t i)
 {
     const struct front *front = search->front;
@@ -132,7 +134,7 @@ static bool add_state(struct front *front, struct front_state state, struct budg
     return vec_push(front->states, front->state_count, front->state_capacity, budget, err, state);
 }
 
-/* What takes longer than something else and no less memory leads nowhere. */
+/* Drops every placement that is slower than another and takes no less memory. */
 static bool keep_best(struct search *search, size_t i, struct budget *budget, struct error *err)
 {
     struct front *front = search->front;
@@ -160,7 +162,7 @@ static void clear(struct search *search)
     search->least = nothing;
 }
 
-/* From the last layer to the first. */
+/* Computes the states from the last layer to the first. */
 static bool find_states(struct search *search, struct budget *budget, struct error *err)
 {
     struct front *front = search->front;
@@ -178,7 +180,7 @@ static bool find_states(struct search *search, struct budget *budget, struct err
     return ok;
 }
 
-/* As many slots as a second allows, by the steps that few took. */
+/* The number of slots that takes about a second, estimated from the steps for `few` slots. */
 static size_t slots_for(const struct search *search, size_t few)
 {
     double most = (double)few * MOST_STEPS / ((double)search->steps + 1);
@@ -208,7 +210,7 @@ static bool search_front(struct front *front, struct budget *budget, struct erro
     return ok;
 }
 
-/* The state of layers i.. that takes exactly so long; NULL where there is none. */
+/* The state of layers i.. with exactly this time, or NULL. */
 static const struct front_state *state_at(const struct front *front, size_t i, int64_t time)
 {
     struct front_states states = front_states_of(front, i);
@@ -223,8 +225,8 @@ static const struct front_state *state_at(const struct front *front, size_t i, i
     return low < states.count && states.items[low].time == time ? &states.items[low] : NULL;
 }
 
-/* One step of a placement: where the part that begins at layer i and takes `*time` ends; kept if
- * that is i+1 and `*kept`. `*time` becomes that of what follows. */
+/* Follows a placement by one step: returns the end of the part that begins at layer i and takes
+ * `*time`. The part is the kept layer i if `*kept`. Sets `*time` to the time of the rest. */
 static size_t step(const struct front *front, size_t i, int64_t *time, bool *kept)
 {
     const struct chain *chain = front->chain;
@@ -258,8 +260,8 @@ bool front_place(const struct front *front, const struct front_point *point,
     return true;
 }
 
-/* The states of all layers, the least memory first, but for those that are hardly faster than one
- * with less memory. */
+/* Collects the points of the whole chain, the least memory first, without those that are hardly
+ * faster than a point with less memory. */
 static bool collect(struct front *front, struct budget *budget, struct error *err)
 {
     struct front_states all = front_states_of(front, 0);

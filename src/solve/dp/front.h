@@ -15,7 +15,7 @@
 #include "solve/chain/placement.h"
 
 #define FRONT_MOST_LAYERS 4096
-#define FRONT_LEAST_SLOTS 100 /* that a forward pass is divided into */
+#define FRONT_LEAST_SLOTS 100 /* slots in the time of a forward pass */
 #define FRONT_TOLD_APART  1000
 
 struct front_point {
@@ -33,12 +33,12 @@ struct front {
     const struct chain *chain; /* not owned */
     struct front_state *states;
     size_t state_count, state_capacity;
-    size_t *starts; /* [n+2] states of layers i.. are starts[i+1]..starts[i]-1 */
+    size_t *starts; /* [n+2] the states of layers i.. are starts[i+1]..starts[i]-1 */
     size_t start_capacity;
 };
 
-/* The chain must outlive the front. STATUS_LIMIT beyond FRONT_MOST_LAYERS or the budget. Takes a
- * second or two at most: longer chains get fewer slots. */
+/* The chain must outlive the front. STATUS_LIMIT beyond FRONT_MOST_LAYERS or the budget. Takes at
+ * most a second or two: longer chains get fewer slots. */
 bool front_create(struct front *front, const struct chain *chain, struct budget *budget,
                   struct error *err);
 void front_release(struct front *front, struct budget *budget);
@@ -50,8 +50,9 @@ const struct front_point *front_within(const struct front *front, int64_t bytes)
 bool front_place(const struct front *front, const struct front_point *point,
                  struct placement *placement, struct budget *budget, struct error *err);
 
-/* Sets marks[i] for each knee of the front, where less memory begins to cost clearly more time: at
- * most `most` knees, the sharpest first, never an end point. `marks` has front->count items. */
+/* Sets marks[i] for each knee of the front, where less memory begins to cost clearly more time.
+ * Marks at most `most` knees, the sharpest first, and never an end point. `marks` has front->count
+ * items. */
 void front_knees(const struct front *front, bool *marks, size_t most);
 
 #endif

@@ -1,9 +1,9 @@
 #include "solve/dp/front.h"
 
-#define LEAST_DEPTH 0.05 /* of the whole front's extra time: less is no corner to speak of */
+#define LEAST_DEPTH 0.05 /* least depth of a knee, as a share of the whole front's extra time */
 
-/* Where the front lies deepest below the straight line from point a to point b, and how far, as a
- * share of all extra time. */
+/* The point where the front lies deepest below the straight line from point a to point b. `*depth`
+ * is its depth as a share of the whole extra time. */
 static size_t deepest(const struct front *front, size_t a, size_t b, double *depth)
 {
     const struct front_point *points = front->points, *p = &points[a], *q = &points[b];

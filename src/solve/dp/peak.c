@@ -5,7 +5,7 @@
 
 #include "solve/chain/segment_cost.h"
 
-#define MOST_STEPS 2e10 /* extensions of a segment by a layer: about a minute */
+#define MOST_STEPS 2e10 /* extensions of a segment by one layer: about a minute */
 
 /* V with r = 0, 1, ... segments: row r is values[r*(n+1)..]. */
 struct rows {
@@ -24,8 +24,8 @@ static int64_t kept_value(const struct chain *chain, const int64_t *values, size
     return larger(kept_layer_peak(chain, i), chain->xbar[i] + values[i + 1]);
 }
 
-/* The least over all segments that begin at i, `values` being those of what follows; or the first
- * that reaches `wanted`, its end in `*end`. */
+/* The minimum over all segments that begin at i, or the first value that reaches `wanted`; `*end`
+ * is the segment's end. `values` are the values of the layers after it. */
 static int64_t segment_value(const struct chain *chain, const int64_t *values, size_t i,
                              int64_t bound, int64_t wanted, size_t *end)
 {
@@ -45,7 +45,7 @@ static int64_t segment_value(const struct chain *chain, const int64_t *values, s
     return best;
 }
 
-/* Row r from the row before. */
+/* Computes row r from row r - 1. */
 static void fill(const struct rows *rows, size_t r)
 {
     size_t n = rows->chain->layers, end;
@@ -90,7 +90,7 @@ static bool fill_rows(struct rows *rows, size_t most, struct budget *budget, str
     return true;
 }
 
-/* Follows the choices from the last row. */
+/* Reconstructs the placement from the last row. */
 static bool walk(const struct rows *rows, struct placement *placement, struct budget *budget,
                  struct error *err)
 {

@@ -2,9 +2,9 @@
 
 #include "solve/dp/rotor_batch.h"
 
-#define MOST_TRIES 64 /* schedules replayed for a budget */
+#define MOST_TRIES 64 /* schedules replayed for each budget */
 
-/* From the most slots down: the first schedule that fits is the fastest. */
+/* Tries schedules with fewer and fewer slots. The first that fits is the fastest. */
 static bool choose(const struct rotor_batch *batch, size_t k, int64_t bytes,
                    struct rotor_plan *plan, struct error *err)
 {
@@ -48,14 +48,15 @@ bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count
 
 /* What the least memory is, and what there is below one level of checkpoints. */
 
-#define MOST_REFINEMENT 4   /* rounds of looking for the least budget */
-#define ENOUGH_SLOTS    128 /* for any schedule; else more are tried than were asked for */
-#define FRONT_STEPS     2e9 /* a fraction of a second */
-#define FRONT_SLOTS     500
-#define FRONT_LEAST     100
+#define MOST_REFINEMENT 4 /* rounds of the search for the least budget */
+#define ENOUGH_SLOTS                                                                               \
+    128 /* enough for any schedule; with fewer the search uses more slots than requested */
+#define FRONT_STEPS 2e9 /* a fraction of a second */
+#define FRONT_SLOTS 500
+#define FRONT_LEAST 100
 
-/* The least plan that a budget of `bytes` shows; plan untouched where none does. `table`: zeros or
- * that of the time before. */
+/* The plan with the least peak found with a budget of `bytes`. Leaves plan unchanged if there is
+ * none. `table`: zeros or the table of the previous call. */
 static bool least_within(const struct chain *chain, int64_t bytes,
                          const struct rotor_options *options, struct cost_table *table,
                          struct rotor_plan *plan, struct rotor_report *report,
@@ -118,7 +119,7 @@ bool rotor_least(const struct chain *chain, const struct rotor_options *options,
     return ok;
 }
 
-/* How many slots a front may have; 0: too few to be worth it. */
+/* The number of slots for a front; 0: too few to be useful. */
 static size_t front_slots(const struct chain *chain)
 {
     double n = (double)chain->layers, slots = FRONT_STEPS / (n * n * n / 6 + 1);
@@ -132,7 +133,8 @@ static int32_t cost_of(const struct rotor_batch *batch, int32_t m)
     return cost_at(&batch->tables[0], 0, batch->problems[0].layers - 1, m);
 }
 
-/* In how many amounts of memory the cost changes, and the first of those from the `number`th on. */
+/* Counts the slot numbers at which the cost changes, and finds the first of them from the
+ * `number`th on. */
 static size_t steps_of(const struct rotor_batch *batch, size_t number, int32_t *at)
 {
     size_t count = 0;
@@ -146,7 +148,7 @@ static size_t steps_of(const struct rotor_batch *batch, size_t number, int32_t *
     return count;
 }
 
-/* Less memory than `below`, and less time than the point before. */
+/* Adds a point if it takes less memory than `below`, and less time than the previous point. */
 static bool add_point(const struct rotor_batch *batch, int32_t m, int64_t below,
                       struct rotor_front *front, struct error *err)
 {

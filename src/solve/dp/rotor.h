@@ -15,9 +15,9 @@
 
 struct rotor_options {
     const struct backend *backend; /* NULL: backend_choose() */
-    unsigned threads;              /* as backend_options */
-    size_t slots;                  /* that a budget is divided into; 0: as many as take a second.
-                                      Fewer where they would take minutes or too much memory */
+    unsigned threads;              /* as in backend_options */
+    size_t slots; /* slots that a budget is divided into; 0: as many as take a second. Reduced if
+                     they would take minutes or too much memory */
 };
 
 struct rotor_plan {
@@ -30,14 +30,15 @@ struct rotor_plan {
     struct placement segments; /* the same plan as nested checkpointed segments */
 };
 
-/* Why a search had fewer slots than it was asked for. */
+/* The reason why a search had fewer slots than requested. */
 enum rotor_limit { ROTOR_NO_LIMIT, ROTOR_LIMIT_TIME, ROTOR_LIMIT_MEMORY };
 
 struct rotor_report {
-    const struct backend *backend; /* the one that filled the tables */
-    struct error device_error;     /* why another one failed; status 0: none did */
+    const struct backend *backend; /* the back end that filled the tables */
+    struct error device_error; /* error of a device that failed before it; status 0: none failed */
     enum rotor_limit limit;
-    size_t slots; /* limited only: the most slots within the limit, which were searched */
+    size_t
+        slots; /* only if limited: the largest number of slots within the limit, which was used */
 };
 
 /* Finds one plan for each budget (bytes, >= 0, x[0] not included), as one batch. STATUS_LIMIT

@@ -4,9 +4,9 @@
 
 #define ARRAYS           5
 #define ROTOR_MOST_SLOTS (COST_MAX_SLOTS / 2)
-#define SPARE_SHARE      8 /* slots searched beyond the budget: one in so many */
+#define SPARE_SHARE      8 /* the share of extra slots beyond the budget: 1/SPARE_SHARE */
 
-/* Of all sizes; 0 where all are. */
+/* The greatest common divisor of all sizes; 0 if all are 0. */
 static int64_t common_unit(const struct chain *chain)
 {
     int64_t unit = chain->x[chain->layers];
@@ -44,7 +44,7 @@ static int32_t to_slots(const struct rotor_problem *made, int64_t size)
     return slots > made->problem.slots ? made->problem.slots + 1 : (int32_t)slots;
 }
 
-/* All units together stay below COST_INFINITE / layers. */
+/* Converts times to units, whose sum stays below COST_INFINITE / layers. */
 static void set_times(int32_t *units, const struct chain *chain)
 {
     int64_t whole = chain_forward_time(chain), done = 0;
@@ -107,9 +107,9 @@ static void rotor_problem_release(struct rotor_problem *problem, struct budget *
 
 #define MOST_SLOTS  500
 #define LEAST_SLOTS 100
-#define STEPS       2e10 /* a second or so of one CPU thread */
+#define STEPS       2e10 /* about a second of one CPU thread */
 #define MOST_STEPS  1e12 /* a minute of one CPU thread */
-#define SPARE       8    /* one part in so many of the memory is left for plans */
+#define SPARE       8    /* the share of memory reserved for plans: 1/SPARE */
 
 static size_t affordable_slots(size_t layers, size_t count)
 {
@@ -176,8 +176,8 @@ static size_t slots_within(size_t layers, size_t bytes)
     return low;
 }
 
-/* The most slots, at least 1, that the batch can be solved with on the CPU in MOST_STEPS and in the
- * memory that is left; *limit says which of the two allows no more. */
+/* The largest number of slots, at least 1, with which the CPU can solve the batch in MOST_STEPS and
+ * the remaining memory. *limit tells which of the two is the bound. */
 static size_t most_slots(const struct rotor_batch *batch, enum rotor_limit *limit)
 {
     double n = (double)batch->chain->layers;
@@ -188,7 +188,7 @@ static size_t most_slots(const struct rotor_batch *batch, enum rotor_limit *limi
     return *limit == ROTOR_LIMIT_MEMORY ? by_memory : by_time < 1 ? 1 : (size_t)by_time;
 }
 
-/* Whether sizes are such that no problem has more slots than it would have with `slots`. */
+/* True if no problem has more slots than it would have with `slots`. */
 static bool fits(const struct rotor_batch *batch, size_t slots)
 {
     for (size_t k = 0; k < batch->count; k++)

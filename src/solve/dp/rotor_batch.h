@@ -9,7 +9,7 @@
 struct rotor_problem {
     struct cost_problem problem; /* its arrays are owned */
     int64_t slot_bytes;
-    int32_t within; /* slots that fit the budget for sure; problem.slots may be more */
+    int32_t within; /* slots that certainly fit the budget; problem.slots may be more */
     bool exact;     /* no size was rounded */
     int32_t *arrays;
     size_t bytes;
@@ -27,8 +27,8 @@ struct rotor_batch {
     size_t bytes;
     size_t reusable; /* bytes of a table that the caller moves into `tables` after preparing */
     enum rotor_limit limit;
-    size_t slots;   /* each budget is divided into this many, or fewer if sizes are multiples of a
-                       unit */
+    size_t slots; /* number of slots in each budget; fewer are used if all sizes are multiples of a
+                     unit */
     bool on_device; /* a device has filled all tables */
     unsigned threads;
 };
@@ -47,7 +47,7 @@ bool rotor_batch_fill(struct rotor_batch *batch, size_t k, struct error *err);
  * replay. The former plan is released. */
 bool rotor_batch_plan(const struct rotor_batch *batch, size_t k, int32_t m, struct rotor_plan *plan,
                       struct error *err);
-void rotor_batch_release(struct rotor_batch *batch); /* an unprepared batch, too */
+void rotor_batch_release(struct rotor_batch *batch); /* an unprepared batch is allowed */
 
 /* Reads the optimal schedule of the whole chain with `slots` from a filled table, whose value there
  * is finite. Appends the operations to `schedule` and the checkpointed segments to `segments`,

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-/* What is still to be done: layers i..j in m slots, or, with `backward`, the backward of i. */
+/* A task that remains: layers i..j in m slots, or, with `backward`, the backward of layer i. */
 struct task {
     int32_t i, j, m;
-    unsigned depth; /* of the segments that it is in */
+    unsigned depth; /* number of enclosing segments */
     bool backward;
 };
 
@@ -40,8 +40,8 @@ static bool can_keep(const struct walk *walk, struct task task, int32_t value)
     return after < COST_INFINITE && after - p->forward[i] == value;
 }
 
-/* The first split with the cell's value: such a one there is where nothing can be kept. Whatever
- * the cell is made of includes P(i), which the sum has once too often. */
+/* The first split that gives the cell's value. There is one if the first layer cannot be kept. Each
+ * of the two terms includes P(i), so it is subtracted once. */
 static int32_t first_split(const struct walk *walk, struct task task, int32_t value)
 {
     const struct cost_problem *p = walk->problem;

@@ -15,7 +15,7 @@ static void sum_count_parts(const int64_t *before, size_t n, size_t from, int64_
     }
 }
 
-/* The end of the longest part that begins at p: by doubling steps, then halving them. */
+/* The end of the longest part that begins at p, by an exponential and then a binary search. */
 static size_t part_end(const int64_t *before, size_t n, size_t p, int64_t bound)
 {
     size_t step = 1, low = p;
@@ -66,7 +66,7 @@ struct problem {
     int64_t *before; /* [n+1] sum of the sizes before index i */
     uint32_t *parts; /* [n+1] see sum_count_parts() */
     size_t n;
-    bool negative; /* some size is */
+    bool negative; /* some size is negative */
 };
 
 static bool add_up(struct problem *problem, const int64_t *sizes, struct error *err)
@@ -107,9 +107,9 @@ static int bits(uint64_t number)
     return number > 0 ? 64 - __builtin_clzll(number) : 0;
 }
 
-/* Of place(), as it was measured: each cut looks at all sizes behind it, and then halves a bound
- * between 0 and the largest size. For each bound it goes through as many parts as are left, and
- * looks for the end of each among about n / checkpoints sizes. */
+/* Estimates the steps of place(), from measurements. Each cut examines all sizes after it, and then
+ * bisects a bound between 0 and the largest size. For each bound it goes through the remaining
+ * parts and searches for the end of each among about n / checkpoints sizes. */
 static double steps_of(const struct problem *problem, size_t checkpoints)
 {
     double n = (double)problem->n, k = (double)checkpoints;
@@ -122,7 +122,7 @@ static double steps_of(const struct problem *problem, size_t checkpoints)
     return k * n + k * k * bits((uint64_t)largest) * (search > 0.5 ? search : 0.5);
 }
 
-/* The most cuts that place() makes in MOST_STEPS. */
+/* The largest number of cuts that place() makes within MOST_STEPS. */
 static size_t most_cuts(const struct problem *problem)
 {
     size_t low = 0, high = problem->n;
@@ -153,7 +153,7 @@ static bool place(struct problem *problem, size_t checkpoints, struct sum_answer
     return true;
 }
 
-/* V(p, r) for all p from V(., r-1), and the first cut that reaches it. */
+/* Computes V(p, r) for all p from V(., r-1), and the first cut that attains it. */
 static void fill_row(const struct problem *problem, const int64_t *less, int64_t *values,
                      uint32_t *cuts)
 {
@@ -186,8 +186,8 @@ static bool follow(const struct problem *problem, const uint32_t *cuts, size_t c
     return true;
 }
 
-/* FairScale's recursion as it is, in the order of r. With k > n cuts it is that with n: each cut
- * takes an entry at least. */
+/* FairScale's recursion unchanged, in the order of r. k > n cuts give the same result as n, since
+ * each cut takes at least one entry. */
 static bool place_negative(struct problem *problem, size_t checkpoints, struct sum_answer *answer,
                            struct budget *budget, struct error *err)
 {

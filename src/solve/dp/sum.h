@@ -16,7 +16,7 @@
 
 struct sum_answer {
     int64_t max_memory;
-    size_t *cuts; /* first index of each part but the first; ascending */
+    size_t *cuts; /* first index of each part except the first; ascending */
     size_t count, capacity;
 };
 

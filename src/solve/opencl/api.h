@@ -1,6 +1,6 @@
 /* The part of OpenCL 1.2 that memsnap calls, with the names and values of its specification
- * (Khronos, "The OpenCL Specification", version 1.2): neither headers nor the library are needed to
- * build, and the ABI does not change. */
+ * (Khronos, "The OpenCL Specification", version 1.2). The build needs neither headers nor the
+ * library. The ABI does not change. */
 #ifndef MEMSNAP_SOLVE_OPENCL_API_H
 #define MEMSNAP_SOLVE_OPENCL_API_H
 
@@ -24,7 +24,7 @@ enum {
     CL_OUT_OF_HOST_MEMORY = -6,
     CL_BUILD_PROGRAM_FAILURE = -11,
     CL_INVALID_BUFFER_SIZE = -61,
-    CL_PLATFORM_NOT_FOUND_KHR = -1001, /* of the loader: extension cl_khr_icd */
+    CL_PLATFORM_NOT_FOUND_KHR = -1001, /* returned by the loader: extension cl_khr_icd */
 };
 
 #define CL_DEVICE_TYPE_CPU            2
@@ -43,7 +43,8 @@ enum {
 #define CL_MEM_READ_ONLY              4
 #define CL_MEM_COPY_HOST_PTR          32
 
-/* X(name, result, parameters): callbacks, and what else is NULL here, are `const void *`. */
+/* X(name, result, parameters). Parameters that are callbacks or NULL here have the type `const void
+ * *`. */
 #define OPENCL_FUNCTIONS(X)                                                                        \
     X(clGetPlatformIDs, int32_t, (uint32_t, cl_platform_id *, uint32_t *))                         \
     X(clGetPlatformInfo, int32_t, (cl_platform_id, uint32_t, size_t, void *, size_t *))            \

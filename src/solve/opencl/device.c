@@ -6,7 +6,7 @@
 #define MOST_PLATFORMS 16
 #define MOST_DEVICES   64
 #define LOCAL_BYTES                                                                                \
-    (2 * DEVICE_STEP * DEVICE_TILE * DEVICE_SLOTS * sizeof(int32_t)) /* cost_product's */
+    (2 * DEVICE_STEP * DEVICE_TILE * DEVICE_SLOTS * sizeof(int32_t)) /* for cost_product */
 
 static struct opencl_api opencl; /* filled by opencl_find() */
 
@@ -36,7 +36,7 @@ static bool ask(cl_device_id device, uint32_t what, void *answer, size_t size)
     return opencl.clGetDeviceInfo(device, what, size, answer, NULL) == CL_SUCCESS;
 }
 
-/* Whether the kernels can run there. */
+/* True if the kernels can run on the device. */
 static bool suits(cl_device_id device)
 {
     uint32_t present = 0, compiles = 0;
@@ -64,7 +64,7 @@ static void look_at(cl_platform_id platform, cl_device_id device, bool is_cpu,
         !ask(device, CL_DEVICE_MAX_COMPUTE_UNITS, &place.units, sizeof(place.units)) ||
         !ask(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &place.most_bytes, sizeof(place.most_bytes)))
         return;
-    /* names that are too long leave none */
+    /* a name that is too long is left empty */
     (void)ask(device, CL_DEVICE_NAME, place.name, sizeof(place.name) - 1);
     (void)opencl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(place.platform) - 1,
                                    place.platform, NULL);
@@ -72,7 +72,7 @@ static void look_at(cl_platform_id platform, cl_device_id device, bool is_cpu,
         *best = place;
 }
 
-/* Returns how many devices there are, suitable or not. */
+/* Returns the number of devices, including unsuitable ones. */
 static size_t look_for(cl_platform_id platform, uint64_t kind, struct opencl_place *best)
 {
     cl_device_id devices[MOST_DEVICES];
@@ -127,7 +127,7 @@ bool opencl_find(struct opencl_place *place, struct error *err)
     return state == FOUND;
 }
 
-/* The first line of the log that says what is wrong. */
+/* Reports the first line of the build log that names an error. */
 static bool build_failed(const struct opencl_device *device, const struct opencl_place *place,
                          int32_t status, struct error *err)
 {

@@ -1,5 +1,5 @@
-/* The words of cost_kernel.h in OpenCL C 1.2. The files device_shape.h and cost_kernel.h follow
- * this one in the source that the device's compiler gets. */
+/* Defines the macros of cost_kernel.h for OpenCL C 1.2. device_shape.h and cost_kernel.h follow
+ * this file in the source passed to the device's compiler. */
 #define WIDE          long
 #define COST_INFINITE 0x3fffffff
 #define DEVICE        static

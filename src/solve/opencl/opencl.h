@@ -1,4 +1,4 @@
-/* The OpenCL back end. opencl.c is its interface, device.c calls the library. */
+/* The OpenCL back end. opencl.c implements the interface, device.c calls the library. */
 #ifndef MEMSNAP_SOLVE_OPENCL_OPENCL_H
 #define MEMSNAP_SOLVE_OPENCL_OPENCL_H
 
@@ -7,12 +7,12 @@
 
 extern const struct backend backend_opencl;
 
-/* A device, not opened. */
+/* A device that has not been opened. */
 struct opencl_place {
     cl_device_id device;
     bool is_cpu;
     uint32_t units;
-    uint64_t most_bytes; /* of a buffer */
+    uint64_t most_bytes; /* largest size of a buffer */
     char platform[64], name[96];
 };
 
@@ -26,14 +26,14 @@ struct opencl_device {
     cl_command_queue queue;
     cl_program program;
     cl_kernel kernels[DEVICE_KERNELS];
-    cl_mem tables, numbers, problems; /* of the batch that is loaded */
+    cl_mem tables, numbers, problems; /* of the loaded batch */
 };
 
 /* Opens the device and compiles the kernels. */
 bool opencl_open(struct opencl_device *device, const struct opencl_place *place, struct error *err);
 void opencl_close(struct opencl_device *device);
 
-/* The functions of struct device. */
+/* These implement struct device. */
 bool opencl_load(void *self, const struct device_batch *batch, struct error *err);
 bool opencl_launch(void *self, enum device_kernel kernel, const uint32_t groups[3], int diagonal,
                    struct error *err);

@@ -7,14 +7,15 @@
 
 #include "base/hash.h"
 
-#define SHOWN_NAMES     3
-#define LONGEST_SHOWN   36
-#define LONGEST_MATCHED 4096 /* bytes of a name that a pattern is tried on */
+#define SHOWN_NAMES   3
+#define LONGEST_SHOWN 36
+#define LONGEST_MATCHED                                                                            \
+    4096 /* longest prefix of a name that a pattern is matched against, in bytes */
 
 enum {
     HAS_NUMBERED = 1,   /* children named by a number */
-    HAS_OTHERS = 2,     /* children named otherwise */
-    HOLDS_NUMBERED = 4, /* somewhere below it is a module with numbered children, or it is one */
+    HAS_OTHERS = 2,     /* children with other names */
+    HOLDS_NUMBERED = 4, /* it or a module below it has numbered children */
 };
 
 struct tree_node {
@@ -74,11 +75,11 @@ static bool add_flags(struct tree *tree, uint64_t hash, unsigned flags, struct e
     return true;
 }
 
-/* The names of the modules that hold a module are the prefixes of its own; their hashes are made
- * component by component. */
+/* A prefix of a module's name, which names one of its ancestors. Hashes are computed component by
+ * component. */
 struct prefix {
     struct text name;
-    size_t end; /* of the prefix: 0 is the root */
+    size_t end; /* length of the prefix; 0 is the root */
     uint64_t hash;
 };
 
@@ -128,7 +129,7 @@ bool tree_add(struct tree *tree, struct text name, struct error *err)
         if (!add_flags(tree, walk.hash, is_numbered(&walk) ? HAS_NUMBERED : HAS_OTHERS, err))
             return false;
     }
-    /* Above the first number only: what holds a block is no block. */
+    /* Only components before the first number count: a block cannot contain blocks. */
     for (; numbered && !at_end(&again); descend(&again)) {
         if (!add_flags(tree, again.hash, HOLDS_NUMBERED, err))
             return false;
@@ -168,7 +169,7 @@ static size_t components(struct text name, size_t depth)
     return end;
 }
 
-/* The shortest prefix that matches. */
+/* The length of the shortest prefix that matches. */
 static size_t matching(const char *pattern, struct text name)
 {
     char prefix[LONGEST_MATCHED + 1];

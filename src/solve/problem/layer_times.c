@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_NUMBER 32 /* more digits than this are not looked at */
+#define LEAST_NUMBER 32 /* longest number in characters */
 
 static int compare_items(const void *a, const void *b)
 {
     return text_compare(((const struct layer_time *)a)->name, ((const struct layer_time *)b)->name);
 }
 
-/* A number of microseconds that takes all of [text, end). */
+/* Parses the whole of [text, end) as a number of microseconds. */
 static bool take_number(const char *text, const char *end, double *number)
 {
     char digits[LEAST_NUMBER + 1], *behind;
@@ -24,7 +24,7 @@ static bool take_number(const char *text, const char *end, double *number)
     return *behind == '\0' && isfinite(*number) && *number >= 0;
 }
 
-/* One line: false where it is none. */
+/* Parses one line. False if it is malformed. */
 static bool take_line(const char *line, const char *end, struct layer_time *time)
 {
     const char *tab = memchr(line, '\t', (size_t)(end - line));
@@ -79,7 +79,7 @@ void layer_times_release(struct layer_times *times)
     *times = (struct layer_times){0};
 }
 
-/* The name of all iterations where it is that of one: "model.py:253 forward [3]". */
+/* The name without its iteration: "model.py:253 forward [3]" without " [3]". */
 static struct text without_iteration(struct text name)
 {
     size_t size = name.size;
@@ -103,7 +103,7 @@ static const struct layer_time *find(const struct layer_times *times, struct tex
     return found || all.size == name.size ? found : find(times, all);
 }
 
-/* What the times of some layers add up to. */
+/* The total time of several layers. */
 struct sum {
     double forward_us, backward_us;
     bool all_backward;
@@ -171,7 +171,7 @@ bool problem_set_times(struct problem *problem, const struct layer_trace *trace,
            error_set(err, STATUS_LIMIT, "the times of all layers add up to 2^50 ns or more");
 }
 
-/* What the time of a piece is divided by. */
+/* The weights by which the time of a piece is divided. */
 enum weight { LINES, BYTES, ROWS };
 
 struct division {
@@ -194,7 +194,7 @@ static double weight_of(const struct problem *problem, size_t row, const struct 
     }
 }
 
-/* The first that says something, about all rows. */
+/* Uses the first weight that is not zero over all rows. */
 static struct division divide(const struct problem *problem, const struct piece *piece,
                               const struct layer_trace *trace, const struct layer_times *times)
 {
@@ -213,7 +213,8 @@ static struct division divide(const struct problem *problem, const struct piece 
 void problem_divide_times(struct problem *finer, const struct problem *problem,
                           const struct layer_trace *trace, const struct layer_times *times)
 {
-    int64_t before = 0, begin = 0; /* time before the piece of `problem`, and that of `finer` */
+    int64_t before = 0,
+            begin = 0; /* time before the piece of `problem` and before the piece of `finer` */
     size_t at = 0;
     for (size_t i = 0; i < problem->chain.layers; i++) {
         const struct piece *piece = &problem->pieces[i];

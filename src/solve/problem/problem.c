@@ -42,8 +42,8 @@ static bool same_text(struct text a, struct text b)
     return a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
 }
 
-/* A row in no module of its own (CUT_PATTERN) stays with the row before it, if that is in none
- * either; its own name then stands for it. */
+/* A row outside all modules (CUT_PATTERN) joins the row before it if that is outside, too; the
+ * piece is then named after the row. */
 static bool add_module(struct builder *builder, size_t row, bool *begins, bool *outside,
                        struct error *err)
 {
@@ -82,7 +82,7 @@ static bool has_activations(const struct problem *problem, const struct piece *p
     return false;
 }
 
-/* Until sizes are known, chain.layers counts the pieces. */
+/* Until the sizes are known, chain.layers is the number of pieces. */
 static bool divide(struct builder *builder, struct error *err)
 {
     struct problem *problem = builder->problem;
@@ -99,7 +99,7 @@ static bool divide(struct builder *builder, struct error *err)
     return true;
 }
 
-/* Pieces without activations join the one before, or, at the beginning, the one behind. */
+/* Merges pieces without activations into the previous one or, at the beginning, into the next. */
 static void join_empty(struct problem *problem)
 {
     size_t kept = 0;
@@ -139,7 +139,7 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* By hash: a count for a remark. */
+/* Counts modules by hash, for a remark in the report. */
 static bool count_revisited(struct builder *builder, struct error *err)
 {
     struct problem *problem = builder->problem;
@@ -170,7 +170,7 @@ static void set_timed(struct problem *problem)
     problem->partly_timed = timed > 0 && !problem->timed;
 }
 
-/* What the rows of a pass say that backward takes, in all. */
+/* Total backward time recorded in the rows of one pass. */
 struct backward {
     size_t rows, timed;
     double us;
@@ -192,21 +192,21 @@ static struct backward backward_of(const struct layer_trace *trace, bool forward
     return sum;
 }
 
-static bool is_told(const struct backward *sum)
+static bool has_times(const struct backward *sum)
 {
     return sum->rows > 0 && sum->timed == sum->rows;
 }
 
-/* The rows of either pass may have it, but all of them. */
+/* Either pass may record the time, but then all of its rows must. */
 static bool set_backward_time(struct builder *builder, struct error *err)
 {
     struct problem *problem = builder->problem;
     struct backward forward = backward_of(builder->trace, true);
     struct backward backward = backward_of(builder->trace, false);
-    bool told = is_told(&forward) || is_told(&backward);
-    double sum = is_told(&forward) ? forward.us : backward.us;
-    problem->backward_timed = problem->timed && told;
-    problem->partly_backward = !told && forward.timed + backward.timed > 0;
+    bool known = has_times(&forward) || has_times(&backward);
+    double sum = has_times(&forward) ? forward.us : backward.us;
+    problem->backward_timed = problem->timed && known;
+    problem->partly_backward = !known && forward.timed + backward.timed > 0;
     problem->backward_time = 2 * chain_forward_time(&problem->chain);
     if (!problem->backward_timed)
         return true;
@@ -216,7 +216,7 @@ static bool set_backward_time(struct builder *builder, struct error *err)
     return true;
 }
 
-/* Says what a pattern could have matched: false. */
+/* Reports names that a pattern could have matched. Returns false. */
 static bool explain_unmatched(const struct builder *builder, struct error *err)
 {
     const struct cuts blocks = {.kind = CUT_BLOCKS};

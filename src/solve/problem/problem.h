@@ -1,20 +1,21 @@
-/* A layer trace as a chain: which modules are its layers, and what they take.
+/* Converts a layer trace to a chain: which modules are its layers, and their sizes and times.
  *
  * The trace has a row for every leaf module that ran, with the size of its outputs. A piece of the
- * chain is a run of rows that belong to one module of the tree (solve/problem/cuts.h); a run
+ * chain is a run of rows that belong to one module of the tree (solve/problem/cuts.h). A run
  * without activations of its own, such as an in-place ReLU, belongs to the piece before it, whose
  * output it changes.
  *
- *   x       the last output of the piece before; of the first, unknown: 0. The model's input is
- *           there throughout, whatever is checkpointed
- *   xbar    what its rows save (saved_activations, else memory_activations), its output at least
- *   ftmp    what running its rows one after another, each with its input and its output, takes more
- *           than the piece's output
- *   btmp    what running them backward takes more than xbar and the gradient of the piece's output
- *   forward time of its rows, in nanoseconds; where rows have none, their bytes instead
+ *   x       the last output of the previous piece; 0 for the first piece, since the model's
+ *           input is unknown. It is in memory throughout, whatever is checkpointed
+ *   xbar    the memory its rows save (saved_activations, else memory_activations), at least
+ *           its output
+ *   ftmp    the maximum while its rows run one after another, each with its input and output,
+ *           less the piece's output
+ *   btmp    the maximum while they run backward, less xbar and the gradient of the piece's output
+ *   forward the time of its rows in nanoseconds; if rows have none, their bytes instead
  *
- * Not in it: parameters, their gradients, the optimizer's state, and what operators take while they
- * run. */
+ * Not included: parameters, their gradients, the optimizer's state, and temporary memory of
+ * operators. */
 #ifndef MEMSNAP_SOLVE_PROBLEM_PROBLEM_H
 #define MEMSNAP_SOLVE_PROBLEM_PROBLEM_H
 
@@ -22,11 +23,11 @@
 #include "solve/chain/chain.h"
 #include "solve/problem/cuts.h"
 
-#define NANOSECONDS 1000.0 /* in a microsecond */
+#define NANOSECONDS 1000.0 /* per microsecond */
 
 struct piece {
     size_t first_row, end_row;       /* of problem.rows */
-    size_t first_module, end_module; /* of problem.modules: what it consists of */
+    size_t first_module, end_module; /* of problem.modules: the modules of the piece */
 };
 
 struct problem {
@@ -37,23 +38,23 @@ struct problem {
     struct piece *pieces; /* the layers of the chain */
     struct chain chain;
     bool timed;            /* forward times are nanoseconds, not bytes */
-    bool times_given;      /* and the user's (solve/problem/layer_times.h), not the trace's */
-    int64_t backward_time; /* in the same unit; twice the forward where it was not recorded */
+    bool times_given;      /* given by the user (solve/problem/layer_times.h), not by the trace */
+    int64_t backward_time; /* in the same unit; twice the forward time if it was not recorded */
     bool backward_timed;
-    bool partly_timed, partly_backward; /* not timed, though some rows of the trace have times */
-    size_t merged;    /* pieces before they were merged to be few enough; 0: they were */
-    size_t revisited; /* modules that form more than one piece: they run several times */
+    bool partly_timed, partly_backward; /* not timed, although some rows of the trace have times */
+    size_t merged;    /* number of pieces before they were merged to the limit; 0: not merged */
+    size_t revisited; /* modules that form several pieces, because they run several times */
     size_t row_capacity, module_capacity, piece_capacity;
 };
 
-/* At most `most` pieces: beyond, neighbours are merged. STATUS_BAD_INPUT where the trace has no
- * forward rows, STATUS_USAGE where a pattern matches no module. The trace, and `budget`, outlive
- * the problem. */
+/* Makes at most `most` pieces by merging neighbours. STATUS_BAD_INPUT if the trace has no forward
+ * rows, STATUS_USAGE if a pattern matches no module. The trace and `budget` must outlive the
+ * problem. */
 bool problem_create(struct problem *problem, const struct layer_trace *trace,
                     const struct cuts *cuts, size_t most, struct budget *budget, struct error *err);
 void problem_release(struct problem *problem, struct budget *budget);
 
-/* The piece that holds row `row` of problem.rows. */
+/* The piece that contains row `row` of problem.rows. */
 size_t problem_piece_of(const struct problem *problem, size_t row);
 
 #endif

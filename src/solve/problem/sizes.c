@@ -13,18 +13,18 @@ static double time_of(const struct problem *problem, const struct layer_row *row
     return problem->timed ? row->forward_us * NANOSECONDS : (double)row->memory_activations;
 }
 
-/* What a piece takes, row by row; `output` is the size of the last tensor that came out of a row:
- * one without activations of its own changes or passes on what it got. */
+/* The sizes of a piece, computed row by row. `output` is the size of the last row's output: a row
+ * without activations of its own changes or passes on its input. */
 struct sizing {
     int64_t output;
-    int64_t saved;    /* by the rows of the piece so far */
-    int64_t forward;  /* most that two tensors, one made of the other, take */
-    int64_t backward; /* most that saved tensors and two gradients take */
+    int64_t saved;    /* bytes saved by the rows of the piece so far */
+    int64_t forward;  /* maximum size of two tensors, one computed from the other */
+    int64_t backward; /* maximum size of saved tensors and two gradients */
     double time;
 };
 
-/* Columns of the trace add up to less than 2^62 each, but not together: what is kept here stays
- * below CHAIN_MOST. */
+/* Each column of the trace adds up to less than 2^62, but several together may not: the sums kept
+ * here stay below CHAIN_MOST. */
 static bool add_row(struct sizing *sizing, const struct problem *problem, size_t at, bool first,
                     struct error *err)
 {
