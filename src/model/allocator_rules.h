@@ -16,18 +16,12 @@
 
 struct snapshot;
 
-#define ALLOCATOR_MIN_BLOCK UINT64_C(512) /* kMinBlockSize: every size is a multiple */
-#define ALLOCATOR_SMALL_REQUEST                                                                    \
-    UINT64_C(1048576) /* kSmallSize: the largest request of the small pool */
-#define ALLOCATOR_SMALL_SEGMENT                                                                    \
-    UINT64_C(2097152) /* kSmallBuffer: size of a segment of the small pool */
-#define ALLOCATOR_LARGE_SEGMENT                                                                    \
-    UINT64_C(20971520) /* kLargeBuffer: for requests below ALLOCATOR_OWN_SEGMENT */
-#define ALLOCATOR_OWN_SEGMENT                                                                      \
-    UINT64_C(10485760) /* kMinLargeAlloc: requests from this size on get a segment of their own    \
-                          size.. */
-#define ALLOCATOR_ROUND_LARGE                                                                      \
-    UINT64_C(2097152) /* kRoundLarge: ..rounded up to a multiple of this */
+#define ALLOCATOR_MIN_BLOCK     UINT64_C(512)      /* kMinBlockSize: every size is a multiple */
+#define ALLOCATOR_SMALL_REQUEST UINT64_C(1048576)  /* kSmallSize: largest small request */
+#define ALLOCATOR_SMALL_SEGMENT UINT64_C(2097152)  /* kSmallBuffer: segment of the small pool */
+#define ALLOCATOR_LARGE_SEGMENT UINT64_C(20971520) /* kLargeBuffer: requests below OWN_SEGMENT */
+#define ALLOCATOR_OWN_SEGMENT   UINT64_C(10485760) /* kMinLargeAlloc: requests with own segments */
+#define ALLOCATOR_ROUND_LARGE   UINT64_C(2097152)  /* kRoundLarge: rounding of own segments */
 /* An expandable segment is mapped in pages of SMALL_SEGMENT or LARGE_SEGMENT, by its pool. */
 
 #define ALLOCATOR_DIVISIONS 16 /* kRoundUpPowerOfTwoIntervals: requests of 1, 2, 4 .. 32768 MiB */

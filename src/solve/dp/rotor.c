@@ -48,12 +48,11 @@ bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count
 
 /* What the least memory is, and what there is below one level of checkpoints. */
 
-#define MOST_REFINEMENT 4 /* rounds of the search for the least budget */
-#define ENOUGH_SLOTS                                                                               \
-    128 /* enough for any schedule; with fewer the search uses more slots than requested */
-#define FRONT_STEPS 2e9 /* a fraction of a second */
-#define FRONT_SLOTS 500
-#define FRONT_LEAST 100
+#define MOST_REFINEMENT 4   /* rounds of the search for the least budget */
+#define ENOUGH_SLOTS    128 /* for any schedule; with fewer, slots are added */
+#define FRONT_STEPS     2e9 /* a fraction of a second */
+#define FRONT_SLOTS     500
+#define FRONT_LEAST     100
 
 /* The plan with the least peak found with a budget of `bytes`. Leaves plan unchanged if there is
  * none. `table`: zeros or the table of the previous call. */

@@ -43,8 +43,8 @@ enum {
 #define CL_MEM_READ_ONLY              4
 #define CL_MEM_COPY_HOST_PTR          32
 
-/* X(name, result, parameters). Parameters that are callbacks or NULL here have the type `const void
- * *`. */
+/* X(name, result, parameters). Callbacks and parameters that are always NULL here are declared as
+ * `const void *`. */
 #define OPENCL_FUNCTIONS(X)                                                                        \
     X(clGetPlatformIDs, int32_t, (uint32_t, cl_platform_id *, uint32_t *))                         \
     X(clGetPlatformInfo, int32_t, (cl_platform_id, uint32_t, size_t, void *, size_t *))            \

@@ -7,10 +7,9 @@
 
 #include "base/hash.h"
 
-#define SHOWN_NAMES   3
-#define LONGEST_SHOWN 36
-#define LONGEST_MATCHED                                                                            \
-    4096 /* longest prefix of a name that a pattern is matched against, in bytes */
+#define SHOWN_NAMES     3
+#define LONGEST_SHOWN   36
+#define LONGEST_MATCHED 4096 /* of a prefix matched with a pattern, in bytes */
 
 enum {
     HAS_NUMBERED = 1,   /* children named by a number */
