@@ -1,4 +1,4 @@
-/* What is known of an allocator snapshot once it has been decoded, apart from its rows. */
+/* Properties of a decoded allocator snapshot, apart from its rows. */
 #ifndef MEMSNAP_DECODE_CORE_DECODED_H
 #define MEMSNAP_DECODE_CORE_DECODED_H
 
@@ -6,7 +6,7 @@
 
 struct decoded {
     enum encoding encoding;
-    int protocol;   /* pickle: the PROTO operand, or 0 / 1 as the opcodes show; JSON: -1 */
+    int protocol;   /* pickle: the PROTO operand, or 0 or 1 as derived from the opcodes; JSON: -1 */
     bool list_only; /* very old file: a bare list of segments */
 };
 

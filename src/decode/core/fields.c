@@ -4,7 +4,7 @@
 
 #include "decode/core/rows.h"
 
-#define MAX_DURATION (INT64_C(1) << 53) /* a double holds any of them to the microsecond */
+#define MAX_DURATION (INT64_C(1) << 53) /* a double represents all of these to the microsecond */
 
 unsigned field_find(const struct field *fields, unsigned count, struct text name)
 {
@@ -60,7 +60,7 @@ bool field_set_integer(const struct field *field, void *row, bool negative, uint
 bool field_set_real(const struct field *field, void *row, double real, uint64_t offset,
                     struct error *err)
 {
-    if (!(real >= 0)) /* nor NaN */
+    if (!(real >= 0)) /* also rejects NaN */
         return field_expected(field, real < 0 ? "a negative number" : "no number", offset, err);
     if (real > (double)MAX_DURATION)
         return field_expected(field, "more than 2^53", offset, err);

@@ -1,8 +1,8 @@
 /* The fields of a kind of row, described once for every encoding.
  *
- * A table of fields says under which name the file has a value, of which kind it must be, and where
- * it is stored in the row. A decoder finds the field of a name, reads the value by its kind, and
- * stores it with the functions below, which check the range. */
+ * For each field a table gives its name in the file, the kind of its value and where it is stored
+ * in the row. A decoder finds the field by name, reads the value by its kind, and stores it with
+ * the functions below, which check the range. */
 #ifndef MEMSNAP_DECODE_CORE_FIELDS_H
 #define MEMSNAP_DECODE_CORE_FIELDS_H
 
@@ -13,8 +13,8 @@
 enum field_kind {
     /* numbers, up to FIELD_DURATION */
     FIELD_NATURAL,      /* uint64_t */
-    FIELD_HANDLE,       /* int64_t: any 64 bits, with a sign or without */
-    FIELD_TIME,         /* int64_t in microseconds; TIME_NONE where absent */
+    FIELD_HANDLE,       /* int64_t: any 64 bits, signed or unsigned */
+    FIELD_TIME,         /* int64_t in microseconds; TIME_NONE if absent */
     FIELD_DEVICE,       /* uint32_t, below 2^31 */
     FIELD_SIZE,         /* int64_t of bytes, from 0 */
     FIELD_CHANGE,       /* int64_t of bytes, with a sign */
@@ -22,12 +22,12 @@ enum field_kind {
     FIELD_DURATION,     /* double in microseconds, from 0 to 2^53 */
     FIELD_BOOL,         /* bool */
     FIELD_STRING,       /* string_id */
-    FIELD_LOOSE_BOOL,   /* bool; false where the value is not true */
-    FIELD_LOOSE_STRING, /* string_id; empty where the value is not a string */
-    FIELD_LOOSE_LINE,   /* uint32_t; 0 where the value is not an integer of 32 bits from 0 */
+    FIELD_LOOSE_BOOL,   /* bool; false if the value is not true */
+    FIELD_LOOSE_STRING, /* string_id; empty if the value is not a string */
+    FIELD_LOOSE_LINE,   /* uint32_t; 0 if the value is not an integer from 0 to 2^32-1 */
     FIELD_POOL,         /* uint64_t[2] */
     FIELD_STACK,        /* stack_id: a list of frames */
-    FIELD_OTHER,        /* stored by code of its own for this field */
+    FIELD_OTHER,        /* stored by code specific to the field */
 };
 
 struct field {
@@ -54,7 +54,7 @@ struct field {
 #define FIELD_POOL_TEXT         "two integers from 0"
 #define FIELD_STACK_TEXT        "a list of frames"
 
-/* An optional field; REQUIRED_FIELD one that every row of its kind has. */
+/* An optional field; REQUIRED_FIELD is one that every row of its kind must have. */
 #define FIELD_AS(kind_, row, member, key, must)                                                    \
     {                                                                                              \
         .name = {key, sizeof(key) - 1}, .expected = FIELD_##kind_##_TEXT " for " key,              \
@@ -62,7 +62,7 @@ struct field {
     }
 #define FIELD(kind, row, member, key)          FIELD_AS(kind, row, member, key, false)
 #define REQUIRED_FIELD(kind, row, member, key) FIELD_AS(kind, row, member, key, true)
-/* A field of FIELD_OTHER; `text` says what its value is. */
+/* A field of FIELD_OTHER; `text` describes its value for errors. */
 #define OTHER_FIELD(text, key, must)                                                               \
     {                                                                                              \
         .name = {key, sizeof(key) - 1}, .expected = text " for " key, .kind = FIELD_OTHER,         \
@@ -85,7 +85,7 @@ static inline bool field_has_name(const struct field *field, struct text name)
            __builtin_memcmp(field->name.bytes, name.bytes, name.size) == 0;
 }
 
-/* The index of the field with that name; `count` where there is none. */
+/* The index of the field with that name; `count` if there is none. */
 unsigned field_find(const struct field *fields, unsigned count, struct text name);
 
 /* Stores an integer in a field of any kind of number; `offset` is the value's. */
@@ -94,15 +94,15 @@ bool field_set_integer(const struct field *field, void *row, bool negative, uint
 /* FIELD_DURATION only. */
 bool field_set_real(const struct field *field, void *row, double real, uint64_t offset,
                     struct error *err);
-/* As if the file did not have the field. */
+/* Sets the field to its value when absent from the file. */
 void field_reset(const struct field *field, void *row);
 
-/* "expected ..., found FOUND": always false. */
+/* Reports "expected ..., found FOUND". Returns false. */
 bool field_expected(const struct field *field, const char *found, uint64_t offset,
                     struct error *err);
 
-/* Fails where a required field is not in `seen` (1 << index of each field that is there). `row` is
- * "an event" or the like, and `offset` where it begins. */
+/* Fails if a required field is not in `seen` (1 << index of each field that was found). `row` is
+ * "an event" or the like, and `offset` is where it begins. */
 bool fields_check(const struct field *fields, unsigned count, uint32_t seen, const char *row,
                   uint64_t offset, struct error *err);
 

@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 
-/* What zlib allocates for inflating, rounded up: its state and a window of 32 KiB. */
+/* Memory that zlib allocates for inflating, rounded up: its state and a window of 32 KiB. */
 #define ZLIB_BYTES ((size_t)48 * 1024)
 
 const struct gzip_limits gzip_default_limits = {.free_bytes = UINT64_C(1) << 30, .max_ratio = 256};
@@ -26,7 +26,7 @@ struct gzip {
     struct budget *budget;
     enum gzip_state state;
     bool inner_ended;
-    uint64_t compressed; /* bytes taken from `inner`, those still in `input` included */
+    uint64_t compressed; /* bytes read from `inner`, including those still in `input` */
     uint64_t inflated;   /* bytes handed out */
     struct gzip_limits limits;
     z_stream z;
@@ -38,7 +38,7 @@ static uint64_t compressed_offset(const struct gzip *self)
     return self->compressed - self->z.avail_in;
 }
 
-/* Moves what is left to the front and reads more. */
+/* Moves the unread bytes to the front and reads more. */
 static bool refill(struct gzip *self, struct error *err)
 {
     size_t left = self->z.avail_in, got;
@@ -69,7 +69,7 @@ static bool skip_padding(struct gzip *self, struct error *err)
     return true;
 }
 
-/* Decides whether another member, padding or the end follows. */
+/* Determines whether another member, padding or the end follows. */
 static bool next_member(struct gzip *self, struct error *err)
 {
     while (self->z.avail_in < 2 && !self->inner_ended)
@@ -99,7 +99,7 @@ static bool check_ratio(const struct gzip *self, struct error *err)
                      self->limits.max_ratio, offset);
 }
 
-/* Inflates until at least one byte is out or the member ends. */
+/* Inflates until there is at least one byte of output or the member ends. */
 static bool inflate_some(struct gzip *self, uint8_t *bytes, size_t size, size_t *got,
                          struct error *err)
 {
@@ -186,7 +186,7 @@ struct source_stream *gzip_stream(struct source_stream *inner, const uint8_t *he
     if (!budget_take(budget, sizeof(*self) + ZLIB_BYTES, err))
         goto fail;
     self = calloc(1, sizeof(*self));
-    /* 15: the largest window; + 16: gzip's header and check sums, nothing else */
+    /* 15: the largest window; + 16: only the gzip format */
     if (self == NULL || inflateInit2(&self->z, 15 + 16) != Z_OK) {
         free(self);
         budget_give(budget, sizeof(*self) + ZLIB_BYTES);

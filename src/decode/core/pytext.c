@@ -8,8 +8,7 @@
 
 #define MAX_DIGITS 17 /* enough for any double */
 
-/* Adds one to the last digit of a number as "%e" writes it; false when that would take another
- * digit. */
+/* Increments the last digit of a number in "%e" form. False if that would need another digit. */
 static bool next_decimal(char *text)
 {
     for (char *p = strchr(text, 'e') - 1; p >= text; p--) {
@@ -17,15 +16,16 @@ static bool next_decimal(char *text)
             ++*p;
             return true;
         }
-        if (*p == '9') /* else the decimal point, of whatever locale */
+        if (*p == '9') /* skips the decimal point, which depends on the locale */
             *p = '0';
     }
     return false;
 }
 
 /* The shortest decimal digits that read back as `value` (finite, from 0), and the power of ten of
- * the first. At powers of two the doubles above lie wider apart than those below, so that a decimal
- * may read back though the nearest one of as many digits, just below, does not. */
+ * the first digit. At powers of two the doubles above lie wider apart than those below, so a
+ * decimal may read back although the nearest one with the same number of digits, just below, does
+ * not. */
 static size_t shortest(double value, char digits[MAX_DIGITS + 1], int *exponent)
 {
     char text[48];
@@ -38,7 +38,7 @@ static size_t shortest(double value, char digits[MAX_DIGITS + 1], int *exponent)
         if (precision + 1 < MAX_DIGITS && next_decimal(text) && strtod(text, NULL) == value)
             break;
     }
-    /* whatever the locale's decimal point is, it is no digit */
+    /* the decimal point depends on the locale, but is never a digit */
     for (const char *p = text; *p != 'e'; p++)
         if (*p >= '0' && *p <= '9')
             digits[count++] = *p;
@@ -101,7 +101,7 @@ void pytext_real(struct buffer *out, double value)
     }
 }
 
-/* One character that stands for itself in no repr(): true if it was added as an escape. */
+/* Adds a character that repr() escapes. Returns false if repr() keeps it unchanged. */
 static bool add_escape(struct buffer *out, unsigned char c, char quote)
 {
     if (c == '\n')
@@ -129,7 +129,7 @@ void pytext_quoted(struct buffer *out, const char *bytes, size_t size)
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)bytes[i];
 
-        /* U+0080 to U+009F, the control characters of two bytes */
+        /* U+0080 to U+009F, the control characters encoded in two bytes */
         if (c == 0xc2 && i + 1 < size && (unsigned char)bytes[i + 1] < 0xa0)
             buffer_printf(out, "\\x%02x", (unsigned char)bytes[++i]);
         else if (!add_escape(out, c, quote))

@@ -1,4 +1,4 @@
-/* Values as Python prints them. Failure shows in buffer.failed. */
+/* Formats values as Python prints them. Failure shows in buffer.failed. */
 #ifndef MEMSNAP_DECODE_CORE_PYTEXT_H
 #define MEMSNAP_DECODE_CORE_PYTEXT_H
 
@@ -7,8 +7,8 @@
 /* repr() of a float: the shortest digits that give the same value again. */
 void pytext_real(struct buffer *out, double value);
 
-/* repr() of a str, as within a list: 'text'. Other than Python's, it keeps every character from
- * U+00A0 on as it is. */
+/* repr() of a str, as within a list: 'text'. Unlike Python's, it keeps every character from U+00A0
+ * on unchanged. */
 void pytext_quoted(struct buffer *out, const char *bytes, size_t size);
 
 #endif

@@ -8,40 +8,41 @@
 #define RING_BYTES  (READAHEAD_SLOT * READAHEAD_SLOTS)
 #define STACK_BYTES ((size_t)256 * 1024)
 
-/* What one read of the inner stream gave. */
+/* The result of one read of the inner stream. */
 struct slot {
     size_t size;
-    uint64_t bytes_read; /* of the outermost input, after it */
+    uint64_t bytes_read; /* bytes read from the outermost input, after this read */
 };
 
 enum mode {
-    NOT_YET, /* too little has been read for a thread to be worth it */
+    NOT_YET, /* too little has been read to start a thread */
     AHEAD,
-    DIRECT, /* there can be no thread */
+    DIRECT, /* no thread could be started */
 };
 
-/* `first` and `count` change under `lock`. The slots [first, first + count) are the reader's, all
- * others the thread's, as `inner` is while the thread runs. */
+/* `first` and `count` change under `lock`. The slots [first, first + count) belong to the reader;
+ * all others, and `inner`, belong to the thread while it runs. */
 struct readahead {
     struct source_stream base;
     struct source_stream *inner;
     struct budget *budget;
     enum mode mode;
     uint64_t read_directly; /* bytes */
-    uint64_t bytes_read;    /* of the outermost input, behind what the reader has begun on */
-    size_t taken;           /* bytes of the first slot */
+    uint64_t bytes_read; /* bytes read from the outermost input, up to the slot that the reader has
+                            begun */
+    size_t taken;        /* bytes of the first slot */
     uint8_t *ring;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t filled, emptied;
     struct slot slots[READAHEAD_SLOTS];
     size_t first, count;
-    bool stop;          /* the reader wants no more */
-    bool ended, failed; /* nothing will follow the filled slots, or only `error` */
+    bool stop;          /* the reader is closing */
+    bool ended, failed; /* nothing follows the filled slots, or only `error` does */
     struct error error;
 };
 
-/* Waits for a slot to fill; false: the reader wants no more. */
+/* Waits for a free slot. False: the reader is closing. */
 static bool free_slot(struct readahead *self, size_t *slot)
 {
     pthread_mutex_lock(&self->lock);
@@ -74,14 +75,15 @@ static void *read_ahead(void *argument)
     return NULL;
 }
 
-/* Signals are left to the threads that were there before. */
+/* Starts the thread with signals blocked, so that existing threads handle them. */
 static bool start_thread(struct readahead *self)
 {
     pthread_attr_t attributes;
     sigset_t all, before;
     if (pthread_attr_init(&attributes) != 0)
         return false;
-    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES); /* else the default, too large */
+    (void)pthread_attr_setstacksize(&attributes,
+                                    STACK_BYTES); /* the default stack would be too large */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = pthread_create(&self->thread, &attributes, read_ahead, self) == 0;
@@ -116,7 +118,7 @@ static bool read_directly(struct readahead *self, uint8_t *bytes, size_t size, s
     return true;
 }
 
-/* Waits until there is a slot to take from; false: there will be none. */
+/* Waits for a filled slot. False: there will be none. */
 static bool filled_slot(struct readahead *self)
 {
     pthread_mutex_lock(&self->lock);
@@ -137,7 +139,7 @@ static void give_slot_back(struct readahead *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* What remains of the first slot, or a part. */
+/* Copies from the first slot: the rest of it, or `size` bytes. */
 static size_t take(struct readahead *self, uint8_t *bytes, size_t size)
 {
     const struct slot *slot = &self->slots[self->first];

@@ -1,9 +1,10 @@
-/* Runs another stream ahead of its reader, on a thread of its own: inflating goes on while what
- * came before is decoded.
+/* Reads another stream ahead of its reader on a separate thread, so that inflating and decoding
+ * overlap.
  *
- * The thread starts once READAHEAD_AFTER bytes have been read, so that a small input costs none.
- * Where it cannot, for want of memory or of a thread, the stream is read directly all the way.
- * Errors arrive behind the bytes before them, and closing ends a read that waits. */
+ * The thread starts once READAHEAD_AFTER bytes have been read, so that a small input needs no
+ * thread. If it cannot be started, for lack of memory or threads, the whole stream is read
+ * directly. Errors are reported after the bytes before them, and closing interrupts a waiting read.
+ */
 #ifndef MEMSNAP_DECODE_CORE_READAHEAD_H
 #define MEMSNAP_DECODE_CORE_READAHEAD_H
 
@@ -13,8 +14,8 @@
 #define READAHEAD_SLOT  ((size_t)256 * 1024)
 #define READAHEAD_SLOTS ((size_t)4)
 
-/* Takes over `inner` (closed on failure too), which must not touch `budget` when it is read. NULL
- * on failure. */
+/* Takes over `inner`, and closes it on failure, too. Reading `inner` must not use `budget`. NULL on
+ * failure. */
 struct source_stream *readahead_stream(struct source_stream *inner, struct budget *budget,
                                        struct error *err);
 

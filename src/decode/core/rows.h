@@ -1,17 +1,16 @@
-/* The typed rows a snapshot decoder hands out while it reads.
+/* The typed rows that a snapshot decoder hands out while it reads.
  *
- * A decoder (pickle or JSON) calls the sink's functions in file order; a
- * callback that returns false has filled `err` and stops the decoding. String,
- * frame and stack ids refer to the symbols the decoder was given. Rows are only
- * valid during the call. All sizes are bytes. */
+ * A decoder (pickle or JSON) calls the sink's functions in file order. A callback that returns
+ * false has filled `err` and stops the decoding. String, frame and stack ids refer to the symbols
+ * passed to the decoder. Rows are only valid during the call. All sizes are bytes. */
 #ifndef MEMSNAP_DECODE_CORE_ROWS_H
 #define MEMSNAP_DECODE_CORE_ROWS_H
 
 #include "base/error.h"
 #include "base/symbols.h"
 
-/* PyTorch's c10::CachingDeviceAllocator::TraceEntry::Action, by their names in the file.
- * Any other name is ACTION_OTHER, and `action_name` says which. */
+/* PyTorch's c10::CachingDeviceAllocator::TraceEntry::Action, by their names in the file. Any other
+ * name is ACTION_OTHER, and `action_name` has it. */
 enum action {
     ACTION_ALLOC,
     ACTION_FREE_REQUESTED,
@@ -26,15 +25,15 @@ enum action {
     ACTION_OTHER,
 };
 
-extern const struct text action_texts[ACTION_OTHER]; /* the names of the known ones */
+extern const struct text action_texts[ACTION_OTHER]; /* the names of the known actions */
 
-#define TIME_NONE INT64_MIN /* the event carries no time_us */
+#define TIME_NONE INT64_MIN /* the event has no time_us */
 
-/* What few events differ in; kept out of the columns and interned by the model. */
+/* Values that are the same for most events; kept out of the columns and interned by the model. */
 struct event_extra {
     int64_t stream;
-    uint64_t pool[2];          /* (0, 0) where absent */
-    string_id compile_context; /* STRING_EMPTY where absent */
+    uint64_t pool[2];          /* (0, 0) if absent */
+    string_id compile_context; /* STRING_EMPTY if absent */
     string_id user_metadata;
     string_id category; /* torch.profiler's label, present in converted profiles */
     stack_id forward_stack;
@@ -53,7 +52,7 @@ struct event_row {
 enum block_state { BLOCK_ACTIVE_ALLOCATED, BLOCK_ACTIVE_PENDING_FREE, BLOCK_INACTIVE };
 
 struct block_row {
-    uint64_t address; /* filled by the decoder where the file has none (legacy) */
+    uint64_t address; /* computed by the decoder if the file has none (legacy) */
     uint64_t size;    /* rounded */
     uint64_t requested_size;
     enum block_state state;
@@ -64,7 +63,7 @@ struct segment_row {
     uint32_t device;
     uint64_t address;
     uint64_t total_size;
-    uint64_t allocated_size, active_size, requested_size; /* as the file claims; 0 where absent */
+    uint64_t allocated_size, active_size, requested_size; /* as the file claims; 0 if absent */
     int64_t stream;
     uint64_t pool[2];
     string_id segment_type; /* "large" or "small" */
@@ -92,20 +91,20 @@ struct setting_row {
 struct row_sink {
     void *self;
     bool (*event)(void *self, uint32_t device, const struct event_row *row, struct error *err);
-    /* the same event object stands in a trace once more; `sequence` counts the events handed out
-     * before its first appearance, repeats included, over all devices. Only pickles share objects.
+    /* the same event object occurs again in a trace. `sequence` is the number of events handed out
+     * before its first occurrence, including repeats, over all devices. Only pickles share objects.
      */
     bool (*event_again)(void *self, uint32_t device, uint64_t sequence, struct error *err);
-    /* the stack of an event that was handed out, by how many were before it. NULL where the sink
-     * does not keep them. */
+    /* the stack of an event that was handed out, by the number of events before it. NULL if the
+     * sink does not keep stacks. */
     stack_id (*stack)(void *self, uint64_t sequence);
-    /* every list in device_traces is announced, empty ones too, before its events */
+    /* announces every list in device_traces, including empty ones, before its events */
     bool (*trace)(void *self, uint32_t device, struct error *err);
     bool (*segment)(void *self, const struct segment_row *row, struct error *err);
     bool (*annotation)(void *self, const struct annotation_row *row, struct error *err);
     bool (*setting)(void *self, const struct setting_row *row, struct error *err);
     /* a key that memsnap does not know: `where` is "snapshot", "segment", "block", "event" or
-     * "annotation". Told once per distinct (where, key). */
+     * "annotation". Called once for each distinct (where, key). */
     bool (*unknown_key)(void *self, const char *where, string_id key, struct error *err);
 };
 

@@ -1,4 +1,4 @@
-/* The fields of the rows of an allocator snapshot, and how the values of one row make it whole. */
+/* The fields of the rows of an allocator snapshot, and how a row is completed from them. */
 #ifndef MEMSNAP_DECODE_CORE_SNAPSHOT_FIELDS_H
 #define MEMSNAP_DECODE_CORE_SNAPSHOT_FIELDS_H
 
@@ -36,11 +36,11 @@ enum event_field {
     EVENT_FIELDS,
 };
 
-/* An event while its fields come in. */
+/* An event whose fields are being read. */
 struct event_draft {
     struct event_row row;
     uint64_t device_free;
-    uint32_t seen; /* 1 << enum event_field of the fields met */
+    uint32_t seen; /* 1 << enum event_field of the fields found */
 };
 
 enum segment_field {
@@ -71,14 +71,15 @@ enum block_field {
 
 enum history_field { HISTORY_REAL_SIZE, HISTORY_FRAMES, HISTORY_FIELDS };
 
-/* What torch 2.0 has in place of requested_size and frames; of several items the first counts. */
+/* The form in which torch 2.0 has requested_size and frames. If there are several items, the first
+ * counts. */
 struct block_history {
     uint64_t real_size;
     stack_id stack;
     uint32_t seen; /* 1 << enum history_field */
 };
 
-/* A block while its fields come in. */
+/* A block whose fields are being read. */
 struct block_draft {
     struct block_row row;
     struct block_history history;
@@ -101,7 +102,7 @@ struct row_fields {
     const char *expected_dict, *expected_object; /* "an event (a dict)", "an event (an object)" */
     const struct field *fields;
     unsigned count;          /* at most 32 */
-    bool tells_unknown_keys; /* to the sink */
+    bool tells_unknown_keys; /* report unknown keys to the sink */
 };
 
 extern const struct row_fields snapshot_rows[ROW_KINDS];
@@ -113,7 +114,7 @@ static inline const struct field *row_field(enum row_kind kind, unsigned index)
 
 static inline void event_begin(struct event_draft *event)
 {
-    /* one by one: as a whole, compilers clear this much with a slow string instruction */
+    /* one by one: compilers clear the whole struct with a slow string instruction */
     event->row.action = ACTION_OTHER;
     event->row.action_name = STRING_EMPTY;
     event->row.addr = 0;
@@ -127,7 +128,7 @@ static inline void event_begin(struct event_draft *event)
 
 #define EVENT_SEEN(field) (UINT32_C(1) << (field))
 
-/* EVENT_SEEN() of the fields that an event cannot do without. */
+/* EVENT_SEEN() of the fields that an event must have. */
 extern const uint32_t event_required[ACTION_OTHER + 1];
 
 static inline uint32_t event_missing(const struct event_draft *event)
@@ -135,10 +136,10 @@ static inline uint32_t event_missing(const struct event_draft *event)
     return event_required[event->row.action] & ~event->seen;
 }
 
-/* "an event without ...": always false. */
+/* Reports "an event without ...". Returns false. */
 bool event_refuse(const struct event_draft *event, uint64_t offset, struct error *err);
 
-/* Checks that nothing is missing, and completes the row. `offset` is the event's. */
+/* Checks that no field is missing, and completes the row. `offset` is the event's. */
 static inline bool event_finish(struct event_draft *event, uint64_t offset, struct error *err)
 {
     if (event_missing(event) != 0)
@@ -148,12 +149,12 @@ static inline bool event_finish(struct event_draft *event, uint64_t offset, stru
     return true;
 }
 
-/* The enumerators by their names in the file; false where there is none of that name. */
+/* The enumerators by their names in the file; false if the name is unknown. */
 bool block_state_of(struct text name, enum block_state *state);
 bool annotation_stage_of(struct text name, enum annotation_stage *stage);
 
-/* Checks that nothing is missing, and completes the row. A block that the file gives no address
- * begins at `*address`, which moves on to the end of the block. */
+/* Checks that no field is missing, and completes the row. A block without an address in the file
+ * begins at `*address`, which is advanced to the end of the block. */
 bool block_finish(struct block_draft *block, uint64_t offset, struct error *err);
 bool block_place(struct block_row *block, bool has_address, uint64_t *address, uint64_t offset,
                  struct error *err);

@@ -8,7 +8,7 @@
 #define SNIFF_BYTES      ((size_t)512)
 #define GUESS_BYTES      ((size_t)64 * 1024)
 
-/* What else people hand to a program like this, by its first bytes. */
+/* Other common file types, by their first bytes. */
 static const struct magic {
     const char *bytes;
     size_t size;
@@ -33,8 +33,8 @@ static const struct magic {
 };
 #define MAGIC_COUNT (sizeof(magics) / sizeof(magics[0]))
 
-/* The opcodes with which a pickle of a container or an instance goes on after PROTO or its first
- * opcode. */
+/* The opcodes that may follow PROTO or the first opcode in a pickle of a container or an instance.
+ */
 static bool may_follow(uint8_t opcode)
 {
     return opcode != 0 && (opcode == 0x95 || strchr("](})clN.KMJGXUV\x8c\x8e\x8f", opcode) != NULL);
@@ -46,13 +46,13 @@ static bool begins_pickle(const uint8_t *p, size_t size)
         return false;
     if (p[0] == 0x80)
         return p[1] <= HIGHEST_PROTOCOL && (size == 2 || may_follow(p[2]));
-    /* protocols 0 and 1 have no mark of their own: the usual beginnings of a dict and a list */
+    /* protocols 0 and 1 have no signature: check for the usual beginnings of a dict and a list */
     if (p[0] == '(')
         return p[1] == 'd' || p[1] == 'l';
     return (p[0] == '}' || p[0] == ']') && strchr("qrp(.", p[1]) != NULL && p[1] != 0;
 }
 
-/* Behind the header of a msgpack map or array, whatever it counts; `p` where there is none. */
+/* Skips the header of a msgpack map or array of any size. Returns `p` if there is none. */
 static const uint8_t *skip_msgpack_header(const uint8_t *p, const uint8_t *end, bool map)
 {
     uint8_t fixed = map ? 0x80 : 0x90, wide = map ? 0xde : 0xdc;
@@ -66,7 +66,7 @@ static const uint8_t *skip_msgpack_header(const uint8_t *p, const uint8_t *end, 
     return p;
 }
 
-/* A map, or an array of maps, whose first key is one that begins a layer trace. */
+/* True for a map, or an array of maps, whose first key may begin a layer trace. */
 static bool begins_msgpack(const uint8_t *p, const uint8_t *end)
 {
     static const char *const keys[] = {"memsnap", "traces", "module_name"};
@@ -84,7 +84,7 @@ static bool begins_msgpack(const uint8_t *p, const uint8_t *end)
     return false;
 }
 
-/* The first byte that is not white space, a byte order mark aside; `end` if there is none. */
+/* The first byte after white space and an optional byte order mark; `end` if there is none. */
 static const uint8_t *skip_space(const uint8_t *p, const uint8_t *end)
 {
     if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
@@ -111,7 +111,7 @@ static bool is_text(const uint8_t *p, const uint8_t *end)
     return true;
 }
 
-/* What the bytes look like, none of which is a pickle or JSON. */
+/* Describes bytes that are neither a pickle nor JSON. */
 static const char *describe(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *begin = skip_space(p, end);

@@ -4,16 +4,16 @@
 
 #define LOOK_BYTES ((size_t)64 * 1024)
 
-/* What tells a kind of file, wherever it stands in the beginning of one; of several kinds that
- * which is told first counts, for behind that anything may be a name from the user's program. */
+/* Words that identify a kind of file, anywhere in its beginning. The first one in the file decides,
+ * because later words may be names from the user's program. */
 static const struct mark {
     enum file_kind kind;
     const char *word;
-    const char *with; /* must be there too, if not NULL */
+    const char *with; /* if not NULL, this word must be present, too */
 } marks[] = {
     {KIND_SNAPSHOT, "segments", NULL},
     {KIND_SNAPSHOT, "device_traces", NULL},
-    {KIND_SNAPSHOT, "total_size", "blocks"}, /* the bare list of segments of old */
+    {KIND_SNAPSHOT, "total_size", "blocks"}, /* the bare list of segments of old versions */
     {KIND_LAYER_TRACE, "traces", NULL},
     {KIND_LAYER_TRACE, "module_name", "memory_activations"},
     {KIND_LAYER_TRACE, "LayerMemoryTrace", NULL},
@@ -30,7 +30,7 @@ static const uint8_t *skip_space(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
-/* Whether the string at `at` is a pickled one of any protocol, a class in protocol 0 to 3, or a
+/* True if the string at `at` is a pickled string of any protocol, a class in protocol 0 to 3, or a
  * JSON key. */
 static bool is_word(const uint8_t *begin, const uint8_t *at, const uint8_t *end, size_t size)
 {
@@ -49,7 +49,7 @@ static bool is_word(const uint8_t *begin, const uint8_t *at, const uint8_t *end,
     return before >= 2 && last == '\'' && at[-2] == 'S'; /* STRING */
 }
 
-/* NULL: not in [begin, end). */
+/* NULL if not in [begin, end). */
 static const uint8_t *find_word(const uint8_t *begin, const uint8_t *end, const char *word)
 {
     size_t size = strlen(word);

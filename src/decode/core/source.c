@@ -7,9 +7,8 @@
 #include "decode/core/readahead.h"
 #include "decode/core/source_stream.h"
 
-/* Reading to addresses and from file offsets that are multiples of this is several times as fast,
- * so the unread bytes are moved not quite to the front, but to where they end on such an address.
- */
+/* Reads are several times as fast if memory addresses and file offsets are multiples of this, so
+ * the unread bytes are moved to near the front, such that they end at a multiple. */
 #define ALIGNMENT ((size_t)64)
 
 static size_t allocated(size_t capacity)
@@ -17,7 +16,7 @@ static size_t allocated(size_t capacity)
     return ALIGNMENT + capacity + SOURCE_PAD;
 }
 
-/* Where in the buffer `have` bytes begin so that they end aligned. */
+/* The buffer position for `have` bytes such that they end aligned. */
 static size_t aligned_start(size_t have)
 {
     return (0 - have) % ALIGNMENT;
@@ -58,7 +57,7 @@ static bool resize(struct source *source, size_t capacity, struct error *err)
     return true;
 }
 
-/* Reads once, at most `size` bytes, behind what is there. */
+/* Reads once, at most `size` bytes, and appends them to the unread bytes. */
 static bool top_up(struct source *source, size_t size, struct error *err)
 {
     uint8_t *end = source->buffer + (source->end - source->buffer);
@@ -72,7 +71,7 @@ static bool top_up(struct source *source, size_t size, struct error *err)
     return true;
 }
 
-/* Takes over `stream`; looks at the first bytes to see whether they must be inflated. */
+/* Takes over `stream`. Checks the first bytes for gzip. */
 static bool open_stream(struct source *out, struct source_stream *stream, struct budget *budget,
                         struct error *err)
 {
@@ -142,7 +141,7 @@ bool source_fill(struct source *source, size_t count, struct error *err)
         const uint8_t *limit = source->buffer + ALIGNMENT + source->capacity;
         size_t room;
 
-        /* a buffer that once had to grow is not filled (and touched) as a whole ever after */
+        /* a buffer that had to grow once should not be filled completely from then on */
         if (count <= SOURCE_WINDOW)
             limit = source->pos + SOURCE_WINDOW;
         room = (size_t)(limit - source->end);

@@ -22,13 +22,13 @@ struct source_stream; /* where bytes come from: file descriptor, inflater, memor
 
 struct source {
     const uint8_t *pos, *end; /* unread bytes; the decoder advances pos */
-    bool at_eof;              /* nothing will follow `end` */
-    bool failed;              /* nothing can follow `end` either, and `failure` says why */
+    bool at_eof;              /* no bytes follow `end` */
+    bool failed;              /* no bytes can be read beyond `end`: `failure` is the reason */
     struct error failure;
     uint8_t *buffer;
-    size_t capacity;       /* of buffer, without the pad and what aligns it */
-    uint64_t buffer_start; /* offset in the decoded stream of buffer[0], modulo 2^64: pos starts
-                              behind it */
+    size_t capacity;       /* of buffer, without padding and alignment */
+    uint64_t buffer_start; /* offset of buffer[0] in the decoded stream, modulo 2^64: pos starts
+                              after it */
     enum compression compression;
     struct source_stream *stream;
     struct budget *budget; /* not owned */
@@ -37,7 +37,7 @@ struct source {
 /* Takes over `fd` and closes it, also on failure. A directory or an unreadable file is STATUS_IO.
  */
 bool source_open_fd(struct source *source, int fd, struct budget *budget, struct error *err);
-/* Reads from memory that the caller keeps (tests, fuzzing); gzip recognised as above. */
+/* Reads from memory that the caller keeps (tests, fuzzing). Recognises gzip, too. */
 bool source_open_memory(struct source *source, const void *bytes, size_t size,
                         struct budget *budget, struct error *err);
 void source_close(struct source *source);
@@ -47,18 +47,18 @@ static inline uint64_t source_offset(const struct source *source)
     return source->buffer_start + (uint64_t)(source->pos - source->buffer);
 }
 
-/* Makes at least `count` bytes available at pos, or all that are left when the
- * input ends before: then returns true too, and the caller sees end - pos < count.
- * Moves the unread bytes, so pointers into the buffer die. The buffer only grows
- * as bytes really arrive. False: read error, bad gzip data, or over budget. */
+/* Makes at least `count` bytes available at pos. If the input ends before, it makes all remaining
+ * bytes available and returns true, with end - pos < count. Moves the unread bytes, which
+ * invalidates pointers into the buffer. The buffer grows only as bytes arrive. False: read error,
+ * bad gzip data, or over budget. */
 bool source_fill(struct source *source, size_t count, struct error *err);
 
-/* The same for bytes that may not be needed: a failure behind what is there is kept for the
- * source_fill() that does need them, so that how far one looks ahead changes no answer. */
+/* Like source_fill(), for bytes that may not be needed. A failure is kept for the source_fill()
+ * that needs the bytes, so that the distance of looking ahead does not change any result. */
 void source_look_ahead(struct source *source, size_t count);
 
-/* Bytes read so far from the outermost input (compressed, if it is) and its size, 0 if unknown: for
- * progress. */
+/* Bytes read so far from the outermost input (compressed, if it is), and its size, or 0 if unknown.
+ * For progress. */
 uint64_t source_bytes_read(const struct source *source);
 uint64_t source_total_bytes(const struct source *source);
 

@@ -14,7 +14,7 @@ struct fd_stream {
     struct budget *budget;
     uint64_t taken; /* bytes read so far */
     int fd;
-    int interrupted; /* an eventfd where a read may wait for long: no file. Else -1 */
+    int interrupted; /* an eventfd, if a read may wait for long (not a regular file); else -1 */
 };
 
 struct memory_stream {
@@ -38,7 +38,7 @@ void *source_stream_alloc(size_t size, struct budget *budget, struct error *err)
     return memory;
 }
 
-/* Waits until there is something to read; false, with errno: failed, or was interrupted. */
+/* Waits for input. False, with errno set, if that failed or was interrupted. */
 static bool wait_for_input(const struct fd_stream *self)
 {
     struct pollfd polled[] = {{.fd = self->fd, .events = POLLIN},
@@ -93,7 +93,7 @@ static void fd_close(struct source_stream *stream)
     free(self);
 }
 
-/* poll() would wait for ever on what is open for writing only, where read() fails. */
+/* poll() would wait forever on a write-only descriptor, where read() fails. */
 static bool is_readable(int fd)
 {
     int flags = fcntl(fd, F_GETFL);

@@ -46,7 +46,7 @@ bool value_new_int(struct values *values, int64_t integer, uint64_t offset, valu
 bool value_new_long(struct values *values, const uint8_t *bytes, size_t size, uint64_t offset,
                     value *v, struct error *err)
 {
-    /* Drop sign bytes that say nothing, so that equal integers look alike. */
+    /* Remove redundant sign bytes, so that equal integers have equal bytes. */
     while (size > 1 && ((bytes[size - 1] == 0x00 && bytes[size - 2] < 0x80) ||
                         (bytes[size - 1] == 0xff && bytes[size - 2] >= 0x80)))
         size--;

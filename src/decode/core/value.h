@@ -1,10 +1,9 @@
-/* Inert values: what a pickle holds when nothing in it is ever run.
+/* Inert values: the content of a pickle, of which nothing is executed.
  *
- * A value is 32 bits, a tag and a payload, so that the decoder's memo and stack
- * stay small: constants, small integers and strings are complete in themselves,
- * everything else is a node. In a snapshot, frames, stacks and events are typed
- * leaves: the decoder turns them into symbols and rows at once and keeps only
- * their number. Instances of classes, whatever their module, are NODE_OBJECT. */
+ * A value is 32 bits, a tag and a payload, so that the decoder's memo and stack stay small.
+ * Constants, small integers and strings need nothing else; every other value is a node. In a
+ * snapshot, frames, stacks and events are typed leaves: the decoder turns them into symbols and
+ * rows at once and keeps only their number. Instances of classes of any module are NODE_OBJECT. */
 #ifndef MEMSNAP_DECODE_CORE_VALUE_H
 #define MEMSNAP_DECODE_CORE_VALUE_H
 
@@ -20,7 +19,7 @@ enum value_tag {
     TAG_NODE,
     TAG_FRAME,
     TAG_STACK,
-    TAG_EVENT, /* payload: how many events were handed to the sink before it */
+    TAG_EVENT, /* payload: number of events handed to the sink before it */
 };
 
 enum value_const { CONST_UNSET, CONST_NONE, CONST_FALSE, CONST_TRUE, CONST_MARK };
@@ -51,7 +50,7 @@ static inline uint32_t value_payload(value v)
 enum node_kind {
     NODE_INT,      /* as.integer */
     NODE_UNSIGNED, /* as.natural: integers from 2^63 to 2^64-1 */
-    NODE_BIGINT,   /* as.bytes: little-endian two's complement, outside the two above */
+    NODE_BIGINT,   /* as.bytes: little-endian two's complement, for all other integers */
     NODE_FLOAT,
     NODE_BYTES,
     NODE_BYTEARRAY,
@@ -64,29 +63,30 @@ enum node_kind {
     NODE_OBJECT, /* items: enum object_part */
     NODE_PERSISTENT, /* items: the persistent id */
     NODE_EXTENSION,  /* as.integer: the code */
-    NODE_FRAME,  /* as.natural: a dict that was turned into this frame, and may not change any more
+    NODE_FRAME,  /* as.natural: a dict that was converted to this frame, and may not change any more
                   */
     NODE_STACK,  /* the same for a list of frames */
     NODE_EVENT,  /* the same for an event: its number */
-    NODE_BUFFER, /* as.natural: an out-of-band buffer of protocol 5, counted from 0; its bytes are
-                    not in the file */
-    NODE_READONLY_BUFFER, /* as.natural: the same, as READONLY_BUFFER hands it on */
+    NODE_BUFFER, /* as.natural: the index of an out-of-band buffer of protocol 5; its bytes are not
+                    in the file */
+    NODE_READONLY_BUFFER, /* as.natural: the same buffer after READONLY_BUFFER */
 };
 
 enum object_part {
-    OBJECT_CLASS, /* what would be called: usually NODE_GLOBAL */
-    OBJECT_ARGS,  /* its arguments: a tuple, as a rule; VALUE_UNSET where OBJECT_CLASS is not called
-                     but changed itself, by any of what follows */
-    OBJECT_KWARGS,  /* VALUE_UNSET unless NEWOBJ_EX */
-    OBJECT_EARLIER, /* NODE_LIST of what all BUILDs but the last would set, or VALUE_UNSET */
-    OBJECT_STATE,   /* what (the last) BUILD would set, VALUE_UNSET where none */
-    OBJECT_LIST,    /* NODE_LIST of what APPEND(S) or ADDITEMS would add, or VALUE_UNSET */
-    OBJECT_DICT,    /* NODE_DICT of what SETITEM(S) would set, or VALUE_UNSET */
+    OBJECT_CLASS,  /* the callable: usually NODE_GLOBAL */
+    OBJECT_ARGS,   /* its arguments, normally a tuple; VALUE_UNSET if OBJECT_CLASS is not called but
+                      modified itself, by any of the following */
+    OBJECT_KWARGS, /* VALUE_UNSET unless NEWOBJ_EX */
+    OBJECT_EARLIER, /* NODE_LIST of the states that all BUILDs but the last would set, or
+                       VALUE_UNSET */
+    OBJECT_STATE,   /* the state that the last BUILD would set, or VALUE_UNSET */
+    OBJECT_LIST, /* NODE_LIST of the items that APPEND(S) or ADDITEMS would add, or VALUE_UNSET */
+    OBJECT_DICT, /* NODE_DICT of the items that SETITEM(S) would set, or VALUE_UNSET */
     OBJECT_PARTS,
 };
 
-/* What a container of a snapshot is: the decoder hands its items on as rows
- * instead of keeping them. */
+/* The role of a container in a snapshot. The decoder hands its items on as rows instead of keeping
+ * them. */
 enum node_role {
     ROLE_NONE,
     ROLE_ROOT,
@@ -94,7 +94,7 @@ enum node_role {
     ROLE_TRACES,
     ROLE_TRACE,
     ROLE_ANNOTATIONS,
-    ROLE_USED, /* already turned into rows: may not change any more */
+    ROLE_USED, /* already converted to rows: may not change any more */
 };
 
 struct node {
@@ -109,15 +109,15 @@ struct node {
         value *items;
         const uint8_t *bytes;
     } as;
-    uint64_t offset; /* of the opcode that made it */
+    uint64_t offset; /* of the opcode that created it */
 };
 
-/* The nodes of one decoding. Pointers to nodes die when another is made. */
+/* The nodes of one decoding. Creating a node invalidates pointers to others. */
 struct values {
     struct node *nodes;
     size_t count, capacity;
     struct arena arena;
-    struct symbols *symbols; /* not owned: the strings */
+    struct symbols *symbols; /* not owned: holds the strings */
 };
 
 void values_init(struct values *values, struct symbols *symbols, struct budget *budget);
@@ -137,7 +137,7 @@ bool value_new_node(struct values *values, enum node_kind kind, uint64_t offset,
                     struct error *err);
 bool value_new_int(struct values *values, int64_t integer, uint64_t offset, value *v,
                    struct error *err);
-/* `size` bytes, little-endian two's complement, as LONG1 has them: any size. */
+/* `size` bytes of little-endian two's complement, as in LONG1; any size. */
 bool value_new_long(struct values *values, const uint8_t *bytes, size_t size, uint64_t offset,
                     value *v, struct error *err);
 bool value_new_bytes(struct values *values, enum node_kind kind, const uint8_t *bytes, size_t size,
@@ -145,16 +145,16 @@ bool value_new_bytes(struct values *values, enum node_kind kind, const uint8_t *
 /* A node whose items are copied from `items`. */
 bool value_new_items(struct values *values, enum node_kind kind, const value *items, size_t count,
                      uint64_t offset, value *v, struct error *err);
-/* Adds to a node that has items. */
+/* Appends to a node that has items. */
 bool value_add_items(struct values *values, value v, const value *items, size_t count,
                      struct error *err);
 
-/* False where the value is not an integer of that range (True and False count as 1 and 0, as in
+/* False if the value is not an integer in that range (True and False count as 1 and 0, as in
  * Python). */
 bool value_to_u64(const struct values *values, value v, uint64_t *out);
 bool value_to_i64(const struct values *values, value v, int64_t *out);
 
-/* Whether the items of a node were handed on as rows instead of being kept. */
+/* True if the items of a node were handed on as rows instead of being kept. */
 bool value_is_emptied(const struct values *values, value v);
 
 /* The items of a list or tuple, or of an instance that had items appended. False if it has none. */
@@ -162,7 +162,7 @@ bool value_sequence(const struct values *values, value v, const value **items, s
 /* The key, value pairs of a dict, or of an instance that had items set: `*count` pairs. */
 bool value_mapping(const struct values *values, value v, const value **pairs, size_t *count);
 
-/* For error texts: "a list", "an int", "an instance of a class". */
+/* The name of the value's kind for errors: "a list", "an int", "an instance of a class". */
 const char *value_kind_name(const struct values *values, value v);
 
 #endif

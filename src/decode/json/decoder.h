@@ -1,4 +1,4 @@
-/* What the parts of the JSON snapshot decoder share. Internal to decode/json.
+/* Declarations shared by the parts of the JSON snapshot decoder. Internal to decode/json.
  *
  * The keys of an object may come in any order, and the last of equal keys counts. null stands for
  * an absent value. */
@@ -9,7 +9,7 @@
 #include "decode/json/frames.h"
 #include "decode/json/reader.h"
 
-/* A string met lately, which need not be looked up again. */
+/* A recently read string, which need not be looked up again. */
 struct json_recent_string {
     string_id id;
     struct text text; /* in the symbols; bytes NULL: none yet */
@@ -25,24 +25,25 @@ struct json_decoder {
     struct json_frames frames;
     struct json_recent_string recent[JSON_RECENT_STRINGS];
     struct block_row *blocks; /* of the segment being read */
-    uint8_t *has_address;     /* for each of them, whether the file has its address */
+    uint8_t *has_address;     /* for each block, true if the file has its address */
     size_t block_count, block_capacity, has_address_capacity;
-    uint8_t *told; /* by string id: a bit per enum row_kind where it was told as an unknown key */
+    uint8_t *told; /* by string id: a bit per enum row_kind for which it was reported as an unknown
+                      key */
     size_t told_count, told_capacity;
 };
 
 /* values.c: reads one value into a field that is not FIELD_OTHER. */
 bool json_store(struct json_decoder *decoder, const struct field *field, void *row,
                 struct error *err);
-/* A string of the file by its id; the same few come again and again. */
+/* The id of a string in the file. Fast for the few strings that occur again and again. */
 bool json_intern(struct json_decoder *decoder, struct text text, string_id *id, struct error *err);
-/* Tells the sink once about the key, unless it knows nothing of such rows' keys, and skips its
- * value. */
+/* Reports the key to the sink once, unless the sink takes no unknown keys of such rows, and skips
+ * its value. */
 bool json_unknown(struct json_decoder *decoder, enum row_kind kind, struct text key,
                   struct error *err);
 
-/* rows.c: reads an object of that kind. `*seen` has 1 << index of each field that is there, and
- * `*start` becomes the offset of the object. `other` reads what is FIELD_OTHER. */
+/* rows.c: reads an object of that kind. `*seen` has 1 << index of each field found, and `*start`
+ * becomes the offset of the object. `other` reads the fields of FIELD_OTHER. */
 bool json_row(struct json_decoder *decoder, enum row_kind kind, void *row, uint32_t *seen,
               uint64_t *start,
               bool (*other)(struct json_decoder *decoder, unsigned field, void *row,

@@ -7,7 +7,7 @@
 
 #define MAX_KNOWN       ((size_t)1 << 16)
 #define MAX_BYTES_HELD  ((size_t)16 << 20)
-#define MAX_FRAME_BYTES ((size_t)16 << 10) /* longer frames are read each time */
+#define MAX_FRAME_BYTES ((size_t)16 << 10) /* longer frames are not remembered */
 
 bool json_frames_init(struct json_frames *frames, struct json_reader *reader,
                       struct symbols *symbols, struct error *err)
@@ -42,7 +42,7 @@ static void forget_all(struct json_frames *frames)
     frames->count = 1;
 }
 
-/* Length of the flat object at `p`, 0 when it is not flat or not whole within `room` bytes. */
+/* Length of the flat object at `p`; 0 if it is not flat or not complete within `room` bytes. */
 static size_t flat_object(const uint8_t *p, size_t room)
 {
     const uint8_t *begin = p, *end = p + room;
@@ -60,8 +60,9 @@ static size_t flat_object(const uint8_t *p, size_t room)
             p = memchr(p + 1, '"', (size_t)(end - p - 1));
             if (p == NULL)
                 return 0;
-        } while (p[-1] ==
-                 '\\'); /* perhaps an escaped backslash: then the length is merely 0 or longer */
+        } while (
+            p[-1] ==
+            '\\'); /* may be an escaped backslash, in which case the length is 0 or too large */
     }
     return 0;
 }
@@ -87,7 +88,8 @@ static bool find_known(const struct json_frames *frames, const uint8_t *bytes, s
     return idtable_find(&frames->index, tag, has_bytes, frames->known, &wanted, found);
 }
 
-/* Remembers a frame's bytes: a copy made before it was read, as reading may move the buffer. */
+/* Remembers a frame's bytes, which were copied before it was read, since reading may move the
+ * buffer. */
 static bool remember(struct json_frames *frames, uint32_t tag, const struct known_frame *frame,
                      struct error *err)
 {
@@ -97,7 +99,7 @@ static bool remember(struct json_frames *frames, uint32_t tag, const struct know
            idtable_add(&frames->index, tag, (uint32_t)frames->count - 1, budget, err);
 }
 
-/* A string, or nothing where something else stands in its place. */
+/* Reads a string. Any other value reads as empty. */
 static bool read_text(struct json_frames *frames, string_id *id, struct error *err)
 {
     struct text text;
@@ -113,7 +115,8 @@ static bool read_text(struct json_frames *frames, string_id *id, struct error *e
            symbols_string(frames->symbols, text.bytes, text.size, id, err);
 }
 
-/* A line number; an interpreter that does not know it says None or -1, perhaps as 2^64-1. */
+/* Reads a line number. An interpreter that does not know it writes None or -1, possibly as 2^64-1.
+ */
 static bool read_line(struct json_reader *reader, uint32_t *line, struct error *err)
 {
     struct json_integer number = {0};
@@ -160,7 +163,7 @@ static bool read_frame(struct json_frames *frames, frame_id *id, struct error *e
     return symbols_frame(frames->symbols, frame, id, err);
 }
 
-/* Reads a frame that no guess fitted; `*known` becomes its index, 0 when it is not remembered. */
+/* Reads a frame that no guess matched. `*known` becomes its index, or 0 if it is not remembered. */
 static bool look_up(struct json_frames *frames, uint32_t *known, frame_id *id, struct error *err)
 {
     struct source *source = frames->reader->source;
@@ -190,7 +193,7 @@ static bool look_up(struct json_frames *frames, uint32_t *known, frame_id *id, s
     if (!read_frame(frames, id, err))
         return false;
     *known = 0;
-    if (source_offset(source) - start != size) /* flat_object() was misled by its short cuts */
+    if (source_offset(source) - start != size) /* flat_object()'s shortcuts gave a wrong length */
         return true;
     frame = (struct known_frame){.bytes = copy, .size = (uint32_t)size, .frame = *id};
     *known = (uint32_t)frames->count;
@@ -221,7 +224,7 @@ static bool next_frame(struct json_frames *frames, uint32_t *last, frame_id *id,
     }
     if (!look_up(frames, &here, id, err))
         return false;
-    if (*last < frames->count) { /* else everything has been forgotten meanwhile */
+    if (*last < frames->count) { /* if not, all frames have been forgotten meanwhile */
         before = &frames->known[*last];
         if (here != 0) {
             before->guesses[1] = before->guesses[0];
@@ -239,7 +242,7 @@ static bool name_only(struct json_frames *frames, frame_id *id, struct error *er
     return read_text(frames, &frame.name, err) && symbols_frame(frames->symbols, frame, id, err);
 }
 
-/* The ", " that Python puts between items; anything else takes the general way. */
+/* Handles the ", " that Python writes between items; anything else takes the general path. */
 static bool another(struct json_reader *reader, bool *more, struct error *err)
 {
     struct source *source = reader->source;

@@ -1,4 +1,5 @@
-/* JSON values as Python's str() prints them: settings are shown the same whatever the encoding. */
+/* Formats JSON values as Python's str() prints them, so that settings look the same in every
+ * encoding. */
 #include <jansson.h>
 #include <math.h>
 
@@ -18,7 +19,7 @@ static bool too_long(const struct printer *printer, struct error *err)
                         printer->limit);
 }
 
-/* A real goes through Jansson; what is too large for a double is infinite, as in Python. */
+/* Jansson parses reals. A value too large for a double is infinite, as in Python. */
 static bool add_real(const struct json_number *number, struct buffer *out, struct error *err)
 {
     json_error_t problem;

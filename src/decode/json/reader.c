@@ -42,7 +42,7 @@ bool json_peek_far(struct json_reader *reader, uint8_t *byte, struct error *err)
     return true;
 }
 
-/* Names the value that begins here, for an error. */
+/* Names the value that begins here, for errors. */
 static const char *describe(const struct source *source, char out[32])
 {
     uint8_t c = *source->pos;
@@ -74,7 +74,7 @@ bool json_unexpected(struct json_reader *reader, const char *what, struct error 
     char found[32];
     uint8_t byte;
 
-    if (!json_peek(reader, &byte, err)) /* the end of the file shows only when looked for */
+    if (!json_peek(reader, &byte, err)) /* the end of the file is only known after a read */
         return false;
     return error_set_at(err, STATUS_BAD_INPUT, source_offset(reader->source),
                         "expected %s, found %s", what, describe(reader->source, found));
@@ -116,7 +116,7 @@ bool json_more(struct json_reader *reader, char open, bool *more, struct error *
     return true;
 }
 
-/* Counts what `size` bytes of text will need before they are stored. */
+/* Counts the memory that `size` bytes of text will need before they are stored. */
 static bool reserve_text(struct json_reader *reader, size_t size, struct error *err)
 {
     size_t need = size * 2 + 512; /* struct buffer doubles */
@@ -177,7 +177,7 @@ bool json_read_string(struct json_reader *reader, const char *what, struct text 
     return true;
 }
 
-/* The colon is beyond what is in the buffer: keeps the key's text elsewhere while looking for it.
+/* Reads a colon beyond the buffer. Moves the key's text elsewhere, because reading overwrites it.
  */
 static bool far_colon(struct json_reader *reader, struct text *key, struct error *err)
 {

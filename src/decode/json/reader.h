@@ -1,12 +1,10 @@
 /* A pull reader for JSON that never holds more than one token.
  *
- * The caller asks for what it expects, piece by piece; a value nobody wants is
- * skipped whatever its depth (up to JSON_MAX_DEPTH, beyond is STATUS_LIMIT)
- * without recursion. As Python writes them, NaN, Infinity and -Infinity are
- * values, and a lone surrogate escape (\ud800) is a character: it becomes the
- * three bytes that Python's "surrogatepass" makes of it, as in a pickle.
- * \u0000 is a NUL byte. Raw bytes must be UTF-8. Errors are STATUS_BAD_INPUT
- * with the offset, unless said otherwise. */
+ * The caller requests each expected piece in turn. Unneeded values are skipped without recursion,
+ * whatever their depth (up to JSON_MAX_DEPTH; beyond is STATUS_LIMIT). As Python writes them, NaN,
+ * Infinity and -Infinity are values, and a lone surrogate escape (\ud800) is a character: it
+ * becomes the three bytes of Python's "surrogatepass", as in a pickle. \u0000 is a NUL byte. Raw
+ * bytes must be UTF-8. Errors are STATUS_BAD_INPUT with the offset, unless stated otherwise. */
 #ifndef MEMSNAP_DECODE_JSON_READER_H
 #define MEMSNAP_DECODE_JSON_READER_H
 
@@ -28,7 +26,7 @@ struct json_integer {
     bool negative;
 };
 
-/* A number as it is written; `bytes` until the next call. */
+/* A number as written in the file; `bytes` is valid until the next call. */
 struct json_number {
     const char *bytes;
     size_t size;
@@ -58,13 +56,14 @@ static inline bool json_is_space(uint8_t byte)
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
-/* Skips white space and shows the byte behind it; 0 with pos == end at the end of the input. */
+/* Skips white space and stores the byte after it, without consuming it; 0 with pos == end at the
+ * end of the input. */
 static inline bool json_peek(struct json_reader *reader, uint8_t *byte, struct error *err)
 {
     struct source *source = reader->source;
     const uint8_t *p = source->pos;
 
-    while (json_is_space(*p)) /* the padding stops it */
+    while (json_is_space(*p)) /* the padding ends the loop */
         p++;
     source->pos = p;
     if (p == source->end)
@@ -84,30 +83,31 @@ static inline bool json_offset(struct json_reader *reader, uint64_t *offset, str
     return true;
 }
 
-/* "expected WHAT, found ..." at the current position; always false. */
+/* Reports "expected WHAT, found ..." at the current position. Returns false. */
 bool json_unexpected(struct json_reader *reader, const char *what, struct error *err);
 
-/* Enters a container that begins with `open` ('{' or '['), described by `what` in the error;
- * `*more` tells whether it has a first item. */
+/* Enters a container that begins with `open` ('{' or '['), described by `what` in errors. `*more`
+ * is true if it is not empty. */
 bool json_open(struct json_reader *reader, char open, const char *what, bool *more,
                struct error *err);
-/* After an item of the container that `open` began: whether another follows. */
+/* Called after an item of the container that `open` began. `*more` is true if another item follows.
+ */
 bool json_more(struct json_reader *reader, char open, bool *more, struct error *err);
 
-/* A key and its colon. The text is valid until the next call. */
+/* Reads a key and its colon. The text is valid until the next call. */
 bool json_read_key(struct json_reader *reader, struct text *key, struct error *err);
 bool json_read_string(struct json_reader *reader, const char *what, struct text *text,
                       struct error *err);
-/* Integers beyond 64 bits are refused, and so is a real. */
+/* Rejects integers beyond 64 bits, and reals. */
 bool json_read_integer(struct json_reader *reader, const char *what, struct json_integer *integer,
                        struct error *err);
 bool json_read_number(struct json_reader *reader, struct json_number *number, struct error *err);
-/* JSON_LITERAL_NONE, and nothing consumed, when the next value is none. */
+/* If the next value is not a literal, gives JSON_LITERAL_NONE and consumes nothing. */
 bool json_read_literal(struct json_reader *reader, enum json_literal *literal, struct error *err);
 /* Consumes a null, if that is the next value. */
 bool json_take_null(struct json_reader *reader, bool *taken, struct error *err);
 bool json_skip(struct json_reader *reader, struct error *err);
-/* Only white space may follow. */
+/* Checks that only white space follows. */
 bool json_finish(struct json_reader *reader, struct error *err);
 
 #endif

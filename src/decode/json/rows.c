@@ -1,7 +1,7 @@
-/* Objects that become rows: events, segments, blocks and annotations. */
+/* Converts objects to rows: events, segments, blocks and annotations. */
 #include "decode/json/decoder.h"
 
-/* One key's value. */
+/* Reads the value of one key. */
 static bool read_item(struct json_decoder *decoder, enum row_kind kind, unsigned index, void *row,
                       uint32_t *seen,
                       bool (*other)(struct json_decoder *decoder, unsigned field, void *row,
@@ -33,7 +33,7 @@ bool json_row(struct json_decoder *decoder, enum row_kind kind, void *row, uint3
 {
     const struct row_fields *known = &snapshot_rows[kind];
     struct json_reader *reader = &decoder->reader;
-    unsigned index = 0; /* of the field that comes next in the usual order */
+    unsigned index = 0; /* of the field expected next in the usual order */
     bool more;
 
     if (!json_offset(reader, start, err) ||
@@ -135,7 +135,7 @@ static bool read_blocks(struct json_decoder *decoder, unsigned field, void *row,
     struct json_reader *reader = &decoder->reader;
     bool more;
 
-    (void)row; /* what blocks without an address need of it may come later */
+    (void)row; /* the fields needed for blocks without an address may come later */
     decoder->block_count = 0;
     if (!json_open(reader, '[', row_field(ROW_SEGMENT, field)->expected, &more, err))
         return false;

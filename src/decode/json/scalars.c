@@ -3,9 +3,9 @@
 
 #include "decode/json/scan.h"
 
-#define LONGEST_LITERAL 16 /* "-Infinity" and what shows that it ends there */
+#define LONGEST_LITERAL 16 /* "-Infinity" and the byte after it */
 
-/* Makes `count` bytes available where the input has them. */
+/* Makes `count` bytes available if the input has them. */
 static bool ahead(struct source *source, size_t count, struct error *err)
 {
     if ((size_t)(source->end - source->pos) >= count || source->at_eof)
@@ -13,7 +13,7 @@ static bool ahead(struct source *source, size_t count, struct error *err)
     return source_fill(source, count, err);
 }
 
-/* Where the number that begins at `p` ends by JSON's grammar, NULL when there is none. */
+/* The end of the number that begins at `p` by JSON's grammar, or NULL if there is none. */
 static const uint8_t *number_end(const uint8_t *p, bool *integer)
 {
     if (*p == '-')
@@ -77,7 +77,7 @@ bool json_read_integer(struct json_reader *reader, const char *what, struct json
     if (!json_is_digit(*p))
         return json_unexpected(reader, what, err);
     if (*p == '0')
-        p++; /* nothing may follow but what ends the number */
+        p++; /* the number must end here */
     else
         for (; json_is_digit(*p) && !overflow; p++)
             overflow = __builtin_mul_overflow(magnitude, 10, &magnitude) ||
@@ -111,7 +111,8 @@ bool json_read_literal(struct json_reader *reader, enum json_literal *literal, s
         return false;
     *literal = JSON_LITERAL_NONE;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (memcmp(source->pos, known[i].text, known[i].size) == 0) { /* the padding bounds it */
+        if (memcmp(source->pos, known[i].text, known[i].size) ==
+            0) { /* safe because of the padding */
             *literal = known[i].literal;
             source->pos += known[i].size;
             break;

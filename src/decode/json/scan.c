@@ -15,7 +15,7 @@ const uint8_t *json_scan_plain(const uint8_t *p)
         quote = word ^ EACH_BYTE('"');
         backslash = word ^ EACH_BYTE('\\');
         /* the high bit of the first byte that is below 0x20, equal to either, or above 0x7f; bits
-         * behind it may be wrong */
+         * of later bytes may be wrong */
         hit = ((word - EACH_BYTE(0x20)) & ~word) | ((quote - EACH_BYTE(1)) & ~quote) |
               ((backslash - EACH_BYTE(1)) & ~backslash) | word;
         hit &= EACH_BYTE(0x80);
@@ -29,8 +29,8 @@ static bool is_continuation(uint8_t byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* Length of the UTF-8 sequence that `p` begins, 0 when it is none. Reads no further than the first
- * byte that does not belong. */
+/* Length of the UTF-8 sequence at `p`, 0 if it is invalid. Does not read beyond the first invalid
+ * byte. */
 static size_t utf8_sequence(const uint8_t *p)
 {
     if (p[0] < 0xc2 || p[0] > 0xf4 || !is_continuation(p[1]))
@@ -51,7 +51,7 @@ static bool is_hex(uint8_t c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Length of the escape that the backslash at `p` begins, 0 when it is none. */
+/* Length of the escape sequence that the backslash at `p` begins, 0 if it is invalid. */
 static size_t escape_sequence(const uint8_t *p)
 {
     switch (p[1]) {
@@ -71,8 +71,8 @@ static size_t escape_sequence(const uint8_t *p)
     }
 }
 
-/* Steps over one escape or multi-byte character at `p`, which has 6 bytes or the input's end ahead.
- */
+/* Steps over one escape or multi-byte character at `p`. At least 6 bytes, or all to the end of the
+ * input, must be available. */
 static bool step_special(const struct source *source, const uint8_t *p, size_t *length,
                          struct error *err)
 {
@@ -101,7 +101,7 @@ bool json_scan_string(struct source *source, size_t *size, bool *plain, struct e
         if (p < source->end && *p == '"')
             break;
         if (source->end - p < 6 && !source->at_eof) {
-            if (size == NULL) { /* what was scanned need not be kept */
+            if (size == NULL) { /* scanned bytes need not be kept */
                 source->pos = p;
                 at = 0;
             }

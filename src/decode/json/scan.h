@@ -1,4 +1,5 @@
-/* The tokenizer's innermost loops: where a string or a number ends. Internal to decode/json. */
+/* The tokenizer's innermost loops, which find the end of strings and numbers. Internal to
+ * decode/json. */
 #ifndef MEMSNAP_DECODE_JSON_SCAN_H
 #define MEMSNAP_DECODE_JSON_SCAN_H
 
@@ -9,16 +10,16 @@ static inline bool json_is_digit(uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* The source stands on an opening quote. With `size`: finds the closing one, leaves the source
- * where it is, and the whole token of `*size` bytes, quotes included, in its buffer; `*plain` tells
- * that it holds no escapes. Without: consumes the token as it goes. */
+/* The source stands on an opening quote. With `size`: finds the closing quote without moving the
+ * source, and makes the whole token of `*size` bytes, including quotes, available in its buffer;
+ * `*plain` is true if it has no escapes. Without `size`: consumes the token. */
 bool json_scan_string(struct source *source, size_t *size, bool *plain, struct error *err);
 
-/* The first byte at or after `p` that is not plain ASCII inside a string: a quote, a backslash, a
- * control character (the padding) or above 127. */
+/* The first byte at or after `p` that is not plain ASCII in a string: a quote, a backslash, a
+ * control character (including the padding) or a byte above 127. */
 const uint8_t *json_scan_plain(const uint8_t *p);
 
-/* Replaces `out` by what a string token with escapes stands for, quotes included in `token`. */
+/* Replaces `out` by the decoded string of a token with escapes; `token` includes the quotes. */
 bool json_unescape(const char *token, size_t size, struct buffer *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* allocator_settings, flattened: {"a": {"b": 1}} is the setting "a.b". */
+/* Flattens allocator_settings: {"a": {"b": 1}} is the setting "a.b". */
 #include "base/hash.h"
 #include "decode/json/decoder.h"
 
@@ -7,11 +7,11 @@
 
 struct settings {
     struct json_decoder *decoder;
-    struct setting_row *rows; /* in the order in which their keys first came */
+    struct setting_row *rows; /* in the order in which their keys first occurred */
     size_t count, capacity;
-    struct idtable index; /* rows by key: the last of equal keys counts */
+    struct idtable index; /* finds rows by key: the last of equal keys counts */
     struct buffer path, value;
-    size_t parents[JSON_MAX_DEPTH]; /* length of the path outside of each open object */
+    size_t parents[JSON_MAX_DEPTH]; /* length of the path before each open object */
     size_t depth;
 };
 
@@ -84,7 +84,7 @@ static bool enter(struct settings *settings, bool *more, struct error *err)
     return true;
 }
 
-/* Reads a key and enters its object, or takes its value. */
+/* Reads a key, and enters its object or reads its value. */
 static bool read_item(struct settings *settings, bool *more, struct error *err)
 {
     uint8_t byte;
@@ -93,7 +93,7 @@ static bool read_item(struct settings *settings, bool *more, struct error *err)
         return false;
     if (byte == '{')
         return enter(settings, more, err);
-    *more = false; /* back to the end of an item */
+    *more = false; /* then continue after this item */
     if (!read_leaf(settings, err))
         return false;
     shorten_path(settings, settings->parents[settings->depth - 1]);

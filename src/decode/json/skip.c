@@ -1,4 +1,4 @@
-/* Values that nobody wants. */
+/* Skips values that are not needed. */
 #include "decode/json/scan.h"
 
 static bool skip_scalar(struct json_reader *reader, uint8_t first, struct error *err)
@@ -17,7 +17,7 @@ static bool skip_scalar(struct json_reader *reader, uint8_t first, struct error 
     return json_read_number(reader, &number, err);
 }
 
-/* A key nobody looks at: consumed, not kept. */
+/* Consumes a key without keeping it. */
 static bool skip_key(struct json_reader *reader, struct error *err)
 {
     uint8_t byte;
@@ -36,7 +36,7 @@ static bool skip_key(struct json_reader *reader, struct error *err)
 
 bool json_skip(struct json_reader *reader, struct error *err)
 {
-    char open[JSON_MAX_DEPTH]; /* the containers the position is in */
+    char open[JSON_MAX_DEPTH]; /* the containers that are open at the position */
     size_t depth = 0;
 
     for (;;) {

@@ -41,7 +41,7 @@ static bool decode_part(struct json_decoder *decoder, enum snapshot_part part, s
     return false;
 }
 
-/* One key's value. Rows cannot be taken back, so no part may come twice. */
+/* Reads the value of one key. A part may not occur twice, since its rows cannot be taken back. */
 static bool decode_key(struct json_decoder *decoder, struct text key, uint64_t offset,
                        unsigned *seen, struct error *err)
 {

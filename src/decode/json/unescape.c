@@ -1,4 +1,4 @@
-/* Strings with escapes: Jansson decodes them, but for lone surrogates, which it refuses. */
+/* Decodes strings with escapes. Jansson does it, except for lone surrogates, which it rejects. */
 #include <jansson.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static unsigned hex_digit(char c)
     return (unsigned)((c | 0x20) - 'a' + 10);
 }
 
-/* The code unit of the \uXXXX at `p`, or 0 when no such escape is there. */
+/* The code unit of the \uXXXX at `p`, or 0 if there is none. */
 static unsigned code_unit(const char *p, const char *end)
 {
     if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
@@ -47,7 +47,7 @@ static const char *find_lone(const char *p, const char *end)
     return end;
 }
 
-/* Adds what `[begin, end)`, the inside of a string, stands for. */
+/* Appends the decoded text of `[begin, end)`, a part of the inside of a string. */
 static bool add_piece(struct buffer *out, const char *begin, const char *end)
 {
     struct buffer quoted = BUFFER_INIT;

@@ -1,10 +1,10 @@
-/* Single values of a snapshot in JSON. */
+/* Reads single values of a snapshot in JSON. */
 #include <string.h>
 
 #include "decode/json/decoder.h"
 #include "decode/json/scan.h"
 
-/* Room in `told` for this id. */
+/* Reserves an entry in `told` for this id. */
 static bool reserve_told(struct json_decoder *decoder, string_id id, struct error *err)
 {
     if (id < decoder->told_count)

@@ -22,6 +22,6 @@ bool layer_row_check(const struct layer_row *row, uint64_t offset, struct error 
 {
     uint32_t seen = row->present;
     if (layer_has(row, LAYER_IS_FORWARD) && !row->is_forward)
-        seen |= UINT32_C(1) << LAYER_MEMORY_DIFF; /* of forward rows only */
+        seen |= UINT32_C(1) << LAYER_MEMORY_DIFF; /* only required in forward rows */
     return fields_check(layer_fields, LAYER_FIELDS, seen, "a trace", offset, err);
 }

@@ -7,7 +7,7 @@
 
 extern const struct field layer_fields[LAYER_FIELDS]; /* of struct layer_row */
 
-/* By the key in the file: LAYER_FIELDS where there is no such field. */
+/* Finds a field by its key in the file; LAYER_FIELDS if there is none. */
 static inline enum layer_field layer_field_find(struct text key)
 {
     return (enum layer_field)field_find(layer_fields, LAYER_FIELDS, key);
@@ -18,7 +18,7 @@ static inline void layer_set_present(struct layer_row *row, enum layer_field fie
     row->present |= UINT32_C(1) << field;
 }
 
-/* Fails where a field is missing that such a row must have; `offset` is the row's. */
+/* Fails if a field that the row must have is missing; `offset` is the row's. */
 bool layer_row_check(const struct layer_row *row, uint64_t offset, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* A layer trace out of a pickle or msgpack, by way of inert values. */
+/* Reads a layer trace from a pickle or msgpack, through inert values. */
 #include "decode/layers/layers.h"
 #include "decode/layers/value.h"
 #include "decode/msgpack/value.h"
@@ -12,7 +12,7 @@ static bool finish_row(struct layers_value *in, const struct layer_row *row)
            in->sink->row(in->sink->self, row, in->offset, in->err);
 }
 
-/* Not every value knows its place; one that does not is told by that of what holds it. */
+/* Not every value has an offset. For those without, errors give the offset of the container. */
 static void move_to(struct layers_value *in, value v, uint64_t holder)
 {
     in->offset = value_tag(v) == TAG_NODE ? value_node(in->values, v)->offset : holder;
@@ -35,7 +35,7 @@ static bool read_rows(struct layers_value *in, value v)
     return true;
 }
 
-/* memsnap's own form: which field each column is; unknown ones are LAYER_FIELDS. */
+/* The field of each column in memsnap's own form; LAYER_FIELDS for unknown ones. */
 struct columns {
     enum layer_field fields[MOST_COLUMNS];
     size_t count;

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-/* A mapping may be shared by any number of rows, so its size is bounded. */
+/* Any number of rows may share a mapping, so its size is bounded. */
 #define MOST_KEYS 64
 
 #define COLUMN_EVENT LAYER_FIELDS /* in a list of columns: the nested event */
 
-/* An instance of a class, whatever the pickle would have called to make it. */
+/* An instance of a class, in any of the ways in which a pickle creates it. */
 struct instance {
     struct text class;
     const value *args;
@@ -39,8 +39,8 @@ static struct text class_name(const struct layers_value *in, value v)
                : (struct text){"", 0};
 }
 
-/* Sees through the functions of copyreg with which protocols 0 and 1, and some C code, make
- * instances of a named tuple. */
+/* Resolves the copyreg functions with which protocols 0 and 1, and some C code, create instances of
+ * a named tuple. */
 static bool read_instance(const struct layers_value *in, value v, struct instance *out)
 {
     const struct values *values = in->values;
@@ -137,7 +137,7 @@ static bool take_mapping(struct layers_value *in, struct layer_row *row, value v
     return true;
 }
 
-/* The arguments of a named tuple's class: `columns` by position, and more by name. */
+/* Reads the arguments of a named tuple's class: `columns` by position, and others by name. */
 static bool take_arguments(struct layers_value *in, struct layer_row *row,
                            const struct instance *instance, const enum layer_field *columns,
                            size_t column_count, bool in_event)

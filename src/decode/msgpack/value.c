@@ -6,15 +6,15 @@
 
 #include "base/utf8.h"
 
-/* What the parser's callbacks work on. */
+/* The state of the parser's callbacks. */
 struct msgpack_user {
     struct values values;
-    uint64_t offset; /* of the token at hand */
+    uint64_t offset; /* of the current token */
     bool failed;     /* a callback set `err` */
     struct error *err;
 };
 
-/* The parser is a template, to be given names and types. */
+/* The parser is a template that needs these definitions. */
 #define MSGPACK_EMBED_STACK_SIZE       MSGPACK_MAX_DEPTH
 #define msgpack_unpack_struct(name)    struct parser##name
 #define msgpack_unpack_func(ret, name) static __attribute__((unused)) ret parser##name
@@ -132,7 +132,7 @@ static int take_ext(struct msgpack_user *user, const char *base, const char *byt
     return failed(user);
 }
 
-/* Containers grow with what is really in them, whatever `count` claims. */
+/* Containers grow with the items actually read, whatever `count` claims. */
 static int take_array(struct msgpack_user *user, unsigned int count, value *v)
 {
     (void)count;
@@ -159,7 +159,7 @@ static int take_map_item(struct msgpack_user *user, value *map, value key, value
 #include <msgpack/unpack_define.h>
 #include <msgpack/unpack_template.h>
 
-/* Why the parser gave up at the token at hand. */
+/* Reports why the parser stopped at the current token. */
 static bool complain(const struct msgpack_user *user, int result)
 {
     if (user->failed)
@@ -171,8 +171,8 @@ static bool complain(const struct msgpack_user *user, int result)
                         "a byte that begins nothing in msgpack");
 }
 
-/* Feeds the parser one piece of a token at a time, so that it is known where each began, and never
- * needs more than that piece in the buffer. */
+/* Passes the parser one piece of a token at a time, so that the offset of each piece is known and
+ * the buffer only has to hold that piece. */
 static bool parse(struct source *source, struct parser_context *parser)
 {
     struct msgpack_user *user = &parser->user;

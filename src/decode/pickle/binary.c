@@ -1,4 +1,4 @@
-/* The opcodes of strings, bytes and numbers in binary. */
+/* Opcodes of strings, bytes and numbers in binary. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -22,12 +22,12 @@ bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, valu
 bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v)
 {
     bool is_text = utf8_valid_prefix((const char *)bytes, size, UTF8_ALLOW_SURROGATES) == size;
-    if (is_text || vm->rows.sink != NULL) /* a snapshot has text only, or is damaged */
+    if (is_text || vm->rows.sink != NULL) /* in a snapshot, which has only text, this is damage */
         return pickle_string(vm, bytes, size, v);
     return value_new_bytes(&vm->values, NODE_BYTES, bytes, size, vm->rows.offset, v, vm->err);
 }
 
-/* A string or bytes behind a length of `width` bytes. */
+/* Reads a string or bytes after a length of `width` bytes. */
 static bool sized_op(struct pickle_vm *vm, uint8_t op, size_t width)
 {
     if (!pickle_need(vm, width))
@@ -72,7 +72,7 @@ static bool push_int(struct pickle_vm *vm, int64_t integer)
     return value_new_int(&vm->values, integer, vm->rows.offset, &v, vm->err) && pickle_push(vm, v);
 }
 
-/* LONG1 and LONG4: two's complement behind its length. */
+/* LONG1 and LONG4: two's complement after its length. */
 static bool long_op(struct pickle_vm *vm, size_t width)
 {
     if (!pickle_need(vm, width))

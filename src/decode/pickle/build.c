@@ -1,4 +1,4 @@
-/* The opcodes that put values together. */
+/* Opcodes that build containers and objects from values. */
 #include "decode/core/bytes.h"
 #include "decode/pickle/vm.h"
 
@@ -13,7 +13,7 @@ bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind)
     return (role == ROLE_NONE || pickle_role_taken(vm, v, role)) && pickle_push(vm, v);
 }
 
-/* Replaces the top `count` values (and the MARK below them) by one node of them. */
+/* Replaces the top `count` values (and the MARK below them) by one node that contains them. */
 static bool collect(struct pickle_vm *vm, enum node_kind kind, size_t first, bool marked)
 {
     value v;
@@ -36,11 +36,11 @@ static bool collect_marked(struct pickle_vm *vm, enum node_kind kind)
         return pickle_fail(vm, "a dict with a key but no value");
     if (first < vm->depth || (kind != NODE_DICT && kind != NODE_LIST) || vm->rows.sink == NULL)
         return collect(vm, kind, first, true);
-    pickle_drop_to_mark(vm); /* as protocol 0 begins every container */
+    pickle_drop_to_mark(vm); /* every container in protocol 0 begins this way */
     return pickle_push_container(vm, kind);
 }
 
-/* The container that an opcode for a list, set or dict (`kind`) really changes. */
+/* The container that an opcode for a list, set or dict (`kind`) modifies. */
 static bool changed_part(struct pickle_vm *vm, value target, enum node_kind kind, value *v)
 {
     *v = target;
@@ -53,7 +53,7 @@ static bool changed_part(struct pickle_vm *vm, value target, enum node_kind kind
                              : pickle_object_part(vm, target, OBJECT_LIST, NODE_LIST, v);
 }
 
-/* Adds what lies from `first` on to the container just below, at `target`. */
+/* Appends the values from `first` on to the container just below, at `target`. */
 static bool extend(struct pickle_vm *vm, size_t target, size_t first, enum node_kind kind)
 {
     value v;

@@ -1,14 +1,13 @@
-/* Events in the form picklers write them, read straight from the bytes.
+/* Parses events in the form in which picklers write them, directly from the bytes.
  *
- * Nearly all of a large snapshot is one shape: a flat dict of memoized or inline
- * strings, integers, and a list of references to frames. It is parsed here without
- * the stack, as a transaction: either the whole event is understood and handed
- * on, or nothing has happened and the machine takes the same bytes the general
- * way. So anything surprising, an error included, simply gives up here; only
- * what is added to the memo has to be taken back. */
+ * Nearly all of a large snapshot has one shape: a flat dict of memoized or inline strings,
+ * integers, and a list of references to frames. It is parsed here without the stack, as a
+ * transaction: either the whole event is parsed and handed on, or nothing has changed and the
+ * pickle machine reads the same bytes by the general path. So anything unexpected, including an
+ * error, makes this parser give up; only additions to the memo must be undone. */
 #include "decode/pickle/patterns.h"
 
-/* The pair of a pool_id, whose first number was read already. */
+/* Reads the pair of a pool_id, whose first number was already read. */
 static __attribute__((noinline)) const uint8_t *pool_pair(struct hot hot, uint64_t first, value *v)
 {
     struct pickle_vm *vm = hot.vm;
@@ -55,7 +54,8 @@ HOT bool hot_list(struct hot *hot, value *v)
     return true;
 }
 
-/* The fields every event has, without the detour over pickle_event_int() where nothing is odd. */
+/* Stores the integer fields of every event, without a call of pickle_event_int() in the usual case.
+ */
 HOT bool int_field(struct hot *hot, struct event_draft *event, unsigned key, uint64_t bits,
                    bool negative)
 {
@@ -82,7 +82,7 @@ HOT bool int_field(struct hot *hot, struct event_draft *event, unsigned key, uin
     if (key >= EVENT_FIELDS)
         return true;
     if (!field_is_number(row_field(ROW_EVENT, key)))
-        return false; /* the general way knows what to do */
+        return false; /* leave it to the general path */
     event->seen |= EVENT_SEEN(key);
     return field_set_integer(row_field(ROW_EVENT, key), event, negative, negative ? 0 - bits : bits,
                              hot->vm->rows.offset, hot->vm->err);
@@ -111,8 +111,9 @@ HOT bool value_field(struct hot *hot, struct event_draft *event, unsigned key, v
     return key >= EVENT_FIELDS || rows_event_field(&hot->vm->rows, event, key, v);
 }
 
-/* The key at a position in the dict where another was last time: looked up, and remembered if it is
- * a reference to an entry from before this event, which giving up cannot take back. */
+/* Reads a key that differs from the last event's key at this position. It is looked up, and
+ * remembered if it is a reference to an entry from before this event, which is not undone when the
+ * parser gives up. */
 static __attribute__((noinline)) const uint8_t *other_key(struct hot hot, struct key_shape *shape,
                                                           size_t extent, unsigned *key)
 {
@@ -152,7 +153,7 @@ HOT bool hot_key(struct hot *hot, size_t field, size_t extent, unsigned *key)
     return true;
 }
 
-/* The next key and its value; `extent` is how far the memo went before the event. */
+/* Reads the next key and its value; `extent` is the extent of the memo before the event. */
 HOT bool hot_field(struct hot *hot, struct event_draft *event, size_t field, size_t extent)
 {
     value v;
@@ -189,7 +190,7 @@ HOT bool hot_field(struct hot *hot, struct event_draft *event, size_t field, siz
     return value_field(hot, event, key, v);
 }
 
-/* One event, at its EMPTY_DICT: fields and memo, nothing handed on yet. */
+/* Parses one event, at its EMPTY_DICT: fields and memo. Hands nothing on yet. */
 HOT bool hot_event(struct hot *hot, struct event_draft *event, size_t *slot)
 {
     size_t extent = hot->vm->memo.extent;
@@ -207,8 +208,8 @@ HOT bool hot_event(struct hot *hot, struct event_draft *event, size_t *slot)
     return hot->p <= hot->end && event_missing(event) == 0;
 }
 
-/* The event at hot->p, by its pattern or token by token; NULL, and all as before, for the machine.
- */
+/* Parses the event at hot->p, by its pattern or token by token. NULL: nothing has changed, and the
+ * machine must read it. */
 HOT struct event_draft *any_event(struct hot *hot, struct event_draft *built, size_t *slot)
 {
     struct pickle_vm *vm = hot->vm;

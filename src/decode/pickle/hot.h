@@ -1,30 +1,31 @@
-/* The tokens of a pickle, read straight from the bytes for the fast paths.
+/* Reads tokens of a pickle directly from the bytes, for the fast paths.
  *
- * Internal to decode/pickle/hot*.c. Nothing here touches the machine's stack;
- * what is added to the memo is taken back by whoever gives up. Functions
- * that return false, or NULL, have not understood what stands at `p`. */
+ * Internal to decode/pickle/hot*.c. Nothing here uses the machine's stack; a caller that gives up
+ * must undo its additions to the memo. A function that returns false or NULL did not recognise the
+ * bytes at `p`. */
 #ifndef MEMSNAP_DECODE_PICKLE_HOT_H
 #define MEMSNAP_DECODE_PICKLE_HOT_H
 
 #include "decode/core/bytes.h"
 #include "decode/pickle/vm.h"
 
-/* Enough for any usual event; a longer one takes the general way. */
+/* Enough for any usual event; a longer one takes the general path. */
 #define LOOK_AHEAD ((size_t)16 * 1024)
 
 struct hot {
     struct pickle_vm *vm;
     const uint8_t *p;
-    /* zero bytes follow, and 0 is no opcode we accept: short tokens need no check */
+    /* zero bytes follow, and 0 is not an accepted opcode: short tokens need no check */
     const uint8_t *end;
 };
 
-/* The position is one long chain of dependent additions, two dozen an event: it must stay in a
- * register. So whatever takes a `struct hot *` is inlined, and what is too rare or too large for
- * that takes a copy and returns the position behind what it read, NULL where it gave up. */
+/* The position is one long chain of dependent additions, two dozen for each event, and must stay in
+ * a register. So every function with a `struct hot *` is inlined. Functions that are too rare or
+ * too large for that take a copy and return the position after what they read, or NULL if they gave
+ * up. */
 #define HOT static inline __attribute__((always_inline))
 
-/* The index that the memo opcode which may stand at p names; SIZE_MAX without one. */
+/* The index in the memo opcode at p; SIZE_MAX if there is none. */
 HOT size_t hot_memo_index(struct hot *hot)
 {
     const uint8_t *p = hot->p;
@@ -43,8 +44,9 @@ HOT size_t hot_memo_index(struct hot *hot)
     }
 }
 
-/* The memo opcode that may stand at p: gives the value the next index. The usual pickler
- * numbers in order; other indices are left to the machine. `*slot` is SIZE_MAX without one. */
+/* Reads the memo opcode that may be at p, which gives the value the next index. Usual picklers
+ * number in order; other indices are left to the machine. `*slot` is SIZE_MAX if there is no
+ * opcode. */
 HOT bool hot_memo(struct hot *hot, value v, size_t *slot)
 {
     struct pickle_vm *vm = hot->vm;
@@ -63,7 +65,7 @@ HOT void fill_slot(struct hot *hot, size_t slot, value v)
 HOT bool memo_value(const struct hot *hot, size_t index, value *v)
 {
     *v = memo_at(&hot->vm->memo, index);
-    return *v != VALUE_UNSET; /* as the slot of a container still open */
+    return *v != VALUE_UNSET; /* unset, like the slot of a container that is still open */
 }
 
 HOT void skip_frame_op(struct hot *hot)
@@ -72,7 +74,8 @@ HOT void skip_frame_op(struct hot *hot)
         hot->p += 9;
 }
 
-/* hot_frames.c: what is not worth inlining. Returns the position behind it, or NULL. */
+/* hot_frames.c: functions too large or too rare to inline. They return the position after what they
+ * read, or NULL. */
 const uint8_t *hot_inline_string(struct hot hot, size_t prefix, size_t size, value *v);
 
 HOT bool hot_string(struct hot *hot, size_t prefix, size_t size, value *v)
@@ -86,7 +89,7 @@ HOT bool hot_string(struct hot *hot, size_t prefix, size_t size, value *v)
     return true;
 }
 
-/* A string or a reference into the memo. */
+/* Reads a string or a reference into the memo. */
 HOT bool hot_value(struct hot *hot, value *v)
 {
     switch (*hot->p) {
@@ -105,7 +108,7 @@ HOT bool hot_value(struct hot *hot, value *v)
     }
 }
 
-/* An integer of up to 64 bits. */
+/* Reads an integer of up to 64 bits. */
 HOT bool hot_int(struct hot *hot, uint64_t *bits, bool *negative)
 {
     const uint8_t *p = hot->p;
@@ -142,9 +145,9 @@ HOT bool hot_int(struct hot *hot, uint64_t *bits, bool *negative)
     }
 }
 
-/* A list of frames, at its EMPTY_LIST at `p`: STACK_NONE when empty. The memo knows it afterwards.
- * Called for nearly every event, so its arguments come in registers: a struct of three is copied
- * through memory in halves that processors are slow to put together. */
+/* Reads a list of frames, at its EMPTY_LIST at `p`, and adds it to the memo; STACK_NONE if it is
+ * empty. The arguments are passed in registers because this is called for nearly every event: a
+ * struct of three would be copied through memory with store-forwarding stalls. */
 const uint8_t *hot_frame_list(struct pickle_vm *vm, const uint8_t *p, const uint8_t *end, value *v);
 
 #endif

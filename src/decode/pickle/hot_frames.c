@@ -1,8 +1,8 @@
-/* Strings, frames and stacks in the form picklers write them. */
+/* Reads strings, frames and stacks in the form in which picklers write them. */
 #include "decode/pickle/hot.h"
 
-/* Many pickles write the same few strings in every event: compared with the last ones before they
- * are checked and interned. */
+/* Many pickles repeat the same few strings in every event, so a string is compared with recent ones
+ * before it is checked and interned. */
 static bool recent_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v)
 {
     uint8_t mix = size > 0 ? (uint8_t)(bytes[0] ^ bytes[size - 1]) : 0;
@@ -29,7 +29,7 @@ const uint8_t *hot_inline_string(struct hot hot, size_t prefix, size_t size, val
     return hot_memo(&hot, *v, &slot) ? hot.p : NULL;
 }
 
-/* { name, filename, line } written out. */
+/* Reads a frame written as { name, filename, line }. */
 static const uint8_t *inline_frame(struct hot hot, frame_id *id)
 {
     struct frame frame = {0};
@@ -76,7 +76,7 @@ HOT bool frame_of(struct hot *hot, value v, frame_id *id)
     return rows_frame(&hot->vm->rows, v, id);
 }
 
-/* Frames one by one up to the APPENDS or APPEND, further batches included. */
+/* Reads frames one by one up to the APPENDS or APPEND, including further batches. */
 static const uint8_t *frames_one_by_one(struct hot hot, uint8_t closing, stack_id *id)
 {
     struct pickle_vm *vm = hot.vm;
@@ -110,14 +110,14 @@ static const uint8_t *frames_one_by_one(struct hot hot, uint8_t closing, stack_i
     return symbols_stack(vm->symbols, vm->rows.frames, count, id, vm->err) ? hot.p : NULL;
 }
 
-/* What follows an APPENDS may be another batch of the same list: a MARK, or a FRAME before one. */
+/* True if another batch of the same list may follow an APPENDS: a MARK, or a FRAME before one. */
 static bool may_go_on(uint8_t op)
 {
     return op == '(' || op == 0x95;
 }
 
-/* Where a list of nothing but references, from `p` on, ends behind its APPENDS; NULL if it is not
- * one. */
+/* The end, after its APPENDS, of a list that consists only of references; NULL for any other list.
+ */
 static const uint8_t *end_of_references(const struct hot *hot)
 {
     const uint8_t *p = hot->p;
@@ -126,7 +126,7 @@ static const uint8_t *end_of_references(const struct hot *hot)
     return *p == 'e' && p != hot->p && p < hot->end && !may_go_on(p[1]) ? p + 1 : NULL;
 }
 
-/* A list of references that guessing did not find: by its bytes, else frame by frame. */
+/* Reads a list of references that was not guessed: looked up by its bytes, else frame by frame. */
 static const uint8_t *look_up(struct hot hot, stack_id *id)
 {
     struct span_cache *spans = &hot.vm->spans;
@@ -146,7 +146,7 @@ static const uint8_t *look_up(struct hot hot, stack_id *id)
     return added ? behind : NULL;
 }
 
-/* Behind the MARK. */
+/* Reads references after the MARK. */
 static inline const uint8_t *references(struct hot hot, stack_id *id)
 {
     struct span_cache *spans = &hot.vm->spans;
@@ -177,7 +177,7 @@ const uint8_t *hot_frame_list(struct pickle_vm *vm, const uint8_t *p, const uint
     } else if (next == '}' || ((next == 'h' || next == 'j') && hot.p[next == 'h' ? 2 : 5] == 'a')) {
         hot.p = frames_one_by_one(hot, 'a', &id);
     } else if (next == 0x94 || next == 'q' || next == 'r' || next == 'p') {
-        return NULL; /* put into the memo behind a FRAME: nothing tells yet whether it is empty */
+        return NULL; /* memoized after a FRAME: it may still be empty */
     }                /* else empty */
     if (hot.p == NULL || id > VALUE_PAYLOAD_MAX)
         return NULL;

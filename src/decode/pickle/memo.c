@@ -13,7 +13,7 @@ bool memo_grow(struct memo *memo, struct error *err)
     return vec_reserve(memo->items, memo->capacity, memo_slot(memo) + 1, memo->budget, err);
 }
 
-/* The value of an entry that lies in a run: left out; or where it stands. */
+/* Finds an entry in a run: its value if it was left out, or else its slot. */
 static bool left_out(const struct memo *memo, const struct memo_run *run, size_t index, value *v,
                      size_t *slot)
 {
@@ -66,8 +66,8 @@ value memo_look_up(struct memo *memo, size_t index)
     return v;
 }
 
-/* Writes down what was left out, from the last entry to the first, for none stands behind its
- * index; and leaves out no more. */
+/* Stores all entries that were left out, and stops leaving out. Goes from the last entry to the
+ * first, because no entry is stored at a slot above its index. */
 static bool write_out(struct memo *memo, struct error *err)
 {
     size_t slot, index = memo->extent;

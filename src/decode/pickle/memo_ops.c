@@ -1,10 +1,10 @@
-/* The opcodes that write the memo and read it. */
+/* Opcodes that write and read the memo. */
 #include <string.h>
 
 #include "decode/core/bytes.h"
 #include "decode/pickle/vm.h"
 
-/* A memo index beyond this and the bytes read so far is not one a pickler writes. */
+/* Picklers do not write a memo index that exceeds the bytes read so far by more than this. */
 #define MEMO_SLACK 65536
 
 static void forget_references(struct pickle_vm *vm)
@@ -14,7 +14,7 @@ static void forget_references(struct pickle_vm *vm)
     patterns_clear(vm);
 }
 
-/* Overwriting an entry forgets whatever was remembered by references to it. */
+/* Overwriting an entry clears all caches that depend on references to it. */
 static bool memo_put(struct pickle_vm *vm, uint64_t index, value v)
 {
     if (index > vm->rows.offset + MEMO_SLACK)
@@ -50,7 +50,7 @@ static bool memo_put_top(struct pickle_vm *vm, uint64_t index)
     return memo_put(vm, index, vm->stack[vm->depth - 1]);
 }
 
-/* The decimal operand of GET and PUT. */
+/* Reads the decimal operand of GET and PUT. */
 static bool memo_text_index(struct pickle_vm *vm, uint64_t *index)
 {
     const uint8_t *line;
@@ -87,7 +87,7 @@ bool pickle_memo_op(struct pickle_vm *vm, uint8_t op)
         index = load_le32(vm->source->pos);
         vm->source->pos += 4;
         return op == 'j' ? memo_get(vm, index) : memo_put_top(vm, index);
-    default: /* MEMOIZE: CPython numbers by how many entries there are */
+    default: /* MEMOIZE: CPython uses the number of entries as the index */
         return memo_put_top(vm, vm->memo.extent - vm->memo.unset);
     }
 }

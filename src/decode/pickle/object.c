@@ -1,4 +1,5 @@
-/* Instances of classes, and whatever else only Python could make, as inert nodes. */
+/* Represents instances of classes, and everything else that only Python could create, as inert
+ * nodes. */
 #include "decode/pickle/vm.h"
 
 bool pickle_is_opaque(const struct pickle_vm *vm, value v)
@@ -15,7 +16,7 @@ static bool is_opaque_or(const struct pickle_vm *vm, value v, enum node_kind kin
     return pickle_is_opaque(vm, v) || value_is_node(&vm->values, v, kind);
 }
 
-/* Makes an instance of the parts. */
+/* Creates an instance from its parts. */
 static bool push_object(struct pickle_vm *vm, value class, value args, value kwargs)
 {
     value v;
@@ -26,7 +27,7 @@ static bool push_object(struct pickle_vm *vm, value class, value args, value kwa
            pickle_push(vm, v);
 }
 
-/* `count` values: what is called, its arguments, and those by name. */
+/* Uses `count` values: the callable, its arguments, and its keyword arguments. */
 static bool call(struct pickle_vm *vm, size_t count)
 {
     if (!pickle_have(vm, count))
@@ -64,7 +65,8 @@ static bool instance(struct pickle_vm *vm, bool class_last)
     return push_object(vm, class, args, VALUE_UNSET);
 }
 
-/* What is changed becomes an instance in its place, so that all who refer to it see the change. */
+/* Replaces the modified value by an instance in place, so that all references to it see the change.
+ */
 static bool make_object(struct pickle_vm *vm, value target)
 {
     if (value_is_node(&vm->values, target, NODE_OBJECT))

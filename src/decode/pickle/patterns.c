@@ -1,6 +1,7 @@
 #include "decode/pickle/patterns.h"
 
-/* After so many events in a row that fit no pattern, one in so many is still learned from. */
+/* Limits learning: after many unknown events in a row, only one in up to this many is learned from.
+ */
 #define STRANGERS_MAX   256
 #define STRANGERS_TRIED 64
 
@@ -21,17 +22,17 @@ bool patterns_worthwhile(struct pickle_vm *vm)
     return vm->patterns.strangers < STRANGERS_MAX || vm->patterns.strangers % STRANGERS_TRIED == 0;
 }
 
-/* Walks the tokens of an event again, and notes which bytes are to be the same. Every function
- * returns false where the event is of a form that patterns do not have. */
+/* Reads the tokens of an event again to determine which bytes must be equal in similar events.
+ * Every function returns false if patterns do not support the event's form. */
 struct learner {
     struct pickle_vm *vm;
     struct pattern *pattern;
-    struct pattern_part *part; /* that p is in */
+    struct pattern_part *part; /* the part that contains p */
     const uint8_t *p, *end;
     const uint8_t *base; /* where the part begins */
-    size_t extent;       /* of the memo before the event */
-    size_t pushed;       /* how far it has grown since */
-    uint32_t seen;       /* EVENT_SEEN() of the keys met */
+    size_t extent;       /* extent of the memo before the event */
+    size_t pushed;       /* entries added since */
+    uint32_t seen;       /* EVENT_SEEN() of the keys found */
 };
 
 static bool step(struct learner *l, size_t count, uint8_t mask)
@@ -62,7 +63,8 @@ static uint32_t mask_of_index(size_t width)
     return width == 1 ? UINT32_C(0xff) : UINT32_MAX;
 }
 
-/* The memo opcode that may stand at p, as hot_memo(). `*push` is which of the part's it makes. */
+/* Reads the memo opcode that may be at p, like hot_memo(). `*push` is the index of its push in the
+ * part. */
 static bool memo_op(struct learner *l, uint32_t *push)
 {
     struct pattern_part *part = l->part;
@@ -87,7 +89,7 @@ static size_t reference_width(uint8_t op)
     return op == 'h' ? 1 : op == 'j' ? 4 : 0;
 }
 
-/* A string, or a reference to what the memo had before the event. */
+/* Reads a string, or a reference to an entry from before the event. */
 static bool same_value(struct learner *l, value *v)
 {
     uint32_t push;
@@ -105,7 +107,7 @@ static bool same_value(struct learner *l, value *v)
     return same(l, size) && pickle_string(l->vm, bytes, size, v) && memo_op(l, &push);
 }
 
-/* Which of a pattern's integers a key is; PATTERN_INTS: none. */
+/* The index of the key among a pattern's integers; PATTERN_INTS if it is not one. */
 static size_t int_of_key(unsigned key)
 {
     return key == EVENT_ADDR      ? 0
@@ -115,7 +117,7 @@ static size_t int_of_key(unsigned key)
                                   : PATTERN_INTS;
 }
 
-/* Where the bytes of an integer begin and how many they are; false for other opcodes. */
+/* The position and width of the bytes of an integer; false for other opcodes. */
 static bool int_token(const uint8_t *p, size_t *prefix, size_t *width)
 {
     *prefix = *p == 0x8a ? 2 : 1;
@@ -140,7 +142,7 @@ static bool int_value(struct learner *l, unsigned key)
         !hole(l, width < 8 ? width : 8, &offset) || !same(l, width > 8))
         return false;
     unsigned unused = width < 8 ? (unsigned)(64 - 8 * width) : 0;
-    bool has_sign = op == 'J' || op == 0x8a; /* of 9 bytes, too: as large is left to others */
+    bool has_sign = op == 'J' || op == 0x8a; /* also 9 bytes: larger values do not fit a pattern */
     l->pattern->ints[which] =
         (struct pattern_int){.offset = offset,
                              .mask = UINT64_MAX >> unused,
@@ -148,7 +150,7 @@ static bool int_value(struct learner *l, unsigned key)
     return true;
 }
 
-/* The hole for a reference that is the value of a key; NULL: such a value is to stay the same. */
+/* The hole for a reference that is the value of a key; NULL: the value must be the same. */
 static struct pattern_reference *hole_of_key(struct pattern *pattern, unsigned key)
 {
     switch (key) {
@@ -178,7 +180,7 @@ static bool reference(struct learner *l, unsigned key)
     return l->part == &l->pattern->head && same(l, 1) && hole(l, width, &hole_for->offset);
 }
 
-/* Behind the memo opcode that may stand at p, within the list of frames. */
+/* The position after the memo opcode that may be at p, within the list of frames. */
 static const uint8_t *behind_memo_op(struct learner *l, const uint8_t *p)
 {
     size_t size = *p == 0x94 ? 1 : *p == 'q' ? 2 : *p == 'r' ? 5 : 0;
@@ -186,7 +188,7 @@ static const uint8_t *behind_memo_op(struct learner *l, const uint8_t *p)
     return p + size;
 }
 
-/* Steps over a list of references, which is left to hot_frame_list(), and begins the tail. */
+/* Skips a list of references, which hot_frame_list() reads, and begins the tail. */
 static bool list_of_frames(struct learner *l)
 {
     if (l->part != &l->pattern->head || !same(l, 1)) /* EMPTY_LIST: compared, not stepped over */
@@ -246,14 +248,14 @@ static bool whole_event(struct learner *l)
     return l->p == l->end;
 }
 
-/* As many as `size` bytes and the EMPTY_LIST behind them take. */
+/* The number of chunks for `size` bytes and the EMPTY_LIST after them. */
 static uint32_t chunks_of(const struct pattern_part *part)
 {
     return part->size / (uint32_t)sizeof(chunk) + 1;
 }
 
-/* As if the list was memoized: before the tail, as it is where it is. Of what a part adds the event
- * is the first, or it is written down. */
+/* Assumes that the list was memoized before the tail. Of the entries a part adds, the event is
+ * either the first, or it is stored. */
 static struct memo_shape shape_of(const struct pattern *pattern)
 {
     const struct pattern_part *head = &pattern->head, *tail = &pattern->tail;
@@ -266,7 +268,7 @@ static struct memo_shape shape_of(const struct pattern *pattern)
                                .list_at = (uint8_t)list};
 }
 
-/* A pattern to learn into: the oldest, where there are as many as there may be. */
+/* Returns a pattern to fill: a new one, or the oldest if the limit is reached. */
 static struct pattern *make_room(struct pattern_cache *cache, struct budget *budget)
 {
     struct error ignored;

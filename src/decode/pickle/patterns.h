@@ -1,11 +1,10 @@
-/* Whole events by the pattern of their bytes.
+/* Recognises whole events by byte patterns.
  *
- * Events that follow each other differ in a few numbers; keys, opcodes and most values
- * stand at the same place with the same bytes. A pattern is such an event: bytes to
- * compare under a mask, and holes where the numbers are. An event that fits is taken
- * without a look at its tokens, all but its list of frames, which hot_frames.c
- * reads. Patterns are learned from events read token by token, and hold as long as no
- * memo entry is overwritten. */
+ * Consecutive events differ in a few numbers; keys, opcodes and most values are the same bytes at
+ * the same places. A pattern is such an event: bytes to compare under a mask, and holes for the
+ * numbers. A matching event is read without parsing its tokens, except for its list of frames,
+ * which hot_frames.c reads. Patterns are learned from events read token by token, and are valid
+ * until a memo entry is overwritten. */
 #ifndef MEMSNAP_DECODE_PICKLE_PATTERNS_H
 #define MEMSNAP_DECODE_PICKLE_PATTERNS_H
 
@@ -17,49 +16,50 @@
 #define PATTERN_INTS    4
 #define PATTERN_NO_PUSH UINT32_MAX
 
-typedef uint64_t chunk __attribute__((vector_size(16))); /* compared at a time */
+typedef uint64_t chunk __attribute__((vector_size(16))); /* unit of comparison */
 
-/* What stands before the list of frames, or behind it. */
+/* The bytes before or after the list of frames. */
 struct pattern_part {
-    chunk bytes[PATTERN_CHUNKS], mask[PATTERN_CHUNKS]; /* mask: 0 in holes and behind the end */
+    chunk bytes[PATTERN_CHUNKS], mask[PATTERN_CHUNKS]; /* mask: 0 in holes and after the end */
     uint32_t size, chunks;
-    uint32_t push_count, put_count, event_push; /* event_push: the one that is the event, or
-                                                   PATTERN_NO_PUSH */
-    value pushes[PATTERN_PUSHES];               /* what the memo gains */
-    struct pattern_put { /* those of them that name their index: it must be the next */
+    uint32_t push_count, put_count,
+        event_push; /* event_push: index of the push of the event, or PATTERN_NO_PUSH */
+    value pushes[PATTERN_PUSHES]; /* values added to the memo */
+    struct pattern_put {          /* those with an explicit index, which must be the next one */
         uint32_t offset, push;
         uint32_t mask; /* by the width of the index */
     } puts[PATTERN_PUSHES];
 };
 
 struct pattern {
-    struct pattern_part head, tail; /* without a list of frames all is head */
+    struct pattern_part head, tail; /* without a list of frames the head is the whole event */
     bool has_list;
-    struct memo_shape shape; /* of what the memo gains, with the list; step 0: not the event */
-    struct pattern_int {     /* in the head: addr, size, stream, time_us */
+    struct memo_shape
+        shape;           /* of the memo entries, including the list; step 0: without the event */
+    struct pattern_int { /* in the head: addr, size, stream, time_us */
         uint32_t offset;
-        uint64_t mask; /* of its bytes; 0: the event has none, and it is `fixed` */
-        uint64_t sign; /* the bit that makes it negative: such an event does not fit */
+        uint64_t mask; /* of its bytes; 0: absent from the event, and `fixed` */
+        uint64_t sign; /* the sign bit: negative values do not match */
         uint64_t fixed;
     } ints[PATTERN_INTS];
-    struct pattern_reference { /* in the head: an index of the memo, of `mask`'s width */
+    struct pattern_reference { /* in the head: a memo index of `mask`'s width */
         uint32_t offset;
-        uint32_t mask; /* 0: not a reference, but fixed in `event` */
+        uint32_t mask; /* 0: not a reference, but a fixed value in `event` */
     } action, compile_context, user_metadata, stack;
-    struct event_draft event; /* what no hole changes; complete */
-    uint32_t next;            /* the pattern that came after it the last time */
+    struct event_draft event; /* the fields outside the holes; complete */
+    uint32_t next;            /* the pattern that followed it last time */
 };
 
-/* Whether it is worth learning from an event that fits no pattern: where one after another is new,
- * only now and then. */
+/* True if an event that matches no pattern should be learned. When many events in a row are new,
+ * only some are. */
 bool patterns_worthwhile(struct pickle_vm *vm);
 
-/* Learns from the event at [begin, end), which was understood to be `event` while the memo grew
- * from `extent`. Events of other forms are left alone. */
+/* Learns from the event at [begin, end), which was parsed as `event` while the memo grew from
+ * `extent`. Ignores events of unsupported form. */
 void patterns_learn(struct pickle_vm *vm, const uint8_t *begin, const uint8_t *end, size_t extent,
                     const struct event_draft *event);
 
-/* Reads at most 16 bytes behind the part: SOURCE_PAD, where it is the last. */
+/* Reads at most 16 bytes beyond the part, which SOURCE_PAD allows after the last. */
 HOT bool pattern_part_fits(const struct pattern_part *part, const uint8_t *p, const uint8_t *end)
 {
     chunk differ = {0, 0};
@@ -73,8 +73,8 @@ HOT bool pattern_part_fits(const struct pattern_part *part, const uint8_t *p, co
     return (differ[0] | differ[1]) == 0;
 }
 
-/* The pattern that the event at p fits, NULL if there is none. Tried first is the one that came
- * when the same frame lists came before, or after the same pattern. */
+/* The pattern that matches the event at p, or NULL. Tries first the one that followed the same
+ * frame lists, or the same pattern, last time. */
 HOT struct pattern *pattern_of(struct pickle_vm *vm, const uint8_t *p, const uint8_t *end)
 {
     struct pattern_cache *cache = &vm->patterns;
@@ -93,8 +93,8 @@ HOT struct pattern *pattern_of(struct pickle_vm *vm, const uint8_t *p, const uin
     return &cache->patterns[guess];
 }
 
-/* Steps over the part at p. `*slot` becomes the memo slot of the event where it is in this part,
- * and is not to be left out. */
+/* Skips the part at p. `*slot` becomes the memo slot of the event if it is in this part and may not
+ * be left out. */
 HOT bool pattern_part_take(struct hot *hot, const struct pattern_part *part, bool leave_out,
                            size_t *slot)
 {
@@ -106,7 +106,7 @@ HOT bool pattern_part_take(struct hot *hot, const struct pattern_part *part, boo
             return false;
     }
     uint32_t i = 0;
-    if (leave_out && part->event_push == 0) { /* as a rule the first, or the only one */
+    if (leave_out && part->event_push == 0) { /* usually the first, or the only one */
         memo_skip(memo);
         i = 1;
     } else if (part->event_push != PATTERN_NO_PUSH) {
@@ -119,17 +119,17 @@ HOT bool pattern_part_take(struct hot *hot, const struct pattern_part *part, boo
     return true;
 }
 
-/* What the memo has for a reference; false where that is not of the tag's kind. */
+/* Looks up a reference in the memo; false if the value does not have the tag. */
 HOT bool pattern_payload(const struct pattern_reference *reference, struct pickle_vm *vm,
                          const uint8_t *p, enum value_tag tag, uint32_t *payload)
 {
     size_t index = load_le32(p + reference->offset) & reference->mask;
-    value v = memo_at(&vm->memo, index); /* VALUE_UNSET is of no such kind */
+    value v = memo_at(&vm->memo, index); /* VALUE_UNSET never has the tag */
     *payload = value_payload(v);
     return value_tag(v) == tag;
 }
 
-/* The references of the event at p, as pattern_ints(). */
+/* Reads the references of the event at p, like pattern_ints(). */
 HOT bool pattern_references(struct pattern *pattern, struct pickle_vm *vm, const uint8_t *p)
 {
     struct event_draft *event = &pattern->event;
@@ -156,7 +156,7 @@ HOT uint64_t pattern_int(const struct pattern_int *hole, const uint8_t *p, uint6
     return bits | hole->fixed;
 }
 
-/* The integers of the event at p; false where one is not as it should be. */
+/* Reads the integers of the event at p; false if one is out of range. */
 HOT bool pattern_ints(struct pattern *pattern, const uint8_t *p)
 {
     struct event_draft *event = &pattern->event;
@@ -168,8 +168,8 @@ HOT bool pattern_ints(struct pattern *pattern, const uint8_t *p)
     return negative == 0;
 }
 
-/* The list of frames at hot->p, if it is the one expected, in the form of most: hot_frame_list()
- * takes all others, and what is not in the memo where that may `leave_out` it. */
+/* Reads the list of frames at hot->p if it is the expected one, in the usual form. hot_frame_list()
+ * reads all others, and lists that are not in the memo if `leave_out` allows it. */
 HOT bool expected_list(struct hot *hot, bool leave_out, value *v)
 {
     struct pickle_vm *vm = hot->vm;
@@ -183,7 +183,7 @@ HOT bool expected_list(struct hot *hot, bool leave_out, value *v)
     const struct span *span = &vm->spans.spans[index];
     at.p += span->size;
     if (*at.p == '(' || span->stack > VALUE_PAYLOAD_MAX)
-        return false; /* goes on */
+        return false; /* continues */
     *v = value_make(TAG_STACK, span->stack);
     size_t late = hot_memo_index(&at), put = early & late; /* one of them is SIZE_MAX */
     if (late != SIZE_MAX && early != SIZE_MAX)
@@ -198,8 +198,8 @@ HOT bool expected_list(struct hot *hot, bool leave_out, value *v)
     return true;
 }
 
-/* The event at hot->p, if it fits a pattern: as hot_event(), but the event is the pattern's. On
- * NULL the memo may have grown. */
+/* Reads the event at hot->p if it matches a pattern, like hot_event(). The returned event belongs
+ * to the pattern. On NULL the memo may have grown. */
 HOT struct event_draft *pattern_event(struct hot *hot, size_t *slot)
 {
     struct pickle_vm *vm = hot->vm;
@@ -219,7 +219,7 @@ HOT struct event_draft *pattern_event(struct hot *hot, size_t *slot)
     if (pattern->has_list) {
         value stack;
         is_expected = expected_list(hot, leave_out, &stack);
-        if (!is_expected && leave_out) { /* as hot_frame_list() leaves nothing out */
+        if (!is_expected && leave_out) { /* since hot_frame_list() leaves nothing out */
             memo_take_back(memo, first);
             hot->p = begin;
             leave_out = false;

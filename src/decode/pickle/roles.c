@@ -1,11 +1,10 @@
-/* Which containers a snapshot consists of.
+/* Recognises the containers of a snapshot.
  *
  *   root dict { segments: [...], device_traces: [[event...], ...], external_annotations: [...] }
  *
- * Picklers push a container before its items, so where it will go shows on the
- * stack, and the items can leave as rows while it is still growing. Where a
- * pickle builds it otherwise (from finished items, by LIST or TUPLE), it is
- * turned into rows when it arrives in the root. */
+ * Picklers push a container before its items, so its role is known from the stack, and its items
+ * can be handed on as rows while it grows. If a pickle builds a container otherwise (from finished
+ * items, by LIST or TUPLE), it is converted to rows when it is added to the root. */
 #include "decode/pickle/vm.h"
 
 #define DEVICES_MAX 4096
@@ -22,7 +21,7 @@ static value batch_container(const struct pickle_vm *vm)
     return mark > 0 ? vm->stack[mark - 1] : VALUE_UNSET;
 }
 
-/* How many values lie above the innermost MARK. */
+/* The number of values above the innermost MARK. */
 static size_t batch_size(const struct pickle_vm *vm)
 {
     return vm->depth - vm->marks[vm->mark_count - 1] - 1;
@@ -57,7 +56,7 @@ enum node_role pickle_role_here(const struct pickle_vm *vm, bool is_dict)
     return set_one || set_many ? role_of_key(vm, top) : ROLE_NONE;
 }
 
-/* A second list under the same key would have to replace rows that are out already. */
+/* Rejects a second list under the same key, which would have to replace rows already handed out. */
 static bool once(struct pickle_vm *vm, bool *seen, const char *key)
 {
     if (*seen)
@@ -66,7 +65,7 @@ static bool once(struct pickle_vm *vm, bool *seen, const char *key)
     return true;
 }
 
-/* Rows are handed on before the pickle is complete: all of them must be of the value it ends with.
+/* Rows are handed out before the pickle is complete, so all of them must belong to its final value.
  */
 static bool same_root(struct pickle_vm *vm)
 {
@@ -141,7 +140,7 @@ static bool extend_trace(struct pickle_vm *vm, value trace, size_t first)
     return true;
 }
 
-/* A list of events that arrives finished. */
+/* Hands out a list of events that is already complete. */
 static bool emit_whole_trace(struct pickle_vm *vm, uint32_t device, value v)
 {
     const value *items;
@@ -165,14 +164,14 @@ static bool emit_trace(struct pickle_vm *vm, uint32_t device, value v)
     if (role_of(vm, v) != ROLE_TRACE)
         return emit_whole_trace(vm, device, v);
     const struct node *node = value_node(&vm->values, v);
-    if (node->count == device) /* its events are out already */
+    if (node->count == device) /* its events have been handed out */
         return true;
     if (node->as.natural > 0)
         return pickle_fail(vm, "one list of events stands for two devices");
     return announce_trace(vm, device); /* one empty list for several devices */
 }
 
-/* A list of `role` that arrives finished, under its key. */
+/* Hands out a list of `role` that is already complete, under its key. */
 static bool emit_list(struct pickle_vm *vm, enum node_role role, value v, const char *key)
 {
     const value *items;
@@ -242,7 +241,7 @@ bool pickle_emit_result(struct pickle_vm *vm, value root, bool *list_only)
     if (vm->root != VALUE_UNSET && vm->root != root)
         return pickle_fail(vm, "the pickle begins with a snapshot but ends with another value");
     if (role == ROLE_ROOT || role == ROLE_SEGMENTS) {
-        /* its rows are out already */
+        /* its rows have been handed out */
     } else if (value_mapping(&vm->values, root, &items, &count)) {
         for (size_t i = 0; i < count && ok; i++)
             ok = emit_root_pair(vm, items[2 * i], items[2 * i + 1]);

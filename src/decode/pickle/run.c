@@ -101,7 +101,7 @@ static bool run_op(struct pickle_vm *vm, uint8_t op)
     }
 }
 
-/* Lets the fast paths take what lies ahead, if they know it. */
+/* Lets the fast paths read the next bytes if they recognise them. */
 static bool try_hot(struct pickle_vm *vm, uint8_t op, bool *consumed)
 {
     *consumed = false;
@@ -136,7 +136,7 @@ bool pickle_run(struct pickle_vm *vm, value *result)
     }
     if (vm->depth == 0 || vm->stack[vm->depth - 1] == VALUE_MARK)
         return pickle_fail(vm, "the pickle stops with nothing on its stack");
-    /* What follows is not ours, but the checksum of gzip data lies behind it. */
+    /* Data after the pickle is ignored, but reading on verifies the checksum of gzip data. */
     if (vm->source->compression == COMPRESSION_GZIP && !source_fill(vm->source, 1, vm->err))
         return false;
     *result = vm->stack[vm->depth - 1];

@@ -2,7 +2,7 @@
 
 #include "decode/pickle/vm.h"
 
-/* Before protocol 2 nothing says which protocol it is; binary opcodes came with 1. */
+/* Before protocol 2 the protocol is not recorded; binary opcodes came with protocol 1. */
 int pickle_protocol_of_first(uint8_t op)
 {
     return op == '}' || op == ']' || op == ')' || op == 'X' || op == 'U' ? 1 : 0;

@@ -28,7 +28,7 @@ void spans_clear(struct span_cache *cache)
         return;
     arena_release(&cache->bytes);
     arena_init(&cache->bytes, budget);
-    /* not kept for next time: clearing many buckets again and again would take long */
+    /* freed rather than kept, because clearing many buckets repeatedly would take long */
     vec_free(cache->buckets, cache->bucket_count, sizeof *cache->buckets, budget);
     cache->buckets = NULL;
     cache->bucket_count = 0;
@@ -36,7 +36,7 @@ void spans_clear(struct span_cache *cache)
     cache->forgotten = cache->replay = cache->met;
 }
 
-/* After so many unknown lists in a row, one in so many is still looked up. */
+/* Limits lookups: after many unknown lists in a row, only one in up to this many is looked up. */
 #define STRANGERS_MAX   4096
 #define STRANGERS_TRIED 64
 
@@ -68,7 +68,7 @@ uint32_t spans_find(const struct span_cache *cache, const uint8_t *bytes, size_t
     return index;
 }
 
-/* Twice as many buckets (vec_grow doubles exactly), every span in its new one. */
+/* Doubles the number of buckets (vec_grow doubles exactly) and redistributes the spans. */
 static bool rehash(struct span_cache *cache, struct error *err)
 {
     size_t grown = cache->bucket_count;
@@ -84,7 +84,7 @@ static bool rehash(struct span_cache *cache, struct error *err)
     return true;
 }
 
-/* False where there is no memory to spare for it. */
+/* Returns false if memory runs out. */
 static bool make_history(struct span_cache *cache)
 {
     struct error ignored;

@@ -1,10 +1,9 @@
-/* Frame lists by their bytes.
+/* Caches frame lists by their bytes.
  *
- * Where all frames of a list are references into the memo, the bytes of the
- * list name its stack: they are looked up as they stand, by hash. Mostly they need
- * not be: traces are loops, so what came is written down, and while the same comes
- * again, the next list is the one that came next then. Holds as long as no memo entry
- * is overwritten; memo_ops.c clears the cache then. */
+ * If all frames of a list are references into the memo, its bytes identify its stack, and can be
+ * looked up by hash. Usually that is unnecessary: traces are loops, so the sequence of lists is
+ * recorded, and while it repeats, the next list is predicted from the record. The cache is valid
+ * until a memo entry is overwritten; memo_ops.c then clears it. */
 #ifndef MEMSNAP_DECODE_PICKLE_SPANS_H
 #define MEMSNAP_DECODE_PICKLE_SPANS_H
 
@@ -14,18 +13,19 @@
 #include "base/symbols.h"
 
 struct span {
-    const uint8_t *bytes; /* from behind the MARK to the APPENDS, both included at the end only */
+    const uint8_t
+        *bytes; /* from after the MARK up to the APPENDS, which is included only at the end */
     uint32_t size;
     stack_id stack;
-    uint32_t next; /* span of the same bucket, 0: none */
+    uint32_t next; /* next span of the same bucket, 0: none */
     uint32_t hash;
 };
 
 #define SPAN_LIMIT (UINT32_C(1) << 28)
 #define SPAN_NOTES 16
 
-/* A span and a note of the caller's on the event it came with. Both count when what comes is
- * compared with what came: within many lists that are equal, the notes tell where we are. */
+/* A span and the caller's note on its event. Both are compared with the recorded sequence: within
+ * many equal lists, the notes identify the position. */
 typedef uint32_t met_span;
 
 static inline met_span met_span_make(uint32_t span, uint32_t note)
@@ -43,7 +43,7 @@ static inline uint32_t met_span_note(met_span met)
     return met >> 28;
 }
 
-#define SPAN_HISTORY (UINT64_C(1) << 17) /* spans: some steps of a training */
+#define SPAN_HISTORY (UINT64_C(1) << 17) /* in spans: several training steps */
 #define SPAN_PLACES  4096
 
 struct span_cache {
@@ -51,21 +51,21 @@ struct span_cache {
     size_t count, capacity;
     uint32_t *buckets;
     size_t bucket_count; /* a power of two, or 0 */
-    uint32_t strangers;  /* lists since the last one that was known */
+    uint32_t strangers;  /* lists since the last known one */
     met_span *history;   /* a ring of SPAN_HISTORY; NULL before the first */
-    uint64_t met;        /* how many were */
-    uint64_t forgotten;  /* those before this one are not to be looked at */
-    uint64_t replay;     /* the one that came where we are now; `met`: unknown */
-    uint64_t *places;    /* SPAN_PLACES: what to replay after two spans, by their hash */
+    uint64_t met;        /* total number recorded */
+    uint64_t forgotten;  /* positions before this one are invalid */
+    uint64_t replay;     /* predicted position in the sequence; `met`: unknown */
+    uint64_t *places;    /* SPAN_PLACES: position to replay after two spans, by their hash */
     struct arena bytes;
 };
 
 void spans_init(struct span_cache *cache, struct budget *budget);
 void spans_release(struct span_cache *cache);
-/* Forgets all spans, keeps the memory of the tables. */
+/* Removes all spans, but keeps the memory of the tables. */
 void spans_clear(struct span_cache *cache);
 
-/* What will probably come next, as far as it is known. */
+/* The predicted next span, if there is a prediction. */
 static inline bool spans_expect(const struct span_cache *cache, met_span *next)
 {
     if (cache->replay == cache->met)
@@ -74,8 +74,7 @@ static inline bool spans_expect(const struct span_cache *cache, met_span *next)
     return true;
 }
 
-/* The span that starts at `bytes`, of which `available` may be read, if it is the one expected;
- * else 0. */
+/* The predicted span if it starts at `bytes`, of which `available` may be read; else 0. */
 static inline uint32_t spans_guess(const struct span_cache *cache, const uint8_t *bytes,
                                    size_t available)
 {
@@ -87,21 +86,21 @@ static inline uint32_t spans_guess(const struct span_cache *cache, const uint8_t
     return span->size <= available && memcmp(span->bytes, bytes, span->size) == 0 ? index : 0;
 }
 
-/* Whether to look this list up at all: where one list after another is new, asking and remembering
- * costs time and memory for nothing, so only now and then is one tried. */
+/* True if this list should be looked up. When many lists in a row are new, lookups waste time and
+ * memory, so only some are tried. */
 bool spans_worthwhile(struct span_cache *cache);
 uint32_t spans_hash(const uint8_t *bytes, size_t size);
 /* The span of exactly these bytes, 0 when unknown. */
 uint32_t spans_find(const struct span_cache *cache, const uint8_t *bytes, size_t size,
                     uint32_t hash);
-/* Remembers what spans_find() did not know, and meets it. */
+/* Adds and records a span that spans_find() did not know. */
 bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, uint32_t hash,
                stack_id stack, uint32_t note, struct error *err);
 
-/* The same as spans_met() for what was not expected: finds out where to go on. */
+/* Like spans_met(), for a span that was not predicted: finds the position to continue at. */
 void spans_relocate(struct span_cache *cache, met_span met);
 
-/* Tells the cache that this known span came now. `note` is below SPAN_NOTES. */
+/* Records the occurrence of a known span. `note` is below SPAN_NOTES. */
 static inline void spans_met(struct span_cache *cache, uint32_t index, uint32_t note)
 {
     met_span met = met_span_make(index, note), expected;

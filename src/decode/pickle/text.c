@@ -1,4 +1,4 @@
-/* The opcodes of protocol 0, whose operands are lines of text. */
+/* Opcodes of protocol 0, whose operands are lines of text. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 
 #define LINE_FIRST_LOOK 256
 
-/* Python refuses decimal integers of more digits too (sys.int_info.default_max_str_digits);
- * converting them takes time that grows with the square of their number. */
+/* Python also rejects decimal integers of more digits (sys.int_info.default_max_str_digits); the
+ * conversion takes quadratic time. */
 #define DIGITS_MAX 4300
 
 bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size)
@@ -38,7 +38,7 @@ bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size)
     }
 }
 
-/* magnitude = magnitude * factor + add, its bytes little-endian. */
+/* magnitude = magnitude * factor + add, in little-endian bytes. */
 static void multiply_add(uint8_t *magnitude, size_t *size, uint32_t factor, uint32_t add)
 {
     uint64_t carry = add;
@@ -51,7 +51,7 @@ static void multiply_add(uint8_t *magnitude, size_t *size, uint32_t factor, uint
         magnitude[(*size)++] = (uint8_t)carry;
 }
 
-/* Decimal text of any length to the same bytes LONG1 would have. */
+/* Converts decimal text of any length to the bytes that LONG1 would have. */
 static bool decimal(struct pickle_vm *vm, const uint8_t *text, size_t size, value *v)
 {
     bool negative = size > 0 && text[0] == '-';
@@ -59,7 +59,7 @@ static bool decimal(struct pickle_vm *vm, const uint8_t *text, size_t size, valu
     if (at == size)
         return pickle_fail(vm, "expected an integer");
     if (text[at] == '0' &&
-        size - at > 1) /* octal for C's reader of pickles, no number for Python's */
+        size - at > 1) /* octal for the C unpickler, invalid for the Python one */
         return pickle_fail(vm, "an integer with a leading zero");
     if (size - at > DIGITS_MAX)
         return pickle_fail(vm, "an integer of more than %d digits", DIGITS_MAX);
@@ -110,7 +110,7 @@ static bool float_line(struct pickle_vm *vm)
     char *end;
     double real = strtod(text, &end);
     value v;
-    /* strtod() takes more than Python does: white space, hexadecimal digits, nan(...) */
+    /* strtod() accepts more than Python: white space, hexadecimal digits, nan(...) */
     if (end != text + size || text[strcspn(text, "xX( \t\v\f\r")] != '\0')
         return pickle_fail(vm, "expected a float");
     if (!value_new_node(&vm->values, NODE_FLOAT, vm->rows.offset, &v, vm->err))
@@ -127,7 +127,7 @@ static int hex_digit(uint8_t c)
                                   : -1;
 }
 
-/* `digits` hexadecimal digits at `p`, or -1. */
+/* Reads `digits` hexadecimal digits at `p`; -1 if invalid. */
 static int64_t hex(const uint8_t *p, size_t left, size_t digits)
 {
     if (left < digits)
@@ -141,7 +141,7 @@ static int64_t hex(const uint8_t *p, size_t left, size_t digits)
     return code;
 }
 
-/* UNICODE: Latin-1 with \uXXXX and \UXXXXXXXX, nothing else escaped. `out` holds 2 * size bytes. */
+/* UNICODE: Latin-1 with \uXXXX and \UXXXXXXXX, and no other escapes. `out` holds 2 * size bytes. */
 static bool raw_unicode(struct pickle_vm *vm, const uint8_t *line, size_t size, uint8_t *out,
                         size_t *used)
 {
@@ -150,7 +150,7 @@ static bool raw_unicode(struct pickle_vm *vm, const uint8_t *line, size_t size, 
         bool small = at + 1 < size && line[at] == '\\' && line[at + 1] == 'u';
         bool large = at + 1 < size && line[at] == '\\' && line[at + 1] == 'U';
         if (!small && !large) {
-            /* a backslash before a backslash keeps the second from starting an escape */
+            /* a second backslash does not start an escape */
             if (line[at] == '\\' && at + 1 < size && line[at + 1] == '\\')
                 *used += utf8_put((char *)out + *used, line[at++]);
             *used += utf8_put((char *)out + *used, line[at++]);
@@ -167,7 +167,7 @@ static bool raw_unicode(struct pickle_vm *vm, const uint8_t *line, size_t size, 
     return true;
 }
 
-/* The escapes of a Python 2 string literal. Returns false where one is malformed. */
+/* Decodes the escapes of a Python 2 string literal. Returns false if one is malformed. */
 static bool unescape(const uint8_t *in, size_t size, uint8_t *out, size_t *used)
 {
     static const char plain[] = "\\\\''\"\"a\ab\bf\fn\nr\rt\tv\v";
@@ -197,7 +197,7 @@ static bool unescape(const uint8_t *in, size_t size, uint8_t *out, size_t *used)
                 code = code * 8 + (unsigned)(in[at++] - '0');
             at--;
             out[(*used)++] = (uint8_t)code;
-        } else { /* not an escape: both characters stay */
+        } else { /* not an escape: keep both characters */
             out[(*used)++] = '\\';
             out[(*used)++] = in[at];
         }
@@ -228,7 +228,7 @@ static bool string_line(struct pickle_vm *vm, uint8_t op)
     return pickle_string(vm, out, used, &v) && pickle_push(vm, v);
 }
 
-/* A line that Python takes for text in ASCII, or in strict UTF-8. */
+/* Reads a line that Python decodes as ASCII or strict UTF-8. */
 static bool text_line(struct pickle_vm *vm, bool ascii, value *v)
 {
     const uint8_t *line;
@@ -251,7 +251,8 @@ static bool persistent_op(struct pickle_vm *vm)
            pickle_push(vm, v);
 }
 
-/* GLOBAL: module and name on a line each; INST: the same, then an instance from the MARK on. */
+/* GLOBAL: a line each for module and name; INST: also creates an instance from the values above the
+ * MARK. */
 static bool global_op(struct pickle_vm *vm, bool ascii)
 {
     value parts[2], v;

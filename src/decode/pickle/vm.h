@@ -1,11 +1,10 @@
 /* The pickle machine: CPython's opcodes over inert values.
  *
- * Internal to decode/pickle. With a sink the machine knows the shape of a
- * snapshot: containers at the expected places get a role, and what is put into
- * them leaves as rows (roles.c); events in their usual form do not pass
- * through the machine at all (hot.c). Whatever those two do not
- * recognise takes the general way, with the same answer. Without a sink every
- * value is kept, for tools that read other pickles.
+ * Internal to decode/pickle. With a sink the machine knows the shape of a snapshot: containers at
+ * the expected places get a role, and their items are handed on as rows (roles.c); events in their
+ * usual form bypass the machine (hot.c). Everything that those two do not recognise takes the
+ * general path, with the same result. Without a sink every value is kept, for tools that read other
+ * pickles.
  *
  * Functions return false with vm->err filled. */
 #ifndef MEMSNAP_DECODE_PICKLE_VM_H
@@ -19,8 +18,8 @@
 #include "decode/pickle/spans.h"
 #include "decode/rows/reader.h"
 
-/* A key as the reference that stands for it: (bytes at it & mask) == reference. Holds as long as no
- * memo entry is overwritten. */
+/* A key in the form of a reference: (bytes at it & mask) == reference. Valid until a memo entry is
+ * overwritten. */
 struct key_shape {
     uint64_t mask, reference; /* mask 0: not known yet */
     uint32_t size;            /* bytes */
@@ -31,10 +30,10 @@ struct key_shape {
 
 /* patterns.h */
 struct pattern_cache {
-    struct pattern *patterns; /* room for PATTERNS, once there are any */
+    struct pattern *patterns; /* capacity PATTERNS, allocated with the first */
     size_t capacity;
-    uint32_t count, last, oldest; /* last: the one that fitted last */
-    uint32_t strangers;           /* events since, that fitted none */
+    uint32_t count, last, oldest; /* last: the latest that matched */
+    uint32_t strangers;           /* events since the last match */
 };
 
 struct known_string {
@@ -49,40 +48,41 @@ struct pickle_vm {
     struct symbols *symbols;
     struct budget *budget;
     struct error *err;
-    bool general_only; /* leave hot.c out: same answer, slower; for tests */
+    bool general_only; /* disable hot.c: same result, slower; for tests */
     struct values values;
 
     value *stack;
     size_t depth, stack_capacity;
-    uint32_t *marks; /* stack depths at which a VALUE_MARK lies */
+    uint32_t *marks; /* stack depths of each VALUE_MARK */
     size_t mark_count, mark_capacity;
     struct memo memo;
     uint64_t buffer_count;
     int protocol;
 
-    struct row_reader rows; /* sink NULL: keep all values; offset: of the opcode being run */
+    struct row_reader rows; /* sink NULL: keep all values; offset: of the current opcode */
 
     /* snapshots only */
     struct span_cache spans;
-    value open_trace;                     /* the ROLE_TRACE list that `settled` speaks of */
-    size_t settled;                       /* stack items from here on have not become rows yet */
-    size_t unappended;                    /* events of open_trace that are on the stack still */
+    value open_trace;  /* the ROLE_TRACE list to which `settled` applies */
+    size_t settled;    /* stack items from here on have not been converted to rows */
+    size_t unappended; /* events of open_trace that are still on the stack */
     struct key_shape shape[SHAPE_FIELDS]; /* the keys of the last events, by position */
     struct pattern_cache patterns;
-    struct known_string strings[RECENT_STRINGS]; /* inline strings met lately */
-    value last_pool; /* the last pool_id tuple made, to make equal ones once */
+    struct known_string strings[RECENT_STRINGS]; /* recent inline strings */
+    value last_pool; /* the last pool_id tuple, shared by consecutive equal ones */
     uint64_t last_pool_id[2];
-    value root; /* what the rows handed on so far belong to; VALUE_UNSET before the first */
+    value root; /* the value that the rows handed out so far belong to; VALUE_UNSET before the first
+                 */
     bool saw_segments, saw_traces;
 };
 
-/* snapshot.c: decode_pickle_snapshot(), with the choice of `general_only`. */
+/* snapshot.c: decode_pickle_snapshot() with a choice of `general_only`. */
 bool pickle_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
                      bool general_only, struct decoded *decoded, struct error *err);
 
 /* run.c: runs to STOP and leaves the result in `*result`. */
 bool pickle_run(struct pickle_vm *vm, value *result);
-/* Frees everything, the values too. */
+/* Frees everything, including the values. */
 void pickle_vm_release(struct pickle_vm *vm);
 
 /* vm.c: the machine's state. */
@@ -99,55 +99,55 @@ bool pickle_fail(struct pickle_vm *vm, const char *format, ...)
 /* Makes `count` bytes available at source->pos, or fails with "truncated". */
 bool pickle_need(struct pickle_vm *vm, size_t count);
 
-/* Where the items of the innermost MARK begin. */
+/* The stack index of the first item above the innermost MARK. */
 bool pickle_top_mark(struct pickle_vm *vm, size_t *first);
 void pickle_drop_to_mark(struct pickle_vm *vm);
 /* Fails unless there are `count` values, none of them a MARK, on top of the stack. */
 bool pickle_have(struct pickle_vm *vm, size_t count);
 
-/* binary.c: the opcodes of strings, bytes and numbers in binary. */
+/* binary.c: opcodes of strings, bytes and numbers in binary. */
 bool pickle_binary_op(struct pickle_vm *vm, uint8_t op);
 bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
-/* A string of Python 2, whose encoding is not recorded: where it is not UTF-8, it becomes bytes. */
+/* A string of Python 2, whose encoding is not recorded: if it is not UTF-8, it becomes bytes. */
 bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
 
-/* memo_ops.c: the opcodes that write and read the memo. */
+/* memo_ops.c: opcodes that write and read the memo. */
 bool pickle_memo_op(struct pickle_vm *vm, uint8_t op);
 
-/* text.c: the line-based opcodes of protocol 0. Of INST it only pushes the class. */
+/* text.c: the line-based opcodes of protocol 0. For INST it only pushes the class. */
 bool pickle_text_op(struct pickle_vm *vm, uint8_t op);
 /* The line at source->pos without its newline, valid until the next read; consumes both. */
 bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size);
 
-/* build.c: opcodes that put values together. */
+/* build.c: opcodes that build containers and objects. */
 bool pickle_build_op(struct pickle_vm *vm, uint8_t op);
 /* Pushes a new, empty container, with its role if it has one. */
 bool pickle_push_container(struct pickle_vm *vm, enum node_kind kind);
 
-/* object.c: those of them that call and change instances. */
+/* object.c: opcodes that call, and modify instances. */
 bool pickle_object_op(struct pickle_vm *vm, uint8_t op);
-/* Whether only Python would know what it is, by importing or calling something. */
+/* True if only Python could determine the value, by importing or calling something. */
 bool pickle_is_opaque(const struct pickle_vm *vm, value v);
-/* The node in a part of an instance, made where there is none yet. */
+/* The node in a part of an instance; created if it does not exist. */
 bool pickle_object_part(struct pickle_vm *vm, value object, enum object_part part,
                         enum node_kind kind, value *v);
 
-/* patterns.c: whole events by the pattern of their bytes. */
-void patterns_clear(struct pickle_vm *vm); /* forgets them all */
+/* patterns.c: recognises whole events by byte patterns. */
+void patterns_clear(struct pickle_vm *vm); /* removes all patterns */
 void patterns_release(struct pickle_vm *vm);
 
-/* roles.c: which containers a snapshot consists of, and what happens to their items. */
-/* The role of a list or dict about to be pushed, from where it will go. */
+/* roles.c: the containers of a snapshot, and the conversion of their items. */
+/* The role of a list or dict about to be pushed, derived from the stack. */
 enum node_role pickle_role_here(const struct pickle_vm *vm, bool is_dict);
 bool pickle_role_taken(struct pickle_vm *vm, value v, enum node_role role);
-/* Turns the stack's values from `first` on, appended to `container`, into rows. */
+/* Converts the stack's values from `first` on, appended to `container`, to rows. */
 bool pickle_emit_items(struct pickle_vm *vm, value container, size_t first);
-/* What is left to do at the end, when the whole pickle is `root`. */
+/* Completes the decoding, when the whole pickle is `root`. */
 bool pickle_emit_result(struct pickle_vm *vm, value root, bool *list_only);
-/* Makes rows of what lies unsettled on the stack for the open trace. */
+/* Converts the unsettled values on the stack to rows of the open trace. */
 bool pickle_settle(struct pickle_vm *vm);
 
-/* Whether a value pushed now becomes an event of the open trace. */
+/* True if a value pushed now becomes an event of the open trace. */
 static inline bool pickle_in_trace(const struct pickle_vm *vm)
 {
     if (vm->open_trace == VALUE_UNSET || vm->depth == 0)
@@ -157,14 +157,14 @@ static inline bool pickle_in_trace(const struct pickle_vm *vm)
             vm->stack[vm->marks[vm->mark_count - 1] - 1] == vm->open_trace);
 }
 
-/* hot.c: consumes as many events in their usual form as follow at source->pos, which is at
- * an EMPTY_DICT that would go into a trace. `*consumed` false: none; the machine must take this one
- * itself. */
+/* hot.c: reads all consecutive events in their usual form at source->pos, which is at an EMPTY_DICT
+ * that would go into a trace. If there is none, `*consumed` is false, and the machine must read the
+ * event. */
 bool pickle_hot_events(struct pickle_vm *vm, bool *consumed);
-/* The same for one list of frames, at its EMPTY_LIST. */
+/* Reads one list of frames, at its EMPTY_LIST, in the same way. */
 bool pickle_hot_stack(struct pickle_vm *vm, bool *consumed, value *v);
 
-/* snapshot.c: the protocol, 0 or 1, of a pickle that does not say, by its first opcode. */
+/* snapshot.c: the protocol, 0 or 1, by the first opcode of a pickle that does not record it. */
 int pickle_protocol_of_first(uint8_t op);
 
 #endif

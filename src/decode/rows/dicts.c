@@ -1,7 +1,7 @@
-/* Dicts that become rows: events, segments, blocks and annotations. */
+/* Converts dicts to rows: events, segments, blocks and annotations. */
 #include "decode/rows/reader.h"
 
-#define SHARED_MAX 16 /* items of a container that may stand in several places */
+#define SHARED_MAX 16 /* maximum items of a container that may occur in several places */
 
 bool rows_use(struct row_reader *rows, const char *what, value v, size_t count)
 {
@@ -146,9 +146,9 @@ static bool segment_blocks(struct row_reader *rows, value v, struct segment_row 
     return true;
 }
 
-/* A segment's blocks are read last, as those without an address need the segment's. */
+/* A segment's blocks are read last, since blocks without an address need the segment's. */
 struct segment_draft {
-    struct segment_row row; /* first: the fields' offsets are in it */
+    struct segment_row row; /* must be first: the fields' offsets refer to it */
     value blocks;
 };
 

@@ -1,21 +1,21 @@
-/* Makes the rows of a snapshot out of inert values, whichever format those were read from.
+/* Converts inert values, read from any format, to the rows of a snapshot.
  *
- * A decoder that has a whole value hands it to rows_segment() and its like. The pickle machine also
- * reads the usual events and frames straight from the bytes, and uses the same vocabulary for it.
- * Values that became a frame, a stack or an event are marked, so that the next reference to them
- * costs nothing. Functions return false with rows->err filled. */
+ * A decoder that has a whole value passes it to rows_segment() and similar functions. The pickle
+ * machine also reads the usual events and frames directly from the bytes, with the same vocabulary.
+ * Values that became a frame, a stack or an event are marked, so that further references to them
+ * cost nothing. Functions return false with rows->err filled. */
 #ifndef MEMSNAP_DECODE_ROWS_READER_H
 #define MEMSNAP_DECODE_ROWS_READER_H
 
 #include "decode/core/snapshot_fields.h"
 #include "decode/core/value.h"
 
-/* What strings mean in a snapshot, by their ids. */
+/* The meaning of strings in a snapshot, by string id. */
 struct row_words {
-    uint8_t (*field)[8]; /* for each string and enum row_kind: the field of that name; NO_FIELD */
+    uint8_t (*field)[8]; /* for each string and enum row_kind: the field with that name; NO_FIELD */
     uint8_t *action;     /* enum action */
-    uint8_t *told;       /* a bit per enum row_kind: this unknown key was announced; grows */
-    size_t size;         /* of field and action: ids from here on are neither */
+    uint8_t *told; /* a bit per enum row_kind for which this unknown key was reported; grows */
+    size_t size;   /* size of field and action: greater ids have no meaning */
     size_t told_size;
     size_t field_capacity, action_capacity, told_capacity;
 };
@@ -27,7 +27,7 @@ struct row_reader {
     const struct row_sink *sink;
     struct budget *budget;
     struct error *err;
-    uint64_t offset;      /* of what is being read, for errors */
+    uint64_t offset;      /* of the value being read, for errors */
     uint64_t event_count; /* events handed to the sink */
     struct row_words words;
     struct block_row *blocks; /* of the segment being read */
@@ -36,11 +36,11 @@ struct row_reader {
     size_t frame_capacity;
 };
 
-/* words.c: fills the vocabulary; the members above it are set. */
+/* words.c: fills the vocabulary; the members above it must be set. */
 bool rows_begin(struct row_reader *rows);
 void rows_release(struct row_reader *rows);
 
-/* The field of a dict of that kind that has this key; NO_FIELD if there is none. */
+/* The field with this key in a dict of that kind; NO_FIELD if there is none. */
 static inline unsigned rows_field(const struct row_reader *rows, enum row_kind kind, value key)
 {
     uint32_t id = value_payload(key);
@@ -57,39 +57,39 @@ static inline void rows_event_action(const struct row_reader *rows, struct event
     event->seen |= EVENT_SEEN(EVENT_ACTION);
 }
 
-/* Tells the sink once about a key that memsnap does not know. */
+/* Reports a key unknown to memsnap to the sink, once. */
 bool rows_unknown_key(struct row_reader *rows, enum row_kind kind, value key);
 
 bool rows_fail(struct row_reader *rows, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* "expected EXPECTED, found ...": always false. */
+/* Reports "expected EXPECTED, found ...". Returns false. */
 bool rows_expected(struct row_reader *rows, const char *expected, value found);
 
 /* values.c: single values. */
 bool rows_frame(struct row_reader *rows, value v, frame_id *id);
 bool rows_stack(struct row_reader *rows, const struct field *field, value v, stack_id *id);
-/* Stores a value that is not None in a field that is not FIELD_OTHER. */
+/* Stores a value other than None in a field that is not FIELD_OTHER. */
 bool rows_store(struct row_reader *rows, const struct field *field, void *row, value v);
 
 /* dicts.c: reads a dict of that kind. None stands for an absent value; the last of equal keys
- * counts. `*seen` has 1 << index of each field that is there. `other` reads what is FIELD_OTHER. */
+ * counts. `*seen` has 1 << index of each field found. `other` reads the fields of FIELD_OTHER. */
 bool rows_dict(struct row_reader *rows, enum row_kind kind, value v, void *row, uint32_t *seen,
                bool (*other)(struct row_reader *rows, unsigned field, void *row, value v));
-/* A container of `count` items is about to be turned into rows: STATUS_LIMIT where it was before,
- * for what a file refers to a million times must not be read a million times. Small ones may be
- * shared. */
+/* Called before a container of `count` items is converted to rows. STATUS_LIMIT for the second
+ * conversion of a large container, so that many references to one container do not multiply the
+ * work. Small ones may be shared. */
 bool rows_use(struct row_reader *rows, const char *what, value v, size_t count);
 
-/* The rows; each goes to the sink. */
+/* These hand each row to the sink. */
 bool rows_segment(struct row_reader *rows, value v);
 bool rows_annotation(struct row_reader *rows, value v);
 bool rows_settings(struct row_reader *rows, value v);
-/* An event that is still a value, or one that was seen before; `*v` is what stands for it from now
- * on. */
+/* Hands out an event that is still a value, or was handed out before; `*v` becomes its replacement.
+ */
 bool rows_event(struct row_reader *rows, uint32_t device, value *v);
-/* Stores one field of an event, whatever its value. */
+/* Stores one field of an event, with any value. */
 bool rows_event_field(struct row_reader *rows, struct event_draft *event, unsigned field, value v);
-/* Hands a draft to the sink; `*v` is what stands for the event from now on. */
+/* Hands a draft to the sink; `*v` becomes the value that represents the event. */
 bool rows_event_end(struct row_reader *rows, struct event_draft *event, uint32_t device, value *v);
 
 #endif

@@ -1,26 +1,27 @@
-/* allocator_settings: a dict of scalars and dicts, flattened to text. */
+/* Flattens allocator_settings, a dict of scalars and dicts, to text. */
 #include <inttypes.h>
 
 #include "decode/core/pytext.h"
 #include "decode/rows/reader.h"
 
-/* torch writes two levels and some thirty leaves; shared containers must not multiply. */
+/* torch writes two levels and about thirty leaves. The limits prevent shared containers from
+ * multiplying. */
 #define SETTINGS_DEPTH 16
 #define SETTINGS_MAX   65536
 #define TEXT_MAX       65536
-#define ALL_TEXT_MAX   ((size_t)16 << 20) /* names and values together */
+#define ALL_TEXT_MAX   ((size_t)16 << 20) /* limit for names and values together */
 
 struct settings {
     struct row_reader *rows;
     struct buffer key; /* path of the dict being read, with a dot at its end */
     struct buffer text;
-    size_t count;     /* of dict items met */
+    size_t count;     /* dict items read */
     size_t text_size; /* of names and values so far */
 };
 
 static void add_value(struct settings *settings, value v, unsigned depth, bool quoted);
 
-/* The items of a list, or with `per` 2 the keys and values of a dict. */
+/* Adds the items of a list or, with `per` 2, the keys and values of a dict. */
 static void add_items(struct settings *settings, const value *items, size_t count, size_t per,
                       unsigned depth)
 {
@@ -41,7 +42,8 @@ static void add_items(struct settings *settings, const value *items, size_t coun
     buffer_putc(&settings->text, per == 2 ? '}' : ']');
 }
 
-/* As Python prints it; tuples as lists, so that JSON and pickle read alike. */
+/* Formats a value as Python prints it, but tuples as lists, so that JSON and pickle give the same
+ * text. */
 static void add_value(struct settings *settings, value v, unsigned depth, bool quoted)
 {
     struct row_reader *rows = settings->rows;

@@ -1,7 +1,7 @@
-/* Single values: numbers, strings, frames, stacks and pool ids. */
+/* Reads single values: numbers, strings, frames, stacks and pool ids. */
 #include "decode/rows/reader.h"
 
-/* A value that became a frame or a stack: by its tag, or by the kind of its node. */
+/* True for a value that was converted to a frame or a stack, by its tag or the kind of its node. */
 static bool known(const struct row_reader *rows, value v, enum value_tag tag, enum node_kind kind,
                   uint32_t *id)
 {

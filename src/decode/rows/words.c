@@ -27,7 +27,7 @@ static bool intern(struct row_reader *rows, struct text text, string_id *id)
     return symbols_string(rows->values->symbols, text.bytes, text.size, id, rows->err);
 }
 
-/* Interns all names, so that their ids are below a bound that the tables can have as their size. */
+/* Interns all names first, so that their ids are small and the tables can be indexed by id. */
 static bool intern_all(struct row_reader *rows)
 {
     string_id id;
