@@ -1,15 +1,16 @@
-/* Times every back end that works here on one problem, or several equal ones:
+/* Times every available back end on one problem, or on several equal ones:
  *
  *   bench/backends [LAYERS [SLOTS [COUNT]]]
  *
- * first    the first solve: a device's start-up, and the compiler's time for OpenCL, included
- * again    the same once more
- * kernels  of it, the device's own computing
- * fetch    of it, the tables' way back
- * rate     additions and minima a second, in the kernels, or in all where there is no device
+ * first    the first solve, including a device's start-up and OpenCL's compilation
+ * again    a second solve
+ * kernels  part of it: computation on the device
+ * fetch    part of it: copying the tables back
+ * rate     additions and minima per second, in the kernels, or overall without a device
  *
- * The floor is what an H200 could do at best: 132 multiprocessors, 64 additions and minima a clock
- * in each, 1.98 GHz; every entry written to memory at 4.8 TB/s, and brought back over PCIe 5. */
+ * The floor is the best possible time on an H200: 132 multiprocessors with 64 additions and minima
+ * per clock each, at 1.98 GHz; every entry written to memory at 4.8 TB/s, and copied back over PCIe
+ * 5. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -27,7 +28,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Layers that differ a little, so that plans are not trivial. */
+/* Layers that differ slightly, so that plans are not trivial. */
 static void fill(struct cost_problem *problem, int32_t layers, int32_t slots)
 {
     size_t room = (size_t)layers + 1;

@@ -1,4 +1,4 @@
-/* What solvers are timed with. */
+/* Input and clock shared by the solver benchmarks. */
 #ifndef BENCH_CHAIN_H
 #define BENCH_CHAIN_H
 
@@ -7,7 +7,7 @@
 
 #include "solve/cost/cost_table.h"
 
-/* Of CPU time, by the process clock. */
+/* Seconds of CPU time of the process. */
 static inline double bench_seconds(void)
 {
     struct timespec time;
@@ -15,8 +15,8 @@ static inline double bench_seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* A chain of random sizes and times. Running forward and backward takes a layer the same memory,
- * for a published solver takes the one for the other. */
+/* A chain of random sizes and times. A layer takes the same memory forward and backward, because
+ * the published solver does not distinguish the two. */
 static inline void bench_chain(struct cost_problem *problem, int32_t layers, int32_t slots)
 {
     size_t n = (size_t)layers;

@@ -1,6 +1,6 @@
 """Writes a snapshot as PyTorch's C++ pickler (torch/csrc/jit/serialization/pickler.cpp) lays it out.
 
-What differs from CPython's pickles, and what is assumed here:
+Differences from CPython's pickles, and assumptions:
   * protocol 2; a dict is `}` `(` pairs `u`, a list `]` `(` items `e` however long, empty ones included;
   * BINPUT or LONG_BINPUT follows a container once it is filled. The C++ pickler gives one to each container that
     has a second owner. Here that is every container but an event without `frames`, which is so of a snapshot:
@@ -31,7 +31,7 @@ def numbered(short, long, number):
 
 
 class CppPickler:
-    """Objects are told apart by id(), so whatever is written has to stay alive until the end."""
+    """Objects are identified by id(), so every written object must stay alive until the end."""
 
     def __init__(self, file):
         self.file = file
@@ -58,7 +58,7 @@ class CppPickler:
         self.parts, self.held = [], 0
 
     def put(self):
-        """Numbers what was just written; returns the bytes that fetch it."""
+        """Memoizes the last value; returns the bytes that fetch it."""
         number = self.next_number
         self.next_number += 1
         self.emit(numbered(b"q", b"r", number))
@@ -128,7 +128,7 @@ class CppPickler:
         self.emit(TUPLE_CODES.get(len(value), b"t"))
 
     def push_stack(self, frames):
-        """A list of frames; the bytes of one that was written before, as another object, are at hand."""
+        """A list of frames. The bytes of an equal list written before are cached."""
         if id(frames) in self.seen or not frames:
             self.push(frames)
             return

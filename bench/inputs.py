@@ -32,7 +32,7 @@ print(max(map(len, data["device_traces"])))
 
 
 def closed_events(trace):
-    """The events of the allocations that the trace both opens and closes, in order."""
+    """The events of the allocations that are both made and freed in the trace, in order."""
     open_at, closed = {}, set()
     for index, event in enumerate(trace):
         action = event["action"]
@@ -46,7 +46,7 @@ def closed_events(trace):
 
 
 class Capture:
-    """A snapshot, and the longest of its traces at any length."""
+    """A snapshot whose longest trace can be extended to any length."""
 
     def __init__(self, path):
         raw = path.read_bytes()
@@ -61,7 +61,7 @@ class Capture:
         self.period = self.trace[-1]["time_us"] - self.trace[0]["time_us"] + 1000 if self.timed else 0
 
     def events(self, tiles):
-        """The trace, then its closed allocations tiles - 1 times more: every event and every stack an object anew."""
+        """The trace, then its freed allocations tiles - 1 more times. Every event and stack is a new object."""
         yield from self.trace
         for repeat in range(1, tiles):
             shift = repeat * self.period
@@ -78,7 +78,7 @@ class Capture:
         return dict(self.data, device_traces=traces)
 
     def tiles_for(self, target, size_of):
-        """How many tiles make a file of about so many bytes; size_of(tiles) is exact."""
+        """The number of tiles for a file of about this size; size_of(tiles) is exact."""
         first, second, third = (size_of(tiles) for tiles in (1, 2, 3))
         return max(1, 2 + round((target - second) / max(1, third - second))) if target > first else 1
 
@@ -87,13 +87,13 @@ class Capture:
 
 
 def fresh_strings(events):
-    """An equal string of its own in each event, which pickle therefore writes each time."""
+    """Gives each event its own copy of a string, so that pickle writes it each time."""
     for event in events:
         yield dict(event, compile_context="".join(("N", "/A")))
 
 
 def distinct_stacks(events, pool):
-    """No two stacks alike: three frames spell the event's number in base len(pool)."""
+    """Makes all stacks distinct: three frames encode the event's number in base len(pool)."""
     for index, event in enumerate(events):
         frames = list(event.get("frames", ()))
         frames += pool[:max(0, 3 - len(frames))]
@@ -120,7 +120,7 @@ def write_cpp(data, file):
 
 
 def write_json(data, file):
-    """The bytes of json.dump(data, file), an event at a time and so with the fast encoder."""
+    """The bytes of json.dump(data, file), encoded event by event to use the fast encoder."""
     between = b"{"
     for key, value in data.items():
         file.write(between + json.dumps(key).encode() + b": ")
@@ -137,7 +137,7 @@ def json_trace(trace):
 
 
 class Folder:
-    """OUTDIR: which files are there, and the note of what they hold."""
+    """OUTDIR: its files, and a record of their content."""
 
     def __init__(self, path, capture):
         self.path, self.note_path = path, path / "inputs.json"
@@ -153,7 +153,7 @@ class Folder:
         return [name for name in names if name not in self.note["files"] or not (self.path / name).exists()]
 
     def make(self, name, write, events, tiles, check=True):
-        """Writes the file under another name first, so that one of the right name is always whole."""
+        """Writes to a temporary name first, so that a file with the final name is always complete."""
         part = self.path / (name + ".part")
         print(f"making {name}", file=sys.stderr, flush=True)
         with open(part, "wb") as file:

@@ -1,4 +1,4 @@
-"""Captures whose allocations carry a label, what memsnap gets to see of them, and how well it does.
+"""Captures with labelled allocations, the input that memsnap gets from them, and its score.
 
 Every allocation weighs its bytes times its lifetime in the trace, in microseconds; one that lived before the trace
 counts from the first event, one that outlives it up to the last. An allocation without a label weighs nothing.
@@ -35,7 +35,7 @@ class Allocation:
 @dataclass
 class Score:
     correct: int         # byte-microseconds, as all of these
-    recomputed: int      # of what is not correct: computed again, and called an activation
+    recomputed: int      # incorrect, but recomputed and labelled as activation
     labelled: int
     unlabelled: int
     confusion: dict      # (label, memsnap's category) -> weight
@@ -59,7 +59,7 @@ def load(path):
 
 
 def only_trace(capture):
-    """(device, events) of the one device that a labelled capture has."""
+    """(device, events) of the only device in a labelled capture."""
     traced = [(device, trace) for device, trace in enumerate(capture["device_traces"]) if trace]
     if len(traced) != 1:
         raise ValueError(f"{len(traced)} devices have a trace, not one")
@@ -67,13 +67,13 @@ def only_trace(capture):
 
 
 def is_recomputation(frames):
-    """torch.utils.checkpoint computes a piece of the forward pass again."""
+    """True if torch.utils.checkpoint is recomputing a part of the forward pass."""
     return any(frame["filename"].endswith("torch/utils/checkpoint.py") and frame["name"] in ("recompute_fn", "backward")
                for frame in frames)
 
 
 def truth(capture):
-    """Every allocation: those from before the trace, then by birth."""
+    """All allocations: those from before the trace, then in order of allocation."""
     device, trace = only_trace(capture)
     live, carried, born = {}, [], []
     for index, event in enumerate(trace):
@@ -155,7 +155,7 @@ def answers(report, device):
 
 
 def score(allocations, answered):
-    """Fails unless memsnap lists exactly the allocations that there are."""
+    """Fails unless memsnap lists exactly the allocations of the capture."""
     expected = {allocation.key: allocation.bytes for allocation in allocations}
     listed = {key: size for key, (size, _) in answered.items()}
     if expected != listed:

@@ -1,11 +1,11 @@
-/* Times a published solver of cost tables, for bench/solve, which compiles this with PUBLISHED the
- * name of its file: ckpt_solver_rotor.c of ColossalAI, made for the paper that
- * solve/cost/cost_table.h names.
+/* Times a published solver of cost tables, for bench/solve, which defines PUBLISHED as the name of
+ * its file: ckpt_solver_rotor.c of ColossalAI, written for the paper named in
+ * solve/cost/cost_table.h.
  *
- *   published L M      seconds of CPU time, and the cost of the whole chain with all memory
+ *   published L M      prints seconds of CPU time, and the cost of the whole chain with all memory
  *
- * That file counts the first time that a layer runs, which bench/solver does not: it is taken off.
- */
+ * That solver includes the first run of each layer in the cost; bench/solver does not, so it is
+ * subtracted. */
 #include PUBLISHED
 
 #include <stdio.h>

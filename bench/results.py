@@ -1,4 +1,4 @@
-"""Turns what `run` measured into Markdown."""
+"""Formats the measurements of `run` as Markdown."""
 import platform
 import subprocess
 from pathlib import Path
@@ -18,7 +18,7 @@ def first_line(argv):
 
 
 class Environment:
-    """Where and with what the measuring was done; no names of hosts and no paths."""
+    """Describes the machine and the programs, without host names and paths."""
 
     def __init__(self, program, capture, rounds, floor, load_before, date):
         self.capture, self.rounds, self.floor = capture, rounds, floor
@@ -46,12 +46,12 @@ def megabytes(count):
 
 
 def resident(sample, floor):
-    """What lies below the measuring process's own size cannot be seen."""
+    """Memory below the measuring process's own size cannot be measured."""
     return f"{sample['resident'] / MB:.1f}" if sample["resident"] > 1.05 * floor else f"< {floor / MB:.0f}"
 
 
 def judge(row):
-    """(what was asked, what was measured, met or not) for each goal of an input."""
+    """(goal, measurement, whether met) for each goal of an input."""
     goals, own, best = row["goals"], row["memsnap"], row["best"]
     for rival in row["rivals"] if "speedup" in goals else ():
         speedup = rival["median"] / own["median"]

@@ -1,14 +1,13 @@
-/* Times solvers, for bench/solve. A line a run, separated by tabs.
+/* Times solvers, for bench/solve. Prints one line for each run, separated by tabs.
  *
  *   bench/solver rotor L M ROUNDS [RIVAL_ROUNDS]
  *       L, M, what, threads, least and median seconds of CPU time, additions and minima done in
  *       splits and in bounds, those of all splits (millions), and the cost with all memory
  *   bench/solver sum K ROUNDS <SIZES        seconds, the measure, the cuts
  *
- * The rival of cost tables is the layout of the published implementation, m outermost, written
- * anew, in memory on huge pages as ours is; it and ours take turns. CPU time rather than time on
- * the clock, for the machine may be busy; so two threads show what they cost, not what they save.
- */
+ * The rival of cost tables is a new implementation of the published layout, m outermost, in memory
+ * on huge pages like ours; the two alternate. CPU time is used because the machine may be busy, so
+ * results with two threads show their cost, not the time they save. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +22,8 @@
 #define MOST_ROUNDS   64
 #define MOST_VARIANTS 4
 
-/* opt[m][i][j], in double, with the sum of forward times, as the algorithm is published; the
- * decisions are kept beside it. */
+/* opt[m][i][j], in double, with the sum of forward times, as in the published algorithm; the
+ * decisions are stored beside it. */
 struct rival {
     const struct cost_problem *p;
     size_t n;
@@ -80,7 +79,7 @@ static void rival_run(const struct rival *r)
     }
 }
 
-/* One who computes cost tables, and what came of it. */
+/* An implementation that computes cost tables, and its results. */
 struct runner {
     const struct cpu_variant *variant; /* NULL: the rival */
     unsigned threads;
@@ -90,8 +89,8 @@ struct runner {
     struct cpu_work work;
 };
 
-/* Memory is kept from one round to the next, as memsnap keeps it from one budget to the next: what
- * the system takes to hand out pages is in the first round of each alone. */
+/* Memory is kept from one round to the next, as memsnap keeps it from one budget to the next: the
+ * time to get pages from the system is only in the first round of each runner. */
 struct kept {
     struct rival rival;
     struct cost_table table;

@@ -1,6 +1,6 @@
-/* As much of CPython's interface as the published solver of cost tables uses, so that its file
- * compiles as it is, without Python. Its chain is a bench_chain(), and the Python objects that it
- * makes of the table cost nothing: of all numbers only the last cost is kept. */
+/* The part of CPython's interface that the published solver of cost tables uses, so that its file
+ * compiles unchanged, without Python. Its chain is a bench_chain(). The Python objects that it
+ * makes of the table cost nothing: only the last cost is kept. */
 #ifndef BENCH_PUBLISHED_PYTHON_H
 #define BENCH_PUBLISHED_PYTHON_H
 
@@ -14,17 +14,17 @@
 
 typedef ptrdiff_t Py_ssize_t;
 
-/* A sequence, one of its items, or something that nobody looks at. */
+/* A sequence, one of its items, or an object that is never read. */
 typedef struct PyObject {
     const int32_t *numbers;
-    Py_ssize_t before, count; /* zeros before the numbers; items in all */
+    Py_ssize_t before, count; /* number of zeros before the numbers; total number of items */
     int32_t item;
 } PyObject;
 
 static PyObject something;
 static const struct cost_problem *published_problem;
 static double published_cost;    /* of the whole chain with all memory */
-static int64_t published_before; /* costs until then */
+static int64_t published_before; /* number of costs before that one */
 
 #define Py_True           (&something)
 #define Py_False          (&something)
@@ -39,7 +39,7 @@ static inline int PyArg_ParseTuple(PyObject *arguments, const char *format, PyOb
     return 1;
 }
 
-/* The published chain counts what a layer keeps from 1. */
+/* In the published chain, the sizes that a layer keeps are indexed from 1. */
 static inline PyObject *PyObject_GetAttrString(PyObject *chain, const char *name)
 {
     static PyObject sequence;
@@ -84,7 +84,7 @@ static inline double PyFloat_AsDouble(const PyObject *item)
     return item->item;
 }
 
-/* Its last layer is one behind ours. */
+/* The published chain has one layer fewer than ours. */
 static inline Py_ssize_t PyObject_Length(const PyObject *chain)
 {
     (void)chain;
