@@ -74,7 +74,7 @@ static void check_problem(const struct cpu_variant *variant, const struct cost_p
     ck_assert_uint_eq(budget.used, 0);
 }
 
-/* Sizes around those of strips, blocks and spans, threads that outnumber the strips, and times up
+/* Checks sizes near multiples of strips, blocks and spans, more threads than strips, and times up
  * to `time`. */
 static void check_variant(const struct cpu_variant *variant, struct chance *chance, int32_t layers,
                           int32_t slots, int32_t time, unsigned threads)
@@ -97,7 +97,8 @@ START_TEST(every_cpu_variant_gives_the_table_of_the_reference)
             check_variant(&cpu_variants[k], &chance, 90, 47 + (int32_t)threads, 1000, threads);
             check_variant(&cpu_variants[k], &chance, 128, 100, 1000, threads);
         }
-        /* As large as values get: bounds must not overflow. And so small that many are equal. */
+        /* Values as large as possible, so that bounds could overflow, and values so small that many
+         * are equal. */
         for (int32_t layers = 30; layers < 90; layers += 3) {
             int32_t most = COST_INFINITE / layers / layers - 1;
             check_variant(&cpu_variants[k], &chance, layers, layers * 3, most, 1);
@@ -107,9 +108,9 @@ START_TEST(every_cpu_variant_gives_the_table_of_the_reference)
 }
 END_TEST
 
-/* Chains whose bounds are as tight, as loose or as far apart as they get: nothing costs anything,
- * all layers are alike, tensors take no slot or more than there are, one layer has all the time, or
- * as much as the check lets pass. */
+/* Chains whose bounds are extremely tight, loose or far apart: all costs are zero, all layers are
+ * equal, tensors take no slot or more slots than there are, one layer has all the time, or as much
+ * as the check accepts. */
 START_TEST(every_cpu_variant_gives_the_table_of_extreme_chains)
 {
     static struct random_problem random;
@@ -121,7 +122,7 @@ START_TEST(every_cpu_variant_gives_the_table_of_extreme_chains)
             int32_t most = COST_INFINITE / layers / layers - 1;
             int32_t time = (const int32_t[]){0, 1, most}[round / 12];
             random_problem_fill(&random, &chance, layers, chance_in(&chance, 100, 200), size, time);
-            for (int32_t i = 0; i < layers && round % 12 >= 6; i++) { /* all alike */
+            for (int32_t i = 0; i < layers && round % 12 >= 6; i++) { /* all layers are equal */
                 random.x[i + 1] = random.x[0];
                 random.xbar[i] = random.x[0] + (size > 0);
                 random.ftmp[i] = random.btmp[i] = random.ftmp[0];
@@ -166,7 +167,7 @@ START_TEST(a_batch_beyond_the_budget_leaves_nothing)
 }
 END_TEST
 
-/* Threads need memory of their own: where it is short, fewer of them fill the same table. */
+/* Each thread needs its own memory: if it is short, fewer threads fill the same table. */
 START_TEST(memory_for_one_thread_is_enough)
 {
     static struct random_problem random;

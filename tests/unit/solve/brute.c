@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is in memory: the gradient x[left], for the layers from `left` on are done, and, until the
- * backward of layer i, those inputs x[i] (bit i of `inputs`) and that xbar[i] (bit i of `all`)
- * that were once stored. x[0] always is. */
+/* The tensors in memory: the gradient x[left], since the layers from `left` on are done, and, until
+ * the backward of layer i, every input x[i] (bit i of `inputs`) and xbar[i] (bit i of `all`) that
+ * was stored. x[0] is always in memory. */
 struct holding {
     unsigned left, inputs, all;
 };
@@ -13,7 +13,7 @@ struct holding {
 struct search {
     const struct cost_problem *p;
     int32_t slots;
-    int32_t *known; /* a holding each: least time to the end, -1 not known */
+    int32_t *known; /* for each holding: least time to the end, -1 if not known */
 };
 
 static int32_t held(const struct search *search, struct holding now)
@@ -26,7 +26,7 @@ static int32_t held(const struct search *search, struct holding now)
     return sum;
 }
 
-/* x[i] is there, by itself or as a part of xbar[i-1]. */
+/* True if x[i] is in memory, on its own or as a part of xbar[i-1]. */
 static bool has_input(struct holding now, unsigned i)
 {
     return i == 0 || now.inputs >> i & 1 || now.all >> (i - 1) & 1;
@@ -41,7 +41,7 @@ static void consider(struct search *search, int32_t *best, int32_t time, struct 
         *best = time + rest;
 }
 
-/* Runs forward from the last input there is, keeping nothing but x[to]. */
+/* Runs forward from the last input in memory, and keeps only x[to]. */
 static void store_input(struct search *search, struct holding now, unsigned to, int32_t *best)
 {
     const struct cost_problem *p = search->p;

@@ -23,10 +23,10 @@ struct chain random_chain(struct chance *chance, size_t layers, int32_t size, in
 
 #define MOST 16
 
-/* Memory as named quantities, added up anew at every step. */
+/* Memory as named quantities, which are summed again at every step. */
 struct account {
     const struct chain *chain;
-    bool kept[MOST], stored[MOST + 1]; /* xbar of a layer; an input by itself */
+    bool kept[MOST], stored[MOST + 1]; /* xbar of a layer; a separate input */
     int64_t peak;
 };
 
@@ -59,7 +59,7 @@ static void go_forward(struct account *account, unsigned cuts, unsigned wrapped)
     const struct chain *c = account->chain;
     for (size_t i = 0; i < c->layers; i++) {
         bool inside = !begins(c, cuts, i) && is_wrapped(cuts, wrapped, i);
-        int64_t input = inside ? c->x[i] : 0; /* else it is counted as stored or kept */
+        int64_t input = inside ? c->x[i] : 0; /* otherwise it is counted as stored or kept */
         if (is_wrapped(cuts, wrapped, i)) {
             note(account, input + c->x[i + 1] + c->ftmp[i]);
             account->stored[i + 1] = begins(c, cuts, i + 1) && i + 1 < c->layers;

@@ -1,4 +1,4 @@
-/* Random numbers that are the same everywhere (SplitMix64). */
+/* Random numbers that are the same on every machine (SplitMix64). */
 #ifndef MEMSNAP_TESTS_UNIT_SOLVE_CHANCE_H
 #define MEMSNAP_TESTS_UNIT_SOLVE_CHANCE_H
 
@@ -16,7 +16,7 @@ static inline uint64_t chance_next(struct chance *chance)
     return z ^ z >> 31;
 }
 
-/* From low to high, both included. */
+/* From low to high, inclusive. */
 static inline int32_t chance_in(struct chance *chance, int32_t low, int32_t high)
 {
     return low + (int32_t)(chance_next(chance) % (uint64_t)(high - low + 1));

@@ -84,7 +84,7 @@ START_TEST(a_table_beyond_the_budget_is_refused)
 }
 END_TEST
 
-/* The problem with one value changed is refused with this status. */
+/* Checks that the problem with one changed value is rejected with this status. */
 static void check_refused(int32_t *value, int32_t to, enum status status,
                           const struct cost_problem *problem)
 {
@@ -116,7 +116,7 @@ START_TEST(problems_beyond_the_contract_are_refused)
 }
 END_TEST
 
-/* The whole last column's first row: every amount of memory. */
+/* Checks the first row of the last column for every amount of memory. */
 static void check_against_brute(struct chance *chance, int32_t layers)
 {
     struct random_problem random;

@@ -6,7 +6,7 @@
 
 static struct budget budget = {.limit = 1 << 20};
 
-/* Blocks of a ResNet, a BERT, Sequentials in one another, and names that make little sense. */
+/* Blocks of a ResNet, a BERT, nested Sequentials, and unusual names. */
 static const struct {
     const char *name, *block;
 } names[] = {

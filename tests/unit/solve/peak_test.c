@@ -7,7 +7,7 @@
 
 static struct budget budget = {.limit = 1 << 30};
 
-/* The least peak of all placements, by count of segments or by time. */
+/* The least peak over all placements, by number of segments or by time. */
 struct wanted {
     int64_t by_count[12], least;
     struct {
@@ -47,7 +47,7 @@ static void bits_of(const struct placement *placement, unsigned *cuts, unsigned 
     }
 }
 
-/* What the placement promises is so by the test's own account and by replay. */
+/* Checks the values of a placement by the test's own account and by replay. */
 static void check_placement(const struct chain *chain, const struct placement *placement,
                             int64_t peak, int64_t time)
 {
@@ -84,7 +84,8 @@ static int64_t least_time(const struct wanted *wanted, int64_t bytes)
     return time;
 }
 
-/* Every point is attained, is the best for its memory, and none is missing below. */
+/* Checks that every point is attained and is the best for its memory, and that no point is missing.
+ */
 static void check_front(const struct chain *chain, const struct wanted *wanted)
 {
     struct front front;
@@ -130,7 +131,7 @@ START_TEST(placements_are_the_best_of_all)
 }
 END_TEST
 
-/* Of n layers at most n - 1 are followed by a choice within a slot. */
+/* In a placement of n layers at most n - 1 choices lose up to a slot each. */
 static void check_rounded_front(const struct chain *chain, const struct wanted *wanted)
 {
     int64_t whole = chain_forward_time(chain), slot = whole / FRONT_LEAST_SLOTS + 1;
@@ -176,8 +177,8 @@ START_TEST(fronts_of_any_times_miss_little)
 }
 END_TEST
 
-/* A layer of these takes about as long as a slot, so that many could seem to take no time at all.
- * The shares are a little above the optimum's. */
+/* Each of these layers takes about as long as a slot, so rounding could make many of them seem to
+ * take no time. The shares are a little above the optimum's. */
 START_TEST(short_layers_are_not_for_nothing)
 {
     struct chance chance = {16};
@@ -284,7 +285,7 @@ START_TEST(even_segments_cover_the_chain)
 }
 END_TEST
 
-/* Wherever memory runs out, all of it comes back. */
+/* Checks that all memory is released, wherever memory runs out. */
 START_TEST(comparisons_give_back_what_they_took)
 {
     struct chance chance = {38};

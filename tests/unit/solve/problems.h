@@ -10,7 +10,7 @@
 struct random_problem {
     int32_t x[MOST_LAYERS + 1], xbar[MOST_LAYERS], ftmp[MOST_LAYERS], btmp[MOST_LAYERS];
     int32_t forward[MOST_LAYERS];
-    struct cost_problem problem; /* refers to the arrays: not to be copied */
+    struct cost_problem problem; /* points to the arrays: must not be copied */
 };
 
 /* Sizes up to `size` slots, times up to `time` units. */

@@ -40,7 +40,7 @@ static struct rotor_plan solve_one(const struct chain *chain, int64_t bytes, siz
     return plan;
 }
 
-/* The plan's figures are those of its own schedule, and keep to the budget. */
+/* Checks that the plan's values match its own schedule, and that it fits the budget. */
 static void check_plan(const struct chain *chain, const struct rotor_plan *plan, int64_t bytes)
 {
     struct replay_outcome outcome;
@@ -78,8 +78,8 @@ START_TEST(plans_are_the_best_of_all_persistent_schedules)
 }
 END_TEST
 
-/* In rounded slots too, a plan fits its budget in bytes; and where one level of checkpoints does,
- * with some room, so does this. */
+/* A plan in rounded slots, too, fits its budget in bytes. If a plan with one level of checkpoints
+ * fits with some room to spare, this one does, too. */
 START_TEST(plans_in_coarse_slots_keep_to_the_budget)
 {
     struct chance chance = {32};
@@ -115,8 +115,8 @@ START_TEST(the_least_plan_is_the_least)
         ck_assert(rotor_least(&chain, &options, &plan, &report, &budget, &err));
         ck_assert(plan.feasible);
         check_plan(&chain, &plan, plan.peak_bytes);
-        /* Replay knows no gradient before the backward pass, so a plan may take less than the
-         * table says; never less than the best of all can, which counts one throughout. */
+        /* Replay has no gradient before the backward pass, so a plan may take less than the table
+         * says, but never less than the optimum, which always includes one. */
         if (plan.peak_bytes > 0) {
             struct rotor_plan below = solve_one(&chain, plan.peak_bytes - 1, 400);
             ck_assert(!below.feasible);
@@ -128,8 +128,8 @@ START_TEST(the_least_plan_is_the_least)
 }
 END_TEST
 
-/* Points take less memory than one level can, none is better than another, and none is faster than
- * the best plan with all of the memory. */
+/* The points take less memory than one level can. No point dominates another, and none is faster
+ * than the best plan with all of the memory. */
 START_TEST(the_nested_front_goes_on_below)
 {
     struct chance chance = {35};
@@ -178,7 +178,7 @@ START_TEST(a_front_beyond_the_budget_is_empty)
 }
 END_TEST
 
-/* A search that is asked for more slots than memory allows takes the most that it does allow. */
+/* Checks that a search with more slots than memory allows uses the largest number allowed. */
 static void check_limited(size_t layers, size_t slots, size_t bytes, enum rotor_limit limit)
 {
     struct chance chance = {38};

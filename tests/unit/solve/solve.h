@@ -1,4 +1,4 @@
-/* The test cases of the solve room, one a file. */
+/* The test cases of the solve room, one for each file. */
 #ifndef MEMSNAP_TESTS_UNIT_SOLVE_SOLVE_H
 #define MEMSNAP_TESTS_UNIT_SOLVE_SOLVE_H
 

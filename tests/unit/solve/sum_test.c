@@ -10,11 +10,11 @@
 
 static struct budget budget = {.limit = 1 << 30};
 
-/* FairScale's visit(pos, remaining), remembered. */
+/* FairScale's visit(pos, remaining), with memoization. */
 struct visit {
     bool known;
     int64_t value;
-    size_t cuts[MOST + 2], count; /* from the last one on */
+    size_t cuts[MOST + 2], count; /* in reverse order */
 };
 
 struct fairscale {
@@ -64,7 +64,7 @@ static void check(const int64_t *sizes, size_t n, size_t checkpoints)
     f.n = n;
     const struct visit *wanted = visit(&f, 0, checkpoints);
     size_t count = wanted->count;
-    bool behind = count > 0 && wanted->cuts[0] == n; /* FairScale's IndexError */
+    bool behind = count > 0 && wanted->cuts[0] == n; /* FairScale raises IndexError here */
     ck_assert(sum_place(sizes, n, checkpoints, &answer, &budget, &err));
     ck_assert_int_eq(answer.max_memory, wanted->value);
     ck_assert_uint_eq(answer.count, count - behind);
