@@ -191,7 +191,7 @@ static bool decode(struct operator_curves *curves, struct source *source, struct
     if (!sniff_encoding(source, &encoding, err))
         return false;
     if (encoding != ENCODING_PICKLE)
-        return error_set(err, STATUS_BAD_INPUT, "memory curves of MemoryTracker, but no pickle");
+        return error_set(err, STATUS_BAD_INPUT, "memory curves of MemoryTracker, but not a pickle");
     curves->protocol = pickle_protocol(source);
     if (!decode_pickle_value(source, curves->symbols, &values, &root, err))
         return false;

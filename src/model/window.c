@@ -127,8 +127,7 @@ bool window_parse(const char *text, struct window *window, struct error *err)
 
     struct window parsed = {{POINT_OPEN, 0}, {POINT_OPEN, 0}};
     if ((from.size && !parse_side(from, &parsed.from)) || (to.size && !parse_side(to, &parsed.to)))
-        return error_set(err, STATUS_USAGE, "in range '%.60s' one side is not %s", text,
-                         POINT_FORMS);
+        return error_set(err, STATUS_USAGE, "range '%.60s': one side is not %s", text, POINT_FORMS);
     if (is_empty(&parsed))
         return error_set(err, STATUS_USAGE,
                          "range '%.60s' is empty: its end is not after its start", text);

@@ -4,7 +4,7 @@
 #include "decode/json/decoder.h"
 #include "decode/json/scan.h"
 
-/* Reserves an entry in `told` for this id. */
+/* Makes room for this id in `told`. */
 static bool reserve_told(struct json_decoder *decoder, string_id id, struct error *err)
 {
     if (id < decoder->told_count)

@@ -147,8 +147,7 @@ static bool verify(const struct planner *planner, struct budget_plan *plan, stru
         return false;
     if (outcome.peak_bytes > plan->peak_bytes || outcome.extra_time != plan->extra_time ||
         outcome.peak_bytes > plan->budget_bytes)
-        return error_set(err, STATUS_IO,
-                         "the plan does not keep its promise: %lld bytes rather than %lld",
+        return error_set(err, STATUS_IO, "the plan needs %lld bytes instead of the %lld planned",
                          (long long)outcome.peak_bytes, (long long)plan->peak_bytes);
     plan->verified = true;
     return true;

@@ -1,19 +1,21 @@
-/* One cost table on the CPU, in COST_PANELS.
+/* Computes one cost table on the CPU, in COST_PANELS.
  *
- * Columns are taken COST_STRIP at a time, ascending, and WAVE_PASS such strips in a pass over the
- * rows before them; of a pass, spans of TILE_SPAN blocks of slots ascending; of such a span, row
- * strips from the diagonal up, for the pass's columns from the left. So what a row strip has in a
- * span is read once for all columns of the pass. A tile of rows and columns needs
- *   - H(i, s-1, m) of its rows and slots, from column strips before: as they lie in the table;
+ * A pass covers up to WAVE_PASS strips of COST_STRIP columns, and all rows before them; passes are
+ * in ascending order. Within a pass, spans of TILE_SPAN blocks of slots are in ascending order.
+ * Within a span, row strips go from the diagonal up, and for each the pass's columns from left to
+ * right. So the data of a row strip in a span is read once for all columns of the pass. A tile of
+ * rows and columns needs
+ *   - H(i, s-1, m) of its rows and slots, from column strips before: read from the table;
  *   - H(s, j, m - x[s]) of its columns, from rows below: kept row by row in a buffer beside the
- *     table, for there slots are shifted by x[s] and may begin anywhere.
- * Of the splits with both in other tiles only those are tried that may be of use
- * (solve/cpu/bounds.h), which is told from the last slots of blocks: they are kept a second time,
- * side by side for neighbouring splits. Those that touch the tile itself are added cell by cell,
- * from its lower left corner on.
+ *     table, because slots there are shifted by x[s] and may begin anywhere.
  *
- * Threads take whole passes. A row strip has to wait only for the tile beside it, in the pass
- * before: a wavefront. */
+ * Of the splits with both terms in other tiles only those that may matter are tried
+ * (solve/cpu/bounds.h). This is decided from the last slots of blocks, of which a second copy is
+ * kept, contiguous for neighbouring splits. Splits that touch the tile itself are added cell by
+ * cell, from its lower left corner on.
+ *
+ * Threads take whole passes. A row strip only has to wait for the tile beside it in the previous
+ * pass: a wavefront. */
 #ifndef MEMSNAP_SOLVE_CPU_WAVE_H
 #define MEMSNAP_SOLVE_CPU_WAVE_H
 

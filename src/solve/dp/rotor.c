@@ -46,7 +46,7 @@ bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count
     return ok;
 }
 
-/* What the least memory is, and what there is below one level of checkpoints. */
+/* The least memory, and the front below one level of checkpoints. */
 
 #define MOST_REFINEMENT 4   /* rounds of the search for the least budget */
 #define ENOUGH_SLOTS    128 /* for any schedule; with fewer, slots are added */

@@ -142,7 +142,7 @@ static bool build_failed(const struct opencl_device *device, const struct opencl
                                            size, log, NULL);
     const char *line = log ? strstr(log, "error") : NULL;
     line = line ? line : log ? log : "";
-    error_set(err, STATUS_IO, "its compiler refuses the kernel: %.*s",
+    error_set(err, STATUS_IO, "its compiler rejects the kernel: %.*s",
               (int)(strcspn(line, "\n") < 150 ? strcspn(line, "\n") : 150), line);
     free(log);
     return false;
