@@ -1,4 +1,4 @@
-/* Finds the command, runs it, closes standard output, returns its status. */
+/* Runs the command named on the command line and exits with its status. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static enum status dispatch(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name) {
-        complain("which command? Try 'memsnap analyze snapshot.pickle', or see 'memsnap help'");
+        complain("missing command; try 'memsnap analyze snapshot.pickle', or see 'memsnap help'");
         return STATUS_USAGE;
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {

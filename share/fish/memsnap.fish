@@ -1,4 +1,4 @@
-# Completion of memsnap for fish. Commands, options and values are asked of the program itself.
+# Completion of memsnap for fish. Commands, options and values come from the program itself.
 
 # The command on the line, or nothing.
 function __memsnap_command
@@ -16,7 +16,7 @@ function __memsnap_is
 end
 
 function __memsnap_load
-    # nothing but memsnap's own before there is a command
+    # only memsnap's own options before the command
     complete -c memsnap -n '__memsnap_is ""' -f -l help -d 'show help'
     complete -c memsnap -n '__memsnap_is ""' -f -l version -d 'show the version'
     complete -c memsnap -n '__memsnap_is help' -f
@@ -35,7 +35,7 @@ function __memsnap_load
                     set -a option -s (string sub -s 2 -- $field[4])
                 end
                 set -l required -r
-                if string match -q -- '[[]*' $field[5] # may be left out
+                if string match -q -- '[[]*' $field[5] # optional
                     set required
                 else if not string match -qr -- 'FILE|DIR' $field[5]
                     set required -x

@@ -14,7 +14,7 @@ enum { OPTION_FORMAT = OPTION_LONG_ONLY };
 
 #define MOST_BACKENDS 8
 
-/* Each in a process of its own: a driver that crashes is one of the answers. */
+/* Asks each in its own process, so that a crashing driver is reported as unavailable. */
 static size_t ask_all(struct backend_row *rows)
 {
     size_t count;
@@ -50,27 +50,27 @@ static enum status run(int argc, char **argv)
         }
         json = strcmp(optarg, "json") == 0;
         if (!json && strcmp(optarg, "text") != 0)
-            return complain_usage("backends: unknown format '%.60s'; there are text and json",
+            return complain_usage("backends: invalid format '%.60s' (expected text or json)",
                                   optarg);
     }
     if (optind < argc)
-        return complain_usage("backends: takes no arguments");
+        return complain_usage("backends: unexpected argument '%.60s'", argv[optind]);
     return list(json);
 }
 
 static const struct option_spec options[] = {
-    {OPTION_FORMAT, "format", "FORMAT", "text, or json for programs"},
+    {OPTION_FORMAT, "format", "FORMAT", "print text (the default) or json"},
     ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 
 const struct command command_backends = {
     .name = "backends",
-    .summary = "what optimal checkpoints can be computed on here: cpu, cuda, opencl",
+    .summary = "list the processors that suggest can compute on",
     .arguments = "[OPTION]...",
-    .about = "Lists what can compute optimal checkpoints on this machine, and why the rest\n"
-             "cannot. All give the same result; which one is a matter of time alone. No GPU is\n"
-             "ever needed.\n",
+    .about = "Lists the processors of this machine that 'memsnap suggest' can compute on, and\n"
+             "why the others are unavailable. All give the same result in different time; the\n"
+             "CPU is always available.\n",
     .examples = "  memsnap backends\n"
                 "  memsnap backends --format json | jq '.backends[] | select(.usable).name'\n",
     .options = options,

@@ -1,4 +1,4 @@
-/* The table of commands, and help on all of them. */
+/* The table of commands, `memsnap help`, and the data for shell completion. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,20 +10,21 @@
 
 enum { OPTION_COMPLETION = OPTION_LONG_ONLY };
 
-/* What `memsnap help` knows besides the commands. */
+/* A help topic other than a command. */
 struct topic {
     const char *name;
-    const char *summary; /* half a line, for the list */
+    const char *summary; /* half a line, for the overview */
     const unsigned char *text;
     const size_t *size;
 };
 
 static const struct topic topics[] = {
-    {"categories", "what memory is for, and how memsnap tells", topic_categories,
+    {"categories", "the purposes of memory, and how memsnap infers them", topic_categories,
      &topic_categories_size},
     {"formats", "the files that memsnap reads, and how to record them", topic_formats,
      &topic_formats_size},
-    {"numbers", "what active, allocated, reserved, ... mean", topic_numbers, &topic_numbers_size},
+    {"numbers", "definitions of active, allocated, reserved, ...", topic_numbers,
+     &topic_numbers_size},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -103,13 +104,12 @@ static void put_completion(const struct command *command, const struct option_sp
     putchar('\n');
 }
 
-/* What shells complete, for their scripts. A line has fields, with tabs between them and "-" for
- * none:
+/* Prints the data for shell completion. Fields are separated by tabs; "-" stands for an absent one:
  *     command NAME SUMMARY
  *     topic   NAME SUMMARY
  *     option  COMMAND --NAME -LETTER ARGUMENT WORDS SUMMARY
- * ARGUMENT is as in --help, "[=WORD]" where it may be left out. WORDS, separated by spaces, are
- * the words that the argument may be; a word that ends in "=" is to be continued. */
+ * ARGUMENT is as in --help, "[=WORD]" if it is optional. WORDS are the possible values of the
+ * argument, separated by spaces; a word that ends in "=" takes more text after it. */
 static void print_completions(void)
 {
     for (size_t i = 0; commands[i]; i++)
@@ -125,7 +125,8 @@ void help_overview(void)
 {
     printf("usage: memsnap COMMAND [OPTION]... [FILE]...\n"
            "       memsnap help COMMAND|TOPIC\n\n"
-           "Explains what filled GPU memory, from a snapshot that PyTorch wrote.\n\n"
+           "Reads a GPU memory snapshot that PyTorch wrote, and explains where the memory\n"
+           "went.\n\n"
            "Commands:\n");
     for (size_t i = 0; commands[i]; i++)
         printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
@@ -135,7 +136,7 @@ void help_overview(void)
     printf("\n"
            "Start here:\n"
            "  memsnap analyze snapshot.pickle   explain a snapshot\n"
-           "  memsnap help analyze              everything that analyze can do\n"
+           "  memsnap help analyze              describe the options of analyze\n"
            "\n"
            "Record a snapshot, in the training script:\n"
            "  torch.cuda.memory._record_memory_history()\n"
@@ -151,8 +152,9 @@ static enum status unknown(const char *name)
     for (const struct topic *topic = topics; topic->name; topic++)
         closest_offer(&closest, topic->name);
     if (closest.best)
-        return complain_usage("no help on '%s'; did you mean '%s'?", name, closest.best);
-    return complain_usage("no help on '%s'; 'memsnap help' lists what there is", name);
+        return complain_usage("unknown command or topic '%s'; did you mean '%s'?", name,
+                              closest.best);
+    return complain_usage("unknown command or topic '%s'; see 'memsnap help'", name);
 }
 
 static enum status run(int argc, char **argv)
@@ -185,19 +187,20 @@ static enum status run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-    {OPTION_COMPLETION, "completion", NULL, "all that shells complete, for their scripts"},
+    {OPTION_COMPLETION, "completion", NULL, "print the commands and options for shell completion"},
     ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 
 const struct command command_help = {
     .name = "help",
-    .summary = "show how to use memsnap, one of its commands, or a topic",
+    .summary = "explain memsnap, one of its commands, or a topic",
     .arguments = "[COMMAND|TOPIC]",
-    .about = "Shows how to use memsnap, or one of its commands; or tells of a topic: formats\n"
-             "(what it reads, and how to record that), categories (what memory is for, and how\n"
-             "it tells), numbers (what they mean). These are manual pages, too:\n"
-             "memsnap-formats(7), memsnap-categories(7), memsnap-numbers(7).\n",
+    .about = "Explains memsnap, one of its commands, or a topic. The topics are formats (the\n"
+             "files that memsnap reads, and how to record them), categories (the purposes of\n"
+             "memory, and how memsnap infers them) and numbers (their definitions). They are\n"
+             "also manual pages: memsnap-formats(7), memsnap-categories(7) and\n"
+             "memsnap-numbers(7).\n",
     .examples = "  memsnap help analyze\n"
                 "  memsnap help formats\n",
     .options = options,

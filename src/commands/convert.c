@@ -33,7 +33,7 @@ static enum target choose_target(const struct convert_options *options)
     return options->output && ends_with(options->output, ".msgpack") ? TARGET_MSGPACK : TARGET_JSON;
 }
 
-/* Keys that memsnap knows nothing about have no place in what it writes. */
+/* Names the keys of the input that the output lacks because memsnap does not know them. */
 static void tell_left_out(const char *path, const struct layer_trace *trace)
 {
     struct buffer names = BUFFER_INIT;
@@ -43,8 +43,8 @@ static void tell_left_out(const char *path, const struct layer_trace *trace)
         buffer_add(&names, key.bytes, key.size);
     }
     if (names.size && !names.failed)
-        complain("%s: left out, for memsnap does not know it: %.200s%s", path_name(path),
-                 names.bytes, trace->more_unknown_keys || names.size > 200 ? ", ..." : "");
+        complain("%s: unknown keys were left out: %.200s%s", path_name(path), names.bytes,
+                 trace->more_unknown_keys || names.size > 200 ? ", ..." : "");
     buffer_release(&names);
 }
 
@@ -77,7 +77,7 @@ static bool take_target(const char *text, enum target *target, struct error *err
 {
     bool json = strcmp(text, "json") == 0;
     if (!json && strcmp(text, "msgpack") != 0)
-        return error_set(err, STATUS_USAGE, "cannot convert to '%.60s', only to json and msgpack",
+        return error_set(err, STATUS_USAGE, "invalid format '%.60s' (expected json or msgpack)",
                          text);
     *target = json ? TARGET_JSON : TARGET_MSGPACK;
     return true;
@@ -104,17 +104,18 @@ static enum status run(int argc, char **argv)
     if (!options_read(&command_convert, argc, argv, take_option, &options, &status))
         return status;
     if (argc - optind != 1)
-        return complain_usage("convert: name one layer trace, or - for standard input");
+        return complain_usage("convert: expected one file, or - for standard input");
     bool to_stdout = !options.output || strcmp(options.output, "-") == 0;
     if (choose_target(&options) == TARGET_MSGPACK && to_stdout && isatty(STDOUT_FILENO))
-        return complain_usage("convert: msgpack is not for a terminal; name a file with -o");
+        return complain_usage(
+            "convert: refusing to write msgpack to a terminal; name a file with -o");
     return files_run(argv + optind, 1, convert, &options);
 }
 
 static const struct option_spec options[] = {
     {OPTION_TO, "to", "FORMAT",
-     "json, as FairScale loads it (the default), or\n"
-     "msgpack (the default for an output *.msgpack)"},
+     "write json (the default) or msgpack (the default if\n"
+     "FILE ends in .msgpack)"},
     ROW_OUTPUT,
     ROW_MAX_MEMORY,
     ROW_HELP,
@@ -125,11 +126,11 @@ const struct command command_convert = {
     .name = "convert",
     .summary = "write a layer trace in another format",
     .arguments = "[OPTION]... FILE",
-    .about = "Writes a layer trace of FairScale's LayerwiseMemoryTracker, whether JSON, a\n"
-             "pickle or msgpack, as JSON that LayerwiseMemoryTracker.load() reads, or as\n"
-             "msgpack, which takes about a sixth. FILE may be compressed with gzip; - is\n"
-             "standard input.\n",
-    .examples = "  memsnap convert traces.pickle -o traces.json    without running what is in it\n"
+    .about = "Reads a layer trace that FairScale's LayerwiseMemoryTracker recorded, and writes\n"
+             "it as JSON or msgpack. FILE may be JSON, a pickle or msgpack, compressed with\n"
+             "gzip or not; - is standard input. Nothing in a pickle is run. JSON can be read\n"
+             "by LayerwiseMemoryTracker.load(); msgpack takes about a sixth of the space.\n",
+    .examples = "  memsnap convert traces.pickle -o traces.json\n"
                 "  memsnap convert traces.json -o traces.msgpack\n"
                 "  memsnap convert traces.msgpack | jq .traces[0]\n",
     .options = options,

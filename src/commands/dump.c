@@ -20,7 +20,8 @@ struct dump_options {
     const char *output;
 };
 
-/* Without PROTO anything may be a pickle, or not: then the error also says what else it may be. */
+/* Decodes the pickle. Without PROTO any file could be a pickle, so the error also says what the
+ * file looks like. */
 static bool decode(struct source *source, struct symbols *symbols, struct values *values,
                    value *root, struct error *err)
 {
@@ -32,11 +33,11 @@ static bool decode(struct source *source, struct symbols *symbols, struct values
         return false;
     }
     if (source->pos == source->end)
-        return error_set(err, STATUS_BAD_INPUT, "not a pickle: an empty file");
+        return error_set(err, STATUS_BAD_INPUT, "not a pickle: the file is empty");
     if (encoding == ENCODING_JSON)
-        return error_set(err, STATUS_BAD_INPUT, "not a pickle: JSON, which needs no dump");
+        return error_set(err, STATUS_BAD_INPUT, "not a pickle: the file is JSON");
     if (encoding == ENCODING_MSGPACK)
-        return error_set(err, STATUS_BAD_INPUT, "not a pickle: msgpack");
+        return error_set(err, STATUS_BAD_INPUT, "not a pickle: the file is msgpack");
     bool tells_itself = known || *source->pos == PROTO;
     const char *looks_like = sniff_description(source);
     if (decode_pickle_value(source, symbols, values, root, err))
@@ -79,7 +80,7 @@ static bool dump_file(const struct dump_options *options, struct inputs *inputs,
     return ok;
 }
 
-/* The status of the first file that fails; the files after it are still dumped. */
+/* Dumps all files, also after a failure. Returns the status of the first file that failed. */
 static enum status dump_files(const struct dump_options *options, struct inputs *inputs, FILE *out,
                               size_t *dumped)
 {
@@ -120,7 +121,7 @@ static bool take_option(int option, void *to, struct error *err)
     switch (option) {
     case OPTION_FORMAT:
         return strcmp(optarg, "json") == 0 ||
-               error_set(err, STATUS_USAGE, "unknown format '%.60s'; there is json", optarg);
+               error_set(err, STATUS_USAGE, "invalid format '%.60s' (expected json)", optarg);
     default:
         return shared_option(option,
                              &(const struct shared_options){.max_memory = &options->max_memory,
@@ -139,7 +140,7 @@ static enum status run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-    {OPTION_FORMAT, "format", "FORMAT", "json, the only one: one line a file"},
+    {OPTION_FORMAT, "format", "FORMAT", "json, the only format: one line for each file"},
     ROW_OUTPUT,
     ROW_MAX_MEMORY_OF_FILE,
     ROW_HELP,
@@ -150,14 +151,14 @@ const struct command command_dump = {
     .name = "dump",
     .summary = "print any pickle as JSON, without running what is in it",
     .arguments = "[OPTION]... [FILE]...",
-    .about = "Prints what a pickle holds, snapshot or not, as JSON. What it would import or\n"
-             "call in Python is shown, never done. Several files give a line each. FILE may\n"
-             "be compressed with gzip; - is standard input. memsnap-dump(1) tells how each\n"
-             "kind of value is written.\n",
+    .about = "Prints the content of each pickle as one line of JSON, without running anything\n"
+             "in it: imports and calls are printed, never made. FILE may be any pickle,\n"
+             "compressed with gzip or not; - is standard input. memsnap-dump(1) describes how\n"
+             "each kind of value is written.\n",
     .examples =
         "  memsnap dump snapshot.pickle | jq .value.allocator_settings\n"
         "  memsnap dump stranger.pickle | grep -oE '\"\\$(class|global)\":[^,}]*' | sort -u\n"
-        "                           what a pickle of unknown origin would import\n",
+        "                           list what a pickle would import\n",
     .options = options,
     .words =
         (const struct option_words[]){

@@ -25,19 +25,18 @@ struct flame_command {
     struct capture_options capture;
     struct flame_options flame;
     bool speedscope;    /* false: folded */
-    const char *rules;  /* file of the user's own rules, "none", or NULL: the usual one */
+    const char *rules;  /* file with the user's rules, "none", or NULL for the default file */
     const char *output; /* NULL: standard output */
 };
 
-/* What a reader of the picture could not know. */
+/* Warns of what the graph itself does not show. */
 static void remark(const char *path, const struct flame *flame)
 {
     unsigned device = flame->timeline->device;
     if (flame->total == 0)
-        complain("%s: device %u: nothing weighs anything there, so there is no stack", path,
-                 device);
+        complain("%s: device %u: no stack has any weight, so the output has none", path, device);
     if (flame->unit_us > 1)
-        complain("%s: device %u: too much for microseconds: weights are bytes times %" PRIu64
+        complain("%s: device %u: the sum exceeds 2^63: weights are bytes times %" PRIu64
                  " microseconds",
                  path, device, flame->unit_us);
     if (flame->unexplained_bytes < 0)
@@ -67,7 +66,7 @@ static bool render(const struct flame_command *options, const char *path,
     return ok;
 }
 
-/* What is of no known kind is taken for a snapshot, whose loader says best what else it may be. */
+/* A file of unknown kind is read as a snapshot, since that loader has the best error message. */
 static bool open_snapshot(const struct flame_command *options, int fd,
                           const struct load_progress *progress, struct capture *capture,
                           struct error *err)
@@ -111,17 +110,19 @@ static enum status flame(void *self, struct inputs *inputs)
 
 static const struct option_spec option_specs[] = {
     {OPTION_WEIGHT, "weight", "WHAT",
-     "live: bytes live at the peak, or --at; bytes-time:\n"
-     "bytes x time live; allocated: bytes of all\n"
-     "allocations; count: how many"},
+     "weigh stacks by live (bytes live at the peak or\n"
+     "--at, the default), bytes-time (bytes x time live),\n"
+     "allocated (bytes of all allocations) or count (number\n"
+     "of allocations)"},
     {OPTION_FORMAT, "format", "FORMAT",
-     "folded: for flamegraph.pl and inferno; speedscope:\n"
-     "JSON for speedscope.app"},
-    {OPTION_BY, "by", "ROOT", "outermost frames: stack, category or phase"},
+     "write folded (for flamegraph.pl and inferno, the\n"
+     "default) or speedscope (JSON for speedscope.app)"},
+    {OPTION_BY, "by", "ROOT", "group by stack (the default), category or phase"},
     {OPTION_STACKS, "stacks", "WHICH",
-     "code: Python and the operator, without what only\n"
-     "passes calls on; all: every frame as recorded"},
-    {OPTION_AT, "at", "WHEN", "live at another moment than the peak, as in analyze"},
+     "show code (Python frames and the operator, without\n"
+     "frames that only forward calls, the default) or all\n"
+     "frames as recorded"},
+    {OPTION_AT, "at", "WHEN", "with --weight live: the moment, as in analyze"},
     ROW_RANGE,
     ROW_DEVICE,
     ROW_RULES,
@@ -131,8 +132,8 @@ static const struct option_spec option_specs[] = {
     {0, NULL, NULL, NULL},
 };
 
-/* The index of the option's argument in a list; false, in words that show it, if it is not there.
- */
+/* Sets `*index` to the position of the option's argument in the list. `words` names the list in the
+ * error. */
 static bool choose(const char *option, const char *const list[], const char *words, unsigned *index,
                    struct error *err)
 {
@@ -141,7 +142,8 @@ static bool choose(const char *option, const char *const list[], const char *wor
             *index = i;
             return true;
         }
-    return error_set(err, STATUS_USAGE, "--%s takes %s, not '%.60s'", option, words, optarg);
+    return error_set(err, STATUS_USAGE, "invalid --%s '%.60s' (expected %s)", option, optarg,
+                     words);
 }
 
 static bool take_choice(int option, struct flame_command *options, struct error *err)
@@ -201,7 +203,7 @@ static bool take_option(int option, void *to, struct error *err)
 static bool check_options(const struct flame_command *options, struct error *err)
 {
     return !options->flame.at_given || options->flame.weight == FLAME_LIVE ||
-           error_set(err, STATUS_USAGE, "--at is for --weight live; --range cuts the others");
+           error_set(err, STATUS_USAGE, "--at needs --weight live; use --range with other weights");
 }
 
 static enum status run(int argc, char **argv)
@@ -214,7 +216,7 @@ static enum status run(int argc, char **argv)
     if (!check_options(&options, &err))
         return complain_usage("flame: %s", err.text);
     if (argc - optind > 1)
-        return complain_usage("flame: one FILE at a time");
+        return complain_usage("flame: expected one file");
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();
     return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
@@ -223,12 +225,12 @@ static enum status run(int argc, char **argv)
 
 const struct command command_flame = {
     .name = "flame",
-    .summary = "write call stacks with their memory, for flame graphs",
+    .summary = "write call stacks and the memory they allocated, for flame graphs",
     .arguments = "[OPTION]... [FILE]",
-    .about = "Writes call stacks and the memory behind each, for flamegraph.pl, inferno or\n"
-             "speedscope to draw: by default the bytes live at the peak, which the weights\n"
-             "sum to. What has no stack has a frame that says so. FILE is an allocator\n"
-             "snapshot, as in memsnap analyze. memsnap plot --kind flame draws by itself.\n",
+    .about = "Writes the call stacks of an allocator snapshot, each with the memory that it\n"
+             "allocated, in a format that flamegraph.pl, inferno or speedscope can draw. By\n"
+             "default the weights are the bytes live at the peak. FILE is as in memsnap\n"
+             "analyze. To draw the graph directly, use 'memsnap plot --kind flame'.\n",
     .examples = "  memsnap flame snapshot.pickle | flamegraph.pl --countname bytes >peak.svg\n"
                 "  memsnap flame --by category snapshot.pickle | inferno-flamegraph >peak.svg\n"
                 "  memsnap flame --weight bytes-time --stacks all snapshot.pickle -o long.folded\n"

@@ -29,7 +29,7 @@ static enum status run(int argc, char **argv)
     if (option != OPTIONS_END)
         return STATUS_USAGE;
     if (optind < argc)
-        return complain_usage("version: takes no arguments");
+        return complain_usage("version: unexpected argument '%.60s'", argv[optind]);
     version_print();
     return STATUS_OK;
 }
@@ -41,10 +41,10 @@ static const struct option_spec options[] = {
 
 const struct command command_version = {
     .name = "version",
-    .summary = "show the version, what it reads, and the libraries in use",
+    .summary = "print the version, formats and libraries",
     .arguments = "",
-    .about = "Shows the version of memsnap, the formats it reads, the libraries in use, and\n"
-             "how it confines itself while it reads a capture.\n",
+    .about = "Prints the version, the formats that memsnap reads, the libraries it uses, and\n"
+             "how it is confined while it reads a file.\n",
     .options = options,
     .run = run,
 };

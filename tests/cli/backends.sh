@@ -12,10 +12,10 @@ run backends --frobnicate
 exits 2
 run backends --format xml
 exits 2
-err "memsnap: backends: unknown format 'xml'; there are text and json"
+err "memsnap: backends: invalid format 'xml' (expected text or json)"
 run backends file
 exits 2
-err 'memsnap: backends: takes no arguments'
+err "memsnap: backends: unexpected argument 'file'"
 
 # without any driver
 mkdir empty broken

@@ -18,15 +18,15 @@ exits 0
 out_has '(forward-kept)'
 run analyze --explain 0x1 train-loop.pickle.gz
 exits 2
-err_has 'nothing that is recorded was allocated at 0x1'
+err_has 'no recorded allocation at 0x1'
 run analyze --explain 'no such place' train-loop.pickle.gz
 exits 2
-err_has "no call site has 'no such place' in its label"
+err_has "no call site matches 'no such place'"
 run analyze --explain '' train-loop.pickle.gz
 exits 2
 run analyze --explain train.py --format json train-loop.pickle.gz
 exits 2
-err_has 'explain prints text'
+err_has 'explain prints only text'
 
 printf '# of our own\n\nattention: model\\.py:(forward|attend)$\n optimizer_state :train\\.py:train_step\nattention: no such file\n' >mine
 run analyze --rules mine --top 3 train-loop.pickle.gz

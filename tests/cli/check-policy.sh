@@ -64,29 +64,29 @@ unread ''
 refused '[]' 'expected an object with "schema": "memsnap.policy/1"'
 refused '{"max-peak": 1}' 'expected an object with "schema": "memsnap.policy/1"'
 refused '{"schema": "memsnap.policy/2", "max-peak": 1}' 'expected an object with "schema": "memsnap.policy/1"'
-refused "{$schema}" 'it has no rule, so that nothing could fail'
-refused "{$schema, \"comment\": \"none\"}" 'it has no rule, so that nothing could fail'
-refused "{$schema, \"max-category\": {}}" 'max-category takes an object, such as {"activation": "20GiB"}'
+refused "{$schema}" 'the policy has no rule'
+refused "{$schema, \"comment\": \"none\"}" 'the policy has no rule'
+refused "{$schema, \"max-category\": {}}" 'max-category must be an object, for example {"activation": "20GiB"}'
 refused "{$schema, \"max-paek\": 1}" "unknown rule 'max-paek'; did you mean 'max-peak'?"
 refused "{$schema, \"frobnicate\": 1}" "unknown rule 'frobnicate'; see 'memsnap check --help'"
 unread "{$schema, \"max-peak\": 1, \"max-peak\": 2}"
-refused "{$schema, \"max-peak\": -1}" 'max-peak takes a size, such as "70GiB" or 1024'
-refused "{$schema, \"max-peak\": 1.5}" 'max-peak takes a size, such as "70GiB" or 1024'
-refused "{$schema, \"max-peak\": null}" 'max-peak takes a size, such as "70GiB" or 1024'
-refused "{$schema, \"max-peak\": [1]}" 'max-peak takes a size, such as "70GiB" or 1024'
+refused "{$schema, \"max-peak\": -1}" 'max-peak must be a size, for example "70GiB" or 1024'
+refused "{$schema, \"max-peak\": 1.5}" 'max-peak must be a size, for example "70GiB" or 1024'
+refused "{$schema, \"max-peak\": null}" 'max-peak must be a size, for example "70GiB" or 1024'
+refused "{$schema, \"max-peak\": [1]}" 'max-peak must be a size, for example "70GiB" or 1024'
 refused "{$schema, \"max-peak\": \"5%\"}" "max-peak takes a limit such as 70GiB, not '5%'"
 unread "{$schema, \"max-peak\": 9223372036854775808}"
 unread "{$schema, \"max-peak\": NaN}"
 refused "{$schema, \"max-category\": {\"activation\": true}}" \
-    'max-category activation takes a size, such as "70GiB" or 1024'
+    'max-category activation must be a size, for example "70GiB" or 1024'
 unread "{$schema, \"max-category\": {\"a\": 1, \"a\": 2}}"
 refused "{$schema, \"max-memory-after-suggest\": {\"x\": 1}}" \
     "max-memory-after-suggest takes a number of checkpoints and a size, such as 4=8GiB, not 'x' checkpoints"
 refused "{$schema, \"max-fragmentation\": \"100%\"}" \
     'max-fragmentation 100% cannot fail: holes are never more than what is reserved'
-refused "{$schema, \"no-oom\": false}" 'no-oom takes true; else leave it out'
-refused "{$schema, \"no-oom\": 1}" 'no-oom takes true; else leave it out'
-refused "{$schema, \"comment\": 1}" 'comment takes a string'
+refused "{$schema, \"no-oom\": false}" 'no-oom must be true; leave it out to disable it'
+refused "{$schema, \"no-oom\": 1}" 'no-oom must be true; leave it out to disable it'
+refused "{$schema, \"comment\": 1}" 'comment must be a string'
 unread "{$schema, \"max-peak\": 1} x"
 unread "{$schema, \"max-\\u0000peak\": 1}"
 refused "{$schema, \"max-p\\u0065ak\\u001b[31m\": 1}" \

@@ -190,13 +190,13 @@ refused 2 'leak.pickle.gz: cannot be held to max-memory-after-suggest 4: only a 
     --max-memory-after-suggest 4=1GiB leak.pickle.gz
 refused 2 'leak.pickle.gz: cannot be held to max-increase: the baseline is of another kind, or of other devices' \
     --baseline decoder.layers.json.gz --max-increase 1% leak.pickle.gz
-refused 2 'fsdp.layers.pickle: --at is not for a layer trace, only for allocator snapshots' \
+refused 2 'fsdp.layers.pickle: --at does not apply to a layer trace, only to allocator snapshots' \
     --at end --max-peak 1 fsdp.layers.pickle
 refused 2 'check: max-fragmentation 100% cannot fail: holes are never more than what is reserved' \
     --max-fragmentation 100% leak.pickle.gz
-refused 2 'check: max-increase needs --baseline FILE, the capture to compare with' \
+refused 2 'check: max-increase needs --baseline FILE' \
     --max-increase 2% leak.pickle.gz
-refused 2 'check: --baseline needs --max-increase: how much more than that is too much?' \
+refused 2 'check: --baseline needs --max-increase' \
     --max-peak 1GiB --baseline leak.pickle.gz leak.pickle.gz
 for bad in 1.0000001% -1% 1%% % 1e3 '' ' 1GiB' 1.5 10GiBs 1000001% 99999999999999999999; do
     refused 2 "check: max-increase takes a limit such as 2% or 512MiB, not '$bad'" \

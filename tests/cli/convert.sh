@@ -37,7 +37,7 @@ cat >odd.json <<'END'
 END
 run convert odd.json
 exits 0
-err 'memsnap: odd.json: left out, for memsnap does not know it: co\x1blour, x'
+err 'memsnap: odd.json: unknown keys were left out: co\x1blour, x'
 out_has '"memory_diff":-4611686018427387903,"memory_activations":4611686018427387903'
 out_has '"forward_us":0.1,"backward_us":3,'
 cp .run/out odd2.json
@@ -65,10 +65,10 @@ one_err_line
 
 run convert
 exits 2
-err 'memsnap: convert: name one layer trace, or - for standard input'
+err 'memsnap: convert: expected one file, or - for standard input'
 run convert a.json b.json
 exits 2
 run convert --to yaml a.json
 exits 2
-err "memsnap: convert: cannot convert to 'yaml', only to json and msgpack"
+err "memsnap: convert: invalid format 'yaml' (expected json or msgpack)"
 finish

@@ -19,7 +19,7 @@ same_by() {
 
 falls_back() {
     same_by cpu
-    err "memsnap: $1; the CPU computed instead"
+    err "memsnap: $1; using the CPU instead"
 }
 
 suggest cpu

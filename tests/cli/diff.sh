@@ -95,7 +95,7 @@ out_has 'Device 0 of A and device 1 of B'
 run diff --device 1 $a samples/two-devices.pickle.gz
 exits 2
 no_out
-err "memsnap: $a: there is no device 1 in it, only: 0"
+err "memsnap: $a: the file has no device 1 (devices: 0)"
 printf '{"segments":[],"device_traces":[[],[{"action":"alloc","addr":4096,"size":3,"stream":0}]]}' >one.json
 run diff $a one.json
 exits 0
@@ -166,17 +166,17 @@ for arguments in '' "$a" "$a $b $a"; do
     run diff $arguments
     exits 2
     no_out
-    err 'memsnap: diff: name two files, the one before and the one after'
+    err 'memsnap: diff: expected two files'
 done
 run diff --by nothing $a $b
 exits 2
-err "memsnap: diff: unknown table 'nothing'; there are site, category and phase"
+err "memsnap: diff: invalid table 'nothing' (expected site, category or phase)"
 run diff --format yaml $a $b
 exits 2
-err "memsnap: diff: unknown format 'yaml'; there are text, json and csv"
+err "memsnap: diff: invalid format 'yaml' (expected text, json or csv)"
 run diff --fail-over much $a $b
 exits 2
-err "memsnap: diff: 'much' is no limit; try 100MiB or 5%"
+err "memsnap: diff: invalid limit 'much' (for example 100MiB or 5%)"
 run diff --fail-over -5% $a $b
 exits 2
 run diff --stacks --format csv $a $b
@@ -185,7 +185,7 @@ run diff --by site --format json $a $b
 exits 2
 run diff --device 1:x $a $b
 exits 2
-err "memsnap: diff: --device takes a whole number, not 'x'"
+err "memsnap: diff: invalid --device 'x' (expected a whole number)"
 run diff --at 99999999 $a $b
 exits 2
 no_out
@@ -217,18 +217,18 @@ check 'leaves no file' test ! -e kept.txt
 run diff samples/fsdp.layers.pickle $a
 exits 2
 no_out
-err 'memsnap: samples/fsdp.layers.pickle: this is a layer trace, and the other file is not'
+err 'memsnap: samples/fsdp.layers.pickle: the file is a layer trace, but the other file is not'
 run diff $a samples/fsdp.layers.pickle
 exits 2
-err 'memsnap: samples/fsdp.layers.pickle: this is a layer trace, and the other file is not'
+err 'memsnap: samples/fsdp.layers.pickle: the file is a layer trace, but the other file is not'
 run diff $a samples/decoder.operators.pickle.gz
 exits 2
 no_out
 one_err_line
-err_has 'cannot be compared'
+err_has 'expected an allocator snapshot or a layer trace, not memory curves of MemoryTracker'
 run diff --at end samples/fsdp.layers.pickle samples/fsdp.layers.pickle
 exits 2
-err 'memsnap: samples/fsdp.layers.pickle: --at is not for a layer trace, only for allocator snapshots'
+err 'memsnap: samples/fsdp.layers.pickle: --at does not apply to a layer trace, only to allocator snapshots'
 
 # layer traces
 run diff samples/decoder.layers.json.gz samples/fsdp.layers.pickle

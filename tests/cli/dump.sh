@@ -52,8 +52,8 @@ dumps 'cm\nC\n)\201}V__setstate__\ncos\nsystem\nsbVtouch canary\nb.' \
 dumps '\200\004\214\001m\214\003A.b\223.' '"value":{"$global":["m","A.b"]}'
 check 'runs nothing' test ! -e canary
 
-refuses '' 3 'not a pickle: an empty file'
-refuses '{"a": 1}' 3 'not a pickle: JSON, which needs no dump'
+refuses '' 3 'not a pickle: the file is empty'
+refuses '{"a": 1}' 3 'not a pickle: the file is JSON'
 refuses 'PK\003\004\024\000\010' 3 \
     'byte 7: truncated pickle: the end of a line expected (it looks like a zip archive (torch.save?))'
 refuses '# a text\n' 3 'byte 0: unknown pickle opcode 0x23 (it looks like a text file)'
@@ -78,7 +78,7 @@ out_has '"path":"two.gz","format":"pickle","compression":"gzip"},"value":2}'
 out_has '"path":"-","format":"pickle","compression":"none"},"value":3}'
 run dump samples/train-loop.json.gz one
 exits 3
-err 'memsnap: samples/train-loop.json.gz: not a pickle: JSON, which needs no dump'
+err 'memsnap: samples/train-loop.json.gz: not a pickle: the file is JSON'
 check 'is the line of the other file' test "$(wc -l <.run/out)" -eq 1
 run dump samples/oom.pickle.gz
 exits 0
@@ -111,11 +111,11 @@ for option in $(sed -n 's/^ .* --\([a-z-]*\).*/\1/p' .run/out); do
 done
 run dump --format text one
 exits 2
-err "memsnap: dump: unknown format 'text'; there is json"
+err "memsnap: dump: invalid format 'text' (expected json)"
 run dump --format json one
 exits 0
 run dump --max-memory lots one
 exits 2
-err "memsnap: dump: 'lots' is no size; try 512MiB or 8GiB"
+err "memsnap: dump: invalid size 'lots' (for example 512MiB)"
 
 finish

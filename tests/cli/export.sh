@@ -58,10 +58,10 @@ exits 0
 # what is not there
 run export --device 7 $sample
 exits 2
-err "memsnap: $sample: there is no device 7 in it, only: 0"
+err "memsnap: $sample: the file has no device 7 (devices: 0)"
 run export --device 7 --table events $sample
 exits 2
-err "memsnap: $sample: there is no device 7 in it"
+err "memsnap: $sample: the file has no device 7"
 for table in events allocations; do
     run export --table $table --range 99999999: $sample
     exits 2
@@ -122,7 +122,7 @@ exits 0
 printf '{"segments": [], "device_traces": [], "host\\u001b": 1}' >unknown.json
 run export --as snapshot unknown.json -o unknown.pickle
 exits 0
-err 'memsnap: unknown.json: left out, for memsnap does not know it: snapshot.host\x1b'
+err 'memsnap: unknown.json: unknown keys were left out: snapshot.host\x1b'
 cat >twice.json <<'END'
 {"segments": [], "device_traces": [[{"action": "alloc", "addr": 4096, "size": 8, "stream": 0},
 {"action": "alloc", "addr": 4096, "size": 16, "stream": 0},
@@ -131,8 +131,8 @@ cat >twice.json <<'END'
 END
 run export --as snapshot --range :3 twice.json -o twice.pickle
 exits 0
-err_has 'memsnap: twice.json: live, but in no segment: 2 allocations, now in a segment of size 0'
-err_has 'allocates their addresses again while they are live: 1 allocation, 8 B'
+err_has 'memsnap: twice.json: no segment holds 2 live allocations; put into a segment of size 0'
+err_has 'left out 1 allocation (8 B) whose addresses were allocated again while live'
 run export --table blocks twice.pickle
 out_has '0,8192,4096,16,16,active_allocated'
 run export --as snapshot --range 99999999: $sample -o none.pickle
@@ -146,44 +146,44 @@ for option in '--table events' '--format csv' '--at peak' '--rules none'; do
     # shellcheck disable=SC2086
     run export --as snapshot $option $sample -o none.pickle
     exits 2
-    err "memsnap: export: ${option%% *} does not go with --as snapshot"
+    err "memsnap: export: ${option%% *} cannot be combined with --as snapshot"
 done
 run export --as snapshot $sample -o none.pickle.gz
 exits 2
-err_has 'nothing is compressed here'
+err_has 'cannot write a compressed file'
 run export $sample -o none.pickle
 exits 2
-err_has 'give --as snapshot for a snapshot'
+err_has 'cannot write a table as a pickle; use --as snapshot'
 run export --as csv $sample
 exits 2
-err_has '--as snapshot'
+err_has "invalid --as 'csv' (expected snapshot"
 
 # usage
 run export --table event $sample
 exits 2
-err "memsnap: export: no table is called 'event'; there are allocations, events, segments, blocks, sites, stacks, annotations"
+err "memsnap: export: invalid table 'event' (expected one of allocations, events, segments, blocks, sites, stacks, annotations)"
 run export --format xml $sample
 exits 2
-err "memsnap: export: unknown format 'xml'; there are csv, jsonl and msgpack"
+err "memsnap: export: invalid format 'xml' (expected csv, jsonl or msgpack)"
 run export --table segments --range 1:2 $sample
 exits 2
-err 'memsnap: export: --range is not for the table segments; --at says of which moment they are'
+err 'memsnap: export: --range does not apply to the table segments; use --at to select the moment'
 run export --at peak $sample
 exits 2
-err 'memsnap: export: --at is not for the table allocations; --range takes a part of the trace'
+err 'memsnap: export: --at does not apply to the table allocations; use --range to select part of the trace'
 run export --table stacks --device 0 $sample
 exits 2
 run export --table events --rules none $sample
 exits 2
 run export -o table.csv.gz $sample
 exits 2
-err_has "write to standard output"
+err_has "pipe the output into 'gzip >table.csv.gz'"
 run export -o table.json $sample
 exits 2
 err_has '.jsonl'
 run export $sample $sample
 exits 2
-err 'memsnap: export: one FILE at a time'
+err 'memsnap: export: expected one file'
 check 'leaves no file behind' test -z "$(ls -d table.* 2>/dev/null)"
 
 # hostile text: a name that would be a formula, a quote, an escape sequence, bytes that are no text

@@ -15,7 +15,7 @@ for bad in '--weight heavy' '--format svg' '--by name' '--stacks some' '--at nev
 done
 run flame --device 7 samples/leak.pickle.gz
 exits 2
-err_has 'there is no device 7 in it, only: 0'
+err_has 'the file has no device 7 (devices: 0)'
 run flame --weight bytes-time samples/history-off.pickle
 exits 0
 no_out

@@ -98,12 +98,12 @@ touch -d '2020-01-01' older.bin
 touch -d '2021-01-01' newer.bin
 run analyze
 exits 0
-err 'memsnap: no file named; reading newer.bin, the newest capture in this folder'
+err 'memsnap: no file named; reading newer.bin, the newest snapshot in the current folder'
 out_has 'newer.bin'
 mv newer.bin ./-
 run analyze
 exits 0
-err 'memsnap: no file named; reading ./-, the newest capture in this folder'
+err 'memsnap: no file named; reading ./-, the newest snapshot in the current folder'
 i=0
 while [ $i -lt 40 ]; do # more than one process looks into
     i=$((i + 1))
@@ -111,7 +111,7 @@ while [ $i -lt 40 ]; do # more than one process looks into
 done
 run analyze
 exits 0
-err 'memsnap: no file named; reading ./-, the newest capture in this folder'
+err 'memsnap: no file named; reading ./-, the newest snapshot in the current folder'
 cd ..
 
 # Several: a bad one stops nobody, and the first that failed gives the status.
@@ -190,7 +190,7 @@ exits 0
 run analyze --device 7 samples/two-devices.pickle.gz
 exits 2
 no_out
-err 'memsnap: samples/two-devices.pickle.gz: there is no device 7 in it, only: 0, 1'
+err 'memsnap: samples/two-devices.pickle.gz: the file has no device 7 (devices: 0, 1)'
 run analyze --at 99999999 "$sample"
 exits 2
 no_out

@@ -51,19 +51,19 @@ for option in --device=0 --at=end --range=1:2 --stacks; do
     run analyze $option fsdp.json
     exits 2
     no_out
-    err "memsnap: fsdp.json: ${option%=*} is not for a layer trace, only for allocator snapshots"
+    err "memsnap: fsdp.json: ${option%=*} does not apply to a layer trace, only to allocator snapshots"
 done
 run analyze --format json --allocations fsdp.json
 exits 2
-err 'memsnap: fsdp.json: --allocations is not for a layer trace, only for allocator snapshots'
+err 'memsnap: fsdp.json: --allocations does not apply to a layer trace, only to allocator snapshots'
 run analyze --range 1: samples/decoder.operators.pickle.gz
 exits 2
 run analyze --ranks 4 samples/leak.pickle.gz
 exits 2
-err 'memsnap: samples/leak.pickle.gz: --ranks is not for an allocator snapshot, only for layer traces'
+err 'memsnap: samples/leak.pickle.gz: --ranks does not apply to an allocator snapshot, only to layer traces'
 run analyze --ranks 1 fsdp.json
 exits 2
-err 'memsnap: analyze: --ranks takes 2 or more: one rank has all'
+err "memsnap: analyze: invalid --ranks '1' (expected at least 2)"
 
 # row NAME FORWARD DIFF ACTIVATIONS: one trace
 row() {

@@ -48,16 +48,16 @@ err_has '2 to 8 files, not 9'
 run plot samples/leak.pickle.gz samples/decoder.layers.json.gz --script new
 exits 2
 one_err_line
-err_has 'samples/decoder.layers.json.gz: this is a layer trace, and the first file an allocator snapshot'
+err_has 'samples/decoder.layers.json.gz: the file is a layer trace, but the first file is an allocator snapshot'
 run plot samples/leak.pickle.gz gone.pickle --script new
 exits 5
 err_has gone.pickle
 run plot samples/leak.pickle.gz --x share --script new
 exits 2
-err_has '--x share is for --kind compare'
+err_has '--x share needs --kind compare'
 run plot samples/leak.pickle.gz samples/oom.pickle.gz --kind timeline --script new
 exits 2
-err_has 'one FILE at a time'
+err_has 'expected one file for this kind'
 check 'leaves no folder' test ! -e new
 
 # Names that want to be more than text.

@@ -49,16 +49,16 @@ check 'reads a pipe' cmp t/plot.gp u/plot.gp
 run plot samples/decoder.layers.json.gz --kind timeline --script new
 exits 2
 one_err_line
-err_has '--kind timeline does not draw a layer trace; these do: layers'
+err_has '--kind timeline does not support a layer trace (supported by: layers, pareto, compare)'
 check 'leaves no folder' test ! -e new
 run plot samples/leak.pickle.gz --kind layers --script new
 exits 2
-err_has 'these do: timeline, categories, segments, sites'
+err_has 'supported by: timeline, categories, segments, sites'
 for option in '--range 0:9' '--device 0' '--x time' '--bands 3' '--color site'; do
     # shellcheck disable=SC2086 # an option and its argument
     run plot trace.json $option --script new
     exits 2
-    err_has 'is not for a layer trace, only for allocator snapshots'
+    err_has 'does not apply to a layer trace, only to allocator snapshots'
     check 'leaves no folder' test ! -e new
 done
 echo '{"traces": []}' >empty.json

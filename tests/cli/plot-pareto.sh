@@ -26,7 +26,7 @@ run suggest samples/decoder.layers.json.gz
 out_has 'memsnap plot --kind pareto'
 run plot --kind pareto samples/decoder.operators.pickle.gz --script new
 exits 2
-err_has 'does not draw memory curves of MemoryTracker; these do: layers, compare'
+err_has 'does not support memory curves of MemoryTracker (supported by: layers, compare'
 run plot --kind pareto samples/decoder.layers.json.gz --granularity 0 --script new
 exits 2
 run plot --kind pareto samples/labelled/inference.pickle.gz --script new

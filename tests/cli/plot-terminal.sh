@@ -148,7 +148,7 @@ done
 printf '#!/bin/sh\ncase "$*" in *status*) exit 1 ;; esac\nexec %s "$@"\n' "$real" >bin/gnuplot
 PATH=$here/bin:$PATH run plot samples/leak.pickle.gz --term sixel
 exits 0
-err_has 'draws no sixels'
+err_has 'no sixel support'
 check 'draws characters then' clean .run/out
 out_has 'peak '
 

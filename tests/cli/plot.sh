@@ -11,7 +11,7 @@ golden help-plot.txt
 run plot samples/leak.pickle.gz
 exits 2
 one_err_line
-err_has '--out report.svg'
+err_has 'missing output: use --out FILE'
 run plot samples/leak.pickle.gz --out report.bmp
 exits 2
 err_has '.svg, .png, .pdf or .html'
@@ -24,7 +24,7 @@ one_err_line
 run plot --kind timeline samples/leak.pickle.gz samples/oom.pickle.gz --out report.svg
 exits 2
 run plot --kind pie samples/leak.pickle.gz --out report.svg
-err_has 'there are timeline'
+err_has 'expected one of timeline'
 for bad in '--kind pie' '--x y' '--bands 0' '--bands 9999999' '--color red' '--size 10x10' '--size 800x'; do
     # shellcheck disable=SC2086 # a list of words
     run plot $bad samples/leak.pickle.gz --out report.svg

@@ -68,10 +68,10 @@ run suggest --format json samples/two-devices.pickle.gz
 out_has '"device":1,'
 run suggest --device 7 samples/two-devices.pickle.gz
 exits 2
-err 'memsnap: samples/two-devices.pickle.gz: there is no device 7 in it, only: 0, 1'
+err 'memsnap: samples/two-devices.pickle.gz: the file has no device 7 (devices: 0, 1)'
 run suggest --device 0 samples/decoder.layers.json.gz
 exits 2
-err 'memsnap: samples/decoder.layers.json.gz: --device is only for allocator snapshots'
+err 'memsnap: samples/decoder.layers.json.gz: --device applies only to allocator snapshots'
 
 # Nothing to checkpoint, and nothing to tell layers by.
 run suggest samples/labelled/inference.pickle.gz
@@ -82,7 +82,7 @@ run suggest samples/history-off.pickle
 exits 3
 no_out
 one_err_line
-err_has 'no events on device 0'
+err_has 'device 0 has no events'
 {
     printf '%s' '{"segments":[],"device_traces":[['
     printf '{"action":"%s","addr":%d,"size":512,"stream":0},' alloc 1 alloc 2
@@ -91,7 +91,7 @@ err_has 'no events on device 0'
 run suggest bare.json
 exits 3
 no_out
-err_has 'no Python stacks on device 0'
+err_has 'device 0 has no Python stacks'
 run suggest --max-memory 64KiB "$loop"
 exits 4
 no_out

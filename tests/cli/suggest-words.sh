@@ -133,10 +133,10 @@ err "memsnap: root.json: --granularity: no module matches 'x*'; there are m0, m1
 } >state.json
 run suggest state.json
 exits 3
-err 'memsnap: state.json: no allocation events on device 0, only a state: record a whole step with torch.cuda.memory._record_memory_history()'
+err 'memsnap: state.json: device 0 has only a state, no allocation events; record a whole step with torch.cuda.memory._record_memory_history()'
 run suggest --range 2981:2982 "$oom"
 exits 3
-err "memsnap: $oom: no allocation events on device 0 in that --range: take a whole step"
+err "memsnap: $oom: device 0 has no allocation events in the --range; select a whole step"
 
 # Backward times count where every row of the forward pass has one, or every one of the backward.
 # share SHARE: that of running both modules forward again, 30 us.

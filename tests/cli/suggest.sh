@@ -144,28 +144,28 @@ usage() {
     err "memsnap: suggest: $message"
 }
 
-usage "--checkpoints takes a whole number, not '-1'" --checkpoints -1
-usage "--threads takes a whole number up to 1024, not '1025'" --threads 1025
-usage "'much' is no budget; try 8GiB or 60%" --budget much
-usage "'0' is no budget; try 8GiB or 60%" --budget 0
-usage "--budget takes one, --budgets several, like '1GiB,60%'" --budget 1GiB,60%
-usage "'120%' is no share from 0% to 100%" --budget 120%
-usage "'' is no budget; try 8GiB or 60%" --budgets 1GiB,
-usage "unknown model 'best'; there are sum, peak, rotor" --model best
+usage "invalid --checkpoints '-1' (expected a whole number)" --checkpoints -1
+usage "invalid --threads '1025' (expected a whole number up to 1024)" --threads 1025
+usage "invalid budget 'much' (for example 8GiB or 60%)" --budget much
+usage "invalid budget '0' (for example 8GiB or 60%)" --budget 0
+usage "--budget takes one size; use --budgets '1GiB,60%'" --budget 1GiB,60%
+usage "invalid share '120%' (expected 0% to 100%)" --budget 120%
+usage "invalid budget '' (for example 8GiB or 60%)" --budgets 1GiB,
+usage "invalid model 'best' (expected sum, peak or rotor)" --model best
 usage "--model sum needs --checkpoints K" --model sum
 usage "--model rotor needs --budget SIZE" --model rotor
 usage "--skip-layers needs --checkpoints K" --skip-layers 3
-usage "--format csv is for --pareto" --format csv --budget 1GiB
-usage "unknown format 'xml'; there are text, json and csv" --format xml
-usage "--checkpoints, --budget and --pareto are different questions: one at a time" \
+usage "--format csv needs --pareto" --format csv --budget 1GiB
+usage "invalid format 'xml' (expected text, json or csv)" --format xml
+usage "--checkpoints, --budget and --pareto cannot be combined" \
     --checkpoints 3 --budget 1GiB
-usage "--granularity 0 would leave nothing to cut" --granularity 0
+usage "invalid --granularity '0' (expected at least 1)" --granularity 0
 run suggest --backend abacus "$decoder"
 exits 2
-err_has "unknown back end 'abacus'; there are auto, cpu"
+err_has "invalid back end 'abacus' (expected one of auto, cpu"
 run suggest "$decoder" "$decoder"
 exits 2
-err 'memsnap: suggest: one trace at a time'
+err 'memsnap: suggest: expected one file'
 
 # A plan with least memory nests deeper than Python can.
 layers=
@@ -211,8 +211,8 @@ limited="suggest --granularity leaf --model rotor --max-memory 64MiB --threads 1
 run $limited --slots 100000 --budget 40% --format json uneven.json
 exits 0
 one_err_line
-err_has 'memsnap: --slots 100000 needs more memory than --max-memory allows; used '
-slots=$(sed 's/.*; used \([0-9]*\),.*/\1/' .run/err)
+err_has 'memsnap: --slots 100000 needs more memory than --max-memory allows; using '
+slots=$(sed 's/.*; using \([0-9]*\),.*/\1/' .run/err)
 check 'most of the memory is used' test "$slots" -gt 1000
 cp .run/out limited.json
 # shellcheck disable=SC2086
@@ -227,13 +227,13 @@ for option in slots threads checkpoints skip-layers device granularity; do
     exits 2
     no_out
     one_err_line
-    err_has "--$option takes a whole number up to "
+    err_has "invalid --$option '99999999999999999999' (expected a whole number up to "
 done
 for option in slots threads checkpoints skip-layers device; do
     run suggest "--$option" -1 uneven.json
     exits 2
     one_err_line
-    err_has "--$option takes a whole number, not '-1'"
+    err_has "invalid --$option '-1' (expected a whole number)"
 done
 for option in budget budgets max-memory; do
     for size in -1 0 99999999999999999999GiB; do

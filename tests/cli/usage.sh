@@ -59,7 +59,7 @@ exits 2
 err "memsnap: unknown command 'frobnicate'; see 'memsnap help'"
 run help frobnicate
 exits 2
-err "memsnap: no help on 'frobnicate'; 'memsnap help' lists what there is"
+err "memsnap: unknown command or topic 'frobnicate'; see 'memsnap help'"
 run "$(printf 'a\033[31mb')"
 exits 2
 err "memsnap: unknown command 'a\\x1b[31mb'; see 'memsnap help'"
@@ -87,22 +87,22 @@ usage 'unknown option --stack-traces; see '"'memsnap analyze --help'" --stack-tr
 usage 'unknown option --stakcs; did you mean --stacks?' --stakcs
 usage 'unknown option --untis; did you mean --units?' --untis
 usage "unknown option -z; see 'memsnap analyze --help'" -z
-usage "--stacks may be --stacks=all, but not 'some'" --stacks=some
-usage "--stacks may be --stacks=all, but not ''" --stacks=
+usage "invalid --stacks 'some' (expected all, or nothing)" --stacks=some
+usage "invalid --stacks '' (expected all, or nothing)" --stacks=
 usage 'option --verbose takes no argument' --verbose=yes
-usage "--jobs takes a whole number, not 'many'" --jobs many
-usage "--jobs takes a whole number up to 1024, not '1025'" --jobs 1025
-usage "unknown format 'xml'; there are text and json" --format xml
-usage "unknown unit 'MB'; there are auto, bytes, KiB, MiB, GiB" --units MB
-usage "--top takes a whole number, not '-1'" --top -1
-usage "--top takes a whole number, not ''" --top ''
-usage "--top takes a whole number up to 9223372036854775807, not '99999999999999999999'" --top 99999999999999999999
-usage "--device takes a whole number, not 'cuda:0'" --device cuda:0
-usage "--device takes a whole number up to 4294967295, not '4294967296'" --device 4294967296
-usage "'lots' is no size; try 512MiB or 8GiB" --max-memory lots
-usage "'0' is no size; try 512MiB or 8GiB" --max-memory 0
-usage "'huge' is no size; try 24GiB or 80GiB" --gpu-memory huge
-usage "'0' is no size; try 24GiB or 80GiB" --gpu-memory 0
+usage "invalid --jobs 'many' (expected a whole number)" --jobs many
+usage "invalid --jobs '1025' (expected a whole number up to 1024)" --jobs 1025
+usage "invalid format 'xml' (expected text or json)" --format xml
+usage "invalid unit 'MB' (expected auto, bytes, KiB, MiB or GiB)" --units MB
+usage "invalid --top '-1' (expected a whole number)" --top -1
+usage "invalid --top '' (expected a whole number)" --top ''
+usage "invalid --top '99999999999999999999' (expected a whole number up to 9223372036854775807)" --top 99999999999999999999
+usage "invalid --device 'cuda:0' (expected a whole number)" --device cuda:0
+usage "invalid --device '4294967296' (expected a whole number up to 4294967295)" --device 4294967296
+usage "invalid size 'lots' (for example 512MiB)" --max-memory lots
+usage "invalid size '0' (for example 512MiB)" --max-memory 0
+usage "invalid size 'huge' (for example 24GiB)" --gpu-memory huge
+usage "invalid size '0' (for example 24GiB)" --gpu-memory 0
 run analyze --at noon no-such-file
 exits 2
 one_err_line
@@ -142,7 +142,7 @@ out_has '    requested_bytes'
 run help categorie
 exits 2
 no_out
-err "memsnap: no help on 'categorie'; did you mean 'categories'?"
+err "memsnap: unknown command or topic 'categorie'; did you mean 'categories'?"
 run help snapshots-and-so-on
 exits 2
 one_err_line

@@ -148,7 +148,7 @@ enum status plot_run_apart(enum status (*work)(void *self), void *self, bool *to
 
 char *plot_find_gnuplot(struct error *err)
 {
-    error_set(err, STATUS_IO, "gnuplot is missing");
+    error_set(err, STATUS_IO, "cannot find gnuplot");
     return NULL;
 }
 
@@ -161,7 +161,7 @@ bool plot_gnuplot_has(const char *gnuplot, const char *terminal)
 bool plot_run_gnuplot(const char *gnuplot, const char *folder, int fd, struct error *err)
 {
     (void)gnuplot, (void)folder, (void)fd;
-    return error_set(err, STATUS_IO, "gnuplot is missing");
+    return error_set(err, STATUS_IO, "cannot find gnuplot");
 }
 
 static void require(bool holds)

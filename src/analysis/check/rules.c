@@ -285,7 +285,7 @@ static bool blame_oom(struct judge *judge, struct check_row *row)
 const struct check_kind check_kinds[] = {
     {.name = "max-peak",
      .argument = "SIZE",
-     .help = "the active peak of each device",
+     .help = "limit the active peak of each device",
      .example = "70GiB",
      .takes = CHECK_TAKES_SIZE,
      .captures = CHECK_OF_ANY,
@@ -294,7 +294,7 @@ const struct check_kind check_kinds[] = {
      .blame = blame_peak},
     {.name = "max-reserved",
      .argument = "SIZE",
-     .help = "the most that the allocator reserved",
+     .help = "limit the memory that the allocator reserves",
      .example = "76GiB",
      .takes = CHECK_TAKES_SIZE,
      .captures = CHECK_OF_ANY,
@@ -303,8 +303,8 @@ const struct check_kind check_kinds[] = {
      .blame = blame_reserved},
     {.name = "max-fragmentation",
      .argument = "SIZE|P%",
-     .help = "what lies in holes between blocks in use; P% of what\n"
-             "is reserved then",
+     .help = "limit the memory in holes between blocks in use, in\n"
+             "bytes or as a percentage of the reserved memory",
      .example = "30% or 2GiB",
      .takes = CHECK_TAKES_SIZE_OR_SHARE,
      .captures = CHECK_OF_SNAPSHOT,
@@ -314,8 +314,7 @@ const struct check_kind check_kinds[] = {
      .blame = blame_fragmentation},
     {.name = "max-growth",
      .argument = "SIZE",
-     .help = "what lives on from step to step, more each time: bytes\n"
-             "a step",
+     .help = "limit the growth from step to step, in bytes per step",
      .example = "0 or 1MiB",
      .takes = CHECK_TAKES_SIZE,
      .unit = CHECK_BYTES_A_STEP,
@@ -325,8 +324,8 @@ const struct check_kind check_kinds[] = {
      .blame = blame_growth},
     {.name = "max-category",
      .argument = "NAME=SIZE",
-     .help = "a category, such as activation=20GiB; of a layer trace\n"
-             "the sum of all activations",
+     .help = "limit a category, for example activation=20GiB; in a\n"
+             "layer trace, the sum of all activations",
      .example = "activation=20GiB",
      .takes = CHECK_TAKES_CATEGORY,
      .captures = CHECK_OF_SNAPSHOT | CHECK_OF_LAYERS,
@@ -335,8 +334,8 @@ const struct check_kind check_kinds[] = {
      .blame = blame_category},
     {.name = "max-site",
      .argument = "PATTERN=SIZE",
-     .help = "all call sites of a pattern together, such as\n"
-             "'model.py:*=4GiB'; 'blocks/*.py', 'model.py:39'",
+     .help = "limit all call sites that match a pattern together,\n"
+             "for example 'model.py:*=4GiB' or 'blocks/*.py=1GiB'",
      .example = "model.py:*=4GiB",
      .takes = CHECK_TAKES_PATTERN,
      .captures = CHECK_OF_SNAPSHOT,
@@ -344,14 +343,14 @@ const struct check_kind check_kinds[] = {
      .judge = judge_site,
      .blame = blame_site},
     {.name = "no-oom",
-     .help = "no out-of-memory event",
+     .help = "allow no out-of-memory event",
      .unit = CHECK_EVENTS,
      .captures = CHECK_OF_SNAPSHOT,
      .absence = "no events were recorded, so nothing tells",
      .judge = judge_oom,
      .blame = blame_oom},
     {.name = "no-leaks",
-     .help = "no call site whose memory grows from step to step",
+     .help = "allow no call site that grows from step to step",
      .unit = CHECK_SITES,
      .captures = CHECK_OF_SNAPSHOT,
      .absence = NO_STEPS,
@@ -359,7 +358,7 @@ const struct check_kind check_kinds[] = {
      .blame = blame_growth},
     {.name = "max-increase",
      .argument = "SIZE|P%",
-     .help = "how much higher the peak may be than the baseline's",
+     .help = "limit the increase of the peak over the baseline's",
      .example = "2% or 512MiB",
      .takes = CHECK_TAKES_SIZE_OR_SHARE,
      .captures = CHECK_OF_ANY,
@@ -369,8 +368,8 @@ const struct check_kind check_kinds[] = {
      .blame = blame_increase},
     {.name = "max-memory-after-suggest",
      .argument = "K=SIZE",
-     .help = "layer traces: the largest part that `memsnap suggest\n"
-             "--checkpoints K` leaves",
+     .help = "layer traces: limit the max_memory that `memsnap\n"
+             "suggest --checkpoints K` finds",
      .example = "4=8GiB",
      .takes = CHECK_TAKES_CHECKPOINTS,
      .captures = CHECK_OF_LAYERS,

@@ -15,13 +15,13 @@ struct result {
     struct file_figures figures;
 };
 
-/* The run over all files. */
+/* State shared by the jobs of one run. */
 struct run {
     const struct analyze_options *options;
     struct inputs *inputs;
     struct page page;
     struct watch watch;
-    struct result *results; /* one a file */
+    struct result *results; /* one per file */
 };
 
 static void do_file(void *self, size_t index, FILE *out)
@@ -127,7 +127,7 @@ static enum status report_files(struct run *run, struct output *output)
     return output_commit(output, &err) ? status : complain_failure(&err);
 }
 
-/* Files read at once share what one may take unless told otherwise. */
+/* Without --max-memory, files read in parallel share the default limit. */
 static void divide_memory(struct analyze_options *options, size_t files)
 {
     if (options->jobs > files)
@@ -173,22 +173,22 @@ static enum status run(int argc, char **argv)
 
 const struct command command_analyze = {
     .name = "analyze",
-    .summary = "what was live when memory peaked, and whose it was",
+    .summary = "report what was live at the peak, and which code allocated it",
     .arguments = "[OPTION]... [FILE]...",
-    .about = "Reports where the memory of each GPU went: the peak, what was live then by\n"
-             "category and by call site, and what the allocator held. FILE is an allocator\n"
-             "snapshot, as torch.cuda.memory._dump_snapshot() writes it, or the same as JSON,\n"
-             "gzip-compressed or not; - is standard input. Without FILE: $MEMSNAP_INPUT, else\n"
-             "the newest capture in this folder. Several files are compared at the end.\n"
+    .about = "Reports what was live at the peak of GPU memory, which code allocated it, and\n"
+             "what to do next. FILE is a snapshot that torch.cuda.memory._dump_snapshot()\n"
+             "wrote, or the same as JSON, compressed with gzip or not; - is standard input. If\n"
+             "no FILE is named, memsnap reads $MEMSNAP_INPUT or the newest snapshot in the\n"
+             "current folder. Several files are compared at the end.\n"
              "\n"
              "FILE may also be a layer trace of FairScale's LayerwiseMemoryTracker (JSON,\n"
-             "pickle, msgpack), or what torch.distributed's MemoryTracker saves.\n",
+             "pickle, msgpack), or a file that torch.distributed's MemoryTracker saved.\n",
     .examples = "  memsnap analyze snapshot.pickle\n"
-                "  memsnap analyze --stacks --top 3 snapshot.pickle     where exactly\n"
-                "  memsnap analyze --at end snapshot.pickle             what was never freed\n"
+                "  memsnap analyze --stacks --top 3 snapshot.pickle     with the stacks\n"
+                "  memsnap analyze --at end snapshot.pickle             what is never freed\n"
                 "  memsnap analyze --at +1.5s snapshot.pickle           at another moment\n"
-                "  memsnap analyze --range +2s:+3s big.pickle           a part of a long capture\n"
-                "  memsnap analyze rank*.pickle                         several, then compared\n"
+                "  memsnap analyze --range +2s:+3s big.pickle           part of a long trace\n"
+                "  memsnap analyze rank*.pickle                         compare several files\n"
                 "  memsnap analyze --format json snapshot.pickle | jq .devices[0].active\n",
     .options = analyze_option_specs,
     .words =

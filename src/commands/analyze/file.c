@@ -5,7 +5,7 @@
 #include "render/layers/layers.h"
 #include "render/layers/operator_curves.h"
 
-/* Rows without --top. */
+/* The number of rows without --top. */
 #define LAYERS_TREE_LINES 15
 #define LAYERS_PRODUCERS  10 /* as FairScale has it */
 #define LAYERS_SHARDS     5
@@ -103,7 +103,7 @@ static bool analyze_curves(const struct analyze_job *job, struct input *input,
     return ok;
 }
 
-/* Each takes over the input. */
+/* Each takes ownership of the input. */
 static const struct analyzer {
     enum file_kind kind;
     bool (*analyze)(const struct analyze_job *job, struct input *input,
@@ -113,14 +113,15 @@ static const struct analyzer {
     {KIND_OPERATOR_CURVES, analyze_curves},
 };
 
-/* An option that means nothing for this kind of file. */
+/* Refuses an option that does not apply to this kind of file. */
 static bool check_options(const struct analyze_options *options, enum file_kind kind,
                           struct error *err)
 {
     const char *option = kind == KIND_SNAPSHOT ? options->layers_option : options->snapshot_option;
     if (!option)
         return true;
-    return error_set(err, STATUS_USAGE, "--%s is not for %s, only for %s", option, kind_name(kind),
+    return error_set(err, STATUS_USAGE, "--%s does not apply to %s, only to %s", option,
+                     kind_name(kind),
                      kind == KIND_SNAPSHOT ? "layer traces" : "allocator snapshots");
 }
 
@@ -132,7 +133,7 @@ bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *fi
         return false;
     enum file_kind kind = sniff_kind(&input.source);
     bool (*analyze)(const struct analyze_job *, struct input *, struct file_figures *,
-                    struct error *) = analyze_snapshot; /* says best what else it may be */
+                    struct error *) = analyze_snapshot; /* has the best error message */
     for (size_t i = 0; i < sizeof(analyzers) / sizeof(analyzers[0]); i++)
         if (analyzers[i].kind == kind)
             analyze = analyzers[i].analyze;

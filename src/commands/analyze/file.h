@@ -1,16 +1,16 @@
-/* `memsnap analyze` of one file, of whatever kind. */
+/* `memsnap analyze` for one file of any kind. */
 #ifndef MEMSNAP_COMMANDS_ANALYZE_FILE_H
 #define MEMSNAP_COMMANDS_ANALYZE_FILE_H
 
 #include "commands/analyze/options.h"
 
-/* What remains of a file once it is reported. */
+/* Kept of a file after its report. */
 struct file_figures {
-    struct comparison_row *rows; /* one a device, malloc'ed */
+    struct comparison_row *rows; /* one per device, malloc'ed */
     size_t row_count;
 };
 
-/* What is the same for every kind of file. */
+/* Settings for any kind of file. */
 struct analyze_job {
     const struct analyze_options *options;
     const struct page *page; /* the report goes to page->out */
@@ -18,11 +18,11 @@ struct analyze_job {
     const struct load_progress *progress;
 };
 
-/* Reads `fd`, which it closes, and prints the report. May run in several threads at once. */
+/* Reads and closes `fd`, and prints the report. Thread-safe. */
 bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *figures,
                   struct error *err);
 
-/* The same of an allocator snapshot, of which nothing is read yet: takes over the input. */
+/* The same for an unread allocator snapshot; takes ownership of the input. */
 bool analyze_snapshot(const struct analyze_job *job, struct input *input,
                       struct file_figures *figures, struct error *err);
 

@@ -27,13 +27,13 @@ static bool parse_format(const char *text, bool *json, struct error *err)
 {
     bool is_json = strcmp(text, "json") == 0;
     if (!is_json && strcmp(text, "text") != 0)
-        return error_set(err, STATUS_USAGE, "unknown format '%.60s'; there are text and json",
-                         text);
+        return error_set(err, STATUS_USAGE, "invalid format '%.60s' (expected text or json)", text);
     *json = is_json;
     return true;
 }
 
-/* Notes what an option rules out; one that is not listed here is for snapshots only. */
+/* Records the first option that limits the kind of file. Options not listed in `for_all` need a
+ * snapshot. */
 static void note_kind(int option, struct analyze_options *options)
 {
     static const int for_all[] = {
@@ -65,14 +65,14 @@ bool analyze_option(int option, void *to, struct error *err)
     case OPTION_STACKS:
         options->stacks = optarg ? STACKS_ALL : STACKS_FOLDED;
         return !optarg || strcmp(optarg, "all") == 0 ||
-               error_set(err, STATUS_USAGE, "--stacks may be --stacks=all, but not '%.60s'",
+               error_set(err, STATUS_USAGE, "invalid --stacks '%.60s' (expected all, or nothing)",
                          optarg);
     case OPTION_ALLOCATIONS:
         options->allocations = true;
         return true;
     case OPTION_EXPLAIN:
         if (!*optarg)
-            return error_set(err, STATUS_USAGE, "--explain takes an address or a call site");
+            return error_set(err, STATUS_USAGE, "--explain needs an address or a call site");
         options->explain = optarg;
         return true;
     case OPTION_FORMAT:
@@ -80,14 +80,14 @@ bool analyze_option(int option, void *to, struct error *err)
     case OPTION_GPU_MEMORY:
         if (!units_parse_bytes(optarg, &options->report.device_bytes) ||
             options->report.device_bytes == 0)
-            return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 24GiB or 80GiB", optarg);
+            return error_set(err, STATUS_USAGE, "invalid size '%.60s' (for example 24GiB)", optarg);
         return true;
     case OPTION_RANKS:
         if (!argument_number("ranks", optarg, MOST_RANKS, &number, err))
             return false;
         options->ranks = (uint32_t)number;
-        return number >= 2 ||
-               error_set(err, STATUS_USAGE, "--ranks takes 2 or more: one rank has all");
+        return number >= 2 || error_set(err, STATUS_USAGE,
+                                        "invalid --ranks '%.60s' (expected at least 2)", optarg);
     case 'v':
         options->verbose = true;
         return true;
@@ -103,37 +103,37 @@ bool analyze_option(int option, void *to, struct error *err)
 
 const struct option_spec analyze_option_specs[] = {
     {OPTION_AT, "at", "WHEN",
-     "what is live at another moment than the peak: peak,\n"
-     "end, an event's number, or a time as in --range"},
+     "report this moment: peak (the default), end, the\n"
+     "number of an event, or a time as in --range"},
     {OPTION_RANGE, "range", "A:B",
-     "only the events from A up to B, each a number, a time\n"
-     "after the first event (+1.5s, +20ms, +300us), or\n"
-     "@MICROSECONDS; either may be left out"},
+     "look only at the events from A up to but not\n"
+     "including B: each a number, a time after the first\n"
+     "event (+1.5s, +20ms, +300us) or @MICROSECONDS; either\n"
+     "may be left out"},
     ROW_DEVICE,
     {OPTION_GPU_MEMORY, "gpu-memory", "SIZE",
-     "what the device has, as nvidia-smi says: tells how\n"
-     "much of it others held when memory ran out"},
-    {OPTION_TOP, "top", "N", "rows of call sites and of allocations; 0: all"},
+     "total memory of each device, for example 24GiB, to\n"
+     "find what other processes held when memory ran out"},
+    {OPTION_TOP, "top", "N", "list N call sites and N allocations (0: all)"},
     {OPTION_STACKS, "stacks", "[=all]",
-     "below each call site its stack: the operator and the\n"
-     "Python frames, or all frames"},
+     "print a stack below each call site: the operator and\n"
+     "the Python frames, or all frames"},
     ROW_UNITS,
-    {OPTION_FORMAT, "format", "FORMAT", "text, or json: one line a file"},
-    {OPTION_ALLOCATIONS, "allocations", NULL,
-     "JSON: also every allocation, with its category and why"},
+    {OPTION_FORMAT, "format", "FORMAT", "print text (the default) or json"},
+    {OPTION_ALLOCATIONS, "allocations", NULL, "with --format json: also list every allocation"},
     {OPTION_EXPLAIN, "explain", "ADDR|SITE",
-     "instead of the report: why the allocations at an\n"
-     "address (0x...), or of call sites with SITE in their\n"
-     "label (model.py:39), have their categories"},
+     "instead of the report, print the evidence for the\n"
+     "categories of the allocations at an address (0x...)\n"
+     "or of a call site (model.py:39)"},
     {OPTION_RULES, "rules", "FILE",
-     "categories by rules of your own: lines\n"
-     "'category: regex' on file:function; none: not even\n"
-     "those in ~/.config/memsnap/rules"},
+     "decide categories by your own rules, lines of\n"
+     "'category: regex' for file:function; none ignores\n"
+     "~/.config/memsnap/rules"},
     ROW_OUTPUT,
     ROW_MAX_MEMORY_OF_FILE,
     ROW_JOBS,
-    {OPTION_RANKS, "ranks", "N", "layer traces: over how many ranks to shard (8)"},
-    {'v', "verbose", NULL, "list the keys that memsnap does not know"},
+    {OPTION_RANKS, "ranks", "N", "layer traces: number of ranks to shard over (8)"},
+    {'v', "verbose", NULL, "list the keys that memsnap does not recognise"},
     ROW_HELP,
     {0, NULL, NULL, NULL},
 };
@@ -144,7 +144,7 @@ bool analyze_options_complete(struct analyze_options *options, struct error *err
         return error_set(err, STATUS_USAGE, "--allocations needs --format json");
     if (options->explain && options->json)
         return error_set(err, STATUS_USAGE,
-                         "--explain prints text; --allocations has reasons as JSON");
+                         "--explain prints only text; for JSON use --allocations");
     if (options->jobs == 0)
         options->jobs = worker_pool_cores();
     options->report.unit = options->json ? UNIT_AUTO : options->unit;

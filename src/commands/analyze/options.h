@@ -16,13 +16,13 @@ struct analyze_options {
     size_t largest; /* single allocations in text; 0: all */
     bool top_given, verbose, json;
     bool allocations;    /* JSON only */
-    const char *explain; /* text only: an address or a part of a call site; NULL: the report */
-    const char *rules;   /* file of the user's own rules, "none", or NULL: the usual one */
+    const char *explain; /* text only: an address or part of a call site; NULL: print the report */
+    const char *rules;   /* file with the user's rules, "none", or NULL for the default file */
     enum stack_detail stacks;
     enum unit unit;
-    size_t jobs;    /* files read at a time; 0: as many as there are cores */
-    uint32_t ranks; /* layer traces: to share parameters */
-    /* the first option given that means something only for: */
+    size_t jobs;    /* files read in parallel; 0: one per core */
+    uint32_t ranks; /* layer traces: ranks to shard parameters over */
+    /* the first given option that applies only to: */
     const char *snapshot_option; /* allocator snapshots */
     const char *layers_option;   /* layer traces */
     const char *output;          /* NULL: standard output */
@@ -30,9 +30,9 @@ struct analyze_options {
 
 extern const struct option_spec analyze_option_specs[];
 
-/* Takes in one option, with its argument in optarg. */
+/* Stores one option, with its argument in optarg. */
 bool analyze_option(int option, void *to, struct error *err);
-/* What the options leave open, once all are taken in; false where they do not go together. */
+/* Sets defaults after the last option, and rejects conflicting options. */
 bool analyze_options_complete(struct analyze_options *options, struct error *err);
 
 #endif

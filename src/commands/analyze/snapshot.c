@@ -95,8 +95,8 @@ static bool explain(const struct analyze_options *options, const struct page *pa
     explain_query_parse(options->explain, &query);
     return explain_devices(options, page, capture, reports, &query, &found, err) &&
            (found > 0 || error_set(err, STATUS_USAGE,
-                                   query.site ? "no call site has '%.80s' in its label"
-                                              : "nothing that is recorded was allocated at %.80s",
+                                   query.site ? "no call site matches '%.80s'"
+                                              : "no recorded allocation at %.80s",
                                    options->explain));
 }
 

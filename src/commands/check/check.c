@@ -14,7 +14,7 @@
 #include "commands/cli/worker_pool.h"
 #include "render/check/check.h"
 
-/* The run over all files. */
+/* State shared by the jobs of one run. */
 struct run {
     const struct check_options *options;
     struct inputs *inputs;
@@ -23,7 +23,7 @@ struct run {
     struct check_job job;
     struct watch watch;
     struct load_progress progress;
-    struct checked_file *files; /* one an input */
+    struct checked_file *files; /* one per input */
 };
 
 static void do_file(void *self, size_t index, FILE *out)
@@ -31,7 +31,7 @@ static void do_file(void *self, size_t index, FILE *out)
     struct run *run = self;
     struct checked_file *file = &run->files[index];
     int fd;
-    (void)out; /* the report comes when all are done */
+    (void)out; /* the report is printed when all files are done */
     file->failed = !inputs_take(run->inputs, index, &fd, &file->err) ||
                    !check_file(&run->job, fd, &file->result, &file->err);
     watch_input_done(&run->watch);
@@ -65,7 +65,7 @@ static bool read_baseline(struct run *run, struct error *err)
     return true;
 }
 
-/* STATUS_OK, or of what went wrong with all of them, which is told. */
+/* Returns STATUS_OK, or the status of a failure that concerns all files, after reporting it. */
 static enum status check_files(struct run *run, FILE *out)
 {
     struct pool_work work = {
@@ -117,7 +117,7 @@ static bool print(const struct run *run, FILE *out)
     }
 }
 
-/* That of the first file that could not be checked, else whether all passed. */
+/* The status of the first file that could not be checked, else STATUS_OK or STATUS_CHECK_FAILED. */
 static enum status verdict(const struct run *run, bool *any_checked)
 {
     enum status status = STATUS_OK;
@@ -133,13 +133,13 @@ static enum status verdict(const struct run *run, bool *any_checked)
     return status != STATUS_OK || passed ? status : STATUS_CHECK_FAILED;
 }
 
-/* What CI shows of a run has its errors, too; other reports need something to report. */
+/* The formats for CI include errors, so they are printed even if no file could be checked. */
 static bool is_for_ci(enum check_format format)
 {
     return format == CHECK_JUNIT || format == CHECK_GITHUB;
 }
 
-/* Checks the files and reports to an output that is open, and closes it. */
+/* Checks the files, writes the report to an open output, and closes it. */
 static enum status report_files(struct run *run, struct output *output)
 {
     const struct error no_memory = {.status = STATUS_LIMIT, .text = "out of memory"};
@@ -195,7 +195,7 @@ static enum status check(struct check_options *options, struct inputs *inputs)
     return status;
 }
 
-/* The options are whole. */
+/* Runs the check with complete options. */
 static enum status run_options(struct check_options *options, char **paths, int count)
 {
     struct error err;
@@ -232,7 +232,7 @@ static enum status run(int argc, char **argv)
     return status;
 }
 
-/* For completion: a category, to be followed by a limit. */
+/* Prints "CATEGORY=" words for completion; the limit follows. */
 static void put_category_words(void)
 {
     for (int category = 0; category < CATEGORY_COUNT; category++)
@@ -241,18 +241,16 @@ static void put_category_words(void)
 
 const struct command command_check = {
     .name = "check",
-    .summary = "pass or fail captures by limits, for CI",
+    .summary = "compare captures with limits, and fail if one is exceeded",
     .arguments = "[OPTION]... [FILE]...",
-    .about = "Holds captures to limits, and says of each that is exceeded by how much, and\n"
-             "whose code is to blame. Exits with 0 where all keep within them, with 1 where\n"
-             "one does not, and otherwise where that could not be told. A value equal to its\n"
-             "limit passes. A limit on what a FILE does not hold, such as growth where no\n"
-             "steps were recorded, is an error, for it could not fail.\n"
+    .about = "Compares each FILE with limits, and fails if one is exceeded, for CI. For each\n"
+             "failure it prints by how much, which line of code is to blame, and what to do\n"
+             "next. The exit status is 0 if all limits hold, 1 if one is exceeded, and another\n"
+             "number if a file could not be checked. A value equal to its limit passes. A rule\n"
+             "that cannot fail, such as growth in a file without steps, is an error.\n"
              "\n"
-             "FILE is an allocator snapshot, or one of the other files that analyze reads;\n"
-             "- is standard input. Figures are those of 'memsnap analyze'. memsnap-check(1)\n"
-             "tells what a policy looks like, and where examples for GitHub Actions and\n"
-             "GitLab CI are.\n",
+             "FILE is as in memsnap analyze, and so are the figures. memsnap-check(1)\n"
+             "describes policies, and lists examples for GitHub Actions and GitLab CI.\n",
     .examples = "  memsnap check --max-peak 70GiB --no-oom snapshot.pickle\n"
                 "  memsnap check --max-growth 0 --max-category activation=20GiB snapshot.pickle\n"
                 "  memsnap check --max-site 'model.py:*=4GiB' snapshot.pickle\n"

@@ -4,11 +4,11 @@
 
 #include "solve/advice/advice.h"
 
-/* What becomes of a file once it is read: rows, or a baseline. */
+/* Receives a file that was read: its results, or the baseline. */
 struct taker {
     const struct check_job *job;
-    struct check_result *result;     /* NULL: it is the baseline */
-    struct check_baseline *baseline; /* where there is no result */
+    struct check_result *result;     /* NULL if it is the baseline */
+    struct check_baseline *baseline; /* used if there is no result */
 };
 
 /* Finds the max_memory that `memsnap suggest --checkpoints` prints. */
@@ -125,13 +125,14 @@ static bool take_file(const struct taker *taker, int fd, struct error *err)
     bool is_plain = kind == KIND_LAYER_TRACE || kind == KIND_OPERATOR_CURVES;
     if (is_plain && options->snapshot_option) {
         input_discard(&input);
-        return error_set(err, STATUS_USAGE, "--%s is not for %s, only for allocator snapshots",
+        return error_set(err, STATUS_USAGE,
+                         "--%s does not apply to %s, only to allocator snapshots",
                          options->snapshot_option, kind_name(kind));
     }
     if (is_plain)
         return kind == KIND_LAYER_TRACE ? take_layers(taker, &input, err)
                                         : take_curves(taker, &input, err);
-    return take_snapshot(taker, &input, err); /* says best what else it may be */
+    return take_snapshot(taker, &input, err); /* has the best error message for an unknown file */
 }
 
 bool check_file(const struct check_job *job, int fd, struct check_result *result, struct error *err)
@@ -152,5 +153,6 @@ bool check_file_baseline(const struct check_job *job, int fd, struct check_basel
     const struct taker taker = {.job = job, .baseline = baseline};
     return take_file(&taker, fd, err) &&
            (baseline->device_count > 0 ||
-            error_set(err, STATUS_BAD_INPUT, "nothing is recorded in it to compare with"));
+            error_set(err, STATUS_BAD_INPUT,
+                      "the baseline has no recorded memory to compare with"));
 }

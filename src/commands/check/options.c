@@ -15,25 +15,28 @@ enum {
     OPTION_AT,
     OPTION_FORMAT,
     OPTION_SOURCE_ROOT,
-    OPTION_RULE, /* plus an index in check_kinds */
+    OPTION_RULE, /* plus the index in check_kinds */
 };
 
 static const struct option_spec other_options[] = {
-    {OPTION_BASELINE, "baseline", "FILE", "the capture that --max-increase compares with"},
+    {OPTION_BASELINE, "baseline", "FILE", "compare the peak with FILE's (see --max-increase)"},
     {OPTION_POLICY, "policy", "FILE",
-     "rules as JSON: {\"schema\": \"memsnap.policy/1\",\n"
-     "\"max-peak\": \"70GiB\", \"no-oom\": true}; an option beside\n"
-     "it replaces the rule of the same name"},
+     "read rules from FILE, such as\n"
+     "{\"schema\": \"memsnap.policy/1\", \"max-peak\": \"70GiB\"};\n"
+     "an option replaces the rule of the same name"},
     {OPTION_AT, "at", "WHEN",
-     "the moment of categories, call sites, fragmentation:\n"
-     "peak, end, an event's number, or a time as in --range"},
+     "moment of categories, call sites and fragmentation:\n"
+     "peak (the default), end, the number of an event, or a\n"
+     "time as in --range"},
     ROW_RANGE,
     ROW_DEVICE,
     ROW_RULES,
-    {OPTION_FORMAT, "format", "FORMAT", "text, json, junit, or github: annotations of lines"},
+    {OPTION_FORMAT, "format", "FORMAT",
+     "print text (the default), json, junit or github\n"
+     "(annotations of lines of code)"},
     {OPTION_SOURCE_ROOT, "source-root", "DIR",
-     "annotations name files below DIR, which the capture\n"
-     "has them in; $GITHUB_WORKSPACE, if that is set"},
+     "name files relative to DIR in annotations (default:\n"
+     "$GITHUB_WORKSPACE)"},
     ROW_UNITS,
     ROW_OUTPUT,
     ROW_MAX_MEMORY_OF_FILE,
@@ -70,7 +73,7 @@ static bool parse_format(const char *text, enum check_format *format, struct err
         }
     }
     return error_set(err, STATUS_USAGE,
-                     "unknown format '%.60s'; there are text, json, junit and github", text);
+                     "invalid format '%.60s' (expected text, json, junit or github)", text);
 }
 
 static void note_snapshot_option(int option, struct check_options *options)
@@ -123,7 +126,7 @@ bool check_option(int option, void *to, struct error *err)
     }
 }
 
-/* The rules of the policy, over which those of the command line go. */
+/* Reads the policy. Rules of the command line replace those of the same name. */
 static bool take_policy(struct check_options *options, struct error *err)
 {
     struct check_rules rules = {0};
@@ -139,10 +142,10 @@ static bool take_policy(struct check_options *options, struct error *err)
     return true;
 }
 
-/* --baseline and a rule that needs it are given together, or neither is. */
+/* --baseline needs a rule that uses it, and such a rule needs --baseline. */
 static bool check_baseline_use(const struct check_options *options, struct error *err)
 {
-    const struct check_kind *kind = check_kinds; /* the first that needs a baseline */
+    const struct check_kind *kind = check_kinds; /* the first kind that needs a baseline */
     const struct check_kind *given = NULL;
     while (kind->name && !kind->needs_baseline)
         kind++;
@@ -150,11 +153,9 @@ static bool check_baseline_use(const struct check_options *options, struct error
         if (options->rules.items[i].kind->needs_baseline)
             given = options->rules.items[i].kind;
     if (options->baseline && !given)
-        return error_set(err, STATUS_USAGE,
-                         "--baseline needs --%s: how much more than that is too much?", kind->name);
+        return error_set(err, STATUS_USAGE, "--baseline needs --%s", kind->name);
     return options->baseline || !given ||
-           error_set(err, STATUS_USAGE, "%s needs --baseline FILE, the capture to compare with",
-                     given->name);
+           error_set(err, STATUS_USAGE, "%s needs --baseline FILE", given->name);
 }
 
 bool check_options_complete(struct check_options *options, struct error *err)

@@ -13,22 +13,22 @@ enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_JUNIT, CHECK_GITHUB };
 struct check_options {
     struct capture_options capture;
     struct report_options report; /* the moment of categories, call sites and fragmentation */
-    struct check_look look;       /* what was given of --at and the like */
-    struct check_rules rules;     /* of the command line, then of the policy as well */
+    struct check_look look;       /* --at, --range, --device and --rules as given */
+    struct check_rules rules;     /* from the command line, later also from the policy */
     const char *policy, *baseline;
     const char *source_root, *output;
     enum check_format format;
     enum unit unit;
-    size_t jobs;                 /* files read at a time; 0: as many as there are cores */
-    const char *snapshot_option; /* the first option given that is for snapshots only */
+    size_t jobs;                 /* files read in parallel; 0: one per core */
+    const char *snapshot_option; /* the first given option that applies only to snapshots */
 };
 
-/* The rules of check_kinds, then the other options. Not thread-safe. */
+/* Options for the rules of check_kinds, then the other options. Not thread-safe. */
 const struct option_spec *check_option_specs(void);
 
-/* Takes in one option, with its argument in optarg. */
+/* Stores one option, with its argument in optarg. */
 bool check_option(int option, void *to, struct error *err);
-/* Reads the policy, and finds out whether all goes together. */
+/* Reads the policy, sets defaults, and rejects conflicting options. */
 bool check_options_complete(struct check_options *options, struct error *err);
 void check_options_release(struct check_options *options);
 

@@ -10,7 +10,7 @@
 
 #define SIZE_MOST ((size_t)1 << 20)
 
-/* What is the same while one policy is read. */
+/* State while one policy is read. */
 struct reader {
     const char *path;
     struct check_rules *rules;
@@ -30,7 +30,7 @@ static bool refuse(const struct reader *reader, const char *format, ...)
     return error_set(reader->err, STATUS_USAGE, "%.60s: %s", reader->path, text);
 }
 
-/* Adds a rule; what it complains of, it complains of in this file. */
+/* Adds a rule. Errors name the policy file. */
 static bool add(const struct reader *reader, const struct check_kind *kind, const char *argument)
 {
     struct error plain;
@@ -50,7 +50,7 @@ static bool unknown_key(const struct reader *reader, const char *key)
     return refuse(reader, "unknown rule '%.40s'; see 'memsnap check --help'", key);
 }
 
-/* A limit as it would stand on the command line: a string, or a number of bytes. */
+/* Converts a limit, a string or a number of bytes, to its form on the command line. */
 static bool add_limit(const struct reader *reader, const struct check_kind *kind,
                       const char *subject, const json_t *limit)
 {
@@ -63,7 +63,7 @@ static bool add_limit(const struct reader *reader, const struct check_kind *kind
         buffer_printf(&argument, "%" JSON_INTEGER_FORMAT, json_integer_value(limit));
     else
         return buffer_release(&argument),
-               refuse(reader, "%s%s%.40s takes a size, such as \"70GiB\" or 1024", kind->name,
+               refuse(reader, "%s%s%.40s must be a size, for example \"70GiB\" or 1024", kind->name,
                       subject ? " " : "", subject ? subject : "");
     bool ok = !argument.failed || error_out_of_memory(reader->err);
     ok = ok && add(reader, kind, argument.bytes);
@@ -77,7 +77,7 @@ static bool add_subjects(const struct reader *reader, const struct check_kind *k
     json_t *limit;
     if (!json_is_object(limits) || json_object_size(limits) == 0) {
         const char *equals = strrchr(kind->example, '=');
-        return refuse(reader, "%s takes an object, such as {\"%.*s\": \"%s\"}", kind->name,
+        return refuse(reader, "%s must be an object, for example {\"%.*s\": \"%s\"}", kind->name,
                       (int)(equals - kind->example), kind->example, equals + 1);
     }
     json_object_foreach(limits, subject,
@@ -91,8 +91,9 @@ static bool add_rule(const struct reader *reader, const char *key, json_t *value
     if (!kind)
         return unknown_key(reader, key);
     if (kind->takes == CHECK_TAKES_NOTHING)
-        return json_is_true(value) ? add(reader, kind, NULL)
-                                   : refuse(reader, "%s takes true; else leave it out", key);
+        return json_is_true(value)
+                   ? add(reader, kind, NULL)
+                   : refuse(reader, "%s must be true; leave it out to disable it", key);
     return kind->takes >= CHECK_TAKES_CATEGORY ? add_subjects(reader, kind, value)
                                                : add_limit(reader, kind, NULL, value);
 }
@@ -105,7 +106,7 @@ static bool check_schema(const struct reader *reader, const json_t *root)
     return refuse(reader, "expected an object with \"schema\": \"%s\"", CHECK_POLICY_SCHEMA);
 }
 
-/* "$schema" is for editors, and "comment" for people. */
+/* "$schema" is for editors and "comment" for readers; both are ignored. */
 static bool is_no_rule(const char *key)
 {
     return strcmp(key, "schema") == 0 || strcmp(key, "$schema") == 0 || strcmp(key, "comment") == 0;
@@ -122,9 +123,9 @@ static bool read_root(const struct reader *reader, json_t *root)
         if (!is_no_rule(key) && !add_rule(reader, key, value))
             return false;
         if (is_no_rule(key) && !json_is_string(value))
-            return refuse(reader, "%s takes a string", key);
+            return refuse(reader, "%s must be a string", key);
     }
-    return reader->rules->count > 0 || refuse(reader, "it has no rule, so that nothing could fail");
+    return reader->rules->count > 0 || refuse(reader, "the policy has no rule");
 }
 
 bool check_policy_parse(const char *path, const char *text, size_t size, struct check_rules *rules,

@@ -1,4 +1,4 @@
-/* Rules of `memsnap check` in a file: a policy, in JSON. share/policy.schema.json describes it. */
+/* Reads a policy: a JSON file with rules for `memsnap check`. See share/policy.schema.json. */
 #ifndef MEMSNAP_COMMANDS_CHECK_POLICY_H
 #define MEMSNAP_COMMANDS_CHECK_POLICY_H
 
@@ -6,12 +6,11 @@
 
 #define CHECK_POLICY_SCHEMA "memsnap.policy/1"
 
-/* The rules of the file `path`, or of standard input for "-". `*rules` is empty before.
- * STATUS_USAGE, naming the file and the place, for what is no policy: other keys, other types, keys
- * that come twice, limits that cannot be exceeded, no rule at all. To be called before the sandbox
- * is entered. */
+/* Adds the rules in the file `path` ("-": standard input) to `*rules`, which must be empty. An
+ * invalid policy is STATUS_USAGE with the file and position: unknown or repeated keys, wrong types,
+ * limits that cannot be exceeded, or no rule. Call it before entering the sandbox. */
 bool check_policy_read(const char *path, struct check_rules *rules, struct error *err);
-/* The same of text. `path` is for messages. */
+/* The same for a text in memory; messages name `path`. */
 bool check_policy_parse(const char *path, const char *text, size_t size, struct check_rules *rules,
                         struct error *err);
 

@@ -25,9 +25,10 @@ bool argument_number(const char *option, const char *text, uint64_t most, uint64
         return true;
     if (*text && text[strspn(text, "0123456789")] == '\0')
         return error_set(err, STATUS_USAGE,
-                         "--%s takes a whole number up to %" PRIu64 ", not '%.60s'", option, most,
-                         text);
-    return error_set(err, STATUS_USAGE, "--%s takes a whole number, not '%.60s'", option, text);
+                         "invalid --%s '%.60s' (expected a whole number up to %" PRIu64 ")", option,
+                         text, most);
+    return error_set(err, STATUS_USAGE, "invalid --%s '%.60s' (expected a whole number)", option,
+                     text);
 }
 
 bool argument_count(const char *option, const char *text, size_t most, size_t *count,
@@ -53,14 +54,14 @@ bool argument_unit(const char *text, enum unit *unit, struct error *err)
 {
     return units_parse(text, unit) ||
            error_set(err, STATUS_USAGE,
-                     "unknown unit '%.60s'; there are auto, bytes, KiB, MiB, GiB", text);
+                     "invalid unit '%.60s' (expected auto, bytes, KiB, MiB or GiB)", text);
 }
 
 bool argument_memory(const char *text, size_t *bytes, struct error *err)
 {
     uint64_t size;
     if (!units_parse_bytes(text, &size) || size == 0)
-        return error_set(err, STATUS_USAGE, "'%.60s' is no size; try 512MiB or 8GiB", text);
+        return error_set(err, STATUS_USAGE, "invalid size '%.60s' (for example 512MiB)", text);
     *bytes = (size_t)size;
     return true;
 }
@@ -85,14 +86,14 @@ bool argument_granularity(const char *text, struct cuts *cuts, struct error *err
     struct cuts parsed = {.kind = CUT_PATTERN, .pattern = text};
     uint64_t depth;
     if (!*text)
-        return error_set(err, STATUS_USAGE, "--granularity takes leaf, a depth or a pattern");
+        return error_set(err, STATUS_USAGE, "--granularity needs leaf, a depth or a pattern");
     if (strcmp(text, "leaf") == 0) {
         parsed = (struct cuts){.kind = CUT_LEAVES};
     } else if (text[strspn(text, "0123456789")] == '\0') {
         if (!argument_number("granularity", text, MOST_DEPTH, &depth, err))
             return false;
         if (depth == 0)
-            return error_set(err, STATUS_USAGE, "--granularity 0 would leave nothing to cut");
+            return error_set(err, STATUS_USAGE, "invalid --granularity '0' (expected at least 1)");
         parsed = (struct cuts){.kind = CUT_DEPTH, .depth = (size_t)depth};
     }
     *cuts = parsed;

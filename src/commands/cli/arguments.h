@@ -1,5 +1,5 @@
-/* What several commands' options take: numbers, sizes, moments. Each is STATUS_USAGE, in words that
- * show what would do, where the text is none. */
+/* Parsers for the arguments of options: numbers, sizes, moments. Invalid text is STATUS_USAGE, with
+ * a message that says what was expected. */
 #ifndef MEMSNAP_COMMANDS_CLI_ARGUMENTS_H
 #define MEMSNAP_COMMANDS_CLI_ARGUMENTS_H
 
@@ -15,14 +15,14 @@ bool argument_number(const char *option, const char *text, uint64_t most, uint64
                      struct error *err);
 bool argument_count(const char *option, const char *text, size_t most, size_t *count,
                     struct error *err);
-/* A --device: a device's number. */
+/* The argument of --device: the number of a device. */
 bool argument_device(const char *text, int64_t *device, struct error *err);
-/* A --units. */
+/* The argument of --units. */
 bool argument_unit(const char *text, enum unit *unit, struct error *err);
-/* A --max-memory: bytes, more than 0. */
+/* The argument of --max-memory: bytes, more than 0. */
 bool argument_memory(const char *text, size_t *bytes, struct error *err);
 
-/* A --granularity: "leaf", a depth, or a pattern, which it refers to. */
+/* The argument of --granularity: "leaf", a depth, or a pattern, to which the result points. */
 bool argument_granularity(const char *text, struct cuts *cuts, struct error *err);
 
 /* A moment of a trace. */
@@ -31,9 +31,9 @@ struct when {
     struct point point; /* of WHEN_POINT */
 };
 
-/* An --at: peak, end, an event's number, or a time as in --range. */
+/* The argument of --at: peak, end, the number of an event, or a time as in --range. */
 bool argument_when(const char *text, struct when *when, struct error *err);
-/* The same, into the options of a report. */
+/* The same, stored in the options of a report. */
 bool argument_at(const char *text, struct report_options *report, struct error *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 
-#define LISTED_DEVICES 8 /* in the message about a device that is not there */
+#define LISTED_DEVICES 8 /* in the error for a missing device */
 
 static bool no_such_device(int64_t device, const uint32_t *devices, size_t count, struct error *err)
 {
@@ -13,7 +13,7 @@ static bool no_such_device(int64_t device, const uint32_t *devices, size_t count
         buffer_printf(&list, "%s%u", i ? ", " : "", devices[i]);
     if (count > LISTED_DEVICES)
         buffer_puts(&list, ", ...");
-    error_set(err, STATUS_USAGE, "there is no device %lld in it, only: %.120s", (long long)device,
+    error_set(err, STATUS_USAGE, "the file has no device %lld (devices: %.120s)", (long long)device,
               list.size && !list.failed ? list.bytes : "none");
     buffer_release(&list);
     return false;
@@ -34,7 +34,7 @@ static bool build_timelines(struct capture *capture, const uint32_t *devices, si
     return true;
 }
 
-/* The timelines of the devices asked for. */
+/* Builds the timelines of the requested devices. */
 static bool choose_devices(struct capture *capture, int64_t device, struct error *err)
 {
     uint32_t *devices;

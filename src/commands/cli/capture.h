@@ -1,4 +1,4 @@
-/* A capture as most commands want it: loaded, with a timeline for each device asked for. */
+/* A loaded capture, with a timeline for each requested device. */
 #ifndef MEMSNAP_COMMANDS_CLI_CAPTURE_H
 #define MEMSNAP_COMMANDS_CLI_CAPTURE_H
 
@@ -21,16 +21,16 @@ struct capture_options {
     const struct own_rules *rules; /* for categories; NULL: none */
 };
 
-/* Reads `fd`, and closes it. `progress` may be NULL. */
+/* Reads and closes `fd`. `progress` may be NULL. */
 bool capture_open(struct capture *capture, int fd, const struct capture_options *options,
                   const struct load_progress *progress, struct error *err);
-/* The same of an input of which nothing is read yet, which it takes over. */
+/* The same for an unread input; takes ownership of it. */
 bool capture_open_input(struct capture *capture, struct input *input,
                         const struct capture_options *options, const struct load_progress *progress,
                         struct error *err);
-/* From now on the input may take at most `limit` bytes. */
+/* Sets the memory limit of the input, in bytes, from now on. */
 bool input_restrict(struct input *input, size_t limit, struct error *err);
-/* The timeline with the highest peak; NULL where there is no device. */
+/* The timeline with the highest peak; NULL if there is no device. */
 const struct timeline *capture_highest(const struct capture *capture);
 void capture_close(struct capture *capture);
 

@@ -1,5 +1,4 @@
-/* A subcommand: a row in the table that drives dispatch, help, and whatever else wants to know the
- * command line, such as shell completion. */
+/* A subcommand: a row in the table that drives dispatch, help and shell completion. */
 #ifndef MEMSNAP_COMMANDS_CLI_COMMAND_H
 #define MEMSNAP_COMMANDS_CLI_COMMAND_H
 
@@ -10,21 +9,21 @@
 
 #define OPTION_HELP 'h'
 
-/* Declared once; serves getopt_long, --help and the check that the man page names it. */
+/* An option. Used by getopt_long, --help and the test that the man page lists it. */
 struct option_spec {
-    int value;            /* a letter is the short form too; else from OPTION_LONG_ONLY up */
+    int value;            /* the letter of the short form; or at least OPTION_LONG_ONLY */
     const char *name;     /* without the dashes */
-    const char *argument; /* what to call it in the help; "[=WHAT]": may be left out; NULL: takes
+    const char *argument; /* its name in the help; "[=WHAT]" if optional; NULL: takes
                              none */
     const char *help;
 };
 
 #define OPTION_LONG_ONLY 256
 
-/* The words that an option's argument is known to be, for shells to complete. */
+/* The possible arguments of an option, for shell completion. */
 struct option_words {
-    const char *option; /* its name */
-    const char *words;  /* separated by spaces; NULL: those that put() prints */
+    const char *option; /* name of the option */
+    const char *words;  /* separated by spaces; NULL: put() prints them */
     void (*put)(void);
 };
 
@@ -38,7 +37,7 @@ struct command {
     const char *about;     /* a paragraph or two for --help, ending in a newline */
     const char *examples;  /* ready to paste, indented, ending in a newline; NULL: none */
     const struct option_spec *options; /* ends with a NULL name; read by command_options() */
-    const struct option_spec *(*make_options)(void); /* where there is no constant table */
+    const struct option_spec *(*make_options)(void); /* used if there is no constant table */
     const struct option_words *words;                /* ends with a NULL option; NULL: none */
     void (*help_more)(void); /* prints more of --help, below the options; NULL: nothing */
     enum status (*run)(int argc, char **argv); /* argv[0] is the command's name */
@@ -58,10 +57,10 @@ extern const struct command command_analyze, command_backends, command_check, co
     command_diff, command_dump, command_export, command_flame, command_help, command_plot,
     command_suggest, command_version;
 
-/* Says that there is no such command, and which may have been meant. */
+/* Reports an unknown command, and suggests a similar one. */
 enum status command_unknown(const char *name);
 
-/* What `memsnap --help` and `memsnap --version` print, to standard output. */
+/* Print the output of `memsnap --help` and `memsnap --version`. */
 void help_overview(void);
 void version_print(void);
 

@@ -7,7 +7,7 @@
 
 #include "render/core/escape.h"
 
-#define LINE_SIZE    4608 /* a longest path and a longest error */
+#define LINE_SIZE    4608 /* the longest path plus the longest error */
 #define LONGEST_WORD 32   /* longer words are not compared */
 
 static void put_line(const char *format, va_list args)
@@ -66,7 +66,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Edits that turn one word into the other: a letter added, dropped, changed, or two swapped. */
+/* Edit distance: letters added, dropped or changed, or two neighbours swapped. */
 static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
     size_t rows[LONGEST_WORD + 1][LONGEST_WORD + 1];
@@ -92,7 +92,7 @@ void closest_offer(struct closest *closest, const char *candidate)
     if (word_size == 0 || word_size > LONGEST_WORD || size > LONGEST_WORD)
         return;
     size_t distance = edit_distance(closest->word, word_size, candidate, size);
-    /* the beginning of a longer word is as good as one slip */
+    /* a prefix of a longer word counts as one edit */
     if (word_size >= 2 && word_size < size && strncmp(closest->word, candidate, word_size) == 0)
         distance = 1;
     if (distance <= (size + 2) / 3 && (!closest->best || distance < closest->distance)) {

@@ -1,4 +1,4 @@
-/* Lines on standard error, each beginning with "memsnap: ". */
+/* Messages on standard error: one line each, beginning with "memsnap: ". */
 #ifndef MEMSNAP_COMMANDS_CLI_COMPLAIN_H
 #define MEMSNAP_COMMANDS_CLI_COMPLAIN_H
 
@@ -6,29 +6,29 @@
 
 #include "base/error.h"
 
-/* One line; whatever the arguments hold is escaped. */
+/* Prints one line; unsafe characters in the arguments are escaped. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, returning STATUS_USAGE. */
 enum status complain_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "memsnap: " and the error, which names what failed. Returns its status. */
+/* Prints the error, which names its subject, and returns its status. */
 enum status complain_failure(const struct error *err);
 
-/* "memsnap: FILE: byte 1234: expected ..." Returns the error's status. */
+/* Prints "memsnap: FILE: byte 1234: expected ..." and returns the status of the error. */
 enum status complain_error(const char *path, const struct error *err);
 
 /* "standard input" for "-". */
 const char *path_name(const char *path);
 
-/* "Did you mean ...?": the nearest of several words. */
+/* Finds the closest of several words, for "did you mean ...?". */
 struct closest {
-    const char *word; /* what was typed */
-    const char *best; /* NULL while nothing is near enough */
+    const char *word; /* as typed by the user */
+    const char *best; /* NULL if no word is close enough */
     size_t distance;
 };
 
-/* Feed every candidate; `best` is the nearest that a slip of the fingers explains. */
+/* Offers a candidate; `best` becomes the closest one that a typing error explains. */
 void closest_offer(struct closest *closest, const char *candidate);
 
 #endif

@@ -41,7 +41,7 @@ enum status files_open(struct output *output, const char *path, struct inputs *i
 enum status files_close(struct output *output, bool ok, const char *blamed, const struct error *err)
 {
     struct error late;
-    /* A result that cannot be written is told of once: by output_commit(), or of standard output by
+    /* A write error is reported once: by output_commit(), or for standard output by
      * main(). */
     if (ok || ferror(output->stream))
         return output_commit(output, &late) ? STATUS_OK : complain_failure(&late);

@@ -1,7 +1,7 @@
-/* The files that a command works on, from what is named to what is written.
+/* Opens the input and output files of a command.
  *
- * The order is the sandbox's: rules and inputs are chosen, the output and all inputs opened, the
- * sandbox entered, and only then is anything of the inputs read. Whatever fails is told. */
+ * The sandbox requires this order: select rules and inputs, open the output and all inputs, enter
+ * the sandbox, and only then read the inputs. All failures are reported here. */
 #ifndef MEMSNAP_COMMANDS_CLI_FILES_H
 #define MEMSNAP_COMMANDS_CLI_FILES_H
 
@@ -11,23 +11,24 @@
 
 typedef enum status files_work(void *self, struct inputs *inputs);
 
-/* Has the work done with the inputs that are named (as inputs_choose() takes them). */
+/* Runs the work with the inputs that inputs_choose() selects. */
 enum status files_run(char **named, int count, files_work *work, void *self);
-/* The same with the user's rules (as rules_file_read() takes `rules`) in `capture` meanwhile. */
+/* The same with the user's rules in `capture`; `rules` is as for rules_file_read(). */
 enum status files_run_with_rules(const char *rules, struct capture_options *capture, char **named,
                                  int count, files_work *work, void *self);
 
-/* Opens the output and the inputs, and enters the sandbox. Where it is not STATUS_OK, there is no
- * output. */
+/* Opens the output and the inputs, and enters the sandbox. `output` is open only if it returns
+ * STATUS_OK. */
 enum status files_open(struct output *output, const char *path, struct inputs *inputs);
-/* With `ok` puts the output in its place; else leaves none, and tells the error of the file
- * `blamed`, or of none with NULL. */
+/* Commits the output if `ok`. Otherwise discards it and reports the error, for the file `blamed` if
+ * that is not NULL. */
 enum status files_close(struct output *output, bool ok, const char *blamed,
                         const struct error *err);
 
 typedef bool files_writer(const void *self, struct inputs *inputs, FILE *out, struct error *err);
 
-/* Both around what `write` makes of the first input, whose fault a failure is. */
+/* Calls both around `write`, which converts the first input. A failure is reported for that input.
+ */
 enum status files_write(const char *path, struct inputs *inputs, files_writer *write,
                         const void *self);
 

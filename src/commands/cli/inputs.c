@@ -21,7 +21,7 @@ static bool standard_input_taken;
 
 static enum status tell_how_to_record(void)
 {
-    complain("no file named, and no capture in this folder. To record one:");
+    complain("no file named, and no snapshot in the current folder; to record one:");
     fputs("\n"
           "  torch.cuda.memory._record_memory_history()\n"
           "  train()   # or whatever runs out of memory\n"
@@ -42,7 +42,8 @@ enum status inputs_choose(struct inputs *inputs, char **argv, int count)
     if (!inputs->found)
         return tell_how_to_record();
     if (!named || !*named)
-        complain("no file named; reading %s, the newest capture in this folder", inputs->found);
+        complain("no file named; reading %s, the newest snapshot in the current folder",
+                 inputs->found);
     inputs->paths = &inputs->found;
     inputs->count = 1;
     return STATUS_OK;
@@ -117,7 +118,7 @@ int input_open(const char *path, struct error *err)
     return -1;
 }
 
-/* As many as the system grants: the usual first limit is for programs that use select(). */
+/* Raises the limit to the hard limit; the soft limit is low for programs that use select(). */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -129,11 +130,10 @@ static void raise_descriptor_limit(void)
 
 static bool too_many(size_t opened, size_t count, struct error *err)
 {
-    return error_set(
-        err, STATUS_LIMIT,
-        "%zu files are too many at once: the system let only %zu be opened (ulimit -n); "
-        "name fewer",
-        count, opened);
+    return error_set(err, STATUS_LIMIT,
+                     "cannot open %zu files at once: the system allows only %zu (ulimit -n); "
+                     "name fewer files",
+                     count, opened);
 }
 
 bool inputs_open(struct inputs *inputs, struct error *err)

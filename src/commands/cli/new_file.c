@@ -13,20 +13,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LINK_TRIES 100 /* names that may be taken before giving up */
+#define LINK_TRIES 100 /* attempts to find an unused name */
 
 static const int deadly_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU, SIGXFSZ};
 #define DEADLY_COUNT (sizeof(deadly_signals) / sizeof(deadly_signals[0]))
 
-/* The temporary name, for the signal handler; "" when there is none. Changed with the signals
- * blocked. */
+/* The temporary name, for the signal handler; "" if there is none. Changed only while the signals
+ * are blocked. */
 static char unfinished[PATH_MAX];
 
 static void remove_unfinished(int number)
 {
     if (*unfinished)
         unlink(unfinished);
-    raise(number); /* its action is the default one again: SA_RESETHAND */
+    raise(number); /* SA_RESETHAND has restored the default action */
 }
 
 static void block_signals(sigset_t *before)
@@ -38,7 +38,7 @@ static void block_signals(sigset_t *before)
     sigprocmask(SIG_BLOCK, &set, before);
 }
 
-/* A signal that the caller of the program chose to ignore stays ignored. */
+/* Signals that the parent process ignores stay ignored. */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = remove_unfinished, .sa_flags = (int)SA_RESETHAND};
@@ -48,8 +48,8 @@ static void catch_signals(void)
             sigaction(deadly_signals[i], &action, NULL);
 }
 
-/* Runs `make`, which makes the file `name` or fails with -1, such that a signal finds either both
- * the file and its name or neither. */
+/* Runs `make`, which creates the file `name` or returns -1, with the signals blocked, so that the
+ * handler sees either both the file and its name or neither. */
 static int make_named(int (*make)(const struct new_file *file, char *name),
                       const struct new_file *file, char name[PATH_MAX])
 {
@@ -90,7 +90,7 @@ static void proc_name(const struct new_file *file, char name[32])
     snprintf(name, 32, "/proc/self/fd/%d", file->fd);
 }
 
-/* Without a mounted /proc the file could never be given a name. */
+/* Naming the file later needs /proc. */
 static bool can_be_linked(const struct new_file *file)
 {
     char name[32];

@@ -10,9 +10,9 @@
 #include "commands/sandbox/sandbox.h"
 #include "decode/core/sniff.h"
 
-#define LOOKS_MOST  ((size_t)1000)             /* files whose beginning is read */
-#define LOOK_MEMORY ((size_t)64 * 1024 * 1024) /* for one of them */
-#define BATCH       16                         /* files that one process looks into */
+#define LOOKS_MOST  ((size_t)1000)             /* files that are examined */
+#define LOOK_MEMORY ((size_t)64 * 1024 * 1024) /* bytes, for each file */
+#define BATCH       16                         /* files per child process */
 #define NONE        BATCH
 
 struct candidate {
@@ -66,7 +66,7 @@ static bool looks_like_capture(int fd)
     return is_capture;
 }
 
-/* The first capture among BATCH descriptors, or NONE: for a process in the sandbox. */
+/* Returns the first capture among BATCH descriptors, or NONE. Runs in a sandboxed process. */
 static int find_capture(void *self)
 {
     const int *fds = self;
@@ -76,8 +76,8 @@ static int find_capture(void *self)
     return found;
 }
 
-/* Opens a batch of files, which another process then looks into: bytes that nobody asked to read
- * must not get to harm this one. */
+/* Opens a batch of files and lets a sandboxed process examine them, since the user did not ask to
+ * read them. */
 static size_t look_at(const struct candidate *items, size_t count)
 {
     int fds[BATCH];
@@ -90,7 +90,7 @@ static size_t look_at(const struct candidate *items, size_t count)
     return found >= 0 && (size_t)found < count ? (size_t)found : count;
 }
 
-/* "./" before what is otherwise standard input. */
+/* Prefixes the name "-" with "./", since it would mean standard input. */
 static char *path_of(const char *name)
 {
     return strdup(strcmp(name, "-") == 0 ? "./-" : name);

@@ -1,4 +1,4 @@
-/* The command line of one subcommand, read by its table of options. */
+/* Parses the command line of one subcommand by its table of options. */
 #ifndef MEMSNAP_COMMANDS_CLI_OPTIONS_H
 #define MEMSNAP_COMMANDS_CLI_OPTIONS_H
 
@@ -7,24 +7,24 @@
 
 enum {
     OPTIONS_END = -1,  /* no more options; the other arguments begin at argv[optind] */
-    OPTIONS_BAD = '?', /* told on standard error already */
+    OPTIONS_BAD = '?', /* already reported on standard error */
 };
 
-/* The next option's value, its argument in optarg. Options and other arguments may be mixed. */
+/* Returns the value of the next option, with its argument in optarg. Options and other arguments
+ * may be mixed. */
 int options_next(const struct command *command, int argc, char **argv);
 
-/* One option of a command, its argument in optarg, into that command's own struct. */
+/* Stores one option, with its argument in optarg, in the command's own struct. */
 typedef bool option_taker(int option, void *options, struct error *err);
 
-/* Reads all options. False: the command ends with *status, for help was asked for and printed, or
- * an option is wrong, which was told. */
+/* Reads all options. If it returns false, the command ends with *status: either it printed help, or
+ * it reported a wrong option. */
 bool options_read(const struct command *command, int argc, char **argv, option_taker *take,
                   void *options, enum status *status);
 
-/* Options that mean the same in every command that has them: their values, and their rows in a
- * command's table. */
+/* Options with the same meaning in every command: their values, and their rows in the tables. */
 enum {
-    OPTION_SHARED = 2 * OPTION_LONG_ONLY, /* a command's own long options are below */
+    OPTION_SHARED = 2 * OPTION_LONG_ONLY, /* the commands' own long options are smaller */
     OPTION_DEVICE = OPTION_SHARED,
     OPTION_JOBS,
     OPTION_MAX_MEMORY,
@@ -35,42 +35,42 @@ enum {
 };
 #define ROW_DEVICE                                                                                 \
     {                                                                                              \
-        OPTION_DEVICE, "device", "N", "only this device"                                           \
+        OPTION_DEVICE, "device", "N", "look only at this device"                                   \
     }
 #define ROW_JOBS                                                                                   \
     {                                                                                              \
-        OPTION_JOBS, "jobs", "N", "read so many files at a time; 0: one a core"                    \
+        OPTION_JOBS, "jobs", "N", "process N files in parallel (0: one per core)"                  \
     }
 #define ROW_MAX_MEMORY                                                                             \
     {                                                                                              \
-        OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more"                   \
+        OPTION_MAX_MEMORY, "max-memory", "SIZE", "limit the memory, for example 512MiB"            \
     }
 #define ROW_MAX_MEMORY_OF_FILE                                                                     \
     {                                                                                              \
-        OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more for one file"      \
+        OPTION_MAX_MEMORY, "max-memory", "SIZE", "limit the memory for a file, for example 512MiB" \
     }
 #define ROW_RANGE                                                                                  \
     {                                                                                              \
-        OPTION_RANGE, "range", "A:B", "only the events from A up to B, as in analyze"              \
+        OPTION_RANGE, "range", "A:B", "look only at these events, as in analyze"                   \
     }
 #define ROW_RULES                                                                                  \
     {                                                                                              \
-        OPTION_RULES, "rules", "FILE", "categories by rules of your own, as in analyze"            \
+        OPTION_RULES, "rules", "FILE", "decide categories by rules of your own, as in analyze"     \
     }
 #define ROW_UNITS                                                                                  \
     {                                                                                              \
-        OPTION_UNITS, "units", "UNIT", "auto, bytes, KiB, MiB or GiB"                              \
+        OPTION_UNITS, "units", "UNIT", "print sizes in bytes, KiB, MiB, GiB or auto"               \
     }
 #define ROW_OUTPUT                                                                                 \
     {                                                                                              \
-        OPTION_OUTPUT, "output", "FILE", "write there; the file appears once it is whole"          \
+        OPTION_OUTPUT, "output", "FILE", "write to FILE instead of standard output"                \
     }
 #define ROW_HELP                                                                                   \
     {                                                                                              \
-        OPTION_HELP, "help", NULL, "show this help"                                                \
+        OPTION_HELP, "help", NULL, "print this help"                                               \
     }
 
-/* Where a command keeps what they set; NULL: it has no such option. */
+/* Points to the fields that the shared options set; NULL if the command lacks the option. */
 struct shared_options {
     size_t *max_memory;
     struct window *range;
@@ -83,10 +83,10 @@ struct shared_options {
 #define SHARED_CAPTURE(capture)                                                                    \
     .max_memory = &(capture).max_memory, .range = &(capture).window, .device = &(capture).device
 
-/* Takes one of them, its argument in optarg. */
+/* Stores one shared option, with its argument in optarg. */
 bool shared_option(int option, const struct shared_options *to, struct error *err);
 
-/* Usage, options and examples of the command, to standard output. */
+/* Prints usage, options and examples of the command to standard output. */
 void options_help(const struct command *command);
 
 #endif

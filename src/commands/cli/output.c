@@ -10,27 +10,27 @@
 
 #include "commands/cli/inputs.h"
 
-#define LINKS_MOST 40 /* as the kernel follows */
+#define LINKS_MOST 40 /* the limit of the kernel */
 
 static bool fail(struct error *err, const char *what)
 {
     return error_set(err, STATUS_IO, "cannot write %.150s: %s", what, strerror(errno));
 }
 
-/* True if writing failed, with errno saying why. The errno of an earlier failure is lost: writing
- * one more byte meets it again. */
+/* Returns true if writing failed, with the cause in errno. The errno of an earlier failure is lost,
+ * so it writes one more byte to get it again. */
 static bool has_failed(FILE *stream)
 {
     if (!ferror(stream))
         return false;
     clearerr(stream);
-    errno = EIO; /* should that byte find room */
+    errno = EIO; /* if writing that byte succeeds */
     if (fputc('\n', stream) != EOF)
         fflush(stream);
     return true;
 }
 
-/* The descriptor that a path such as /dev/stdout or /dev/fd/3 stands for; -1: none. */
+/* The descriptor that a path such as /dev/stdout or /dev/fd/3 names; -1 for other paths. */
 static int named_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -62,7 +62,7 @@ bool output_check(const char *path, struct error *err)
                      !path || strcmp(path, "-") == 0 ? "standard output" : path);
 }
 
-/* Replaces a symbolic link by what it leads to: relative links start from the link's folder. */
+/* Replaces a symbolic link by its target; relative targets start from the link's folder. */
 static bool follow_link(char path[PATH_MAX], const char *link, size_t size)
 {
     char *slash = strrchr(path, '/');
@@ -76,8 +76,7 @@ static bool follow_link(char path[PATH_MAX], const char *link, size_t size)
     return true;
 }
 
-/* The file that writing to `path` changes or makes: the last of a chain of links may lead to none
- * yet. */
+/* The file that writing to `path` changes or creates. The last link of a chain may be dangling. */
 static bool follow_links(const char *path, char real[PATH_MAX])
 {
     char link[PATH_MAX];
@@ -97,7 +96,7 @@ static bool follow_links(const char *path, char real[PATH_MAX])
     return false;
 }
 
-/* A descriptor to write to, and `file` unless that is written directly. */
+/* Returns a descriptor to write to. Sets `file` unless the output is written directly. */
 static int open_path(const char *path, struct new_file *file)
 {
     char real[PATH_MAX];
@@ -165,7 +164,7 @@ void output_discard(struct output *output)
 
 void standard_streams_reserve(void)
 {
-    /* the wrong way round on purpose: reading from 0 and writing to 1 fail */
+    /* the opposite mode on purpose, so that reading from 0 and writing to 1 fail */
     static const int modes[] = {O_WRONLY, O_RDONLY, O_RDWR};
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) < 0)

@@ -1,4 +1,4 @@
-/* Where a command's result goes: standard output, or a file that appears only once it is complete.
+/* The output of a command: standard output, or a file that appears only when it is complete.
  *
  * Symbolic links are written through. Devices, pipes and descriptors (/dev/stdout, /dev/fd/3) are
  * written directly. */
@@ -12,24 +12,24 @@
 
 struct output {
     FILE *stream;
-    char *path;           /* as named by the user, for messages; NULL: standard output */
-    struct new_file file; /* its path is NULL for what is written directly */
+    char *path;           /* as the user named it, for messages; NULL: standard output */
+    struct new_file file; /* its path is NULL if the output is written directly */
 };
 
-/* Refuses an output that is one of the files read so far (input_open()): STATUS_USAGE. */
+/* Fails with STATUS_USAGE if the output is a file that input_open() has opened. */
 bool output_check(const char *path, struct error *err);
 
-/* `path` NULL or "-": standard output. Refuses as output_check() does, so inputs are to be opened
- * before. */
+/* Opens the output; NULL or "-" means standard output. Open the inputs before, since this also does
+ * output_check(). */
 bool output_open(struct output *output, const char *path, struct error *err);
-/* Finishes the file and puts it in its place. Errors on standard output are left to
- * standard_output_finish(). */
+/* Completes the file under its final name. standard_output_finish() reports errors of standard
+ * output. */
 bool output_commit(struct output *output, struct error *err);
-/* Leaves no trace of a file. */
+/* Removes the unfinished file. */
 void output_discard(struct output *output);
 
-/* Opens those of the three standard streams that the caller of the program left closed, such that
- * using one fails, rather than that the next file opened takes its place. */
+/* Opens any standard stream that is closed, so that using it fails and no other file gets its
+ * descriptor. */
 void standard_streams_reserve(void);
 /* Flushes and closes standard output. */
 bool standard_output_finish(struct error *err);

@@ -1,5 +1,5 @@
-/* Files that a user writes by hand for memsnap, read whole before the sandbox is entered. For all
- * of them "-" is standard input, as input_open() has it. */
+/* Small files that users write by hand, read before the sandbox is entered. "-" is standard input,
+ * as in input_open(). */
 #ifndef MEMSNAP_COMMANDS_CLI_SMALL_FILE_H
 #define MEMSNAP_COMMANDS_CLI_SMALL_FILE_H
 
@@ -7,13 +7,14 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* Adds the whole file to `text`; STATUS_USAGE where that is more than `most` bytes of `what`. */
+/* Appends the whole file to `text`. STATUS_USAGE if it has more than `most` bytes; the error calls
+ * the content `what`. */
 bool small_file_read(const char *path, size_t most, const char *what, struct buffer *text,
                      struct error *err);
 
-/* A user's own rules for categories: those of the file `path`, or with "none" no rules. With NULL
- * those of $XDG_CONFIG_HOME/memsnap/rules or ~/.config/memsnap/rules, if there is such a file.
- * `*rules` is NULL where there are none. */
+/* Reads the user's rules for categories from the file `path`; "none" means no rules. NULL means
+ * $XDG_CONFIG_HOME/memsnap/rules or ~/.config/memsnap/rules, if that exists. `*rules` is NULL if
+ * there are no rules. */
 bool rules_file_read(const char *path, struct own_rules **rules, struct error *err);
 
 #endif

@@ -19,7 +19,7 @@ void watch_update(void *self, uint64_t bytes_read, uint64_t total)
 {
     struct watch *watch = self;
     if (pthread_mutex_trylock(&watch->lock) != 0)
-        return; /* another thread is at it */
+        return; /* another thread is printing */
     if (watch->inputs > 1)
         show_inputs(watch);
     else

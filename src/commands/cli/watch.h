@@ -1,7 +1,7 @@
-/* Progress over the inputs of a run, as one line on standard error. Calls may come from any thread.
+/* Shows progress as one line on standard error. Thread-safe.
  *
- * Of a single input it shows the bytes read, of several how many are done. Once there is output on
- * a terminal, that is progress enough. */
+ * For one input it shows the bytes read, for several the number done. It stops when output appears
+ * on a terminal. */
 #ifndef MEMSNAP_COMMANDS_CLI_WATCH_H
 #define MEMSNAP_COMMANDS_CLI_WATCH_H
 
@@ -12,7 +12,7 @@
 #include "base/progress.h"
 
 struct watch {
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects the fields below */
     struct progress progress;
     size_t inputs, done;
     bool out_is_terminal;
@@ -20,10 +20,10 @@ struct watch {
 };
 
 void watch_begin(struct watch *watch, size_t inputs, FILE *out);
-/* As struct load_progress calls it. */
+/* The callback for struct load_progress. */
 void watch_update(void *watch, uint64_t bytes_read, uint64_t total);
 void watch_input_done(struct watch *watch);
-/* Before anything is printed, to `out` or, with `to_out` false, to standard error. */
+/* Call before printing to `out` or, if `to_out` is false, to standard error. */
 void watch_hide(struct watch *watch, bool to_out);
 void watch_end(struct watch *watch);
 

@@ -8,13 +8,13 @@
 
 #include "base/buffer.h"
 
-#define HELD_MOST ((size_t)4 * 1024 * 1024) /* bytes of output that a piece holds back */
-#define AHEAD     4 /* pieces a thread may be ahead of the one whose turn it is */
+#define HELD_MOST ((size_t)4 * 1024 * 1024) /* bytes of output that a waiting piece may buffer */
+#define AHEAD     4 /* pieces per thread that may be started before their turn */
 
 struct piece {
     struct worker_pool *pool;
     size_t number;
-    struct buffer held; /* printed before it was its turn */
+    struct buffer held; /* output printed before its turn */
     bool started;       /* some of its output is written */
     bool done;
 };
@@ -23,14 +23,14 @@ struct worker_pool {
     const struct pool_work *work;
     size_t jobs;
     struct piece *pieces;
-    bool has_output; /* of whoever's turn it is, as work->out is */
+    bool has_output; /* of the piece whose turn it is */
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* turn */
-    size_t next;          /* the piece to begin */
+    pthread_cond_t moved; /* signals a change of `turn` */
+    size_t next;          /* the next piece to start */
     size_t turn;          /* the piece that may write; those before it are finished */
 };
 
-/* Only when it is the piece's turn, as for the next one. */
+/* Both may be called only when it is the piece's turn. */
 static void write_out(struct piece *piece, const char *bytes, size_t size)
 {
     struct worker_pool *pool = piece->pool;
@@ -43,7 +43,7 @@ static void write_out(struct piece *piece, const char *bytes, size_t size)
             fputs(work->separator, work->out);
     }
     piece->started = pool->has_output = true;
-    fwrite(bytes, 1, size, work->out); /* a failure stays in the stream, for its owner */
+    fwrite(bytes, 1, size, work->out); /* the owner of the stream checks for errors */
 }
 
 static void write_held(struct piece *piece)

@@ -22,8 +22,8 @@ static bool open_sources(const struct diff_settings *settings, struct inputs *in
     return true;
 }
 
-/* How to compare them. What is of no known kind is taken for a snapshot, whose loader says best
- * what else it may be. */
+/* Selects how to compare the files. A file of unknown kind is read as a snapshot, since that loader
+ * has the best error message. */
 static diff_files *choose(const struct diff_settings *settings, struct input opened[2],
                           unsigned *blame, struct error *err)
 {
@@ -33,20 +33,18 @@ static diff_files *choose(const struct diff_settings *settings, struct input ope
         layers[side] = kind == KIND_LAYER_TRACE;
         *blame = side;
         if (kind == KIND_OPERATOR_CURVES) {
-            error_set(err, STATUS_USAGE,
-                      "this is %s, which cannot be compared: only allocator snapshots and layer "
-                      "traces can",
+            error_set(err, STATUS_USAGE, "expected an allocator snapshot or a layer trace, not %s",
                       kind_name(kind));
             return NULL;
         }
         if (layers[side] && settings->snapshot_option) {
-            error_set(err, STATUS_USAGE, "--%s is not for %s, only for allocator snapshots",
+            error_set(err, STATUS_USAGE, "--%s does not apply to %s, only to allocator snapshots",
                       settings->snapshot_option, kind_name(kind));
             return NULL;
         }
     }
     if (layers[0] != layers[1]) {
-        error_set(err, STATUS_USAGE, "this is %s, and the other file is not",
+        error_set(err, STATUS_USAGE, "the file is %s, but the other file is not",
                   kind_name(KIND_LAYER_TRACE));
         *blame = layers[1];
         return NULL;
@@ -98,25 +96,25 @@ static enum status run(int argc, char **argv)
     if (!diff_options_complete(&settings, &err))
         return complain_usage("diff: %s", err.text);
     if (argc - optind != 2)
-        return complain_usage("diff: name two files, the one before and the one after");
+        return complain_usage("diff: expected two files");
     return files_run_with_rules(settings.rules, &settings.capture, argv + optind, 2, diff,
                                 &settings);
 }
 
 const struct command command_diff = {
     .name = "diff",
-    .summary = "what changed from one snapshot to another",
+    .summary = "report what changed between two snapshots",
     .arguments = "[OPTION]... A B",
-    .about = "Compares what is live in two captures, at their peaks unless told otherwise, by\n"
-             "category, by the phase that allocated it, and by call site: new, gone, grown,\n"
-             "shrunk. A call site is found again though its line moved. The differences add up\n"
-             "to that of the totals. A and B are allocator snapshots, as in memsnap analyze,\n"
-             "or two layer traces, compared by module; - is standard input.\n",
+    .about = "Compares the live memory of two captures, and reports what changed: in total, by\n"
+             "category, by phase and by call site. Each capture is examined at its peak unless\n"
+             "--at says otherwise. Call sites are matched even if their line numbers changed.\n"
+             "A and B are allocator snapshots, as in memsnap analyze, or two layer traces,\n"
+             "which are compared by module; - is standard input.\n",
     .examples = "  memsnap diff before.pickle after.pickle\n"
-                "  memsnap diff --stacks --top 3 before.pickle after.pickle   where exactly\n"
-                "  memsnap diff --at end monday.pickle tuesday.pickle         what is left over\n"
-                "  memsnap diff --at-a +1s --at-b +5s run.pickle run.pickle   two moments of one\n"
-                "  memsnap diff --fail-over 5% main.pickle branch.pickle      exit status 1: more\n"
+                "  memsnap diff --stacks --top 3 before.pickle after.pickle   with the stacks\n"
+                "  memsnap diff --at end monday.pickle tuesday.pickle         what is never freed\n"
+                "  memsnap diff --at-a +1s --at-b +5s run.pickle run.pickle   two moments\n"
+                "  memsnap diff --fail-over 5% main.pickle branch.pickle      fail in CI\n"
                 "  memsnap diff --format csv --by category a.pickle b.pickle\n",
     .options = diff_option_specs,
     .words =

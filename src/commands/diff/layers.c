@@ -9,7 +9,8 @@ struct layer_file {
 static bool read_side(const struct diff_job *job, struct input *input, size_t limit,
                       struct layer_file *file, struct error *err)
 {
-    const struct layers_options options = {.top = 1, .ranks = 2}; /* of parts that are not used */
+    const struct layers_options options = {.top = 1,
+                                           .ranks = 2}; /* affects only parts that are not used */
     if (!input_restrict(input, limit, err)) {
         input_discard(input);
         return false;

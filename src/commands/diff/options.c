@@ -23,23 +23,24 @@ enum {
 
 const struct option_spec diff_option_specs[] = {
     {OPTION_AT, "at", "WHEN",
-     "compare what is live at another moment than the\n"
-     "peaks: peak, end, an event's number, or a time after\n"
-     "the first event (+1.5s), or @MICROSECONDS"},
-    {OPTION_AT_A, "at-a", "WHEN", "the same for A alone"},
-    {OPTION_AT_B, "at-b", "WHEN", "the same for B alone"},
-    {OPTION_BY, "by", "WHAT", "only this table: site, category or phase"},
-    {OPTION_TOP, "top", "N", "call sites that changed to list; 0: all"},
+     "compare this moment: peak (the default), end, the\n"
+     "number of an event, a time after the first event\n"
+     "(+1.5s) or @MICROSECONDS"},
+    {OPTION_AT_A, "at-a", "WHEN", "the same for A only"},
+    {OPTION_AT_B, "at-b", "WHEN", "the same for B only"},
+    {OPTION_BY, "by", "WHAT", "print only one table: site, category or phase"},
+    {OPTION_TOP, "top", "N", "list N call sites that changed (0: all)"},
     {OPTION_STACKS, "stacks", "[=all]",
-     "below each call site the stack that changed most:\n"
-     "the operator and the Python frames, or all frames"},
+     "print below each call site the stack that changed\n"
+     "most: the operator and the Python frames, or all\n"
+     "frames"},
     {OPTION_FAIL_OVER, "fail-over", "SIZE",
-     "exit with 1 if B exceeds A by more than SIZE\n"
-     "(100MiB), or than a share of A (5%)"},
-    {OPTION_DEVICE, "device", "N[:M]", "only device N; or N of A and M of B"},
-    {OPTION_RANGE, "range", "A:B", "of both only these events, as in memsnap analyze"},
+     "exit with status 1 if B exceeds A by more than SIZE,\n"
+     "for example 100MiB, or 5% of A"},
+    {OPTION_DEVICE, "device", "N[:M]", "compare only device N, or N of A with M of B"},
+    {OPTION_RANGE, "range", "A:B", "look only at these events of both, as in analyze"},
     ROW_UNITS,
-    {OPTION_FORMAT, "format", "FORMAT", "text, json (memsnap.diff/1) or csv"},
+    {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
     ROW_RULES,
     ROW_OUTPUT,
     ROW_MAX_MEMORY,
@@ -57,7 +58,8 @@ struct diff_settings diff_settings_default(void)
     };
 }
 
-/* The index of a word in a list; false where it is none of them. */
+/* Sets `*index` to the position of the option's argument in `words`; `what` names it in the error.
+ */
 static bool take_word(const char *const *words, const char *what, unsigned *index,
                       struct error *err)
 {
@@ -71,10 +73,10 @@ static bool take_word(const char *const *words, const char *what, unsigned *inde
         snprintf(list + used, sizeof(list) - used, "%s%s",
                  i == 0         ? ""
                  : words[i + 1] ? ", "
-                                : " and ",
+                                : " or ",
                  words[i]);
     }
-    return error_set(err, STATUS_USAGE, "unknown %s '%.60s'; there are %s", what, optarg, list);
+    return error_set(err, STATUS_USAGE, "invalid %s '%.60s' (expected %s)", what, optarg, list);
 }
 
 static bool take_devices(struct diff_settings *settings, struct error *err)
@@ -113,7 +115,8 @@ static bool take_limit(struct diff_settings *settings, struct error *err)
         settings->fail_share = -1;
         return true;
     }
-    return error_set(err, STATUS_USAGE, "'%.60s' is no limit; try 100MiB or 5%%", optarg);
+    return error_set(err, STATUS_USAGE, "invalid limit '%.60s' (for example 100MiB or 5%%)",
+                     optarg);
 }
 
 static bool take_at(struct diff_settings *settings, bool a, bool b, struct error *err)
@@ -133,10 +136,11 @@ static bool take_stacks(struct diff_settings *settings, struct error *err)
 {
     settings->stacks = optarg ? STACKS_ALL : STACKS_FOLDED;
     return !optarg || strcmp(optarg, "all") == 0 ||
-           error_set(err, STATUS_USAGE, "--stacks may be --stacks=all, but not '%.60s'", optarg);
+           error_set(err, STATUS_USAGE, "invalid --stacks '%.60s' (expected all, or nothing)",
+                     optarg);
 }
 
-/* Notes what an option rules out; one that is not listed here is for snapshots only. */
+/* Records the first option that applies only to snapshots: any that is not in `for_all`. */
 static void note_kind(int option, struct diff_settings *settings)
 {
     static const int for_all[] = {OPTION_TOP,    OPTION_UNITS,      OPTION_FAIL_OVER,
@@ -196,9 +200,9 @@ bool diff_options_complete(struct diff_settings *settings, struct error *err)
 {
     if (settings->stacks != STACKS_NONE && settings->format != DIFF_TEXT)
         return error_set(err, STATUS_USAGE,
-                         "--stacks is for text; JSON has the frames of every call site anyway");
+                         "--stacks needs --format text; JSON always has the frames");
     if (settings->by != DIFF_BY_ALL && settings->format == DIFF_JSON)
-        return error_set(err, STATUS_USAGE, "--by is for text and CSV; JSON has all tables");
+        return error_set(err, STATUS_USAGE, "--by needs --format text or csv; JSON has all tables");
     if (!settings->top_given && settings->format != DIFF_CSV)
         settings->top = settings->format == DIFF_JSON ? JSON_SITES : TEXT_SITES;
     if (settings->format == DIFF_JSON)

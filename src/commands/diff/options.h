@@ -10,7 +10,7 @@
 enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_CSV };
 
 struct diff_settings {
-    struct capture_options capture; /* of both; its device is not looked at */
+    struct capture_options capture; /* for both; `device` is unused */
     int64_t devices[2];             /* of A and B; or ALL_DEVICES */
     struct when at[2];
     const char *at_text[2]; /* as given */
@@ -22,21 +22,21 @@ struct diff_settings {
     enum stack_detail stacks;
     const char *fail_over; /* as given; NULL: no limit */
     int64_t fail_bytes;
-    double fail_share; /* of A, where not below 0; then fail_bytes does not count */
+    double fail_share; /* share of A; negative: fail_bytes counts instead */
     const char *rules, *output;
-    const char *snapshot_option; /* the first option given that is only for allocator snapshots */
+    const char *snapshot_option; /* the first given option that applies only to snapshots */
 };
 
 extern const struct option_spec diff_option_specs[];
 
-/* What holds where no option says otherwise. */
+/* The settings without any option. */
 struct diff_settings diff_settings_default(void);
-/* Takes in one option, with its argument in optarg. */
+/* Stores one option, with its argument in optarg. */
 bool diff_option(int option, void *to, struct error *err);
-/* What the options leave open, once all are taken in; false where they do not go together. */
+/* Sets defaults after the last option, and rejects conflicting options. */
 bool diff_options_complete(struct diff_settings *settings, struct error *err);
 
-/* Whether B exceeds A by more than --fail-over allows. */
+/* Compares the increase from `a` to `b`, in bytes, with the limit of --fail-over. */
 struct diff_limit diff_limit_check(const struct diff_settings *settings, int64_t a, int64_t b);
 
 #endif

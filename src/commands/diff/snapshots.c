@@ -3,22 +3,22 @@
 #include "commands/cli/watch.h"
 #include "commands/diff/job.h"
 
-/* One capture, reduced. */
+/* One capture, reduced to sums. */
 struct reduced {
     struct diff_side *devices; /* ascending by device */
     size_t count;
     struct input_line input;
 };
 
-/* Two devices that are compared. */
+/* A device of A and the device of B that it is compared with. */
 struct pair {
-    struct diff_side sides[2]; /* copies: what they point to is that of struct reduced */
+    struct diff_side sides[2]; /* shallow copies: struct reduced owns the data */
     struct diff *diff;
 };
 
 struct comparison {
     const struct diff_job *job;
-    struct budget budget; /* of what remains of both captures */
+    struct budget budget; /* for the sums of both captures */
     struct symbols *symbols;
     struct site_table *sites;
     struct reduced files[2];
@@ -51,7 +51,7 @@ static bool reduce(struct comparison *comparison, const struct capture *capture,
                                       .lead = side ? "B: " : "A: "};
     if (capture->device_count == 0)
         return error_set(err, STATUS_BAD_INPUT,
-                         "it holds no segments and no events: nothing was allocated");
+                         "the snapshot is empty: it has no segments and no events");
     file->devices = calloc(capture->device_count, sizeof(*file->devices));
     if (!file->devices)
         return error_out_of_memory(err);
@@ -64,7 +64,7 @@ static bool reduce(struct comparison *comparison, const struct capture *capture,
     return true;
 }
 
-/* Reads one capture, and keeps of it what is compared. */
+/* Reads one capture, and keeps only its sums. */
 static bool read_side(struct comparison *comparison, struct input *input, unsigned side,
                       struct error *err)
 {
@@ -124,7 +124,7 @@ static const struct diff_side *fullest(const struct reduced *file)
     return most;
 }
 
-/* Devices of the same number, else the fullest of each. */
+/* Pairs devices of the same number; without any, the device of each file that holds the most. */
 static bool pair_devices(struct comparison *comparison, struct error *err)
 {
     const struct reduced *a = &comparison->files[0], *b = &comparison->files[1];

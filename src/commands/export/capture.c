@@ -1,7 +1,7 @@
 #include "commands/cli/complain.h"
 #include "commands/export/tables.h"
 
-/* What the rows of a device are made from. */
+/* The sources of the rows of one device. */
 struct parts {
     struct phases phases;
     struct steps steps;
@@ -48,7 +48,7 @@ static bool put_device(const struct export_job *job, struct export_sheet *sheet,
                        err))
         return false;
     if (doubt)
-        complain("%s: device %u: not to be relied on: %s", path_name(job->path),
+        complain("%s: device %u: the result is unreliable: %s", path_name(job->path),
                  device->timeline->device, doubt);
     return true;
 }

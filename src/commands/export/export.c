@@ -48,7 +48,7 @@ static enum status run(int argc, char **argv)
     if (!options_read(&command_export, argc, argv, export_option, &options, &status))
         return status;
     if (argc - optind > 1)
-        return complain_usage("export: one FILE at a time");
+        return complain_usage("export: expected one file");
     if (!export_options_complete(&options, &err))
         return complain_usage("export: %s", err.text);
     return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
@@ -57,13 +57,12 @@ static enum status run(int argc, char **argv)
 
 const struct command command_export = {
     .name = "export",
-    .summary = "write a snapshot as tables for other programs, or a part of it",
+    .summary = "write a snapshot as tables, or part of it as a new snapshot",
     .arguments = "[OPTION]... [FILE]",
-    .about = "Writes a table of an allocator snapshot for other programs: its events, every\n"
-             "allocation with birth, death, category and call site, its segments and blocks,\n"
-             "or what is live by call site. memsnap-export(1) lists the columns. With --as\n"
-             "snapshot it writes a snapshot again, of a part of the trace: smaller, and fit\n"
-             "for pytorch.org/memory_viz whatever FILE was. FILE is as in memsnap analyze.\n",
+    .about = "Writes one table of an allocator snapshot for other programs, as CSV, JSON lines\n"
+             "or msgpack. With --as snapshot it writes part of the trace as a new snapshot,\n"
+             "which memsnap and pytorch.org/memory_viz can read. FILE is as in memsnap\n"
+             "analyze. memsnap-export(1) lists the columns of each table.\n",
     .examples = "  memsnap export snapshot.pickle -o allocations.csv\n"
                 "  memsnap export --table events --range +2s:+3s big.pickle -o events.msgpack\n"
                 "  memsnap export --table blocks --at peak snapshot.pickle\n"

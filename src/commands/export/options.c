@@ -15,21 +15,21 @@ enum {
 
 const struct option_spec export_option_specs[] = {
     {OPTION_TABLE, "table", "TABLE",
-     "allocations (the default), events, segments, blocks,\n"
-     "sites, stacks or annotations"},
+     "write this table: allocations (the default), events,\n"
+     "segments, blocks, sites, stacks or annotations"},
     {OPTION_AS, "as", "snapshot",
-     "no table, but a snapshot that PyTorch and memsnap\n"
-     "read: a pickle of --range and --device only"},
+     "write a snapshot with the events that --range and\n"
+     "--device select, instead of a table"},
     {OPTION_FORMAT, "format", "FORMAT",
-     "csv, jsonl (JSON lines) or msgpack; by default what\n"
-     "the output's name ends in, else csv"},
+     "write csv, jsonl (JSON lines) or msgpack (default: by\n"
+     "the ending of the output's name, else csv)"},
     ROW_OUTPUT,
     {OPTION_RANGE, "range", "A:B",
-     "allocations, events, sites, a snapshot: only the\n"
-     "events from A up to B, as in analyze"},
+     "allocations, events, sites, snapshot: look only at\n"
+     "these events, as in analyze"},
     {OPTION_AT, "at", "WHEN",
-     "sites, segments, blocks: those of which moment: peak,\n"
-     "end, an event's number, or a time as in --range"},
+     "sites, segments, blocks: the moment: peak, end, the\n"
+     "number of an event, or a time as in --range"},
     ROW_DEVICE,
     ROW_RULES,
     ROW_MAX_MEMORY,
@@ -37,7 +37,7 @@ const struct option_spec export_option_specs[] = {
     {0, NULL, NULL, NULL},
 };
 
-/* By enum record_format. */
+/* Indexed by enum record_format. */
 static const char *const formats[] = {"csv", "jsonl", "msgpack", NULL};
 
 static bool take_table(const char *text, struct export_options *options, struct error *err)
@@ -52,7 +52,7 @@ static bool take_table(const char *text, struct export_options *options, struct 
     struct buffer names = BUFFER_INIT;
     for (int i = 0; i < EXPORT_TABLES; i++)
         buffer_printf(&names, "%s%s", i ? ", " : "", export_tables[i]->name);
-    error_set(err, STATUS_USAGE, "no table is called '%.40s'; there are %.150s", text,
+    error_set(err, STATUS_USAGE, "invalid table '%.40s' (expected one of %.150s)", text,
               names.failed ? "" : names.bytes);
     buffer_release(&names);
     return false;
@@ -67,7 +67,7 @@ static bool take_format(const char *text, struct export_options *options, struct
         options->format_given = true;
         return true;
     }
-    return error_set(err, STATUS_USAGE, "unknown format '%.60s'; there are csv, jsonl and msgpack",
+    return error_set(err, STATUS_USAGE, "invalid format '%.60s' (expected csv, jsonl or msgpack)",
                      text);
 }
 
@@ -81,8 +81,7 @@ bool export_option(int option, void *to, struct error *err)
         options->as_snapshot = true;
         return strcmp(optarg, "snapshot") == 0 ||
                error_set(err, STATUS_USAGE,
-                         "--as may be --as snapshot, but not '%.60s'; --format tells how a table "
-                         "is written",
+                         "invalid --as '%.60s' (expected snapshot; for tables use --format)",
                          optarg);
     case OPTION_FORMAT:
         return take_format(optarg, options, err);
@@ -104,7 +103,7 @@ bool export_option(int option, void *to, struct error *err)
     }
 }
 
-/* What may restrict each table. */
+/* Options that restrict a table. */
 enum { TAKES_RANGE = 1, TAKES_AT = 2, TAKES_DEVICE = 4, TAKES_RULES = 8 };
 
 static const unsigned takes[EXPORT_TABLES] = {
@@ -124,15 +123,15 @@ static bool check_table(const struct export_options *options, struct error *err)
         const char *name, *instead;
     } restrictions[] = {
         {TAKES_RANGE, options->range_given, "range",
-         takes[options->table] & TAKES_AT ? "; --at says of which moment they are" : ""},
+         takes[options->table] & TAKES_AT ? "; use --at to select the moment" : ""},
         {TAKES_AT, options->at_given, "at",
-         takes[options->table] & TAKES_RANGE ? "; --range takes a part of the trace" : ""},
+         takes[options->table] & TAKES_RANGE ? "; use --range to select part of the trace" : ""},
         {TAKES_DEVICE, options->device_given, "device", ""},
         {TAKES_RULES, options->rules != NULL, "rules", ""},
     };
     for (size_t i = 0; i < sizeof(restrictions) / sizeof(restrictions[0]); i++)
         if (restrictions[i].given && !(takes[options->table] & restrictions[i].flag))
-            return error_set(err, STATUS_USAGE, "--%s is not for the table %s%s",
+            return error_set(err, STATUS_USAGE, "--%s does not apply to the table %s%s",
                              restrictions[i].name, export_tables[options->table]->name,
                              restrictions[i].instead);
     return true;
@@ -150,11 +149,11 @@ static bool check_output(const struct export_options *options, struct error *err
     bool is_binary = options->as_snapshot || options->format == RECORDS_MSGPACK;
     if (!to_stdout && ends_in(options->output, ".gz"))
         return error_set(err, STATUS_USAGE,
-                         "nothing is compressed here: write to standard output, and on into "
-                         "'| gzip >%.60s'",
+                         "cannot write a compressed file; pipe the output into 'gzip >%.60s'",
                          options->output);
     if (to_stdout && is_binary && isatty(STDOUT_FILENO))
-        return error_set(err, STATUS_USAGE, "%s is not for a terminal; name a file with -o",
+        return error_set(err, STATUS_USAGE,
+                         "refusing to write %s to a terminal; name a file with -o",
                          options->as_snapshot ? "a pickle" : "msgpack");
     return true;
 }
@@ -170,16 +169,17 @@ static bool choose_format(struct export_options *options, struct error *err)
         options->format = RECORDS_MSGPACK;
     else if (ends_in(output, ".pickle") || ends_in(output, ".pkl"))
         return error_set(err, STATUS_USAGE,
-                         "a table is no pickle: give --as snapshot for a snapshot, or a name that "
-                         "ends in .csv, .jsonl or .msgpack");
+                         "cannot write a table as a pickle; use --as snapshot, or a name that ends "
+                         "in .csv, .jsonl or .msgpack");
     else if (ends_in(output, ".json"))
-        return error_set(err, STATUS_USAGE,
-                         "a table is no single JSON value: name a file that ends in .jsonl, or "
-                         "give --format");
+        return error_set(
+            err, STATUS_USAGE,
+            "cannot write a table as one JSON value; use a name that ends in .jsonl, or "
+            "--format");
     return true;
 }
 
-/* What a snapshot holds is given. */
+/* Rejects options that apply only to tables. */
 static bool check_snapshot(const struct export_options *options, struct error *err)
 {
     const struct {
@@ -191,7 +191,7 @@ static bool check_snapshot(const struct export_options *options, struct error *e
                       {options->rules != NULL, "rules"}};
     for (size_t i = 0; i < sizeof(not_for_it) / sizeof(not_for_it[0]); i++)
         if (not_for_it[i].given)
-            return error_set(err, STATUS_USAGE, "--%s does not go with --as snapshot",
+            return error_set(err, STATUS_USAGE, "--%s cannot be combined with --as snapshot",
                              not_for_it[i].name);
     return true;
 }

@@ -19,9 +19,9 @@ struct export_options {
 
 extern const struct option_spec export_option_specs[];
 
-/* An option_taker for a struct export_options. */
+/* The option_taker for struct export_options. */
 bool export_option(int option, void *to, struct error *err);
-/* What the options leave open, once all are taken in; false where they do not go together. */
+/* Sets defaults after the last option, and rejects conflicting options. */
 bool export_options_complete(struct export_options *options, struct error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "commands/export/tables.h"
 #include "render/export/snapshot_pickle.h"
 
-/* The parts to keep. A range without an event of any device was not meant. */
+/* Selects the parts to keep. A range without any event is an error. */
 static bool choose(const struct capture *capture, const struct export_options *options,
                    struct excerpt *excerpts, struct error *err)
 {
@@ -39,8 +39,8 @@ static void tell_left_out(const char *path, const struct snapshot *snapshot)
         buffer_add(&keys, key.bytes, key.size);
     }
     if (keys.size && !keys.failed)
-        complain("%s: left out, for memsnap does not know it: %.200s%s", path_name(path),
-                 keys.bytes, keys.size > 200 ? ", ..." : "");
+        complain("%s: unknown keys were left out: %.200s%s", path_name(path), keys.bytes,
+                 keys.size > 200 ? ", ..." : "");
     buffer_release(&keys);
 }
 
@@ -48,15 +48,15 @@ static void tell_doubts(const char *path, const struct snapshot_doubts *doubts)
 {
     char size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
     if (doubts->stray_blocks)
-        complain("%s: live, but in no segment: %s allocation%s, now in a segment of size 0",
+        complain("%s: no segment holds %s live allocation%s; put into a segment of size 0",
                  path_name(path), units_count(count, doubts->stray_blocks),
                  doubts->stray_blocks == 1 ? "" : "s");
     if (doubts->lost_blocks)
-        complain("%s: left out, for the trace allocates their addresses again while they are live: "
-                 "%s allocation%s, %s",
-                 path_name(path), units_count(count, doubts->lost_blocks),
-                 doubts->lost_blocks == 1 ? "" : "s",
-                 units_bytes(size, (int64_t)doubts->lost_bytes, UNIT_AUTO));
+        complain(
+            "%s: left out %s allocation%s (%s) whose addresses were allocated again while live",
+            path_name(path), units_count(count, doubts->lost_blocks),
+            doubts->lost_blocks == 1 ? "" : "s",
+            units_bytes(size, (int64_t)doubts->lost_bytes, UNIT_AUTO));
     if (doubts->reserved_gap)
         complain("%s: the file contradicts itself: reserved memory is off by %s", path_name(path),
                  units_bytes(size, doubts->reserved_gap, UNIT_AUTO));
@@ -77,7 +77,7 @@ static bool write_excerpts(const struct export_job *job, const struct capture *c
 
 bool export_snapshot(const struct export_job *job, int fd, struct error *err)
 {
-    /* What the segments were at the end of the range, the events after it tell. */
+    /* The segments at the end of the range are derived from the events after it. */
     struct capture_options whole = job->options->capture;
     struct capture capture;
     whole.window = (struct window){{POINT_OPEN, 0}, {POINT_OPEN, 0}};

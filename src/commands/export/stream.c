@@ -6,7 +6,7 @@
 
 #define PROGRESS_EVENTS 16384
 
-/* One device's trace, as far as it was read. */
+/* The trace of one device, as read so far. */
 struct stream_trace {
     struct window_gate gate;
     bool announced;
@@ -17,11 +17,11 @@ struct stream {
     struct export_sheet sheet;
     struct budget *budget;
     const struct source *source;
-    struct stream_trace *traces; /* by device */
+    struct stream_trace *traces; /* indexed by device */
     size_t trace_count, capacity;
     uint64_t events;  /* of all devices */
     uint64_t kept;    /* in the range */
-    bool device_seen; /* the one asked for */
+    bool device_seen; /* the trace of the requested device was found */
 };
 
 static bool is_wanted(const struct stream *stream, uint32_t device)
@@ -35,8 +35,8 @@ static bool cover(struct stream *stream, uint32_t device, struct error *err)
     if (device < stream->trace_count)
         return true;
     if (device >= LOADER_MAX_DEVICES)
-        return error_set(err, STATUS_LIMIT, "a trace of device %u: at most %d devices are read",
-                         device, LOADER_MAX_DEVICES);
+        return error_set(err, STATUS_LIMIT, "device %u: more than %d devices", device,
+                         LOADER_MAX_DEVICES);
     if (!vec_reserve(stream->traces, stream->capacity, (size_t)device + 1, stream->budget, err))
         return false;
     for (; stream->trace_count <= device; stream->trace_count++) {
@@ -90,8 +90,8 @@ static bool take_event_again(void *self, uint32_t device, uint64_t sequence, str
     return stream->job->options->table != EXPORT_EVENTS ||
            error_set(
                err, STATUS_LIMIT,
-               "the file repeats an event by reference, and events are not kept: write it out "
-               "plainly first, with memsnap export --as snapshot");
+               "the file repeats an event by reference, which --table events does not support; "
+               "convert it first with memsnap export --as snapshot");
 }
 
 static bool take_segment(void *self, const struct segment_row *row, struct error *err)
@@ -128,7 +128,7 @@ static bool check(const struct stream *stream, struct error *err)
 {
     const struct export_options *options = stream->job->options;
     if (options->capture.device != ALL_DEVICES && !stream->device_seen)
-        return error_set(err, STATUS_USAGE, "there is no device %lld in it",
+        return error_set(err, STATUS_USAGE, "the file has no device %lld",
                          (long long)options->capture.device);
     if (stream->kept > 0 || stream->events == 0 || !options->range_given)
         return true;

@@ -1,4 +1,4 @@
-/* What `memsnap export` writes, each from a file to an output that is open. */
+/* The outputs of `memsnap export`. Each function reads a file and writes to an open output. */
 #ifndef MEMSNAP_COMMANDS_EXPORT_TABLES_H
 #define MEMSNAP_COMMANDS_EXPORT_TABLES_H
 
@@ -11,12 +11,12 @@ struct export_job {
     const struct load_progress *progress;
 };
 
-/* Events, stacks and annotations, written while the file is read: nothing is held but names and
- * stacks. Reads `fd`, and closes it, as the others do. */
+/* Events, stacks and annotations, written while the file is read: only names and stacks are held in
+ * memory. Like the others, it reads and closes `fd`. */
 bool export_stream(const struct export_job *job, int fd, struct error *err);
-/* Tables for which the whole trace must be known. */
+/* Tables that need the whole trace in memory. */
 bool export_capture(const struct export_job *job, int fd, struct error *err);
-/* No table, but a snapshot of the range. */
+/* A snapshot of the range. */
 bool export_snapshot(const struct export_job *job, int fd, struct error *err);
 
 #endif

@@ -20,11 +20,11 @@ static bool fill(struct plot_candidate *candidate, const struct plot_options *op
         plot_kind_templates(candidate->kind, options->request.look.format);
     if (!templates[0])
         return error_set(err, STATUS_USAGE,
-                         "--kind %s cannot be drawn with characters; --out report.svg draws it, or "
-                         "--term sixel",
+                         "--kind %s does not support --term dumb; use --out report.svg or --term "
+                         "sixel",
                          candidate->kind->name);
     if (options->request.share && !candidate->kind->of_several)
-        return error_set(err, STATUS_USAGE, "--x share is for --kind compare");
+        return error_set(err, STATUS_USAGE, "--x share needs --kind compare");
     return plot_templates_read(candidate->templates, templates, err) &&
            plot_folder_make(&candidate->folder, candidate->kind->files, options->script, err);
 }
@@ -53,7 +53,8 @@ bool plot_candidates_make(struct plot_candidates *candidates, const struct plot_
 
 void plot_candidates_release(struct plot_candidates *candidates)
 {
-    for (size_t i = candidates->count; i-- > 0;) { /* the first one may have made DIR */
+    for (size_t i = candidates->count;
+         i-- > 0;) { /* in reverse, since the first one may have created DIR */
         if (candidates->items[i].folder.names)
             plot_folder_remove(&candidates->items[i].folder);
         plot_templates_release(candidates->items[i].templates);

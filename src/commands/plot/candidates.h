@@ -1,5 +1,5 @@
-/* The kinds that may have to be drawn: the one asked for, or else one for each kind of file. Their
- * templates are read and their files opened before the sandboxed process looks at the input. */
+/* The kinds that might be drawn: the one given with --kind, or else one for each kind of file.
+ * Their templates are read and their files opened before the sandboxed process reads the input. */
 #ifndef MEMSNAP_COMMANDS_PLOT_CANDIDATES_H
 #define MEMSNAP_COMMANDS_PLOT_CANDIDATES_H
 
@@ -20,17 +20,16 @@ struct plot_candidates {
     size_t *chosen; /* shared with the process that reads the input */
 };
 
-/* For so many inputs. */
+/* Finds the candidates for this number of inputs. */
 bool plot_candidates_make(struct plot_candidates *candidates, const struct plot_options *options,
                           size_t inputs, struct error *err);
 void plot_candidates_release(struct plot_candidates *candidates);
 
-/* In the process that reads the input: sets `*chosen`, by the kind of the input where there is a
- * choice. */
+/* Called in the process that reads the input: sets `*chosen` by the kind of the input. */
 bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_load *load,
                             struct error *err);
 
-/* The chosen one; NULL where that process, which is not trusted, set something else. */
+/* The chosen candidate; NULL if the untrusted process set an invalid index. */
 struct plot_candidate *plot_chosen(struct plot_candidates *candidates);
 
 #endif

@@ -1,11 +1,11 @@
-/* The templates of share/plots, as they were when the program was built. */
+/* The templates of share/plots, embedded at build time. */
 #ifndef MEMSNAP_COMMANDS_PLOT_EMBEDDED_H
 #define MEMSNAP_COMMANDS_PLOT_EMBEDDED_H
 
 #include <stddef.h>
 
 struct plot_embedded {
-    const char *name; /* of the file; NULL in the last row */
+    const char *name; /* file name; NULL ends the table */
     const unsigned char *bytes;
     size_t size;
 };

@@ -21,7 +21,7 @@ static bool path_in(char out[PATH_MAX], const char *folder, const char *name)
     return size > 0 && size < PATH_MAX;
 }
 
-/* What is kept must not replace what is read. */
+/* The kept files must not replace an input. */
 static bool check_kept(const struct plot_folder *folder, struct error *err)
 {
     char path[PATH_MAX];

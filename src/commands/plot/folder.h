@@ -7,26 +7,26 @@
 
 #include "render/plot/kind.h"
 
-/* Private to the user, of a new name; below `keep` where that is not NULL. */
+/* A new folder, private to the user; inside `keep` if that is not NULL. */
 struct plot_folder {
-    const char *keep; /* where the files go in the end; NULL: nowhere */
+    const char *keep; /* final folder of the files; NULL: they are deleted */
     bool made_keep;
     char path[PATH_MAX];
     const char *const *names;         /* the script's, then those of the data files; NULL */
     FILE *files[PLOT_FILES_MOST + 1]; /* the data files, by the index of their names */
 };
 
-/* Makes the folder and opens its data files. `keep` is made where it is not there. */
+/* Creates the folder, and `keep` if it is missing, and opens the data files. */
 bool plot_folder_make(struct plot_folder *folder, const char *const *names, const char *keep,
                       struct error *err);
-/* Opens the script, for the caller to close. To be called after the process that reads the input
- * has ended, which could write to it otherwise. NULL: an error. */
+/* Opens the script for the caller to close; NULL on error. Call it after the process that reads the
+ * input has ended, which could otherwise write to the script. */
 FILE *plot_folder_open_script(const struct plot_folder *folder, struct error *err);
 /* Flushes and closes the files. */
 bool plot_folder_close(struct plot_folder *folder, struct error *err);
-/* Moves the files to where they are kept, over older ones. */
+/* Moves the files to `keep`, replacing older ones. */
 bool plot_folder_keep(struct plot_folder *folder, struct error *err);
-/* Leaves nothing behind but what was kept. */
+/* Deletes the folder with the files that were not moved. */
 void plot_folder_remove(struct plot_folder *folder);
 
 /* The templates of these names, which end with NULL: malloc'ed texts. Each is looked for in

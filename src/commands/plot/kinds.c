@@ -39,7 +39,7 @@ const char *const *plot_kind_templates(const struct plot_kind *kind, enum plot_f
     return format == PLOT_DUMB ? kind->in_text : kind->templates;
 }
 
-/* An unknown kind of file is told best by who reads it. */
+/* The loader has the best error message for an unknown kind of file. */
 bool plot_kind_check(const struct plot_kind *kind, enum file_kind file, struct error *err)
 {
     struct buffer names = BUFFER_INIT;
@@ -48,7 +48,7 @@ bool plot_kind_check(const struct plot_kind *kind, enum file_kind file, struct e
     for (const struct plot_kind *const *row = kinds; *row; row++)
         if (is_drawn(*row, file))
             buffer_printf(&names, "%s%s", names.size > 0 ? ", " : "", (*row)->name);
-    error_set(err, STATUS_USAGE, "--kind %s does not draw %s; these do: %s", kind->name,
+    error_set(err, STATUS_USAGE, "--kind %s does not support %s (supported by: %s)", kind->name,
               kind_name(file), names.size == 0 || names.failed ? "none" : names.bytes);
     buffer_release(&names);
     return false;
@@ -66,7 +66,7 @@ bool plot_kind_find(const char *name, const struct plot_kind **kind, struct erro
         const char *separator = row == kinds ? "" : row[1] ? ", " : " and ";
         buffer_printf(&names, "%s%s", separator, (*row)->name);
     }
-    error_set(err, STATUS_USAGE, "unknown kind '%.60s'; there are %s", name,
+    error_set(err, STATUS_USAGE, "invalid kind '%.60s' (expected one of %s)", name,
               names.failed ? "others" : names.bytes);
     buffer_release(&names);
     return false;

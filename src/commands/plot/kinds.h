@@ -1,4 +1,4 @@
-/* Choosing a kind of picture, by its name or by the file that it is to draw. */
+/* Selects a kind of picture by its name or by the kind of file. */
 #ifndef MEMSNAP_COMMANDS_PLOT_KINDS_H
 #define MEMSNAP_COMMANDS_PLOT_KINDS_H
 
@@ -9,7 +9,7 @@
 const struct plot_kind *plot_kind_for(enum file_kind file);
 /* The first that draws several files. */
 const struct plot_kind *plot_kind_for_several(void);
-/* STATUS_USAGE where it does not draw such a file, naming those that do. */
+/* STATUS_USAGE if the kind does not draw such a file; the error names the kinds that do. */
 bool plot_kind_check(const struct plot_kind *kind, enum file_kind file, struct error *err);
 const char *const *plot_kind_templates(const struct plot_kind *kind, enum plot_format format);
 
@@ -17,7 +17,7 @@ const char *const *plot_kind_templates(const struct plot_kind *kind, enum plot_f
 bool plot_kind_find(const char *name, const struct plot_kind **kind, struct error *err);
 /* Prints all names, separated by spaces, for shell completion. */
 void plot_kinds_words(void);
-/* Prints a line a kind, for --help. */
+/* Prints one line per kind, for --help. */
 void plot_kinds_help(void);
 
 #endif

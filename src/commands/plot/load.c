@@ -9,7 +9,7 @@
 #include "solve/advice/advice.h"
 
 #define PANEL_COLUMNS 800 /* two panels stand side by side */
-#define RANKS_ANY     2   /* what sharding would give is not drawn */
+#define RANKS_ANY     2   /* any value: the savings of sharding are not drawn */
 
 static bool draw_snapshot(const struct plot_load *load, struct input *input,
                           const struct plot_kind *kind, const struct plot_job *job,
@@ -23,7 +23,7 @@ static bool draw_snapshot(const struct plot_load *load, struct input *input,
                                      .symbols = capture.snapshot->symbols};
     bool ok = snapshot.timeline
                   ? kind->of_snapshot(job, &snapshot, err)
-                  : error_set(err, STATUS_BAD_INPUT, "nothing to plot: there is no device in it");
+                  : error_set(err, STATUS_BAD_INPUT, "nothing to plot: the file has no device");
     plot_snapshot_release(&snapshot);
     capture_close(&capture);
     return ok;

@@ -1,4 +1,4 @@
-/* The input of a picture: opened, read, and handed to the kind that draws it. */
+/* Opens and reads the input of a picture, and passes it to the kind that draws it. */
 #ifndef MEMSNAP_COMMANDS_PLOT_LOAD_H
 #define MEMSNAP_COMMANDS_PLOT_LOAD_H
 
@@ -20,12 +20,12 @@ struct plot_load {
 /* Opens the first input, and sets `*file`. */
 bool plot_load_look(struct plot_load *load, enum file_kind *file, struct error *err);
 
-/* Opens input load->input, unless it is open. STATUS_USAGE for a file that the kind does not draw,
- * or that a given option is not for. */
+/* Opens input load->input, unless it is open. STATUS_USAGE if the kind or a given option does
+ * not apply to the file. */
 bool plot_load_open(struct plot_load *load, const struct plot_kind *kind, struct input *input,
                     enum file_kind *file, struct error *err);
 
-/* Reads what the kind draws, and has it write the settings and data of the picture. */
+/* Reads the input, and lets the kind write the settings and data of the picture. */
 bool plot_load_draw(struct plot_load *load, const struct plot_kind *kind,
                     const struct plot_job *job, struct error *err);
 

@@ -25,7 +25,7 @@ static bool check_options(const struct plot_options *options, enum file_kind fil
 {
     if (!options->snapshot_option || file == KIND_SNAPSHOT || file == KIND_UNKNOWN)
         return true;
-    return error_set(err, STATUS_USAGE, "--%s is not for %s, only for allocator snapshots",
+    return error_set(err, STATUS_USAGE, "--%s does not apply to %s, only to allocator snapshots",
                      options->snapshot_option, kind_name(file));
 }
 

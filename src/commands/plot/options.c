@@ -32,36 +32,38 @@ enum {
 
 const struct option_spec plot_option_specs[] = {
     {'o', "out", "FILE",
-     "the picture: FILE.svg, FILE.png or FILE.pdf; or\n"
-     "FILE.html, a page to zoom and search in"},
+     "write FILE.svg, FILE.png or FILE.pdf; or FILE.html,\n"
+     "an interactive page"},
     {OPTION_TERM, "term", "TERM",
-     "show it on the terminal: dumb (characters), sixel,\n"
-     "or auto, the better of them (without --out)"},
+     "show the picture on the terminal: dumb (characters),\n"
+     "sixel, or auto, the better of the two"},
     {OPTION_SCRIPT, "script", "DIR",
-     "put gnuplot's script and its data there: change it,\n"
-     "and draw it anew with gnuplot plot.gp"},
-    {OPTION_KIND, "kind", "KIND", "what to draw, see below (default: as FILE has it)"},
+     "write the gnuplot script, plot.gp, and its data into\n"
+     "this folder"},
+    {OPTION_KIND, "kind", "KIND", "draw this kind, see below (default: by the file)"},
     {OPTION_X, "x", "AXIS",
-     "event (each takes the same room), time, or share\n"
-     "(compare only: from the beginning to the end of each)"},
+     "horizontal axis: event (the default), time, or share\n"
+     "(compare only: stretch each trace to full width)"},
     {OPTION_AT, "at", "WHEN",
-     "the moment that segments and sites show, and others\n"
-     "mark: peak, end, an event's number, or a time, as in\n"
-     "analyze"},
-    {OPTION_BANDS, "bands", "N", "at most so many bands; the rest is summed"},
-    {OPTION_COLOR, "color", "WHAT", "of bands: category, site or size"},
-    {OPTION_GRANULARITY, "granularity", "WHERE", "pareto: where to cut, as in suggest"},
-    {OPTION_SIZE, "size", "WxH", "in pixels (1600x900)"},
-    {OPTION_TITLE, "title", "TEXT", "instead of the name of FILE"},
+     "the moment that segments, sites and flame show, and\n"
+     "others mark: peak, end, the number of an event, or a\n"
+     "time, as in analyze"},
+    {OPTION_BANDS, "bands", "N", "draw at most N bands; the rest is summed"},
+    {OPTION_COLOR, "color", "WHAT", "colour bands by category, site or size"},
+    {OPTION_GRANULARITY, "granularity", "WHERE", "pareto: where to cut the chain, as in suggest"},
+    {OPTION_SIZE, "size", "WxH", "size in pixels (default: 1600x900)"},
+    {OPTION_TITLE, "title", "TEXT", "title (default: the name of the file)"},
     ROW_RANGE,
-    {OPTION_DEVICE, "device", "N", "this device, not the one with the highest peak"},
+    {OPTION_DEVICE, "device", "N",
+     "draw this device (default: the one with the highest\n"
+     "peak)"},
     ROW_RULES,
     ROW_MAX_MEMORY,
     ROW_HELP,
     {0, NULL, NULL, NULL},
 };
 
-/* The index of `text` in a list that ends with NULL; the length of the list if it is not there. */
+/* The index of `text` in a list that ends with NULL, or the length of the list if it is missing. */
 static size_t index_of(const char *text, const char *const list[])
 {
     size_t i = 0;
@@ -80,8 +82,8 @@ static bool parse_size(const char *text, struct plot_look *look, struct error *e
         height = strtoul(end + 1, &last, 10);
     if (*text < '0' || *text > '9' || !last || last == end + 1 || *last || width < LEAST_WIDTH ||
         height < LEAST_HEIGHT || width > MOST_SIDE || height > MOST_SIDE)
-        return error_set(err, STATUS_USAGE, "--size takes %dx%d to %dx%d, not '%.60s'", LEAST_WIDTH,
-                         LEAST_HEIGHT, MOST_SIDE, MOST_SIDE, text);
+        return error_set(err, STATUS_USAGE, "invalid --size '%.60s' (expected %dx%d to %dx%d)",
+                         text, LEAST_WIDTH, LEAST_HEIGHT, MOST_SIDE, MOST_SIDE);
     look->width = (unsigned)width;
     look->height = (unsigned)height;
     return true;
@@ -97,15 +99,15 @@ static bool take_look(int option, struct plot_options *options, struct error *er
         choice = index_of(optarg, terms);
         options->term = (enum plot_term)choice;
         return (terms[choice] && choice > 0) ||
-               error_set(err, STATUS_USAGE, "--term takes auto, dumb or sixel, not '%.60s'",
+               error_set(err, STATUS_USAGE, "invalid --term '%.60s' (expected auto, dumb or sixel)",
                          optarg);
     case OPTION_COLOR:
         choice = index_of(optarg, plot_colours);
         options->request.colour = (enum plot_colour)choice;
         options->snapshot_option = "color";
         return plot_colours[choice] ||
-               error_set(err, STATUS_USAGE, "--color takes category, site or size, not '%.60s'",
-                         optarg);
+               error_set(err, STATUS_USAGE,
+                         "invalid --color '%.60s' (expected category, site or size)", optarg);
     case OPTION_X:
         options->request.axis = strcmp(optarg, "time") == 0 ? AXIS_TIME : AXIS_EVENT;
         options->request.share = strcmp(optarg, "share") == 0;
@@ -113,7 +115,8 @@ static bool take_look(int option, struct plot_options *options, struct error *er
             options->snapshot_option = "x";
         return options->request.share || options->request.axis == AXIS_TIME ||
                strcmp(optarg, "event") == 0 ||
-               error_set(err, STATUS_USAGE, "--x takes event, time or share, not '%.60s'", optarg);
+               error_set(err, STATUS_USAGE, "invalid --x '%.60s' (expected event, time or share)",
+                         optarg);
     case OPTION_SIZE:
         return parse_size(optarg, &options->request.look, err);
     default:
@@ -148,8 +151,8 @@ bool plot_option(int option, void *to, struct error *err)
         return window_parse(optarg, &options->capture.window, err);
     case OPTION_BANDS:
         if (!argument_number("bands", optarg, BANDS_MOST, &number, err) || number == 0)
-            return error_set(err, STATUS_USAGE, "--bands takes 1 to %d, not '%.60s'", BANDS_MOST,
-                             optarg);
+            return error_set(err, STATUS_USAGE, "invalid --bands '%.60s' (expected 1 to %d)",
+                             optarg, BANDS_MOST);
         options->request.bands = (size_t)number;
         options->snapshot_option = "bands";
         return true;
@@ -173,18 +176,17 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
         options->request.look.title = slash && slash[1] ? slash + 1 : path_name(input);
     if (!options->out && !options->script && !options->term) {
         if (isatty(STDOUT_FILENO) != 1)
-            return error_set(err, STATUS_USAGE,
-                             "where to? name a picture, as in --out report.svg, --term dumb for "
-                             "characters, or --script DIR");
+            return error_set(
+                err, STATUS_USAGE,
+                "missing output: use --out FILE (for example report.svg), --term dumb or "
+                "--script DIR");
         options->term = TERM_AUTO;
     }
     if (options->out && options->term)
-        return error_set(err, STATUS_USAGE,
-                         "--out puts the picture into a file, --term shows it: one of the two");
+        return error_set(err, STATUS_USAGE, "--out and --term cannot be combined");
     if (options->term == TERM_DUMB && options->request.look.width > 0)
         return error_set(err, STATUS_USAGE,
-                         "--size is in pixels; characters take COLUMNS and LINES, or the "
-                         "terminal's size");
+                         "--size does not apply to --term dumb; set COLUMNS and LINES instead");
     if (options->request.look.width == 0 && !options->term) {
         options->request.look.width = DEFAULT_WIDTH;
         options->request.look.height =
@@ -196,18 +198,19 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
     size_t format = index_of(dot ? dot + 1 : "", plot_formats);
     options->request.look.format = (enum plot_format)format;
     if (!plot_formats[format])
-        return error_set(err, STATUS_USAGE,
-                         "--out takes a name that ends in .svg, .png, .pdf or .html, not '%.100s'",
-                         options->out);
+        return error_set(
+            err, STATUS_USAGE,
+            "invalid --out '%.100s' (expected a name ending in .svg, .png, .pdf or .html)",
+            options->out);
     if (format != PLOT_HTML)
         return true;
     if (options->script)
-        return error_set(err, STATUS_USAGE,
-                         "--script is for pictures that gnuplot draws, not for a page");
+        return error_set(err, STATUS_USAGE, "--script cannot be combined with an HTML page");
     if (inputs > 1 || options->request.share)
-        return error_set(err, STATUS_USAGE, "a page is of one FILE, without --x share");
+        return error_set(err, STATUS_USAGE,
+                         "an HTML page needs exactly one file, and no --x share");
     if (options->kind && options->kind != plot_kind_for(KIND_SNAPSHOT))
-        return error_set(err, STATUS_USAGE, "a page is of kind %s, which shows categories too",
+        return error_set(err, STATUS_USAGE, "an HTML page supports only --kind %s",
                          plot_kind_for(KIND_SNAPSHOT)->name);
     options->kind = plot_kind_for(KIND_SNAPSHOT);
     return true;

@@ -11,14 +11,14 @@ enum plot_term { TERM_NONE, TERM_AUTO, TERM_DUMB, TERM_SIXEL };
 
 struct plot_options {
     struct capture_options capture;
-    const struct plot_kind *kind; /* NULL: as the input has it */
+    const struct plot_kind *kind; /* NULL: by the kind of the input */
     struct plot_request request;
-    enum plot_term term; /* where the picture is shown rather than written to a file */
+    enum plot_term term; /* 0: write the picture to a file */
     const char *out;     /* the picture, or NULL */
     const char *script;  /* folder for script and data, or NULL; one of the three is given */
     const char *rules;
     struct cuts cuts;            /* of pareto */
-    const char *snapshot_option; /* a given one that is for allocator snapshots only, or NULL */
+    const char *snapshot_option; /* a given option that applies only to snapshots, or NULL */
 };
 
 extern const struct option_spec plot_option_specs[];

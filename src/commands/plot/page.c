@@ -6,7 +6,7 @@
 #include "render/page/html.h"
 #include "render/plot/snapshot.h"
 
-/* The parts of the page, owned. */
+/* The parts of the page; the struct owns them. */
 struct parts {
     struct sampling sampling, still;
     struct bands bands;

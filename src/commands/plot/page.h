@@ -1,4 +1,4 @@
-/* The picture over time as a page to look into, which needs no gnuplot. */
+/* The timeline as an interactive HTML page, which needs no gnuplot. */
 #ifndef MEMSNAP_COMMANDS_PLOT_PAGE_H
 #define MEMSNAP_COMMANDS_PLOT_PAGE_H
 

@@ -18,13 +18,13 @@
 #include "render/plot/script.h"
 #include "render/plot/svg_titles.h"
 
-/* For the process that reads the input. */
+/* State of the process that reads the input. */
 struct reading {
     const struct plot_options *options;
     struct inputs *inputs;
     struct plot_candidates *candidates;
     FILE *settings; /* for the script (render/plot/script.h) */
-    FILE *notes;    /* of an SVG; else NULL */
+    FILE *notes;    /* tooltips of an SVG; else NULL */
 };
 
 static bool draw_data(const struct reading *reading, struct plot_load *load, struct error *err)
@@ -42,7 +42,7 @@ static bool draw_data(const struct reading *reading, struct plot_load *load, str
            plot_load_draw(load, chosen->kind, &job, err);
 }
 
-/* In a process of its own, in the sandbox: all files are open. */
+/* Runs in a sandboxed process; all files are open. */
 static enum status read_input(void *self)
 {
     struct reading *reading = self;
@@ -65,7 +65,7 @@ static enum status read_input(void *self)
                : complain_failure(&err);
 }
 
-/* The script is put together here, where nothing of the input was ever read. */
+/* Writes the script in the parent process, which has never read any input. */
 static bool write_script(const struct plot_options *options, struct plot_candidate *drawn,
                          FILE *settings, struct error *err)
 {
@@ -82,11 +82,11 @@ static bool write_script(const struct plot_options *options, struct plot_candida
     bool ok = plot_script_add(script, settings, &parts, err);
     bool wrote = !ferror(script);
     if (fclose(script) != 0 || !wrote)
-        ok = ok && error_set(err, STATUS_IO, "cannot write the script of the picture");
+        ok = ok && error_set(err, STATUS_IO, "cannot write the gnuplot script");
     return ok;
 }
 
-/* gnuplot sees nothing but script and data. */
+/* gnuplot reads only the script and its data. */
 static enum status draw(const struct plot_options *options, const struct plot_folder *folder,
                         FILE *notes)
 {
@@ -116,12 +116,12 @@ static enum status plot_in(struct reading *reading)
     bool told;
     enum status status = plot_run_apart(read_input, reading, &told);
     if (!told)
-        complain("the process that reads the input ended early");
+        complain("internal error: the process that reads the input ended early");
     if (status != STATUS_OK)
         return status;
     struct plot_candidate *drawn = plot_chosen(reading->candidates);
     if (!drawn) {
-        complain("the process that reads the input chose no picture");
+        complain("internal error: the process that reads the input chose no picture");
         return STATUS_IO;
     }
     if (!write_script(options, drawn, reading->settings, &err))
@@ -183,7 +183,7 @@ static enum status run(int argc, char **argv)
         return status;
     const struct plot_kind *several = options.kind ? options.kind : plot_kind_for_several();
     if (argc - optind > 1 && !several->of_several)
-        return complain_usage("plot: one FILE at a time");
+        return complain_usage("plot: expected one file for this kind");
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();
     return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind, plot,
@@ -192,16 +192,15 @@ static enum status run(int argc, char **argv)
 
 const struct command command_plot = {
     .name = "plot",
-    .summary = "draw memory over time, who holds it, and what lies where",
+    .summary = "draw memory over time, call sites, segments and more",
     .arguments = "[OPTION]... [FILE]... [--out PICTURE]",
-    .about = "Draws captures with gnuplot, as SVG, PNG or PDF by the name of the\n"
-             "picture: what was live when, what it was for, where it peaked, who held it, and\n"
-             "how reserved memory was cut up; or shows it on the terminal. As HTML it is a\n"
-             "page to zoom and search in, with every allocation's stack, made without\n"
-             "gnuplot. FILE is as in memsnap analyze.\n",
-    .examples = "  memsnap plot snapshot.pickle                    on the terminal\n"
+    .about = "Draws a capture with gnuplot as SVG, PNG or PDF, or shows it on the terminal:\n"
+             "active memory over time, call sites, segments and more. A name that ends in\n"
+             ".html gives an interactive page, which does not need gnuplot. FILE is as in\n"
+             "memsnap analyze; two to eight files are compared in one picture.\n",
+    .examples = "  memsnap plot snapshot.pickle                    show it on the terminal\n"
                 "  memsnap plot snapshot.pickle --out report.svg\n"
-                "  memsnap plot snapshot.pickle --out report.html  zoom, search, click\n"
+                "  memsnap plot snapshot.pickle --out report.html  interactive page\n"
                 "  memsnap plot before.pickle after.pickle --out both.svg\n"
                 "  memsnap plot --kind categories --x time snapshot.pickle --out report.png\n"
                 "  memsnap plot --kind report snapshot.pickle --out report.pdf\n"

@@ -39,7 +39,7 @@ static bool is_deadly_pending(void)
            sigismember(&pending, SIGQUIT) == 1 || sigismember(&pending, SIGTERM) == 1;
 }
 
-/* The process's status. Looks up now and then whether it is to end early. */
+/* Waits for the process, and ends it early if a signal arrived. Returns its status. */
 static int await(pid_t process)
 {
     const struct timespec a_while = {.tv_nsec = 50000000};
@@ -70,7 +70,7 @@ enum status plot_run_apart(enum status (*work)(void *self), void *self, bool *to
         plot_signals_release();
         enum status status = work(self);
         fflush(stderr);
-        _exit((int)status); /* what the parent has open is the parent's to close */
+        _exit((int)status); /* only the parent flushes and closes its files */
     }
     if (child < 0)
         return STATUS_IO;
@@ -90,7 +90,7 @@ char *plot_find_gnuplot(struct error *err)
         struct stat found;
         buffer_add(&name, at, size);
         buffer_puts(&name, "/gnuplot");
-        /* absolute: it is started in another folder, and never from the one that files lie in */
+        /* only absolute folders: gnuplot is started in another folder, which is not searched */
         if (*at == '/' && !name.failed && access(name.bytes, X_OK) == 0 &&
             stat(name.bytes, &found) == 0 && S_ISREG(found.st_mode))
             return name.bytes;
@@ -98,12 +98,12 @@ char *plot_find_gnuplot(struct error *err)
         at += size + (at[size] == ':');
     }
     error_set(err, STATUS_IO,
-              "gnuplot is missing: install it (Debian: apt-get install "
-              "gnuplot-nox), or draw what --script DIR writes elsewhere");
+              "cannot find gnuplot; install it (Debian: apt-get install gnuplot-nox), or use "
+              "--script DIR and draw on another machine");
     return NULL;
 }
 
-/* Nothing of the environment steers it but where programs and fonts are. */
+/* The environment for gnuplot: only the locations of programs and fonts. */
 static void become_gnuplot(const char *gnuplot, const char *folder, char *const arguments[],
                            int out, int message)
 {
@@ -123,7 +123,7 @@ static void become_gnuplot(const char *gnuplot, const char *folder, char *const 
     _exit(127);
 }
 
-/* The beginning of what it says, in one line; a picture may well come with warnings. */
+/* The beginning of its messages in one line. Warnings do not mean that drawing failed. */
 static void read_message(int fd, char *text, size_t room)
 {
     char bytes[512];
@@ -180,5 +180,5 @@ bool plot_run_gnuplot(const char *gnuplot, const char *folder, int fd, struct er
         return true;
     if (is_deadly_pending())
         return error_set(err, STATUS_IO, "interrupted");
-    return error_set(err, STATUS_IO, "gnuplot failed: %s", *text ? text : "it did not say why");
+    return error_set(err, STATUS_IO, "gnuplot failed: %s", *text ? text : "no error message");
 }

@@ -4,17 +4,17 @@
 
 #include "base/error.h"
 
-/* Keeps signals that would end the program until plot_signals_release(), so that it can clean up:
- * a process it waits for is then ended at once. */
+/* Blocks signals that would end the program until plot_signals_release(), so that it can clean up.
+ * Such a signal ends the process that the program waits for. */
 void plot_signals_hold(void);
-/* Ends the program by such a signal, if there was one. */
+/* Ends the program if such a signal arrived. */
 void plot_signals_release(void);
 
-/* Runs `work` in a process of its own, which ends with what it returns. STATUS_IO if it could not
- * be started or did not end by itself. `*told`: false where nobody has said yet what failed. */
+/* Runs `work` in a child process and returns its status; STATUS_IO if the process could not be
+ * started or crashed. `*told` is false if the failure has not been reported yet. */
 enum status plot_run_apart(enum status (*work)(void *self), void *self, bool *told);
 
-/* The path of gnuplot on PATH, malloc'ed; NULL, saying what to install, where there is none. */
+/* The path of gnuplot on PATH, malloc'ed; NULL with an error that says what to install. */
 char *plot_find_gnuplot(struct error *err);
 /* True if this gnuplot has that terminal. */
 bool plot_gnuplot_has(const char *gnuplot, const char *terminal);

@@ -7,9 +7,9 @@
 #include "render/plot/compare.h"
 #include "render/plot/time.h"
 
-#define RANKS_ANY 2 /* what sharding would give is not drawn */
+#define RANKS_ANY 2 /* any value: the savings of sharding are not drawn */
 
-/* The captures; what a curve refers to is its sampling's. */
+/* The captures. Each curve points into its sampling. */
 struct compared {
     enum file_kind file;
     struct plot_curve curves[PLOT_COMPARED];
@@ -40,9 +40,10 @@ static bool take_snapshot(const struct plot_load *load, struct input *input,
         return false;
     const struct timeline *timeline = capture_highest(&capture);
     size_t k = compared->count;
-    bool ok = timeline ? sampling_make(&compared->samplings[k], timeline, options->request.axis,
-                                       PLOT_COLUMNS, err)
-                       : error_set(err, STATUS_BAD_INPUT, "nothing to plot: no device in it");
+    bool ok = timeline
+                  ? sampling_make(&compared->samplings[k], timeline, options->request.axis,
+                                  PLOT_COLUMNS, err)
+                  : error_set(err, STATUS_BAD_INPUT, "nothing to plot: the file has no device");
     if (ok) {
         refer(&compared->curves[k], &compared->samplings[k], load->inputs->paths[k],
               timeline->trace->count);
@@ -52,7 +53,7 @@ static bool take_snapshot(const struct plot_load *load, struct input *input,
     return ok;
 }
 
-/* Panels as a sampling: what was allocated and reserved after each row. */
+/* Converts panels to a sampling of the memory allocated and reserved after each row. */
 static bool take_panels(const struct plot_load *load, struct layer_panels *panels,
                         struct compared *compared, struct error *err)
 {
@@ -68,7 +69,7 @@ static bool take_panels(const struct plot_load *load, struct layer_panels *panel
                                   .active = malloc(count * sizeof(*sampling->active)),
                                   .reserved = malloc(count * sizeof(*sampling->reserved))};
     if (!sampling->edges || !sampling->active || !sampling->reserved)
-        return error_out_of_memory(err); /* released with the others */
+        return error_out_of_memory(err); /* the caller releases it with the others */
     for (size_t c = 0; c < count; c++) {
         const int64_t *const *a = (const int64_t *const *)allocated->bytes;
         const int64_t *const *r = (const int64_t *const *)reserved->bytes;
@@ -123,8 +124,7 @@ static bool take(struct plot_load *load, const struct plot_kind *kind, struct co
     if (file != compared->file && file != KIND_UNKNOWN) {
         input_discard(&input);
         return error_set(err, STATUS_USAGE,
-                         "this is %s, and the first file %s: only files of one kind have an axis "
-                         "in common",
+                         "the file is %s, but the first file is %s: all files must be of one kind",
                          kind_name(file), kind_name(compared->file));
     }
     switch (file) {
@@ -132,7 +132,7 @@ static bool take(struct plot_load *load, const struct plot_kind *kind, struct co
         return take_layers(load, &input, compared, err);
     case KIND_OPERATOR_CURVES:
         return take_operators(load, &input, compared, err);
-    default: /* says best what an unknown one may be */
+    default: /* has the best error message for an unknown file */
         return take_snapshot(load, &input, compared, err);
     }
 }
@@ -160,7 +160,7 @@ bool plot_load_several(struct plot_load *load, const struct plot_kind *kind,
 {
     struct compared compared = {0};
     bool ok = (load->inputs->count >= 2 && load->inputs->count <= PLOT_COMPARED) ||
-              error_set(err, STATUS_USAGE, "--kind %s takes 2 to %d files, not %zu", kind->name,
+              error_set(err, STATUS_USAGE, "--kind %s needs 2 to %d files, not %zu", kind->name,
                         PLOT_COMPARED, load->inputs->count);
     for (; ok && load->input < load->inputs->count; load->input++)
         if (!(ok = take(load, kind, &compared, err)))

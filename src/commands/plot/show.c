@@ -10,7 +10,7 @@
 #include "commands/plot/process.h"
 #include "render/plot/terminal.h"
 
-#define PICTURE_MOST (64 << 20) /* bytes; a sixel image has some 100 KB */
+#define PICTURE_MOST (64 << 20) /* bytes; a sixel image has about 100 KB */
 
 static bool print(int fd, enum plot_format format, struct error *err)
 {
@@ -19,7 +19,7 @@ static bool print(int fd, enum plot_format format, struct error *err)
         return error_set(err, STATUS_IO, "cannot read the picture: %s", strerror(errno));
     size_t size = (size_t)drawn.st_size;
     if (size == 0 || size > PICTURE_MOST)
-        return error_set(err, STATUS_IO, "gnuplot drew %zu bytes: that is no picture", size);
+        return error_set(err, STATUS_IO, "gnuplot wrote an invalid picture of %zu bytes", size);
     char *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
         return error_set(err, STATUS_LIMIT, "cannot read the picture: %s", strerror(errno));
@@ -43,7 +43,7 @@ bool plot_show(const char *gnuplot, const char *folder, enum plot_format format,
 {
     int fd = memfd_create("picture", MFD_CLOEXEC);
     if (fd < 0)
-        return error_set(err, STATUS_IO, "cannot make room for a picture: %s", strerror(errno));
+        return error_set(err, STATUS_IO, "cannot create a file in memory: %s", strerror(errno));
     bool ok = plot_run_gnuplot(gnuplot, folder, fd, err) && print(fd, format, err);
     close(fd);
     return ok;

@@ -21,13 +21,13 @@ FILE *plot_svg_scratch(struct error *err)
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
     if (file)
         return file;
-    error_set(err, STATUS_IO, "cannot keep the picture in memory: %s", strerror(errno));
+    error_set(err, STATUS_IO, "cannot create a file in memory: %s", strerror(errno));
     if (fd >= 0)
         close(fd);
     return NULL;
 }
 
-/* In a process of its own, in the sandbox: the names in the picture are the input's. */
+/* Runs in a sandboxed process, since the names in the picture come from the input. */
 static enum status add_titles(void *self)
 {
     struct adding *adding = self;
@@ -40,7 +40,7 @@ static enum status add_titles(void *self)
     return fflush(adding->out) == 0 ? STATUS_OK : STATUS_LIMIT;
 }
 
-/* A failure to write stays in `out`, for its owner to tell. */
+/* The owner of `out` reports write errors. */
 static bool copy(FILE *picture, FILE *out, struct error *err)
 {
     char bytes[65536];
@@ -59,7 +59,7 @@ static bool copy_with_titles(FILE *picture, FILE *notes, FILE *out, struct error
         return false;
     bool ok = plot_run_apart(add_titles, &(struct adding){picture, notes, finished}, &told) ==
                   STATUS_OK ||
-              error_set(err, STATUS_IO, "the picture could not be finished");
+              error_set(err, STATUS_IO, "cannot add tooltips to the picture");
     ok = ok && copy(finished, out, err);
     fclose(finished);
     return ok;

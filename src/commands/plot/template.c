@@ -10,7 +10,7 @@
 
 #define TEMPLATE_MOST ((size_t)1 << 20) /* bytes */
 
-/* Where templates may lie as files, in the order in which they are looked for. */
+/* Folders that are searched for template files, in this order. */
 enum place { BY_VARIABLE, OF_USER, INSTALLED, BESIDE_PROGRAM, PLACES };
 
 /* The path of the program itself; "" if unknown, as without /proc. */
@@ -39,7 +39,7 @@ static void add_place(enum place place, struct buffer *path)
     case INSTALLED:
         buffer_puts(path, PLOTS_FOLDER);
         break;
-    case BESIDE_PROGRAM: /* for one that was moved with it */
+    case BESIDE_PROGRAM: /* for an installation that was moved */
         find_program(program);
         char *slash = strrchr(program, '/');
         if (slash)
@@ -50,9 +50,8 @@ static void add_place(enum place place, struct buffer *path)
     }
 }
 
-/* A template is a program that gnuplot runs, and the folder above that of the program may be one
- * that anybody writes to, like /tmp. So a template there must belong to root or to the owner of the
- * program. */
+/* gnuplot runs the template as a program, and the parent of the program's folder may be writable by
+ * anyone, like /tmp. A template there must therefore belong to root or to the program's owner. */
 static bool is_trusted(FILE *file)
 {
     char program[PATH_MAX];
@@ -91,17 +90,17 @@ static bool read_file(FILE *file, const char *name, struct buffer *text, struct 
     if (ferror(file))
         return error_set(err, STATUS_IO, "%s: %s", name, strerror(errno));
     return (!text->failed && text->size <= TEMPLATE_MOST) ||
-           error_set(err, STATUS_LIMIT, "%s: too large for a template", name);
+           error_set(err, STATUS_LIMIT, "%s: the template is too large", name);
 }
 
-/* From the program itself. */
+/* The copy embedded in the program. */
 static bool add_embedded(const char *name, struct buffer *text, struct error *err)
 {
     const struct plot_embedded *row = plot_embedded;
     while (row->name && strcmp(row->name, name) != 0)
         row++;
     if (!row->name)
-        return error_set(err, STATUS_IO, "there is no template %s", name);
+        return error_set(err, STATUS_IO, "missing template %s", name);
     buffer_add(text, (const char *)row->bytes, row->size);
     return !text->failed || error_out_of_memory(err);
 }

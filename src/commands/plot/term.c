@@ -19,12 +19,11 @@ static bool is_sixel(const struct plot_options *options, const char *gnuplot)
     if (gnuplot && plot_gnuplot_has(gnuplot, "sixelgd"))
         return true;
     if (gnuplot)
-        complain("this gnuplot draws no sixels (its terminal sixelgd is missing): here it is in "
-                 "characters");
+        complain("gnuplot has no sixel support (terminal sixelgd); drawing with characters");
     return false;
 }
 
-/* As large as the terminal, within what a picture is good for. */
+/* The size of the terminal, within the limits of a picture. */
 static unsigned within(unsigned pixels, unsigned common, unsigned most)
 {
     if (pixels == 0)

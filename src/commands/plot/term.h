@@ -4,7 +4,7 @@
 
 #include "commands/plot/options.h"
 
-/* Sets the format and size that --term leaves open. `gnuplot` may be NULL. Warns on standard error
+/* Sets the format and size for --term. `gnuplot` may be NULL. Warns on standard error
  * if sixel is not available. */
 void plot_term_settle(struct plot_options *options, const char *gnuplot);
 

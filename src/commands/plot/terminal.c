@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define PATIENCE       500 /* milliseconds */
-#define SIXEL          4   /* the number by which an answer to DA1 names it */
+#define SIXEL          4   /* the number of sixel graphics in an answer to DA1 */
 #define LEAST_COLUMNS  40
 #define MOST_COLUMNS   1000
 #define LEAST_ROWS     12
@@ -20,7 +20,7 @@
 #define COMMON_COLUMNS 80
 #define COMMON_ROWS    24
 
-/* A side by the variable, by the terminal, or as most are. */
+/* One dimension: from the variable, else from the terminal, else the default. */
 static unsigned side(const char *variable, unsigned told, unsigned common, unsigned least,
                      unsigned most)
 {
@@ -66,7 +66,7 @@ static bool names_sixel(const char *answer)
     return false;
 }
 
-/* The terminal is in the mode for it. */
+/* The terminal must be in raw mode. */
 static bool ask(int tty)
 {
     static const char question[] = "\x1b[c";
@@ -102,7 +102,7 @@ bool terminal_has_sixel(void)
     int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (tty < 0)
         return false;
-    sigfillset(&all); /* none may end or stop the program before the terminal is as it was */
+    sigfillset(&all); /* no signal may end or stop the program before the mode is restored */
     sigprocmask(SIG_BLOCK, &all, &mask);
     if (tcgetpgrp(tty) == getpgrp() && tcgetattr(tty, &before) == 0) {
         raw = before;

@@ -100,17 +100,17 @@ static bool print_plans(struct suggest_run *run, const struct budget_plan *plans
                    err);
 }
 
-/* Says which requests the answer could not meet: the back end, the slots. */
+/* Reports if another back end or another number of slots was used than requested. */
 static void tell_limits(const struct suggest_run *run, const struct rotor_report *report)
 {
     if (report->device_error.status != STATUS_OK)
-        complain("%s; the CPU computed instead", report->device_error.text);
+        complain("%s; using the CPU instead", report->device_error.text);
     size_t asked = run->options->plan.rotor.slots;
     if (asked > 0 && report->limit == ROTOR_LIMIT_TIME)
-        complain("--slots %zu would take minutes; used %zu, the largest value that does not", asked,
+        complain("--slots %zu would take minutes; using %zu, the largest faster value", asked,
                  report->slots);
     if (asked > 0 && report->limit == ROTOR_LIMIT_MEMORY)
-        complain("--slots %zu needs more memory than --max-memory allows; used %zu, the largest "
+        complain("--slots %zu needs more memory than --max-memory allows; using %zu, the largest "
                  "value that fits",
                  asked, report->slots);
 }

@@ -1,4 +1,4 @@
-/* `memsnap suggest`: what is asked of a problem, answered and printed. */
+/* Answers and prints the question that `memsnap suggest` was asked. */
 #ifndef MEMSNAP_COMMANDS_SUGGEST_ANSWER_H
 #define MEMSNAP_COMMANDS_SUGGEST_ANSWER_H
 
@@ -14,16 +14,16 @@ struct suggest_run {
     const struct buffer *times_text; /* of --times */
     const struct layer_trace *trace;
     const struct problem *problem;
-    const struct suggest_snapshot *snapshot; /* NULL: it is a layer trace's */
-    struct budget *budget;                   /* the file's */
+    const struct suggest_snapshot *snapshot; /* NULL for a layer trace */
+    struct budget *budget;                   /* of the file */
     struct page page;
     bool fits; /* every budget has a plan */
 };
 
-/* Gives a problem the times of --times, if there are any. */
+/* Applies --times, if given, to a problem. */
 bool suggest_set_times(const struct suggest_run *run, struct problem *problem, struct error *err);
 
-/* To run->page; may change run->fits. */
+/* Prints to run->page; may change run->fits. */
 bool suggest_answer(struct suggest_run *run, struct error *err);
 
 #endif

@@ -32,38 +32,38 @@ enum {
 
 const struct option_spec suggest_option_specs[] = {
     {OPTION_CHECKPOINTS, "checkpoints", "K",
-     "FairScale's placement of K checkpoints, what it\n"
-     "really peaks at, and the best one"},
-    {OPTION_SKIP_LAYERS, "skip-layers", "N", "with --checkpoints: leave out the first N modules"},
+     "print FairScale's placement for K, its real peak, and\n"
+     "the best placement"},
+    {OPTION_SKIP_LAYERS, "skip-layers", "N", "with --checkpoints: ignore the first N modules"},
     {OPTION_BUDGET, "budget", "SIZE",
-     "least recomputation with activations within SIZE\n"
-     "(8GiB), or a share of what they are now (60%)"},
-    {OPTION_BUDGETS, "budgets", "SIZE,...", "several at once"},
-    {OPTION_PARETO, "pareto", NULL, "all of memory against compute (the default)"},
+     "find the least recomputation that keeps activations\n"
+     "within SIZE, for example 8GiB or 60% of their size now"},
+    {OPTION_BUDGETS, "budgets", "SIZE,...", "the same for several budgets"},
+    {OPTION_PARETO, "pareto", NULL, "print all efficient placements (the default)"},
     {OPTION_MODEL, "model", "MODEL",
-     "sum with --checkpoints; with --budget: peak, one\n"
-     "level of checkpoints, or rotor, checkpoints\n"
-     "within checkpoints (default: peak where it fits)"},
+     "memory model: sum with --checkpoints; with --budget:\n"
+     "peak (one level of checkpoints) or rotor (checkpoints\n"
+     "within checkpoints; default: peak if it fits)"},
     {OPTION_GRANULARITY, "granularity", "WHERE",
-     "cut between modules at that depth, those that\n"
-     "match a pattern ('layer?.*'), or leaf: all\n"
-     "(default: blocks, told from the modules' names)"},
+     "cut between modules at a depth, modules that match a\n"
+     "pattern ('layer?.*'), or all modules (leaf; default:\n"
+     "blocks, by the names of modules)"},
     {OPTION_TIMES, "times", "FILE",
-     "how long layers take: lines LAYER, tab, forward\n"
-     "microseconds, tab, backward ones (may be left out)"},
+     "read the times of layers from lines of LAYER, tab,\n"
+     "forward and optionally tab, backward microseconds"},
     {OPTION_DEVICE, "device", "N",
-     "snapshots: this device (default: the one with the\n"
-     "highest peak)"},
-    {OPTION_RANGE, "range", "A:B", "snapshots: only these events, as in memsnap analyze"},
-    {OPTION_FORMAT, "format", "FORMAT", "text, json (memsnap.suggest/1) or csv (--pareto)"},
+     "snapshots: look only at this device (default: the one\n"
+     "with the highest peak)"},
+    {OPTION_RANGE, "range", "A:B", "snapshots: look only at these events, as in analyze"},
+    {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or, with --pareto, csv"},
     ROW_OUTPUT,
     ROW_UNITS,
-    {OPTION_SLOTS, "slots", "N", "rotor: pieces that a budget is divided into"},
-    {OPTION_BACKEND, "backend", "NAME", "auto, cpu, cuda or opencl (memsnap backends)"},
-    {OPTION_THREADS, "threads", "N", "CPU threads at most"},
-    {OPTION_VERIFY, "verify", NULL, "replay plans of more than 2,000 pieces, too"},
-    {OPTION_NO_VERIFY, "no-verify", NULL, "replay none"},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "give up rather than take more, tables included"},
+    {OPTION_SLOTS, "slots", "N", "rotor: divide the budget into N slots"},
+    {OPTION_BACKEND, "backend", "NAME", "compute on auto, cpu, cuda or opencl (see backends)"},
+    {OPTION_THREADS, "threads", "N", "use at most N CPU threads"},
+    {OPTION_VERIFY, "verify", NULL, "verify plans of any size by replaying them"},
+    {OPTION_NO_VERIFY, "no-verify", NULL, "verify no plan"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "limit the memory, including tables"},
     ROW_HELP,
     {0, NULL, NULL, NULL},
 };
@@ -74,19 +74,20 @@ static bool add_budget(const char *text, struct suggest_options *options, struct
     char *end;
     uint64_t bytes;
     if (strchr(text, ','))
-        return error_set(err, STATUS_USAGE, "--budget takes one, --budgets several, like '%.60s'",
-                         text);
+        return error_set(err, STATUS_USAGE, "--budget takes one size; use --budgets '%.60s'", text);
     if (options->budget_count == SUGGEST_MOST_BUDGETS)
         return error_set(err, STATUS_USAGE, "more than %d budgets", SUGGEST_MOST_BUDGETS);
     size_t size = strlen(text);
     if (size > 1 && text[size - 1] == '%') {
         budget.share = strtod(text, &end) / 100;
         if (end != text + size - 1 || !(budget.share > 0 && budget.share <= 1))
-            return error_set(err, STATUS_USAGE, "'%.60s' is no share from 0%% to 100%%", text);
+            return error_set(err, STATUS_USAGE, "invalid share '%.60s' (expected 0%% to 100%%)",
+                             text);
     } else if (units_parse_bytes(text, &bytes) && bytes > 0) {
         budget.bytes = (int64_t)bytes;
     } else {
-        return error_set(err, STATUS_USAGE, "'%.60s' is no budget; try 8GiB or 60%%", text);
+        return error_set(err, STATUS_USAGE, "invalid budget '%.60s' (for example 8GiB or 60%%)",
+                         text);
     }
     options->budgets[options->budget_count++] = budget;
     return true;
@@ -116,7 +117,7 @@ static bool take_model(struct suggest_options *options, struct error *err)
     else if (strcmp(optarg, "rotor") == 0)
         options->plan.model = PLAN_ROTOR;
     else
-        return error_set(err, STATUS_USAGE, "unknown model '%.60s'; there are sum, peak, rotor",
+        return error_set(err, STATUS_USAGE, "invalid model '%.60s' (expected sum, peak or rotor)",
                          optarg);
     return true;
 }
@@ -129,7 +130,7 @@ static bool take_format(struct suggest_options *options, struct error *err)
             options->format = (enum suggest_format)i;
             return true;
         }
-    return error_set(err, STATUS_USAGE, "unknown format '%.60s'; there are text, json and csv",
+    return error_set(err, STATUS_USAGE, "invalid format '%.60s' (expected text, json or csv)",
                      optarg);
 }
 
@@ -142,7 +143,8 @@ static bool take_backend(struct suggest_options *options, struct error *err)
     char names[120] = "auto";
     for (size_t i = 0; backends[i]; i++)
         snprintf(names + strlen(names), sizeof(names) - strlen(names), ", %s", backends[i]->name);
-    return error_set(err, STATUS_USAGE, "unknown back end '%.60s'; there are %s", optarg, names);
+    return error_set(err, STATUS_USAGE, "invalid back end '%.60s' (expected one of %s)", optarg,
+                     names);
 }
 
 static bool take_device(struct suggest_options *options, struct error *err)
@@ -215,8 +217,7 @@ bool suggest_options_complete(struct suggest_options *options, struct error *err
     bool sum = options->model_given && options->plan.any_model;
     if (checkpoints + (options->budget_count > 0) + options->front_given > 1)
         return error_set(err, STATUS_USAGE,
-                         "--checkpoints, --budget and --pareto are different questions: one at a "
-                         "time");
+                         "--checkpoints, --budget and --pareto cannot be combined");
     if (options->budget_count > 0)
         options->question = SUGGEST_BUDGETS;
     if (sum && !checkpoints)
@@ -227,6 +228,6 @@ bool suggest_options_complete(struct suggest_options *options, struct error *err
     if (options->skipped_layers > 0 && !checkpoints)
         return error_set(err, STATUS_USAGE, "--skip-layers needs --checkpoints K");
     if (options->format == SUGGEST_CSV && options->question != SUGGEST_FRONT)
-        return error_set(err, STATUS_USAGE, "--format csv is for --pareto");
+        return error_set(err, STATUS_USAGE, "--format csv needs --pareto");
     return true;
 }

@@ -15,7 +15,7 @@ enum suggest_format { SUGGEST_TEXT, SUGGEST_JSON, SUGGEST_CSV };
 /* Bytes, or a share of the peak without checkpoints. */
 struct suggest_budget {
     int64_t bytes;
-    double share; /* 0: bytes it is */
+    double share; /* 0: `bytes` is the budget */
 };
 
 struct suggest_options {
@@ -29,8 +29,8 @@ struct suggest_options {
     struct plan_options plan; /* its `verify` is decided by `verify` below */
     int verify;               /* 1, 0, or -1: up to SUGGEST_VERIFIED_LAYERS */
     bool model_given, front_given;
-    struct capture_options capture; /* max_memory is that of any kind of file */
-    const char *snapshot_option;    /* a given one that is for allocator snapshots only, or NULL */
+    struct capture_options capture; /* max_memory applies to any kind of file */
+    const char *snapshot_option;    /* a given option that applies only to snapshots, or NULL */
     const char *times;              /* a file of layer times, or NULL */
     const char *output;
 };
@@ -39,9 +39,9 @@ struct suggest_options {
 
 extern const struct option_spec suggest_option_specs[];
 
-/* One option, of a struct suggest_options, for options_read(). */
+/* The option_taker for struct suggest_options. */
 bool suggest_option(int option, void *options, struct error *err);
-/* After the last: what does not go together, and defaults. */
+/* Sets defaults after the last option, and rejects conflicting options. */
 bool suggest_options_complete(struct suggest_options *options, struct error *err);
 
 #endif

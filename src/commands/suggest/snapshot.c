@@ -1,6 +1,6 @@
 #include "commands/suggest/snapshot.h"
 
-#define MOST_NAMES 64 /* that a wrong pattern is answered with are among so many */
+#define MOST_NAMES 64 /* candidates in the error for a wrong pattern */
 
 static struct chain_options options_of(const struct cuts *cuts, size_t most)
 {
@@ -21,22 +21,22 @@ static bool explain_absence(const struct suggest_snapshot *snapshot,
     const struct trace *trace = timeline->trace;
     if (timeline->by_action[ACTION_ALLOC] == 0 && trace->count < trace->file_events)
         return error_set(err, STATUS_BAD_INPUT,
-                         "no allocation events on device %u in that --range: take a whole step",
+                         "device %u has no allocation events in the --range; select a whole step",
                          device);
     if (timeline->by_action[ACTION_ALLOC] == 0 && trace->count > 0)
         return error_set(err, STATUS_BAD_INPUT,
-                         "no allocation events on device %u, only a state: record a whole step "
+                         "device %u has only a state, no allocation events; record a whole step "
                          "with torch.cuda.memory._record_memory_history()",
                          device);
     if (trace->count == 0)
         return error_set(err, STATUS_BAD_INPUT,
-                         "no events on device %u: record them with "
+                         "device %u has no events; record them with "
                          "torch.cuda.memory._record_memory_history()",
                          device);
     switch (snapshot->chain.absence) {
     case CHAIN_NO_STACKS:
         return error_set(err, STATUS_BAD_INPUT,
-                         "no Python stacks on device %u, so nothing tells its layers; record them "
+                         "device %u has no Python stacks to find layers in; record them "
                          "with torch.cuda.memory._record_memory_history(stacks=\"python\")",
                          device);
     case CHAIN_NO_ACTIVATIONS:
@@ -52,7 +52,7 @@ static bool explain_absence(const struct suggest_snapshot *snapshot,
     }
 }
 
-/* Says what a pattern could have matched: false. */
+/* Sets an error that names what a pattern could match, and returns false. */
 static bool explain_unmatched(const struct suggest_snapshot *snapshot,
                               const struct timeline *timeline, const struct cuts *cuts,
                               struct error *err)
@@ -81,7 +81,7 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cut
     const struct timeline *timeline = capture_highest(capture);
     const struct chain_options chain_options = options_of(cuts, most);
     if (!timeline)
-        return error_set(err, STATUS_BAD_INPUT, "the snapshot is of no device at all");
+        return error_set(err, STATUS_BAD_INPUT, "the snapshot has no device");
     snapshot->device = timeline->device;
     if (!forward_chain_build(&snapshot->chain, timeline, capture->sites, &chain_options, err))
         return false;

@@ -1,4 +1,4 @@
-/* An allocator snapshot as `memsnap suggest` wants it: the layers of a forward pass. */
+/* The layers of a forward pass in an allocator snapshot, for `memsnap suggest`. */
 #ifndef MEMSNAP_COMMANDS_SUGGEST_SNAPSHOT_H
 #define MEMSNAP_COMMANDS_SUGGEST_SNAPSHOT_H
 
@@ -12,9 +12,9 @@ struct suggest_snapshot {
     uint32_t device;
 };
 
-/* Takes over the input. `most` layers at most. STATUS_CHECK_FAILED where nothing can be
- * checkpointed, since no backward pass needs anything; STATUS_BAD_INPUT where stacks are missing,
- * STATUS_USAGE where a pattern matches nothing. */
+/* Takes ownership of the input, and finds at most `most` layers. STATUS_CHECK_FAILED if no backward
+ * pass needs memory that a checkpoint could free, STATUS_BAD_INPUT if stacks are missing,
+ * STATUS_USAGE if a pattern matches nothing. */
 bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *input,
                            const struct capture_options *options, const struct cuts *cuts,
                            size_t most, struct error *err);

@@ -9,7 +9,7 @@
 #include "commands/suggest/answer.h"
 #include "solve/problem/layer_times.h"
 
-/* What the tables of the models asked for can hold. */
+/* The largest number of pieces that the requested models can handle. */
 static size_t most_layers(const struct suggest_options *options)
 {
     bool nested = options->question == SUGGEST_BUDGETS &&
@@ -60,7 +60,7 @@ static void refuse_kind(struct source *source, enum file_kind kind, struct error
                   kind == KIND_UNKNOWN ? "" : kind_name(kind));
 }
 
-/* What is to be told about the first input: there is one. */
+/* Reports an error of the only input. */
 static bool answer_file(const struct suggest_options *options, const struct buffer *times_text,
                         struct inputs *inputs, const struct page *page, bool *fits,
                         struct error *err)
@@ -81,7 +81,7 @@ static bool answer_file(const struct suggest_options *options, const struct buff
     }
     if (!is_snapshot && options->snapshot_option) {
         input_discard(&input);
-        return error_set(err, STATUS_USAGE, "--%s is only for allocator snapshots",
+        return error_set(err, STATUS_USAGE, "--%s applies only to allocator snapshots",
                          options->snapshot_option);
     }
     ok = is_snapshot ? answer_snapshot(&run, &input, err) : answer_trace(&run, &input, err);
@@ -89,7 +89,7 @@ static bool answer_file(const struct suggest_options *options, const struct buff
     return ok;
 }
 
-/* Drivers of devices are a matter of another process, for none works in the sandbox. */
+/* Device drivers run in another process, since they do not work in the sandbox. */
 static void start_devices(const struct suggest_options *options)
 {
     bool nested = options->plan.any_model || options->plan.model == PLAN_ROTOR;
@@ -138,25 +138,24 @@ static enum status run(int argc, char **argv)
     if (!suggest_options_complete(&options, &err))
         return complain_usage("suggest: %s", err.text);
     if (argc - optind > 1)
-        return complain_usage("suggest: one trace at a time");
+        return complain_usage("suggest: expected one file");
     return files_run(argv + optind, argc - optind, suggest, &options);
 }
 
 const struct command command_suggest = {
     .name = "suggest",
-    .summary = "where to put activation checkpoints",
+    .summary = "propose where to put activation checkpoints",
     .arguments = "[OPTION]... [FILE]",
-    .about = "Finds where activation checkpoints save the most memory for the least compute,\n"
-             "and prints the Python that puts them there. FILE is an allocator snapshot with\n"
-             "Python stacks of a training step, or a layer trace, as FairScale's\n"
-             "LayerwiseMemoryTracker.save_traces() writes it, compressed with gzip or not;\n"
-             "- is standard input. Sizes are those of activations: what checkpoints can\n"
-             "change.\n",
-    .examples = "  memsnap suggest trace.json                    what there is to choose from\n"
+    .about = "Finds where activation checkpoints save the most memory for the least extra\n"
+             "compute, and prints the Python code for it. FILE is an allocator snapshot with\n"
+             "Python stacks of a training step, or a layer trace that FairScale's\n"
+             "LayerwiseMemoryTracker.save_traces() wrote, compressed with gzip or not; - is\n"
+             "standard input. Sizes are those of activations, which checkpoints can change.\n",
+    .examples = "  memsnap suggest trace.json                    print the choices\n"
                 "  memsnap suggest --budget 8GiB trace.json      least recomputation that fits\n"
-                "  memsnap suggest --budget 60% snapshot.pickle  the same for a snapshot's step\n"
+                "  memsnap suggest --budget 60% snapshot.pickle  the same for a snapshot\n"
                 "  memsnap suggest --budgets 80%,60%,40% trace.json\n"
-                "  memsnap suggest --checkpoints 4 trace.json    FairScale's answer, checked\n",
+                "  memsnap suggest --checkpoints 4 trace.json    verify FairScale's answer\n",
     .options = suggest_option_specs,
     .words =
         (const struct option_words[]){

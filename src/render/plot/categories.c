@@ -215,7 +215,7 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
 
 const struct plot_kind plot_kind_categories = {
     .name = "categories",
-    .summary = "memory over time: an area a category",
+    .summary = "memory over time: one area per category",
     .files = {"plot.gp", "curves.tsv", "phases.tsv", "categories.tsv"},
     .templates = {"page.gp", "frame.gp", "categories.gp"},
     .in_text = {"text.gp", "text-categories.gp"},

@@ -199,7 +199,7 @@ static bool draw(const struct plot_job *job, const struct plot_comparison *compa
 
 const struct plot_kind plot_kind_compare = {
     .name = "compare",
-    .summary = "two to eight files on one axis: in use and reserved",
+    .summary = "two to eight files on one axis: active and reserved memory",
     .files = {"plot.gp", "curves.tsv", "peaks.tsv"},
     .templates = {"page.gp", "compare.gp"},
     .in_text = {"text-compare.gp"},

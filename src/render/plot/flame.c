@@ -165,7 +165,7 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
 
 const struct plot_kind plot_kind_flame = {
     .name = "flame",
-    .summary = "call stacks of what is live at the peak, or --at",
+    .summary = "call stacks of the memory live at the peak, or --at",
     .files = {"plot.gp", "frames.tsv", "labels.tsv"},
     .templates = {"page.gp", "flame.gp"},
     .of_snapshot = draw,

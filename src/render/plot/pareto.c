@@ -174,7 +174,7 @@ static bool draw(const struct plot_job *job, const struct problem *problem, stru
 
 const struct plot_kind plot_kind_pareto = {
     .name = "pareto",
-    .summary = "memory against compute: what checkpoints can do (memsnap suggest)",
+    .summary = "memory against extra compute of checkpoints, as in suggest",
     .files = {"plot.gp", "front.tsv", "labels.tsv"},
     .templates = {"page.gp", "pareto.gp"},
     .in_text = {"text-pareto.gp"},

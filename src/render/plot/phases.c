@@ -275,7 +275,7 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
 
 const struct plot_kind plot_kind_phases = {
     .name = "phases",
-    .summary = "the peak of each forward, backward, optimizer step; what stays",
+    .summary = "one bar per phase: its peak, and the memory live at its end",
     .files = {"plot.gp", "phase-bars.tsv", "phase-steps.tsv"},
     .templates = {"page.gp", "phases.gp"},
     .of_snapshot = draw,

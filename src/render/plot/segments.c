@@ -194,7 +194,7 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
 
 const struct plot_kind plot_kind_segments = {
     .name = "segments",
-    .summary = "what is where in reserved memory, in the snapshot or --at",
+    .summary = "the layout of reserved memory, in the snapshot or --at",
     .files = {PLOT_SEGMENTS_FILES},
     .templates = {"page.gp", "segments.gp"},
     .of_snapshot = draw,

@@ -260,7 +260,7 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
 
 const struct plot_kind plot_kind_sites = {
     .name = "sites",
-    .summary = "who holds what is live at the peak, or --at: a bar a call site",
+    .summary = "call sites of the memory live at the peak, or --at",
     .files = {"plot.gp", "bars.tsv"},
     .templates = {"page.gp", "bars.gp"},
     .in_text = {"text-bars.gp"},

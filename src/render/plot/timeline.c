@@ -97,7 +97,7 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
 
 const struct plot_kind plot_kind_timeline = {
     .name = "timeline",
-    .summary = "memory over time: a band an allocation",
+    .summary = "memory over time: one band per allocation",
     .files = {PLOT_TIMELINE_FILES},
     .templates = {"page.gp", "frame.gp", "timeline.gp"},
     .in_text = {"text.gp", "text-time.gp"},
