@@ -1,17 +1,17 @@
-/* What `memsnap backends` prints. memsnap-backends(1) describes it. */
+/* Output of `memsnap backends`, described in memsnap-backends(1). */
 #ifndef MEMSNAP_RENDER_BACKENDS_H
 #define MEMSNAP_RENDER_BACKENDS_H
 
 #include "render/core/page.h"
 #include "solve/backend/backend.h"
 
-/* A back end, and where it would run here. */
+/* A back end, and the device it would run on here. */
 struct backend_row {
     const char *name;
     struct backend_place place;
 };
 
-/* False: out of memory, and not all is written. */
+/* Returns false if out of memory; the output is then incomplete. */
 bool backends_text(const struct page *page, const struct backend_row *rows, size_t count);
 bool backends_json(FILE *out, const struct backend_row *rows, size_t count);
 

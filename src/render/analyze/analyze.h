@@ -31,11 +31,11 @@ struct analysis {
 bool analyze_text(const struct page *page, const struct analysis *analysis);
 bool analyze_json(FILE *out, const struct analysis *analysis);
 
-/* What remains of a file once it is reported: a row a device. */
+/* The figures kept from a file after its report is printed: one row for each device. */
 struct comparison_row {
     const char *path;
-    bool failed;    /* could not be read: no figures */
-    bool no_device; /* a kind of file that knows neither devices nor a baseline */
+    bool failed;    /* could not be read, so there are no figures */
+    bool no_device; /* this kind of file has neither devices nor a baseline */
     uint32_t device;
     int64_t peak_bytes, baseline_bytes, reserved_bytes; /* reserved: its peak */
 };

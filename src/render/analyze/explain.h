@@ -5,7 +5,7 @@
 #include "analysis/report/explain.h"
 #include "render/core/page.h"
 
-/* Of one device, `most` allocations in full; 0: all. False means out of memory. */
+/* Explains one device, with `most` allocations in full; 0: all. False means out of memory. */
 bool explain_text(const struct page *page, const struct device_report *report,
                   struct site_table *sites, const struct explain_query *query,
                   const struct explanation *explanation, size_t most);

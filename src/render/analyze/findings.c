@@ -1,4 +1,4 @@
-/* What to do first: the end of a device's report. */
+/* The findings at the end of a device's report: what to do first. */
 #include "render/analyze/findings.h"
 
 #include <string.h>

@@ -128,7 +128,7 @@ static void put_settings(struct json_writer *json, const struct advice *advice)
     json_put_rows(json, &advice_type, advice, SETTING_COUNT, &no_context);
 }
 
-/* Of the moment that sites and categories describe. */
+/* Fragmentation at the moment that sites and categories describe. */
 static void put_moment(struct json_writer *json, const struct fragmentation *fragmentation)
 {
     if (fragmentation->no_moment)
@@ -145,7 +145,7 @@ static void put_moment(struct json_writer *json, const struct fragmentation *fra
     json_put_close(json, '}');
 }
 
-/* Of the end of the trace; pools and settings then are those of the dump. */
+/* Fragmentation at the end of the trace; pools and settings are then those of the dump. */
 static void put_end(struct json_writer *json, const struct device_report *report)
 {
     const struct cut_up *end = &report->fragmentation.dump;

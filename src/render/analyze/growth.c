@@ -9,7 +9,7 @@
 #define STOPPED_SHARE   100   /* of the peak: what grew and stopped is told from 1/100 on */
 #define ROWS_OF_STOPPED 3
 
-/* What one kind of step is called. */
+/* The word for one step. */
 static const char *step_word(const struct device_report *report)
 {
     return report->steps.source == STEPS_FORWARD ? "forward pass" : "step";
@@ -79,7 +79,7 @@ static bool growing_table(const struct page *page, const struct analysis *analys
     return ok;
 }
 
-/* What to do about what grows. */
+/* Advice about the allocations that grow. */
 static bool growing_advice(const struct page *page, const struct device_report *report,
                            struct buffer *text)
 {
@@ -136,7 +136,7 @@ static bool growing(const struct page *page, const struct analysis *analysis,
     return growing_table(page, analysis, report, text) && growing_advice(page, report, text);
 }
 
-/* What stopped growing, so that nobody takes it for a leak. */
+/* Lists allocations that stopped growing, so that nobody mistakes them for a leak. */
 static bool stopped(const struct page *page, const struct device_report *report,
                     struct buffer *text)
 {

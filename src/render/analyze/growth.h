@@ -1,13 +1,14 @@
-/* What goes from step to step, and the frees that had to wait: sections of `memsnap analyze`. */
+/* Sections of `memsnap analyze` about memory that survives from step to step, and about delayed
+ * frees. */
 #ifndef MEMSNAP_RENDER_ANALYZE_GROWTH_H
 #define MEMSNAP_RENDER_ANALYZE_GROWTH_H
 
 #include "render/analyze/internal.h"
 
-/* Of struct growth_row and struct pending_row. */
+/* Row types of struct growth_row and struct pending_row. */
 extern const struct row_type growth_type, pending_type;
 
-/* Both print nothing where there is nothing to say. */
+/* Both print nothing if there is nothing to say. */
 bool device_growth(const struct page *page, const struct analysis *analysis,
                    const struct device_report *report);
 bool device_pending(const struct page *page, const struct analysis *analysis,

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Whether what waits is worth a reader's time: 0.1% of the peak at the peak, or 1% at all. */
+/* True if the pending frees are worth mentioning: 0.1% of the peak at the peak, or 1% at any time.
+ */
 static bool matters(const struct device_report *report)
 {
     const struct pending_frees *pending = &report->pending;

@@ -8,10 +8,10 @@
 
 #define SECTION_INDENT 2
 
-/* Of struct category_row and struct live_row. */
+/* Row types of struct category_row and struct live_row. */
 extern const struct row_type category_type, largest_type;
 
-/* What the rows of a device's report refer to. */
+/* The field context of the rows of a device's report. */
 struct field_context report_context(const struct device_report *report);
 
 bool device_has_history(const struct device_report *report);
@@ -19,14 +19,15 @@ bool device_has_history(const struct device_report *report);
 /* Headline, warnings, key figures. */
 bool device_summary(const struct page *page, const struct analysis *analysis,
                     const struct device_report *report);
-/* The highest value of each phase, where there are several. */
+/* The peak of each phase, if there are several. */
 bool device_phases(const struct page *page, const struct device_report *report);
-/* What was there before the first event, by category and why. */
+/* Memory allocated before the first event, by category and reason. */
 bool device_baseline(const struct page *page, const struct device_report *report);
-/* What is live at the moment: by category, by call site, the largest single allocations. */
+/* Live memory at the moment: by category, by call site, and the largest single allocations. */
 bool device_live(const struct page *page, const struct analysis *analysis,
                  const struct device_report *report);
-/* A stack of a call site: the largest of so many; 0 or 1: says nothing of others. */
+/* An example stack of a call site: the largest of `stacks`. If that is 0 or 1, other stacks are not
+ * mentioned. */
 struct stack_example {
     stack_id stack;
     const struct site *site;
@@ -37,12 +38,12 @@ struct stack_example {
 bool site_stack(const struct page *page, struct site_table *sites, enum stack_detail detail,
                 const struct stack_example *example);
 
-/* "baseline": what was there before the first event, by category and reason. */
+/* "baseline": memory allocated before the first event, by category and reason. */
 void baseline_json(struct json_writer *json, const struct device_report *report);
 /* "phases": the stretches of the trace, in order. */
 void phases_json(struct json_writer *json, const struct device_report *report);
-/* "allocations": every allocation of the device with its category and why; what was there before
- * the trace first, then by birth. */
+/* "allocations": every allocation of the device with its category and reason. Those from before the
+ * trace come first; the others are sorted by birth. */
 void allocations_json(struct json_writer *json, const struct device_report *report);
 
 #endif

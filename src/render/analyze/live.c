@@ -93,7 +93,8 @@ struct field_context report_context(const struct device_report *report)
     };
 }
 
-/* Where much of it is. More of the recording helps only where it did not see something. */
+/* Printed if much of the memory has low confidence. A longer recording is suggested only for
+ * allocations that the trace did not see. */
 static void little_confidence(const struct page *page, const struct device_report *report)
 {
     const char *more = report->timeline->trace->first_event > 0

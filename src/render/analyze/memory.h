@@ -1,11 +1,11 @@
-/* The parts of a report that tell of reserved memory: how it is cut up, and why it ran out. */
+/* The parts of a report about reserved memory: its fragmentation, and why it ran out. */
 #ifndef MEMSNAP_RENDER_ANALYZE_MEMORY_H
 #define MEMSNAP_RENDER_ANALYZE_MEMORY_H
 
 #include "render/analyze/analyze.h"
 #include "render/core/rows.h"
 
-/* Of struct pool_row and struct pin_row. */
+/* Row types of struct pool_row and struct pin_row. */
 extern const struct row_type pool_type, pin_type;
 
 /* The fields that name a pool, of a struct with a member struct pool_key key. */
@@ -17,7 +17,7 @@ extern const struct row_type pool_type, pin_type;
 /* "small", "large": a name of pool_key.is_small */
 const char *pool_size_name(unsigned is_small);
 
-/* Text: nothing where there is nothing to say. Called for every device. */
+/* Text. Prints nothing if there is nothing to say. Called for every device. */
 bool device_ooms(const struct page *page, const struct device_report *report);
 bool device_fragmentation(const struct page *page, const struct analysis *analysis,
                           const struct device_report *report);

@@ -127,7 +127,7 @@ static void add_unknown_device(const struct page *page, const struct oom_row *ro
                   size_text(page, size, both));
 }
 
-/* What is neither free nor PyTorch's, beside a verdict that does not tell. */
+/* Memory that is neither free nor held by PyTorch, mentioned if the verdict does not do so. */
 static bool others(const struct page *page, const struct oom_row *row)
 {
     char held[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE];
@@ -169,7 +169,8 @@ static bool earlier(const struct page *page, const struct device_report *report)
     return ok;
 }
 
-/* What was live is not told twice: the report goes on with the same moment in most cases. */
+/* Live memory is not repeated here: in most cases the rest of the report describes the same moment.
+ */
 bool device_ooms(const struct page *page, const struct device_report *report)
 {
     const struct ooms *ooms = &report->ooms;

@@ -91,7 +91,7 @@ static void fit_path(struct buffer *out, const struct buffer *path, size_t colum
     buffer_release(&fitted);
 }
 
-/* Of a path too long its end is told; line and function always are. */
+/* A path that is too long loses its beginning; line and function are always printed. */
 static bool python_frame(struct stack_view *view, struct frame frame, bool is_site, bool is_user)
 {
     const struct page *page = view->page;

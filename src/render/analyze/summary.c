@@ -132,8 +132,8 @@ static const char *reserved_most(char out[UNITS_TEXT_SIZE], const struct page *p
     return out;
 }
 
-/* Where a range ends before the file does, the dump is of another moment: of what
- * it tells, only what was reserved follows for the end of the range. */
+/* The dump is not of the end of a range that stops before the file does. Of its figures, only the
+ * reserved memory is then given, for the end of the range. */
 static void add_reserved(struct table *table, const struct page *page,
                          const struct timeline *timeline)
 {
@@ -199,7 +199,7 @@ bool device_summary(const struct page *page, const struct analysis *analysis,
     bool history = device_has_history(report);
     struct table table;
     headline(page, report);
-    /* What most readers came for. */
+    /* Out-of-memory events come first, because most readers look for them. */
     if (!device_ooms(page, report))
         return false;
     table_init(&table, columns, 3);

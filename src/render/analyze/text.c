@@ -43,7 +43,7 @@ static bool unknown_keys(const struct page *page, const struct snapshot *snapsho
     return lead_paragraph(page, "Unknown keys:", &text);
 }
 
-/* What else to ask, where it was not asked already and there is something to be told. */
+/* Hints about further options, unless they were given already or would show nothing. */
 static void hints(const struct page *page, const struct analysis *analysis)
 {
     bool history = false;
@@ -83,7 +83,7 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
     return true;
 }
 
-/* Where the folder that all files are in ends in their paths, its separator included. */
+/* Length of the path of the deepest folder that contains all files, including its separator. */
 static size_t common_folder(const struct comparison_row *rows, size_t count)
 {
     const char *first = NULL;

@@ -26,7 +26,7 @@ struct check_report {
     enum unit unit; /* of sizes in sentences */
 };
 
-/* All files could be checked, and none failed a rule. */
+/* True if all files could be checked and none failed a rule. */
 bool check_report_passed(const struct check_report *report);
 
 /* False: out of memory. */

@@ -24,7 +24,7 @@ void check_words_value(struct buffer *out, const struct check_kind *kind, int64_
 /* "the active peak is 425.15 MiB, 25.15 MiB above the limit of 400.00 MiB." */
 void check_words_failure(struct buffer *out, const struct check_row *row, enum unit unit);
 /* "The line that holds most of it is model.py:39 forward: 36.64 MiB (/home/user/model.py:39).";
- * adds nothing if no code is to blame. */
+ * adds nothing if no line of code is known. */
 void check_words_blame(struct buffer *out, const struct check_row *row, enum unit unit);
 /* The reason and the next step, if they are known. */
 void check_words_advice(struct buffer *out, const struct check_row *row);
@@ -32,7 +32,8 @@ enum check_look_closer check_words_closer(const struct check_row *row);
 /* "memsnap diff old.pickle new.pickle", quoted for a shell. */
 void check_words_command(struct buffer *out, const struct check_row *row,
                          const struct check_report *report, const char *path);
-/* "reserved_bytes": the key in JSON of the bytes that a share is of; NULL: the kind has none. */
+/* "reserved_bytes": the JSON key of the total that a share is relative to; NULL if the kind has
+ * none. */
 const char *check_words_whole(const struct check_kind *kind);
 
 /* Text from the input. */

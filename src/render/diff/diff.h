@@ -16,10 +16,10 @@ enum diff_by { DIFF_BY_ALL, DIFF_BY_SITE, DIFF_BY_CATEGORY, DIFF_BY_PHASE };
 struct diff_limit {
     bool given, exceeded;
     const char *text; /* as the user gave it */
-    int64_t bytes;    /* by which B may exceed A */
+    int64_t bytes;    /* how much B may exceed A */
 };
 
-/* One device of each. */
+/* One device of each capture. */
 struct diff_view {
     const struct diff *diff;
     struct diff_limit limit;
@@ -28,16 +28,16 @@ struct diff_view {
 struct diff_report {
     struct input_line inputs[2];
     const char *at[2]; /* the moments as the user named them: "peak", "end", "+1.5s" */
-    const struct diff_view *devices; /* that which peaks highest first */
+    const struct diff_view *devices; /* the device with the highest peak first */
     size_t device_count;             /* at least 1 */
-    const char *remark; /* which devices were compared, where that is not plain; NULL */
+    const char *remark; /* says which devices were compared if that is not obvious; or NULL */
     enum diff_by by;
     enum stack_detail stacks; /* text: below the call sites */
 };
 
 bool diff_text(const struct page *page, const struct diff_report *report);
 bool diff_json(FILE *out, const struct diff_report *report);
-/* One table: `by` DIFF_BY_ALL is DIFF_BY_SITE. Says itself what failed. */
+/* Writes one table; for DIFF_BY_ALL, that of DIFF_BY_SITE. Sets `err` on failure. */
 bool diff_csv(FILE *out, const struct diff_report *report, struct error *err);
 
 /* Two layer traces. */
@@ -49,7 +49,7 @@ struct layers_diff_report {
 };
 
 bool layers_diff_text(const struct page *page, const struct layers_diff_report *report);
-/* The same schema: modules are the sites. */
+/* The same schema as of two snapshots, with modules in place of call sites. */
 bool layers_diff_json(FILE *out, const struct layers_diff_report *report);
 bool layers_diff_csv(FILE *out, const struct layers_diff_report *report, struct error *err);
 

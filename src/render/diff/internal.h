@@ -1,4 +1,4 @@
-/* The parts of a comparison: what those of snapshots and of layer traces share, and tables. */
+/* The parts of a comparison that snapshots and layer traces share, and its tables. */
 #ifndef MEMSNAP_RENDER_DIFF_INTERNAL_H
 #define MEMSNAP_RENDER_DIFF_INTERNAL_H
 
@@ -8,8 +8,7 @@
 #define DIFF_SCHEMA "memsnap.diff/1"
 
 void diff_title(const struct page *page, const char *text);
-/* A paragraph behind a word such as "warning:", which may be empty. The sentence is escaped here.
- */
+/* A paragraph after a word such as "warning:", which may be empty. Escapes the sentence. */
 bool diff_paragraph(const struct page *page, enum style style, const char *lead,
                     const char *sentence);
 bool diff_paragraphs(const struct page *page, enum style style, const char *lead,
@@ -23,7 +22,7 @@ bool diff_sites_text(const struct page *page, const struct diff_report *report,
 
 /* Members of an object. */
 void diff_json_bytes(struct json_writer *json, const int64_t bytes[2]);
-/* `first` stands before them; NULL: nothing */
+/* `first` is printed before them; NULL: nothing */
 void diff_json_words(struct json_writer *json, const char *key, const struct diff_words *words,
                      const char *first);
 void diff_json_limit(struct json_writer *json, const struct diff_limit *limit);

@@ -15,7 +15,7 @@ struct layers_diff_line {
 
 extern const struct row_type layers_diff_type;
 
-/* How many lines there are. */
+/* Number of lines. */
 size_t layers_diff_lines(const struct layers_diff_report *report);
 /* Line `i`: the modules that changed, then what a limit cut, then what did not change. Names of a
  * remainder point into `line`. */

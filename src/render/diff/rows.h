@@ -57,7 +57,7 @@ extern const struct row_type diff_site_type, diff_category_type, diff_phase_type
     diff_setting_type;
 
 void diff_site_row(const struct diff *diff, size_t line, struct diff_site_row *row);
-/* diff_category_type or diff_phase_type, and how many rows and which. */
+/* Number and items of the rows of diff_category_type or diff_phase_type. */
 const struct row_type *diff_sum_type(bool phases);
 size_t diff_sum_count(const struct diff *diff, bool phases);
 void diff_sum_row(const struct diff *diff, bool phases, size_t i, struct diff_sum_row *row);
@@ -68,8 +68,8 @@ static inline struct diff_figure diff_figure(const char *name, int64_t a, int64_
 }
 bool diff_figures_text(const struct page *page, const struct diff_figure *figures, size_t count);
 
-/* context->user in text. Lines that only their operators tell apart have them behind the call sites
- * when there is no room for a column of operators. */
+/* context->user in text. If there is no room for a column of operators, lines that differ only in
+ * their operator have it after the call site. */
 struct diff_sites_text {
     const struct diff *diff;
     const bool *alike; /* of each line; NULL: operators have a column */

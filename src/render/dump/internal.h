@@ -5,7 +5,7 @@
 #include "render/core/json.h"
 #include "render/dump/refs.h"
 
-/* How the items of an open node are written. */
+/* The JSON form of the items of an open node. */
 enum shape {
     SHAPE_ARRAY,
     SHAPE_OBJECT,   /* the pairs of a dict, as members */
@@ -37,11 +37,11 @@ struct text dumper_text(const struct dumper *dumper, value string);
 /* dump_scalars.c: values that are written in one go. `key` as in render/core/json.h; `id` 0: none.
  */
 void dumper_put_text(struct dumper *dumper, const char *key, value string);
-/* False, with nothing written, where the node is of a kind that may have a number. */
+/* False, with nothing written, if the node is of a kind that can have a number. */
 bool dumper_put_scalar(struct dumper *dumper, const char *key, const struct node *node);
 /* NODE_BYTES, NODE_BYTEARRAY, NODE_BIGINT */
 void dumper_put_bytes(struct dumper *dumper, const char *key, const struct node *node, uint32_t id);
-/* Just "module.name", of a global that dump_global_is_plain(). */
+/* Writes only "module.name", for a global for which dump_global_is_plain(). */
 void dumper_put_plain_global(struct dumper *dumper, const char *key, const struct node *global);
 void dumper_put_ref(struct dumper *dumper, const char *key, uint32_t id);
 /* Begins an object, with its number if it has one; the caller adds what it is. */

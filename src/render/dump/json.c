@@ -13,7 +13,7 @@ static void push(struct dumper *dumper, value v, enum shape shape, bool wrapped)
         (struct level){.node = value_payload(v), .shape = (uint8_t)shape, .wrapped = wrapped};
 }
 
-/* Whether each key of a dict can be that of a JSON object, and none stands there twice. */
+/* True if every key of the dict can be a JSON object key and no key occurs twice. */
 static bool dict_is_plain(struct dumper *dumper, const struct node *dict)
 {
     uint32_t number = ++dumper->dict_count;

@@ -6,7 +6,7 @@
 
 #include "decode/core/value.h"
 
-/* What was read from where. */
+/* The decoded pickle and its input file. */
 struct dump {
     const char *path;
     bool gzip;
@@ -14,8 +14,8 @@ struct dump {
     value root;
 };
 
-/* One line. What it takes beyond the values (4 bytes for each node and twice for each string, and
- * 12 for each level of nesting) is taken from `budget` before anything is written. */
+/* Writes one line. The memory needed besides the values (4 bytes for each node, 8 for each string
+ * and 12 for each level of nesting) is charged to `budget` before anything is written. */
 bool dump_json(FILE *out, const struct dump *dump, struct budget *budget, struct error *err);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What is known of a node or text. From SHARED + 1 on it is SHARED plus its number. */
+/* State of a node or text. Values from SHARED + 1 on are SHARED plus its number. */
 enum { UNMET, ONCE, SHARED };
 
 struct visit {

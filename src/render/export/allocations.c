@@ -21,7 +21,7 @@ struct allocation {
     stack_id forward_stack;
 };
 
-/* What the rows of a device's allocations refer to. */
+/* Context of the rows of a device's allocations. */
 struct allocations {
     struct export_sheet *sheet;
     const struct export_device *device;
@@ -52,7 +52,7 @@ static bool map_blocks(struct allocations *all, struct error *err)
     return true;
 }
 
-/* What the dump knows of what is still there. */
+/* Adds the rounded size and the place of an allocation that is still live in the dump. */
 static void ask_dump(const struct allocations *all, struct allocation *allocation)
 {
     const struct snapshot *snapshot = all->device->timeline->snapshot;

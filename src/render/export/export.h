@@ -21,7 +21,7 @@ enum export_table {
 
 extern const struct row_type *const export_tables[EXPORT_TABLES];
 
-/* Where the rows go, and whose texts they hold. It must not be moved. */
+/* The output of the rows, with caches of their text. Must not be moved. */
 struct export_sheet {
     struct record_writer records; /* first: cells that are made once are found from it */
     struct site_table *sites;     /* not owned; of those symbols that the rows refer to */
@@ -33,7 +33,7 @@ struct export_sheet {
 bool export_begin(struct export_sheet *sheet, FILE *out, enum record_format format,
                   enum export_table table, struct site_table *sites, struct budget *budget,
                   struct error *err);
-/* Writes what is left. Release it all the same. */
+/* Writes the buffered rows. The sheet must still be released afterwards. */
 bool export_end(struct export_sheet *sheet, struct error *err);
 void export_release(struct export_sheet *sheet);
 
@@ -42,10 +42,10 @@ bool export_event(struct export_sheet *sheet, uint32_t device, uint64_t event,
                   const struct event_row *row, struct error *err);
 bool export_annotation(struct export_sheet *sheet, const struct annotation_row *row,
                        struct error *err);
-/* All stacks of the symbols, once they are complete. */
+/* Writes all stacks of the symbols, once the symbols are complete. */
 bool export_stacks(struct export_sheet *sheet, struct error *err);
 
-/* What is known of one device of a capture that is loaded. */
+/* The loaded data of one device of a capture. */
 struct export_device {
     const struct timeline *timeline;
     const struct phases *phases;
@@ -55,11 +55,11 @@ struct export_device {
 
 bool export_allocations(struct export_sheet *sheet, const struct export_device *device,
                         struct error *err);
-/* What is live after trace item `item`, by call site. */
+/* Writes the allocations live after trace item `item`, by call site. */
 bool export_sites(struct export_sheet *sheet, const struct export_device *device, int64_t item,
                   struct error *err);
-/* Segments or blocks after `item` of a whole trace, or with `at_dump` as the file lists them.
- * `*doubt`: why they are not to be relied on, or NULL. */
+/* Writes the segments or blocks after `item` of a whole trace; with `at_dump`, as the file lists
+ * them. `*doubt`: why they are unreliable, or NULL. */
 bool export_layout(struct export_sheet *sheet, const struct export_device *device,
                    enum export_table table, bool at_dump, int64_t item, const char **doubt,
                    struct error *err);

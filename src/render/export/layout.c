@@ -4,7 +4,7 @@
 #include "model/layout.h"
 #include "render/export/internal.h"
 
-/* What the rows of a device's segments refer to. */
+/* Context of the rows of a device's segments. */
 struct layout {
     struct export_sheet *sheet;
     const struct timeline *timeline;

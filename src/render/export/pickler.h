@@ -1,5 +1,5 @@
-/* Writes a pickle of protocol 4, in frames, as CPython's pickler does: batches of a thousand items,
- * and whatever comes again by reference to the memo.
+/* Writes a pickle of protocol 4 in frames, as CPython's pickler does: in batches of a thousand
+ * items, with repeated values as references to the memo.
  *
  * Opcodes: CPython, Lib/pickletools.py; frames: PEP 3154. */
 #ifndef MEMSNAP_RENDER_EXPORT_PICKLER_H
@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "base/symbols.h"
 
-/* Keys and values of our own, each written out once. */
+/* Constant keys and values, each written in full only once. */
 enum pickler_word {
     WORD_ACTION,
     WORD_ACTIVE_ALLOCATED,
@@ -52,7 +52,7 @@ enum pickler_word {
     WORD_COUNT,
 };
 
-/* Where in the memo something with a dense id stands, plus 1; 0: nowhere yet. */
+/* Memo indices plus 1 by dense id; 0: not in the memo yet. */
 struct pickler_memo {
     uint32_t *items;
     size_t capacity;
@@ -62,7 +62,7 @@ struct pickler {
     FILE *out;
     const struct symbols *symbols; /* not owned */
     struct budget *budget;         /* not owned */
-    char *frame;                   /* what the frame at hand holds */
+    char *frame;                   /* the contents of the current frame */
     size_t used;
     int write_errno; /* not 0: `out` failed */
     bool no_memory;
@@ -74,16 +74,16 @@ struct pickler {
 
 bool pickler_begin(struct pickler *pickle, FILE *out, const struct symbols *symbols,
                    struct budget *budget, struct error *err);
-/* Writes the end. Release it all the same. */
+/* Writes the end of the pickle. The pickler must still be released afterwards. */
 bool pickler_end(struct pickler *pickle, struct error *err);
 void pickler_release(struct pickler *pickle);
-/* False where nothing more can be written. */
+/* False if nothing more can be written. */
 bool pickler_is_well(const struct pickler *pickle, struct error *err);
 
-/* A dict: after its beginning a key, then its value, ... */
+/* A dict: after the begin call, write a key, then its value, and so on. */
 void pickler_dict_begin(struct pickler *pickle);
 void pickler_dict_end(struct pickler *pickle);
-/* A list: before each item pickler_item(), after it nothing. */
+/* A list: call pickler_item() before each item. */
 struct pickler_list {
     size_t pending;
 };
@@ -98,7 +98,7 @@ void pickler_real(struct pickler *pickle, double value);
 void pickler_flag(struct pickler *pickle, bool value);
 void pickler_none(struct pickler *pickle);
 void pickler_pair(struct pickler *pickle, const uint64_t pair[2]); /* a tuple */
-/* Text that is in no memo. What is no UTF-8 becomes U+FFFD. */
+/* Text that is not memoized. Invalid UTF-8 becomes U+FFFD. */
 void pickler_text(struct pickler *pickle, struct text text);
 bool pickler_string(struct pickler *pickle, string_id id, struct error *err);
 /* A list of frames. */

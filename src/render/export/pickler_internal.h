@@ -1,4 +1,4 @@
-/* What the files of the pickler share. */
+/* Shared by the files of the pickler. */
 #ifndef MEMSNAP_RENDER_EXPORT_PICKLER_INTERNAL_H
 #define MEMSNAP_RENDER_EXPORT_PICKLER_INTERNAL_H
 
@@ -35,10 +35,10 @@ void pickler_op(struct pickler *pickle, const char *bytes, size_t size);
 void pickler_code(struct pickler *pickle, int code);
 /* An opcode and a number of `count` bytes. */
 void pickler_number(struct pickler *pickle, int code, uint64_t value, size_t count);
-/* Where a value is complete, its memo opcode included: only there a frame ends, as CPython's. In
- * between come a few opcodes at most, for which a frame has room. */
+/* Called when a value and its memo opcode have been written. A frame ends only here, as in CPython.
+ * The few opcodes in between always fit into a frame. */
 void pickler_end_value(struct pickler *pickle);
-/* Valid UTF-8, without pickler_end_value(). */
+/* Writes valid UTF-8 without calling pickler_end_value(). */
 void pickler_utf8(struct pickler *pickle, const char *bytes, size_t size);
 
 #endif

@@ -61,7 +61,7 @@ static void put_again(struct pickler *pickle, uint32_t place)
     pickler_end_value(pickle);
 }
 
-/* Where the memo has an id; NULL on STATUS_LIMIT. Until the memo grows again. */
+/* The memo's slot for an id; NULL on STATUS_LIMIT. Valid until the memo grows again. */
 static uint32_t *memo_at(struct pickler *pickle, struct pickler_memo *memo, uint32_t id,
                          struct error *err)
 {

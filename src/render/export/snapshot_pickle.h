@@ -6,10 +6,10 @@
 
 #include "model/excerpt.h"
 
-/* Of all devices: excerpt_doubts. */
+/* The struct excerpt_doubts of all devices together. */
 struct snapshot_doubts {
     uint64_t stray_blocks, lost_blocks, lost_bytes;
-    int64_t reserved_gap; /* of the device where it is largest, either way */
+    int64_t reserved_gap; /* the largest in magnitude of any device */
 };
 
 /* Writes a pickle of protocol 4 of `count` excerpts, ascending by device; the traces of other

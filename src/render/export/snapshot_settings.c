@@ -67,7 +67,7 @@ static struct text text_of(const struct snapshot *snapshot, string_id id)
     return symbols_text(snapshot->symbols, id);
 }
 
-/* How much of a key names the dict that it is in, with the dot; 0: none. */
+/* Length of the part of a key that names its enclosing dict, with the dot; 0 if there is none. */
 static size_t group_size(struct text key)
 {
     const char *dot = memchr(key.bytes, '.', key.size);

@@ -6,21 +6,21 @@
 
 #include "analysis/flame/flame.h"
 
-/* All devices of a capture; nothing is owned. */
+/* The graphs of all devices of a capture. Nothing is owned. */
 struct flame_graphs {
     const char *path; /* of the capture */
     struct flame *const *items;
     size_t count;
 };
 
-/* A line a stack: frames from the outermost on, joined by ";", a space and the weight, a whole
- * number. Of several devices each has its name, "device 0", as its outermost frame. */
+/* One line for each stack: the frames joined by ";", outermost first, then a space and the weight,
+ * a whole number. With several devices, the outermost frame names the device: "device 0". */
 bool flame_folded(FILE *out, const struct flame_graphs *graphs, struct error *err);
 
-/* The file format of speedscope.app: a profile a device. */
+/* The file format of speedscope.app, with one profile for each device. */
 bool flame_speedscope(FILE *out, const struct flame_graphs *graphs, struct error *err);
 
-/* "bytes live", "bytes x milliseconds": what the weights of a graph are. */
+/* The unit of the weights of a graph: "bytes live" or "bytes x milliseconds". */
 void flame_weight_name(const struct flame *flame, struct buffer *name);
 
 #endif

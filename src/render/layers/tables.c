@@ -67,7 +67,7 @@ static void add_node(struct table *table, const struct page *page,
         add_bytes(table, page, node->all_gathered);
 }
 
-/* What the root's children without a line come to. */
+/* The total of the root's children that have no line of their own. */
 static void add_remainder(struct table *table, const struct page *page,
                           const struct layers_report *report)
 {
@@ -185,7 +185,7 @@ static void add_shard(struct table *table, const struct page *page,
     buffer_release(&name);
 }
 
-/* What the blocks come to that have no line. */
+/* The total of the blocks that have no line of their own. */
 static void add_other_shards(struct table *table, const struct page *page,
                              const struct layers_report *report, size_t from)
 {

@@ -235,7 +235,8 @@ class Chart {
         context.lineWidth = 1;
     }
 
-    /* What follows the pointer: `x` is NaN without one. Bands may be -1. */
+    /* Draws everything that follows the pointer. `x` is NaN if the pointer is outside. A band of -1
+     * means none. */
     drawOverlay(x, hovered, chosen) {
         const context = this.overlay.getContext("2d"), {theme} = this;
         context.setTransform(1, 0, 0, 1, 0, 0);

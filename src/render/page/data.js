@@ -65,7 +65,7 @@ function framesOf(data, stack) {
     return data.stacked.subarray(first[stack], first[stack + 1]); /* the last: up to the end */
 }
 
-/* Where columns begin and end on an axis, `columns` + 1 values that never fall. */
+/* The boundaries of the columns on an axis: `columns` + 1 values in ascending order. */
 function eventEdges(data) {
     const edges = new Float64Array(data.columns + 1);
     const events = Math.max(data.events, 1);

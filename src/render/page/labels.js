@@ -1,5 +1,5 @@
 "use strict";
-/* Where in the chart a band has room for its size and call site. */
+/* Finds places in the chart where a band has room for its size and call site. */
 
 const LABEL_STEP = 12; /* pixels between the columns that are looked at */
 
@@ -34,7 +34,7 @@ function labelPlaces(raster, least) {
     return [...best.values()];
 }
 
-/* What one column of pixels shows of bands, where it is at least `least` pixels. */
+/* Runs of pixels of one band in a column of pixels, at least `least` pixels high. */
 function tallRuns(raster, p, least) {
     const runs = [], offset = p * raster.height;
     for (let low = 0, high; low < raster.height; low = high) {

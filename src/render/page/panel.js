@@ -1,6 +1,6 @@
 "use strict";
-/* What stands beside the chart: what is live at a moment, and all about one band. Text of the
- * capture becomes text nodes, never markup. */
+/* The panel beside the chart: the allocations live at a moment, and the details of one band. Text
+ * from the capture becomes text nodes, never markup. */
 
 function element(name, className, ...children) {
     const made = document.createElement(name);
@@ -107,7 +107,7 @@ class Panel {
         byId("sites").replaceChildren(...items);
     }
 
-    /* All about a band; -1: nothing. */
+    /* Shows the details of a band; -1 hides them. */
     showBand(band, lifetime) {
         const box = byId("chosen");
         box.hidden = band < 0;

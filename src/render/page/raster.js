@@ -58,8 +58,8 @@ class Raster {
         }
     }
 
-    /* Where the view has only moved by whole pixels, what stays in it is shifted. Returns which
-     * columns are to be drawn. */
+    /* Shifts the columns that stay visible if the view has moved by whole pixels. Returns the range
+     * of columns that must be drawn. */
     reuse(view) {
         const {width, drawn} = this;
         const now = {x0: view.x0, span: view.x1 - view.x0, y0: view.y0, y1: view.y1,

@@ -66,7 +66,7 @@ class LiveStack {
         this.lowest = 0;
     }
 
-    /* What lives only in between is not looked at. */
+    /* Bands that begin and end between the two columns are skipped. */
     moveTo(column) {
         const {begin, end, size, count} = this.bands;
         if (column < this.column) {
@@ -110,7 +110,7 @@ class LiveStack {
     }
 }
 
-/* How many of `order` have a key of at most `value`. */
+/* The number of items in `order` whose key is at most `value`. */
 function firstAbove(order, key, value) {
     let low = 0, high = order.length;
     while (low < high) {

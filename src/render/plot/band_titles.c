@@ -72,7 +72,8 @@ static bool describe(const struct plot_timeline *plot, const struct band *band, 
     return !out->failed || error_out_of_memory(err);
 }
 
-/* Where plot_bands_write() and frame.gp put the band: it begins and ends with its left side. */
+/* The band's outline as plot_bands_write() and frame.gp draw it: it begins and ends with its left
+ * side. */
 static struct svg_shape shape_of(const struct plot_timeline *plot, const struct plot_scale *scale,
                                  size_t b, unsigned colour)
 {

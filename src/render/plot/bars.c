@@ -40,7 +40,8 @@ static double axis_end(const struct plot_bars *bars, double pixels)
     return most;
 }
 
-/* Where bars.gp puts them; the axis ends at x_top bytes. */
+/* Notes the titles of the bars at the positions where bars.gp draws them. The axis ends at x_top
+ * bytes. */
 static bool note_titles(FILE *notes, const struct plot_bars *bars, const struct plot_look *look,
                         struct plot_margins margins, double x_top, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* Horizontal bars, from the top to the bottom, with a name before and words behind each. */
+/* Horizontal bars from top to bottom, each with a label on the left and figures on the right. */
 #ifndef MEMSNAP_RENDER_PLOT_BARS_H
 #define MEMSNAP_RENDER_PLOT_BARS_H
 
@@ -8,7 +8,7 @@
 #include "render/plot/plot.h"
 
 #define PLOT_BAR_PIXELS 25   /* from one bar to the next */
-#define PLOT_BAR_MOST   36   /* of these pixels, where there are few */
+#define PLOT_BAR_MOST   36   /* of these pixels, if there are few bars */
 #define PLOT_BAR_HALF   0.37 /* of that: how far a bar reaches from its middle in bars.gp */
 #define PLOT_BAR_TEXT   80
 
@@ -17,7 +17,7 @@ struct plot_bar {
     unsigned colour;
     double bytes;
     char text[PLOT_BAR_TEXT]; /* figures */
-    struct buffer title;      /* to be told of it, raw bytes */
+    struct buffer title;      /* the tooltip, raw bytes */
 };
 
 struct plot_bars {
@@ -25,15 +25,15 @@ struct plot_bars {
     size_t count;
 };
 
-/* How many there is room for. */
+/* Number of bars that fit. */
 size_t plot_bars_room(const struct plot_look *look, struct plot_margins margins);
-/* How many letters of a label fit the left margin. */
+/* Number of letters of a label that fit in the left margin. */
 size_t plot_bars_letters(const struct plot_look *look, struct plot_margins margins);
 void plot_bars_release(struct plot_bars *bars);
 
-/* Settings: the margins, bars, x_top, x_label; and the data, into a file of that name. Few bars do
- * not take all the room, and the longest leaves some for its text. `notes`: for titles
- * (svg_titles.h), or NULL. */
+/* Writes the settings (the margins, bars, x_top and x_label), and the data into a file of that
+ * name. A few bars do not take up all the room, and the longest bar leaves room for its text.
+ * `notes`: for titles (svg_titles.h), or NULL. */
 bool plot_bars_write(FILE *script, FILE *out, const char *name, const struct plot_bars *bars,
                      const struct plot_look *look, struct plot_margins margins, FILE *notes,
                      struct error *err);

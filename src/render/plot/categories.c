@@ -108,7 +108,8 @@ static void put_areas(const struct plot_categories *plot, const uint8_t *shown, 
     }
 }
 
-/* All that are in the picture without an area of their own; nothing where each has one. */
+/* Adds one legend entry for the categories that are in the picture without an area of their own, if
+ * there are any. */
 static void put_others(const struct plot_categories *plot, const uint8_t *shown, size_t count,
                        FILE *script)
 {

@@ -47,7 +47,7 @@ static double span_of(const struct plot_curve *curve)
     return curve->edges[curve->columns] - curve->edges[0];
 }
 
-/* Where an edge is on the axis. */
+/* Position of an edge on the axis. */
 static double place(const struct plot_comparison *plot, const struct scale *scale,
                     const struct plot_curve *curve, double edge)
 {

@@ -19,7 +19,7 @@ static unsigned graph_height(const struct plot_look *look)
     return look->height - plot_flame_margins.top - plot_flame_margins.bottom;
 }
 
-/* How many frames are at least so wide, and how deep they lie. */
+/* Number of frames at least `narrowest` bytes wide, and the depth of the deepest. */
 static size_t count_frames(const struct flame *flame, uint64_t narrowest, size_t *deepest)
 {
     struct flame_visitor visitor;

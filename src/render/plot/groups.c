@@ -121,7 +121,8 @@ bool plot_band_site(const struct plot_timeline *plot, const struct band *band, s
     return !label->failed || error_out_of_memory(err);
 }
 
-/* Those of no rank are above all, beyond the number that is for what is not explained. */
+/* Stacks without a rank come above all others. CATEGORY_COUNT itself is the group of unexplained
+ * memory. */
 static uint8_t group_of(const struct site_ranks *ranks, stack_id stack)
 {
     uint8_t rank = ranks->of_stack[stack];

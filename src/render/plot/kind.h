@@ -1,4 +1,4 @@
-/* A kind of picture: what it is drawn from, and how.
+/* A kind of picture: its input, and how it is drawn.
  *
  * Each kind is a file of its own, KIND.c, which computes what the picture shows and writes its
  * settings and data, and a template, share/plots/KIND.gp, which draws them. kinds.h lists them. */
@@ -30,7 +30,7 @@ struct plot_request {
     enum sampling_axis axis;
     bool share;              /* the axis is the share of each trace instead */
     enum plot_colour colour; /* of bands */
-    size_t bands;            /* 0: as many as needed */
+    size_t bands;            /* 0: as many as are needed */
 };
 
 struct plot_job {
@@ -41,19 +41,20 @@ struct plot_job {
 
 struct plot_kind {
     const char *name;
-    const char *summary;                            /* half a line, for --help */
+    const char *summary;                            /* half a line, for the text of --help */
     const char *files[PLOT_FILES_MOST + 1];         /* the script "plot.gp" first; ends with NULL */
     const char *templates[PLOT_TEMPLATES_MOST + 1]; /* ends with NULL */
     const char *in_text[PLOT_TEMPLATES_MOST + 1];   /* for PLOT_DUMB; none: not available */
-    bool places_templates; /* in the settings, by itself; else they follow the settings */
-    unsigned height;       /* pixels, by default; 0: as usual */
+    bool places_templates; /* its settings name the templates; otherwise they follow the settings */
+    unsigned height;       /* default in pixels; 0: the usual height */
 
-    /* Exactly one is set, by what the kind is drawn from. Writes the settings and all data. */
+    /* Writes the settings and all data. Exactly one of these is set, depending on the input of the
+     * kind. */
     bool (*of_snapshot)(const struct plot_job *job, struct plot_snapshot *snapshot,
                         struct error *err);
     bool (*of_layers)(const struct plot_job *job, const struct layer_panels *panels,
                       struct error *err);
-    /* Layers with their costs; `budget` is that of the input. */
+    /* From layers with their costs. `budget` is that of the input. */
     bool (*of_model)(const struct plot_job *job, const struct problem *problem,
                      struct budget *budget, struct error *err);
     bool (*of_several)(const struct plot_job *job, const struct plot_comparison *comparison,

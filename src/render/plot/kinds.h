@@ -1,5 +1,5 @@
-/* All kinds of pictures, in the order of --help. The first that draws a kind of file is the default
- * for it. */
+/* All kinds of pictures, in the order of --help. The first kind that can be drawn from a kind of
+ * file is the default for it. */
 #ifndef MEMSNAP_RENDER_PLOT_KINDS_H
 #define MEMSNAP_RENDER_PLOT_KINDS_H
 

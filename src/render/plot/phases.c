@@ -53,7 +53,7 @@ static int64_t follow(const struct trace *trace, int64_t level, uint32_t from, u
     return level;
 }
 
-/* All in one where no phases were found. */
+/* Makes one bar for the whole trace if no phases were found. */
 static size_t make_bars(const struct device_report *report, struct bar *bars, size_t most)
 {
     const struct timeline *timeline = report->timeline;
@@ -113,7 +113,7 @@ static void write_bars(FILE *out, const struct bar *bars, size_t count, double u
     }
 }
 
-/* Where each step's bars begin and end, and its number if there is room. */
+/* Writes the range of bars of each step, and its number if there is room. */
 static void write_steps(FILE *out, const struct bar *bars, size_t count, double pixels)
 {
     size_t written = 0;
@@ -212,8 +212,9 @@ static void describe(const struct bar *bar, struct buffer *out)
                   change(delta, bar->end - bar->begin));
 }
 
-/* Where phases.gp puts the bars: first all up to their peaks, then all up to their ends. The axis
- * ends at `top` bytes, and a bar is `wide` of its place. */
+/* Notes the titles of the bars at the positions where phases.gp draws them: first all bars up to
+ * their peaks, then all up to their ends. The axis ends at `top` bytes, and `wide` is the share of
+ * its slot that a bar fills. */
 static bool note_titles(FILE *notes, const struct plot_look *look, const struct bar *bars,
                         size_t count, double top, double wide, struct error *err)
 {

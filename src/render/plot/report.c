@@ -91,7 +91,7 @@ static struct plot_margins timeline_margins(const struct plot_look *look,
                  look->width - 2 * REPORT_EDGE);
 }
 
-/* Where the lower half begins. */
+/* Top of the lower half. */
 static unsigned lower_top(const struct plot_look *look)
 {
     return look->height - below(look) + 50;
@@ -135,7 +135,7 @@ static struct plot_margins sites_margins(const struct plot_look *look)
     return margins;
 }
 
-/* How many call sites there is room for. */
+/* Number of call sites that fit. */
 static size_t sites_told(const struct plot_look *look)
 {
     return look->height < BARS_FROM ? 1 : plot_bars_room(look, sites_margins(look));

@@ -20,7 +20,7 @@
 #include "base/error.h"
 
 struct plot_script_parts {
-    const char *const *files; /* names that a variable NAME_file may have; ends with NULL */
+    const char *const *files; /* values allowed for a variable NAME_file; ends with NULL */
     char *const *templates;
     size_t template_count;
 };

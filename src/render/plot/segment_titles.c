@@ -3,13 +3,13 @@
 #include "render/plot/segments_internal.h"
 #include "render/plot/svg_titles.h"
 
-/* Where segments.gp puts what is in a line, and of which span it is. */
+/* Notes the titles of one line of segments, at the positions where segments.gp draws them. */
 struct noting {
     FILE *notes;
     double left, top; /* pixels of the graph's corner */
     double pixel,
         stretch;  /* bytes of a pixel; gnuplot's height of the graph by that of the lines */
-    double least; /* bytes: what is narrower has no title */
+    double least; /* bytes; narrower boxes have no title */
     unsigned colour;
     struct buffer *title;
     struct error *err;

@@ -1,5 +1,6 @@
-/* The picture of what is where in reserved memory: every segment with its blocks and holes, end to
- * end in lines of the same length, so that areas are true. Each pool begins a line of its own. */
+/* The picture of the layout of reserved memory: every segment with its blocks and holes, end to end
+ * in lines of the same length, so that areas are proportional to bytes. Each pool begins a new
+ * line. */
 #ifndef MEMSNAP_RENDER_PLOT_SEGMENTS_H
 #define MEMSNAP_RENDER_PLOT_SEGMENTS_H
 

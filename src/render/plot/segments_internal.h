@@ -5,23 +5,24 @@
 #include "base/buffer.h"
 #include "render/plot/segments.h"
 
-#define SEGMENTS_POOLS_MOST 8 /* the last one may be all others */
+#define SEGMENTS_POOLS_MOST 8 /* the last one may combine all others */
 
 /* The segments of a pool, in lines one below the other. */
 struct segment_group {
     size_t first, count; /* in map->segments */
-    size_t pools;        /* how many it stands for */
+    size_t pools;        /* the number of pools combined in it */
     struct pool_row sum;
     double top; /* pixels from the graph's upper side to the first line */
 };
 
-/* How the picture is divided: a line is row_bytes long, and pitch pixels below the one before. */
+/* The division of the picture into lines. A line is row_bytes long, and `pitch` pixels below the
+ * previous one. */
 struct segment_lines {
     struct segment_group groups[SEGMENTS_POOLS_MOST];
     size_t count;
     uint64_t row_bytes;
-    double pitch, box;    /* pixels; box: that a line itself is high */
-    double width, height; /* pixels of the graph, as far as it is needed */
+    double pitch, box;    /* pixels; box: the height of a line itself */
+    double width, height; /* pixels of the used part of the graph */
 };
 
 void segment_lines_make(struct segment_lines *lines, const struct plot_segments *plot);
@@ -32,15 +33,15 @@ struct segment_piece {
     double top, bottom; /* pixels */
 };
 
-/* Those of `size` bytes that begin `start` bytes behind the group's beginning: calls `put` for
- * each. */
+/* Splits `size` bytes that begin `start` bytes after the group's beginning into pieces, one for
+ * each line, and calls `put` for each. */
 typedef void segment_put(void *self, const struct segment_piece *piece);
 void segment_pieces(const struct segment_lines *lines, const struct segment_group *group,
                     uint64_t start, uint64_t size, segment_put *put, void *self);
 
 /* The colour of the box of a segment's span number `i`. */
 unsigned segment_span_colour(const struct map_span *span, size_t i);
-/* Bytes: smaller pieces share a box with their neighbours. */
+/* The size in bytes below which pieces share a box with their neighbours. */
 double segment_piece_least(const struct segment_map *map, const struct segment_lines *lines);
 
 /* Notes the titles of all boxes (svg_titles.h). */

@@ -23,17 +23,18 @@ struct svg_shape {
 
 /* Begins the notes of a picture with this title, raw bytes. */
 bool svg_titles_begin(FILE *notes, const char *title, struct error *err);
-/* Makes one line of what a title begins with: names from the input have line feeds as they like. */
+/* Begins a title with the text so far, as one line: names from the input may contain line feeds. */
 void svg_title_begin(struct buffer *title);
-/* Lines of a title: raw bytes, whose line feeds are kept. */
+/* Notes a title of several lines: raw bytes, whose line feeds are kept. */
 bool svg_titles_note(FILE *notes, const struct svg_shape *shape, const struct buffer *title,
                      struct error *err);
 
-/* Shapes of a picture that have a title, at most: as many as a browser reads in a fifth of a
+/* The most shapes of a picture that have a title: as many as a browser reads in a fifth of a
  * second. */
 #define SVG_TITLES_MOST 3000
 
-/* How large a shape must be to have one, from `least` on, by the sizes of all `count`. */
+/* The size from which on a shape has a title, at least `least`, given the sizes of all `count`
+ * shapes. */
 typedef double svg_size_of(const void *self, size_t i);
 double svg_titles_least(double least, size_t count, svg_size_of *size_of, const void *self);
 
@@ -43,12 +44,12 @@ struct svg_box {
     double left, right, top, bottom;
 };
 
-/* The same for a box; one that is too thin to be pointed at is left out. */
+/* Notes the title of a box, unless the box is too thin to be pointed at. */
 bool svg_titles_note_box(FILE *notes, const struct svg_box *box, const struct buffer *title,
                          struct error *err);
 
-/* Copies the SVG, with the titles of the notes and without gnuplot's own; both are read from where
- * they stand. Without notes there is no title but the picture's. */
+/* Copies the SVG with the titles of the notes in place of gnuplot's own. Both files are read from
+ * their current position. Without notes, only the picture has a title. */
 bool svg_titles_add(FILE *svg, FILE *notes, FILE *out, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* What gnuplot drew for a terminal, on its way there: nothing in it may steer the terminal,
- * whatever gnuplot made of names from the input. */
+/* Filters gnuplot's output on its way to the terminal. It may contain names from the input, and
+ * must not be able to send control sequences. */
 #ifndef MEMSNAP_RENDER_PLOT_TERMINAL_H
 #define MEMSNAP_RENDER_PLOT_TERMINAL_H
 
@@ -7,13 +7,13 @@
 
 #include "base/error.h"
 
-/* Of its terminal "dumb": lines, escaped, without blanks at their ends, and without the empty ones
- * before the first and after the last. False: out of memory. */
+/* Output of gnuplot's "dumb" terminal: escapes the lines, strips trailing blanks, and drops empty
+ * lines at the beginning and at the end. False: out of memory. */
 bool plot_lines_write(FILE *out, const char *bytes, size_t size, struct error *err);
 
-/* Of its terminal "sixelgd": narrows the bytes to the one sixel image that they must consist of.
- * gnuplot 6 writes ESC [ H before it, which would move the cursor to the top left; that is left
- * out. STATUS_IO if there is anything else. */
+/* Output of gnuplot's "sixelgd" terminal: narrows the bytes to the one sixel image they must
+ * consist of. The ESC [ H that gnuplot 6 writes before it, which would move the cursor to the top
+ * left, is dropped. STATUS_IO if there is anything else. */
 bool plot_sixel_find(const char **bytes, size_t *size, struct error *err);
 
 #endif

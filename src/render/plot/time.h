@@ -8,11 +8,11 @@
 #include "render/plot/plot.h"
 
 #define PLOT_TIME_STRIP 1.05 /* how far frame.gp's axis goes beyond y_top: the strip of phases */
-#define PLOT_COLUMNS    1500 /* more than a picture has pixels are of no use */
+#define PLOT_COLUMNS    1500 /* more than a picture has pixels would be useless */
 
 /* The margins of a graph over time; the legend is in the right one. */
 extern const struct plot_margins plot_time_margins;
-/* Those of a graph made of characters. */
+/* The margins of a graph made of characters. */
 extern const struct plot_margins plot_text_margins;
 
 /* Nothing is owned. */
@@ -27,13 +27,13 @@ struct plot_time {
     int64_t mark;
 };
 
-/* Axes: a value in bytes, events or microseconds divided by its unit is what the data files have.
- */
+/* Axes. The data files hold values in bytes, events or microseconds divided by the unit of the
+ * axis. */
 struct plot_scale {
     double x_unit, y_unit;
     const char *x_label, *y_name;
     double x_first, x_last, y_top; /* of the axes, in these units */
-    double pixel_x, pixel_y;       /* what a pixel of the plot stands for, in these units */
+    double pixel_x, pixel_y;       /* the size of a pixel of the plot, in these units */
 };
 
 struct plot_scale plot_time_scale(const struct plot_time *plot);
@@ -41,7 +41,7 @@ struct plot_scale plot_time_scale(const struct plot_time *plot);
 double plot_time_unit(double span, const char **label);
 /* The bytes that half a pixel of height stands for. */
 double plot_time_half_pixel(const struct plot_time *plot);
-/* The height of the graph in pixels, and the part of it left for the legend below its two curves.
+/* The height of the graph in pixels, and the part that is left for the legend below its two curves.
  */
 unsigned plot_time_height(const struct plot_time *plot);
 unsigned plot_time_legend(const struct plot_time *plot);
@@ -49,11 +49,11 @@ unsigned plot_time_legend(const struct plot_time *plot);
 size_t plot_time_peak_column(const struct sampling *sampling);
 double plot_time_x(const struct plot_time *plot, const struct plot_scale *scale, size_t column);
 
-/* Settings: the line below the title, the margins, the axes, and where the peak is. */
+/* Writes the settings: the subtitle, the margins, the axes, and the position of the peak. */
 void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot_scale *scale,
                    const char *subtitle);
-/* Files: the curves' steps, and where phases begin, end, their colours, and their names if there is
- * room. */
+/* Write data files: the steps of the curves; and the begin, end, colour and, if there is room, name
+ * of each phase. */
 void plot_time_curves(FILE *out, const struct plot_time *plot, const struct plot_scale *scale);
 void plot_time_phases(FILE *out, const struct plot_time *plot, const struct plot_scale *scale);
 

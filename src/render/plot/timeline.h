@@ -1,4 +1,4 @@
-/* The picture of memory over time with a band an allocation. */
+/* The picture of memory over time, with one band for each allocation. */
 #ifndef MEMSNAP_RENDER_PLOT_TIMELINE_H
 #define MEMSNAP_RENDER_PLOT_TIMELINE_H
 
@@ -9,7 +9,7 @@
 #define PLOT_RUNS  60000 /* of bands; four points each: keeps an SVG below 4 MB, */
 #define PLOT_BANDS 15000 /* and below 8 with their titles */
 
-/* All that the picture shows; nothing is owned. */
+/* The contents of the picture. Nothing is owned. */
 struct plot_timeline {
     struct plot_time time;
     enum plot_colour colour;
@@ -30,8 +30,9 @@ enum {
 #define PLOT_TIMELINE_FILES                                                                        \
     "plot.gp", "curves.tsv", "phases.tsv", "bands.tsv", "labels.tsv", "rest.tsv"
 
-/* Chooses bands, and makes their shapes, few enough for an SVG: first coarser shapes, then fewer
- * bands than `wanted` (0: as many as needed). Both are the caller's to release. */
+/* Chooses the bands and computes their shapes. To keep them few enough for an SVG, makes shapes
+ * coarser first, then keeps fewer bands than `wanted` (0: as many as needed). The caller releases
+ * both. */
 bool plot_bands_make(struct bands *bands, struct band_shapes *shapes, const struct plot_time *time,
                      size_t wanted, struct error *err);
 

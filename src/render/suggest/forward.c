@@ -1,4 +1,4 @@
-/* What a suggestion rests on where the layers were read off an allocator snapshot. */
+/* Explains the basis of a suggestion whose layers were inferred from an allocator snapshot. */
 #include "render/core/escape.h"
 #include "render/core/rows.h"
 #include "render/suggest/parts.h"
@@ -8,7 +8,7 @@ static const struct chain_part *part_of(const struct forward_chain *chain, size_
     return &chain->parts[chain->elements[element].first_part];
 }
 
-/* Whether b goes on with what a began: the next iteration, which takes the same. */
+/* True if b is the next iteration of the loop that contains a, with the same sizes. */
 static bool goes_on(const struct forward_chain *chain, size_t a, size_t b)
 {
     const struct chain_element *x = &chain->elements[a], *y = &chain->elements[b];
@@ -103,7 +103,7 @@ static void pass_text(const struct page *page, const struct suggest_subject *sub
                     chain->checkpointed);
 }
 
-/* How much of the category the chain explains. */
+/* The share of the category's bytes that the chain explains. */
 static void category_text(const struct page *page, const struct forward_chain *chain)
 {
     char whole[UNITS_TEXT_SIZE], exact[UNITS_TEXT_SIZE], peak[UNITS_TEXT_SIZE];

@@ -73,8 +73,9 @@ static void add_comparisons(struct table *table, const struct page *page,
     }
 }
 
-/* What gives a point of the front: its bytes, for those in the table are rounded. Beyond
- * ROTOR_MOST_LAYERS budgets have a coarser chain unless they want one level. */
+/* Prints the command that gives a point of the front, with its exact bytes, since those in the
+ * table are rounded. Above ROTOR_MOST_LAYERS layers, a budget uses a coarser chain unless a
+ * one-level plan is requested. */
 static void say_point(const struct page *page, const struct problem *problem, int64_t bytes,
                       const char *what)
 {

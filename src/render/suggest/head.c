@@ -1,10 +1,10 @@
-/* What comes before an answer where the layers of a snapshot are not what its peak consists of. */
+/* The caveats before an answer when the layers of a snapshot are not what its peak consists of. */
 #include <string.h>
 
 #include "render/suggest/parts.h"
 
 #define STEP_TEXT    40
-#define NEXT_TO_NONE 100 /* activations that are less than one part in so many */
+#define NEXT_TO_NONE 100 /* a share below 1/100 counts as none */
 
 static const char *step_text(char out[STEP_TEXT], bool has_step, int64_t step)
 {

@@ -8,7 +8,7 @@ static void put_name(struct json_writer *json, const char *key, struct text name
     json_put_bytes(json, key, name.bytes, name.size);
 }
 
-/* Where the figures come from. */
+/* The source of the figures. */
 static void put_basis(struct json_writer *json, const struct suggest_subject *subject)
 {
     const struct problem *problem = subject->problem;

@@ -130,8 +130,8 @@ static void put_plain(struct plan *plan, uint32_t loop)
           plan->out);
 }
 
-/* Where each segment of a loop opens and closes, iteration by iteration: what is open is a stack,
- * since segments are within one another or apart. */
+/* Writes where the segments of a loop open and close in each iteration. The open segments form a
+ * stack, since segments are either nested or disjoint. */
 static void put_iterations(struct plan *plan, uint32_t loop)
 {
     const struct forward_chain *chain = plan->subject->forward;

@@ -41,8 +41,8 @@ static size_t last_bracket(struct text text)
     return at > 0 ? at - 1 : 0;
 }
 
-/* How much "model.py:9 forward [0]" and "model.py:9 forward [7]" have in common, up to the last
- * bracket; 0 where they differ before. */
+/* Length of the common prefix of names such as "model.py:9 forward [0]" and "model.py:9 forward
+ * [7]", up to the last bracket; 0 if they differ before it. */
 static size_t same_loop(struct text a, struct text b)
 {
     size_t x = last_bracket(a), y = last_bracket(b);

@@ -1,4 +1,4 @@
-/* What the parts of a suggestion's text share. */
+/* Helpers shared by the parts of a suggestion's text. */
 #ifndef MEMSNAP_RENDER_SUGGEST_PARTS_H
 #define MEMSNAP_RENDER_SUGGEST_PARTS_H
 
@@ -12,15 +12,15 @@ void suggest_add_name(struct buffer *out, struct text name);
 /* "layer1.0", or "layer1.0 .. layer2.3": escaped. */
 void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end);
 
-/* Of the time of a step; and as "12.3%". */
+/* `time` as a share of the time of a step, as a fraction and as text such as "12.3%". */
 double suggest_share(const struct problem *problem, int64_t time);
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time);
 
-/* What a point of comparison of this name is. */
+/* A remark that explains the point of comparison with this name. */
 const char *suggest_comparison_remark(const char *name);
 
-/* What has to be known before the answer, if anything: the layers are not those of the peak, or
- * not all, or the peak is no matter of activations. */
+/* Caveats printed before the answer, if any apply: the layers are not those of the peak, some
+ * layers are missing, or the peak does not consist of activations. */
 void suggest_head_text(const struct page *page, const struct suggest_subject *subject);
 
 /* The layers are all of those at the peak, as far as is known, so what fits for them fits. */

@@ -7,7 +7,7 @@
 #include "render/core/page.h"
 #include "solve/advice/advice.h"
 
-/* What answers are about. */
+/* The input that a suggestion is computed from. */
 struct suggest_subject {
     const struct layer_trace *trace;
     const struct problem *problem;
