@@ -9,7 +9,7 @@ struct range {
     uint32_t first, last;
 };
 
-/* What changes how other text is shown, or is itself not shown; sorted. */
+/* Characters that are invisible or change how other text is displayed; sorted. */
 static const struct range hidden[] = {
     {0x00AD, 0x00AD}, {0x034F, 0x034F},   {0x061C, 0x061C},   {0x115F, 0x1160},   {0x17B4, 0x17B5},
     {0x180B, 0x180F}, {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},   {0x3164, 0x3164},
@@ -148,7 +148,7 @@ static void escape_json_code(struct buffer *out, uint32_t code)
         buffer_printf(out, "\\u%04x", code);
 }
 
-/* How many bytes stand for themselves in JSON, being ASCII that needs no escape. */
+/* Length of the leading ASCII bytes that need no escape in JSON. */
 static size_t plain_json(const char *bytes, size_t size)
 {
     size_t plain = 0;
@@ -164,8 +164,7 @@ static void escape_python_code(struct buffer *out, uint32_t code)
     buffer_printf(out, code >= 0x10000 ? "\\U%08x" : "\\u%04x", code);
 }
 
-/* What both languages have in common; `escape` writes a character that must not stand for itself.
- */
+/* The escapes common to JSON and Python. `escape` writes a character that must be escaped. */
 static void escape_quoted(struct buffer *out, const char *bytes, size_t size,
                           enum utf8_surrogates surrogates,
                           void (*escape)(struct buffer *out, uint32_t code))
@@ -212,8 +211,8 @@ void escape_json(struct buffer *out, const char *bytes, size_t size)
     buffer_putc(out, '"');
 }
 
-/* How a character looks that gnuplot, or a reader of XML, could take for more than text; NULL: as
- * it is. */
+/* A look-alike for a character that gnuplot or an XML reader could take for more than text; NULL if
+ * the character is harmless. */
 static const char *plot_twin(uint32_t code)
 {
     switch (code) {

@@ -1,5 +1,5 @@
-/* Text from the input on its way out: to a terminal, or into JSON. The only place that decides what
- * an untrusted string may look like to whoever reads it. */
+/* Escapes text from the input for a terminal, for JSON and for other formats. This is the only
+ * place that decides how an untrusted string appears to a reader. */
 #ifndef MEMSNAP_RENDER_CORE_ESCAPE_H
 #define MEMSNAP_RENDER_CORE_ESCAPE_H
 
@@ -16,8 +16,8 @@
  * is one line. A backslash stays as it is. */
 void escape_text(struct buffer *out, const char *bytes, size_t size);
 
-/* The same of a name that may stand in any number of lines: of one beyond ESCAPE_NAME_MOST bytes
- * the beginning and "...". */
+/* The same for a name that may be repeated in any number of lines: a name longer than
+ * ESCAPE_NAME_MOST bytes is cut and ends in "...". */
 #define ESCAPE_NAME_MOST ((size_t)4096)
 void escape_name(struct buffer *out, struct text name);
 
@@ -25,7 +25,7 @@ void escape_name(struct buffer *out, struct text name);
  * escape_text() makes visible are written as \uXXXX. */
 void escape_json(struct buffer *out, const char *bytes, size_t size);
 
-/* A piece of the above, without the quotes. */
+/* Part of such a string, without the quotes. */
 void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
                        enum utf8_surrogates surrogates);
 
@@ -33,8 +33,8 @@ void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
 void escape_python(struct buffer *out, const char *bytes, size_t size);
 
 /* A frame of a folded stack, as flamegraph.pl and inferno read them: as escape_text(), with ":" for
- * ";", which ends a frame, and "_" for a space before a digit, for what ends in a number would be
- * taken for a weight. */
+ * ";", which would end the frame, and "_" for a space before a digit, because a trailing number
+ * would be taken for the weight. */
 void escape_folded(struct buffer *out, const char *bytes, size_t size);
 
 /* For HTML and XML, between tags or in a quoted attribute: escape_text(), and "<", ">", "&" and
@@ -42,21 +42,20 @@ void escape_folded(struct buffer *out, const char *bytes, size_t size);
 void escape_markup(struct buffer *out, const char *bytes, size_t size);
 
 /* For a workflow command of GitHub Actions: "%", CR and LF as "%25", "%0D" and "%0A"; in a property
- * ":" and "," too, as "%3A" and "%2C". What else escape_text() would not let through comes as it
- * writes that. */
+ * also ":" and "," as "%3A" and "%2C". Otherwise as escape_text(). */
 void escape_workflow(struct buffer *out, const char *bytes, size_t size, bool is_property);
 
-/* For gnuplot, between single quotes or in a field of a data file: what would end a string, be run
- * or be taken for markup becomes what looks like it (quotes and backticks their typographic kin, a
- * backslash a slash, "<", ">" and "&" their full-width forms' smaller kin), and what is no visible
- * character U+FFFD. At most `most` characters, then an ellipsis. */
+/* For gnuplot, between single quotes or in a field of a data file. Characters that would end a
+ * string, be run or be taken for markup are replaced by look-alikes: quotes and backticks by
+ * typographic ones, a backslash by a slash, "<", ">" and "&" by their small forms. Invisible
+ * characters become U+FFFD. At most `most` characters, then an ellipsis. */
 void escape_plot(struct buffer *out, const char *bytes, size_t size, size_t most);
 
-/* Columns that escaped text takes on a terminal. */
+/* Number of columns that escaped text takes on a terminal. */
 size_t text_columns(const char *bytes, size_t size);
 
-/* How many bytes at the beginning of escaped text take at most `columns`; `*used` is what they do
- * take. */
+/* Length of the longest prefix of escaped text that takes at most `columns` columns. `*used` is the
+ * number of columns that it takes. */
 size_t text_head(const char *bytes, size_t size, size_t columns, size_t *used);
 
 #endif

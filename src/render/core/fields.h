@@ -25,16 +25,16 @@ enum field_kind {
     FIELD_BYTES,    /* a size */
     FIELD_CHANGE,   /* the same, with a sign in text */
     FIELD_SHARE,    /* a size, as a percentage of context->whole; text only */
-    FIELD_COUNT,    /* how many */
+    FIELD_COUNT,    /* a number of items */
     FIELD_NUMBER,   /* any other whole number, such as a line, an address or an id */
     FIELD_DURATION, /* microseconds, not negative */
     FIELD_TIME,     /* microseconds; absent when TIME_NONE */
     FIELD_EVENT,    /* a trace item, written as its number in the file; -1 when negative */
     FIELD_REAL,
     FIELD_FLAG,
-    FIELD_NAME,     /* an enum or a bool, written as `name` calls it: our own plain words */
+    FIELD_NAME,     /* an enum or a bool, written as the text that `name` returns */
     FIELD_CATEGORY, /* an enum category, whose name may be the user's */
-    FIELD_WORD,     /* our own plain words; absent when NULL */
+    FIELD_WORD,     /* constant plain text; absent when NULL */
     FIELD_LABEL,    /* text that needs escaping; absent when NULL */
     FIELD_CHARS,    /* the same, in an array of char */
     FIELD_TEXT,     /* struct text that may hold lone surrogates */
@@ -69,7 +69,7 @@ struct value {
     };
 };
 
-/* What the values of rows refer to. Only what the row type uses has to be set. */
+/* The objects that the values of rows refer to. Only those that the row type uses must be set. */
 struct field_context {
     const struct symbols *symbols; /* of strings, stacks and modules */
     const struct trace *trace;     /* of events */
@@ -91,10 +91,10 @@ struct field {
     uint8_t size;
     bool is_signed;
     uint8_t flags;
-    /* Where it stands among the columns of a text table and of a record; equal numbers keep the
-     * order of the description, which is that of JSON. */
+    /* Position among the columns of a text table, and among those of a record. Fields with equal
+     * numbers keep the order of the description, which is the order of JSON. */
     uint8_t column, cell;
-    /* Of a text table, as in struct table_column. */
+    /* For text tables, as in struct table_column. */
     uint8_t least, optional;
     enum cut cut;
     bool is_prose;      /* the last column, broken into lines */
@@ -115,7 +115,7 @@ struct row_type {
     const struct field *fields; /* ends with one that has neither key nor title */
 };
 
-/* In braces, to initialise a struct row_type at file scope. */
+/* A braced initialiser for a struct row_type at file scope. */
 #define ROW_TYPE(name_, row_, ...)                                                                 \
     {                                                                                              \
         .name = name_, .row_size = sizeof(row_), .fields = (const struct field[])                  \
@@ -127,8 +127,8 @@ struct row_type {
         }                                                                                          \
     }
 
-/* A member of the row, under its own name or another. A kind that does not suit the member's type
- * does not compile. */
+/* A member of the row, under its own name or another. A kind that does not match the member's type
+ * is a compile-time error. */
 #define FIELD(row_, kind_, member_, ...) FIELD_AS(row_, kind_, #member_, member_, __VA_ARGS__)
 #define FIELD_AS(row_, kind_, key_, member_, ...)                                                  \
     {                                                                                              \
@@ -136,25 +136,25 @@ struct row_type {
         .size = (uint8_t)sizeof(((row_ *)NULL)->member_),                                          \
         .is_signed = FIELD_TYPE_##kind_(((row_ *)NULL)->member_), __VA_ARGS__                      \
     }
-/* A value that a function computes. */
+/* A value computed by a function. */
 #define FIELD_CALL(kind_, key_, function_, ...)                                                    \
     {                                                                                              \
         .key = key_, .kind = FIELD_##kind_, .value = function_, __VA_ARGS__                        \
     }
 
-/* A cell of a record that a function writes. */
+/* A cell of a record, written by a function. */
 #define FIELD_RECORD(key_, function_)                                                              \
     {                                                                                              \
         .key = key_, .kind = FIELD_CUSTOM, .record = function_, .flags = FIELD_NOT_JSON            \
     }
-/* A member of a JSON object that a function writes. */
+/* A member of a JSON object, written by a function. */
 #define FIELD_JSON(key_, function_, ...)                                                           \
     {                                                                                              \
         .key = key_, .kind = FIELD_CUSTOM, .json = function_, .flags = FIELD_NOT_RECORD,           \
         __VA_ARGS__                                                                                \
     }
 
-/* The types that a kind may have, and whether they are signed. */
+/* The types allowed for a kind, and whether they are signed. */
 #define FIELD_WHOLE(m)                                                                             \
     _Generic((m), long                                                                             \
              : true, long long                                                                     \
@@ -249,13 +249,13 @@ static inline struct value field_whole(const struct field *field, const void *at
 struct value field_value(const struct field *field, const void *row,
                          const struct field_context *context);
 
-/* A call site's operator for people: "mul" for aten::mul, and nothing where the label has it, for
- * without Python that names the autograd node or the operator. */
+/* A call site's operator for people: "mul" for aten::mul. Empty if the label already names it, as
+ * it does without Python frames. */
 struct text site_operator_text(const struct symbols *symbols, const struct site *site);
 
 enum field_order { FIELDS_AS_COLUMNS, FIELDS_AS_CELLS };
 
-/* The fields of a text table or of a record, in their order. Returns how many. */
+/* Gets the fields of a text table or of a record in their order. Returns their number. */
 size_t fields_in_order(const struct row_type *type, enum field_order order,
                        const struct field *fields[FIELDS_MOST]);
 

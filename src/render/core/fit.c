@@ -66,7 +66,7 @@ static size_t fit_middle(struct buffer *out, struct piece piece, size_t columns)
     return used + MARK_COLUMNS + add_tail(out, piece, columns - MARK_COLUMNS - used);
 }
 
-/* What comes before a remark. */
+/* Length of the text before a remark in parentheses. */
 static size_t bare_size(const char *bytes, size_t size)
 {
     const char *remark = memmem(bytes, size, " (", 2);

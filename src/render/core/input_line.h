@@ -1,4 +1,4 @@
-/* The first line of a text report: the file, and what it is. */
+/* The first line of a text report: the file and its format. */
 #ifndef MEMSNAP_RENDER_CORE_INPUT_LINE_H
 #define MEMSNAP_RENDER_CORE_INPUT_LINE_H
 
@@ -12,13 +12,13 @@ struct input_line {
     enum encoding encoding;
     int protocol; /* of a pickle */
     enum compression compression;
-    const char *lead; /* stands before it; NULL: nothing */
+    const char *lead; /* printed before it; NULL: nothing */
 };
 
 /* "file (1.2 MiB, pickle protocol 4, gzip)". False: out of memory. */
 bool input_line(const struct page *page, const struct input_line *input);
 
-/* The same as an object; `format` is NULL where the report has another place for it. */
+/* The same as a JSON object. `format` is NULL if the report gives it elsewhere. */
 void json_put_input(struct json_writer *json, const char *key, const char *format,
                     const struct input_line *input);
 

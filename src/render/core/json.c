@@ -25,7 +25,7 @@ bool json_writer_finish(struct json_writer *json)
     return ok;
 }
 
-/* How much of a string of `size` bytes to escape at a time: no character is cut. */
+/* Length of the next piece of a string of `size` bytes to escape; never splits a character. */
 static size_t piece_size(const char *bytes, size_t size)
 {
     if (size <= PIECE)

@@ -1,6 +1,6 @@
-/* Names and stacks of a capture in JSON. The same few names may stand in any number of frames, and
- * the same stack in any number of rows: without a limit a small file could make an output beyond
- * all bounds. */
+/* Names and stacks of a capture in JSON. The same names can occur in any number of frames, and the
+ * same stack in any number of rows, so without a limit a small file could produce an unbounded
+ * output. */
 #ifndef MEMSNAP_RENDER_CORE_JSON_FRAMES_H
 #define MEMSNAP_RENDER_CORE_JSON_FRAMES_H
 

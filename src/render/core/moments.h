@@ -1,4 +1,4 @@
-/* How a moment of a trace is told to people. */
+/* Text that names a moment of a trace. */
 #ifndef MEMSNAP_RENDER_CORE_MOMENTS_H
 #define MEMSNAP_RENDER_CORE_MOMENTS_H
 

@@ -75,7 +75,8 @@ const char *page_share(char out[UNITS_TEXT_SIZE], int64_t part, int64_t whole)
     return out;
 }
 
-/* Paths stay whole even beyond the width, for they are copied; what fills a screen is no path. */
+/* Paths stay whole even if wider than the page, because users copy them. Text that would fill a
+ * screen is not a path. */
 static void put_word(const struct page *page, const char *word, size_t size)
 {
     struct buffer cut = BUFFER_INIT;

@@ -120,7 +120,7 @@ bool records_end(struct record_writer *records, struct error *err)
     return ok;
 }
 
-/* What stands before a cell. */
+/* Writes the separator and, in JSON, the key before a cell. */
 static inline __attribute__((always_inline)) void begin_cell(struct record_writer *records)
 {
     size_t column = records->column++;
@@ -248,7 +248,7 @@ static void make_msgpack(struct buffer *cell, const char *bytes, size_t size)
     msgpack_pack_str_body(&packer, bytes, size);
 }
 
-/* How much of a text to show. */
+/* Length of the part of a text to show. */
 static size_t head(const char *bytes, size_t size)
 {
     return text_first((struct text){bytes, size}, RECORD_TEXT_MOST).size;

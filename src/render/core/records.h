@@ -1,5 +1,5 @@
-/* Tables for other programs: rows of named cells as CSV, JSON lines or msgpack, written as they
- * come, through one buffer.
+/* Tables for other programs: rows of named cells as CSV, JSON lines or msgpack, written
+ * incrementally through one buffer.
  *
  * CSV is RFC 4180: a header row, CRLF. JSON lines: an object a row, all keys in every one.
  * msgpack: a map {"schema", "table", "columns"}, then an array a row. A cell is a whole number, a
@@ -21,8 +21,8 @@
 
 struct record_cells;
 
-/* The same few texts may stand in many rows: without a limit a small file could make an output
- * beyond all bounds. */
+/* The same text may occur in many rows, so without a limit a small file could produce an unbounded
+ * output. */
 #define RECORD_TEXT_MOST 4096
 
 enum record_format { RECORDS_CSV, RECORDS_JSONL, RECORDS_MSGPACK };
@@ -33,8 +33,8 @@ struct record_writer {
     const char *name;                        /* of the row type */
     const struct field *fields[FIELDS_MOST]; /* a column each */
     bool is_member[FIELDS_MOST];             /* just a member of the row, always present */
-    size_t columns, column;                  /* how many; the next one's index */
-    char *bytes;                             /* what is not yet handed to `out` */
+    size_t columns, column;                  /* number of columns; index of the next cell */
+    char *bytes;                             /* bytes not yet written to `out` */
     size_t used;
     bool no_memory;
     int write_errno; /* not 0: `out` failed */
@@ -43,25 +43,25 @@ struct record_writer {
     struct record_cells *strings; /* not owned; cells of strings made so far, or NULL */
 };
 
-/* Writes what comes before the first row. The columns are the keys of the row type's fields. */
+/* Writes the header. The columns are the keys of the row type's fields. */
 bool records_begin(struct record_writer *records, FILE *out, enum record_format format,
                    const struct row_type *type, struct error *err);
-/* Writes what is left, and releases the writer; also after a failure. */
+/* Writes the buffered bytes and releases the writer, also after a failure. */
 bool records_end(struct record_writer *records, struct error *err);
 void records_release(struct record_writer *records);
 
-/* The cells of a row in the order of the columns, then record_end(): false where nothing more can
- * be written. */
+/* Write the cells of a row in the order of the columns, then call record_end(). False if nothing
+ * more can be written. */
 void record_count(struct record_writer *records, uint64_t value);
 void record_integer(struct record_writer *records, int64_t value);
 void record_flag(struct record_writer *records, bool value);
 void record_none(struct record_writer *records);
-void record_word(struct record_writer *records, const char *word); /* our own, plain ASCII */
+void record_word(struct record_writer *records, const char *word); /* constant plain ASCII */
 void record_text(struct record_writer *records, const char *bytes, size_t size); /* empty: none */
 bool record_end(struct record_writer *records, struct error *err);
 
-/* A text as its cell is written, to be put into any number of rows; an empty one is none. Valid
- * until the next text. */
+/* A text in the form of its cell, to be put into any number of rows. An empty text is an absent
+ * value. Valid until the next text. */
 struct text record_cell_of(struct record_writer *records, const char *bytes, size_t size);
 void record_cell(struct record_writer *records, struct text cell);
 
@@ -74,9 +74,9 @@ struct record_cells {
 
 void record_cells_init(struct record_cells *cells, struct budget *budget);
 void record_cells_release(struct record_cells *cells);
-/* NULL where it is still to be made. */
+/* NULL if the cell has not been made yet. */
 const struct text *record_cells_find(const struct record_cells *cells, uint32_t id);
-/* Makes it, and returns a copy that stays valid; NULL on STATUS_LIMIT. */
+/* Makes the cell and returns a copy that stays valid; NULL on STATUS_LIMIT. */
 const struct text *record_cells_make(struct record_cells *cells, struct record_writer *records,
                                      uint32_t id, const char *bytes, size_t size,
                                      struct error *err);

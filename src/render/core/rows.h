@@ -31,17 +31,17 @@ struct row_table {
 void row_table_init(struct row_table *rows, const struct row_type *type, const struct page *page,
                     const struct field_context *context);
 void row_table_add(struct row_table *rows, const void *row);
-/* False where memory ran out. */
+/* False if out of memory. */
 bool row_table_finish(struct row_table *rows); /* releases it */
 /* The rows of an array, titles first. */
 bool rows_print(const struct page *page, size_t indent, const struct row_type *type,
                 const void *rows, size_t count, const struct field_context *context);
 
-/* CSV, JSON lines, msgpack: a whole record. False where nothing more can be written. */
+/* CSV, JSON lines, msgpack: writes a whole record. False if nothing more can be written. */
 bool record_put_row(struct record_writer *records, const void *row,
                     const struct field_context *context, struct error *err);
 
-/* The cell of a string; none for STRING_EMPTY. */
+/* The cell of a string; absent for STRING_EMPTY. */
 bool record_string(struct record_writer *records, const struct field_context *context, string_id id,
                    struct error *err);
 

@@ -1,4 +1,4 @@
-/* The allocator's settings, told by what differs from PyTorch's defaults. */
+/* The allocator's settings that differ from PyTorch's defaults. */
 #ifndef MEMSNAP_RENDER_CORE_SETTINGS_H
 #define MEMSNAP_RENDER_CORE_SETTINGS_H
 

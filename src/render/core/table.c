@@ -59,14 +59,15 @@ static const char *cell(const struct table *table, size_t index)
     return table->text.bytes + start;
 }
 
-/* What a text column is not made narrower than, as long as that can be had. */
+/* The width below which a text column is not shrunk while other columns can be. */
 static size_t least_width(const struct table *table, size_t column)
 {
     size_t least = table->columns[column].least;
     return least > LEAST_TEXT ? least : LEAST_TEXT;
 }
 
-/* How much a column has to give: the first text column says most, and keeps half as much again. */
+/* The weight of a column when columns are shrunk. The first text column carries the most
+ * information, so it keeps half as much again as the others. */
 static size_t weight(const struct table *table, size_t column, size_t first, bool to_the_least)
 {
     size_t least = to_the_least ? LEAST_TEXT : least_width(table, column);
@@ -76,7 +77,7 @@ static size_t weight(const struct table *table, size_t column, size_t first, boo
     return table->widths[column] * (column == first ? 2 : 3);
 }
 
-/* Takes columns away from the text columns until the table fits or nothing more can be had. */
+/* Narrows text columns until the table fits or none can be narrowed further. */
 static void shrink(struct table *table, size_t total, size_t page_width)
 {
     bool to_the_least = false;

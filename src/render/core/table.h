@@ -1,5 +1,5 @@
-/* Aligned columns. Where the page is too narrow, columns that may be are left out, and text is
- * cut; numbers never are. */
+/* Tables with aligned columns. On a narrow page, optional columns are left out and text is cut;
+ * numbers are never cut. */
 #ifndef MEMSNAP_RENDER_CORE_TABLE_H
 #define MEMSNAP_RENDER_CORE_TABLE_H
 
@@ -20,15 +20,15 @@ struct table_column {
     const char *title; /* no title line when the first is NULL */
     enum column_kind kind;
     enum cut cut;      /* COLUMN_TEXT: how */
-    unsigned least;    /* text and prose: columns it should have; 0: as few as may be */
-    unsigned optional; /* left out rather than leave those less: the highest first; 0: never */
+    unsigned least;    /* text and prose: the preferred minimum width; 0: none */
+    unsigned optional; /* order of removal when space is short: the highest first; 0: never */
 };
 
 struct table {
     const struct table_column *columns; /* not owned; at most TABLE_COLUMNS */
     size_t column_count;
     struct buffer text;   /* every cell, escaped, NUL-terminated */
-    struct buffer starts; /* a size_t a cell: where it begins in text */
+    struct buffer starts; /* a size_t for each cell: its offset in text */
     size_t widths[TABLE_COLUMNS];
     bool hidden[TABLE_COLUMNS];
 };
@@ -37,20 +37,20 @@ void table_init(struct table *table, const struct table_column *columns, size_t 
 void table_release(struct table *table);
 
 /* Cells are added row by row, from left to right. */
-void table_add(struct table *table, const char *text);                     /* our own words */
+void table_add(struct table *table, const char *text);                     /* constant text */
 void table_add_input(struct table *table, const char *bytes, size_t size); /* escaped here */
 void table_add_text(struct table *table, const char *text);                /* the same */
 
-/* Whether a column is left out on a page, for want of room or because all of it is empty. */
+/* True if a column is left out on this page, because it is empty or there is no room. */
 bool table_hides(struct table *table, const struct page *page, size_t indent, size_t column);
 
 /* Fixes the column widths for a page and prints the titles, if there are any. */
 void table_begin(struct table *table, const struct page *page, size_t indent);
 void table_row(const struct table *table, const struct page *page, size_t indent, size_t row);
-/* All of it: the titles and every row. */
+/* Prints the whole table: the titles and every row. */
 void table_print(struct table *table, const struct page *page, size_t indent);
 
-/* Out of memory while cells were added. */
+/* True if memory ran out while cells were added. */
 bool table_failed(const struct table *table);
 
 #endif

@@ -57,7 +57,7 @@ extern const struct row_type diff_site_type, diff_category_type, diff_phase_type
     diff_setting_type;
 
 void diff_site_row(const struct diff *diff, size_t line, struct diff_site_row *row);
-/* Number and items of the rows of diff_category_type or diff_phase_type. */
+/* The rows of sums, by phase or by category: their type, number and values. */
 const struct row_type *diff_sum_type(bool phases);
 size_t diff_sum_count(const struct diff *diff, bool phases);
 void diff_sum_row(const struct diff *diff, bool phases, size_t i, struct diff_sum_row *row);

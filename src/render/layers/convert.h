@@ -10,7 +10,7 @@
 
 #include "model/layer_trace.h"
 
-/* As FairScale's LayerwiseMemoryTracker.load() takes it. */
+/* In the format of FairScale's LayerwiseMemoryTracker.load(). */
 bool layers_write_json(FILE *out, const struct layer_trace *trace);
 /* memsnap's compact form: see decode_msgpack_layers(). */
 bool layers_write_msgpack(FILE *out, const struct layer_trace *trace);

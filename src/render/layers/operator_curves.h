@@ -1,5 +1,5 @@
-/* `memsnap analyze` of what MemoryTracker saved, as text or as JSON (schema memsnap.operators/1).
- * False means out of memory: what was written is not whole. */
+/* `memsnap analyze` of a file saved by MemoryTracker, as text or as JSON (schema
+ * memsnap.operators/1). False means out of memory: the output is incomplete. */
 #ifndef MEMSNAP_RENDER_LAYERS_OPERATOR_CURVES_H
 #define MEMSNAP_RENDER_LAYERS_OPERATOR_CURVES_H
 

@@ -5,8 +5,8 @@
 #include "analysis/layers/layers.h"
 #include "base/buffer.h"
 
-/* Adds the components on the way down to a node, unescaped, joined by dots: all of them, or those
- * below the nearest node above that has a line in the report. Nothing for the root. */
+/* Adds the components of the path to a node, unescaped and joined by dots: either all of them, or
+ * those below its nearest ancestor that has a line in the report. Adds nothing for the root. */
 void layers_path(const struct layers_report *report, uint32_t node, bool whole, struct buffer *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* The numbers of a page: columns in base64, little-endian, in JSON that may stand in HTML. */
+/* The numbers of a page: columns in little-endian base64, in JSON that is safe inside HTML. */
 #ifndef MEMSNAP_RENDER_PAGE_COLUMNS_H
 #define MEMSNAP_RENDER_PAGE_COLUMNS_H
 
@@ -10,7 +10,7 @@ struct html_numbers {
     const struct html_stacks *stacks;
 };
 
-/* A string without "<", ">" and "&". `bytes` is text as people are to see it. */
+/* A string without "<", ">" and "&". `bytes` is text that has been made visible for people. */
 void html_emit_shown(struct json_writer *json, const char *key, const char *bytes, size_t size);
 
 /* Adds a number, of `size` bytes, to an array. */

@@ -1,5 +1,5 @@
-/* A picture over time as one page of HTML, to look into: a canvas that zooms, with all it shows
- * inside the page, and a still picture for browsers without JavaScript.
+/* A picture over time as a self-contained interactive HTML page: a canvas that zooms, with all its
+ * data inside the page, and a static picture for browsers without JavaScript.
  *
  * The page asks for nothing from anywhere, and its policy forbids it to: only its own script and
  * style are run, by their hashes. What comes from the input is data in JSON, made visible by
@@ -24,7 +24,7 @@
 /* Nothing is owned. */
 struct html_page {
     const char *title; /* raw bytes */
-    bool by_time;      /* what the page shows first */
+    bool by_time;      /* the initial axis */
     const char *colour;
     const struct timeline *timeline;
     struct site_table *sites;

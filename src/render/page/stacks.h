@@ -13,7 +13,7 @@
 #define HTML_STACKED_MOST     500000            /* frames of all stacks */
 #define HTML_STACK_DEPTH_MOST 256               /* frames of one, from the innermost */
 #define HTML_TEXT_LENGTH_MOST ((size_t)400)     /* bytes of one text, before they are escaped */
-#define HTML_ESCAPE_MOST      ((size_t)8)       /* times as long it may be then */
+#define HTML_ESCAPE_MOST      ((size_t)8)       /* the most by which escaping lengthens a text */
 #define HTML_NO_FRAME         UINT32_MAX
 
 struct html_frame {

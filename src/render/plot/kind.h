@@ -35,7 +35,7 @@ struct plot_request {
 
 struct plot_job {
     const struct plot_request *request;
-    FILE *files[PLOT_FILES_MOST + 1]; /* as the kind lists them, settings in place of the script */
+    FILE *files[PLOT_FILES_MOST + 1]; /* as listed; the script's holds the settings */
     FILE *notes;                      /* for titles (svg_titles.h), or NULL */
 };
 
@@ -44,7 +44,7 @@ struct plot_kind {
     const char *summary;                            /* half a line, for the text of --help */
     const char *files[PLOT_FILES_MOST + 1];         /* the script "plot.gp" first; ends with NULL */
     const char *templates[PLOT_TEMPLATES_MOST + 1]; /* ends with NULL */
-    const char *in_text[PLOT_TEMPLATES_MOST + 1];   /* for PLOT_DUMB; none: not available */
+    const char *in_text[PLOT_TEMPLATES_MOST + 1];   /* for PLOT_DUMB; empty: not available */
     bool places_templates; /* its settings name the templates; otherwise they follow the settings */
     unsigned height;       /* default in pixels; 0: the usual height */
 
