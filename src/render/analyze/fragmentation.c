@@ -4,12 +4,12 @@
 
 #include "render/analyze/internal.h"
 
-/* Shares of reserved memory below which nobody needs to be told. */
+/* Shares of reserved memory below which fragmentation is not reported. */
 #define NOTABLE   20
 #define ROWS_TOLD 6
 #define PINS_TOLD 5
 
-/* The moment that the report describes, or the dump where that does not follow. */
+/* The moment that the report describes, or the dump if that moment is not available. */
 static const struct cut_up *shown(const struct fragmentation *fragmentation)
 {
     return fragmentation->has_moment ? &fragmentation->moment : &fragmentation->dump;
@@ -43,8 +43,8 @@ static void title(const struct page *page, const struct analysis *analysis,
     section(page, text);
 }
 
-/* Holes are fewest where memory is fullest: those of the end are worth a line in a report on the
- * peak. */
+/* There are fewest holes when memory is fullest, so a report on the peak also mentions the holes at
+ * the end. */
 static void end_title(const struct page *page, const struct fragmentation *fragmentation)
 {
     const struct pool_row *total = &fragmentation->dump.pools.total;
@@ -83,7 +83,7 @@ static void legend(const struct page *page, const struct pool_rows *rows)
     fputs(page_plain(page), page->out);
 }
 
-/* "expandable_segments:True", as it is to be set. */
+/* "expandable_segments:True", as the user has to set it. */
 static const char *spelled(enum allocator_setting setting)
 {
     switch (setting) {
@@ -98,7 +98,7 @@ static const char *spelled(enum allocator_setting setting)
     }
 }
 
-/* Nothing of what helps other processes only. */
+/* Skips settings that help only other processes. */
 static bool settings(const struct page *page, const struct cut_up *cut_up)
 {
     uint64_t least = cut_up->pools.total.reserved_bytes / NOTABLE;

@@ -35,7 +35,7 @@ static void title(const struct page *page, const char *format, ...)
     fputs(page_plain(page), page->out);
 }
 
-/* Prints `text`, which is escaped already, and empties it. False where memory ran out. */
+/* Prints `text`, which is already escaped, and empties it. False if out of memory. */
 static bool paragraph(const struct page *page, struct buffer *text)
 {
     if (!text->failed) {
@@ -188,7 +188,7 @@ static bool kept_gradients(const struct page *page, const struct device_report *
     return paragraph(page, text);
 }
 
-/* Too little to compare, which is not the same as nothing that grows. */
+/* Says that there are too few steps to compare, which differs from no growth. */
 static bool too_few(const struct page *page, const struct device_report *report,
                     struct buffer *text)
 {

@@ -108,7 +108,7 @@ static void put_object(struct json_writer *json, const struct row_type *type, co
     json_put_row(json, type->name, type, row, context);
 }
 
-/* Only where --at was given: without it the lists describe the active peak. */
+/* Written only with --at. Without it, the lists describe the active peak. */
 static void put_at(struct json_writer *json, const struct device_report *report)
 {
     const struct trace *trace = report->timeline->trace;

@@ -35,7 +35,7 @@ static void title(const struct page *page, const struct analysis *analysis,
     fputs(page_plain(page), page->out);
 }
 
-/* "####", as long as the row's share of all */
+/* "####": a bar as long as the row's share of the total */
 static struct value bar(const void *data, const struct field_context *context)
 {
     const struct category_row *row = data;
@@ -57,7 +57,7 @@ const struct row_type category_type = ROW_TYPE(
     FIELD_CALL(WORD, NULL, bar, .title = "", .column = 2, .optional = 2));
 #undef ROW
 
-/* "3,012 to 3,490", "start to end", nothing where there are no events */
+/* "3,012 to 3,490" or "start to end"; empty if there are no events */
 static struct value life(const void *data, const struct field_context *context)
 {
     const struct live_row *row = data;
@@ -161,7 +161,7 @@ static bool site_rows(const struct table *table, const struct page *page,
     return ok;
 }
 
-/* Set apart, so that nobody misses it below the call sites. */
+/* Separated from the rest, so that nobody misses it below the call sites. */
 static void without_stack_title(const struct page *page, const struct device_report *report)
 {
     int64_t bytes = 0;

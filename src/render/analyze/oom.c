@@ -60,8 +60,8 @@ static bool headline(const struct page *page, const struct device_report *report
     return ok;
 }
 
-/* " (681.40 MiB as rounded)", where that is another number: with what is unused it makes up what is
- * reserved. */
+/* " (681.40 MiB as rounded)" if that differs: the rounded size plus unused memory equals reserved
+ * memory. */
 static void add_rounded(const struct page *page, const struct oom_row *row, struct buffer *text)
 {
     const struct oom_layout *layout = &row->layout;
@@ -113,7 +113,7 @@ static bool live(const struct page *page, const struct oom_row *row)
     return ok;
 }
 
-/* Says so where the verdict hangs on what the capture does not hold. */
+/* Notes if the verdict depends on facts that the capture does not contain. */
 static void add_unknown_device(const struct page *page, const struct oom_row *row,
                                struct buffer *text)
 {

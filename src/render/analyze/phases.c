@@ -13,8 +13,9 @@ static void section_title(const struct page *page, const char *text)
     fputs(page_plain(page), page->out);
 }
 
-/* Rows of one phase, and with `by_step` of one step, become the one with the highest peak, in the
- * order of their first. Returns how many, or `most` + 1 where there are more. */
+/* Merges rows of one phase (with `by_step`, of one phase and step) into the one with the highest
+ * peak, in the order of their first rows. Returns the number of rows, or `most` + 1 if there are
+ * more. */
 static size_t merge_rows(const struct phase_rows *rows, bool by_step, struct phase_row *merged,
                          size_t most)
 {
@@ -113,7 +114,7 @@ static struct value reason(const void *data, const struct field_context *context
         FIELD_CALL(WORD, "reason", reason, .present = is_explained),                               \
         FIELD(ROW, BYTES, bytes, .title = "size"),                                                 \
         FIELD(ROW, COUNT, count, .title = "count", .optional = 1)
-/* Narrow pages have no room for reasons. */
+/* Narrow pages have no room for the reasons. */
 static const struct row_type narrow_type = ROW_TYPE("baseline", ROW, AMOUNTS),
                              baseline_type = ROW_TYPE(
                                  "baseline", ROW, AMOUNTS,

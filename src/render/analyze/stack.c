@@ -58,7 +58,7 @@ static bool operator_line(const struct stack_view *view, const struct site *site
     return ok;
 }
 
-/* In a stack without Python the operators and autograd nodes, each once, tell most. */
+/* In a stack without Python, operators and autograd nodes say the most. Each is shown once. */
 static bool native_frame(struct stack_view *view, struct frame frame)
 {
     char name[NATIVE_NAME_SIZE] = "";
@@ -76,7 +76,7 @@ static bool native_frame(struct stack_view *view, struct frame frame)
                  : put_name(view, false, whole.bytes, whole.size);
 }
 
-/* The end of a path, from a folder on if it can be. */
+/* The end of a path, cut at a folder if possible. */
 static void fit_path(struct buffer *out, const struct buffer *path, size_t columns)
 {
     struct buffer fitted = BUFFER_INIT;
@@ -117,7 +117,8 @@ static bool python_frame(struct stack_view *view, struct frame frame, bool is_si
     return ok;
 }
 
-/* C++ that neither Python nor an operator called may be the user's own: all of it is shown. */
+/* C++ frames that neither Python nor an operator called may be the user's own, so all of them are
+ * shown. */
 static bool is_only_native(const struct stack_view *view, const struct site *site)
 {
     return !view->has_python && site->op == STRING_EMPTY;

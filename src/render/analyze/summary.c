@@ -120,7 +120,7 @@ static void add_history(struct table *table, const struct page *page,
                has_end ? "" : " of the range");
 }
 
-/* "; most 478.00 MiB", or nothing where the end has the most. */
+/* "; most 478.00 MiB", or nothing if the maximum is at the end. */
 static const char *reserved_most(char out[UNITS_TEXT_SIZE], const struct page *page,
                                  const struct reserved_curve *reserved)
 {

@@ -11,7 +11,7 @@
 
 #define PATH_LEAST 16 /* columns for a file in the comparison */
 
-/* A word and the paragraph behind it. */
+/* A word and the paragraph after it. */
 static bool lead_paragraph(const struct page *page, const char *lead, struct buffer *text)
 {
     bool ok = !text->failed;

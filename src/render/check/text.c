@@ -87,7 +87,7 @@ static bool paragraph(const struct page *page, size_t indent, struct buffer *wor
     return true;
 }
 
-/* An earlier row of the same device has the same advice. */
+/* True if an earlier row of the same device has the same advice. */
 static bool is_repeated(const struct check_result *result, size_t index)
 {
     const struct check_row *row = &result->rows[index];
@@ -121,7 +121,7 @@ static bool failure(const struct page *page, const struct check_result *result, 
     return ok;
 }
 
-/* Prints the commands that show more of the failures, each once. */
+/* Prints the commands that show more about the failures, each once. */
 static bool commands(const struct page *page, const struct check_report *report,
                      const struct checked_file *file)
 {

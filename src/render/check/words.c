@@ -13,10 +13,10 @@ struct words {
     const char *kind;
     /* A value in bytes: a failure reads "VALUE 425.15 MiB, 25.15 MiB above the limit". */
     const char *value;
-    const char *value_of_file; /* of a file that knows no devices; NULL: the same */
-    /* A count: a failure is ONCE, or MANY with the count in the place of %s. */
+    const char *value_of_file; /* for a file without devices; NULL: the same */
+    /* A count: a failure is ONCE, or MANY with the count in place of %s. */
     const char *once, *many;
-    const char *blame;     /* in front of the code to blame on a device */
+    const char *blame;     /* precedes the line of code held responsible */
     const char *blame_per; /* after its bytes */
     const char *whole;     /* key in JSON of the bytes that a share is of; NULL: no share */
     enum check_look_closer closer;
@@ -64,7 +64,7 @@ static const struct words all_words[] = {
      .closer = CLOSER_SUGGEST},
 };
 
-/* For a kind without words of its own. */
+/* Fallback for a kind without words of its own. */
 static const struct words plain_words = {.value = "the value is", .blame = MOST_OF};
 
 static const struct words *words_of(const struct check_kind *kind)
@@ -124,7 +124,7 @@ void check_words_value(struct buffer *out, const struct check_kind *kind, int64_
         buffer_printf(out, "%" PRId64, value);
 }
 
-/* Adds a text of struct words, with `inserted`, escaped, in the place of %s. */
+/* Adds a text of struct words, with `inserted`, escaped, in place of %s. */
 static void add_text(struct buffer *out, const char *text, const char *inserted)
 {
     const char *place = strstr(text, "%s");
@@ -159,7 +159,7 @@ void check_words_failure(struct buffer *out, const struct check_row *row, enum u
     add_text(out, of_file ? words->value_of_file : words->value, subject);
     buffer_printf(out, " %s", units_bytes(text, row->value, unit));
     add_share_of_whole(out, row);
-    /* The difference always has a unit that shows it: it may be a few bytes of many GiB. */
+    /* The difference is printed in a unit of its own, since it may be a few bytes of many GiB. */
     units_bytes(text, row->value - row->limit, UNIT_AUTO);
     buffer_printf(out, ", %s above the limit of %s", text, units_bytes(limit, row->limit, unit));
     if (row->rule->limit.is_share) {
@@ -181,7 +181,7 @@ enum check_look_closer check_words_closer(const struct check_row *row)
     return closer == CLOSER_STACKS && row->device == CHECK_NO_DEVICE ? CLOSER_ANALYZE : closer;
 }
 
-/* In front of the code to blame in a file that knows no devices. */
+/* Precedes the line of code held responsible, for a file without devices. */
 static const char *blame_of_file(const struct check_row *row)
 {
     return row->blame.bytes > 0 ? "The largest producer of activations is" : "It is reached after";
@@ -238,7 +238,7 @@ static bool is_plain(const char *text)
                              "_./:@%+,-=")] == '\0';
 }
 
-/* Quotes a word for a shell, if it needs to be. */
+/* Quotes a word for a shell if necessary. */
 static void add_word(struct buffer *out, const char *text)
 {
     if (is_plain(text)) {
@@ -265,7 +265,7 @@ static void add_option(struct buffer *out, const char *name, const char *value)
     buffer_putc(out, ' ');
 }
 
-/* `at`: look at the moment that was checked, rather than at the peak. */
+/* `at`: examine the moment that was checked instead of the peak. */
 static void add_look(struct buffer *out, const struct check_look *look, bool at)
 {
     add_option(out, "--at ", at ? look->at : NULL);

@@ -17,7 +17,7 @@ static const struct range hidden[] = {
     {0xFFFE, 0xFFFF}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
 };
 
-/* Combining marks of the scripts most likely met; sorted. */
+/* Combining marks of the most common scripts; sorted. */
 static const struct range combining[] = {
     {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F}, {0x1AB0, 0x1AFF},
     {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F},
@@ -158,7 +158,7 @@ static size_t plain_json(const char *bytes, size_t size)
     return plain;
 }
 
-/* As Python's strings have it, which know no surrogate pairs. */
+/* For Python strings, which have no surrogate pairs. */
 static void escape_python_code(struct buffer *out, uint32_t code)
 {
     buffer_printf(out, code >= 0x10000 ? "\\U%08x" : "\\u%04x", code);

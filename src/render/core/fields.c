@@ -17,7 +17,7 @@ struct value value_scratch(const struct field_context *context)
     return (struct value){VALUE_TEXT, .text = {scratch->size ? scratch->bytes : "", scratch->size}};
 }
 
-/* "mul" for aten::mul: the most common name space is the one that can be left out. */
+/* "mul" for aten::mul: the prefix of the most common namespace is left out. */
 static struct text short_operator(const struct symbols *symbols, string_id op)
 {
     static const char aten[] = "aten::";
@@ -28,7 +28,7 @@ static struct text short_operator(const struct symbols *symbols, string_id op)
     return text;
 }
 
-/* NllLossBackward0 says nll_loss and nll_loss_backward, too. */
+/* NllLossBackward0 already implies nll_loss and nll_loss_backward. */
 static bool node_says_operator(struct text node, struct text op)
 {
     size_t at = 0;

@@ -73,7 +73,7 @@ static size_t bare_size(const char *bytes, size_t size)
     return remark ? (size_t)(remark - bytes) : size;
 }
 
-/* The place of a label, "model.py:39", which its last space ends; else 0. */
+/* Length of the place in a label, "model.py:39", up to its last space; else 0. */
 static size_t place_size(const char *bytes, size_t size)
 {
     const char *space = memrchr(bytes, ' ', size);
@@ -107,7 +107,7 @@ static size_t fit_site(struct buffer *out, struct piece label, size_t columns)
     return used + fit_end(out, function, columns - used);
 }
 
-/* " [mm]" at the end of a label; else 0. */
+/* Length of " [mm]" at the end of a label; else 0. */
 static size_t operator_size(const char *bytes, size_t size)
 {
     size_t at = size;
@@ -118,7 +118,7 @@ static size_t operator_size(const char *bytes, size_t size)
     return at > 1 && bytes[at - 2] == ' ' ? size - at + 2 : 0;
 }
 
-/* Each has half of the columns, but for what the operator does not need. */
+/* Each part gets half of the columns; the operator gives its unused columns to the other. */
 static size_t fit_operator(struct buffer *out, struct piece label, size_t columns)
 {
     size_t size = operator_size(label.bytes, label.size), half = columns / 2;

@@ -1,6 +1,6 @@
 #include "render/core/rows.h"
 
-/* The cell of a string is made once: the same few stand in many rows. */
+/* Each string's cell is made only once, because a few strings fill most rows. */
 bool record_string(struct record_writer *records, const struct field_context *context, string_id id,
                    struct error *err)
 {
@@ -67,7 +67,7 @@ static bool put_field(struct record_writer *records, const struct field *field, 
     return put_value(records, field, &value, context, err);
 }
 
-/* Most cells are just a number or a string: they take a shorter way. */
+/* Fast path: most cells are a plain number or string. */
 static inline bool put_member(struct record_writer *records, const struct field *field,
                               const void *row, const struct field_context *context,
                               struct error *err)

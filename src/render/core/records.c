@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) void begin_cell(struct record_write
     }
 }
 
-/* Two digits at a time: most of an exported table is numbers. */
+/* Converts two digits at a time, because most of an exported table is numbers. */
 static void put_digits(struct record_writer *records, uint64_t value, bool negative)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -215,7 +215,7 @@ void record_word(struct record_writer *records, const char *word)
     puts_plain(records, quote);
 }
 
-/* Quotes as RFC 4180 where the text needs it. */
+/* Quotes the text as RFC 4180 requires. */
 static void make_csv(struct buffer *cell, const char *bytes, size_t size)
 {
     const char *guard = strchr("=+-@'", bytes[0]) ? "'" : "";

@@ -7,7 +7,8 @@
 
 #define CONF "PYTORCH_CUDA_ALLOC_CONF"
 
-/* The ring's fullness is told as a warning; the variable itself is told whole, before the rest. */
+/* A full ring buffer is reported as a warning elsewhere. The environment variable is printed whole,
+ * before the other settings. */
 static bool is_told_elsewhere(struct text key)
 {
     return text_equals(key, CONF) || text_equals(key, "trace_alloc_overflowed");

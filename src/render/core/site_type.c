@@ -12,7 +12,7 @@ static struct value device(const void *row, const struct field_context *context)
     return value_count(((const struct site_context *)context->user)->device);
 }
 
-/* The frame of user code, in columns of its own. */
+/* The frame of user code, in separate columns. */
 static bool code_frame(const void *data, const struct field_context *context, struct frame *frame)
 {
     const struct site_context *user = context->user;

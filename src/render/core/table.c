@@ -100,15 +100,15 @@ static void shrink(struct table *table, size_t total, size_t page_width)
     }
 }
 
-/* A cell longer than any page would only make shrink() slow. */
+/* Caps the width, since a cell longer than any page would only make shrink() slow. */
 static size_t bounded_columns(const struct page *page, const char *text)
 {
     size_t columns = text_columns(text, strlen(text));
     return columns < page->width ? columns : page->width;
 }
 
-/* The columns a cell takes up: its own, and empty text cells beside it, which a text runs on
- * over. Returns the last one; `*width` is what they have together. */
+/* The columns that a cell takes up: its own, and adjacent empty text cells, into which text
+ * overflows. Returns the last one; `*width` is their total width. */
 static size_t span_of(const struct table *table, size_t row, size_t column, size_t *width)
 {
     const struct table_column *columns = table->columns;
@@ -127,7 +127,7 @@ static size_t span_of(const struct table *table, size_t row, size_t column, size
     return last;
 }
 
-/* As wide as their cells, or as what runs on over them. */
+/* Makes columns as wide as their cells, including overflowing text. */
 static void measure(struct table *table, const struct page *page)
 {
     size_t columns = table->column_count, rows = cell_count(table) / columns, width;
@@ -144,7 +144,7 @@ static void measure(struct table *table, const struct page *page)
     }
 }
 
-/* Columns of the page that the table takes, or must take at least. */
+/* Width of the table: its current width, or its minimum. */
 static size_t total_width(const struct table *table, size_t indent, bool at_least)
 {
     size_t total = indent, visible = 0;
@@ -163,7 +163,7 @@ static size_t total_width(const struct table *table, size_t indent, bool at_leas
     return total + GAP * (visible - 1);
 }
 
-/* Hides the column that is needed least; false when all left are needed. */
+/* Hides the least important column. Returns false if no optional column is left. */
 static bool hide_one(struct table *table)
 {
     size_t chosen = 0;
@@ -176,7 +176,7 @@ static bool hide_one(struct table *table)
     return true;
 }
 
-/* Nothing follows the last cell of a line, not even spaces. */
+/* Nothing may follow the last cell of a line, not even spaces. */
 static void print_cell(const struct table_column *column, const struct page *page, size_t width,
                        const char *text, bool last)
 {
@@ -211,7 +211,7 @@ static void print_titles(const struct table *table, const struct page *page, siz
     fprintf(page->out, "%s\n", page_plain(page));
 }
 
-/* A column of texts that are all empty says nothing. */
+/* Hides columns in which every cell is empty. */
 static void hide_empty(struct table *table)
 {
     size_t columns = table->column_count, rows = cell_count(table) / columns;
@@ -245,7 +245,7 @@ void table_begin(struct table *table, const struct page *page, size_t indent)
         print_titles(table, page, indent);
 }
 
-/* Trailing empty cells leave no spaces behind. */
+/* Trailing empty cells must not leave trailing spaces. */
 static size_t filled_cells(const struct table *table, size_t row)
 {
     size_t count = table->column_count;

@@ -11,7 +11,7 @@
 
 enum column_kind {
     COLUMN_NUMBER, /* right-aligned, never cut */
-    COLUMN_LABEL,  /* left-aligned, never cut: our own short words */
+    COLUMN_LABEL,  /* left-aligned, never cut: constant short words */
     COLUMN_TEXT,   /* left-aligned, cut where the page is too narrow */
     COLUMN_PROSE,  /* the last column: broken into lines */
 };

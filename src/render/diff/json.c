@@ -74,7 +74,7 @@ void diff_json_words(struct json_writer *json, const char *key, const struct dif
     json_put_close(json, ']');
 }
 
-/* The members that tell of one device. */
+/* The members that describe one device. */
 static void put_device(struct json_writer *json, const struct diff_view *view, const char *remark)
 {
     const struct diff *diff = view->diff;

@@ -57,7 +57,8 @@ static bool category_changed(const void *data, const struct field_context *conte
     return is_one_site(data, context) && line->was_category != line->category;
 }
 
-/* The end of a label that begins like another up to its line: "39 forward". */
+/* The end of a label that has the same beginning as another, up to the line number: "39 forward".
+ */
 static const char *only_line_differs(const char *was, const char *now)
 {
     const char *a = strrchr(was, ':'), *b = strrchr(now, ':');

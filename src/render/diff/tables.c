@@ -29,8 +29,8 @@ static int by_looks(const void *a, const void *b)
     return order ? order : (x->category > y->category) - (x->category < y->category);
 }
 
-/* Marks the lines that only their operators tell from others: malloc'ed, NULL where memory is out.
- */
+/* Marks the lines that differ from another one only in their operator. Malloc'ed; NULL if out of
+ * memory. */
 static bool *find_alike(const struct diff *diff)
 {
     size_t count = diff->line_count;

@@ -6,7 +6,7 @@
 
 #define SCHEMA "memsnap.dump/1"
 
-/* Room for every level was made before the first byte was written. */
+/* Room for every level was allocated before the first byte was written. */
 static void push(struct dumper *dumper, value v, enum shape shape, bool wrapped)
 {
     dumper->levels[dumper->depth++] =
@@ -131,7 +131,7 @@ static void put_part(struct dumper *dumper, enum object_part part, value v)
     }
 }
 
-/* Writes the next item of a level; false when there is none. */
+/* Writes the next item of a level. False if there is none. */
 static bool put_next(struct dumper *dumper, struct level *level)
 {
     struct json_writer *json = &dumper->json;
@@ -205,7 +205,7 @@ static void put_line(struct dumper *dumper, const struct dump *dump)
 static bool make_room(struct dumper *dumper, struct error *err)
 {
     size_t strings = symbols_string_count(dumper->values->symbols);
-    /* one more for an empty tuple, which counts for nothing there */
+    /* plus 1 for an empty tuple, which the depth does not count */
     if (!vec_reserve(dumper->levels, dumper->level_capacity, dumper->refs.depth + 1, dumper->budget,
                      err) ||
         !vec_reserve(dumper->last_dict, dumper->last_dict_capacity, strings + 1, dumper->budget,

@@ -6,7 +6,7 @@
 #define GROUP      9          /* decimal digits taken off at a time */
 #define GROUP_BASE 1000000000 /* 10^GROUP */
 
-/* Words that hold every number of DIGITS_MAX digits: 10 digits take less than 34 bits. */
+/* Number of words that hold any number of DIGITS_MAX digits: 10 digits take less than 34 bits. */
 #define WORDS ((DIGITS_MAX / 10 * 34) / 32 + 1)
 
 void emit_base64(struct json_writer *json, const char *key, const uint8_t *bytes, size_t size)
@@ -28,7 +28,7 @@ void emit_base64(struct json_writer *json, const char *key, const uint8_t *bytes
     json_string_end(json);
 }
 
-/* The absolute value of an integer, byte by byte: its bytes, or their two's complement. */
+/* The bytes of the absolute value of an integer: its own bytes, or their two's complement. */
 struct magnitude {
     const uint8_t *bytes;
     size_t size;
@@ -69,7 +69,7 @@ static uint32_t take_group(uint32_t *words, size_t *count)
     return (uint32_t)rest;
 }
 
-/* False, with nothing written, where there are more than DIGITS_MAX digits. */
+/* Returns false, with nothing written, if there are more than DIGITS_MAX digits. */
 static bool put_decimal(FILE *out, const struct magnitude *magnitude)
 {
     uint32_t words[WORDS] = {0}, groups[DIGITS_MAX / GROUP + 2];

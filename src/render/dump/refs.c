@@ -50,7 +50,7 @@ static bool is_opaque(const struct node *node)
            node->kind == NODE_PERSISTENT || node->kind == NODE_EXTENSION;
 }
 
-/* Looks at one value; those inside of it come later. */
+/* Visits one value. The values inside it are visited later. */
 static bool visit(struct dump_refs *refs, const struct values *values, struct visits *visits,
                   value v, struct error *err)
 {
@@ -116,7 +116,8 @@ static bool visit_from(struct dump_refs *refs, const struct values *values, stru
     return ok;
 }
 
-/* From the last made to the first, since a value is made after those inside of it, as a rule. */
+/* Visits them from the last made to the first, since a value is usually made after the values
+ * inside it. */
 static bool visit_discarded(struct dump_refs *refs, const struct values *values,
                             struct visits *visits, bool objects, struct error *err)
 {

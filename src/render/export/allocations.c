@@ -2,7 +2,7 @@
 #include "model/allocator_rules.h"
 #include "render/export/internal.h"
 
-/* An allocation of either kind, as a row has it. Events and times of frees and births are those in
+/* An allocation, from before or during the trace, as a row needs it. Events and times are those in
  * the file. */
 struct allocation {
     struct live live;

@@ -21,13 +21,13 @@ static bool make_site(struct export_sheet *sheet, stack_id stack, struct error *
     return ok;
 }
 
-/* The sheet that a writer is the first member of. */
+/* The sheet whose first member is this writer. */
 static struct export_sheet *sheet_of(struct record_writer *records)
 {
     return (struct export_sheet *)records;
 }
 
-/* The cell of a stack in `cells`, which are made together with the other ones. */
+/* The cell of a stack in `cells`. The label and the operator of a stack are made together. */
 static bool put_cell(struct record_writer *records, const struct record_cells *cells,
                      stack_id stack, struct error *err)
 {

@@ -1,6 +1,6 @@
 #include "render/export/internal.h"
 
-/* An event as the file has it, with its number on its device. */
+/* An event as stored in the file, with its number on its device. */
 struct event_line {
     uint32_t device;
     uint64_t event;

@@ -59,7 +59,7 @@ static bool put_segment(void *self, const struct layout_segment *segment, struct
     return export_row(layout->sheet, &line, err);
 }
 
-/* The allocation that a block is; NULL: a hole, or none that is known. */
+/* The allocation in a block; NULL for a hole or an unknown allocation. */
 static const struct live *owner_of(const struct layout *layout, const struct layout_span *span)
 {
     if (span->state == SPAN_HOLE)
@@ -109,7 +109,7 @@ static struct value confidence(const void *data, const struct field_context *con
     return value_word(confidence_name(reason_confidence(why)));
 }
 
-/* The item of its birth, or -1. */
+/* The trace item of the allocation's birth, or -1. */
 static int64_t birth_of(const void *data, const struct field_context *context)
 {
     const struct layout *layout = context->user;

@@ -14,7 +14,7 @@ static void write_out(struct pickler *pickle, const char *bytes, size_t size)
         pickle->write_errno = errno ? errno : EIO;
 }
 
-/* `count` bytes of a number, least first. */
+/* `count` bytes of a number, little-endian. */
 static void put_little(char *to, uint64_t value, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -155,7 +155,7 @@ void pickler_utf8(struct pickler *pickle, const char *bytes, size_t size)
     pickle->used += header_size + size;
 }
 
-/* As many bytes, least first, as two's complement takes. */
+/* A number in the shortest little-endian two's complement form. */
 static void put_long(struct pickler *pickle, uint64_t value, bool negative)
 {
     char bytes[11] = {(char)OP_LONG1};

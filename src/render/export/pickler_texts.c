@@ -42,7 +42,7 @@ static const char *const words[WORD_COUNT] = {
     [WORD_USER_METADATA] = "user_metadata",
 };
 
-/* Puts what was just written into the memo; its place, plus 1, or 0 where the memo is full. */
+/* Memoizes the value just written. Returns its index plus 1, or 0 if the memo is full. */
 static uint32_t memoize(struct pickler *pickle)
 {
     if (pickle->memoized == UINT32_MAX)

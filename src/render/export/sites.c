@@ -16,7 +16,7 @@ static bool put_group(struct export_sheet *sheet, const struct live_set *set,
     return ok;
 }
 
-/* The bytes that no allocation of a contradictory trace explains, so that all rows sum to the
+/* Adds the bytes that no allocation of an inconsistent trace explains, so that the rows sum to the
  * curve. */
 static bool put_unexplained(struct export_sheet *sheet, const struct live_set *set,
                             struct error *err)

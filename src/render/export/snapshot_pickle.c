@@ -51,7 +51,7 @@ static bool put_block(struct pickler *pickle, const struct block_row *block, str
     put_count(pickle, WORD_REQUESTED_SIZE, block->requested_size);
     pickler_word(pickle, WORD_STATE);
     pickler_word(pickle, states[block->state]);
-    /* torch's viewers look for them in every block */
+    /* torch's viewers expect them in every block */
     pickler_word(pickle, WORD_FRAMES);
     bool ok = pickler_stack(pickle, block->stack, err);
     pickler_dict_end(pickle);

@@ -19,7 +19,7 @@ static bool put_whole(struct pickler *pickle, const char *text)
     return true;
 }
 
-/* The shortest digits that read back the same are how Python prints it. */
+/* Python prints the shortest digits that read back as the same number. */
 static bool put_real(struct pickler *pickle, const char *text)
 {
     char again[NUMBER_SIZE];

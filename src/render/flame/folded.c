@@ -6,7 +6,7 @@
 #include "render/core/escape.h"
 #include "render/flame/flame.h"
 
-/* The frames of one graph as they are written, each made when it is first met. */
+/* The frames of one graph in their output form, each made at its first use. */
 struct texts {
     const struct flame *flame;
     const char **of_frame;
@@ -34,7 +34,7 @@ static void texts_release(struct texts *texts)
     buffer_release(&texts->line);
 }
 
-/* NULL: no memory for it. */
+/* NULL if out of memory. */
 static const char *text_of(struct texts *texts, uint32_t frame, struct error *err)
 {
     if (texts->of_frame[frame])
@@ -54,7 +54,7 @@ static const char *text_of(struct texts *texts, uint32_t frame, struct error *er
     return kept;
 }
 
-/* The line of a node begins with its parent's, which is kept. */
+/* The line of a node begins with its parent's line, which is kept. */
 static bool put_graph(FILE *out, struct texts *texts, const char *root, struct error *err)
 {
     const struct flame *flame = texts->flame;

@@ -3,7 +3,7 @@
 
 #define WHOLE_LIMIT 9007199254740992.0 /* 2^53 */
 
-/* A whole number of microseconds as one, as it most likely was. */
+/* Writes a whole number of microseconds as an integer, because it most likely was one. */
 static void put_time(struct json_writer *json, const char *key, double microseconds)
 {
     if (microseconds <= WHOLE_LIMIT && microseconds == (double)(int64_t)microseconds)

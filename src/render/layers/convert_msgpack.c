@@ -3,8 +3,8 @@
 
 #include "render/layers/convert.h"
 
-/* The columns in the order they are written; those from LAYER_FORWARD_US on only where some row
- * has them. */
+/* The columns in output order. Those from LAYER_FORWARD_US on are written only if some row has
+ * them. */
 static const char *const names[LAYER_FIELDS] = {
     [LAYER_MODULE_NAME] = "module_name",
     [LAYER_MODULE_PARAMS] = "module_params",

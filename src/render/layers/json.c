@@ -18,7 +18,7 @@ static void put_input(struct json_writer *json, const struct layers_analysis *an
     json_put_input(json, "input", "layer-trace", &input);
 }
 
-/* A row of the trace, by its number. context->user is the struct layers_report. */
+/* A row of the trace, identified by its number. context->user is the struct layers_report. */
 struct trace_row {
     int64_t bytes; /* of a peak */
     struct layer_row row;

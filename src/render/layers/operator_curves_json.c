@@ -4,13 +4,13 @@
 
 #define SCHEMA "memsnap.operators/1"
 
-/* An operator, after which something was the case; context->user is the struct operator_curves. */
+/* An operator at which an event occurred. context->user is the struct operator_curves. */
 static struct value name_of(uint32_t point, const struct field_context *context)
 {
     return value_count(((const struct operator_curves *)context->user)->points[point].name);
 }
 
-/* A highest value. */
+/* A maximum. */
 struct curves_peak {
     int64_t peak_bytes;
     uint32_t point;

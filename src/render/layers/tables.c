@@ -34,7 +34,8 @@ static void add_bytes(struct table *table, const struct page *page, int64_t byte
     table_add(table, page_bytes(page, text, bytes));
 }
 
-/* Indented by how many nodes above have a line, and named by what leads from the last of them. */
+/* Indents a name by the number of its ancestors that have a line. The name is the path from the
+ * last of them. */
 static void add_label(struct table *table, const struct layers_report *report, uint32_t id)
 {
     struct buffer text = BUFFER_INIT;
@@ -45,7 +46,7 @@ static void add_label(struct table *table, const struct layers_report *report, u
     buffer_release(&text);
 }
 
-/* The node behind `id`, its children first if they have lines; LAYERS_NONE at the end. */
+/* The node after `id`; children that have lines come first. LAYERS_NONE at the end. */
 static uint32_t next_node(const struct layers_report *report, uint32_t id)
 {
     const struct layers_node *nodes = report->nodes;

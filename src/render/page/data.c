@@ -24,7 +24,7 @@ static void emit_int64s(struct json_writer *json, const char *key, const int64_t
     html_emit_numbers(json, key, numbers);
 }
 
-/* False where there are no times. */
+/* False if the trace has no times. */
 static bool find_origin(const struct trace *trace, double *origin)
 {
     size_t i = 0;
@@ -38,8 +38,9 @@ static bool find_origin(const struct trace *trace, double *origin)
     return true;
 }
 
-/* The time of each column's beginning, and of the last one's end, in microseconds since the first
- * event of the file. A clock that goes back is held; nothing is written where it never moves. */
+/* The time at which each column begins, and the last one ends, in microseconds since the first
+ * event of the file. Time never goes back: a clock that does is held. Writes nothing if the clock
+ * never moves. */
 static void emit_times(struct json_writer *json, const struct html_page *page,
                        struct buffer *numbers)
 {
@@ -109,7 +110,7 @@ static void emit_phases(struct json_writer *json, const struct html_page *page,
     buffer_release(&kinds);
 }
 
-/* By the numbers that bands have for them; those not in use are empty. */
+/* Category names indexed by the numbers that bands use; unused ones are empty. */
 static void emit_categories(struct json_writer *json, const struct html_numbers *numbers)
 {
     uint8_t order[CATEGORY_LIMIT];

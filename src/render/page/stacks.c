@@ -29,7 +29,7 @@ static bool find_text(const struct html_stacks *stacks, const char *bytes, size_
     return false;
 }
 
-/* Text that is shown as it is. */
+/* Text that needs no escaping. */
 static bool add_shown(struct html_stacks *stacks, const char *bytes, size_t size, uint32_t *text,
                       struct error *err)
 {
@@ -53,7 +53,7 @@ static bool is_full(const struct html_stacks *stacks)
     return stacks->text.size + HTML_TEXT_LENGTH_MOST * HTML_ESCAPE_MOST > HTML_TEXT_MOST;
 }
 
-/* Raw bytes. Of a file's name the end is shown, for that says most. */
+/* Raw bytes. A long file name keeps its end, which says the most. */
 static bool add_text(struct html_stacks *stacks, struct text text, bool is_file, uint32_t *id,
                      struct error *err)
 {
@@ -117,7 +117,7 @@ static bool add_frames(struct html_stacks *stacks, const struct symbols *symbols
     return true;
 }
 
-/* The call site, where its frame is, and the frames. */
+/* The call site, the index of its frame, and the frames. */
 static bool fill(struct html_stacks *stacks, struct html_stack *made, const struct html_page *page,
                  stack_id id, struct error *err)
 {
@@ -151,7 +151,7 @@ static bool add_stack(struct html_stacks *stacks, const struct html_page *page, 
     return true;
 }
 
-/* Stack 0 is that of what was there before recording began. */
+/* Stack 0 stands for memory allocated before recording began. */
 static bool add_unrecorded(struct html_stacks *stacks, struct error *err)
 {
     static const struct text label = {"allocated before recording began", 32};
@@ -163,7 +163,7 @@ static bool add_unrecorded(struct html_stacks *stacks, struct error *err)
     return true;
 }
 
-/* A band, and how much of the picture it takes. */
+/* A band, and its area in the picture. */
 struct place {
     double area;
     size_t band;

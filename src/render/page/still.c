@@ -5,8 +5,8 @@
 #include "render/page/internal.h"
 #include "render/plot/plot.h"
 
-/* The still picture: an area a category, and the reserved curve, as SVG without a style of its
- * own. */
+/* The static picture: one area for each category, and the reserved curve, as SVG without styles of
+ * its own. */
 
 #define WIDTH      1200 /* of the drawing */
 #define LEFT       80
@@ -73,7 +73,7 @@ static void put_steps(const struct drawing *d, const double *bytes, bool back)
     }
 }
 
-/* An area above those drawn before. */
+/* An area on top of those drawn before. */
 static bool put_area(const struct drawing *d, size_t category, double *above)
 {
     const double *curve = category_curve(d->page->curves, category);
