@@ -1,4 +1,4 @@
-/* What each allocation is for: torch.profiler's seven categories, communication buffers, library
+/* The purpose of each allocation: torch.profiler's seven categories, communication buffers, library
  * workspaces, and unknown.
  *
  * A snapshot has no data-flow graph. The category is inferred in three steps, and is `unknown` if

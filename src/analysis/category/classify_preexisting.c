@@ -58,7 +58,7 @@ static enum reason stack_reason(const struct classifier *classifier,
     return REASON_NONE;
 }
 
-/* Decides what needs no counting; REASON_NONE leaves it to the tallies. */
+/* Decides the cases that need no counting. REASON_NONE leaves the decision to the tallies. */
 static bool assign_one(const struct classifier *classifier, const struct preexisting *preexisting,
                        enum reason *reason, struct error *err)
 {
@@ -113,7 +113,7 @@ static bool count_one(struct classifier *classifier, const struct preexisting *p
     return true;
 }
 
-/* True after the first backward pass: what is freed then is freed for the next step. */
+/* True after the first backward pass: memory freed then is freed for the next step. */
 static bool is_after_backward(const struct classifier *classifier, uint32_t item)
 {
     return classifier->first_backward_run != NO_RUN &&

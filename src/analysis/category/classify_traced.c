@@ -6,7 +6,7 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/refine.h"
 
-/* What the rules know of one allocation of the trace. */
+/* The facts about one allocation of the trace that the rules use. */
 struct evidence {
     size_t index; /* in timeline->lifetimes */
     stack_id birth_stack, end_stack;
@@ -215,7 +215,7 @@ static bool may_be_parameter(const struct classifier *classifier, const struct e
     return evidence->end_run == NO_RUN && evidence->birth_run < classifier->first_step_run;
 }
 
-/* Counts what the size and the end of an allocation tell about others. */
+/* Counts what the size and the end of an allocation imply for others. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
 {

@@ -1,5 +1,5 @@
-/* What is known of all allocations of one size. Parameters, gradients and optimizer states have
- * equal sizes and counts, which tells them apart without stacks. */
+/* The facts about all allocations of one size. Parameters, gradients and optimizer states have
+ * equal sizes and counts, which distinguishes them without stacks. */
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_SIZE_TALLY_H
 #define MEMSNAP_ANALYSIS_CATEGORY_SIZE_TALLY_H
 
@@ -42,8 +42,8 @@ const struct size_tally *size_tallies_find(const struct size_tallies *tallies, u
 /* Counts one in `run`. */
 void run_count_add(struct run_count *count, uint32_t run);
 
-/* How many gradients of the size one backward pass makes. `stay`: gradients are never freed, but
- * added to. */
+/* Number of gradients of this size that one backward pass makes. `stay`: gradients are never freed,
+ * but added to. */
 uint32_t size_tally_gradients(const struct size_tally *tally, bool stay);
 
 /* The number of persistent blocks per gradient, which most bytes agree on: 1 for parameters alone,

@@ -1,4 +1,4 @@
-/* Where to cut the call tree of a pass: which of its nodes are parts of the chain. */
+/* Cuts the call tree of a pass: decides which of its nodes are parts of the chain. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_CUT_H
 #define MEMSNAP_ANALYSIS_CHAIN_CUT_H
 

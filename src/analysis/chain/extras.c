@@ -8,7 +8,7 @@
  * hold on to some for longer. */
 #define BACKWARD_DONE 95
 
-/* How the bytes of the pass change with each item, and the frees of its activations. */
+/* The changes of the pass's bytes by item, and the frees of its activations. */
 struct replayed {
     int64_t *change; /* by item, from pass->first on */
     struct freed {
@@ -21,7 +21,8 @@ struct replayed {
     size_t bytes;
 };
 
-/* True for what comes and goes with the pass: not for what a step leaves or a library keeps. */
+/* True for memory that belongs to the pass: not for memory that a step leaves or that a library
+ * keeps. */
 static bool is_counted(const struct chain_measure *measure, size_t lifetime)
 {
     switch ((enum category)measure->categories->of_lifetime[lifetime]) {

@@ -102,7 +102,7 @@ static int64_t majority(const struct forward_chain *chain, size_t first, size_t 
     return count * 2 > end - first && end - first > 1 ? size : 0;
 }
 
-/* The last one of that size that element i leaves behind becomes its output. */
+/* The last allocation of that size that element i leaves becomes its output. */
 static void repeat_output(struct forward_chain *chain, const struct chain_measure *measure,
                           size_t i, int64_t size)
 {

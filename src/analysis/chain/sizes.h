@@ -5,8 +5,8 @@
 #include "analysis/chain/forward_chain.h"
 #include "analysis/chain/tree.h"
 
-/* What is measured. `runs` has chain->count + 1 items: the first run of each element in the tree.
- */
+/* The input and output of the measurement. `runs` has chain->count + 1 items: the first run of each
+ * element in the tree. */
 struct chain_measure {
     const struct timeline *timeline;
     const struct categories *categories;

@@ -1,11 +1,11 @@
-/* What one frame of a stack tells about the moment of an allocation. */
+/* The evidence in one frame of a stack about the moment of an allocation. */
 #ifndef MEMSNAP_ANALYSIS_CODE_FRAMES_H
 #define MEMSNAP_ANALYSIS_CODE_FRAMES_H
 
 #include "analysis/code/operators.h"
 #include "analysis/code/paths.h"
 
-/* What a Python frame proves if no frame inside it proves anything. */
+/* The evidence in a Python frame, if no frame inside it has any. */
 enum frame_role {
     ROLE_NONE,
     ROLE_MODULE_CALL, /* torch.nn.Module.__call__ */

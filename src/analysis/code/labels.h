@@ -40,7 +40,7 @@ void label_files_release(struct label_files *files);
 bool label_files_add(struct label_files *files, string_id file, struct error *err);
 /* To be called once all files are added. */
 void label_files_settle(struct label_files *files);
-/* How many bytes at the end of an added file's name to show. */
+/* Number of bytes at the end of an added file's name to show. */
 size_t label_files_size(const struct label_files *files, string_id file);
 
 #endif

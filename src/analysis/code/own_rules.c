@@ -34,7 +34,7 @@ static struct text trim(struct text text)
     return text;
 }
 
-/* Where a rule stands, for messages. */
+/* The position of a rule, for messages. */
 struct place {
     const char *path;
     size_t line;

@@ -1,4 +1,4 @@
-/* Whose code a source file is, by its name.
+/* Classifies source files by the owner of the code, from the file's name.
  *
  * Captures come from any platform: both '/' and '\' separate folders, C++ frames have "??", "" or a
  * bare "Foo.cpp", and generated Python has pseudo names such as <string>. */

@@ -71,7 +71,7 @@ static void add_class(struct byte_set *set, int (*holds)(int))
             byte_set_add(set, c);
 }
 
-/* Of a bracket expression: "[:alpha:]". */
+/* A class in a bracket expression: "[:alpha:]". */
 static bool parse_class(struct parser *parser, struct byte_set *set)
 {
     static const struct {
@@ -137,7 +137,8 @@ static bool parse_bracket(struct parser *parser)
     return emit_set(parser, set, negated);
 }
 
-/* Behind a backslash. `*is_place`: what holds at a place of the text cannot be repeated. */
+/* An escape after a backslash. `*is_place`: it matches a position in the text, so it cannot be
+ * repeated. */
 static bool parse_escape(struct parser *parser, bool *is_place)
 {
     static const char marks[] = "bB<>`'";
@@ -236,7 +237,7 @@ static bool parse_bounds(struct parser *parser, int *least, int *most)
     return true;
 }
 
-/* An atom and the repeats behind it. */
+/* An atom and the repetitions after it. */
 static bool parse_piece(struct parser *parser)
 {
     size_t start = parser->program.count;
@@ -256,7 +257,7 @@ static bool parse_piece(struct parser *parser)
     }
 }
 
-/* Up to a '|', a ')' that closes a group, or the end; any other ')' stands for itself. */
+/* A branch, up to a '|', to a ')' that closes a group, or to the end. Any other ')' is literal. */
 static bool parse_branch(struct parser *parser)
 {
     for (int c; (c = peek(parser, 0)) >= 0 && c != '|' && (c != ')' || parser->depth == 0);)

@@ -50,7 +50,7 @@ static bool make_star(struct program *program, size_t start)
     return program_insert(program, start, split) && program_emit(program, jump);
 }
 
-/* Up to `count` copies: before each one it is possible to skip to behind the last one. */
+/* Emits up to `count` optional copies: before each one, a split can skip to the end of the last. */
 static bool emit_optional(struct program *program, const struct state *code, size_t size,
                           size_t count)
 {
@@ -104,7 +104,7 @@ int byte_is_word(int byte)
 
 /* The states that are reached at one place of the text, each once. */
 struct reached {
-    uint16_t states[REGEX_STATES_MOST]; /* those that take a byte */
+    uint16_t states[REGEX_STATES_MOST]; /* states that consume a byte */
     size_t count;
     uint32_t seen[REGEX_STATES_MOST]; /* the last place + 1 at which each was reached */
 };

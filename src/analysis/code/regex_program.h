@@ -8,8 +8,8 @@
 enum operation {
     OP_BYTE,  /* takes `byte` */
     OP_SET,   /* takes a byte of sets[x] */
-    OP_SPLIT, /* goes on at x and at y */
-    OP_JUMP,  /* goes on at x */
+    OP_SPLIT, /* continues at x and at y */
+    OP_JUMP,  /* continues at x */
     OP_MATCH,
     /* These take nothing and hold only at some places of the text. */
     OP_TEXT_BEGIN,

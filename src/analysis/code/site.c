@@ -151,7 +151,7 @@ static bool native_name(struct site_table *table, frame_id id, struct frame_fact
     return true;
 }
 
-/* What is known of a stack while its frames are read, innermost first. */
+/* State while the frames of a stack are read, innermost first. */
 struct stack_reader {
     struct stack_facts facts;
     string_id factory;    /* outermost operator so far that only makes storage */

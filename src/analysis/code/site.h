@@ -28,7 +28,7 @@ struct site {
     bool has_backward;         /* an autograd engine or node frame is in the stack */
 };
 
-/* What was running, according to one stack. */
+/* The code that was running, according to one stack. */
 enum context {
     CONTEXT_NONE,  /* no stack, or C++ frames that prove nothing */
     CONTEXT_OTHER, /* Python code, none of the following */
@@ -41,7 +41,7 @@ enum context {
     CONTEXT_ZERO_GRAD,
 };
 
-/* Everything that one stack tells. */
+/* Everything that can be inferred from one stack. */
 struct stack_facts {
     struct site site;
     uint8_t context;       /* enum context */

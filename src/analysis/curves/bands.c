@@ -18,7 +18,8 @@ struct choice {
     size_t seen;
 };
 
-/* Of two candidates of the same area the older one is larger, which makes the choice unique. */
+/* Orders candidates by area. Of two with the same area the older one is larger, which makes the
+ * choice unique. */
 static bool smaller(const struct candidate *a, const struct candidate *b)
 {
     if (a->area != b->area)

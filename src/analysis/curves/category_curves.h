@@ -1,4 +1,4 @@
-/* How many bytes of each category were live in each column of a picture. */
+/* Live bytes of each category in each column of a picture. */
 #ifndef MEMSNAP_ANALYSIS_CURVES_CATEGORY_CURVES_H
 #define MEMSNAP_ANALYSIS_CURVES_CATEGORY_CURVES_H
 

@@ -8,7 +8,7 @@ struct curve_reader {
     int64_t active, reserved;
 };
 
-/* What is known of the column that is being read. */
+/* The state of the column that is being read. */
 struct column {
     int64_t item, active, reserved;
 };

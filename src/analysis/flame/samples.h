@@ -16,7 +16,7 @@ struct flame_samples {
     int64_t unexplained_bytes;
 };
 
-/* How one bundle is shown. */
+/* The presentation of one bundle. */
 struct flame_sample {
     live_weight weight;
     stack_id own, forward; /* forward: STACK_NONE where it names no user code */

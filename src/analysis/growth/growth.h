@@ -22,8 +22,8 @@ struct growth_row {
     int64_t bytes_at_first; /* at the end of the first compared step */
     int64_t bytes_at_end;   /* at the end of the last */
     uint64_t blocks_at_end; /* allocations */
-    /* How much lower the active peak would be without it. GROWTH_GROWING: the bytes left over from
-     * earlier steps; GROWTH_KEPT_GRADIENTS: see gradients.h; other kinds: 0. */
+    /* The reduction of the active peak without it. GROWTH_GROWING: the bytes left over from earlier
+     * steps; GROWTH_KEPT_GRADIENTS: see gradients.h; other kinds: 0. */
     int64_t save_bytes;
 };
 

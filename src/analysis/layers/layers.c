@@ -126,7 +126,7 @@ static bool build_modules(struct layers_report *report, struct error *err)
     return ok;
 }
 
-/* What each rank saves when it keeps only its own shard. */
+/* The bytes that each rank saves if it keeps only its own shard. */
 static int64_t saved_per_rank(int64_t params, int64_t ranks)
 {
     return params - params / ranks - (params % ranks != 0);

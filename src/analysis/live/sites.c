@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "model/sums.h"
 
-/* What a group is told apart by. */
+/* The key of a group. */
 struct group_key {
     frame_id frame;
     string_id op, node; /* node: only without a frame */
@@ -84,7 +84,7 @@ static bool group_add(const struct live_set *set, struct site_groups *groups, st
 
 enum { NAME_FILE, NAME_FUNCTION, NAME_OP, NAME_NODE, NAMES };
 
-/* One group to sort, with what the comparison needs of its names. */
+/* A group to sort, with the parts of its names that the comparison needs. */
 struct sort_key {
     int64_t bytes;
     const uint32_t *names; /* NAMES ranks: by text_ranks.h */
@@ -137,7 +137,7 @@ static struct sort_key sort_key_of(const struct live_set *set, const struct site
     };
 }
 
-/* keys[i] is of group i. `*ranks` is what they refer to. */
+/* keys[i] belongs to group i and refers to `*ranks`. */
 static bool make_keys(const struct live_set *set, const struct site_groups *groups,
                       struct sort_key *keys, uint32_t **ranks, size_t *capacity, struct error *err)
 {

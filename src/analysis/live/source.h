@@ -1,4 +1,4 @@
-/* Where a live allocation comes from: call site, operator and label. */
+/* The origin of a live allocation: call site, operator and label. */
 #ifndef MEMSNAP_ANALYSIS_LIVE_SOURCE_H
 #define MEMSNAP_ANALYSIS_LIVE_SOURCE_H
 
@@ -11,7 +11,7 @@ enum site_source {
     SOURCE_BEFORE,  /* no stack: older than the recording */
 };
 
-/* Where one live allocation comes from. */
+/* The origin of one live allocation. */
 struct live_source {
     enum site_source source;
     stack_id own, shown; /* shown: the stack that names the user's code */

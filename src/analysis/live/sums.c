@@ -4,7 +4,7 @@
 
 #include "analysis/code/paths.h"
 
-/* What one allocation contributes to its line of code. */
+/* The share of one allocation in its line of code. */
 struct part {
     frame_id frame;
     int64_t bytes;

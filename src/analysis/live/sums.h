@@ -9,7 +9,7 @@ struct live_sum {
     int64_t bytes;
     uint64_t count;
     struct buffer top_label; /* of the line of code that holds most; empty if none has a stack */
-    int64_t top_bytes;       /* how much that line holds */
+    int64_t top_bytes;       /* bytes that the line holds */
 };
 
 /* True if an allocation counts. */

@@ -4,7 +4,7 @@
 
 #include "model/timeline.h"
 
-/* Those above PHASE_DATA are the phases of a training step. */
+/* Values above PHASE_DATA are the phases of a training step. */
 enum phase {
     PHASE_UNKNOWN, /* no evidence at all */
     PHASE_OTHER,   /* other code */

@@ -17,7 +17,7 @@ const char *steps_source_name(enum steps_source source)
     return source_names[source];
 }
 
-/* What steps are found by. */
+/* The inputs from which steps are found. */
 struct finder {
     const struct timeline *timeline;
     const struct phases *phases;

@@ -55,7 +55,7 @@ void steps_release(struct steps *steps);
 
 /* The step that contains an item, or NO_STEP. */
 size_t steps_of(const struct steps *steps, uint32_t item);
-/* How many steps are complete. */
+/* Number of complete steps. */
 size_t steps_complete(const struct steps *steps);
 
 #endif

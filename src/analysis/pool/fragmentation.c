@@ -2,7 +2,7 @@
 
 #define NOTABLE 10 /* a tenth of what is reserved */
 
-/* What is summed up while segments are visited. */
+/* Sums gathered while segments are visited. */
 struct gather {
     struct cut_up *cut_up;
     struct advice_sums sums;

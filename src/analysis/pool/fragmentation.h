@@ -8,7 +8,7 @@
 
 #define PIN_ROWS_MOST 20
 
-/* How reserved memory is divided at one moment. */
+/* The division of reserved memory at one moment. */
 struct cut_up {
     struct pool_rows pools;
     struct advice advice[SETTING_COUNT];
@@ -32,7 +32,7 @@ bool fragmentation_make(const struct live_set *set, const struct moment *moment,
 /* True if over a tenth of reserved memory is unused but cannot be released, because blocks in the
  * same segments are in use. */
 bool cut_up_is_notable(const struct cut_up *cut_up);
-/* The layout at that moment; NULL if neither the trace nor the dump tells. */
+/* The layout at that moment; NULL if neither the trace nor the dump has it. */
 const struct cut_up *fragmentation_then(const struct fragmentation *fragmentation,
                                         const struct timeline *timeline,
                                         const struct moment *moment);

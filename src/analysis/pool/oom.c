@@ -19,7 +19,7 @@ struct work {
     uint64_t least_bytes; /* lower bound on the device's memory */
 };
 
-/* What is gathered while the segments at one event are visited. */
+/* Facts gathered while the segments at one event are visited. */
 struct layout_facts {
     struct oom_row *row;
     struct pool_rows pools;
@@ -158,7 +158,7 @@ static void count_others(const struct work *work, struct oom_row *row)
         row->device_bytes = 0;
         return;
     }
-    /* A lower bound that is all reserved or free tells nothing about others. */
+    /* If the lower bound is all reserved or free, it says nothing about other memory. */
     if (row->device_is_least && row->device_bytes <= ours)
         row->device_bytes = 0;
     row->other_bytes = row->device_bytes > ours ? row->device_bytes - ours : 0;
@@ -202,7 +202,7 @@ static bool explain(const struct work *work, struct oom_row *row, struct error *
     return true;
 }
 
-/* How many events to explain: at least the last one. */
+/* Number of events to explain: at least the last one. */
 static size_t most_shown(const struct timeline *timeline)
 {
     uint64_t most = OOMS_WORK / (timeline->trace->count + timeline->state.segments), total;

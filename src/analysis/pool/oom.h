@@ -28,10 +28,10 @@ const char *oom_verdict_name(enum oom_verdict verdict);
 /* For people: "held by others". */
 const char *oom_verdict_text(enum oom_verdict verdict);
 
-/* How reserved memory was divided when the request failed. */
+/* The division of reserved memory when the request failed. */
 struct oom_layout {
     bool is_known;            /* if not, all the others are zero, */
-    bool after_range;         /* because --range leaves out the events that tell */
+    bool after_range;         /* because --range leaves out the events that show it */
     uint64_t block_bytes;     /* active blocks, in rounded sizes */
     uint64_t inactive_bytes;  /* all holes: reserved memory without the blocks */
     uint64_t pool_bytes;      /* holes in the request's own pool */
@@ -81,7 +81,7 @@ struct ooms {
     uint64_t total; /* events in the trace */
 };
 
-/* What is the same for all events. */
+/* The input that is the same for all events. */
 struct oom_question {
     uint64_t device_bytes; /* according to the user; 0 if unknown */
     enum unit unit;        /* of sizes in sentences */
@@ -95,7 +95,8 @@ void ooms_release(struct ooms *ooms);
 /* The verdict that the figures of a row support; all but the verdict and its sentences are filled.
  */
 enum oom_verdict oom_choose_verdict(const struct oom_row *row);
-/* An upper bound on what was reserved but unused, by the curves alone: rounding included. */
+/* An upper bound on memory that was reserved but unused, from the curves alone, rounding included.
+ */
 uint64_t oom_most_unused(const struct oom_row *row);
 
 #endif

@@ -205,7 +205,7 @@ static void say_pins(const struct words *words, const struct oom_row *row, const
         SIZE(pin->block_bytes), many ? " in all" : "", many ? "" : "s", SIZE(pin->pinned_bytes));
 }
 
-/* How to reduce the memory of a category, or NULL. */
+/* Advice to reduce the memory of a category, or NULL. */
 static const char *remedy(enum category category)
 {
     switch (category) {

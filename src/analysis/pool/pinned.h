@@ -30,7 +30,7 @@ void pins_release(struct pins *pins);
 bool pins_resolve_dump(struct pins *pins, const struct timeline *timeline, struct error *err);
 void pins_resolve_live(struct pins *pins, const struct live *live);
 
-/* What the blocks of one call site and category pin together. */
+/* The memory pinned by the blocks of one call site and category. */
 struct pin_row {
     uint64_t segments, block_bytes, pinned_bytes;
     uint64_t largest_bytes; /* the largest of the blocks */

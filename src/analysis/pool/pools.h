@@ -1,5 +1,5 @@
-/* How the reserved memory of a device is divided among the allocator's pools, which are separate
- * for small and large requests, streams, and CUDA graphs. No pool lends memory to another. */
+/* The division of a device's reserved memory among the allocator's pools, which are separate for
+ * small and large requests, streams, and CUDA graphs. No pool lends memory to another. */
 #ifndef MEMSNAP_ANALYSIS_POOL_POOLS_H
 #define MEMSNAP_ANALYSIS_POOL_POOLS_H
 

@@ -44,7 +44,7 @@ struct size_evidence {
  * Takes one pass over all allocations. malloc'ed; NULL: out of memory. */
 struct size_evidence *explain_sizes(const struct device_report *report,
                                     const struct explained *items, size_t count, size_t *sizes);
-/* NULL: there is no such size. */
+/* NULL if there is no such size. */
 struct size_evidence *explain_size(struct size_evidence *evidence, size_t sizes, uint64_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where memory could be saved, how much, and what to do.
+/* Findings: places where memory could be saved, the amount, and the next step.
  *
  * Findings follow from the other parts of a report. The savings are bytes of the active peak, or of
  * reserved memory where `of_reserved`. They overlap, so they do not add up. */

@@ -4,7 +4,7 @@
 
 #define SCHEMA "memsnap.operators/1"
 
-/* An operator at which an event occurred. context->user is the struct operator_curves. */
+/* Name of the operator at a point. context->user is the struct operator_curves. */
 static struct value name_of(uint32_t point, const struct field_context *context)
 {
     return value_count(((const struct operator_curves *)context->user)->points[point].name);

@@ -29,7 +29,7 @@ static bool find_text(const struct html_stacks *stacks, const char *bytes, size_
     return false;
 }
 
-/* Text that needs no escaping. */
+/* Adds text that is already escaped. */
 static bool add_shown(struct html_stacks *stacks, const char *bytes, size_t size, uint32_t *text,
                       struct error *err)
 {

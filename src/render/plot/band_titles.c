@@ -4,7 +4,7 @@
 #include "render/plot/svg_titles.h"
 #include "render/plot/timeline_internal.h"
 
-/* ", forward" where the phase of an item is known. */
+/* ", forward" if the phase of an item is known. */
 static void add_phase(const struct plot_time *plot, uint32_t item, struct buffer *out)
 {
     const struct phase_row *rows = plot->phases->items;
@@ -30,7 +30,7 @@ static void add_moment(const struct plot_time *plot, const char *what, uint32_t 
     add_phase(plot, item, out);
 }
 
-/* "lived 12.3 ms", where the trace has it whole. */
+/* "lived 12.3 ms" if the trace contains the whole lifetime. */
 static void add_age(const struct plot_time *plot, uint32_t born, uint32_t freed, struct buffer *out)
 {
     char age[UNITS_TEXT_SIZE];

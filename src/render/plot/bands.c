@@ -14,7 +14,7 @@ static void put_point(FILE *out, const struct plot_scale *scale, double x, doubl
     fprintf(out, "%.9g\t%.7g\t%u\n", x / scale->x_unit, bytes / scale->y_unit, colour);
 }
 
-/* Along the lower edge and back along the upper one. */
+/* Writes the outline: along the lower edge and back along the upper one. */
 static void write_band(const struct plot_timeline *plot, const struct plot_scale *scale, size_t b,
                        unsigned colour, FILE *out)
 {
@@ -44,7 +44,7 @@ void plot_bands_write(FILE *out, const struct plot_timeline *plot, const struct 
         write_band(plot, scale, b, colours[b], out);
 }
 
-/* The widest stretch in which the band does not move. */
+/* The longest range of columns in which the band does not move. */
 static void widest(const struct plot_timeline *plot, size_t b, size_t *from, size_t *to,
                    double *low)
 {
@@ -109,7 +109,7 @@ bool plot_band_labels_write(FILE *out, const struct plot_timeline *plot,
     return true;
 }
 
-/* Makes the curves of what has no band. */
+/* Makes the curves of the memory that has no band. */
 static bool make_curves(const struct plot_timeline *plot, const struct plot_groups *groups,
                         struct category_curves *curves, struct error *err)
 {
@@ -146,8 +146,8 @@ static void add_keys(const struct plot_timeline *plot, const struct plot_groups 
     }
 }
 
-/* Each area reaches from 0 to its upper edge: the highest is drawn first, and bands above them all.
- */
+/* Each area reaches from 0 to its upper edge, so the highest is drawn first, and the bands on top
+ * of all areas. */
 static void write_areas(const struct plot_timeline *plot, const struct plot_scale *scale,
                         const struct category_curves *curves, const uint8_t *shown, size_t count,
                         FILE *out)

@@ -31,7 +31,7 @@ static double most_of(const struct category_curves *curves, size_t category)
     return most;
 }
 
-/* Leaves out the smallest until there are `count`. */
+/* Drops the smallest categories until `count` are left. */
 static void thin(const struct category_curves *curves, uint8_t *shown, size_t count, size_t left)
 {
     for (; count > left; count--) {
@@ -77,7 +77,7 @@ static const char *peak_size(const struct plot_categories *plot, size_t category
     return size_text(size, peak_bytes(plot, category));
 }
 
-/* From the highest in the stack to the lowest, as they lie in the picture. */
+/* Writes entries from the highest in the stack to the lowest, the order in the picture. */
 static void put_legend(const struct plot_categories *plot, const uint8_t *shown, size_t count,
                        FILE *script)
 {
@@ -91,7 +91,7 @@ static void put_legend(const struct plot_categories *plot, const uint8_t *shown,
     plot_legend_put(script, &legend, plot_time_legend(&plot->time));
 }
 
-/* A name has the size at the peak behind it. */
+/* The name is followed by the size at the peak. */
 static void put_areas(const struct plot_categories *plot, const uint8_t *shown, size_t count,
                       FILE *script)
 {

@@ -21,13 +21,13 @@ static const struct plot_margins margins = {80, 340, 110, 60, PLOT_TITLES};
 static const unsigned colours[PLOT_COMPARED] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
                                                 0x56B4E9, 0xE69F00, 0x332288, 0x882255};
 
-/* The axes: what the data files have is divided by the units. */
+/* The axes. Values in the data files are divided by the units. */
 struct scale {
     double x_unit, x_last, y_unit, y_top;
     const char *y_name;
 };
 
-/* Bytes at the beginning that all paths share, up to a slash. */
+/* Length of the longest common prefix of all paths that ends in a slash. */
 static size_t common_folder(const struct plot_comparison *plot)
 {
     const char *first = plot->curves[0].path;
@@ -146,7 +146,7 @@ static void write_peaks(const struct plot_comparison *plot, const struct scale *
     }
 }
 
-/* The name as the legend has it: the end of the path says more than its beginning. */
+/* The name shown in the legend. The end of a path says more than its beginning. */
 static bool put_name(const struct plot_comparison *plot, size_t k, size_t common, FILE *script,
                      struct error *err)
 {

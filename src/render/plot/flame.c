@@ -94,7 +94,7 @@ static void put_legend(FILE *script, const struct plot_flame *plot)
     plot_legend_put(script, &legend, graph_height(plot->look));
 }
 
-/* Says how much is not drawn; adds nothing if all is. */
+/* Says how much is not drawn; adds nothing if everything is. */
 static void say_left_out(struct buffer *note, const struct flame_layout *layout, uint64_t total)
 {
     char least[UNITS_TEXT_SIZE], size[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];

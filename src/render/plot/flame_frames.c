@@ -32,7 +32,7 @@ struct tag {
     size_t room; /* letters */
 };
 
-/* `down`: where in the row, 0 to 1. */
+/* `down`: vertical position in the row, 0 to 1. */
 static void put_line(FILE *out, const struct tag *tag, double down, const char *text)
 {
     fprintf(out, "%.9g\t%.9g\t%s\t%u\n", tag->from + 4 * tag->layout->pixel,
@@ -55,7 +55,7 @@ static void put_fitted(FILE *out, const struct tag *tag, const struct buffer *te
         put_line(out, tag, 0.68, size);
 }
 
-/* The text, cut where it must be, and below or behind it the size where there is room for that. */
+/* The text, cut if necessary, and the size below or after it if there is room. */
 static void put_label(FILE *out, const struct tag *tag, const struct buffer *text, enum cut cut)
 {
     char size[UNITS_TEXT_SIZE];
@@ -76,7 +76,7 @@ static struct tag tag_at(const struct flame_layout *layout, double from, size_t 
     return (struct tag){layout, from, row, bytes, colour, letters < 0 ? 0 : (size_t)letters};
 }
 
-/* A gap, where there is room for one, tells it from its neighbour. */
+/* Leaves a gap between neighbours if there is room. */
 static double frame_end(const struct flame_layout *layout, double from, uint64_t bytes)
 {
     double gap = (double)bytes > 3 * layout->pixel ? 0.7 * layout->pixel : 0;
@@ -115,7 +115,7 @@ static bool note_frame(const struct plot_flame *plot, const struct tag *tag,
     return ok;
 }
 
-/* Removes the prefix that most operators share. */
+/* Removes the most common prefix of operators. */
 static void shorten(struct buffer *text, const struct flame *flame, uint32_t frame)
 {
     static const char prefix[] = "aten::";

@@ -37,7 +37,7 @@ static bool is_shown(const struct layer_panels *panels, size_t kind)
     return panels->panels[kind].peak_bytes > 0;
 }
 
-/* These share a scale, to be compared. */
+/* These share a scale, so that they can be compared. */
 static bool is_whole(size_t kind)
 {
     return kind == PANEL_ALLOCATED || kind == PANEL_ACTIVE || kind == PANEL_RESERVED;
@@ -74,7 +74,7 @@ static void add_name(struct buffer *out, struct text name, size_t letters)
     buffer_release(&escaped);
 }
 
-/* "1.83 GiB layer4.2.conv3, forward", and where. */
+/* "1.83 GiB layer4.2.conv3, forward", and its position. */
 static bool put_peak(FILE *script, const struct plot_look *look, const struct layer_panels *panels,
                      size_t kind, size_t number, double unit, struct error *err)
 {
@@ -104,7 +104,7 @@ static bool put_peak(FILE *script, const struct plot_look *look, const struct la
     return true;
 }
 
-/* The steps of one pass; stretches without it are left out. */
+/* The steps of one pass; parts outside the pass are left out. */
 static void write_steps(FILE *out, const struct layer_panel *panel, enum layer_pass pass,
                         double unit)
 {
@@ -159,7 +159,7 @@ static void put_arrays(FILE *script, size_t panels, unsigned height)
         fprintf(script, "array %s[%zu]\n", names[i], panels + 1);
 }
 
-/* Panels that have nothing to show are left out, and the subtitle says so. */
+/* Panels without data are left out, and the subtitle says so. */
 static bool draw(const struct plot_job *job, const struct layer_panels *panels, struct error *err)
 {
     const struct plot_look *look = &job->request->look;

@@ -65,8 +65,8 @@ static size_t choose(const struct front_advice *advice, struct named_point point
     return count;
 }
 
-/* "knee: 724.00 MiB (42.0%), +19.4% compute", without the last word where there is little room: the
- * axis has it. */
+/* "knee: 724.00 MiB (42.0%), +19.4% compute". The last word is left out if there is little room;
+ * the label of the axis says it too. */
 static void describe(char out[PLOT_TEXT], const struct plot_pareto *plot,
                      const struct named_point *point)
 {

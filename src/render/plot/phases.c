@@ -18,7 +18,8 @@ static const struct plot_margins phases_margins = {80, 230, 100, 60, PLOT_TITLES
 #define STEPS_MOST  2000
 #define STEP_PIXELS 46
 
-/* Several phases where there are very many: the highest of them stands for all. */
+/* A bar. If there are too many phases, a bar stands for several and shows the one with the highest
+ * peak. */
 struct bar {
     size_t count; /* phases */
     enum phase phase;
@@ -41,7 +42,7 @@ static void phase_words(char out[32], enum phase phase)
         *c = *c == '_' ? ' ' : *c;
 }
 
-/* The active curve after an item, from what it is before the item `from`. */
+/* The value of the active curve after an item, given its value before the item `from`. */
 static int64_t follow(const struct trace *trace, int64_t level, uint32_t from, uint32_t last)
 {
     for (size_t i = from; i <= last && i < trace->count; i++) {

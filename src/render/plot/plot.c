@@ -19,7 +19,8 @@ void plot_put_text(FILE *script, const char *name, const char *text, size_t most
     buffer_release(&escaped);
 }
 
-/* In hundredths of the size of Liberation Sans, whose letters are as wide as Arial's. */
+/* Widths of characters in hundredths of the font size, in Liberation Sans, whose metrics match
+ * Arial's. */
 static unsigned letter_width(char letter)
 {
     if ((letter & 0xc0) == 0x80)
@@ -159,8 +160,8 @@ double plot_unit(double bytes, const char **name)
     return unit;
 }
 
-/* Told apart under the three common kinds of colour-blindness; beyond memsnap's own categories in
- * turn. From the lowest in a stack to the highest. */
+/* Colours that are distinguishable under the three common kinds of colour-blindness; categories
+ * beyond memsnap's own reuse them in turn. From the lowest in a stack to the highest. */
 static const struct {
     enum category category;
     unsigned colour;

@@ -23,7 +23,7 @@ enum {
     REPORT_HOLE,
 };
 
-/* The templates that the page is made of, in the order of the kind's list. */
+/* The templates of the page, in the order of the kind's list. */
 enum { REPORT_HEAD, REPORT_PAGE, REPORT_FRAME, REPORT_TIMELINE, REPORT_BARS, REPORT_SEGMENTS };
 
 /* Nothing is owned. */
@@ -35,7 +35,7 @@ struct plot_report {
                                              is not known */
 };
 
-/* Pixels; a higher picture has more of the timeline. */
+/* Pixels. A taller picture gives the extra height to the timeline. */
 #define TIMELINE_TITLES 62
 #define TIMELINE_LEGEND 300
 #define TIMELINE_LEAST  180 /* its graph */
@@ -47,7 +47,8 @@ struct plot_report {
 #define CATEGORY_NAMES  150
 #define SITE_NAMES      330
 #define SITE_BARS       240 /* at least, with their figures */
-/* Pictures that are lower have no room for the bars, and for the segments below them. */
+/* Pixels. Pictures below these heights have no room for the bars, or for the segments below them.
+ */
 #define BARS_FROM     640
 #define SEGMENTS_FROM 900
 #define TITLE_LETTER  9    /* about */
@@ -63,14 +64,14 @@ static unsigned below(const struct plot_look *look)
     return look->height > 2 * BELOW ? BELOW : look->height / 2;
 }
 
-/* Low pictures have the timeline alone; higher ones categories and call sites below it, and only
- * from here on the segments too. */
+/* Short pictures have only the timeline. Taller ones have categories and call sites below it, and
+ * the segments too from this height on. */
 static bool has_room_for_segments(const struct plot_look *look)
 {
     return look->height >= SEGMENTS_FROM;
 }
 
-/* Pixels from the top that words may take. */
+/* Height in pixels reserved for the text at the top. */
 static unsigned words_room(const struct plot_look *look)
 {
     return look->height - below(look) - TIMELINE_AXIS - TIMELINE_LEAST - TIMELINE_TITLES;
@@ -167,7 +168,7 @@ static bool put_timeline(const struct plot_report *report, FILE *const files[], 
     return true;
 }
 
-/* Without a legend: the timeline's serves. */
+/* Has no legend, because the timeline's applies. */
 static bool put_bars(const struct plot_report *report, FILE *const files[], size_t file,
                      const char *name, struct plot_bars *bars, struct plot_margins margins,
                      struct error *err)

@@ -45,7 +45,8 @@ static void put_line(struct words *words, unsigned x, const char *font, const ch
     buffer_release(&escaped);
 }
 
-/* Breaks at spaces; what goes beyond `lines`, or the last line there is, is cut. */
+/* Breaks text into lines at spaces. Text beyond `lines`, or beyond the last line available, is cut.
+ */
 static void put_paragraph(struct words *words, const char *colour, const char *text, size_t lines)
 {
     if (lines > words->most - words->count)

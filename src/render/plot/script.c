@@ -37,7 +37,7 @@ static bool skip(struct parser *parser, const char *expected)
     return true;
 }
 
-/* 1 to `most` characters of `set`. */
+/* True for 1 to `most` characters of `set`. */
 static bool skip_span(struct parser *parser, const char *set, size_t most)
 {
     size_t size = strspn(parser->at, set);
@@ -95,14 +95,14 @@ static bool is_file(const struct plot_script_parts *parts, const char *text, siz
     return false;
 }
 
-/* ",16": gnuplot writes the names of fonts into an SVG as they are. */
+/* ",16": a font size only, since gnuplot copies font names into an SVG unescaped. */
 static bool is_font(const char *text, size_t size)
 {
     return size > 1 && *text == ',' && strspn(text + 1, digits) == size - 1;
 }
 
-/* Text in single quotes, which is as escape_plot() leaves it. A name in a place where gnuplot takes
- * more than text is checked for what it may be. */
+/* Text in single quotes, as escape_plot() leaves it. A value that gnuplot interprets as more than
+ * text is checked against its allowed values. */
 static bool read_text(struct parser *parser, struct name name)
 {
     const char *text = parser->at + 1, *end = skip(parser, "'") ? strchr(text, '\'') : NULL;
@@ -160,7 +160,7 @@ static bool read_settings(struct parser *parser)
     return !*parser->at;
 }
 
-/* The text of the template that a line asks for; NULL where it asks for none that there is. */
+/* The text of the template that a line names; NULL if there is no such template. */
 static const char *find_template(struct parser *parser)
 {
     size_t number = (size_t)*parser->at - '0';
@@ -196,8 +196,8 @@ static bool read_all(FILE *settings, struct buffer *bytes, struct error *err)
     return !bytes->failed || error_out_of_memory(err);
 }
 
-/* Ends each line with a null byte in place of its line feed. False where a line has no end, or a
- * null byte of its own. */
+/* Replaces the line feed at the end of each line with a null byte. False if a line has no end or
+ * contains a null byte. */
 static bool split_lines(struct buffer *bytes)
 {
     if (bytes->size == 0)

@@ -11,7 +11,7 @@
 #define LETTERS_LEAST 9
 #define LABEL_PITCH   14 /* pixels */
 
-/* By what a span is. */
+/* Colours by kind of span. */
 enum {
     COLOUR_ALLOCATED = 0x0072B2,
     COLOUR_PENDING = 0xD55E00,
@@ -45,7 +45,7 @@ double segment_piece_least(const struct segment_map *map, const struct segment_l
     return map->span_count > SPANS_EXACT ? coarse : FINE * pixel;
 }
 
-/* Small pieces that follow one another: one box of their colours' mixture. */
+/* Merges adjacent small pieces into one box of their average colour. */
 struct mixture {
     FILE *out;
     double unit, limit; /* limit: bytes, from which on a piece has a box of its own */

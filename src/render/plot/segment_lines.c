@@ -24,7 +24,7 @@ static void add_to_group(struct segment_group *group, const struct pool_row *row
         sum->largest_hole_bytes = row->largest_hole_bytes;
 }
 
-/* Low pictures have room for few pools of their own. */
+/* Short pictures have room for only a few separate pools. */
 static void make_groups(struct segment_lines *lines, const struct segment_map *map)
 {
     size_t most = (size_t)(lines->height / POOL_PIXELS);
@@ -59,7 +59,7 @@ static size_t count_lines(const uint64_t *bytes, size_t count, uint64_t row_byte
     return lines;
 }
 
-/* Up to a multiple of a power of two: a length that can be read. */
+/* Rounds up to a multiple of a power of two, which makes a readable length. */
 static uint64_t round_up(uint64_t bytes)
 {
     uint64_t step = 1;

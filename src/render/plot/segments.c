@@ -14,7 +14,7 @@ static const char *size_text(char out[UNITS_TEXT_SIZE], uint64_t bytes)
     return units_bytes(out, bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX, UNIT_AUTO);
 }
 
-/* The last request that failed, where there was one. */
+/* The last failed request, if there is one. */
 static const struct oom_row *last_oom(const struct plot_segments *plot)
 {
     const struct ooms *ooms = &plot->snapshot->report->ooms;
@@ -100,7 +100,7 @@ static void put_titles(FILE *script, const struct plot_segments *plot)
 }
 
 /* "large, stream 0x7: 11.70 GiB in 380 segments, 6.37 GiB in use, largest hole 64.00 MiB", without
- * the ends that go beyond `width` pixels. */
+ * trailing parts that do not fit in `width` pixels. */
 static void put_pool(FILE *out, const struct segment_group *group, double width)
 {
     const struct pool_row *sum = &group->sum;
@@ -143,7 +143,7 @@ bool plot_segments_write(const struct plot_segments *plot, FILE *const files[], 
     char length[UNITS_TEXT_SIZE];
     segment_lines_make(&lines, plot);
     struct plot_margins margins = plot->margins;
-    /* few lines do not take all the room */
+    /* a few lines do not take up all the room */
     margins.bottom = plot->look->height - margins.top - (unsigned)lines.height;
     double unit = plot_unit((double)lines.row_bytes, &unit_name);
     put_titles(script, plot);
@@ -162,7 +162,7 @@ bool plot_segments_write(const struct plot_segments *plot, FILE *const files[], 
            (!plot->notes || plot_segment_titles(plot, &lines, err));
 }
 
-/* The dump, unless another moment was asked for. */
+/* The dump, unless another moment was requested. */
 static struct report_options choose_moment(const struct plot_request *request)
 {
     struct report_options chosen = request->report;

@@ -10,7 +10,7 @@
 
 enum { SITES_SCRIPT, SITES_BARS };
 
-/* Narrow pictures have less for names. */
+/* Narrow pictures leave less room for names. */
 static struct plot_margins sites_margins(const struct plot_look *look)
 {
     if (look->format == PLOT_DUMB) /* a title of two lines */
@@ -35,7 +35,7 @@ static void put_figures(char out[PLOT_BAR_TEXT], int64_t bytes, uint64_t count, 
         snprintf(out, PLOT_BAR_TEXT, "%.24s · %.10s", size, share);
 }
 
-/* `told`: what stands first in its title, raw bytes. */
+/* `told`: the beginning of its title, raw bytes. */
 static struct plot_bar *add(struct plot_bars *bars, unsigned colour, int64_t bytes, uint64_t count,
                             int64_t whole, const struct buffer *label, size_t letters,
                             const char *told, struct error *err)
@@ -107,7 +107,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* `rows` has room for all: those that stand for one site each, the largest first. */
+/* `rows` has room for all rows. Rows for a single site come first, the largest first. */
 static size_t sort_rows(const struct device_report *report, const struct site_row **rows)
 {
     size_t count = 0;

@@ -34,7 +34,7 @@ static bool add_point(struct svg_polygon *polygon, double x, double y)
     return true;
 }
 
-/* Points are "x,y" with a space or line feed behind each. */
+/* Points are "x,y", each followed by a space or a line feed. */
 static bool read_points(struct svg_polygon *polygon, const char *at)
 {
     for (;;) {
@@ -83,7 +83,7 @@ double svg_polygon_area(const struct svg_polygon *polygon, double *outline)
     return (area < 0 ? -area : area) / HUNDREDTHS / HUNDREDTHS;
 }
 
-/* "-12.3": no more digits than it takes. */
+/* "-12.3": without trailing zeros. */
 static void put_number(struct buffer *out, int64_t hundredths)
 {
     int64_t size = hundredths < 0 ? -hundredths : hundredths, part = size % HUNDREDTHS;

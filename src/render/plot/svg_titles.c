@@ -30,7 +30,7 @@ struct copying {
     struct buffer path;
 };
 
-/* Text as it stands in XML, line feeds as references to them. */
+/* Text escaped for XML, with line feeds as character references. */
 static bool put_title(FILE *out, const char *bytes, size_t size, struct error *err)
 {
     struct buffer text = BUFFER_INIT;
@@ -95,7 +95,7 @@ bool svg_titles_note_box(FILE *notes, const struct svg_box *box, const struct bu
     return svg_titles_note(notes, &shape, title, err);
 }
 
-/* False at the end. */
+/* Returns false at the end. */
 static bool next_line(FILE *file, char **line, size_t *room)
 {
     ssize_t size = getline(line, room, file);
@@ -137,7 +137,7 @@ static bool is_same(const struct svg_polygon *drawn, const struct svg_shape *not
            is_near(&drawn->points[drawn->count - 1], noted->x[1], noted->y[1]);
 }
 
-/* The rest of the line behind gnuplot's title for a group, which says "gnuplot_plot_3". */
+/* Skips the rest of the line after gnuplot's title for a group, such as "gnuplot_plot_3". */
 static const char *behind_group_title(const char *line)
 {
     static const char tag[] = "><title>gnuplot_plot_", end[] = "</title>";
@@ -150,7 +150,7 @@ static void copy_line(const char *line, const char *title, FILE *out)
 {
     const char *rest = behind_group_title(line);
     if (rest)
-        /* what has no title lets through to what has one: labels and curves lie above bands */
+        /* shapes without a title must not hide tooltips: labels and curves lie above bands */
         fprintf(out, "%.*s pointer-events=\"none\">%s\n", (int)strcspn(line, ">"), line, rest);
     else if (strcmp(line, "<title>Gnuplot</title>") == 0)
         fprintf(out, "<title>%s</title>\n", title);
@@ -184,7 +184,7 @@ static bool copy_polygon(struct copying *copying, const struct svg_polygon *poly
     return true;
 }
 
-/* Adds the lines that a polygon goes on for: gnuplot breaks long ones. */
+/* Reads the remaining lines of a polygon, because gnuplot breaks long ones. */
 static void read_on(FILE *svg, struct buffer *line)
 {
     char *more = NULL;
@@ -197,7 +197,7 @@ static void read_on(FILE *svg, struct buffer *line)
     free(more);
 }
 
-/* Polygons that follow one another are a picture's bands, boxes or bars. */
+/* Consecutive polygons are a picture's bands, boxes or bars. */
 static bool copy_lines(FILE *svg, const char *title, struct copying *copying)
 {
     char *line = NULL;

@@ -93,7 +93,7 @@ double plot_time_x(const struct plot_time *plot, const struct plot_scale *scale,
     return plot->sampling->edges[column] / scale->x_unit;
 }
 
-/* "peak 11.57 GiB at event 3,485", and where. */
+/* "peak 11.57 GiB at event 3,485", and its position. */
 static void put_peak(FILE *script, const struct plot_time *plot, const struct plot_scale *scale)
 {
     char size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
@@ -115,7 +115,7 @@ static void put_peak(FILE *script, const struct plot_time *plot, const struct pl
             (double)active->peak_bytes / scale->y_unit);
 }
 
-/* A line where the user asked for, and what was active then. */
+/* A line at the requested moment, and the active memory at that time. */
 static void put_mark(FILE *script, const struct plot_time *plot, const struct plot_scale *scale)
 {
     char size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];

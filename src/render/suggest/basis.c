@@ -49,7 +49,7 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
     return true;
 }
 
-/* One line a segment: what is in it. */
+/* Writes one line for each segment, with its contents. */
 static bool segments_text(const struct page *page, const struct problem *problem,
                           const struct placement *placement)
 {

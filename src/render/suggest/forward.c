@@ -20,7 +20,7 @@ static bool goes_on(const struct forward_chain *chain, size_t a, size_t b)
            x->backward_extra_bytes == y->backward_extra_bytes;
 }
 
-/* Nanoseconds, in the unit that leaves digits to compare. */
+/* Nanoseconds as text, in a unit that leaves enough digits to compare. */
 static const char *time_text(char out[UNITS_TEXT_SIZE], int64_t time)
 {
     double us = (double)time / 1e3;

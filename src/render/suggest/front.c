@@ -3,7 +3,7 @@
 
 #define SHOWN_POINTS 16 /* of a front, beside its knees */
 
-/* A row of the table: a point of the front, or one to compare with. */
+/* A row of the table: a point of the front, or a point of comparison. */
 struct front_line {
     int64_t peak_bytes, extra_time;
     const char *remark;
@@ -41,7 +41,7 @@ static const char *point_remark(const struct front_advice *front, size_t i)
     return i > 0 ? "" : front->nested.count > 0 ? "least with one level" : "least memory";
 }
 
-/* Points of the front between two rows of the table are left out when there are many. */
+/* Points of the front between two rows of the table are omitted when there are many. */
 static bool is_shown(const struct front_advice *front, size_t i)
 {
     size_t count = front->front.count;
@@ -49,7 +49,7 @@ static bool is_shown(const struct front_advice *front, size_t i)
            i * SHOWN_POINTS / count != (i - 1) * SHOWN_POINTS / count;
 }
 
-/* The points of comparison between two peaks, the least first. */
+/* The points of comparison between two peaks, in ascending order. */
 static void add_comparisons(struct table *table, const struct page *page,
                             const struct suggest_subject *subject, const struct front_advice *front,
                             int64_t from, int64_t to)

@@ -31,7 +31,7 @@ const char *suggest_whose(char out[SUGGEST_WHOSE], const struct suggest_subject 
     return out;
 }
 
-/* Its activations are too few for checkpoints to matter. */
+/* The activations are too small for checkpoints to matter. */
 static bool is_another_matter(const struct forward_chain *chain)
 {
     return chain->peak_category_bytes < chain->peak_bytes / NEXT_TO_NONE;

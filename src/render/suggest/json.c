@@ -155,7 +155,7 @@ static const struct problem *problem_of(const struct field_context *context)
     return ((const struct suggest_subject *)context->user)->problem;
 }
 
-/* A point of the front, or one to compare with; context->user is the struct suggest_subject. */
+/* A point of the front, or a point of comparison. context->user is the struct suggest_subject. */
 struct plan_point {
     const char *name; /* NULL: none */
     int64_t peak_bytes, extra_time;

@@ -1,4 +1,5 @@
-/* The Python that applies a plan to a model whose modules have no names, only lines. */
+/* Writes Python code that applies a plan to a model whose modules have no names, only source lines.
+ */
 #include <stdlib.h>
 
 #include "render/core/escape.h"
@@ -36,7 +37,7 @@ static void comment(struct plan *plan, const char *before, struct text name, con
                 behind);
 }
 
-/* Segments outside of loops, or across their ends: by hand. */
+/* Lists segments outside of loops or across their ends, which must be applied by hand. */
 static void put_others(struct plan *plan)
 {
     const struct problem *problem = plan->subject->problem;
@@ -95,7 +96,7 @@ static void put_number(struct plan *plan, size_t indent, size_t opened, uint32_t
     buffer_release(&word);
 }
 
-/* Every checkpoint is one iteration, none within another. */
+/* Every checkpoint is one iteration, and none is nested. */
 static bool is_plain(const struct plan *plan, uint32_t loop)
 {
     const struct forward_chain *chain = plan->subject->forward;

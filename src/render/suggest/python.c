@@ -8,7 +8,7 @@
 
 static const char wrapper[] = "torch.distributed.algorithms._checkpoint.checkpoint_wrapper";
 
-/* Every segment is one module, none within another. */
+/* Every segment is one module, and none is nested. */
 static bool whole_modules(const struct problem *problem, const struct placement *placement)
 {
     for (size_t k = 0; k < placement->count; k++) {
@@ -21,7 +21,7 @@ static bool whole_modules(const struct problem *problem, const struct placement 
     return true;
 }
 
-/* Names in a list, broken into lines that begin with `indent` spaces. */
+/* Writes names in a list, broken into lines that begin with `indent` spaces. */
 struct name_list {
     struct buffer line;
     size_t indent;
@@ -75,8 +75,9 @@ static bool put_names(FILE *out, const struct problem *problem, const struct pla
     return !list.failed;
 }
 
-/* A list a segment; those within it are lists in its list. Segments within one another end in the
- * reverse order of their beginning, so the open ones need no stack: their count is a depth. */
+/* Writes one list for each segment; nested segments are nested lists. Nested segments end in the
+ * reverse order of their beginning, so their count, the depth, is enough, and no stack is needed.
+ */
 static bool put_nested(FILE *out, const struct problem *problem, const struct placement *placement)
 {
     struct name_list list = {.indent = 4, .out = out};
@@ -157,8 +158,8 @@ static int compare_names(const void *a, const void *b)
     return text_compare(*(const struct text *)a, *(const struct text *)b);
 }
 
-/* A module stands in the list twice, or outside of it once more: it runs several times, which a
- * list of modules cannot express. `*first` is such a one. */
+/* True if a module is in the list twice, or runs once more outside of it: it runs several times,
+ * which a list of modules cannot express. `*first` is such a module. */
 static bool runs_again(const struct problem *problem, const struct placement *placement,
                        struct text *first, bool *failed)
 {
@@ -201,8 +202,8 @@ static bool put_refusal(FILE *out, struct text name)
     return ok;
 }
 
-/* The model itself is part of a segment: it cannot be a part of its own, and wrapping it would
- * wrap all that it holds. */
+/* The model itself is in a segment. It cannot be one of its own children, and wrapping it would
+ * wrap everything in it. */
 static bool has_root(const struct problem *problem, const struct placement *placement)
 {
     for (size_t k = 0; k < placement->count; k++) {
