@@ -170,7 +170,7 @@ static void require(bool holds)
         __builtin_trap();
 }
 
-/* What the command reads and where it writes, the same for every run. */
+/* The command's input and output files, the same for every run. */
 static struct {
     int file, other;
     char file_path[32], other_path[32];

@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Where a sanitizer is linked in, it has handlers of its own and calls this one back. */
+/* A sanitizer, if linked in, installs its own handlers and calls this function on a crash. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 static uint64_t random_state = 1;

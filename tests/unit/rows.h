@@ -1,4 +1,4 @@
-/* What a snapshot decoder hands out, as text: a line a row. */
+/* The output of a snapshot decoder as text, one line for each row. */
 #ifndef MEMSNAP_TESTS_UNIT_ROWS_H
 #define MEMSNAP_TESTS_UNIT_ROWS_H
 

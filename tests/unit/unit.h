@@ -1,5 +1,5 @@
-/* What the unit tests of all rooms share. A room's runner is tests/unit/unit.c
- * linked with the files that hold its test cases, one of which defines unit_suite(). */
+/* Shared by the unit tests of all rooms. A room's runner is tests/unit/unit.c linked with the files
+ * that hold its test cases, one of which defines unit_suite(). */
 #ifndef MEMSNAP_TESTS_UNIT_UNIT_H
 #define MEMSNAP_TESTS_UNIT_UNIT_H
 
@@ -8,7 +8,8 @@
 
 Suite *unit_suite(void);
 
-/* Of so many made-up cases, as many as to try: with MEMSNAP_SHARE=N in the environment an Nth. */
+/* Number of random cases to run: `count`, or with MEMSNAP_SHARE=N in the environment one Nth of it.
+ */
 static inline unsigned unit_share(unsigned count)
 {
     const char *share = getenv("MEMSNAP_SHARE");

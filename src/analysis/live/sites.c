@@ -137,7 +137,7 @@ static struct sort_key sort_key_of(const struct live_set *set, const struct site
     };
 }
 
-/* keys[i] belongs to group i and refers to `*ranks`. */
+/* Makes the sort keys: keys[i] belongs to group i and refers to `*ranks`. */
 static bool make_keys(const struct live_set *set, const struct site_groups *groups,
                       struct sort_key *keys, uint32_t **ranks, size_t *capacity, struct error *err)
 {

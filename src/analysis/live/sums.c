@@ -4,7 +4,7 @@
 
 #include "analysis/code/paths.h"
 
-/* The share of one allocation in its line of code. */
+/* The bytes of one allocation, counted for its line of code. */
 struct part {
     frame_id frame;
     int64_t bytes;

@@ -49,7 +49,7 @@ void capture_block(struct capture *capture, uint64_t addr, uint64_t size, const 
         capture->blocks_end = addr + size;
 }
 
-/* What no block is active in is inactive. */
+/* Marks the rest of the segment as inactive. */
 static void fill_segment(struct capture *capture)
 {
     uint64_t told = capture->blocks_bytes + capture->untold_bytes;

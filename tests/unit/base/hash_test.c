@@ -61,7 +61,7 @@ START_TEST(length_and_seed_count)
 }
 END_TEST
 
-/* What tables look at first is the low bits: keys that are alike must spread over them. */
+/* Tables look at the low bits first, so similar keys must spread over them. */
 START_TEST(alike_keys_spread)
 {
     enum { BUCKETS = 256, KEYS = BUCKETS * 256 };

@@ -209,7 +209,7 @@ int device_run(const struct backend *backend, unsigned random_rounds, unsigned e
     tcase_add_test(cases, a_batch_beyond_the_budget_leaves_nothing);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
-    /* What a driver opened does not live through a fork. */
+    /* A driver's handles do not survive a fork. */
     srunner_set_fork_status(runner, CK_NOFORK);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);

@@ -1,4 +1,4 @@
-/* What the loader refuses, and that it lets go of everything when it does. */
+/* Limits of the loader; it releases everything when it fails. */
 #include <stdio.h>
 #include <string.h>
 

@@ -11,9 +11,9 @@ struct dice dice_init(uint64_t seed);
 /* 0 .. sides - 1 */
 uint64_t dice_roll(struct dice *dice, uint64_t sides);
 
-/* What an allocator could have recorded: the end of a longer history, and its dump. */
+/* A trace that a real allocator could have recorded: the end of a longer history, and its dump. */
 void random_valid_script(struct dice *dice, struct script *script);
-/* Rows drawn blindly from few addresses and sizes: every contradiction there is. */
+/* Random rows with few addresses and sizes, so that every kind of contradiction occurs. */
 void random_wild_script(struct dice *dice, struct script *script);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a timeline takes is counted, and what is live has a sum that fits. */
+/* The memory of a timeline is charged to the budget, and the sum of live bytes cannot overflow. */
 #include "model/timeline.h"
 
 #include "unit/model/model.h"

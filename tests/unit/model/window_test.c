@@ -1,4 +1,4 @@
-/* What people type for a range or a moment. */
+/* Parsing of a range or a moment as users type it. */
 #include "model/window.h"
 
 #include <stdlib.h>
@@ -133,7 +133,7 @@ START_TEST(no_windows)
 }
 END_TEST
 
-/* Whatever is typed: an answer in range or one line of why not. */
+/* Any text gives either a valid result or one line that explains the error. */
 START_TEST(anything)
 {
     static const char alphabet[] = "0123456789:+@.smu\xc2\xb5 -e";

@@ -34,7 +34,7 @@ static struct buffer section(const char *page, const char *start, const char *en
     return text;
 }
 
-/* Where a word stands by itself, or NULL. */
+/* Position of a word that is not part of another word, or NULL. */
 static const char *find_word(const char *text, const char *word)
 {
     size_t size = strlen(word);

@@ -55,7 +55,7 @@ START_TEST(text_is_cut_where_it_says_least)
 }
 END_TEST
 
-/* Whatever the text and the width, it fits. */
+/* Every text fits every width. */
 START_TEST(it_always_fits)
 {
     static const char *const texts[] = {

@@ -1,4 +1,4 @@
-/* Whole pictures of a snapshot: what their settings and data say, whatever they look like. */
+/* Complete pictures of a snapshot: tests their settings and data, not their appearance. */
 #include "render/plot/kinds.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 static const struct plot_look look = {
     .format = PLOT_SVG, .width = 800, .height = 450, .title = "title"};
 
-/* What `put` writes, to be freed. */
+/* The output of `put`, to be freed. */
 static char *settings;
 static size_t size;
 

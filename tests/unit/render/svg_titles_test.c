@@ -18,7 +18,7 @@ static void note(FILE *notes, unsigned colour, size_t points, double x, double y
     buffer_release(&text);
 }
 
-/* What becomes of an SVG; to be freed. */
+/* The SVG with titles added; to be freed. */
 static char *added(FILE *notes, const char *svg)
 {
     char *result = NULL;
@@ -174,7 +174,8 @@ START_TEST(test_paths)
 }
 END_TEST
 
-/* What is thin or small: a path a colour, behind the others and before what follows. */
+/* Thin and small shapes are merged into one path for each colour, behind the others and before
+ * later output. */
 START_TEST(test_slivers_become_one)
 {
     static const char thin[] =

@@ -131,7 +131,8 @@ START_TEST(without_stacks_the_lifetimes_tell)
 }
 END_TEST
 
-/* What checkpointing does: two blocks are saved, and each piece is computed again to go back. */
+/* Simulates checkpointing: two blocks are saved, and each segment is recomputed for the backward
+ * pass. */
 START_TEST(a_piece_computed_again_belongs_to_the_backward)
 {
     parameters_before();

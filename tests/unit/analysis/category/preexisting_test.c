@@ -56,7 +56,7 @@ START_TEST(the_first_of_a_size_are_the_parameters)
 }
 END_TEST
 
-/* What an optimizer does that makes new states and drops the old ones. */
+/* Simulates an optimizer that makes new states and drops the old ones. */
 static void replace(uint64_t new_addr, uint64_t old_addr)
 {
     capture_event(&capture, "alloc", new_addr, PARAMETER, STACK_STEP);

@@ -33,7 +33,7 @@ static void destroy(void)
     buffer_release(&stack);
 }
 
-/* What the letters of a path stand for. */
+/* The frames that the letters of a path stand for. */
 static const struct letter {
     char letter;
     const char *name, *file;
@@ -201,7 +201,7 @@ START_TEST(loops_within_loops_are_cut_inside)
 }
 END_TEST
 
-/* A line of a block that calls one function several times is no reason to cut it. */
+/* A line of a block that calls one function several times must not split the block. */
 START_TEST(a_block_stays_whole)
 {
     for (int i = 0; i < 3; i++) {
@@ -475,7 +475,7 @@ START_TEST(a_pass_may_run_out_of_memory)
 }
 END_TEST
 
-/* Whatever the lines, all of what is kept is in some element, once, and names are unique. */
+/* For any cut, all memory kept is in exactly one element, and names are unique. */
 START_TEST(elements_cover_the_pass)
 {
     static const char *const paths[] = {"t9 m1",    "t9 m2",       "t9 m1 b1", "t9 m1 b2",

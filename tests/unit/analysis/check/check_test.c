@@ -31,8 +31,8 @@ static void rule(const char *kind, const char *argument)
     ck_assert_msg(check_rules_add(&rules, check_kind_find(kind), argument, &err), "%s", err.text);
 }
 
-/* What is live at the peak: two lines of one function, 300 bytes in two operators of one line, and
- * 400 of another file. */
+/* Live at the peak: two lines of one function, 300 bytes in two operators of one line, and 400
+ * bytes of another file. */
 static void load(void)
 {
     capture_event(&capture, "alloc", 0x1000, 200,

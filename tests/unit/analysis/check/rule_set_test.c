@@ -133,7 +133,7 @@ START_TEST(categories_must_exist)
 }
 END_TEST
 
-/* Whole bytes are above the share just where they are above its bytes. */
+/* A number of whole bytes exceeds the share if and only if it exceeds the limit in bytes. */
 START_TEST(shares_are_exact)
 {
     static const int64_t wholes[] = {0, 1, 3, 7, 100, 1000, 999999937, INT64_C(1) << 40, INT64_MAX};

@@ -1,5 +1,5 @@
-/* That `memsnap help categories`, which is the manual page too, tells of every category and of
- * every reason what the program says itself. */
+/* `memsnap help categories`, which is also the manual page, must describe every category and every
+ * reason in the program's own words. */
 #include <string.h>
 
 #include "base/buffer.h"

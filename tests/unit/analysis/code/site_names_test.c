@@ -1,4 +1,4 @@
-/* What single names tell: files and C++ functions. */
+/* Classification of single names: files and C++ functions. */
 #include "analysis/code/frames.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What whole stacks tell. */
+/* Classification of whole stacks. */
 #include <string.h>
 
 #include "unit/analysis/analysis.h"

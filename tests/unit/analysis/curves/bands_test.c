@@ -1,4 +1,4 @@
-/* What a picture shows: columns, bands and their shapes, categories. */
+/* The data of a picture: columns, bands and their shapes, categories. */
 #include "analysis/curves/bands.h"
 
 #include "analysis/curves/category_curves.h"

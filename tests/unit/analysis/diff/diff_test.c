@@ -192,7 +192,7 @@ START_TEST(another_checkout_has_other_paths)
 }
 END_TEST
 
-/* What is left of a function on both sides is one row. */
+/* The rest of a function on both sides is one row. */
 START_TEST(a_function_is_found_again)
 {
     live(0, 10 * MB, MM_AT(10));

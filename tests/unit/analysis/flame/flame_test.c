@@ -30,7 +30,7 @@ static void build(struct flame_options options)
         ck_abort_msg("no flame graph: %s", err.text);
 }
 
-/* All stacks, "frame;frame weight" a line. */
+/* Checks all stacks, one "frame;frame weight" per line. */
 static void check_stacks(const char *expected)
 {
     struct buffer text = BUFFER_INIT;

@@ -1,4 +1,4 @@
-/* What a series of sizes does. */
+/* Classification of a series of sizes as growing, steady or unclear. */
 #include "analysis/growth/fit.h"
 #include "unit/analysis/analysis.h"
 

@@ -1,4 +1,4 @@
-/* What survives from step to step, and gradients that are kept too long. */
+/* Memory that survives from step to step, and gradients that are kept too long. */
 #include "analysis/growth/growth.h"
 
 #include <stdio.h>

@@ -94,7 +94,7 @@ START_TEST(what_pins_is_named)
 }
 END_TEST
 
-/* What pools have unused, in MiB: the next of `pools`. */
+/* The unused memory of pools, in MiB. pool() adds one. */
 static struct pool_row pools[8];
 static size_t pool_count;
 
@@ -106,7 +106,7 @@ static void pool(uint64_t id, int64_t stream, bool is_small, uint64_t split, uin
                           .releasable_bytes = whole * MIB};
 }
 
-/* Of the pools since the last time, with 10 MiB of holes in the request's own. */
+/* Judges the pools added since the last call, with 10 MiB of holes in the request's own pool. */
 static void judge_elsewhere(const char *sentence, const char *next)
 {
     struct pool_rows rows = {.items = pools, .count = pool_count};

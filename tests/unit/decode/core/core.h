@@ -1,4 +1,4 @@
-/* What the test cases of this room share. */
+/* Shared by the test cases of this room. */
 #ifndef MEMSNAP_TESTS_UNIT_DECODE_CORE_CORE_H
 #define MEMSNAP_TESTS_UNIT_DECODE_CORE_CORE_H
 

@@ -11,7 +11,7 @@
 
 #define BIG ((size_t)9 << 20)
 
-/* How many threads there are now: proof that one runs ahead, or that none does. */
+/* Number of threads now, which shows if a read-ahead thread is running. */
 static size_t threads(void)
 {
     size_t count = 0;

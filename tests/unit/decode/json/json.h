@@ -1,4 +1,4 @@
-/* What the tests of the JSON snapshot decoder share. */
+/* Shared by the tests of the JSON snapshot decoder. */
 #ifndef MEMSNAP_TESTS_UNIT_DECODE_JSON_JSON_H
 #define MEMSNAP_TESTS_UNIT_DECODE_JSON_JSON_H
 

@@ -68,7 +68,7 @@ TCase *sniff_tests(void)
     return tests;
 }
 
-/* What Python 3's repr() gives. */
+/* Expected text as from repr() of Python 3. */
 static const struct {
     double value;
     const char *text;

@@ -1,4 +1,4 @@
-/* What the tests of layer traces share. */
+/* Shared by the tests of layer traces. */
 #ifndef MEMSNAP_TESTS_UNIT_DECODE_LAYERS_LAYERS_H
 #define MEMSNAP_TESTS_UNIT_DECODE_LAYERS_LAYERS_H
 

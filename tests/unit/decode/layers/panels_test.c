@@ -8,7 +8,7 @@
     ",\"reserved\":0,\"all_gathered\":0,\"cumul_all_gathered\":0,\"is_forward\":" forward          \
     ",\"event\":{\"memory_diff\":1,\"memory_activations\":" activations "}}"
 
-/* The panels of a trace whose report is gone, with at most so many columns. */
+/* The panels of a trace whose report is released, with at most `columns` columns. */
 static struct layer_panels make(const struct layer_trace *trace, size_t columns)
 {
     const struct layers_options options = {.top = 1, .ranks = 2};

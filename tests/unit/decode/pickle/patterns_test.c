@@ -231,7 +231,7 @@ static uint32_t event(struct writer *w, uint64_t number)
     return w->style == MEMO_PUT_LATE ? memoize(w) : index;
 }
 
-/* What stands for one text in the memo becomes another, and is referred to on. */
+/* Overwrites the memo entry of one text with another text, which later references then get. */
 static void overwrite(struct writer *w, const char *old, const char *new)
 {
     size_t i = 0;
@@ -304,7 +304,7 @@ END_TEST
 
 #define CALM_EVENTS 3000
 
-/* What the memo has of one event; no list or pair where it referred to another's. */
+/* The memo entries of one event. No list or pair if it referred to another event's. */
 struct entries {
     uint32_t event, list, pair;
 };
@@ -363,8 +363,8 @@ static struct entries calm_event(struct writer *w, uint32_t number, const struct
     return entries;
 }
 
-/* What was left out of the memo is asked for, as a list of frames or as an event that comes again,
- * and in the end overwritten. */
+/* Refers to entries that the fast path did not memoize, as a list of frames or as a repeated event,
+ * and finally overwrites them. */
 START_TEST(what_is_left_out_is_known)
 {
     struct writer w = begin(_i);

@@ -15,9 +15,9 @@ TCase *refusals_tests(void);
 
 #define PLENTY ((size_t)1 << 30)
 
-/* How decoding ends: the error, whose status is STATUS_OK where there was none. */
+/* The error at the end of decoding. Its status is STATUS_OK if there was none. */
 struct error pickle_end(const void *bytes, size_t size, size_t limit, struct decoded *decoded);
-/* Decodes to these rows. */
+/* Checks that the bytes decode to these rows. */
 void pickle_check(const void *bytes, size_t size, const char *rows);
 
 #endif

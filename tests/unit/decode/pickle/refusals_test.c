@@ -1,4 +1,4 @@
-/* What is no snapshot is refused, with the right status and the place. */
+/* Input that is not a snapshot is rejected with the right status and position. */
 #include <string.h>
 
 #include "unit/decode/pickle/pickle.h"

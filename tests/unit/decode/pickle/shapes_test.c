@@ -136,7 +136,7 @@ START_TEST(frames_in_frames)
 }
 END_TEST
 
-/* What a list's bytes mean changes when a memo entry is overwritten. */
+/* The meaning of a list's bytes changes when a memo entry is overwritten. */
 START_TEST(frames_after_a_memo_entry_changed)
 {
     pickle_check(
