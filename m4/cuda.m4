@@ -1,8 +1,8 @@
 # MEMSNAP_NVCC_ARCHITECTURES
-# What nvcc is to make of a kernel, into NVCC_ARCHITECTURES: code in the intermediate language of the
-# oldest cards it knows, and of Hopper, whose instructions help, which drivers compile for all cards
-# that came since; and machine code for those that train large models. Empty where $NVCC compiles
-# nothing, as without a C++ compiler.
+# Sets NVCC_ARCHITECTURES to the targets of a kernel: PTX for the oldest architecture that nvcc knows and
+# for Hopper, whose instructions are faster, which drivers compile for all newer cards; and machine code
+# for the cards that train large models. Empty if $NVCC cannot compile, for example without a C++
+# compiler.
 AC_DEFUN([MEMSNAP_NVCC_ARCHITECTURES], [
   AC_CACHE_CHECK([what $NVCC compiles for], [memsnap_cv_nvcc_architectures],
     [memsnap_cv_nvcc_architectures=

@@ -1,5 +1,5 @@
 # MEMSNAP_FLAGS_WORK(FLAGS, IF-SO, IF-NOT)
-# Whether a program can be compiled and linked with FLAGS.
+# Checks if a program can be compiled and linked with FLAGS.
 AC_DEFUN([MEMSNAP_FLAGS_WORK], [
   memsnap_saved_CFLAGS=$CFLAGS
   CFLAGS="$CFLAGS -Werror $1"
@@ -9,7 +9,7 @@ AC_DEFUN([MEMSNAP_FLAGS_WORK], [
 ])
 
 # MEMSNAP_WARNINGS(FLAGS)
-# Puts those of FLAGS that the compiler knows into WARNING_CFLAGS.
+# Sets WARNING_CFLAGS to the FLAGS that the compiler knows.
 AC_DEFUN([MEMSNAP_WARNINGS], [
   AC_MSG_CHECKING([which warnings the compiler knows])
   WARNING_CFLAGS=

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Asks the completions in share/ of bash, zsh and fish for what they offer, as those shells would.
+# Queries the completions in share/ of bash, zsh and fish, as those shells would.
 # Without arguments bash's own cases come first, then those that all shells share.
 set -eu
 : "${MEMSNAP:?is the program}" "${srcdir:=.}"
@@ -15,7 +15,7 @@ XDG_DATA_HOME=$temporary/data
 export XDG_CONFIG_HOME XDG_DATA_HOME
 cd "$temporary/empty"
 
-# bash_completions WORD...: what is offered for the last WORD after those before it.
+# bash_completions WORD...: the completions of the last WORD after the words before it.
 bash_completions() {
     # shellcheck disable=SC2016 # for that bash
     bash -c '
@@ -58,7 +58,7 @@ sorted() {
     echo "$1" | tr ' ' '\n' | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//'
 }
 
-# expect_all WANTED WORD...: of every shell that is there, in whatever order.
+# expect_all WANTED WORD...: checks every installed shell; the order does not matter.
 expect_all() {
     wanted=$(sorted "$1")
     shift
@@ -77,7 +77,7 @@ for shell in bash zsh fish; do
     fi
 done
 
-# What the program lists for scripts is what it takes, and nothing else.
+# The lists that the program prints for scripts are exactly the values that it accepts.
 "$MEMSNAP" help --completion >"$temporary/list"
 tab=$(printf '\t')
 listed=0

@@ -6,7 +6,7 @@ set -eu
 cd "${srcdir:-.}"
 files=$(find src tests bench -name '*.[ch]' | LC_ALL=C sort)
 
-# plain_faults FILE...: what needs no tool.
+# plain_faults FILE...: prints faults that can be found without a tool.
 plain_faults() {
     LC_ALL=C awk '
         /\r/ { print FILENAME ":" FNR ": carriage return" }

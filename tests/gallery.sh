@@ -1,5 +1,5 @@
 #!/bin/sh
-# scripts/gallery still draws what share/gallery has; not that it looks the same, for fonts differ.
+# scripts/gallery still draws the pictures in share/gallery. Their look is not compared, because fonts differ.
 set -eu
 : "${MEMSNAP:?is the program}" "${srcdir:=.}"
 if ! command -v gnuplot >/dev/null; then

@@ -1,16 +1,16 @@
-# Every test is a program or a script that exits 0 (passed), 77 (skipped, having
-# said why) or otherwise (failed). It is run in the build folder, and finds what
-# it needs through the environment:
+# Every test is a program or a script that exits with 0 (passed), with 77 (skipped,
+# after printing the reason) or with another status (failed). It runs in the build
+# folder, with these variables in the environment:
 #   MEMSNAP         the program
-#   MEMSNAP_PLOTS   the templates of pictures, as they are in the source tree
-#   INSTALLED_PLOTS where `make install` puts them
+#   MEMSNAP_PLOTS   the templates of pictures in the source tree
+#   INSTALLED_PLOTS the folder to which `make install` copies them
 #   srcdir          the source tree's top
-#   PYTHON3         Python, or empty where there is none
-#   MEMSNAP_CORPUS  real captures, where they are at hand
-#   MEMSNAP_SHARE   where set to N, the tests of tests/accept, tests/files and tests/unit try an Nth of
-#                   what they make up or combine, and no large capture; but hostile.py, which has
-#                   MEMSNAP_HOSTILE
-# They start in the order of the lists here: the longest first, so that none is left to run alone.
+#   PYTHON3         Python, or empty if not found
+#   MEMSNAP_CORPUS  a folder of real captures, if available
+#   MEMSNAP_SHARE   if set to N, the tests of tests/accept, tests/files and tests/unit run one Nth of their
+#                   random or combined cases, and no large capture; hostile.py has MEMSNAP_HOSTILE
+#                   instead
+# Tests start in the order of these lists, the longest first, so that none runs alone at the end.
 
 AM_TESTS_ENVIRONMENT = \
 	MEMSNAP='$(abs_top_builddir)/memsnap$(EXEEXT)'; export MEMSNAP; \
@@ -37,11 +37,11 @@ TESTS = $(dist_check_SCRIPTS)
 dist_check_SCRIPTS = tests/completion.sh tests/doc-paths.sh tests/format.sh tests/gallery.sh tests/layering.sh tests/link-circles.sh tests/man-examples.sh
 EXTRA_DIST += tests/completion.zsh tests/layering.awk tests/man-examples.awk
 
-# Kernels that PoCL, an OpenCL for CPUs, has compiled for tests; pictures of pages.
+# Kernels compiled for tests by PoCL, an OpenCL for CPUs; and pictures of pages.
 clean-local:
 	rm -rf pocl-cache page-pictures
 
-# What drivers of devices keep until the program ends.
+# Suppresses leaks of device drivers, which keep memory until the program ends.
 EXTRA_DIST += tests/drivers.supp
 
 include tests/files/local.mk
@@ -50,6 +50,6 @@ include tests/cli/local.mk
 include tests/unit/local.mk
 include tests/fuzz/local.mk
 
-# The counts of the unit tests would otherwise be seen in their logs only.
+# Prints the counts of the unit tests, which would otherwise be only in their logs.
 check-local: check-TESTS
 	@cat $(unit_runners:=.log) 2>/dev/null || :

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs what the man pages show. In a section EXAMPLES, between .EX and .EE (or .nf and
+# Runs the examples in the man pages. In a section EXAMPLES, between .EX and .EE (or .nf and
 # .fi), a line that starts with "$ " is a command, and goes on in the next line where it
 # ends in "\e". All other lines there are output, and not looked at.
 #

@@ -1,5 +1,5 @@
 
-# bars.gp: a bar a row, its name on the left, its figures on the right.
+# bars.gp: one bar per row, with its name on the left and its figures on the right.
 set xrange [0:x_top]
 set yrange [bars + 0.5:0.5]
 set border 2 linecolor rgb '#666666'

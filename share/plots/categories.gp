@@ -1,7 +1,7 @@
 
-# categories.gp: an area a category, one on the other; the highest sum first, and each down to 0, for
-# areas between two curves come out wrong on some terminals (sixelgd). A line where a phase begins, but
-# for narrow ones: many dashes take a browser long, and hide the areas.
+# categories.gp: stacked areas, one per category. The highest sum is drawn first, and each area reaches
+# down to 0, because some terminals (sixelgd) draw areas between two curves incorrectly. A line marks
+# where a phase begins, except narrow phases: many dashes are slow in browsers and hide the areas.
 line_least = (x_last - x_first) / 50
 plot \
     for [i = areas:1:-1] 'categories.tsv' using 1:(column(i + 2)) \

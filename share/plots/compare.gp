@@ -1,5 +1,5 @@
 
-# compare.gp: two lines a file. Labels right of x_turn stand left of their peak.
+# compare.gp: two lines per file. Labels right of x_turn are placed left of their peak.
 set xrange [0:x_last]
 set yrange [0:y_top]
 set border 3 linecolor rgb '#666666'

@@ -1,5 +1,5 @@
 
-# flame.gp: a box a frame, its callers above it.
+# flame.gp: one box per frame, below its callers.
 set xrange [0:x_top]
 set yrange [y_rows:0]
 set border 1 linecolor rgb '#666666'

@@ -1,5 +1,5 @@
 
-# layers.gp: a panel a measure, two beside each other; one that is left over takes the whole width.
+# layers.gp: one panel per measure, two in a row; a single panel in a row takes the whole width.
 set datafile separator tab
 set datafile commentschars '#'
 forward = 0x0072B2
@@ -53,7 +53,7 @@ do for [i = 1:panels] {
     set ytics round_step(axis_top[i] / 4)
     set title panel_title[i] offset 0, -0.6
     set xlabel (low ? '' : axis_label[i]) textcolor rgb '#444444' font ',9' offset 0, 0.7 + label_lift
-    # the label stands above the highest column, on the side where there is room
+    # the label is above the highest column, on the side that has room
     set label 1 peak_text[i] at peak_x[i], peak_y[i] point pointtype 7 pointsize 0.4 front font ',9'
     if (peak_x[i] > 0.5 * axis_last[i]) {
         set label 1 right offset character -0.6, 0.7

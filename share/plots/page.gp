@@ -1,5 +1,5 @@
 
-# page.gp: the title and two lines below it. Before it stand the settings that memsnap makes.
+# page.gp: the title and two lines below it. The settings from memsnap precede it.
 set datafile separator tab
 set datafile commentschars '#'
 set lmargin at screen left

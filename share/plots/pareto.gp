@@ -1,5 +1,5 @@
 
-# pareto.gp: a step a point of the front, and the points that have a name.
+# pareto.gp: one step per point of the front, and the named points.
 set xrange [-0.02 * x_last:x_last]
 set yrange [0:y_top]
 set border 3 linecolor rgb '#666666'

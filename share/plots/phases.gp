@@ -1,5 +1,6 @@
 
-# phases.gp: a bar a phase, as high as its peak, and in it what was live at its end; steps in a strip.
+# phases.gp: one bar per phase, as high as its peak, with the memory live at its end inside it; steps in
+# a strip.
 set xrange [0.5:bars + 0.5]
 set yrange [0:y_top * 1.05]
 set border 3 linecolor rgb '#666666'

@@ -1,6 +1,6 @@
 
-# report.gp: begins a page of several graphs, with words at its top. Each graph follows with settings
-# of its own.
+# report.gp: begins a page of several graphs, with text at its top. Each graph follows with its own
+# settings.
 set multiplot
 do for [i = 1:words] {
     set label 100 + i word_text[i] at screen word_x[i], screen word_y[i] left \

@@ -1,5 +1,5 @@
 
-# text-bars.gp: a line a bar: its name, signs as long as it is large, its figures.
+# text-bars.gp: one line per bar: its name, a run of characters in proportion to its size, its figures.
 set datafile separator tab
 set datafile commentschars '#'
 set lmargin at screen left

@@ -1,6 +1,6 @@
 
-# text-categories.gp: a character a category, one on the other; the highest sum first, so that the
-# lower ones cover all of it but its own part. There are seven characters.
+# text-categories.gp: stacked areas, one character per category. The highest sum is drawn first, so
+# that the lower ones cover all of it except its own part. There are seven characters.
 set title plot_title . "\n" . peak_text . '; sizes below: at the peak'
 plot \
     'curves.tsv' using 1:2 with impulses linetype 7 title (others_name eq '' ? '' : '  ' . others_name), \

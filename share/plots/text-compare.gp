@@ -1,5 +1,5 @@
 
-# text-compare.gp: a line of characters a file.
+# text-compare.gp: one line of characters per file.
 set datafile separator tab
 set datafile commentschars '#'
 set lmargin 8

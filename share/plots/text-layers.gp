@@ -1,5 +1,5 @@
 
-# text-layers.gp: what was allocated after each row, or the first panel that there is.
+# text-layers.gp: memory allocated after each row, or the first panel that has data.
 set datafile separator tab
 set datafile commentschars '#'
 set lmargin 8

@@ -1,5 +1,5 @@
 
-# text-pareto.gp: a star a point of the front, and a letter each that has a name.
+# text-pareto.gp: a star for each point of the front, and a letter for each named point.
 set datafile separator tab
 set datafile commentschars '#'
 set lmargin 8

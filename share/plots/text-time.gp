@@ -1,5 +1,5 @@
 
-# text-time.gp: a column for what was active, and a line for what was reserved.
+# text-time.gp: columns for active memory, and a line for reserved memory.
 plot \
     'curves.tsv' using 1:2 with impulses title '  active', \
     'curves.tsv' using 1:3 with lines title '  reserved', \

@@ -1,5 +1,5 @@
 
-# text.gp: axes and titles of a graph that is made of characters.
+# text.gp: axes and titles of a graph made of characters.
 set datafile separator tab
 set datafile commentschars '#'
 set lmargin 8

@@ -1,6 +1,6 @@
 
-# timeline.gp: areas for what has no band, the highest first and each down to 0; before them a band an
-# allocation.
+# timeline.gp: areas for memory without a band, the highest first and each down to 0; in front of them,
+# one band per allocation.
 plot \
     for [i = 1:rests] 'rest.tsv' using 1:(column(i + 1)) \
         with filledcurves y1=0 linecolor rgb rest_colour[i] notitle, \

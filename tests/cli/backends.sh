@@ -1,5 +1,5 @@
 #!/bin/sh
-# What works here, with and without drivers, and with a driver of our own that misbehaves.
+# Available back ends, with and without drivers, and with a test driver that misbehaves.
 . "${srcdir:=.}/tests/cli/lib.sh"
 fake=${MEMSNAP%/*}/tests/unit/cuda
 

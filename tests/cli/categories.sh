@@ -58,7 +58,7 @@ out_has_not attention
 check 'reads ~/.config' cmp .run/home "$cli/golden/rules.txt"
 rm -r .config
 
-# What ran out of memory has them too.
+# Failed requests have categories too.
 printf 'one: a\ntwo: b\nmine: .\n' >all
 run analyze --rules all --format json oom.pickle.gz
 exits 0

@@ -59,7 +59,7 @@ policy "{$schema, \"max-peak\": 1, \"max-category\": {\"activation\": 1}}" --max
 exits 0
 out_has 'passed: 3 checks'
 
-# what is not understood is no pass
+# a policy that cannot be parsed does not pass
 unread ''
 refused '[]' 'expected an object with "schema": "memsnap.policy/1"'
 refused '{"max-peak": 1}' 'expected an object with "schema": "memsnap.policy/1"'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# memsnap check: rules, policies, formats, and what could not fail.
+# memsnap check: rules, policies, formats, and rules that cannot fail.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
 cp samples/*.gz samples/*.pickle .
@@ -39,7 +39,7 @@ for narrow in check-failed check-several check-oom check-layers; do
         test -z "$(awk 'length > 80' "$cli/golden/$narrow.txt")"
 done
 
-# value RULE ARGUMENT...: what the only row of JSON has
+# value RULE ARGUMENT...: the value in the only row of the JSON output
 value() {
     run check --format json "$@"
     sed -n 's/.*"value":\(-\{0,1\}[0-9]*\).*/\1/p' .run/out
@@ -160,7 +160,7 @@ check 'a line is less' test "$(site 'model.py:53')" -lt "$whole"
 check 'with or without function' test "$(site 'model.py:53')" = "$(site 'model.py:53 forward')"
 check 'sets and marks' test "$(site 'model.py:[!0-46-9]? f*d')" -ge "$(site 'model.py:53')"
 
-# what cannot fail, or is not understood
+# rules that cannot fail or cannot be parsed
 # refused STATUS MESSAGE ARGUMENT...
 refused() {
     wanted=$1 message=$2
@@ -217,7 +217,7 @@ run check --max-peak 1 --max-peak 1GiB --max-category activation=1 --max-categor
 exits 1
 out_has 'FAILED: 1 of 3 checks'
 
-# several files: one that cannot be checked decides, and is in what CI shows
+# several files: one that cannot be checked decides the exit status, and CI formats show it
 echo 'no snapshot' >text.pickle
 run check --max-peak 1GiB leak.pickle.gz text.pickle
 exits 3

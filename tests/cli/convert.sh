@@ -46,7 +46,7 @@ no_err
 run convert odd.msgpack
 check 'is the same JSON' cmp .run/out odd2.json
 
-# what is refused leaves the output as it was
+# after an error the existing output file is unchanged
 echo before >kept.json
 printf '{"traces":[{"module_name":1}]}' >bad.json
 run convert bad.json -o kept.json

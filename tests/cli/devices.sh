@@ -1,5 +1,5 @@
 #!/bin/sh
-# memsnap suggest on devices: the answer is that of the CPU, and what fails is replaced by it.
+# memsnap suggest on devices: the answer equals that of the CPU, which also replaces a failing device.
 . "${srcdir:=.}/tests/cli/lib.sh"
 fake=${MEMSNAP%/*}/tests/unit/cuda
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# memsnap dump on the command line; tests/accept/dump.py has what it prints of which pickle.
+# memsnap dump on the command line; tests/accept/dump.py checks its output for many pickles.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
 # dumps PICKLE JSON: what printf(1) makes of PICKLE is dumped as JSON, beside schema and input.
@@ -23,7 +23,7 @@ refuses() {
     err "memsnap: some.pickle: $3"
 }
 
-# Any pickle, also one that is no container.
+# Any pickle, even one that is not a container.
 dumps 'N.' '"value":null'
 dumps 'I42\n.' '"value":42'
 dumps '\200\002K\007.' '"value":7'
@@ -43,7 +43,7 @@ dumps 'U\002\377x.' '"value":{"$bytes":"/3g="}'
 dumps 'V\\u001b[31m\\u202e\n.' '"value":"\u001b[31m\u202e"'
 dumps 'NN.the rest' '"value":null'
 
-# What it would do in Python is data, even where Python throws the result away.
+# Calls that Python would make are data, even if Python discards the result.
 dumps 'cos\nsystem\n(Vtouch canary\ntR.' '"value":{"$class":"os.system","$args":["touch canary"]}'
 dumps 'cos\nsystem\n(Vtouch canary\ntR0N.' \
     '"value":null,"discarded":[{"$class":"os.system","$args":["touch canary"]}]'
@@ -66,7 +66,7 @@ run dump no-such-file
 exits 5
 err 'memsnap: no-such-file: No such file or directory'
 
-# Several files, compressed or from standard input; and those that fail do not hinder the others.
+# Several files, compressed or from standard input; one that fails does not affect the others.
 printf 'I1\n.' >one
 printf 'I2\n.' | gzip >two.gz
 printf 'I3\n.' >three

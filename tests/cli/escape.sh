@@ -1,8 +1,8 @@
 #!/bin/sh
-# Text from a file cannot steer the terminal, wherever it stands in the file.
+# Text from a file cannot control the terminal, wherever it is in the file.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
-# Steers the terminal, reverses text, hides some, and is no UTF-8 (in JSON: a lone surrogate).
+# Controls the terminal, reverses text, hides text, and is invalid UTF-8 (in JSON: a lone surrogate).
 evil='\u001b[2J\u202e\u200b\u0007\n\u009b\ud800'
 cat >evil.json <<END
 {"segments": [{"device": 0, "address": 4096, "total_size": 2097152, "allocated_size": 512,
@@ -79,7 +79,7 @@ if [ -n "${PYTHON3-}" ]; then
     check 'is valid Python' "$PYTHON3" -c 'import ast; ast.parse(open("plan.py").read())'
 fi
 
-# A name that would fill screens is cut where it stands in a sentence.
+# A name that would fill screens is cut inside a sentence.
 long=$(printf '%5000s' '' | tr ' ' N)
 printf '{"traces": [%s]}' "$(event "begin$long")" >long.json
 run analyze long.json

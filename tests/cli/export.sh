@@ -22,7 +22,7 @@ run export --format jsonl --table sites samples/two-devices.pickle.gz
 exits 0
 golden export-sites.jsonl
 
-# allocations is the default, and the output's name tells the format
+# allocations is the default table, and the output's extension selects the format
 for ending in csv jsonl ndjson msgpack; do
     run export $sample -o named.$ending
     exits 0
@@ -55,7 +55,7 @@ exits 0
 run export --rules none --table sites $sample
 exits 0
 
-# what is not there
+# missing devices and empty ranges
 run export --device 7 $sample
 exits 2
 err "memsnap: $sample: the file has no device 7 (devices: 0)"
@@ -71,7 +71,7 @@ run export --table blocks --at 99999999 $sample
 exits 2
 err_has 'event 99999999 is not among the events 0 to '
 
-# what is refused leaves the output as it was
+# after an error the existing output file is unchanged
 echo before >kept.csv
 run export "$files/bad-cut.pickle" --table events -o kept.csv
 exits 3

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The files of tests/files, with what their README says of them: status, and place of the trouble.
+# The files of tests/files, with the results listed in their README: exit status, and position of the error.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
 files=$cli/../files

@@ -1,5 +1,5 @@
 #!/bin/sh
-# memsnap flame: what is in the stacks, that weights sum to the whole, and names that want to be more.
+# memsnap flame: the frames of stacks, the sum of weights, and hostile names.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
 run flame --help
@@ -97,7 +97,7 @@ one_err_line
 err_has 'weights are bytes times 1000 microseconds'
 check 'is the area' test "$(cat .run/out)" = '(no stack recorded) 3999996040000000000'
 
-# What a trace that contradicts itself leaves over.
+# Bytes that no allocation of an inconsistent trace explains.
 sed 's/"size": 50, "stream": 0, "time_us": 1010/"size": 20, "stream": 0, "time_us": 1010/' area.json >over.json
 run flame --at end over.json
 exits 0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files that are there, and all the ways in which one may not be what was meant.
+# Valid files, and all the ways in which a file can be the wrong one.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
 sample=samples/train-loop.pickle.gz
@@ -126,7 +126,7 @@ run analyze "$sample" "$sample"
 exits 0
 no_err
 
-# However many are read at a time, what is printed is the same, and in the same order.
+# The output and its order do not depend on the number of files read at a time.
 mkdir -p runs/lr-1e-3/rank0 runs/lr-1e-3/rank1 runs/lr-1e-4/rank0
 files=
 for i in 1 2 3; do
@@ -160,7 +160,7 @@ exits 2
 no_out
 err 'memsnap: standard input (-) can be read only once'
 
-# More files than may be open: the soft limit is raised, the hard one is told.
+# More files than may be open: the soft limit is raised, the hard limit is reported.
 # shellcheck disable=SC3045,SC2086 # where ulimit has no -S and -H there is nothing to test
 if (ulimit -S -n 16) 2>/dev/null; then
     last='ulimit -S -n 16; memsnap analyze (more files)'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# memsnap analyze of layer traces, and of what MemoryTracker saves
+# memsnap analyze of layer traces, and of files saved by MemoryTracker
 . "$srcdir/tests/cli/lib.sh"
 
 # cut short: the reports are golden, so what they say is checked by reading them

@@ -34,8 +34,8 @@ run() {
     "$MEMSNAP" "$@" >.run/out 2>.run/err || status=$?
 }
 
-# on_terminal COLUMNS ANSWER PROGRAM ARGUMENT...: the same of a program on a terminal, which answers
-# so where it is asked what it is; needs Python.
+# on_terminal COLUMNS ANSWER PROGRAM ARGUMENT...: the same for a program on a terminal, which sends
+# ANSWER when queried for its type; needs Python.
 on_terminal() {
     last="on_terminal $*"
     status=0
@@ -102,7 +102,7 @@ one_err_line() {
     check 'complains in one line' test "$(wc -l <.run/err)" -eq 1
 }
 
-# golden NAME: the output is golden/NAME.
+# golden NAME: checks that the output equals golden/NAME.
 golden() {
     if [ -n "${MEMSNAP_UPDATE_GOLDEN-}" ]; then
         cp .run/out "$cli/golden/$1"
@@ -110,8 +110,9 @@ golden() {
     check "is golden/$1" diff -u "$cli/golden/$1" .run/out
 }
 
-# plots_hostile ARGUMENT...: what wants to be more than text is text in pictures. Leaves evil.svg,
-# and in .run/out what a terminal shows. Whatever runs makes a file `owned`.
+# plots_hostile ARGUMENT...: checks that names that try to inject commands or markup stay text in
+# pictures. Leaves evil.svg, and the picture for a terminal in .run/out. An injected command would
+# create the file `owned`.
 plots_hostile() {
     for format in svg png pdf; do
         run plot "$@" --out "evil.$format"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Where the report goes, and what is left when it cannot get there.
+# The destination of the report, and the files left if it cannot be written.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
 sample=samples/history-off.pickle
@@ -212,7 +212,7 @@ if [ -n "${PYTHON3-}" ] &&
 fi
 exec 3>&-
 
-# A full disk is told of in one line, and leaves no part of a file.
+# A full disk is reported in one line, and no partial file is left.
 # full ARGUMENT...: standard output, /dev/full and a file that may not grow.
 full() {
     last="memsnap $* >/dev/full"

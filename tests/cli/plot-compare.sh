@@ -32,7 +32,7 @@ run plot --kind compare samples/decoder.layers.json.gz samples/fsdp.layers.pickl
 exits 0
 check 'counts rows' grep -q "x_label = 'row of the layer trace'" s/plot.gp
 
-# What does not go together.
+# Inputs and options that cannot be combined.
 run plot --kind compare samples/leak.pickle.gz --script new
 exits 2
 err_has '2 to 8 files, not 1'

@@ -45,7 +45,7 @@ check 'draws msgpack alike' cmp s/panels.tsv t/panels.tsv
 cat fsdp.msgpack | "$MEMSNAP" plot - --script u --title fsdp.msgpack
 check 'reads a pipe' cmp t/plot.gp u/plot.gp
 
-# What does not fit.
+# Options that do not apply.
 run plot samples/decoder.layers.json.gz --kind timeline --script new
 exits 2
 one_err_line

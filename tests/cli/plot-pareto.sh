@@ -44,7 +44,7 @@ cp samples/decoder.layers.json.gz "$name"
 plots_hostile --kind pareto "$name"
 out_has 'least with one level: 532.00 MiB (30.9%), +23.3%'
 out_has 'sqrt(n) even segments (Chen et al.): 732.00 MiB (42.5%), +33.3%'
-# what is cut says so
+# shortened text is marked
 COLUMNS=50 run plot --kind pareto samples/decoder.layers.json.gz --term dumb
 out_has 'sqrt(n) even segments (Chen et al.):…'
 

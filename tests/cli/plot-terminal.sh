@@ -104,7 +104,7 @@ for kind in timeline categories sites; do
     $has_sixel && check 'has one beginning and one end' test "$(tr -cd '\033' <.run/out | wc -c)" -eq 2
 done
 
-# What gnuplot says is not believed either.
+# Output of gnuplot is not trusted either.
 mkdir bin
 real=$(command -v gnuplot)
 cat >bin/gnuplot <<'END_SCRIPT'

@@ -102,12 +102,12 @@ echo '{"segments": [{"device": 0, "address": 4096, "total_size": 2097152, "strea
 run plot untold.json --kind segments --script s
 check 'shows what no block tells' grep -q '	16181185$' s/segments.tsv
 check 'and says so' grep -q '^untold = 1' s/plot.gp
-# What is drawn of all blocks adds up to what is reserved.
+# The drawn blocks add up to reserved memory.
 run plot samples/train-loop.pickle.gz --kind segments --script s
 drawn=$(awk -F '\t' '!/^#/ { sum += $2 - $1 } END { printf "%.0f", sum }' s/segments.tsv)
 check 'draws all that is reserved' grep -q "snapshot: $drawn.00 MiB reserved" s/plot.gp
 
-# Who holds it: a bar a call site, the rest in one.
+# Memory by call site: one bar for each, and one for the rest.
 run plot samples/train-loop.pickle.gz --kind sites --script s --size 800x450
 exits 0
 cat s/plot.gp s/bars.tsv >.run/out
@@ -141,7 +141,7 @@ exits 0
 check 'tells what lies too deep' grep -q 'rows below the last (more with --size): 6.84 KiB, 100.0% of it' s/plot.gp
 run plot samples/ring-overflow.pickle.gz --kind sites --script s
 exits 0
-# The peak of each phase, and what it leaves.
+# The peak of each phase, and the memory live at its end.
 run plot samples/leak.pickle.gz --kind phases --script s --size 4000x900
 exits 0
 cat s/phase-bars.tsv s/phase-steps.tsv >.run/out
@@ -151,7 +151,7 @@ run plot samples/history-off.pickle --kind phases --script s
 exits 0
 check 'tells that there are none' grep -q 'no forward, backward or optimizer step was found' s/plot.gp
 
-# All on one page.
+# The report page.
 run plot samples/oom-fragmented.pickle.gz --kind report --script s
 exits 0
 grep '^word_text' s/plot.gp >.run/out
@@ -162,7 +162,7 @@ exits 0
 check 'tells the moment' grep -q "plot_title = 'What it is for, at the end'" s/plot.gp
 
 
-# Every graph lies on the page, whatever its size; a low page has fewer.
+# Every graph is inside the page at any size; a short page has fewer graphs.
 # on_page FILE: between 0 and 1, and the right way round.
 on_page() {
     awk '$2 == "=" && /^(left|right|top|bottom|title_y|subtitle_y|note_y) = / {

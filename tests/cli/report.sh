@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the reports of the samples look like, with every option.
+# Reports of the samples with every option.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
 cp samples/*.gz samples/*.pickle .
@@ -19,14 +19,14 @@ for sample in train-loop leak loss-graph kept-gradients cache pending-frees oom 
     expandable ring-overflow; do
     report "$sample.txt" "$sample.pickle.gz"
 done
-# What is active is requested; as rounded, and with what is unused, it is what is reserved.
+# Active memory counts requested sizes. Rounded sizes plus unused memory equal reserved memory.
 run analyze --units bytes oom.pickle.gz
 out_has '769,654,784 B reserved: 706,539,212 B'
 out_has 'active (714,497,536 B as rounded), 55,157,248 B unused'
 for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-shortage pinned; do
     report "$sample.txt" --top 3 "$sample.pickle.gz"
 done
-# Holes of the end are told of in a report on the peak, where they matter then only.
+# A report on the peak mentions holes at the end, if they matter only then.
 run analyze --top 1 pinned.pickle.gz
 out_has 'Fragmentation at the end: 572.00 MiB of the 1.14 GiB reserved, 49.0% (--at end'
 out_has_not 'Fragmentation at the peak'
@@ -50,7 +50,7 @@ out_has_not 'inactive'
 out_has 'In the snapshot 25.13 MiB lie in holes'
 run analyze --top 1 --range 500:900 --at end leak.pickle.gz
 out_has 'Live at the end of the range: 129.24 MiB'
-# What the recording has from before the range is not older than the recording.
+# Allocations recorded before the range are not reported as older than the recording.
 run analyze --top 0 --range +20ms:+60ms --device 1 two-devices.pickle.gz
 out_has '(no stack recorded)     workspace'
 out_has_not 'before recording began'
@@ -58,7 +58,7 @@ for range in 0: 300:600; do
     run analyze --top 0 --range $range samples/labelled/cnn-sgd-late.pickle.gz
     out_has '(before recording began)'
 done
-# A stream is told in one form.
+# A stream is written in one form everywhere.
 run analyze --at end pending-frees.pickle.gz
 check 'one form of stream' test "$(grep -c 'stream 9435\|0x55d08a317c40' .run/out)" \
     -eq "$(grep -c 0x55d08a317c40 .run/out)"
@@ -98,7 +98,7 @@ run analyze --top 1 --gpu-memory 2GiB oom-shortage.pickle.gz
 exits 0
 no_err
 
-# With it every verdict tells what others held, and that is all that it adds.
+# With it every verdict says how much other processes held; nothing else changes.
 COLUMNS=200
 export COLUMNS
 run analyze oom.pickle.gz
@@ -119,7 +119,7 @@ out_has "others hold nothing of the device's 768.00 MiB"
 out_has_not 'allocators other than'
 unset COLUMNS
 
-# What the pool of a CUDA graph keeps, empty_cache() does not give back.
+# empty_cache() does not release memory kept by the pool of a CUDA graph.
 run analyze oom-fragmented.pickle.gz
 out_has_not 'graphs are gone'
 segment() {
@@ -132,7 +132,7 @@ report oom-range.txt --top 1 --range 100:167 --at 101 oom-fragmented.pickle.gz
 report oom-cut.txt --top 1 --range 0:166 --at 100 oom-fragmented.pickle.gz
 report history-off.txt history-off.pickle
 report at-end.txt --at end leak.pickle.gz
-# Of what was recorded with its stack, no other recording would know more.
+# For allocations recorded with a stack, no other recording is suggested.
 little() {
     words=$1
     shift

@@ -32,7 +32,7 @@ run suggest --budget 1MiB "$loop"
 exits 1
 out_has 'nothing fits'
 
-# One layer a block, and sums that are those of the layers.
+# One layer per block, and sums that match the layers.
 run suggest --format json --budget 60% "$loop"
 exits 0
 for has in '"schema":"memsnap.suggest/1"' '"source":"allocator-snapshot"' '"pieces":6,' \
@@ -41,7 +41,7 @@ for has in '"schema":"memsnap.suggest/1"' '"source":"allocator-snapshot"' '"piec
     out_has "$has"
 done
 
-# The same whatever the encoding.
+# The same result for every encoding.
 cp .run/out first.json
 gzip -dc "$loop" >loop.pickle
 gzip -dc samples/train-loop.json.gz >loop.json
@@ -50,7 +50,7 @@ for file in loop.pickle loop.json samples/train-loop.json.gz; do
     check "$file is answered like the first" cmp first.json .run/out
 done
 
-# Where cuts may be, and which part of the trace.
+# Cut positions, and the part of the trace.
 run suggest --granularity 1 --format json "$loop"
 out_has '"pieces":6,'
 run suggest --granularity 2 --format json "$loop"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What memsnap suggest says of unusual traces, and what it refuses.
+# Messages of memsnap suggest about unusual traces, and its errors.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
 # rows FILE [NAME ACTIVATIONS MORE]...: a layer trace of modules that ran forward in this order; MORE
@@ -18,7 +18,7 @@ rows() {
     printf ']}' >>"$file"
 }
 
-# The root, whose name is empty, is told, and no Python pretends to wrap it.
+# The root, whose name is empty, is reported, and no Python code pretends to wrap it.
 rows root.json '' 100 '"saved_activations": 1000000' m0 100 '"saved_activations": 900000' \
     m1 100 '"saved_activations": 900000' m2 100 '"saved_activations": 900000'
 run suggest --budget 90% root.json
@@ -84,7 +84,7 @@ out_has_not 'do not lower'
 run suggest samples/train-loop.pickle.gz
 check 'begins with the answer' test "$(head -n 1 .run/out)" = 'Memory against compute'
 
-# What a front tells to type gives the point that it tells of, or better.
+# The command printed with a front gives the point it is printed for, or a better one.
 for file in "$oom" samples/decoder.layers.json.gz samples/train-loop.pickle.gz root.json; do
     run suggest --format csv "$file"
     cp .run/out points.csv
@@ -126,7 +126,7 @@ run suggest --granularity 'x*' --checkpoints 1 root.json
 exits 2
 err "memsnap: root.json: --granularity: no module matches 'x*'; there are m0, m1, m2"
 
-# Without allocation events stacks of what is live are of no help.
+# Without allocation events, stacks of live memory do not help.
 {
     printf '{"segments":[],"device_traces":[['
     printf '{"action":"free_completed","addr":1,"size":512,"stream":0,"frames":[{"name":"forward","filename":"model.py","line":1}]}]]}'

@@ -65,7 +65,7 @@ trace odd.json a 100 "$(printf 'b\363\240\200\201')" 900 c 100
 run suggest --granularity leaf --budget 2050 odd.json
 out_has '"b\U000e0001"'
 
-# FairScale's ties: equal sizes, zeros, and a split behind the last module left out.
+# FairScale's ties: equal sizes, zeros, and an omitted split after the last module.
 trace small.json a 1 b 1 c 1 d 1
 run suggest --checkpoints 1 --format json small.json
 exits 0
@@ -102,7 +102,7 @@ exits 0
 out_has '1 of the modules runs more than once'
 out_has '"shared" runs more than once in a step'
 
-# In-place modules belong to what they change; nothing is cut between them.
+# In-place modules belong to the module whose output they change; no cut separates them.
 trace inplace.json conv1 100 relu1 0 conv2 100 relu2 0 conv3 100 relu3 0 head 1
 run suggest --model peak --budget 450 inplace.json
 exits 0
@@ -124,7 +124,7 @@ for threads in 1 2 7; do
     golden suggest-rotor.txt
 done
 
-# Where cuts may be.
+# Cut positions.
 run suggest --granularity 1 --format json "$decoder"
 out_has '"pieces":4,'
 run suggest --granularity 2 --format json "$decoder"
@@ -182,7 +182,7 @@ exits 0
 out_has 'too deep for Python code'
 out_has_not 'checkpoint_wrapper'
 
-# Whatever the slots, the least budget that is told is one, and enough.
+# For any number of slots, the least budget reported is valid and sufficient.
 layers=
 size=1000003
 for layer in $(seq 0 60); do
@@ -249,7 +249,7 @@ run suggest --slots 0 --threads 0 --model rotor --budget 40% --format json uneve
 exits 0
 no_err
 
-# What fits as it is needs nothing, in slots or not.
+# A chain that fits needs no checkpoints, with or without slots.
 run suggest --granularity leaf --model rotor --slots 50 --budget 100% --format json uneven.json
 exits 0
 out_has '"extra_time_share":0.0,'
@@ -279,7 +279,7 @@ exits 4
 no_out
 one_err_line
 
-# Times from a file: of pieces or of what is in them.
+# Times from a file: for segments, or for the modules in them.
 trace timed.json m.0.a 500 m.0.b 500 m.1 1000 m.2 1000 m.3 1000
 printf '# measured\n\nm.0\t900\nm.1\t1\r\nm.2\t1\nm.3\t98' >times.tsv
 run suggest --times times.tsv --format csv timed.json

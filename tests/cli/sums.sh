@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the report says of captures of next to nothing, and of those whose parts do not add up.
+# Reports of nearly empty captures, and of captures whose parts do not add up.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
 # capture SEGMENT_SIZE BLOCKS EVENTS: a snapshot of one segment at 4096, in capture.json.

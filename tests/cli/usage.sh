@@ -73,7 +73,8 @@ run version now
 exits 2
 one_err_line
 
-# usage MESSAGE ARGUMENT...: is wrong usage of analyze, told so, before any file is touched.
+# usage MESSAGE ARGUMENT...: checks that this is a usage error of analyze, reported before any file is
+# opened.
 usage() {
     message=$1
     shift
@@ -124,7 +125,7 @@ run analyze -- --help
 exits 5
 err 'memsnap: --help: No such file or directory'
 
-# Topics, and what is nearly one.
+# Topics, and near misses.
 for topic in formats categories numbers; do
     run help "$topic"
     exits 0

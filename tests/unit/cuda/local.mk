@@ -4,7 +4,7 @@ tests_unit_cuda_run_CPPFLAGS = $(unit_cppflags) \
 tests_unit_cuda_run_LDADD = $(unit_libs)
 tests_unit_cuda_run_SOURCES = $(device_common) tests/unit/cuda/main.c
 
-# What stands for NVIDIA's driver. Not instrumented: it switches between stacks of its own.
+# A stand-in for NVIDIA's driver. Not instrumented, because it switches between its own stacks.
 EXTRA_DIST += tests/unit/cuda/fake_driver.c
 CLEANFILES += tests/unit/cuda/libcuda.so.1
 fake_driver_source = $(top_srcdir)/tests/unit/cuda/fake_driver.c
