@@ -38,7 +38,7 @@ class Clock:
 
 
 class Pool:
-    """`id` is (0, 0) for the default pool; a CUDA graph has one of its own, which keeps its memory."""
+    """`id` is (0, 0) for the default pool; each CUDA graph has its own pool, which keeps its memory."""
 
     def __init__(self, small, id=(0, 0)):
         self.small, self.id = small, id
@@ -73,7 +73,7 @@ class Block:
 
 
 class DeviceAllocator:
-    """One device. `limit` is the memory the device has for this process; `others` is what others took of it since."""
+    """One device. `limit` is the device memory available to this process; `others` is what other processes took since."""
 
     def __init__(self, device, clock, limit, expandable=False, record=True, max_entries=None):
         self.device, self.clock, self.limit, self.expandable = device, clock, limit, expandable
@@ -244,7 +244,7 @@ class DeviceAllocator:
         return True
 
     def _unmap(self, block, frames):
-        """Give back the whole pages inside a free block; what sticks out at either end stays mapped."""
+        """Release the whole pages inside a free block; partial pages at either end stay mapped."""
         head, _ = self._heads_entry(block)
         offset = block.address - head.address
         begin = round_up(offset, block.page)
@@ -352,7 +352,7 @@ class DeviceAllocator:
         return self._heads[block.address]
 
     def _place(self, size):
-        """The lowest gap: an address that was given back is soon used again, as on a real device."""
+        """The lowest gap, so that a released address is soon reused, as on a real device."""
         address = self._base
         for start in sorted(self._heads):
             if address + size <= start:

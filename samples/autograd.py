@@ -1,4 +1,4 @@
-"""Tensors with reference counts, and a tape: just enough of PyTorch to know when which bytes are live."""
+"""Tensors with reference counts, and a tape: just enough of PyTorch to know which bytes are live when."""
 from stacks import (FREE, FREE_FROM_PYTHON, MALLOC, METHOD, TORCH, WORKSPACE, accumulate_frames,
                     accumulate_grad_frames, composite_frames, consume_frames, node_frames, operator_frames,
                     release_frames)
@@ -65,7 +65,7 @@ class Runtime:
         return Tensor(nbytes, device, self.allocators[device].allocate(nbytes, stream, frames, pool))
 
     def drop(self, *tensors, frames=None):
-        """Give up a reference to each. Without `frames` it is Python that does so, here and now."""
+        """Drop a reference to each. Without `frames`, Python drops it at the current line."""
         for tensor in tensors:
             tensor.references -= 1
             if tensor.references:
@@ -122,7 +122,7 @@ class Runtime:
         return result
 
     def split(self, tensor, parts):
-        """Views of equal size; backward puts their gradients together in a new tensor."""
+        """Views of equal size; backward concatenates their gradients in a new tensor."""
         views = [Tensor(tensor.nbytes // parts, tensor.device, base=tensor.keep()) for _ in range(parts)]
         if tensor.needs_grad and self.grad_enabled:
             node = Node("SplitBackward0", self.device, [], [(tensor, [("cat", tensor.nbytes)])], parts)

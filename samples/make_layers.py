@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Write the sample layer traces: make_layers.py OUTDIR
 
-What FairScale's LayerwiseMemoryTracker and PyTorch's MemoryTracker would record of one training step of a
-small language model: sizes follow from its shapes, times from its multiplications. Needs neither; the result
-is the same, byte for byte, every time.
+The traces that FairScale's LayerwiseMemoryTracker and PyTorch's MemoryTracker would record of one training step
+of a small language model: sizes follow from its shapes, times from its multiplications. Needs neither library;
+the result is deterministic, byte for byte.
 """
 import collections
 import gzip
@@ -58,7 +58,7 @@ def row(layer, allocated, forward, **more):
 
 
 def whole():
-    """Without sharding: parameters, and the two states of Adam, are there from the beginning."""
+    """Without sharding: the parameters and the two states of Adam exist from the beginning."""
     model = list(layers())
     allocated = 3 * sum(layer.params for layer in model)
     traces = []
@@ -77,8 +77,8 @@ def unit_of(name):
 
 
 def sharded(ranks=4):
-    """FSDP with a unit a block, and one for all else: a unit's first layer waits for its parameters, which go
-    with its last. A module sees its shard when it is asked for its size before, and all while it runs."""
+    """FSDP with one unit per block, and one for everything else: a unit's first layer waits for its parameters,
+    which are freed after its last. A module's size is that of its shard before it runs, and full while it runs."""
     model = list(layers())
     units = collections.Counter()
     for layer in model:
@@ -108,7 +108,7 @@ def sharded(ranks=4):
 
 
 def named_tuples(traces):
-    """As FairScale's classes, which need not be there: a pickle only names them."""
+    """As FairScale's classes, which need not be installed: a pickle only names them."""
     module = types.ModuleType("fairscale.experimental.tooling.layer_memory_tracker")
     for name in (module.__name__[:module.__name__.rfind(".", 0, end)] for end in (10, 23, 31)):
         sys.modules.setdefault(name, types.ModuleType(name))
@@ -124,7 +124,7 @@ def named_tuples(traces):
 
 
 def operators():
-    """What MemoryTracker.save_stats() pickles: curves in MiB over the operators that ran."""
+    """The contents of a MemoryTracker.save_stats() pickle: curves in MiB over the operators that ran."""
     curves = {name: collections.defaultdict() for name in ("allocated", "active", "reserved")}
     markers = collections.defaultdict(int, fw_start=0)
     counts = collections.Counter()

@@ -2,7 +2,7 @@
 """Write the sample captures: make_samples.py OUTDIR
 
 The captures come from a simulated training run on a model of PyTorch's allocator, so that making them needs
-neither PyTorch nor a GPU. The result is the same, byte for byte, every time.
+neither PyTorch nor a GPU. The result is deterministic, byte for byte.
 """
 import gzip
 import json
@@ -134,7 +134,7 @@ def history_off():
 
 
 def check(data):
-    """Replay the traces and compare with the segments: both must tell the same story."""
+    """Replay the traces and compare with the segments: both must agree."""
     overflowed = data["allocator_settings"].get("trace_alloc_overflowed", False)
     for device, trace in enumerate(data["device_traces"]):
         segments = [s for s in data["segments"] if s["device"] == device]

@@ -24,7 +24,7 @@ MODES = ("full", "python", "none")
 
 
 def numbered(at_begin, at_end):
-    """Step numbers; marks where a recording that begins late begins, and where every recording ends."""
+    """Step numbers; marks the start of a recording that begins late, and the end of every recording."""
     for step in range(STEPS):
         if step == LATE:
             with record_function(BEGIN_MARK):

@@ -1,6 +1,6 @@
-"""A simulated inference server, made to run out of memory in one way after the other.
+"""A simulated inference server, made to run out of memory in various ways.
 
-Like the training program it does not exist; its line numbers are those it would have:
+Like the training program it does not exist; its line numbers are invented consistently:
 
     /home/user/serve/serve.py    load, prefetch, answer, remember, capture, main
 """
@@ -46,15 +46,15 @@ class Server:
         self._give_up("answer", 47, scores)
 
     def remember(self, nbytes):
-        """What of a request is kept for the next turn of the conversation."""
+        """The part of a request that is kept for the next turn of the conversation."""
         self.sessions.append(self._make("remember", 55, "clone", nbytes))
 
     def cache(self, nbytes):
-        """Keys and values of a request that goes on."""
+        """Keys and values of a request that continues."""
         self.caches.append(self._make("answer", 38, "cat", nbytes))
 
     def prefetch(self, nbytes):
-        """Inputs, copied on a stream of their own."""
+        """Inputs, copied on a separate stream."""
         return self._make("prefetch", 28, "_to_copy", nbytes, self.run.copy_stream(0))
 
     def prefetched(self, tensor):
@@ -70,8 +70,8 @@ class Server:
     # What goes wrong.
 
     def batch(self, requests, kept=2560 * KIB):
-        """Requests in flight at once, the longest answered first: what is remembered of each finds its place in the
-        smallest hole, the segment that its scores have just left."""
+        """Concurrent requests, the longest answered first: the part remembered of each is placed in the smallest
+        hole, the segment that its scores have just left."""
         scores = [self.answer((60 + 4 * turn) * MIB) for turn in range(requests)]
         while scores:
             self.answered(scores.pop())
@@ -85,7 +85,7 @@ class Server:
         self.batch(8)
 
     def other_stream(self):
-        """The same on the stream that copies: what it holds, the main stream cannot use."""
+        """The same on the copy stream, whose memory the main stream cannot use."""
         batches = [self.prefetch((60 + 4 * turn) * MIB) for turn in range(12)]
         while batches:
             self.prefetched(batches.pop())
@@ -93,14 +93,14 @@ class Server:
         self.answer(1000 * MIB)
 
     def graphs(self):
-        """A graph a batch size, each in a pool of its own."""
+        """One graph per batch size, each in its own pool."""
         for graph in range(1, 7):
             for tensor in [self.capture(nbytes * MIB, graph) for nbytes in (96, 48, 24)]:
                 self.captured(tensor)
         self.answer(900 * MIB)
 
     def crowded_out(self):
-        """Another process takes what this one had and gave back."""
+        """Another process takes the memory that this one released."""
         scores = self.answer(1500 * MIB)
         self.answered(scores)
         with self.run.stacks.call("empty_cache", TORCH + "cuda/memory.py", 222):
@@ -109,7 +109,7 @@ class Server:
         self.answer(1500 * MIB)
 
     def too_many(self):
-        """Nothing is ever forgotten."""
+        """No memory is ever released."""
         while True:
             self.cache(36 * MIB)
             self.answered(self.answer(20 * MIB))

@@ -85,7 +85,7 @@ PROCESS = [EVAL] + [(name, "??") for name in (
     "PyEval_EvalCode", "run_mod", "_PyRun_SimpleFileObject", "_PyRun_AnyFileObject", "Py_RunMain", "Py_BytesMain",
     "__libc_init_first", "__libc_start_main", "_start")]
 
-# How one Python function was reached from the one outside it: the native frames in between.
+# The native frames between a Python function and its caller.
 INLINED = []
 METHOD = [EVAL, ("method_vectorcall", "??")]
 OBJECT = [EVAL, ("_PyObject_Call_Prepend", "??"), ("slot_tp_call", "??"), ("_PyObject_MakeTpCall", "??")]

@@ -1,6 +1,6 @@
 """The simulated program: a small language model with gated attention, trained with AdamW.
 
-The program itself does not exist; its line numbers are those it would have, one function after another:
+The program itself does not exist; its line numbers are invented consistently, one function after another:
 
     /home/user/train/model.py    Norm, Mixer (attention), Feed, Layer, TideLM
     /home/user/train/data.py     fetch
@@ -246,7 +246,7 @@ class Trainer:
     # data.py
 
     def fetch(self):
-        """Tokens and targets, copied on a stream of their own while the main stream still computes."""
+        """Tokens and targets, copied on a separate stream while the main stream still computes."""
         run = self.run
         with run.stacks.call("fetch", DATA, 22):
             pair = []
@@ -350,7 +350,7 @@ class Trainer:
         allocator.record_stream(logits.block, stream)
 
     def evaluate(self, batch, keep_graph):
-        """Validation. With `keep_graph` it lacks torch.no_grad() and collects the losses with all they hold."""
+        """Validation. With `keep_graph` it lacks torch.no_grad() and collects the losses with their graphs."""
         run, at = self.run, self.run.stacks.at
         training_batch, self.batch = self.batch, batch
         run.grad_enabled = keep_graph

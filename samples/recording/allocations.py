@@ -1,4 +1,4 @@
-"""What a torch profile says about memory: every allocation and free in order, its label, and where it was made."""
+"""The memory events of a torch profile: every allocation and free in order, with its label and origin."""
 from collections import defaultdict
 from dataclasses import dataclass
 

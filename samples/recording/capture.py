@@ -8,7 +8,7 @@ LABELLED = ("alloc", "free_requested", "free_completed")
 
 
 class ProfileClock(Clock):
-    """Shows the time of the profile; the model's own idea of how long things take is not asked for."""
+    """Shows the time of the profile; the durations of the model are ignored."""
 
     def tick(self, about):
         pass
@@ -35,10 +35,10 @@ def annotation_entries(annotations, begin_us):
 
 
 def snapshot(uses, annotations, frames_of, begin_ns=0):
-    """The dump of a recording that began at begin_ns. Every label stands under `category`.
+    """The dump of a recording that began at begin_ns. Every label is under the key `category`.
 
-    What was allocated before the profile is no part of it: on a machine without an accelerator that is what a
-    program with one keeps in host memory. frames_of(use) gives a use's frames, or None where it has none recorded.
+    Memory allocated before the profile is not included: on a machine without an accelerator, it is memory that a
+    program with one keeps on the host. frames_of(use) gives a use's frames, or None if none were recorded.
     """
     clock = ProfileClock()
     allocator = LabelledAllocator(0, clock, 64 * GIB, record=begin_ns == 0)
@@ -68,7 +68,7 @@ def snapshot(uses, annotations, frames_of, begin_ns=0):
 def add_labels(capture, device, uses):
     """Writes the labels of a profile into the dump of a recording that ended with it, whenever that began.
 
-    What was allocated at an address is matched from the last back, for the profile may know of more that came first.
+    Allocations at an address are matched from the last one back, since the profile may have more early ones.
     """
     labels = defaultdict(list)
     for use in uses:

@@ -18,7 +18,7 @@ RECORDER = "record_labelled.py"
 PYTHON_FOLDER = "/usr/lib/python3.11/"
 ENGINE_CALL = "autograd::engine::evaluate_function: "
 CALLS = (_EventType.PyCall, _EventType.PyCCall)
-# How C reached a Python function, by the function's name; a plain call of Python from Python shares its caller's loop.
+# The C frames that call a Python function, by its name; a plain Python call shares its caller's loop.
 BRIDGES = {"_wrapped_call_impl": OBJECT, "_call_impl": METHOD, "forward": METHOD, "wrapper": METHOD,
            "decorate_context": METHOD}
 # The engine called again from Python code that runs in the backward pass.
@@ -32,7 +32,7 @@ NESTED_ENGINE = ENGINE[:2] + [
 
 
 def file_path(name):
-    """Paths of nobody's machine: torch where Debian would have it, everything else in a user's folder."""
+    """Neutral paths: torch where Debian would install it, everything else in a user's folder."""
     if name.startswith("torch/"):
         return TORCH + name[len("torch/"):]
     if "/site-packages/" in name:
@@ -81,7 +81,7 @@ class FrameMaker:
 
     @staticmethod
     def _line(path, index):
-        """Where the function is: the line of the call that leads on, else of the last call before, else its first."""
+        """The current line of the function: of the call to the next frame, else of the last call before, else its first."""
         for inner in reversed(path[:index]):
             if inner.tag in CALLS:
                 return inner.extra_fields.caller.line_number
@@ -133,7 +133,7 @@ class FrameMaker:
         return self._operators[key]
 
     def _has_variable_type(self, path, index):
-        """Autograd's kernel stands before the outermost operator, and before what a composite one calls."""
+        """Autograd's kernel precedes the outermost operator, and the operators that a composite one calls."""
         outer = next((event for event in path[index + 1:] if self._is_operator(event)), None)
         return outer is None or self._operator(outer).composite
 
@@ -167,7 +167,7 @@ class FrameMaker:
                 (f"torch::autograd::generated::{name}::apply({VECTOR}&&)", "??"), operator]
 
     def _binding_frames(self, path, index):
-        """The C function that Python called, where it is one of torch's."""
+        """The C function that Python called, if it is one of torch's."""
         if not index or path[index - 1].tag != _EventType.TorchOp:
             return []
         found = re.match(r"<built-in (?:method|function) (\w+)", path[index].name)

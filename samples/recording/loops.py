@@ -1,7 +1,7 @@
 """The programs that are recorded. Each is a pair: prepare() makes what stays in host memory, run() uses the device.
 
-`steps` yields the step numbers; its body is where a recording that begins late begins.
-`device` is {"dtype": torch.float32} where there is no accelerator: the host's model is kept in float64, so that
+`steps` yields the step numbers; a recording that begins late begins in its body.
+`device` is {"dtype": torch.float32} without an accelerator: the host's model is kept in float64, so that
 moving it makes new tensors, as moving it to a device would. `copy=True` does the same for a batch.
 """
 import torch
@@ -106,7 +106,7 @@ def prepare_texts():
 
 
 def train_custom_optimizer(data, device, steps):
-    """An optimizer of one's own, attention written out, the model built on the device."""
+    """A custom optimizer, explicit attention, and a model built on the device."""
     with torch.device(device.get("device", "cpu")):
         model = Transformer(fused=False, layers=2)
     optimizer = Lamb(model.parameters())
@@ -134,7 +134,7 @@ def prepare_autocast():
 
 
 def train_autocast(host, device, steps):
-    """bf16 by autocast, two batches a step whose gradients add up, checkpoints of the older, reentrant kind."""
+    """bf16 by autocast, two batches per step with accumulated gradients, and the older, reentrant checkpoints."""
     model, data = host
     model.to(**device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, foreach=True)
@@ -178,7 +178,7 @@ def prepare_recurrent():
 
 
 def train_recurrent(host, device, steps):
-    """Adagrad, whose state is there before the first step."""
+    """Adagrad, whose state exists before the first step."""
     model, data = host
     model.to(**device)
     optimizer = torch.optim.Adagrad(model.parameters(), lr=1e-2, foreach=True)

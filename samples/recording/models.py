@@ -33,7 +33,7 @@ class Cnn(nn.Module):
 
 
 class Attention(nn.Module):
-    """Written out, as in a course or an older code base; `fused` uses torch's own kernel."""
+    """Explicit attention, as in a course or an older code base; `fused` uses torch's own kernel."""
 
     def __init__(self, width, heads, fused):
         super().__init__()

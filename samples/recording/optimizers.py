@@ -1,4 +1,4 @@
-"""Optimizers that torch does not know."""
+"""Optimizers that are not part of torch."""
 import torch
 
 
