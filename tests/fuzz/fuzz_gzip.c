@@ -1,4 +1,4 @@
-/* libFuzzer entry: any bytes behind gzip's magic, read to the end through the source. */
+/* libFuzzer entry: any bytes after gzip's magic, read to the end through the source. */
 #include <stdlib.h>
 #include <string.h>
 

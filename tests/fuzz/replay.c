@@ -72,7 +72,7 @@ static void fail(const char *path)
     exit(EXIT_FAILURE);
 }
 
-/* The whole of a file; NULL where there is nothing in it behind `skip`. */
+/* The whole file; NULL if there is nothing after `skip`. */
 static uint8_t *read_file(const char *path, size_t skip, size_t *size)
 {
     FILE *file = fopen(path, "rb");
@@ -91,7 +91,8 @@ static uint8_t *read_file(const char *path, size_t skip, size_t *size)
     return bytes;
 }
 
-/* Each input in an allocation of just its size, so that a sanitizer sees a read behind it. */
+/* Copies each input into an allocation of exactly its size, so that a sanitizer sees a read past
+ * its end. */
 static void run(const uint8_t *bytes, size_t size, size_t changes)
 {
     uint8_t *copy = malloc(size ? size : 1);

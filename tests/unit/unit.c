@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Only what hangs is stopped: machines may be busy, and sanitizers slow. */
+/* The time limit only stops tests that hang: machines may be busy, and sanitizers slow. */
 #define SECONDS "300"
 
 int main(void)

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/idtable.h"
 
-/* A text at an address of its own. */
+/* A text, identified by its address. */
 struct distinct {
     struct text text;
     uint32_t index; /* in order of first appearance */

@@ -6,9 +6,9 @@
 
 #include "analysis/layers/tree.h"
 
-#define LEAST_TOLD ((int64_t)1 << 20) /* bytes of a row from which type sizes can be told */
-#define UNIT_PART  4                  /* a block holds at most a quarter of all parameters */
-#define WORTH_PART 100                /* less than a hundredth is not worth it */
+#define LEAST_BYTES ((int64_t)1 << 20) /* rows with at least as many bytes show type sizes */
+#define UNIT_PART   4                  /* a block holds at most a quarter of all parameters */
+#define WORTH_PART  100                /* less than a hundredth is not worth it */
 
 static void note_peak(struct layers_peak *peak, int64_t bytes, size_t row)
 {
@@ -67,7 +67,7 @@ static uint64_t type_size_percent(const struct layer_trace *trace)
     int64_t agreeing[3] = {0}, all = 0;
     for (size_t i = 0; i < trace->count; i++) {
         const struct layer_row *row = &trace->rows[i];
-        if (!row->is_forward || row->memory_diff < LEAST_TOLD || row->memory_activations == 0)
+        if (!row->is_forward || row->memory_diff < LEAST_BYTES || row->memory_activations == 0)
             continue;
         double percent = 100.0 * (double)row->memory_activations / (double)row->memory_diff;
         all += row->memory_diff;

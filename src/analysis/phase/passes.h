@@ -17,7 +17,7 @@ struct passes {
 
 struct pattern {
     const struct timeline *timeline;
-    const struct phases *old; /* told by annotations */
+    const struct phases *old; /* from annotations */
     uint64_t *stays;          /* sizes of what is never freed, ascending */
     size_t stay_count, stay_capacity;
     uint32_t *steps; /* by run of `old`; see count_steps() */

@@ -6,7 +6,7 @@
 
 #define LEAST_BIRTHS 32 /* of a program that only computes forward */
 
-/* Lays the passes over those annotated runs that are no phase of a step. */
+/* Puts the passes over annotated runs that are not phases of a step. */
 static bool put_passes(struct pattern *pattern, struct phases *made, struct error *err)
 {
     const struct phases *old = pattern->old;

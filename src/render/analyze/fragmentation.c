@@ -5,9 +5,9 @@
 #include "render/analyze/internal.h"
 
 /* Shares of reserved memory below which fragmentation is not reported. */
-#define NOTABLE   20
-#define ROWS_TOLD 6
-#define PINS_TOLD 5
+#define NOTABLE    20
+#define ROWS_TOLD  6
+#define PINS_SHOWN 5
 
 /* The moment that the report describes, or the dump if that moment is not available. */
 static const struct cut_up *shown(const struct fragmentation *fragmentation)
@@ -139,7 +139,7 @@ static bool pins(const struct page *page, const struct trace *trace, const struc
 {
     pinned_title(page, trace, rows);
     return rows_print(page, SECTION_INDENT, &pin_type, rows->items,
-                      rows->count < PINS_TOLD ? rows->count : PINS_TOLD,
+                      rows->count < PINS_SHOWN ? rows->count : PINS_SHOWN,
                       &(struct field_context){0});
 }
 

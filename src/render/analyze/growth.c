@@ -5,8 +5,8 @@
 
 #include "render/core/escape.h"
 
-#define TELLING_BYTES   65536 /* a step: less is not told, unless it is 0.1% of the peak */
-#define STOPPED_SHARE   100   /* of the peak: what grew and stopped is told from 1/100 on */
+#define NOTABLE_BYTES   65536 /* per step: less is omitted, unless it is 0.1% of the peak */
+#define STOPPED_SHARE   100   /* of the peak: stopped growth below 1/100 is omitted */
 #define ROWS_OF_STOPPED 3
 
 /* The word for one step. */
@@ -54,7 +54,7 @@ static void add_label(struct buffer *text, const struct growth_row *row)
 static bool growth_matters(const struct device_report *report)
 {
     int64_t bytes = report->growth.bytes_per_step;
-    return bytes >= TELLING_BYTES || (bytes > 0 && bytes > report->peak.active_bytes / 1000);
+    return bytes >= NOTABLE_BYTES || (bytes > 0 && bytes > report->peak.active_bytes / 1000);
 }
 
 static bool growing_table(const struct page *page, const struct analysis *analysis,

@@ -17,7 +17,7 @@ struct level {
     uint32_t node;
     uint32_t next; /* the item to write next */
     uint8_t shape;
-    bool wrapped; /* lies in an object of its own, which names the kind */
+    bool wrapped; /* inside an extra object that names the kind */
 };
 
 struct dumper {

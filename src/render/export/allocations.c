@@ -53,7 +53,7 @@ static bool map_blocks(struct allocations *all, struct error *err)
 }
 
 /* Adds the rounded size and the place of an allocation that is still live in the dump. */
-static void ask_dump(const struct allocations *all, struct allocation *allocation)
+static void add_dump_facts(const struct allocations *all, struct allocation *allocation)
 {
     const struct snapshot *snapshot = all->device->timeline->snapshot;
     const struct addrmap_slot *slot = addrmap_find(&all->blocks, allocation->live.addr);
@@ -190,7 +190,7 @@ static bool put_allocation(struct allocations *all, struct allocation *allocatio
     allocation->device = timeline->device;
     allocation->rounded = allocator_round(&all->rules, live->size);
     if (allocation->free_completed == EVENT_NEVER && timeline->trace->edge.skipped_after == 0)
-        ask_dump(all, allocation);
+        add_dump_facts(all, allocation);
     allocation->category = live_category(&all->set, live);
     allocation->reason = live_reason(&all->set, live);
     allocation->forward_stack = live_forward_stack(&all->set, live);

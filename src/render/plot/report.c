@@ -137,7 +137,7 @@ static struct plot_margins sites_margins(const struct plot_look *look)
 }
 
 /* Number of call sites that fit. */
-static size_t sites_told(const struct plot_look *look)
+static size_t sites_shown(const struct plot_look *look)
 {
     return look->height < BARS_FROM ? 1 : plot_bars_room(look, sites_margins(look));
 }
@@ -286,7 +286,7 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
                                      .notes = job->notes};
     const struct plot_look *look = &job->request->look;
     bool ok =
-        plot_snapshot_report(snapshot, &job->request->report, sites_told(look), err) &&
+        plot_snapshot_report(snapshot, &job->request->report, sites_shown(look), err) &&
         plot_snapshot_time(snapshot, job->request, timeline_margins(look, snapshot->report),
                            &parts.sampling, &timeline.time, err) &&
         plot_bands_make(&parts.bands, &parts.shapes, &timeline.time, job->request->bands, err) &&

@@ -48,7 +48,7 @@ double segment_piece_least(const struct segment_map *map, const struct segment_l
 /* Merges adjacent small pieces into one box of their average colour. */
 struct mixture {
     FILE *out;
-    double unit, limit; /* limit: bytes, from which on a piece has a box of its own */
+    double unit, limit; /* limit: bytes; larger pieces have their own box */
     struct segment_piece piece;
     double red, green, blue; /* times bytes */
     bool any;

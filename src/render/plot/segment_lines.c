@@ -3,7 +3,7 @@
 #include "render/plot/segments_internal.h"
 
 #define HEADING      22 /* pixels above the first line of a pool: its name */
-#define POOL_PIXELS  60 /* for each that is told apart */
+#define POOL_PIXELS  60 /* for each pool shown separately */
 #define LEAST_PITCH  11
 #define MOST_PITCH   50
 #define LEAST_LINES  8

@@ -4,7 +4,7 @@
 #include "render/plot/svg_titles.h"
 
 /* Notes the titles of one line of segments, at the positions where segments.gp draws them. */
-struct noting {
+struct title_notes {
     FILE *notes;
     double left, top; /* pixels of the graph's corner */
     double pixel,
@@ -18,14 +18,15 @@ struct noting {
 
 static void note_piece(void *self, const struct segment_piece *piece)
 {
-    struct noting *noting = self;
-    if (!noting->ok || piece->to - piece->from < noting->least)
+    struct title_notes *title_notes = self;
+    if (!title_notes->ok || piece->to - piece->from < title_notes->least)
         return;
-    struct svg_box box = {noting->colour, noting->left + piece->from / noting->pixel,
-                          noting->left + piece->to / noting->pixel,
-                          noting->top + piece->top * noting->stretch,
-                          noting->top + piece->bottom * noting->stretch};
-    noting->ok = svg_titles_note_box(noting->notes, &box, noting->title, noting->err);
+    struct svg_box box = {title_notes->colour, title_notes->left + piece->from / title_notes->pixel,
+                          title_notes->left + piece->to / title_notes->pixel,
+                          title_notes->top + piece->top * title_notes->stretch,
+                          title_notes->top + piece->bottom * title_notes->stretch};
+    title_notes->ok =
+        svg_titles_note_box(title_notes->notes, &box, title_notes->title, title_notes->err);
 }
 
 static const char *state_words(const struct map_span *span)
@@ -79,42 +80,43 @@ static double span_bytes(const void *self, size_t i)
 
 static bool note_segment(const struct plot_segments *plot, const struct segment_lines *lines,
                          const struct segment_group *group, const struct map_segment *segment,
-                         uint64_t *at, struct noting *noting)
+                         uint64_t *at, struct title_notes *title_notes)
 {
     for (size_t i = 0; i < segment->span_count; i++) {
         const struct map_span *span = &plot->map->spans[segment->first_span + i];
-        if ((double)span->size >= noting->least) {
-            if (!describe(plot, segment, span, noting->title, noting->err))
+        if ((double)span->size >= title_notes->least) {
+            if (!describe(plot, segment, span, title_notes->title, title_notes->err))
                 return false;
-            noting->colour = segment_span_colour(span, i);
-            segment_pieces(lines, group, *at, span->size, note_piece, noting);
+            title_notes->colour = segment_span_colour(span, i);
+            segment_pieces(lines, group, *at, span->size, note_piece, title_notes);
         }
         *at += span->size;
     }
-    return noting->ok;
+    return title_notes->ok;
 }
 
 bool plot_segment_titles(const struct plot_segments *plot, const struct segment_lines *lines,
                          struct error *err)
 {
     struct buffer title = BUFFER_INIT;
-    struct noting noting = {.notes = plot->notes,
-                            .left = plot->margins.left,
-                            .top = plot->margins.top,
-                            .pixel = (double)lines->row_bytes / lines->width,
-                            .stretch = (double)(unsigned)lines->height / lines->height,
-                            .least = svg_titles_least(segment_piece_least(plot->map, lines),
-                                                      plot->map->span_count, span_bytes, plot->map),
-                            .title = &title,
-                            .err = err,
-                            .ok = true};
+    struct title_notes title_notes = {
+        .notes = plot->notes,
+        .left = plot->margins.left,
+        .top = plot->margins.top,
+        .pixel = (double)lines->row_bytes / lines->width,
+        .stretch = (double)(unsigned)lines->height / lines->height,
+        .least = svg_titles_least(segment_piece_least(plot->map, lines), plot->map->span_count,
+                                  span_bytes, plot->map),
+        .title = &title,
+        .err = err,
+        .ok = true};
     bool ok = true;
     for (size_t g = 0; ok && g < lines->count; g++) {
         const struct segment_group *group = &lines->groups[g];
         uint64_t at = 0;
         for (size_t s = 0; ok && s < group->count; s++)
             ok = note_segment(plot, lines, group, &plot->map->segments[group->first + s], &at,
-                              &noting);
+                              &title_notes);
     }
     buffer_release(&title);
     return ok;

@@ -9,7 +9,7 @@ static const struct chain_part *part_of(const struct forward_chain *chain, size_
 }
 
 /* True if b is the next iteration of the loop that contains a, with the same sizes. */
-static bool goes_on(const struct forward_chain *chain, size_t a, size_t b)
+static bool is_next_iteration(const struct forward_chain *chain, size_t a, size_t b)
 {
     const struct chain_element *x = &chain->elements[a], *y = &chain->elements[b];
     return part_of(chain, a)->loop != NO_LOOP &&
@@ -64,7 +64,7 @@ static bool chain_text(const struct page *page, const struct suggest_subject *su
     struct table table;
     table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t first = 0, end; first < chain->count; first = end) {
-        for (end = first + 1; end < chain->count && goes_on(chain, first, end);)
+        for (end = first + 1; end < chain->count && is_next_iteration(chain, first, end);)
             end++;
         add_row(&table, page, subject, first, end);
     }

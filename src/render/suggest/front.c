@@ -76,8 +76,8 @@ static void add_comparisons(struct table *table, const struct page *page,
 /* Prints the command that gives a point of the front, with its exact bytes, since those in the
  * table are rounded. Above ROTOR_MOST_LAYERS layers, a budget uses a coarser chain unless a
  * one-level plan is requested. */
-static void say_point(const struct page *page, const struct problem *problem, int64_t bytes,
-                      const char *what)
+static void print_command(const struct page *page, const struct problem *problem, int64_t bytes,
+                          const char *what)
 {
     char size[UNITS_TEXT_SIZE];
     suggest_say(page, "%s, at %s: memsnap suggest %s--budget %lld", what,
@@ -98,11 +98,11 @@ static void points_text(const struct page *page, const struct problem *problem,
                     "csv or json; a picture: memsnap plot --kind pareto.",
                     count);
     if (count > 1)
-        say_point(page, problem, points[0].peak_bytes,
-                  front->nested.count > 0 ? "The least with one level" : "The least");
+        print_command(page, problem, points[0].peak_bytes,
+                      front->nested.count > 0 ? "The least with one level" : "The least");
     for (size_t i = 0; i < count; i++)
         if (front->knees[i])
-            say_point(page, problem, points[i].peak_bytes, "A knee");
+            print_command(page, problem, points[i].peak_bytes, "A knee");
 }
 
 static void nested_text(const struct page *page, const struct problem *problem,
@@ -113,7 +113,7 @@ static void nested_text(const struct page *page, const struct problem *problem,
                 "some of many.%s",
                 front->nested_holds ? "" : " A budget is searched for anew, and may give others.");
     if (front->nested_holds)
-        say_point(page, problem, front->nested.points[0].peak_bytes, "The first of them");
+        print_command(page, problem, front->nested.points[0].peak_bytes, "The first of them");
 }
 
 bool suggest_front_text(const struct page *page, const struct suggest_subject *subject,

@@ -3,8 +3,8 @@
 
 #include "render/suggest/parts.h"
 
-#define STEP_TEXT    40
-#define NEXT_TO_NONE 100 /* a share below 1/100 counts as none */
+#define STEP_TEXT       40
+#define NEGLIGIBLE_PART 100 /* a share below 1/100 counts as none */
 
 static const char *step_text(char out[STEP_TEXT], bool has_step, int64_t step)
 {
@@ -34,7 +34,7 @@ const char *suggest_whose(char out[SUGGEST_WHOSE], const struct suggest_subject 
 /* The activations are too small for checkpoints to matter. */
 static bool is_another_matter(const struct forward_chain *chain)
 {
-    return chain->peak_category_bytes < chain->peak_bytes / NEXT_TO_NONE;
+    return chain->peak_category_bytes < chain->peak_bytes / NEGLIGIBLE_PART;
 }
 
 static void say_other_matter(const struct page *page, const struct forward_chain *chain)

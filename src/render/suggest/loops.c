@@ -12,7 +12,7 @@ struct plan {
     const struct suggest_subject *subject;
     const struct placement *placement;
     struct buffer text;
-    bool *in_loop; /* by segment: it is told by the plan of a loop */
+    bool *in_loop; /* by segment: it is in the plan of a loop */
     bool failed;
 };
 

@@ -57,7 +57,7 @@ void capture_setting(struct capture *capture, const char *key, const char *json_
 /* Aborts the test on failure. */
 void capture_load(struct capture *capture);
 struct device_report *capture_report(struct capture *capture, size_t top);
-/* The category of what was last allocated at `addr`: in the trace, else before it. */
+/* The category of the last allocation at `addr`: in the trace, else before it. */
 enum category capture_category(struct capture *capture, uint64_t addr);
 /* The same, and the reason byte. */
 enum category capture_category_why(struct capture *capture, uint64_t addr, uint8_t *reason);

@@ -20,7 +20,7 @@ static bool holds(const uint8_t *block, size_t to)
     return true;
 }
 
-/* From small to mapped, mapped to larger, and back down: what was there stays. */
+/* From small to mapped, from mapped to larger, and back down; the contents are kept. */
 START_TEST(contents_survive_every_move)
 {
     static const size_t sizes[] = {509 * 2,

@@ -21,7 +21,7 @@ START_TEST(nothing_is_shown_but_on_a_terminal)
 }
 END_TEST
 
-/* The start is put back in time instead of waiting; a pipe stands for the terminal. */
+/* The start is set back in time instead of waiting; a pipe replaces the terminal. */
 START_TEST(the_line_is_wiped_at_the_end)
 {
     int ends[2];

@@ -10,7 +10,7 @@
 #include "unit/devices/devices.h"
 #include "unit/solve/problems.h"
 
-/* A library that is there already is what its name stands for from then on. */
+/* Once a library is loaded, dlopen() of its name returns the loaded one. */
 static void *driver;
 
 static bool solve(size_t count, int32_t slots, struct error *err)

@@ -1,4 +1,4 @@
-/* The layout of every moment of random traces against what the allocator had. */
+/* Compares the layout at every moment of random traces with the state of the allocator. */
 #include "model/layout.h"
 
 #include <stdlib.h>

@@ -81,7 +81,7 @@ START_TEST(events_become_columns)
 }
 END_TEST
 
-/* Sizes, times and addresses around what fits in 32 bits, over more than two blocks of events. */
+/* Sizes, times and addresses around the limit of 32 bits, over more than two blocks of events. */
 START_TEST(wide_numbers_are_kept)
 {
     const uint64_t sizes[] = {0, 512, UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};

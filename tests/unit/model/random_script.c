@@ -15,7 +15,7 @@ uint64_t dice_roll(struct dice *dice, uint64_t sides)
     return (dice->state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % sides;
 }
 
-/* Times that mostly rise, sometimes stand still or fall, sometimes are absent. */
+/* Times that mostly increase, sometimes stay equal or decrease, and are sometimes absent. */
 static void set_times(struct dice *dice, struct script *script)
 {
     int64_t now = 5000 + (int64_t)dice_roll(dice, 100);

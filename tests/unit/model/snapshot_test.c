@@ -1,4 +1,4 @@
-/* Loading: from bytes to a snapshot, and what is known of the input itself. */
+/* Loading: from bytes to a snapshot, and the facts about the input itself. */
 #include "model/snapshot.h"
 
 #include <string.h>

@@ -40,7 +40,7 @@ START_TEST(all_is_counted_and_given_back)
 }
 END_TEST
 
-/* With any room less than it takes the limit is told, and nothing stays taken. */
+/* With any budget below the need, STATUS_LIMIT is reported, and nothing stays charged. */
 START_TEST(the_limit_holds)
 {
     many_allocations();

@@ -81,7 +81,7 @@ static void check_items(const struct timeline *timeline, const struct reference 
     }
 }
 
-/* Births and deaths may be told of either curve, and must sum to both. */
+/* Births and deaths may be reported for either curve, and must sum to both. */
 static void check_allocated(const struct timeline *timeline, const struct reference *want,
                             uint64_t seed)
 {

@@ -41,7 +41,7 @@ static void check_curve(const struct curve *curve, int64_t baseline, int64_t pea
     ck_assert_int_eq(curve->end_bytes, end);
 }
 
-/* The sum of what is live after `item`, and how much the curve has beyond it. */
+/* The sum of live bytes after `item`, and the excess of the curve over it. */
 static void check_live(int64_t item, size_t count, int64_t bytes, int64_t unexplained)
 {
     struct live_list list;

@@ -55,7 +55,7 @@ static bool is_column(const struct row_type *type, const char *word, size_t size
     return false;
 }
 
-/* Every column is told, and in its order. */
+/* Every column is documented, and in the right order. */
 static void expect_columns(const char *text, const struct row_type *type)
 {
     const struct field *fields[FIELDS_MOST];

@@ -40,7 +40,7 @@ static void release(struct fixture *fixture)
     ck_assert_uint_eq(fixture->budget.used, 0);
 }
 
-/* `wanted`: what the only frame holds, without the STOP. */
+/* `wanted`: the contents of the only frame, without the STOP. */
 static void expect(struct fixture *fixture, const char *wanted, size_t size)
 {
     char header[11] = "\x80\x04\x95";
@@ -132,7 +132,7 @@ START_TEST(long_lists_come_in_batches)
 }
 END_TEST
 
-/* Frames end between values, and a text longer than one stands between two. */
+/* Frames end between values, and a text longer than a frame is written between two frames. */
 START_TEST(frames_are_of_bounded_size)
 {
     static char text[200000];

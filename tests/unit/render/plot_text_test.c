@@ -1,4 +1,4 @@
-/* Text in pictures: what fits its room, and where labels and legends go. */
+/* Text in pictures: fitting, and the placement of labels and legends. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -119,7 +119,7 @@ START_TEST(deep_lists_close_as_often_as_they_open)
 }
 END_TEST
 
-/* The call and what it calls are several lines: no module can be wrapped for it. */
+/* The call and the called code are on several lines, so no module can be wrapped for it. */
 START_TEST(a_body_of_lines_is_run_by_a_plan)
 {
     loop.is_call = false;

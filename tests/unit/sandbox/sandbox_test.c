@@ -94,7 +94,7 @@ static void try_inside(int layers, const char *output_path, int (*trial)(int lay
                   (unsigned)status, layers);
 }
 
-/* In a trial: tells which expectation failed, on what was open before. */
+/* In a trial: reports the expectation that failed, on a descriptor opened before. */
 #define EXPECT(condition)                                                                          \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

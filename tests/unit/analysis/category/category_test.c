@@ -1,4 +1,4 @@
-/* Categories of what is born in the trace. */
+/* Categories of memory allocated in the trace. */
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 

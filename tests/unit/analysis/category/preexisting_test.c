@@ -1,4 +1,4 @@
-/* Categories of what was there before the trace. */
+/* Categories of memory allocated before the trace. */
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 

@@ -1,4 +1,4 @@
-/* Chains of layers from call trees, each told by the lines of its stacks. */
+/* Chains of layers from call trees, given by the lines of their stacks. */
 #include "analysis/chain/forward_chain.h"
 
 #include <stdio.h>
@@ -160,7 +160,7 @@ START_TEST(a_loop_lies_between_lines)
 }
 END_TEST
 
-/* The first line of the loop's body may come before its second in the file, or behind. */
+/* The first line of the loop's body may come before or after its second line in the file. */
 START_TEST(a_loop_may_have_lines_of_its_own)
 {
     keep(8, "t9 m50");
@@ -278,7 +278,8 @@ START_TEST(recursion_is_a_call_like_others)
 }
 END_TEST
 
-/* A Sequential is torch's: the loop is told by the line that runs it, and by what it runs. */
+/* A Sequential is code of torch, so the loop is identified by the line that runs it and by the
+ * modules it runs. */
 START_TEST(a_sequential_is_a_loop)
 {
     for (int i = 0; i < 3; i++) {

@@ -7,7 +7,7 @@
 
 #define MB 1000000
 
-/* Two captures, and what is said of them. */
+/* Two captures, and the messages about them. */
 static struct capture captures[2];
 static struct budget budget;
 static struct symbols *symbols;

@@ -1,4 +1,4 @@
-/* Which frames of a stack a flame graph shows, and what they weigh. */
+/* The frames of a stack that a flame graph shows, and their weights. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Pools, what is pinned, and what settings could save, of dumps written out by hand. */
+/* Pools, pinned memory, and possible savings by settings, of handwritten dumps. */
 #include "analysis/pool/fragmentation.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The order of segments and what is in them, at the dump and at a moment. */
+/* The order and contents of segments, at the dump and at a moment. */
 #include "analysis/pool/segment_map.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #define PLENTY ((size_t)64 << 20)
 
-/* Bytes whose place can be told from their neighbours; the caller frees them. */
+/* Bytes whose position follows from their neighbours; the caller frees them. */
 uint8_t *pattern(size_t size);
 void check_padding(const struct source *source);
 /* Adds a gzip member that holds the bytes. */

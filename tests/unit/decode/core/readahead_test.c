@@ -166,7 +166,7 @@ struct slow_input {
     struct feed feed;
 };
 
-/* Reads what has been written: it is not held back, though more could be waited for. */
+/* Bytes already written are returned at once, although more could be waited for. */
 static void open_slow_input(struct slow_input *input)
 {
     struct error err;

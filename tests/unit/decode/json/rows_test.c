@@ -143,7 +143,7 @@ START_TEST(strings_with_escapes)
 }
 END_TEST
 
-/* Frames that look alike to a quick scan must still be told apart. */
+/* Frames that look alike to a quick scan must still be distinguished. */
 START_TEST(frames_are_told_apart)
 {
 #define EVENT(frames)     "{\"action\":\"alloc\",\"addr\":1,\"size\":1,\"frames\":[" frames "]}"

@@ -14,7 +14,7 @@ TCase *layers_report_tests(void);
 TCase *curves_tests(void);
 TCase *layer_panels_tests(void);
 
-/* One forward row and what follows `allocated` in it, as JSON. */
+/* One forward row and the text after `allocated` in it, as JSON. */
 #define ROW_KEYS                                                                                   \
     "\"module_params\":1,\"allocated\":2,\"reserved\":3,\"all_gathered\":4,"                       \
     "\"cumul_all_gathered\":5"

@@ -52,7 +52,7 @@ START_TEST(measures_are_those_of_the_rows)
 }
 END_TEST
 
-/* With whatever number of columns, every row is in the column that says so, and no peak is lost. */
+/* For any number of columns, every row is in its column, and no peak is lost. */
 START_TEST(columns_keep_the_most)
 {
     struct buffer text = BUFFER_INIT;

@@ -1,4 +1,4 @@
-/* Every opcode of the general machine: small settings dicts show what a value became. */
+/* Every opcode of the general machine: small settings dicts show the resulting values. */
 #include <string.h>
 
 #include "unit/decode/pickle/pickle.h"

@@ -1,4 +1,4 @@
-/* The test cases of the pickle decoder, one a file, and what they share. */
+/* The test cases of the pickle decoder, one per file, and their shared helpers. */
 #ifndef MEMSNAP_TESTS_UNIT_DECODE_PICKLE_PICKLE_H
 #define MEMSNAP_TESTS_UNIT_DECODE_PICKLE_PICKLE_H
 

@@ -57,7 +57,7 @@ START_TEST(a_single_event)
 }
 END_TEST
 
-/* An event object that stands in the trace again is a reference to the first. */
+/* An event object that occurs in the trace again is a reference to the first. */
 START_TEST(the_same_event_twice)
 {
     pickle_check(BYTES("}(" TRACES "](](}\x94(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07uh\0eeu."),
@@ -113,7 +113,7 @@ START_TEST(frames_by_reference_and_again)
 }
 END_TEST
 
-/* A FRAME may stand anywhere between two opcodes. */
+/* A FRAME may occur between any two opcodes. */
 START_TEST(frames_in_frames)
 {
 #define FRAME "\x95\0\0\0\0\0\0\0\0"
