@@ -120,7 +120,7 @@ def python_problems(path):
             yield f"{budget}: status {done.returncode}, no Python"
             continue
         first = next(i for i, line in enumerate(lines) if line.startswith("# "))
-        end = lines.index("The layers, and what each takes")
+        end = lines.index("Memory of each layer")
         code = "\n".join(lines[first:end])
         compile(code, str(path), "exec")
         for block in code.split("plan = [")[1:]:

@@ -84,7 +84,7 @@ run analyze --format json t.json
 exits 0
 out_has '"traces":{"count":0,"forward":0,"backward":0,"modules":0},"total_activation'
 traces "$(row a false 0 5)"
-out_has 'warning: no forward traces: nothing can be said of activations'
+out_has 'warning: no forward traces: activations are unknown'
 traces "$(row a true 5 5), $(row a true 5 5), $(row '' false 0 3)"
 out_has_not 'ran forward more than once'
 out_has '(the model)'

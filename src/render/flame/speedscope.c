@@ -10,7 +10,7 @@ void flame_weight_name(const struct flame *flame, struct buffer *name)
         if (flame->options.at_end)
             buffer_puts(name, "bytes live at the end");
         else
-            buffer_puts(name, flame->options.at_given ? "bytes live at the moment asked for"
+            buffer_puts(name, flame->options.at_given ? "bytes live at the requested moment"
                                                       : "bytes live at the peak");
         break;
     case FLAME_BYTES_TIME:

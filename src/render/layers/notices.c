@@ -6,11 +6,11 @@ static const char *type_text(uint64_t percent)
 {
     return percent == 50
                ? "half as large as what was allocated, as for float64: FairScale takes it "
-                 "for 4 bytes; twice the size is true"
+                 "for 4 bytes; the true size is twice that"
            : percent == 200 ? "twice what was allocated, as for bfloat16: FairScale takes it for 4 "
-                              "bytes; half the size is true"
+                              "bytes; the true size is half of that"
                             : "four times what was allocated, as for 8-bit types: FairScale takes "
-                              "them for 4 bytes; a quarter of the size is true";
+                              "them for 4 bytes; the true size is a quarter of that";
 }
 
 bool layers_notice_text(const struct layers_report *report, enum layers_notice notice,
@@ -26,7 +26,7 @@ bool layers_notice_text(const struct layers_report *report, enum layers_notice n
                  "save_traces()?");
         return true;
     case LAYERS_NO_FORWARD:
-        snprintf(out, LAYERS_NOTICE_SIZE, "no forward traces: nothing can be said of activations");
+        snprintf(out, LAYERS_NOTICE_SIZE, "no forward traces: activations are unknown");
         return true;
     case LAYERS_NO_BACKWARD:
         snprintf(out, LAYERS_NOTICE_SIZE,

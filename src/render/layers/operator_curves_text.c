@@ -100,7 +100,7 @@ static bool growths(const struct page *page, const struct curves_analysis *analy
         count = analysis->top;
     if (count == 0)
         return true;
-    title(page, INDENT, "Operators after which the most more was allocated");
+    title(page, INDENT, "Operators with the largest increase in allocated memory");
     table_init(&table, columns, 3);
     for (size_t i = 0; i < count; i++) {
         add_size(&table, page, report->growths[i].bytes);

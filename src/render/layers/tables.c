@@ -222,7 +222,7 @@ bool layers_sharding(const struct page *page, const struct layers_analysis *anal
     if (count == 0)
         return true;
     if (layers_gathered(report)) {
-        title(page, "Parameters are sharded already: what is gathered is told above");
+        title(page, "Parameters are already sharded; gathered bytes are listed above");
         return true;
     }
     if (analysis->shards && count > analysis->shards)

@@ -10,7 +10,7 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
     char pieces[UNITS_TEXT_SIZE], rows[UNITS_TEXT_SIZE], merged[UNITS_TEXT_SIZE];
     units_count(pieces, problem->chain.layers);
     units_count(rows, problem->row_count);
-    suggest_title(page, "What this rests on");
+    suggest_title(page, "Basis of these figures");
     if (problem->merged > 0)
         suggest_say(page,
                     "A chain of %s pieces, made of %s neighbouring ones: more would take too long. "

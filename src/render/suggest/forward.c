@@ -126,11 +126,11 @@ static void category_text(const struct page *page, const struct forward_chain *c
 bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject)
 {
     const struct forward_chain *chain = subject->forward;
-    suggest_title(page, "The layers, and what each takes");
+    suggest_title(page, "Memory of each layer");
     if (!chain_text(page, subject))
         return false;
     fputc('\n', page->out);
-    suggest_title(page, "What this rests on");
+    suggest_title(page, "Basis of these figures");
     pass_text(page, subject);
     category_text(page, chain);
     suggest_say(page, "Outputs, which a checkpoint stores, are inferred: the largest allocation of "

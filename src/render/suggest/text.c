@@ -71,7 +71,7 @@ static void infeasible_text(const struct page *page, const struct suggest_subjec
                 page_bytes(page, without, peak_without(&subject->problem->chain)));
     suggest_say(page, plan->model == PLAN_PEAK
                           ? "--model rotor, with checkpoints within checkpoints, may reach less."
-                          : "What is left: a smaller batch, a finer --granularity, or sharding.");
+                          : "Other options: a smaller batch, a finer --granularity, or sharding.");
 }
 
 static void method_text(const struct page *page, const struct budget_plan *plan)
@@ -113,7 +113,7 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
         suggest_say(page,
                     "No checkpoints are needed for that much; the step at the peak may take more.");
     else if (plan->segments.count == 0)
-        suggest_say(page, "That fits as it is: no checkpoints are needed.");
+        suggest_say(page, "It fits: no checkpoints are needed.");
     else
         method_text(page, plan);
     return suggest_placement_text(page, subject, &plan->segments);
