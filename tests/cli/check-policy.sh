@@ -83,7 +83,7 @@ unread "{$schema, \"max-category\": {\"a\": 1, \"a\": 2}}"
 refused "{$schema, \"max-memory-after-suggest\": {\"x\": 1}}" \
     "max-memory-after-suggest takes a number of checkpoints and a size, such as 4=8GiB, not 'x' checkpoints"
 refused "{$schema, \"max-fragmentation\": \"100%\"}" \
-    'max-fragmentation 100% cannot fail: holes are never more than what is reserved'
+    'max-fragmentation 100% cannot fail: holes never exceed reserved memory'
 refused "{$schema, \"no-oom\": false}" 'no-oom must be true; leave it out to disable it'
 refused "{$schema, \"no-oom\": 1}" 'no-oom must be true; leave it out to disable it'
 refused "{$schema, \"comment\": 1}" 'comment must be a string'
@@ -124,7 +124,7 @@ policy "{$schema, \"max-site\": {\"*a*a*a*a*a*a*a*a*a*a*a*a$stars*b*b*b*b*b!\": 
 exits 2
 policy "{$schema, \"max-site\": {\"$stars$stars\": 1}}"
 exits 2
-err 'memsnap: check: policy.json: max-site: what it limits has more than 256 bytes'
+err "memsnap: check: policy.json: max-site: the text before '=' is longer than 256 bytes"
 
 # the policy that the examples come with
 run check --policy "$share/ci/memory-policy.json" train-loop.pickle.gz

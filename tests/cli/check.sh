@@ -96,7 +96,7 @@ run analyze oom.pickle.gz
 out_has 'model.py:53 forward (103.13 MiB)'
 
 # fragmentation is judged at the peak; that it is worse at the end is a warning, unless --at is given
-worse='at the end 572.00 MiB lie in holes, 49.0% of what is reserved'
+worse='at the end, 572.00 MiB lie in holes, 49.0% of reserved memory'
 run check --format json --max-fragmentation 48.9% pinned.pickle.gz
 exits 0
 out_has '"value":0,'
@@ -104,7 +104,7 @@ out_has '"site":""' # nobody is to blame for nothing
 out_has "$worse"
 run check --format github --max-fragmentation 48.9% pinned.pickle.gz
 exits 0
-check 'one warning' test "$(grep -c '^::warning .*at the end 572.00 MiB lie in holes' .run/out)" -eq 1
+check 'one warning' test "$(grep -c '^::warning .*at the end, 572.00 MiB lie in holes' .run/out)" -eq 1
 run check --format json --max-fragmentation 50% pinned.pickle.gz
 exits 0
 out_has_not 'at the end'
@@ -172,27 +172,27 @@ refused() {
 }
 refused 2 "check: no rule to check: try --max-peak 70GiB, or see 'memsnap check --help'" \
     leak.pickle.gz
-refused 2 'check: max-category: there is no category '"'activations'"', only: parameter, gradient, optimizer_state, activation, input, temporary, autograd_detail, communication, workspace, unknown' \
+refused 2 'check: max-category: unknown category '"'activations'"'; the categories are: parameter, gradient, optimizer_state, activation, input, temporary, autograd_detail, communication, workspace, unknown' \
     --max-category activations=1GiB leak.pickle.gz
-refused 2 'leak.pickle.gz: cannot be held to max-category communication: nothing in the file has this category' \
+refused 2 'leak.pickle.gz: cannot check max-category communication: nothing in the file has this category' \
     --max-category communication=1GiB leak.pickle.gz
-refused 2 'leak.pickle.gz: cannot be held to max-site modle.py:*: no call site in the file is meant by this pattern' \
+refused 2 'leak.pickle.gz: cannot check max-site modle.py:*: no call site in the file matches this pattern' \
     --max-site 'modle.py:*=1GiB' leak.pickle.gz
-refused 2 'oom.pickle.gz: cannot be held to max-growth: the file holds fewer than 3 whole steps, so nothing tells what grows' \
+refused 2 'oom.pickle.gz: cannot check max-growth: the file holds fewer than 3 complete steps, so growth cannot be measured' \
     --max-growth 0 oom.pickle.gz
-refused 2 'oom.pickle.gz: cannot be held to no-leaks: the file holds fewer than 3 whole steps, so nothing tells what grows' \
+refused 2 'oom.pickle.gz: cannot check no-leaks: the file holds fewer than 3 complete steps, so growth cannot be measured' \
     --no-leaks --no-oom oom.pickle.gz
-refused 2 'history-off.pickle: cannot be held to no-oom: no events were recorded, so nothing tells' \
+refused 2 'history-off.pickle: cannot check no-oom: no events were recorded' \
     --no-oom history-off.pickle
-refused 2 'fsdp.layers.pickle: cannot be held to no-oom: no events were recorded, so nothing tells' \
+refused 2 'fsdp.layers.pickle: cannot check no-oom: no events were recorded' \
     --no-oom fsdp.layers.pickle
-refused 2 'leak.pickle.gz: cannot be held to max-memory-after-suggest 4: only a layer trace can be asked this' \
+refused 2 'leak.pickle.gz: cannot check max-memory-after-suggest 4: this rule applies to layer traces only' \
     --max-memory-after-suggest 4=1GiB leak.pickle.gz
-refused 2 'leak.pickle.gz: cannot be held to max-increase: the baseline is of another kind, or of other devices' \
+refused 2 'leak.pickle.gz: cannot check max-increase: the baseline is a different kind of file, or has other devices' \
     --baseline decoder.layers.json.gz --max-increase 1% leak.pickle.gz
 refused 2 'fsdp.layers.pickle: --at does not apply to a layer trace, only to allocator snapshots' \
     --at end --max-peak 1 fsdp.layers.pickle
-refused 2 'check: max-fragmentation 100% cannot fail: holes are never more than what is reserved' \
+refused 2 'check: max-fragmentation 100% cannot fail: holes never exceed reserved memory' \
     --max-fragmentation 100% leak.pickle.gz
 refused 2 'check: max-increase needs --baseline FILE' \
     --max-increase 2% leak.pickle.gz
@@ -204,7 +204,7 @@ for bad in 1.0000001% -1% 1%% % 1e3 '' ' 1GiB' 1.5 10GiBs 1000001% 9999999999999
 done
 refused 2 "check: max-peak takes a limit such as 70GiB, not '5%'" --max-peak 5% leak.pickle.gz
 for bad in activation =1GiB ''; do
-    refused 2 "check: max-category takes what it limits, =, and a size: activation=20GiB, not '$bad'" \
+    refused 2 "check: max-category takes NAME=SIZE, such as activation=20GiB, not '$bad'" \
         --max-category "$bad" leak.pickle.gz
 done
 refused 2 'standard input (-) can be read only once' --max-peak 1 - -
@@ -244,14 +244,14 @@ out_has 'standard input: passed'
 # one device of several cannot be held to a rule
 run check --max-increase 0 --baseline leak.pickle.gz two-devices.pickle.gz
 exits 0
-out_has 'warning: device 1: max-increase was not judged: the baseline has no such'
+out_has 'warning: device 1: max-increase was not checked: the baseline has no such'
 
 # categories of one's own
 echo 'kept: train.py:evaluate' >own.rules
 run check --rules own.rules --max-category kept=1GiB leak.pickle.gz
 exits 0
 cp oom-shortage.pickle.gz serving.pickle.gz
-refused 2 'serving.pickle.gz: cannot be held to max-category kept: nothing in the file has this category' \
+refused 2 'serving.pickle.gz: cannot check max-category kept: nothing in the file has this category' \
     --rules own.rules --max-category kept=1GiB serving.pickle.gz
 
 # output into a file, and nothing of one that failed

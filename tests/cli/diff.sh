@@ -29,25 +29,25 @@ golden diff-narrow.txt
 check 'keeps within 50 columns' test -z "$(awk 'length > 50' .run/out)"
 run diff --at end $a samples/kept-gradients.pickle.gz
 exits 0
-out_has 'What is live at the end grew by'
+out_has 'Live memory at the end grew by'
 run diff --at-a 2000 --at-b end $b $b
 exits 0
 out_has 'Device 0: event 2,000 in A, the end in B'
-out_has 'What is live at the moments compared'
+out_has 'Live memory at the moments compared'
 # unused is what analyze calls inactive; without its section on fragmentation there is none to see
-out_has 'B has 145.13 MiB of memory reserved that nothing uses then, A 78.30 MiB.'
+out_has 'Reserved but unused memory is 145.13 MiB in B and 78.30 MiB in A.'
 run diff --at-b end samples/oom-shortage.pickle.gz samples/pinned.pickle.gz
 exits 0
 out_has 'Device 0: the peak in A, the end in B'
-out_has 'B has 572.00 MiB of memory reserved that nothing uses then, A 0 B: see what'
-out_has 'memsnap analyze --at end says of fragmentation in B.'
+out_has 'Reserved but unused memory is 572.00 MiB in B and 0 B in A: memsnap analyze'
+out_has '--at end shows the fragmentation in B.'
 run diff --format json --at end $b samples/pinned.pickle.gz
 exits 0
 out_has '"unused_bytes":152181248'
 out_has '"unused_bytes":599785472'
 run diff --at 2000 $a $b
 exits 0
-out_has 'Device 0: what is live at event 2,000'
+out_has 'Device 0: live memory at event 2,000'
 run diff --range 0:2000 --at end $a $b # what lies in holes does not follow
 exits 0
 out_has_not 'nothing uses'
@@ -64,7 +64,7 @@ run diff $a $a
 exits 0
 out_has 'The peak: 295.43 MiB in both.'
 out_has 'sites without a change)'
-out_has_not 'What next'
+out_has_not 'Next steps'
 
 # how it was recorded
 run diff samples/history-off.pickle $a
@@ -76,7 +76,7 @@ out_has 'A has 2 devices and B 1'
 out_has 'Only B has C++ stacks'
 run diff samples/labelled/cnn-sgd-late.pickle.gz samples/labelled/cnn-sgd.pickle.gz
 exits 0
-out_has 'older than the recording'
+out_has 'was allocated before the'
 run diff $a samples/expandable.pickle.gz
 out_has 'Settings that differ'
 out_has 'expandable_segments'

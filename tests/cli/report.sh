@@ -22,7 +22,7 @@ done
 # Active memory counts requested sizes. Rounded sizes plus unused memory equal reserved memory.
 run analyze --units bytes oom.pickle.gz
 out_has '769,654,784 B reserved: 706,539,212 B'
-out_has 'active (714,497,536 B as rounded), 55,157,248 B unused'
+out_has 'active (714,497,536 B after rounding), 55,157,248 B unused'
 for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-shortage pinned; do
     report "$sample.txt" --top 3 "$sample.pickle.gz"
 done
@@ -47,7 +47,7 @@ out_has '  end       129.24 MiB  after the last event of the range'
 out_has '  reserved  222.00 MiB  at the end of the range'
 out_has_not 'in 59 segments'
 out_has_not 'inactive'
-out_has 'In the snapshot 25.13 MiB lie in holes'
+out_has 'In the snapshot, 25.13 MiB lie unused'
 run analyze --top 1 --range 500:900 --at end leak.pickle.gz
 out_has 'Live at the end of the range: 129.24 MiB'
 # Allocations recorded before the range are not reported as older than the recording.
@@ -106,22 +106,22 @@ cp .run/out plain.txt
 run analyze --gpu-memory 24GiB oom.pickle.gz
 exits 0
 diff plain.txt .run/out >added.txt
-echo "23.25 GiB of the device's 24.00 GiB are held by others: other processes, CUDA contexts, allocators other than PyTorch's" >wanted.txt
+echo "23.25 GiB of the device's 24.00 GiB are held outside of PyTorch: by other processes, CUDA contexts or other allocators" >wanted.txt
 sed -n 's/^[<>] *//p' added.txt >told.txt
 check 'adds what others held' diff -u wanted.txt told.txt
 for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-shortage; do
     run analyze --gpu-memory 24GiB --top 1 "$sample.pickle.gz"
     exits 0
-    out_has "of the device's 24.00 GiB are held by other"
+    out_has "of the device's 24.00 GiB are held"
 done
 run analyze --gpu-memory 768MiB oom.pickle.gz
-out_has "others hold nothing of the device's 768.00 MiB"
-out_has_not 'allocators other than'
+out_has "nothing outside of PyTorch holds any of the device's 768.00 MiB"
+out_has_not 'other allocators'
 unset COLUMNS
 
 # empty_cache() does not release memory kept by the pool of a CUDA graph.
 run analyze oom-fragmented.pickle.gz
-out_has_not 'graphs are gone'
+out_has_not 'graphs are deleted'
 segment() {
     printf '{"device": 0, "address": %s, "total_size": 41943040, "stream": 0, "segment_type": "large", "segment_pool_id": [0, %s], "blocks": [{"address": %s, "size": 41943040, "requested_size": 0, "state": "inactive"}]}' "$1" "$2" "$1"
 }
@@ -137,13 +137,13 @@ little() {
     words=$1
     shift
     COLUMNS=200 "$MEMSNAP" analyze --top 1 "$@" >.run/out
-    out_has "are inferred with little confidence; --explain tells why, $words"
+    out_has "are inferred with low confidence; --explain shows why, $words"
 }
-little 'and --rules can name them.' --at end leak.pickle.gz
-little 'and a recording with stacks from the start would know.' --at end --device 0 two-devices.pickle.gz
-little 'of 9.17 MiB the whole trace, without --range, may know more, and --rules can name the others.' \
+little 'and --rules can set their category.' --at end leak.pickle.gz
+little 'and a recording with stacks from the start would explain them.' --at end --device 0 two-devices.pickle.gz
+little 'the whole trace, without --range, may explain 9.17 MiB, and --rules can set the category of the others.' \
     --at end --range 1000: leak.pickle.gz
-little 'and the whole trace, without --range, may know more.' --range 4000: leak.pickle.gz
+little 'and the whole trace, without --range, may explain them.' --range 4000: leak.pickle.gz
 report at-event.txt --at 1000 --top 3 train-loop.pickle.gz
 report at-time.txt --at +20ms --top 3 train-loop.pickle.gz
 report range.txt --range 1000:2000 --top 3 train-loop.pickle.gz

@@ -30,12 +30,12 @@ capture 20971520 "$(block 4096 512 512 active_allocated)" \
     "$(event segment_alloc 4096 20971520), $(event alloc 4096 512)"
 run analyze capture.json
 exits 0
-out_has 'inactive        0 B  says the file, whose blocks and segments do not add up'
-out_has 'warning: no block tells of 20.00 MiB of the 20.00 MiB reserved at the dump:'
+out_has 'inactive        0 B  in the file, whose blocks and segments do not add up'
+out_has 'warning: the blocks of the dump leave out 20.00 MiB of the 20.00 MiB reserved:'
 run analyze --format json capture.json
 exits 0
 out_has '"unexplained_bytes":20971008'
-out_has '"warnings":["device 0: no block tells of 20.00 MiB of the 20.00 MiB reserved'
+out_has '"warnings":["device 0: the blocks of the dump leave out 20.00 MiB of the 20.00 MiB reserved'
 capture 2097152 "$(block 4096 20971520 512 active_allocated)" \
     "$(event segment_alloc 4096 2097152), $(event alloc 4096 512)"
 run analyze capture.json
@@ -52,7 +52,7 @@ printf '{"segments": [
     "$(block 20971520 3145728 0 inactive)" >two.json
 run analyze two.json
 exits 0
-out_has 'warning: no block tells of 1.00 MiB of the 4.00 MiB reserved at the dump:'
+out_has 'warning: the blocks of the dump leave out 1.00 MiB of the 4.00 MiB reserved:'
 out_has 'warning: the blocks of the dump are 1.00 MiB larger than the segments they'
 
 # More segments are made in the trace than the dump has.
@@ -61,7 +61,7 @@ capture 2097152 "$(block 4096 512 512 active_allocated), $(block 4608 2096640 0 
 run analyze --format json capture.json
 exits 0
 out_has '"reserved":{"start_bytes":-8388608'
-out_has '"warnings":["device 0: followed back from the segments of the dump, reserved memory is 8.00 MiB below 0 at its lowest:'
+out_has '"warnings":["device 0: computed back from the segments of the dump, reserved memory falls to 8.00 MiB below 0:'
 
 # A free before the range, of another size than was allocated: a row of the baseline has the rest.
 capture 2097152 "$(block 4096 512 512 active_allocated), $(block 4608 2096640 0 inactive)" \
@@ -70,7 +70,7 @@ run analyze --range 3: capture.json
 exits 0
 out_has 'baseline     600 B  allocated before the range'
 out_has 'From before the range: 600 B'
-out_has '600 B      0  unexplained  -           freed before the range, in another size'
+out_has '600 B      0  unexplained  -           freed before the range with a size'
 run analyze --range 3: --format json capture.json
 exits 0
 out_has '"active":{"baseline_bytes":600,'

@@ -105,7 +105,7 @@ static bool judge_rule(struct judge *judge, int64_t device, check_function *blam
         return false;
     if (judge->not_judged)
         return device == CHECK_NO_DEVICE ||
-               check_add_warning(judge->result, judge->err, "device %lld: %s was not judged: %s",
+               check_add_warning(judge->result, judge->err, "device %lld: %s was not checked: %s",
                                  (long long)device, rule->kind->name, judge->not_judged);
     row.limit = check_limit_bytes(&rule->limit, row.whole);
     row.passed = row.value <= row.limit;
@@ -193,7 +193,7 @@ bool check_finish(const struct check_rules *rules, const struct check_result *re
     for (size_t i = 0; i < rules->count; i++) {
         const struct check_rule *rule = &rules->items[i];
         if (!result->held[i])
-            return error_set(err, STATUS_USAGE, "cannot be held to %s%s%.80s: %s", rule->kind->name,
+            return error_set(err, STATUS_USAGE, "cannot check %s%s%.80s: %s", rule->kind->name,
                              rule->subject ? " " : "", rule->subject ? rule->subject : "",
                              rule->kind->absence);
     }

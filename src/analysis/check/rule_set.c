@@ -78,12 +78,11 @@ static bool split(const struct check_kind *kind, const char *argument, char **su
 {
     const char *equals = strrchr(argument, '=');
     if (!equals || equals == argument)
-        return error_set(err, STATUS_USAGE,
-                         "%s takes what it limits, =, and a size: %s, not '%.60s'", kind->name,
-                         kind->example, argument);
+        return error_set(err, STATUS_USAGE, "%s takes %s, such as %s, not '%.60s'", kind->name,
+                         kind->argument, kind->example, argument);
     if (equals - argument > LONGEST_SUBJECT)
-        return error_set(err, STATUS_USAGE, "%s: what it limits has more than %d bytes", kind->name,
-                         LONGEST_SUBJECT);
+        return error_set(err, STATUS_USAGE, "%s: the text before '=' is longer than %d bytes",
+                         kind->name, LONGEST_SUBJECT);
     *subject = strndup(argument, (size_t)(equals - argument));
     *limit = equals + 1;
     return *subject || error_out_of_memory(err);
@@ -161,8 +160,8 @@ static bool resolve_category(struct check_rule *rule, struct error *err)
     struct buffer names = BUFFER_INIT;
     for (int i = 0; i < CATEGORY_COUNT; i++)
         buffer_printf(&names, "%s%s", i ? ", " : "", category_name((enum category)i));
-    error_set(err, STATUS_USAGE, "%s: there is no category '%.40s', only: %s", rule->kind->name,
-              rule->subject, names.failed ? "those of memsnap(1)" : names.bytes);
+    error_set(err, STATUS_USAGE, "%s: unknown category '%.40s'; the categories are: %s",
+              rule->kind->name, rule->subject, names.failed ? "those of memsnap(1)" : names.bytes);
     buffer_release(&names);
     return false;
 }

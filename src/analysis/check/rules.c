@@ -59,8 +59,8 @@ static bool warn_of_end(struct judge *judge, const struct check_row *row)
         return true;
     return check_add_warning(
         judge->result, judge->err,
-        "device %u: %s was judged at the peak; at the end %s lie in holes, %.1f%% "
-        "of what is reserved: --at end judges that, and --at peak silences this warning",
+        "device %u: %s was checked at the peak; at the end, %s lie in holes, %.1f%% of reserved "
+        "memory: --at end checks that, and --at peak silences this warning",
         report->timeline->device, judge->rule->kind->name,
         units_bytes(size, holes, judge->question->unit), 100.0 * (double)holes / (double)whole);
 }
@@ -71,14 +71,15 @@ static bool judge_fragmentation(struct judge *judge, struct check_row *row)
     const struct cut_up *cut_up =
         fragmentation_then(fragmentation, judge->at->timeline, &judge->at->at);
     if (!cut_up) {
-        judge->not_judged =
-            fragmentation->no_moment ? fragmentation->no_moment : "the trace does not tell";
+        judge->not_judged = fragmentation->no_moment
+                                ? fragmentation->no_moment
+                                : "the layout of memory at that moment is not known";
         return true;
     }
     row->value = (int64_t)cut_up->pools.total.inactive_split_bytes;
     row->whole = (int64_t)cut_up->pools.total.reserved_bytes;
     if (row->whole == 0)
-        judge->not_judged = "nothing is reserved then";
+        judge->not_judged = "nothing is reserved at that moment";
     return row->whole == 0 || warn_of_end(judge, row);
 }
 
@@ -100,7 +101,7 @@ static bool blame_fragmentation(struct judge *judge, struct check_row *row)
 static void require_steps(struct judge *judge)
 {
     if (judge->at->growth.compared < GROWTH_LEAST)
-        judge->not_judged = "fewer than 3 whole steps are in the trace";
+        judge->not_judged = "the trace has fewer than 3 complete steps";
 }
 
 static bool judge_growth(struct judge *judge, struct check_row *row)
@@ -280,7 +281,7 @@ static bool blame_oom(struct judge *judge, struct check_row *row)
            check_copy_words(&row->next, last->next, judge->err);
 }
 
-#define NO_STEPS "the file holds fewer than 3 whole steps, so nothing tells what grows"
+#define NO_STEPS "the file holds fewer than 3 complete steps, so growth cannot be measured"
 
 const struct check_kind check_kinds[] = {
     {.name = "max-peak",
@@ -308,8 +309,8 @@ const struct check_kind check_kinds[] = {
      .example = "30% or 2GiB",
      .takes = CHECK_TAKES_SIZE_OR_SHARE,
      .captures = CHECK_OF_SNAPSHOT,
-     .at_most_whole = "holes are never more than what is reserved",
-     .absence = "the file does not tell how memory was cut up then; try --at end",
+     .at_most_whole = "holes never exceed reserved memory",
+     .absence = "the layout of memory at that moment is not known; try --at end",
      .judge = judge_fragmentation,
      .blame = blame_fragmentation},
     {.name = "max-growth",
@@ -339,14 +340,14 @@ const struct check_kind check_kinds[] = {
      .example = "model.py:*=4GiB",
      .takes = CHECK_TAKES_PATTERN,
      .captures = CHECK_OF_SNAPSHOT,
-     .absence = "no call site in the file is meant by this pattern",
+     .absence = "no call site in the file matches this pattern",
      .judge = judge_site,
      .blame = blame_site},
     {.name = "no-oom",
      .help = "allow no out-of-memory event",
      .unit = CHECK_EVENTS,
      .captures = CHECK_OF_SNAPSHOT,
-     .absence = "no events were recorded, so nothing tells",
+     .absence = "no events were recorded",
      .judge = judge_oom,
      .blame = blame_oom},
     {.name = "no-leaks",
@@ -363,7 +364,7 @@ const struct check_kind check_kinds[] = {
      .takes = CHECK_TAKES_SIZE_OR_SHARE,
      .captures = CHECK_OF_ANY,
      .needs_baseline = true,
-     .absence = "the baseline is of another kind, or of other devices",
+     .absence = "the baseline is a different kind of file, or has other devices",
      .judge = judge_increase,
      .blame = blame_increase},
     {.name = "max-memory-after-suggest",
@@ -373,7 +374,7 @@ const struct check_kind check_kinds[] = {
      .example = "4=8GiB",
      .takes = CHECK_TAKES_CHECKPOINTS,
      .captures = CHECK_OF_LAYERS,
-     .absence = "only a layer trace can be asked this",
+     .absence = "this rule applies to layer traces only",
      .judge = judge_after_suggest},
     {.name = NULL},
 };

@@ -70,7 +70,7 @@ static const struct {
     enum category category;
     enum confidence confidence;
 } reasons[REASON_COUNT] = {
-    [REASON_NONE] = {"undecided", "nothing in the file decides what it is for", CATEGORY_UNKNOWN,
+    [REASON_NONE] = {"undecided", "nothing in the file shows its purpose", CATEGORY_UNKNOWN,
                      CONFIDENCE_LOW},
     [REASON_FILE] = {"file", "the file itself says so", CATEGORY_UNKNOWN, CONFIDENCE_HIGH},
     [REASON_RULE] = {"own-rule", "a rule of the user names a frame of its stack", CATEGORY_UNKNOWN,
@@ -78,21 +78,21 @@ static const struct {
     [REASON_WORKSPACE] = {"workspace", "a library allocated it as scratch space that it keeps",
                           CATEGORY_WORKSPACE, CONFIDENCE_HIGH},
     [REASON_WORKSPACE_SIZE] = {"workspace-size",
-                               "never freed, and of the size of cuBLAS's default workspace",
+                               "never freed, and as large as cuBLAS's default workspace",
                                CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM},
     [REASON_COMMUNICATION] = {"communication", "torch.distributed allocated it",
                               CATEGORY_COMMUNICATION, CONFIDENCE_HIGH},
     [REASON_STEP_FREED] = {"step-freed", "made in the optimizer step and freed in it",
                            CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
-    [REASON_STEP_KEPT] = {"step-kept", "made in the optimizer step, which it outlives",
+    [REASON_STEP_KEPT] = {"step-kept", "made in the optimizer step and kept after it",
                           CATEGORY_OPTIMIZER_STATE, CONFIDENCE_HIGH},
     [REASON_STEP_REPLACED] =
         {"step-replaced",
-         "freed in the optimizer step, which makes as many of its size and keeps them",
+         "freed in the optimizer step, which makes and keeps as many blocks of its size",
          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_BACKWARD_ACCUMULATED] = {"accumulate-grad", "AccumulateGrad made it", CATEGORY_GRADIENT,
                                      CONFIDENCE_HIGH},
-    [REASON_BACKWARD_KEPT] = {"backward-kept", "made in the backward pass, which it outlives",
+    [REASON_BACKWARD_KEPT] = {"backward-kept", "made in the backward pass and kept after it",
                               CATEGORY_GRADIENT, CONFIDENCE_HIGH},
     [REASON_BACKWARD_SCRATCH] = {"backward-scratch",
                                  "made and freed inside one operator of the backward pass",
@@ -102,19 +102,18 @@ static const struct {
                                    CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_HIGH},
     [REASON_ZERO_GRAD_FREED] = {"zero-grad-freed", "freed by zero_grad", CATEGORY_GRADIENT,
                                 CONFIDENCE_HIGH},
-    [REASON_RECOMPUTED] = {"recomputed", "made when checkpointing computed a forward pass again",
+    [REASON_RECOMPUTED] = {"recomputed", "made when checkpointing recomputed a forward pass",
                            CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
     [REASON_RECOMPUTED_SCRATCH] =
-        {"recomputed-scratch",
-         "made and freed inside one operator of a forward pass computed again", CATEGORY_TEMPORARY,
-         CONFIDENCE_HIGH},
-    [REASON_FORWARD_KEPT] = {"forward-kept", "made in a forward pass, which it outlives",
+        {"recomputed-scratch", "made and freed inside one operator of a recomputed forward pass",
+         CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
+    [REASON_FORWARD_KEPT] = {"forward-kept", "made in a forward pass and kept after it",
                              CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
     [REASON_FORWARD_PASSED_ON] = {"forward-passed-on", "made in a forward pass and used up in it",
                                   CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
     [REASON_FORWARD_RESULT] = {"forward-result",
-                               "made in a forward pass that no backward pass follows, and kept "
-                               "longer: a result, or a cache such as keys and values",
+                               "made in a forward pass without a backward pass, and kept after it: "
+                               "a result, or a cache such as keys and values",
                                CATEGORY_ACTIVATION, CONFIDENCE_LOW},
     [REASON_FORWARD_SCRATCH] = {"forward-scratch",
                                 "made and freed inside one operator of a forward pass",
@@ -124,7 +123,7 @@ static const struct {
     [REASON_MODEL_MADE_FREED] = {"model-made-freed",
                                  "made and freed while a model was built, loaded or moved",
                                  CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
-    [REASON_BACKWARD_FREES] = {"backward-frees", "there before the backward pass that freed it",
+    [REASON_BACKWARD_FREES] = {"backward-frees", "allocated before the backward pass that freed it",
                                CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_LOSS] = {"loss", "made between a forward pass and its backward pass",
                      CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
@@ -132,30 +131,32 @@ static const struct {
                               "made right after a forward pass, and kept: a loss or another result",
                               CATEGORY_ACTIVATION, CONFIDENCE_LOW},
     [REASON_BATCH] =
-        {"batch", "copied to the device or drawn there before a forward pass that it lives into",
+        {"batch",
+         "copied to the device or generated there before a forward pass in which it is still live",
          CATEGORY_INPUT, CONFIDENCE_MEDIUM},
-    [REASON_BEFORE_FORWARD] = {"before-forward", "made before a forward pass that it lives into",
+    [REASON_BEFORE_FORWARD] = {"before-forward",
+                               "made before a forward pass in which it is still live",
                                CATEGORY_INPUT, CONFIDENCE_MEDIUM},
     [REASON_PLAIN_FREED] = {"plain-freed", "made and freed between the phases of a step",
                             CATEGORY_TEMPORARY, CONFIDENCE_MEDIUM},
-    [REASON_GRADIENT_SIZES] =
-        {"gradient-sizes",
-         "never freed, and as many of its size as a backward pass leaves gradients",
-         CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
+    [REASON_GRADIENT_SIZES] = {"gradient-sizes",
+                               "never freed, and as many blocks have its size as a backward pass "
+                               "leaves gradients of that size",
+                               CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
     [REASON_FIRST_OF_SIZE] = {"first-of-size",
-                              "never freed, and the first of its size: as many as there are "
-                              "gradients are taken for parameters",
+                              "never freed, and among the first of its size: as many as there are "
+                              "gradients count as parameters",
                               CATEGORY_PARAMETER, CONFIDENCE_LOW},
-    [REASON_STATE_SIZES] =
-        {"state-sizes", "never freed, and of a size that comes in several copies for each gradient",
-         CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
+    [REASON_STATE_SIZES] = {"state-sizes",
+                            "never freed, and of a size that has several blocks for each gradient",
+                            CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_MASTER_SIZES] =
         {"master-sizes",
-         "never freed, and of twice the size of as many gradients: kept in a wider type",
+         "never freed, and twice the size of as many gradients: a copy in a wider type",
          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
-    [REASON_GRADIENTS_STAY] = {"gradients-stay",
-                               "never freed, and of a size that AccumulateGrad adds to",
-                               CATEGORY_GRADIENT, CONFIDENCE_LOW},
+    [REASON_GRADIENTS_STAY] =
+        {"gradients-stay", "never freed, and of the size of gradients that AccumulateGrad adds to",
+         CATEGORY_GRADIENT, CONFIDENCE_LOW},
     [REASON_GRADIENT_BEFORE] =
         {"gradient-before",
          "freed before the first backward pass, which leaves gradients of its size",
@@ -169,13 +170,13 @@ static const struct {
     [REASON_TWIN_GRADIENT] = {"like-gradient",
                               "freed where a gradient of its size is freed in a later step",
                               CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
-    [REASON_INFERENCE] =
-        {"no-backward",
-         "there before the first forward pass and never freed, with no backward pass at all",
-         CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
+    [REASON_INFERENCE] = {"no-backward",
+                          "allocated before the first forward pass and never freed, in a trace "
+                          "without a backward pass",
+                          CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
     [REASON_PERSISTENT] = {"no-gradient",
-                           "there from the start and never freed, with no gradient of its size: a "
-                           "frozen weight or a buffer, if not data",
+                           "live from the start and never freed, with no gradient of its size: a "
+                           "frozen weight, a buffer, or data",
                            CATEGORY_PARAMETER, CONFIDENCE_LOW},
 };
 

@@ -162,18 +162,19 @@ static bool say(struct layers_diff *diff, enum unit unit, struct error *err)
     const int64_t activations[2] = {a->total_activations, b->total_activations};
     const int64_t peaks[2] = {a->allocated.bytes, b->allocated.bytes};
     const int64_t params[2] = {a->nodes[0].params, b->nodes[0].params};
-    if (!diff_say_change(summary, "The peak of what is allocated", peaks, unit, err) ||
-        !diff_say_change(summary, "What modules put out (activations)", activations, unit, err) ||
+    if (!diff_say_change(summary, "The peak of allocated memory", peaks, unit, err) ||
+        !diff_say_change(summary, "The sum of all activations", activations, unit, err) ||
         !diff_say_change(summary, "Parameters", params, unit, err))
         return false;
     if (diff->changed == 0)
         return diff_say(summary, err, "No module changed.");
     if (a->trace->forward_count == b->trace->forward_count || a->module_count != b->module_count)
         return true;
-    return diff_say(&diff->warnings, err,
-                    "A holds %zu forward traces, B %zu of as many modules: activations are summed "
-                    "over all of them, so compare traces of as many passes.",
-                    a->trace->forward_count, b->trace->forward_count);
+    return diff_say(
+        &diff->warnings, err,
+        "A holds %zu forward traces and B %zu, with the same number of modules: activations are "
+        "summed over all passes, so compare traces with the same number of passes.",
+        a->trace->forward_count, b->trace->forward_count);
 }
 
 static bool make(struct matcher *matcher, enum unit unit, struct error *err)

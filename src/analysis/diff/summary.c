@@ -35,11 +35,11 @@ static struct size number(uint64_t count)
 static bool headline(const struct writer *writer, struct error *err)
 {
     const struct diff_side *sides = writer->diff->sides;
-    const char *what = "What is live at the moments compared";
+    const char *what = "Live memory at the moments compared";
     if (sides[0].is_peak && sides[1].is_peak)
         what = "The peak";
     else if (writer->options->by_end)
-        what = "What is live at the end";
+        what = "Live memory at the end";
     return diff_say_change(&writer->diff->summary, what, (const int64_t[]){writer->a, writer->b},
                            writer->options->unit, err);
 }
@@ -78,9 +78,8 @@ static bool describe(const struct writer *writer, const struct diff_line *line, 
     const char *closed = placed ? ")" : "";
     if (line->change == DIFF_NEW || line->change == DIFF_GONE) {
         int side = line->change == DIFF_NEW;
-        return diff_say(summary, err, "%s%s%s %s%s%s, which %s: %s in %s allocation%s.", lead, open,
-                        first, bracket, second, closed,
-                        side ? "A does not have" : "B does not have any more",
+        return diff_say(summary, err, "%s%s%s %s%s%s, which is %s: %s in %s allocation%s.", lead,
+                        open, first, bracket, second, closed, side ? "not in A" : "no longer in B",
                         size_of(writer, row->bytes[side]).text, number(row->count[side]).text,
                         row->count[side] == 1 ? "" : "s");
     }
@@ -112,9 +111,10 @@ static bool say_where(const struct writer *writer, const struct diff_line *line,
     double share = writer->delta ? (double)delta / (double)writer->delta : 0;
     struct size size = size_of(writer, diff_magnitude(delta));
     if (writer->delta == 0)
-        snprintf(lead, sizeof(lead), "Call sites changed all the same: the most (%s)", size.text);
+        snprintf(lead, sizeof(lead), "Call sites changed nevertheless: the largest change (%s)",
+                 size.text);
     else if (share > 1 + (1 - NEARLY_ALL))
-        snprintf(lead, sizeof(lead), "More than all of it (%s), which others make up for,",
+        snprintf(lead, sizeof(lead), "More than all of it (%s), partly offset by other call sites,",
                  size.text);
     else if (share >= NEARLY_ALL)
         snprintf(lead, sizeof(lead), "%s of it (%s)", share == 1 ? "All" : "Nearly all", size.text);
@@ -142,8 +142,8 @@ static bool say_against(const struct writer *writer, struct error *err)
         against == 0)
         return true;
     return diff_say(&writer->diff->summary, err,
-                    "In all, call sites that grew or are new add %s, and those that shrank or are "
-                    "gone give back %s.",
+                    "In total, call sites that grew or are new add %s, and those that shrank or "
+                    "are gone free %s.",
                     size_of(writer, up).text, size_of(writer, down).text);
 }
 
@@ -158,10 +158,10 @@ static bool say_reserved(const struct writer *writer, struct error *err)
         (double)more < 0.05 * (double)writer->b)
         return true;
     if (b->is_cut_up)
-        snprintf(look, sizeof(look), ": see what memsnap analyze%s%.60s says of fragmentation in B",
+        snprintf(look, sizeof(look), ": memsnap analyze%s%.60s shows the fragmentation in B",
                  at ? " --at " : "", at ? at : "");
     return diff_say(
-        &writer->diff->summary, err, "B has %s of memory reserved that nothing uses then, A %s%s.",
+        &writer->diff->summary, err, "Reserved but unused memory is %s in B and %s in A%s.",
         size_of(writer, b->unused_bytes).text, size_of(writer, a->unused_bytes).text, look);
 }
 
@@ -179,11 +179,10 @@ static const char *advice(enum category category)
             "Activations: compare batch size, lengths, dtype (autocast) and checkpoints; "
             "`memsnap suggest` finds where checkpoints cost least.",
         [CATEGORY_INPUT] = "Inputs: compare the batches.",
-        [CATEGORY_TEMPORARY] =
-            "Temporaries: compare that line of code; an operation in place, or in pieces, needs "
-            "less.",
+        [CATEGORY_TEMPORARY] = "Temporaries: compare that line of code; an in-place operation, or "
+                               "one done in pieces, needs less memory.",
         [CATEGORY_AUTOGRAD_DETAIL] =
-            "Gradients on their way between operators: they grow with the activations.",
+            "Gradients passed between operators: they grow with the activations.",
         [CATEGORY_COMMUNICATION] =
             "Communication: compare bucket sizes and how many collectives run at once.",
         [CATEGORY_WORKSPACE] = "Workspaces of libraries: compare CUBLAS_WORKSPACE_CONFIG, "
@@ -203,12 +202,12 @@ static bool say_next(const struct writer *writer, const struct diff_line *line, 
         return false;
     if (line->row.stack == STACK_NONE)
         return diff_say(next, err,
-                        "Record both from the start, and with stacks, to see which lines of code "
-                        "these are: torch.cuda.memory._record_memory_history().");
+                        "To see which lines of code allocated this memory, record both from the "
+                        "start and with stacks: torch.cuda.memory._record_memory_history().");
     return diff_say(next, err,
                     "%s`memsnap analyze --explain` with the call site lists its allocations in one "
                     "file.",
-                    writer->options->stacks ? "" : "--stacks shows how the code came there; ");
+                    writer->options->stacks ? "" : "--stacks shows the call stacks; ");
 }
 
 bool diff_summary_make(struct diff *diff, const struct diff_options *options, struct error *err)

@@ -43,17 +43,17 @@ static bool say_recording(struct diff *diff, struct error *err)
     if ((a->placed_bytes > 0) != (b->placed_bytes > 0) && a->at.active_bytes > 0 &&
         b->at.active_bytes > 0)
         return diff_say(&diff->warnings, err,
-                        "Only %s has stacks, so no call site can be found again in the other: "
-                        "compare by category, or record both with " RECORD ".",
+                        "Only %s has stacks, so call sites cannot be matched: compare by category, "
+                        "or record both with " RECORD ".",
                         letter(b->placed_bytes > 0));
     if (a->has_python != b->has_python && a->placed_bytes > 0 && b->placed_bytes > 0)
         return diff_say(&diff->warnings, err,
-                        "Only %s has Python stacks: call sites of the one cannot be found again in "
-                        "the other. Record both with the same stacks=.",
+                        "Only %s has Python stacks: call sites cannot be matched. Record both with "
+                        "the same stacks= option.",
                         letter(b->has_python));
     if (a->has_operators != b->has_operators && a->placed_bytes > 0 && b->placed_bytes > 0)
         return diff_say(&diff->warnings, err,
-                        "Only %s has C++ stacks (stacks=\"all\"): operators are known there alone, "
+                        "Only %s has C++ stacks (stacks=\"all\"): operators are known only there, "
                         "and call sites are matched without them.",
                         letter(b->has_operators));
     return true;
@@ -66,11 +66,11 @@ static bool say_before(struct diff *diff, const struct diff_options *options, st
         const struct diff_side *late = &diff->sides[side], *other = &diff->sides[1 - side];
         if (late->before_bytes > late->at.active_bytes / 100 && other->before_bytes == 0 &&
             other->placed_bytes > 0)
-            return diff_say(&diff->warnings, err,
-                            "In %s, %s is older than the recording and has no call site; %s was "
-                            "recorded from the start. What looks new or gone may be that.",
-                            letter(side), units_bytes(bytes, late->before_bytes, options->unit),
-                            letter(!side));
+            return diff_say(
+                &diff->warnings, err,
+                "In %s, %s was allocated before the recording and has no call site; %s was "
+                "recorded from the start. Call sites that look new or gone may be part of it.",
+                letter(side), units_bytes(bytes, late->before_bytes, options->unit), letter(!side));
     }
     return true;
 }
@@ -82,8 +82,8 @@ static bool say_phases(struct diff *diff, struct error *err)
         b->phase == PHASE_UNKNOWN)
         return true;
     return diff_say(&diff->warnings, err,
-                    "The peaks lie in different phases: in A %s, in B %s. --at-a and --at-b "
-                    "choose other moments.",
+                    "The peaks are in different phases: %s in A, %s in B. Use --at-a and --at-b to "
+                    "compare other moments.",
                     phase_name(a->phase), phase_name(b->phase));
 }
 
@@ -99,8 +99,8 @@ static bool say_matched(struct diff *diff, struct error *err)
     }
     return any_stack || !any_function ||
            diff_say(&diff->warnings, err,
-                    "No stack is the same in both, as with another program, another version, or "
-                    "another folder: call sites are matched by file, line and function alone.");
+                    "No stack is the same in both, for example because the program, its version or "
+                    "its folder differs: call sites are matched only by file, line and function.");
 }
 
 bool diff_warnings_make(struct diff *diff, const struct diff_options *options, struct error *err)

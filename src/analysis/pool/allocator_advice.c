@@ -66,15 +66,13 @@ static void advise_expandable(struct advice *advice, const struct advice_sums *s
     advice->would_save_bytes = expandable_saves(pools);
     if (advice->in_force && pools->total.fixed_reserved_bytes == 0)
         explain(advice,
-                "in force: segments grow and shrink by pages, so nothing more is to be had");
+                "in force: segments grow and shrink by pages, so there is nothing more to save");
     else if (advice->in_force)
-        explain(advice,
-                "in force, but some segments cannot expand: made before it was set, or in a "
-                "pool that does without");
+        explain(advice, "in force, but some segments cannot expand: they were made before it was "
+                        "set, or are in a pool without it");
     else
-        explain(advice,
-                "segments that grow and shrink by pages (2 MiB for small requests, 20 MiB for "
-                "large ones) leave at best nothing unused between the blocks");
+        explain(advice, "segments then grow and shrink by pages (2 MiB for small requests, 20 MiB "
+                        "for large ones), which at best leaves no unused memory between blocks");
 }
 
 static void advise_max_split(struct advice *advice, const struct advice_sums *sums, enum unit unit)
@@ -88,16 +86,14 @@ static void advise_max_split(struct advice *advice, const struct advice_sums *su
         advice->would_save_bytes = 0;
         explain(advice, "has no effect together with expandable_segments");
     } else if (advice->in_force)
-        explain(
-            advice,
-            "in force: blocks of %s and more are not split, and serve only requests as large; a "
-            "lower limit would keep more of them whole",
-            units_bytes(size, (int64_t)sums->rules.max_split_size, unit));
-    else
         explain(advice,
-                "blocks above the limit are not split, so that no small request can keep a "
-                "large segment: at best what lies unused in segments above 20 MiB; the limit "
-                "must be above 20");
+                "in force: blocks of %s or more are not split, and serve only requests of that "
+                "size or more; a lower limit would keep more blocks whole",
+                units_bytes(size, (int64_t)sums->rules.max_split_size, unit));
+    else
+        explain(advice, "blocks above the limit are not split, so a small request cannot keep a "
+                        "large segment from being released; at best this saves all unused memory "
+                        "in segments above 20 MiB; the limit must be above 20");
 }
 
 static void advise_collection(struct advice *advice, const struct advice_sums *sums)
@@ -107,9 +103,9 @@ static void advise_collection(struct advice *advice, const struct advice_sums *s
     advice->is_derivable = true;
     advice->would_save_bytes = sums->collectable_bytes;
     explain(advice,
-            "%sgives segments that lie wholly free back to the device before it is full; "
-            "PyTorch does that by itself before it fails, so only other processes gain, and "
-            "it acts only under torch.cuda.set_per_process_memory_fraction()",
+            "%sreleases wholly unused segments to the device before it is full; PyTorch also does "
+            "so before it runs out of memory, so only other processes benefit; it needs "
+            "torch.cuda.set_per_process_memory_fraction()",
             advice->in_force ? "in force: " : "");
 }
 
@@ -121,13 +117,12 @@ static void advise_divisions(struct advice *advice, const struct advice_sums *su
     advice->is_derivable = advice->in_force;
     advice->would_save_bytes = sums->division_bytes;
     if (advice->in_force)
-        explain(advice, "in force: without it the active blocks would be smaller by so much, but "
-                        "blocks of more sizes leave more holes");
+        explain(advice, "in force: without it the active blocks would be smaller by this amount, "
+                        "but blocks of more different sizes leave more holes");
     else
-        explain(
-            advice,
-            "rounds sizes up, so that a freed block serves the next request of about its "
-            "size: costs memory at once, and what it saves later does not follow from a capture");
+        explain(advice,
+                "rounds sizes up, so that a freed block serves the next request of a similar size; "
+                "this costs memory at once, and a capture does not show how much it saves later");
 }
 
 void advice_make(const struct advice_sums *sums, const struct pool_rows *pools, enum unit unit,

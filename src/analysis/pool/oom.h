@@ -25,7 +25,7 @@ enum oom_verdict {
 
 /* For programs: "other_process". */
 const char *oom_verdict_name(enum oom_verdict verdict);
-/* For people: "held by others". */
+/* For people: "memory held outside of PyTorch". */
 const char *oom_verdict_text(enum oom_verdict verdict);
 
 /* The division of reserved memory when the request failed. */

@@ -18,10 +18,10 @@ const char *oom_verdict_text(enum oom_verdict verdict)
     static const char *const texts[] = {
         [OOM_SHORTAGE] = "a true shortage",
         [OOM_FRAGMENTATION] = "fragmentation",
-        [OOM_OTHER_POOL] = "free for another stream or pool only",
-        [OOM_OTHER_PROCESS] = "held by others",
+        [OOM_OTHER_POOL] = "memory free only for another stream or pool",
+        [OOM_OTHER_PROCESS] = "memory held outside of PyTorch",
         [OOM_PROCESS_LIMIT] = "a limit on this process",
-        [OOM_UNKNOWN] = "not known why",
+        [OOM_UNKNOWN] = "cause not known",
     };
     return texts[verdict];
 }

@@ -81,7 +81,7 @@ static void say_place(const struct words *words, const struct oom_elsewhere *els
 }
 
 /* "6 private pools of CUDA graphs, 168.00 MiB each", "the pools of 3 other streams, of which stream
- * 0x7 has most, 12.00 MiB" */
+ * 0x7 has the most, 12.00 MiB" */
 static void say_places(const struct words *words, const struct oom_elsewhere *elsewhere)
 {
     const struct pool_key *most = &elsewhere->most;
@@ -96,19 +96,19 @@ static void say_places(const struct words *words, const struct oom_elsewhere *el
     if (elsewhere->least_bytes == elsewhere->most_bytes)
         say(words, ", %s each", SIZE(elsewhere->most_bytes));
     else if (elsewhere->kind == ELSEWHERE_GRAPHS)
-        say(words, ", of which (%llu, %llu) has most, %s", (unsigned long long)most->pool[0],
+        say(words, ", of which (%llu, %llu) has the most, %s", (unsigned long long)most->pool[0],
             (unsigned long long)most->pool[1], SIZE(elsewhere->most_bytes));
     else
-        say(words, ", of which stream %s has most, %s", stream_text(stream, most->stream),
+        say(words, ", of which stream %s has the most, %s", stream_text(stream, most->stream),
             SIZE(elsewhere->most_bytes));
 }
 
 static void say_elsewhere(const struct words *words, const struct oom_layout *layout)
 {
     const struct oom_elsewhere *elsewhere = &layout->elsewhere;
-    say(words, "free, but not for this request: ");
+    say(words, "memory is free, but this request cannot use it: ");
     if (elsewhere->bytes < layout->elsewhere_bytes)
-        say(words, "of %s unused in other pools ", SIZE(layout->elsewhere_bytes));
+        say(words, "of %s unused in other pools, ", SIZE(layout->elsewhere_bytes));
     say(words, "%s lie %sin ", SIZE(elsewhere->bytes),
         elsewhere->bytes < layout->elsewhere_bytes ? "" : "unused ");
     if (elsewhere->places > 1)
@@ -127,20 +127,20 @@ static void say_elsewhere_next(const struct words *words, const struct oom_elsew
 {
     if (elsewhere->kind == ELSEWHERE_DEFAULT)
         say(words, "call torch.cuda.empty_cache() before the capture: while a CUDA graph is "
-                   "captured nothing is given back");
+                   "captured, no memory is released to the device");
     else if (elsewhere->kind == ELSEWHERE_GRAPHS)
         say(words,
             "let the CUDA graphs share one pool (torch.cuda.graph(..., pool=...)), or delete "
-            "graphs that are done: until then their memory serves nothing else");
+            "graphs that are no longer needed: until then, nothing else can use their memory");
     else if (elsewhere->kind == ELSEWHERE_STREAMS)
-        say(words, "allocate on one stream what need not be on two: a block serves only the "
-                   "stream it was made on");
+        say(words, "allocate on a single stream where possible: a block can be reused only on the "
+                   "stream it was allocated for");
     else if (rules->expandable_segments)
-        say(words, "expandable_segments is on already, but a page goes back to the device only "
-                   "when no block is left in it: free the long-lived blocks of that pool earlier");
+        say(words, "expandable_segments is already on, but a page is released to the device only "
+                   "when it holds no block: free the long-lived blocks of that pool earlier");
     else
-        say(words, "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, so that unused pages "
-                   "of one pool go back to the device");
+        say(words, "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, so that unused pages of "
+                   "a pool are released to the device");
 }
 
 static void say_sentence(const struct words *words, const struct oom_row *row, const char *doubt)
@@ -149,14 +149,14 @@ static void say_sentence(const struct words *words, const struct oom_row *row, c
     switch (row->verdict) {
     case OOM_PROCESS_LIMIT:
         say(words,
-            "the device had %s free, enough for the segment of %s that it takes: a limit on this "
-            "process refused it",
+            "the device had %s free, enough for the segment of %s that the request needs: a memory "
+            "limit on this process refused it",
             SIZE(row->device_free_bytes), SIZE(row->segment_bytes));
         break;
     case OOM_FRAGMENTATION:
         say(words,
-            "fragmentation: %s free on the device and %s unused in the pool's segments are enough, "
-            "but the largest hole is %s",
+            "fragmentation: %s free on the device and %s unused in the pool's segments would be "
+            "enough together, but the largest hole is only %s",
             SIZE(row->device_free_bytes), SIZE(layout->pool_bytes), SIZE(layout->largest_bytes));
         break;
     case OOM_OTHER_POOL:
@@ -166,22 +166,22 @@ static void say_sentence(const struct words *words, const struct oom_row *row, c
         say_other_process(words, row);
         break;
     case OOM_SHORTAGE:
-        say(words, "a true shortage: %s are in use, and %s free on the device",
+        say(words, "a true shortage: %s are in use, and the %s free on the device",
             SIZE(positive(row->at.active_bytes)), SIZE(row->device_free_bytes));
         if (layout->inactive_bytes > 0)
-            say(words, " with %s unused in segments", SIZE(layout->inactive_bytes));
+            say(words, " plus %s unused in segments", SIZE(layout->inactive_bytes));
         say(words, " are too little for %s", SIZE(row->requested_bytes));
         break;
     case OOM_UNKNOWN:
         if (doubt)
             say(words,
-                "up to %s were reserved but unused, which may have been enough, but how they were "
-                "cut up is not known: %s",
+                "up to %s were reserved but unused, which may have been enough, but their layout "
+                "in segments is not known: %s",
                 SIZE(oom_most_unused(row)), doubt);
         else
             say(words,
-                "a hole of %s in the pool of this request would have served it, and the capture "
-                "does not tell why it did not",
+                "a hole of %s in the pool of this request was large enough, and the capture does "
+                "not show why it was not used",
                 SIZE(layout->largest_bytes));
         break;
     }
@@ -199,7 +199,8 @@ static void say_pins(const struct words *words, const struct oom_row *row, const
         return;
     const struct pin_row *pin = &row->pinned.items[0];
     bool many = pin->segments != 1;
-    say(words, "%s%llu block%s %s%.*s, %s%s, keep%s %s of segments from going back to the device",
+    say(words,
+        "%s%llu block%s %s%.*s, %s%s, keep%s %s of segments from being released to the device",
         lead, (unsigned long long)pin->segments, many ? "s" : "",
         names_code(pin->label) ? "of " : "", utf8_clip(pin->label, LABEL_MOST), pin->label,
         SIZE(pin->block_bytes), many ? " in all" : "", many ? "" : "s", SIZE(pin->pinned_bytes));
@@ -214,14 +215,14 @@ static const char *remedy(enum category category)
     case CATEGORY_GRADIENT:
         return "sharded gradients (FSDP, ZeRO-2), or zero_grad(set_to_none=True) earlier";
     case CATEGORY_OPTIMIZER_STATE:
-        return "sharded optimizer state (ZeRO-1), or an optimizer that keeps less";
+        return "sharded optimizer state (ZeRO-1), or an optimizer with less state";
     case CATEGORY_ACTIVATION:
         return "a smaller batch or sequence, mixed precision, or torch.utils.checkpoint";
     case CATEGORY_INPUT:
-        return "a smaller batch, or inputs that move to the device later";
+        return "a smaller batch, or move the inputs to the device later";
     case CATEGORY_TEMPORARY:
     case CATEGORY_AUTOGRAD_DETAIL:
-        return "a smaller batch, or operators that work in place or are fused";
+        return "a smaller batch, or in-place or fused operators";
     case CATEGORY_COMMUNICATION:
         return "smaller communication buckets";
     case CATEGORY_WORKSPACE:
@@ -240,11 +241,11 @@ static void say_largest(const struct words *words, const struct oom_row *row)
     const char *helps = remedy(category), *separator = "";
     if (!helps && !names_code(site->label)) {
         say(words, "record the history from the start of the run, with stacks, to see what holds "
-                   "so much");
+                   "this memory");
         return;
     }
     if (helps) {
-        say(words, "most is %s (%s), and what helps is %s", category_name(category),
+        say(words, "the largest category is %s (%s); to reduce it, use %s", category_name(category),
             SIZE(positive(row->categories[0].bytes)), helps);
         separator = "; ";
     }
@@ -259,8 +260,8 @@ static void say_next(const struct words *words, const struct oom_row *row,
 {
     switch (row->verdict) {
     case OOM_PROCESS_LIMIT:
-        say(words, "look for torch.cuda.set_per_process_memory_fraction() or "
-                   "per_process_memory_fraction, and raise it");
+        say(words, "raise the limit set by torch.cuda.set_per_process_memory_fraction() or by the "
+                   "setting per_process_memory_fraction");
         break;
     case OOM_FRAGMENTATION:
         if (!rules->expandable_segments) {
@@ -268,8 +269,8 @@ static void say_next(const struct words *words, const struct oom_row *row,
                        "call");
             say_pins(words, row, "; ");
         } else {
-            say(words, "expandable_segments is on already: free what is long-lived earlier, or "
-                       "allocate it first");
+            say(words, "expandable_segments is already on: free long-lived blocks earlier, or "
+                       "allocate them first");
         }
         break;
     case OOM_OTHER_POOL:
@@ -277,7 +278,7 @@ static void say_next(const struct words *words, const struct oom_row *row,
         say_pins(words, row, "; ");
         break;
     case OOM_OTHER_PROCESS:
-        say(words, "look with nvidia-smi for what else runs on the device, and end or move it");
+        say(words, "use nvidia-smi to find other processes on the device, and stop or move them");
         break;
     case OOM_SHORTAGE:
         say_largest(words, row);

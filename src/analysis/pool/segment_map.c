@@ -77,8 +77,9 @@ static bool take_moment(struct gather *gather, const struct timeline *timeline, 
     live_list_release(&live);
     timeline_moment(timeline, item, &moment);
     const char *doubt = ok ? layout_doubts_text(doubts, moment.reserved_bytes) : NULL;
-    return ok && (!doubt || error_set(err, STATUS_USAGE,
-                                      "how memory was cut up then does not follow: %s", doubt));
+    return ok &&
+           (!doubt || error_set(err, STATUS_USAGE,
+                                "the layout of memory at that moment is not known: %s", doubt));
 }
 
 static int by_pool(const void *a, const void *b)

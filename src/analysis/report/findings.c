@@ -85,7 +85,7 @@ static bool about_kept_gradients(struct findings_maker *maker)
     return add(maker,
                (struct finding){.kind = FINDING_KEPT_GRADIENTS, .save_bytes = stale->save_bytes},
                "Call optimizer.zero_grad(set_to_none=True) before the forward pass.",
-               "%llu gradients of %s live through the next forward pass.",
+               "%llu gradients (%s) stay allocated during the next forward pass.",
                (unsigned long long)stale->count, size_of(maker, stale->bytes).text);
 }
 
@@ -96,12 +96,13 @@ static bool about_growth(struct findings_maker *maker)
         return true;
     bool is_loss = growth->scalar_row != NO_ROW;
     const struct growth_row *row = &growth->rows[is_loss ? growth->scalar_row : 0];
-    return add(maker, (struct finding){.kind = FINDING_GROWTH, .save_bytes = growth->save_bytes},
-               is_loss
-                   ? "Keep loss.item() or loss.detach() there: a loss that is kept keeps its graph."
-                   : "Find what still refers to it: a list, a cache, a hook or a closure.",
-               "Memory grows by %s a step; %s %s.", size_of(maker, growth->bytes_per_step).text,
-               is_loss ? "what is kept with it comes from" : "the most grows at", row->label.full);
+    return add(
+        maker, (struct finding){.kind = FINDING_GROWTH, .save_bytes = growth->save_bytes},
+        is_loss ? "Store loss.item() or loss.detach() there: a stored loss keeps its autograd "
+                  "graph alive."
+                : "Find what still refers to this memory: a list, a cache, a hook or a closure.",
+        "Memory grows by %s a step, %s %s.", size_of(maker, growth->bytes_per_step).text,
+        is_loss ? "probably because a loss is stored at" : "the largest part at", row->label.full);
 }
 
 /* Reports on expandable segments, the setting whose saving bounds those of the others. */
@@ -123,8 +124,8 @@ static bool about_fragmentation(struct findings_maker *maker)
                                 .save_bytes = save,
                                 .at_most = true,
                                 .of_reserved = true},
-               next, "%s%s lie in holes between blocks that are in use.",
-               fragmentation->has_moment ? "" : "In the snapshot ", size_of(maker, holes).text);
+               next, "%s%s lie unused in holes between blocks in use.",
+               fragmentation->has_moment ? "" : "In the snapshot, ", size_of(maker, holes).text);
 }
 
 static bool about_pending(struct findings_maker *maker)
@@ -132,23 +133,24 @@ static bool about_pending(struct findings_maker *maker)
     const struct pending_frees *pending = maker->evidence->pending;
     if (share_of(maker, pending->at_peak_bytes) < LEAST_SHARE)
         return true;
-    return add(maker,
-               (struct finding){.kind = FINDING_PENDING_FREES,
-                                .save_bytes = pending->at_peak_bytes,
-                                .at_most = true},
-               "Free tensors that another stream uses (Tensor.record_stream) later or on that "
-               "stream, or synchronise with it earlier.",
-               "At the peak %s were freed by the program already, but wait for another stream%s%s.",
-               size_of(maker, pending->at_peak_bytes).text, pending->row_count ? ", most at " : "",
-               pending->row_count ? pending->rows[0].label.full : "");
+    return add(
+        maker,
+        (struct finding){
+            .kind = FINDING_PENDING_FREES, .save_bytes = pending->at_peak_bytes, .at_most = true},
+        "Another stream also uses these tensors (Tensor.record_stream). Free them on that stream "
+        "or after it is done with them, or synchronise with it earlier.",
+        "At the peak, the program had already freed %s that still wait for another stream%s%s.",
+        size_of(maker, pending->at_peak_bytes).text,
+        pending->row_count ? ", the largest part at " : "",
+        pending->row_count ? pending->rows[0].label.full : "");
 }
 
-/* Adds ", the most at model.py:39 forward (1.24 GiB)" if a call site is known. */
+/* Adds ", the largest part at model.py:39 forward (1.24 GiB)" if a call site is known. */
 static bool most_at(const struct findings_maker *maker, const struct live_sum *sum,
                     struct buffer *text)
 {
     if (sum->top_label.size > 0)
-        buffer_printf(text, ", the most at %s (%s)", sum->top_label.bytes,
+        buffer_printf(text, ", the largest part at %s (%s)", sum->top_label.bytes,
                       size_of(maker, sum->top_bytes).text);
     else
         buffer_puts(text, "");
@@ -173,10 +175,11 @@ static bool about_activations(struct findings_maker *maker, const struct live_su
     return add(
         maker,
         (struct finding){.kind = FINDING_ACTIVATIONS, .save_bytes = sum->bytes, .at_most = true},
-        trains ? "Compute some of them again instead of keeping them: `memsnap suggest` finds "
-                 "where checkpoints (torch.utils.checkpoint) cost least."
-               : "No backward pass was recorded. If none follows, run the model under "
-                 "torch.inference_mode(); else checkpoints (torch.utils.checkpoint) help.",
+        trains
+            ? "Recompute some of them instead of keeping them: `memsnap suggest` finds where "
+              "checkpoints (torch.utils.checkpoint) cost least."
+            : "No backward pass was recorded. If none follows, run the model under "
+              "torch.inference_mode(); otherwise, recompute some of them (torch.utils.checkpoint).",
         "Activations hold %s, %.1f%% of the peak%s.", size_of(maker, sum->bytes).text, share,
         most->bytes);
 }
@@ -189,10 +192,10 @@ static bool about_casts(struct findings_maker *maker, const struct live_sum *sum
         return true;
     return add(maker,
                (struct finding){.kind = FINDING_CASTS, .save_bytes = sum->bytes, .at_most = true},
-               "Keep weights and activations in one dtype there, or let torch.compile fuse the "
-               "conversion into what uses it.",
-               "Among the activations, %s are copies in another dtype that wait for the backward "
-               "pass%s.",
+               "Use one dtype for weights and activations there, or let torch.compile fuse the "
+               "conversion into the operator that uses it.",
+               "Of the activations, %s are copies converted to another dtype and kept for the "
+               "backward pass%s.",
                size_of(maker, sum->bytes).text, most->bytes);
 }
 
@@ -220,10 +223,10 @@ static bool about_optimizer_temporaries(struct findings_maker *maker, const stru
     return add(maker,
                (struct finding){
                    .kind = FINDING_OPTIMIZER_TEMPORARIES, .save_bytes = save, .at_most = true},
-               "In torch.optim, fused=True or foreach=False avoids them; in an optimizer of your "
-               "own, update the parameters one at a time and in place.",
-               "The peak lies in the optimizer step, which holds %s of temporaries then%s; "
-               "outside of it the peak is %s.",
+               "In torch.optim, fused=True or foreach=False avoids them; in your own optimizer, "
+               "update the parameters one at a time and in place.",
+               "The peak is in the optimizer step, which holds %s of temporaries at that moment%s. "
+               "Outside the optimizer step, the peak is %s.",
                size_of(maker, sum->bytes).text, most->bytes, size_of(maker, peak - save).text);
 }
 
@@ -273,8 +276,8 @@ static bool about_state(struct findings_maker *maker)
         snprintf(ratio, sizeof(ratio), ", %.1f times the parameters",
                  (double)state / (double)parameters);
     return add(maker, (struct finding){.kind = FINDING_OPTIMIZER_STATE, .save_bytes = state / 2},
-               "Shard it (FSDP, ZeroRedundancyOptimizer): over 2 ranks this saves half, over N all "
-               "but 1/N. On one device, an optimizer with 8-bit states saves more.",
+               "Shard it (FSDP, ZeroRedundancyOptimizer): each of N ranks then keeps 1/N of it, so "
+               "2 ranks save half. On a single device, an optimizer with 8-bit states saves more.",
                "Optimizer state holds %s, %.1f%% of the peak%s.", size_of(maker, state).text, share,
                ratio);
 }
@@ -285,11 +288,12 @@ static bool about_gradients(struct findings_maker *maker)
     double share = share_of(maker, bytes);
     if (share < LEAST_STATE)
         return true;
-    return add(
-        maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
-        "Apply each gradient as soon as it is whole, and free it: an optimizer step in a hook "
-        "(Tensor.register_post_accumulate_grad_hook). FSDP keeps 1/N of them on each of N ranks.",
-        "Gradients hold %s, %.1f%% of the peak.", size_of(maker, bytes).text, share);
+    return add(maker,
+               (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
+               "Run the optimizer step of each parameter in a hook "
+               "(Tensor.register_post_accumulate_grad_hook), and free its gradient right after. "
+               "With FSDP, each of N ranks keeps 1/N of the gradients.",
+               "Gradients hold %s, %.1f%% of the peak.", size_of(maker, bytes).text, share);
 }
 
 static bool find_at_peak(struct findings_maker *maker)

@@ -54,13 +54,13 @@ static void no_events(struct notice_list *list, const struct timeline *timeline)
         return;
     if (blocks_with_lost_events(timeline) > 0)
         add(list, NOTICE_NO_EVENTS,
-            "no allocation events, only the stacks of what is live at the dump: call " RECORD
-            "enabled=\"all\")` before the code you want to see");
+            "no allocation events, only the stacks of blocks that are live at the dump: "
+            "call " RECORD "enabled=\"all\")` before the code you want to see");
     else if (trace->count == 0)
         add(list, NOTICE_NO_EVENTS, "no events: call " RECORD ")` before the code you want to see");
     else
         add(list, NOTICE_NO_EVENTS,
-            "%s event%s but not one allocation: recording began too late; call " RECORD
+            "%s event%s but no allocation: recording began too late; call " RECORD
             ")` before the code you want to see",
             units_count(count, trace->count), plural(trace->count));
 }
@@ -72,8 +72,8 @@ static void overflow(struct notice_list *list, const struct timeline *timeline)
     units_count(events, trace->file_events > trace->count ? trace->file_events : trace->count);
     if (timeline->snapshot->events_lost) {
         add(list, NOTICE_OVERFLOW,
-            "the recorder's ring was full and lost the oldest events: what they allocated counts "
-            "as memory from before the trace; record with a max_entries well above %s",
+            "the recorder's ring was full and lost the oldest events: blocks that they allocated "
+            "count as allocated before the trace; record with max_entries well above %s",
             events);
         return;
     }
@@ -99,10 +99,10 @@ static void no_stacks(struct notice_list *list, const struct timeline *timeline)
     if (allocs > 0 && without == allocs)
         add(list, NOTICE_NO_STACKS,
             "no stacks: call " RECORD
-            "context=\"all\", stacks=\"all\")` to see whose code allocated");
+            "context=\"all\", stacks=\"all\")` to see which code allocated");
     else if (without > allocs / 10)
         add(list, NOTICE_NO_STACKS,
-            "%s of %s allocations carry no stack (autograd's threads have no Python stack): record "
+            "%s of %s allocations have no stack (autograd's threads have no Python stack): record "
             "with stacks=\"all\" to see their operators",
             units_count(some, without), units_count(all, allocs));
 }
@@ -138,8 +138,8 @@ static void contradictions(struct notice_list *list, const struct timeline *time
     if (flaws->reallocated > 0 || flaws->size_changed > 0 || unexplained_bytes != 0)
         add(list, NOTICE_CONTRADICTION,
             "the trace contradicts itself: %s allocation%s of an address that was still in use, %s "
-            "free%s of another size than was allocated; %s of active memory at this moment stay "
-            "unexplained",
+            "free%s with a size other than the allocated one; %s of active memory at this moment "
+            "remain unexplained",
             units_count(twice, flaws->reallocated), plural(flaws->reallocated),
             units_count(other, flaws->size_changed), plural(flaws->size_changed),
             units_bytes(bytes, unexplained_bytes, list->unit));
@@ -160,8 +160,8 @@ static void uneven_segments(struct notice_list *list, const struct memory_state 
     char bytes[UNITS_TEXT_SIZE], reserved[UNITS_TEXT_SIZE];
     if (state->untold_bytes > 0)
         add(list, NOTICE_SEGMENTS,
-            "no block tells of %s of the %s reserved at the dump: the file was edited or is "
-            "damaged, and what lies unused may be that much more than is said here",
+            "the blocks of the dump leave out %s of the %s reserved: the file was edited or is "
+            "damaged, and unused memory may be larger than reported by that amount",
             units_bytes(bytes, (int64_t)state->untold_bytes, list->unit),
             units_bytes(reserved, (int64_t)state->reserved_bytes, list->unit));
     if (state->excess_bytes > 0)
@@ -190,8 +190,8 @@ static void below_zero(struct notice_list *list, const struct timeline *timeline
     char below[UNITS_TEXT_SIZE];
     if (lowest < 0)
         add(list, NOTICE_RESERVED_BELOW_ZERO,
-            "followed back from the segments of the dump, reserved memory is %s below 0 at its "
-            "lowest: the file was edited or is damaged, and its figures for reserved memory cannot "
+            "computed back from the segments of the dump, reserved memory falls to %s below 0: the "
+            "file was edited or is damaged, and its figures for reserved memory cannot "
             "be trusted",
             units_bytes(below, lowest > -INT64_MAX ? -lowest : INT64_MAX, list->unit));
 }

@@ -29,7 +29,7 @@ static void add_phase(struct buffer *text, const struct device_report *report, u
     };
     uint32_t run = phases_run_of(&report->phases, item);
     if (run == NO_RUN || report->phases.runs[run].phase == PHASE_UNKNOWN) {
-        buffer_puts(text, "; no phase known");
+        buffer_puts(text, "; phase not known");
         return;
     }
     const struct phase_run *phase = &report->phases.runs[run];
@@ -159,7 +159,7 @@ static bool summary(const struct page *page, const struct device_report *report,
     buffer_printf(&text, "Device %u: %s allocation%s ", report->timeline->device,
                   units_count(count, explanation->count), explanation->count == 1 ? "" : "s");
     if (query->site) {
-        buffer_puts(&text, "with a call site like ");
+        buffer_puts(&text, "at call sites matching ");
         escape_text(&text, query->site, strlen(query->site));
     } else {
         buffer_printf(&text, "at 0x%" PRIx64, query->addr);

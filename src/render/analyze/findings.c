@@ -36,7 +36,7 @@ bool device_findings(const struct page *page, const struct device_report *report
     const struct findings *findings = &report->findings;
     if (findings->count == 0)
         return true;
-    fprintf(page->out, "\n%*s%sWhat could be saved%s%s\n", SECTION_INDENT, "",
+    fprintf(page->out, "\n%*s%sPossible savings%s%s\n", SECTION_INDENT, "",
             page_style(page, STYLE_TITLE), page_plain(page),
             findings->count > 1 ? " (savings overlap)" : "");
     for (size_t i = 0; i < findings->count; i++)

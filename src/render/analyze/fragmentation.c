@@ -52,7 +52,7 @@ static void end_title(const struct page *page, const struct fragmentation *fragm
     char text[4 * UNITS_TEXT_SIZE + 128], lost[UNITS_TEXT_SIZE], have[UNITS_TEXT_SIZE],
         share[UNITS_TEXT_SIZE];
     snprintf(text, sizeof(text),
-             "Fragmentation at the end: %s of the %s reserved, %s (--at end for the remedies)",
+             "Fragmentation at the end: %s of the %s reserved, %s (--at end shows remedies)",
              page_bytes(page, lost, stuck), page_bytes(page, have, whole),
              page_share(share, stuck, whole));
     section(page, text);
@@ -73,9 +73,9 @@ static bool pools(const struct page *page, const struct pool_rows *rows)
 
 static void legend(const struct page *page, const struct pool_rows *rows)
 {
-    static const char words[] = "stuck: unused, beside blocks in use; releasable: "
-                                "torch.cuda.empty_cache() gives it back";
-    static const char graphs[] = ", that of graph pools only once their graphs are gone";
+    static const char words[] = "stuck: unused, but cannot be released while its segment holds "
+                                "blocks in use; releasable: torch.cuda.empty_cache() releases it";
+    static const char graphs[] = ", in graph pools only once their graphs are deleted";
     char text[sizeof(words) + sizeof(graphs)];
     snprintf(text, sizeof(text), "%s%s", words, rows->total.after_graphs_bytes > 0 ? graphs : "");
     fprintf(page->out, "%*s%s", SECTION_INDENT, "", page_style(page, STYLE_FAINT));

@@ -55,7 +55,7 @@ static struct value pool_words(const void *data, const struct field_context *con
     const struct pool_rows *rows = context->user;
     char text[POOL_TEXT_SIZE];
     if (row == &rows->total)
-        return value_word("all, those not shown too");
+        return value_word("all, including those not shown");
     if (row->pools > 1)
         buffer_printf(context->scratch, "(%llu more)", (unsigned long long)row->pools);
     else

@@ -89,30 +89,30 @@ static bool growing_advice(const struct page *page, const struct device_report *
     if (growth->scalar_row != NO_ROW) {
         add_label(text, &growth->rows[growth->scalar_row]);
         buffer_printf(text,
-                      " leaves a result of a few bytes at every step, and %s live on with it: "
-                      "most likely a loss that is kept with its graph. Keep loss.item() or "
-                      "loss.detach(), and validate under torch.no_grad().",
+                      " keeps a result of a few bytes at every step, and %s stay allocated with "
+                      "it: most likely a stored loss that keeps its autograd graph alive. Store "
+                      "loss.item() or loss.detach() instead, and validate under torch.no_grad().",
                       page_bytes(page, bytes, growth->graph_bytes_per_step));
     } else if (growth->activation_bytes_per_step > growth->bytes_per_step / 2 &&
                report->steps.source != STEPS_FORWARD) {
-        buffer_puts(text, "Most of it is activations: something keeps a tensor of every step with "
-                          "its graph. Keep tensor.detach(), and compute under torch.no_grad() what "
-                          "no backward pass follows.");
+        buffer_puts(text, "Most of it is activations: something stores a tensor of every step "
+                          "together with its autograd graph. Store tensor.detach() instead, and "
+                          "run code without a backward pass under torch.no_grad().");
     } else if (largest->fit.replaced) {
         add_label(text, largest);
-        buffer_puts(text, " replaces its memory by more at every step (torch.cat in a loop?): "
-                          "allocate it once at its full size, or bound it.");
+        buffer_puts(text, " replaces its memory with a larger block at every step (torch.cat in a "
+                          "loop?): allocate the full size once, or limit it.");
     } else {
         buffer_printf(text,
-                      "Look there for a list, a dictionary or an attribute that every %s adds a "
-                      "tensor to%s.",
+                      "Look there for a list, a dictionary or an attribute to which every %s adds "
+                      "a tensor%s.",
                       step_word(report),
                       report->steps.source == STEPS_FORWARD
-                          ? ", or a cache of keys and values, whose length should have a bound"
+                          ? ", or a cache of keys and values, whose length should be limited"
                           : "");
     }
     if (growth->save_bytes > 0)
-        buffer_printf(text, " Of the peak, %s are what earlier %s left.",
+        buffer_printf(text, " At the peak, %s were left over from earlier %s.",
                       page_bytes(page, bytes, growth->save_bytes), plural_steps(report));
     if (report->growth.rows[0].fit.confidence == CONFIDENCE_LOW)
         buffer_printf(text, " It grew in too few %s to be sure: record more.",
@@ -153,8 +153,8 @@ static bool stopped(const struct page *page, const struct device_report *report,
             title(page, "Grew, then stopped");
         add_label(text, row);
         buffer_printf(text,
-                      ": from %s to %s, then no more and none less: a cache that has filled, as "
-                      "it seems, and no leak.",
+                      " grew from %s to %s and then stayed at that size: probably a cache that is "
+                      "now full, not a leak.",
                       page_bytes(page, first, row->bytes_at_first),
                       page_bytes(page, last, row->bytes_at_end));
         if (!paragraph(page, text))
@@ -171,7 +171,7 @@ static bool kept_gradients(const struct page *page, const struct device_report *
         saved[UNITS_TEXT_SIZE];
     if (stale->bytes == 0 || stale->bytes < report->peak.active_bytes / 1000)
         return true;
-    title(page, "Gradients live through the next forward pass: %s in %s allocation%s",
+    title(page, "Gradients kept during the next forward pass: %s in %s allocation%s",
           page_bytes(page, bytes, stale->bytes), units_count(count, stale->count),
           stale->count == 1 ? "" : "s");
     buffer_printf(text,
@@ -183,8 +183,8 @@ static bool kept_gradients(const struct page *page, const struct device_report *
         buffer_printf(text, "the peak would be about %s lower.",
                       page_bytes(page, saved, stale->save_bytes));
     else
-        buffer_puts(text, "the forward pass would have that much more room, though the peak lies "
-                          "elsewhere.");
+        buffer_puts(text, "the forward pass would need that much less memory, but the peak is "
+                          "elsewhere and would stay the same.");
     return paragraph(page, text);
 }
 
@@ -199,7 +199,7 @@ static bool too_few(const struct page *page, const struct device_report *report,
         return true;
     fputc('\n', page->out);
     buffer_printf(
-        text, "Growth: %s %s recorded, too few to tell. Record %d or more before the dump.",
+        text, "Growth: %s %s recorded, too few to compare. Record %d or more before the dump.",
         counts[complete], complete == 2 ? plural_steps(report) : step_word(report), GROWTH_LEAST);
     return paragraph(page, text);
 }

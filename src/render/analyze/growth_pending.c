@@ -44,11 +44,11 @@ bool device_pending(const struct page *page, const struct analysis *analysis,
         rows == 0 || rows_print(page, SECTION_INDENT, &pending_type, pending->rows, rows, &context);
     if (ok && pending->count > 0) {
         fprintf(page->out, "%*s", SECTION_INDENT, "");
-        page_paragraph(page, SECTION_INDENT, SECTION_INDENT,
-                       "Another stream may still use these blocks (Tensor.record_stream, "
-                       "collectives, a CUDA graph being captured): keep fewer of them under way, "
-                       "or let the block's own stream wait for the other and do without "
-                       "record_stream.");
+        page_paragraph(
+            page, SECTION_INDENT, SECTION_INDENT,
+            "Another stream may still use these blocks (Tensor.record_stream, "
+            "collectives, a CUDA graph being captured): keep fewer of them in flight, or make the "
+            "block's own stream wait for the other one instead of using record_stream.");
     }
     return ok;
 }

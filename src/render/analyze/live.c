@@ -98,8 +98,8 @@ struct field_context report_context(const struct device_report *report)
 static void little_confidence(const struct page *page, const struct device_report *report)
 {
     const char *more = report->timeline->trace->first_event > 0
-                           ? "the whole trace, without --range, may know more"
-                           : "a recording with stacks from the start would know";
+                           ? "the whole trace, without --range, may explain"
+                           : "a recording with stacks from the start would explain";
     int64_t low = 0, unseen = 0;
     char bytes[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE], text[320];
     for (size_t i = 0; i < report->category_count; i++) {
@@ -110,16 +110,16 @@ static void little_confidence(const struct page *page, const struct device_repor
         return;
     int used =
         snprintf(text, sizeof(text),
-                 "Of these, %s (%s) are inferred with little confidence; --explain tells why, ",
+                 "Of these, %s (%s) are inferred with low confidence; --explain shows why, ",
                  page_bytes(page, bytes, low), page_share(share, low, report->at.active_bytes));
     size_t room = sizeof(text) - (size_t)used;
     if (unseen == low)
-        snprintf(text + used, room, "and %s.", more);
+        snprintf(text + used, room, "and %s them.", more);
     else if (unseen == 0)
-        snprintf(text + used, room, "and --rules can name them.");
+        snprintf(text + used, room, "and --rules can set their category.");
     else
-        snprintf(text + used, room, "of %s %s, and --rules can name the others.",
-                 page_bytes(page, bytes, unseen), more);
+        snprintf(text + used, room, "%s %s, and --rules can set the category of the others.", more,
+                 page_bytes(page, bytes, unseen));
     fprintf(page->out, "%*s", SECTION_INDENT, "");
     page_paragraph(page, SECTION_INDENT, SECTION_INDENT, text);
 }

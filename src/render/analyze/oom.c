@@ -34,7 +34,8 @@ static const char *size_text(const struct page *page, char out[UNITS_TEXT_SIZE],
     return page_bytes(page, out, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
 }
 
-/* "out of memory at event 2,981 of 2,982, +47.9 ms: 50.38 MiB for train.py:32 train_step" */
+/* "out of memory at event 2,981 of 2,982, +47.9 ms: 50.38 MiB requested by
+ * train.py:32 train_step" */
 static bool headline(const struct page *page, const struct device_report *report,
                      const struct oom_row *row)
 {
@@ -44,7 +45,7 @@ static bool headline(const struct page *page, const struct device_report *report
     buffer_puts(&text, "out of memory ");
     if (report->ooms.total > 1)
         buffer_printf(&text, "%s times, the last time ", units_count(count, report->ooms.total));
-    buffer_printf(&text, "at %s: %s asked for",
+    buffer_printf(&text, "at %s: %s requested",
                   moment_place(place, report->timeline->trace, row->item),
                   size_text(page, size, row->requested_bytes));
     if (row->asker) {
@@ -60,8 +61,8 @@ static bool headline(const struct page *page, const struct device_report *report
     return ok;
 }
 
-/* " (681.40 MiB as rounded)" if that differs: the rounded size plus unused memory equals reserved
- * memory. */
+/* " (681.40 MiB after rounding)" if that differs: the rounded size plus unused memory equals
+ * reserved memory. */
 static void add_rounded(const struct page *page, const struct oom_row *row, struct buffer *text)
 {
     const struct oom_layout *layout = &row->layout;
@@ -69,11 +70,12 @@ static void add_rounded(const struct page *page, const struct oom_row *row, stru
     page_bytes(page, active, row->at.active_bytes);
     size_text(page, rounded, layout->block_bytes);
     if (layout->is_known && strcmp(active, rounded) != 0)
-        buffer_printf(text, " (%s%s as rounded)", rounded, layout->unsure_bytes ? " or more" : "");
+        buffer_printf(text, " (%s%s after rounding)", rounded,
+                      layout->unsure_bytes ? " or more" : "");
 }
 
-/* "34.00 MiB free on the device, 734.00 MiB reserved: 673.81 MiB active (681.40 MiB as rounded),
- * 52.60 MiB unused (largest hole for it 13.55 MiB)" */
+/* "34.00 MiB free on the device, 734.00 MiB reserved: 673.81 MiB active (681.40 MiB after
+ * rounding), 52.60 MiB unused (largest usable hole 13.55 MiB)" */
 static bool figures(const struct page *page, const struct oom_row *row)
 {
     char size[UNITS_TEXT_SIZE];
@@ -85,7 +87,7 @@ static bool figures(const struct page *page, const struct oom_row *row)
     if (row->layout.inactive_bytes > 0)
         buffer_printf(&text, ", %s unused", size_text(page, size, row->layout.inactive_bytes));
     if (row->layout.largest_bytes > 0)
-        buffer_printf(&text, " (largest hole for it %s)",
+        buffer_printf(&text, " (largest usable hole %s)",
                       size_text(page, size, row->layout.largest_bytes));
     bool ok = put(page, OOM_INDENT, &text);
     buffer_release(&text);
@@ -97,8 +99,8 @@ static bool live(const struct page *page, const struct oom_row *row)
     char size[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
     for (size_t i = 0; i < row->category_count && i < SITES_TOLD; i++)
-        buffer_printf(&text, "%s%s %s",
-                      i ? ", " : "live then: ", category_name(row->categories[i].category),
+        buffer_printf(&text, "%s%s %s", i ? ", " : "live at that moment: ",
+                      category_name(row->categories[i].category),
                       page_bytes(page, size, row->categories[i].bytes));
     bool ok = text.size == 0 || put(page, OOM_INDENT, &text);
     for (size_t i = 0; ok && i < row->site_count && i < SITES_TOLD; i++) {
@@ -122,8 +124,8 @@ static void add_unknown_device(const struct page *page, const struct oom_row *ro
         return;
     uint64_t both = row->device_free_bytes + (uint64_t)row->at.reserved_bytes;
     buffer_printf(text,
-                  "reserved and free are %s; what the device has beyond that is not PyTorch's: "
-                  "give its size as --gpu-memory to have it counted",
+                  "reserved and free memory are %s together; PyTorch does not hold the rest of the "
+                  "device: --gpu-memory SIZE shows how much that is",
                   size_text(page, size, both));
 }
 
@@ -137,15 +139,15 @@ static bool others(const struct page *page, const struct oom_row *row)
     if (row->device_bytes == 0)
         add_unknown_device(page, row, &text);
     else if (row->other_bytes == 0)
-        buffer_printf(&text, "others hold nothing of the device's %s", whole);
+        buffer_printf(&text, "nothing outside of PyTorch holds any of the device's %s", whole);
     else if (row->verdict != OOM_OTHER_PROCESS)
         buffer_printf(&text,
                       row->device_is_least ? "at least %s of the device's memory (%s or more) are "
-                                             "held by others"
-                                           : "%s of the device's %s are held by others",
+                                             "held outside of PyTorch"
+                                           : "%s of the device's %s are held outside of PyTorch",
                       held, whole);
     if (text.size > 0 && row->other_bytes > 0)
-        buffer_puts(&text, ": other processes, CUDA contexts, allocators other than PyTorch's");
+        buffer_puts(&text, ": by other processes, CUDA contexts or other allocators");
     bool ok = !text.failed && (text.size == 0 || put(page, OOM_INDENT, &text));
     buffer_release(&text);
     return ok;
@@ -160,7 +162,7 @@ static bool earlier(const struct page *page, const struct device_report *report)
     for (size_t i = from; ok && i + 1 < ooms->count; i++) {
         const struct oom_row *row = &ooms->items[i];
         struct buffer text = BUFFER_INIT;
-        buffer_printf(&text, "before, at %s: %s asked for; %s",
+        buffer_printf(&text, "earlier, at %s: %s requested; %s",
                       moment_place(place, report->timeline->trace, row->item),
                       size_text(page, size, row->requested_bytes), oom_verdict_text(row->verdict));
         ok = put(page, OOM_INDENT, &text);

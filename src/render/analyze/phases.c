@@ -74,7 +74,7 @@ bool device_phases(const struct page *page, const struct device_report *report)
         count = merge_rows(&report->phase_rows, false, rows, PHASE_ROWS_MOST);
     if (count < 2)
         return true;
-    section_title(page, "The highest of each phase");
+    section_title(page, "Peak of each phase");
     return rows_print(page, SECTION_INDENT, &phase_type, rows, count, &context);
 }
 
@@ -105,7 +105,7 @@ static struct value reason(const void *data, const struct field_context *context
     return value_word(reason_sentence(row->reason));
 }
 
-#define UNEXPLAINED "freed before the range, in another size than was allocated"
+#define UNEXPLAINED "freed before the range with a size other than the allocated one"
 
 #define ROW struct baseline_row
 #define AMOUNTS                                                                                    \

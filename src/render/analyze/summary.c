@@ -127,7 +127,7 @@ static const char *reserved_most(char out[UNITS_TEXT_SIZE], const struct page *p
     char size[UNITS_TEXT_SIZE];
     out[0] = '\0';
     if (reserved->peak_event >= 0 && reserved->peak_bytes != reserved->end_bytes)
-        snprintf(out, UNITS_TEXT_SIZE, "; most %.30s",
+        snprintf(out, UNITS_TEXT_SIZE, "; peak %.30s",
                  page_bytes(page, size, reserved->peak_bytes));
     return out;
 }
@@ -153,9 +153,9 @@ static void add_reserved(struct table *table, const struct page *page,
                    page_bytes(page, hole, (int64_t)state->largest_inactive_block_bytes));
     else if (state->untold_bytes > 0 || state->excess_bytes > 0)
         add_figure(table, page, "inactive", 0,
-                   "says the file, whose blocks and segments do not add up");
+                   "in the file, whose blocks and segments do not add up");
     else
-        add_figure(table, page, "inactive", 0, "nothing reserved lies unused");
+        add_figure(table, page, "inactive", 0, "no reserved memory is unused");
 }
 
 /* "22,332 in 281.1 ms: 7,591 alloc, 7,370 free_requested" */

@@ -45,7 +45,7 @@ static void add_moment(struct buffer *text, const char *at, const struct diff_si
                       strcmp(at, "peak") == 0 || strcmp(at, "end") == 0 ? "the " : "", at);
 }
 
-/* "Device 0: what is live at the peaks", "Device 0 of A and device 1 of B: +1.5s in A, the end in
+/* "Device 0: live memory at the peaks", "Device 0 of A and device 1 of B: +1.5s in A, the end in
  * B" */
 static void headline(const struct page *page, const struct diff_report *report,
                      const struct diff *diff)
@@ -62,9 +62,9 @@ static void headline(const struct page *page, const struct diff_report *report,
         add_moment(&text, report->at[1], &diff->sides[1]);
         buffer_puts(&text, " in B");
     } else if (strcmp(report->at[0], "peak") == 0) {
-        buffer_puts(&text, "what is live at the peaks");
+        buffer_puts(&text, "live memory at the peaks");
     } else {
-        buffer_puts(&text, "what is live at ");
+        buffer_puts(&text, "live memory at ");
         add_moment(&text, report->at[0], &diff->sides[0]);
     }
     if (!text.failed) {
@@ -92,7 +92,7 @@ static bool figures(const struct page *page, const struct diff *diff)
         rows[count++] =
             diff_figure("of that, not freed yet", a->at.allocated_bytes, b->at.allocated_bytes);
     rows[count++] = diff_figure("reserved then", a->at.reserved_bytes, b->at.reserved_bytes);
-    rows[count++] = diff_figure("reserved at most", a->reserved_peak_bytes, b->reserved_peak_bytes);
+    rows[count++] = diff_figure("peak reserved", a->reserved_peak_bytes, b->reserved_peak_bytes);
     return diff_figures_text(page, rows, count);
 }
 
@@ -152,7 +152,7 @@ static bool device_text(const struct page *page, const struct diff_report *repor
         !tables(page, report, diff))
         return false;
     if (diff->next.count > 0)
-        diff_title(page, "What next");
+        diff_title(page, "Next steps");
     return diff_paragraphs(page, STYLE_TITLE, "", &diff->next);
 }
 

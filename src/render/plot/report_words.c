@@ -105,7 +105,7 @@ static void put_verdict(struct words *words, const struct device_report *report)
     const struct oom_row *row = &report->ooms.items[report->ooms.count - 1];
     struct buffer text = BUFFER_INIT;
     char place[MOMENT_TEXT_SIZE], size[UNITS_TEXT_SIZE];
-    buffer_printf(&text, "out of memory at %s, %s asked for",
+    buffer_printf(&text, "out of memory at %s, %s requested",
                   moment_place(place, report->timeline->trace, row->item),
                   units_bytes(size, (int64_t)(row->requested_bytes & INT64_MAX), UNIT_AUTO));
     if (row->asker)

@@ -37,7 +37,7 @@ static const char *state_words(const struct map_span *span)
     case SPAN_PENDING:
         return "freed, but waits for another stream";
     case SPAN_UNTOLD:
-        return "no block tells of it";
+        return "not covered by any block";
     default:
         return !span->is_releasable ? "free, between blocks"
                : span->after_graph  ? "free, but kept for the CUDA graph of its pool"

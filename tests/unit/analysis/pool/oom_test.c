@@ -43,7 +43,7 @@ static void judge(const char *doubt, enum oom_verdict verdict, const char *sente
 START_TEST(too_much_in_use)
 {
     judge(NULL, OOM_SHORTAGE,
-          "100.00 MiB are in use, and 1.00 MiB free on the device with 10.00 MiB", "");
+          "100.00 MiB are in use, and the 1.00 MiB free on the device plus 10.00 MiB", "");
 }
 END_TEST
 
@@ -56,7 +56,7 @@ START_TEST(a_shortage_names_what_holds_most)
     row.category_count = 1;
     row.sites = &site;
     row.site_count = 1;
-    judge(NULL, OOM_SHORTAGE, "a true shortage", "most is activation (95.00 MiB)");
+    judge(NULL, OOM_SHORTAGE, "a true shortage", "the largest category is activation (95.00 MiB)");
     judge(NULL, OOM_SHORTAGE, "a true shortage", "torch.utils.checkpoint");
     judge(NULL, OOM_SHORTAGE, "a true shortage", "model.py:39 forward (activation, 90.00 MiB)");
     row.categories[0].category = CATEGORY_UNKNOWN;
@@ -69,11 +69,11 @@ START_TEST(enough_in_pieces)
 {
     row.layout.pool_bytes = row.layout.inactive_bytes = 39 * MIB;
     judge(NULL, OOM_FRAGMENTATION,
-          "39.00 MiB unused in the pool's segments are enough, but the "
-          "largest hole is 10.00 MiB",
+          "39.00 MiB unused in the pool's segments would be enough together, "
+          "but the largest hole is only 10.00 MiB",
           "expandable_segments:True");
     rules.expandable_segments = true;
-    judge(NULL, OOM_FRAGMENTATION, "fragmentation", "is on already");
+    judge(NULL, OOM_FRAGMENTATION, "fragmentation", "is already on");
     row.layout.pool_bytes--;
     row.layout.inactive_bytes--;
     judge(NULL, OOM_SHORTAGE, "a true shortage", "");
@@ -128,13 +128,13 @@ START_TEST(free_on_another_stream)
     pool(0, 8, false, 0, 0);
     judge_elsewhere("52.00 MiB lie unused in the default pool of stream 0x7; the largest hole in "
                     "the pool of this request is 10.00 MiB",
-                    "allocate on one stream");
+                    "allocate on a single stream");
     pool(0, 7, false, 20, 0);
     pool(0, 9, false, 30, 0);
     pool(0, 7, true, 1, 0);
     judge_elsewhere("51.00 MiB lie unused in the pools of 2 other streams, of which stream 0x9 "
-                    "has most, 30.00 MiB; ",
-                    "allocate on one stream");
+                    "has the most, 30.00 MiB; ",
+                    "allocate on a single stream");
 }
 END_TEST
 
@@ -147,14 +147,15 @@ START_TEST(free_in_private_pools)
     pool(2, 5, true, 0, 2);
     pool(3, 5, false, 20, 0);
     pool(2, 5, false, 10, 8);
-    judge_elsewhere("request: 60.00 MiB lie unused in 3 private pools of CUDA graphs, 20.00 MiB "
-                    "each; the largest hole in the pool of this request is 10.00 MiB",
-                    "share one pool");
+    judge_elsewhere(
+        "cannot use it: 60.00 MiB lie unused in 3 private pools of CUDA graphs, 20.00 MiB "
+        "each; the largest hole in the pool of this request is 10.00 MiB",
+        "share one pool");
     pool(1, 0, false, 0, 20);
     pool(2, 0, false, 0, 21);
     row.layout.largest_bytes = row.layout.pool_bytes = 0;
     judge_elsewhere("41.00 MiB lie unused in 2 private pools of CUDA graphs, of which (0, 2) has "
-                    "most, 21.00 MiB; the pool of this request has no hole",
+                    "the most, 21.00 MiB; the pool of this request has no hole",
                     "share one pool");
 }
 END_TEST
@@ -166,7 +167,7 @@ START_TEST(free_in_pools_of_several_kinds)
     pool(1, 0, false, 0, 20);
     pool(2, 0, false, 0, 20);
     pool(0, 0, true, 1, 0);
-    judge_elsewhere("of 71.00 MiB unused in other pools 40.00 MiB lie in 2 private pools of CUDA "
+    judge_elsewhere("of 71.00 MiB unused in other pools, 40.00 MiB lie in 2 private pools of CUDA "
                     "graphs, 20.00 MiB each; ",
                     "share one pool");
     pool(0, 0, true, 30, 1);
@@ -176,7 +177,7 @@ START_TEST(free_in_pools_of_several_kinds)
     pool(0, 0, true, 50, 0);
     rules.expandable_segments = true;
     judge_elsewhere("50.00 MiB lie unused in the default pool, for requests up to 1 MiB",
-                    "is on already");
+                    "is already on");
     ck_assert_ptr_null(strstr(row.next, "set PYTORCH"));
 }
 END_TEST
@@ -195,7 +196,7 @@ START_TEST(free_but_not_for_a_graph)
                     "empty_cache() before the capture");
     pool(4, 6, false, 50, 0);
     judge_elsewhere("50.00 MiB lie unused in private pool (0, 4) of a CUDA graph of stream 0x6; ",
-                    "allocate on one stream");
+                    "allocate on a single stream");
 }
 END_TEST
 
@@ -244,7 +245,8 @@ END_TEST
 START_TEST(a_hole_that_would_have_served)
 {
     row.layout.pool_bytes = row.layout.inactive_bytes = row.layout.largest_bytes = 40 * MIB;
-    judge(NULL, OOM_UNKNOWN, "a hole of 40.00 MiB in the pool of this request would", "");
+    judge(NULL, OOM_UNKNOWN, "a hole of 40.00 MiB in the pool of this request was large enough",
+          "");
     row.layout.unsure_bytes = 1; /* it may have been smaller */
     judge(NULL, OOM_FRAGMENTATION, "", "");
 }

@@ -157,7 +157,7 @@ START_TEST(blocks_that_leave_some_of_their_segment)
     capture.untold_bytes = 600;
     capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
     capture_block(&capture, 1, 100, STACK_FORWARD);
-    check_holds(NOTICE_SEGMENTS, "no block tells of 600 B of the 1,000 B reserved");
+    check_holds(NOTICE_SEGMENTS, "the blocks of the dump leave out 600 B of the 1,000 B reserved");
 }
 END_TEST
 
@@ -185,7 +185,7 @@ START_TEST(more_segments_made_than_there_are)
     capture_event(&capture, "segment_alloc", 1000, 800, SCRIPT);
     capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
     capture_block(&capture, 1, 100, STACK_FORWARD);
-    check_holds(NOTICE_RESERVED_BELOW_ZERO, "reserved memory is 400 B below 0 at its lowest");
+    check_holds(NOTICE_RESERVED_BELOW_ZERO, "reserved memory falls to 400 B below 0");
     ck_assert_ptr_null(notice(NOTICE_MORE_THAN_RESERVED));
 }
 END_TEST
