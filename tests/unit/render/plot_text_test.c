@@ -102,7 +102,7 @@ END_TEST
 
 START_TEST(what_a_line_has_no_room_for_goes_to_the_next)
 {
-    static const struct plot_margins margins = {.words = 100};
+    static const struct plot_margins margins = {.words = 110};
     FILE *script = begin();
     plot_put_words(script, &look, margins, "a subtitle of several words", "note");
     fclose(script);
