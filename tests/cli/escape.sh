@@ -75,7 +75,7 @@ for command in analyze suggest 'suggest --budget 60%' 'suggest --checkpoints 2' 
 done
 out_has '"m1\u001b[2J\u202e\u200b\u0007\u000a\u009b\"); exit(1) #"'
 if [ -n "${PYTHON3-}" ]; then
-    sed -n '/^from /,/^What this/p' .run/out | sed '$d' >plan.py
+    sed -n '/^from /,/^Basis of these figures/p' .run/out | sed '$d' >plan.py
     check 'is valid Python' "$PYTHON3" -c 'import ast; ast.parse(open("plan.py").read())'
 fi
 
