@@ -16,7 +16,8 @@
 #if defined(HAVE_LINUX_LANDLOCK_H) && defined(SYS_landlock_create_ruleset)
 #include <linux/landlock.h>
 
-/* What a kernel of the interface's version can forbid, as bits of access to files: all are. */
+/* The kinds of file access that a kernel of this Landlock version can forbid. All of them are
+ * forbidden. */
 #define ACCESS_VERSION_1 ((UINT64_C(1) << 13) - 1) /* execute, read, write, make, remove ... */
 #define ACCESS_VERSION_2 (UINT64_C(1) << 13)       /* move to another folder */
 #define ACCESS_VERSION_3 (UINT64_C(1) << 14)       /* truncate */

@@ -1,5 +1,5 @@
 "use strict";
-/* What memsnap put into the page: JSON, with arrays of numbers in base64, little-endian.
+/* The data that memsnap put into the page: JSON, with arrays of numbers in base64, little-endian.
  *
  * The trace stands in `columns`: as many as it has events, or fewer that stand for several. A
  * column is one moment, that of its events after which most memory was active. Bands are
