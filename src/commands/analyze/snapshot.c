@@ -6,17 +6,12 @@
 
 #define EXPLAINED_MOST 1000 /* allocations that --explain shows in full */
 
-static bool out_of_memory(struct error *err)
-{
-    return error_out_of_memory(err);
-}
-
 static bool take_figures(const char *path, const struct capture *capture,
                          struct file_figures *figures, struct error *err)
 {
     struct comparison_row *rows = calloc(capture->device_count + 1, sizeof(*rows));
     if (!rows)
-        return out_of_memory(err);
+        return error_out_of_memory(err);
     for (size_t i = 0; i < capture->device_count; i++) {
         const struct timeline *timeline = capture->timelines[i];
         rows[i] = (struct comparison_row){
@@ -60,7 +55,7 @@ static bool render(const struct analyze_options *options, const struct page *pag
         .largest = options->largest,
     };
     bool ok = options->json ? analyze_json(page->out, &analysis) : analyze_text(page, &analysis);
-    return ok || out_of_memory(err);
+    return ok || error_out_of_memory(err);
 }
 
 static bool explain_devices(const struct analyze_options *options, const struct page *page,
@@ -81,7 +76,7 @@ static bool explain_devices(const struct analyze_options *options, const struct 
         *found += explanation.count;
         explanation_release(&explanation);
         if (!ok)
-            return out_of_memory(err);
+            return error_out_of_memory(err);
     }
     return true;
 }
@@ -105,7 +100,7 @@ static bool report(const struct analyze_options *options, const struct page *pag
 {
     struct device_report **reports = calloc(capture->device_count + 1, sizeof(reports[0]));
     if (!reports)
-        return out_of_memory(err);
+        return error_out_of_memory(err);
     struct file_figures taken = {0};
     bool ok = build_reports(options, capture, reports, err) &&
               take_figures(path, capture, &taken, err) &&

@@ -20,11 +20,6 @@ static struct plot_margins sites_margins(const struct plot_look *look)
                                  is_wide ? 200 : look->width * 14 / 100, 100, 60, PLOT_TITLES};
 }
 
-static bool out_of_memory(struct error *err)
-{
-    return error_out_of_memory(err);
-}
-
 /* "2.03 GiB · 17.5% · 339 allocations" */
 static void put_figures(char out[PLOT_BAR_TEXT], int64_t bytes, uint64_t count, int64_t whole)
 {
@@ -50,7 +45,7 @@ static struct plot_bar *add(struct plot_bars *bars, unsigned colour, int64_t byt
     if (label->failed || escaped.failed || !escaped.bytes || bar.title.failed) {
         buffer_release(&escaped);
         buffer_release(&bar.title);
-        out_of_memory(err);
+        error_out_of_memory(err);
         return NULL;
     }
     bars->items[bars->count] = bar;
@@ -81,7 +76,7 @@ static bool add_site(struct plot_bars *bars, const struct plot_snapshot *snapsho
         plot_category_name(name, row->group.category);
         buffer_printf(&bar->title, "\n%s", name);
     }
-    return bar && (!bar->title.failed || out_of_memory(err));
+    return bar && (!bar->title.failed || error_out_of_memory(err));
 }
 
 static bool add_others(struct plot_bars *bars, const struct plot_snapshot *snapshot,
@@ -152,7 +147,7 @@ bool plot_sites_bars(const struct plot_snapshot *snapshot, size_t most, size_t l
     size_t count = snapshot->report->site_count;
     const struct site_row **rows = calloc(count + 1, sizeof(*rows));
     struct plot_bars made = {.items = calloc(count + 2, sizeof(*made.items))};
-    bool ok = (rows && made.items) || out_of_memory(err);
+    bool ok = (rows && made.items) || error_out_of_memory(err);
     ok = ok && fill(&made, snapshot, rows, most < 4 ? 4 : most, letters, err);
     free(rows);
     if (ok)
@@ -168,7 +163,7 @@ bool plot_category_bars(const struct plot_snapshot *snapshot, size_t most, size_
     const struct device_report *report = snapshot->report;
     size_t count = report->category_count < most ? report->category_count : most;
     struct plot_bars made = {.items = calloc(count + 1, sizeof(*made.items))};
-    bool ok = made.items || out_of_memory(err);
+    bool ok = made.items || error_out_of_memory(err);
     for (size_t i = 0; ok && i < count; i++) {
         const struct category_row *row = &report->categories[i];
         struct buffer label = BUFFER_INIT;
