@@ -45,8 +45,8 @@ expect analysis/code/a.c '#include "render/core/json.h"' '1: analysis may not in
 expect solve/dp/a.c '#include "model/snapshot.h"' '1: solve may not include "model/snapshot.h"'
 expect solve/problem/problem.c '#include "model/snapshot.h"'
 expect render/a.c '#include "decode/core/value.h"'
-expect render/a.c '#include "decode/pickle/value.h"' \
-    '1: render may not include "decode/pickle/value.h"'
+expect render/a.c '#include "decode/pickle/decode.h"' \
+    '1: render may not include "decode/pickle/decode.h"'
 expect render/a.c '#include "commands/help.h"' '1: render may not include "commands/help.h"'
 expect commands/a.c '#include "decode/core/sniff.h"\nvoid f(void) { exit(fputs("a", stderr)); }'
 expect main.c '#include "commands/commands.h"\nint main(void) { return puts("a"); }'

@@ -8,7 +8,7 @@
 #include "commands/cli/files.h"
 #include "commands/cli/options.h"
 #include "decode/core/sniff.h"
-#include "decode/pickle/value.h"
+#include "decode/pickle/decode.h"
 #include "render/dump/json.h"
 
 enum { OPTION_FORMAT = OPTION_LONG_ONLY };

@@ -4,7 +4,6 @@ libmemsnap_a_SOURCES += \
 	src/commands/analyze/file.h \
 	src/commands/analyze/options.c \
 	src/commands/analyze/options.h \
-	src/commands/analyze/snapshot.c \
 	src/commands/backends.c \
 	src/commands/check/check.c \
 	src/commands/check/file.c \
@@ -26,8 +25,6 @@ libmemsnap_a_SOURCES += \
 	src/commands/cli/inputs.h \
 	src/commands/cli/new_file.c \
 	src/commands/cli/new_file.h \
-	src/commands/cli/newest.c \
-	src/commands/cli/newest.h \
 	src/commands/cli/options.c \
 	src/commands/cli/options.h \
 	src/commands/cli/output.c \
@@ -42,19 +39,14 @@ libmemsnap_a_SOURCES += \
 	src/commands/commands.c \
 	src/commands/convert.c \
 	src/commands/diff/diff.c \
-	src/commands/diff/job.h \
-	src/commands/diff/layers.c \
 	src/commands/diff/options.c \
 	src/commands/diff/options.h \
 	src/commands/diff/snapshots.c \
 	src/commands/dump.c \
-	src/commands/export/capture.c \
 	src/commands/export/export.c \
 	src/commands/export/options.c \
 	src/commands/export/options.h \
-	src/commands/export/snapshot.c \
 	src/commands/export/stream.c \
-	src/commands/export/tables.h \
 	src/commands/flame.c \
 	src/commands/plot/candidates.c \
 	src/commands/plot/candidates.h \
@@ -68,25 +60,18 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/open.c \
 	src/commands/plot/options.c \
 	src/commands/plot/options.h \
-	src/commands/plot/page.c \
-	src/commands/plot/page.h \
 	src/commands/plot/plot.c \
 	src/commands/plot/process.c \
 	src/commands/plot/process.h \
 	src/commands/plot/several.c \
-	src/commands/plot/show.c \
-	src/commands/plot/show.h \
 	src/commands/plot/svg.c \
 	src/commands/plot/svg.h \
 	src/commands/plot/template.c \
 	src/commands/plot/term.c \
 	src/commands/plot/term.h \
-	src/commands/plot/terminal.c \
-	src/commands/plot/terminal.h \
 	src/commands/sandbox/device_process.c \
 	src/commands/sandbox/device_process.h \
 	src/commands/sandbox/internal.h \
-	src/commands/sandbox/landlock.c \
 	src/commands/sandbox/sandbox.c \
 	src/commands/sandbox/sandbox.h \
 	src/commands/sandbox/seccomp.c \

@@ -1,36 +1,5 @@
 libmemsnap_a_SOURCES += \
 	src/decode/core/bytes.h \
-	src/decode/core/rows.c \
-	src/decode/core/rows.h \
-	src/decode/core/sniff.h \
-	src/decode/core/source.h \
-	src/decode/core/value.c \
-	src/decode/core/value.h \
-	src/decode/pickle/binary.c \
-	src/decode/pickle/build.c \
-	src/decode/pickle/hot.c \
-	src/decode/pickle/hot.h \
-	src/decode/pickle/hot_frames.c \
-	src/decode/pickle/memo.c \
-	src/decode/pickle/memo.h \
-	src/decode/pickle/memo_ops.c \
-	src/decode/pickle/object.c \
-	src/decode/pickle/patterns.c \
-	src/decode/pickle/patterns.h \
-	src/decode/pickle/roles.c \
-	src/decode/pickle/run.c \
-	src/decode/pickle/snapshot.c \
-	src/decode/pickle/snapshot.h \
-	src/decode/pickle/spans.c \
-	src/decode/pickle/spans.h \
-	src/decode/pickle/text.c \
-	src/decode/pickle/value.c \
-	src/decode/pickle/value.h \
-	src/decode/pickle/vm.c \
-	src/decode/pickle/vm.h \
-	src/decode/snapshot.h
-libmemsnap_a_SOURCES += \
-	src/decode/core/decoded.h \
 	src/decode/core/fields.c \
 	src/decode/core/fields.h \
 	src/decode/core/gzip.c \
@@ -41,13 +10,18 @@ libmemsnap_a_SOURCES += \
 	src/decode/core/pytext.h \
 	src/decode/core/readahead.c \
 	src/decode/core/readahead.h \
-	src/decode/core/sniff.c \
-	src/decode/core/sniff_kind.c \
+	src/decode/core/rows.c \
+	src/decode/core/rows.h \
 	src/decode/core/snapshot_fields.c \
 	src/decode/core/snapshot_fields.h \
+	src/decode/core/sniff.c \
+	src/decode/core/sniff.h \
 	src/decode/core/source.c \
+	src/decode/core/source.h \
 	src/decode/core/source_stream.c \
 	src/decode/core/source_stream.h \
+	src/decode/core/value.c \
+	src/decode/core/value.h \
 	src/decode/json/decoder.h \
 	src/decode/json/frames.c \
 	src/decode/json/frames.h \
@@ -59,10 +33,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/json/scan.c \
 	src/decode/json/scan.h \
 	src/decode/json/settings.c \
-	src/decode/json/skip.c \
 	src/decode/json/snapshot.c \
 	src/decode/json/snapshot.h \
-	src/decode/json/unescape.c \
 	src/decode/json/values.c \
 	src/decode/layers/fields.c \
 	src/decode/layers/fields.h \
@@ -74,9 +46,29 @@ libmemsnap_a_SOURCES += \
 	src/decode/layers/value.h \
 	src/decode/msgpack/value.c \
 	src/decode/msgpack/value.h \
+	src/decode/pickle/binary.c \
+	src/decode/pickle/build.c \
+	src/decode/pickle/decode.c \
+	src/decode/pickle/decode.h \
+	src/decode/pickle/hot.c \
+	src/decode/pickle/hot.h \
+	src/decode/pickle/hot_frames.c \
+	src/decode/pickle/memo.c \
+	src/decode/pickle/memo.h \
+	src/decode/pickle/object.c \
+	src/decode/pickle/patterns.c \
+	src/decode/pickle/patterns.h \
+	src/decode/pickle/roles.c \
+	src/decode/pickle/run.c \
+	src/decode/pickle/spans.c \
+	src/decode/pickle/spans.h \
+	src/decode/pickle/text.c \
+	src/decode/pickle/vm.c \
+	src/decode/pickle/vm.h \
 	src/decode/rows/dicts.c \
 	src/decode/rows/reader.h \
 	src/decode/rows/settings.c \
 	src/decode/rows/values.c \
 	src/decode/rows/words.c \
-	src/decode/snapshot.c
+	src/decode/snapshot.c \
+	src/decode/snapshot.h

@@ -1,7 +1,7 @@
 #include "decode/snapshot.h"
 
 #include "decode/json/snapshot.h"
-#include "decode/pickle/snapshot.h"
+#include "decode/pickle/decode.h"
 
 bool decode_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
                      struct decoded *decoded, struct error *err)

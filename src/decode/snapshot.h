@@ -8,7 +8,6 @@
 #define MEMSNAP_DECODE_SNAPSHOT_H
 
 #include "base/symbols.h"
-#include "decode/core/decoded.h"
 #include "decode/core/rows.h"
 #include "decode/core/source.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "decode/layers/layers.h"
-#include "decode/pickle/value.h"
+#include "decode/pickle/decode.h"
 
 #define MOST_ROWS   ((size_t)UINT32_MAX - 1)
 #define LARGEST_SUM ((INT64_C(1) << 62) - 1)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "decode/core/sniff.h"
-#include "decode/pickle/value.h"
+#include "decode/pickle/decode.h"
 
 #define MIB         1048576.0
 #define WHOLE       4503599627370496.0    /* 2^52: doubles from here on have no fraction */

@@ -1,5 +1,4 @@
 libmemsnap_a_SOURCES += \
-	src/render/analyze/allocations.c \
 	src/render/analyze/analyze.h \
 	src/render/analyze/explain.c \
 	src/render/analyze/explain.h \
@@ -9,7 +8,6 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze/fragmentation_rows.c \
 	src/render/analyze/growth.c \
 	src/render/analyze/growth.h \
-	src/render/analyze/growth_pending.c \
 	src/render/analyze/growth_rows.c \
 	src/render/analyze/internal.h \
 	src/render/analyze/json.c \
@@ -40,35 +38,25 @@ libmemsnap_a_SOURCES += \
 	src/render/core/input_line.h \
 	src/render/core/json.c \
 	src/render/core/json.h \
-	src/render/core/json_frames.c \
-	src/render/core/json_frames.h \
 	src/render/core/json_rows.c \
 	src/render/core/moments.c \
 	src/render/core/moments.h \
 	src/render/core/page.c \
 	src/render/core/page.h \
-	src/render/core/record_cells.c \
 	src/render/core/record_rows.c \
 	src/render/core/records.c \
 	src/render/core/records.h \
 	src/render/core/rows.h \
-	src/render/core/settings.c \
-	src/render/core/settings.h \
 	src/render/core/site_type.c \
 	src/render/core/site_type.h \
 	src/render/core/table.c \
 	src/render/core/table.h \
 	src/render/core/table_rows.c \
-	src/render/diff/csv.c \
 	src/render/diff/diff.h \
-	src/render/diff/internal.h \
 	src/render/diff/json.c \
 	src/render/diff/layers.c \
-	src/render/diff/layers.h \
-	src/render/diff/layers_json.c \
 	src/render/diff/rows.c \
 	src/render/diff/rows.h \
-	src/render/diff/tables.c \
 	src/render/diff/text.c \
 	src/render/dump/internal.h \
 	src/render/dump/json.c \
@@ -76,10 +64,8 @@ libmemsnap_a_SOURCES += \
 	src/render/dump/leaf.c \
 	src/render/dump/leaf.h \
 	src/render/dump/refs.c \
-	src/render/dump/refs.h \
 	src/render/dump/scalars.c \
 	src/render/export/allocations.c \
-	src/render/export/cells.c \
 	src/render/export/events.c \
 	src/render/export/export.c \
 	src/render/export/export.h \
@@ -94,21 +80,15 @@ libmemsnap_a_SOURCES += \
 	src/render/export/snapshot_pickle.h \
 	src/render/export/snapshot_settings.c \
 	src/render/export/snapshot_settings.h \
+	src/render/flame/flame.c \
 	src/render/flame/flame.h \
-	src/render/flame/folded.c \
-	src/render/flame/speedscope.c \
+	src/render/layers/convert.c \
 	src/render/layers/convert.h \
-	src/render/layers/convert_json.c \
-	src/render/layers/convert_msgpack.c \
 	src/render/layers/internal.h \
 	src/render/layers/json.c \
 	src/render/layers/layers.h \
-	src/render/layers/notices.c \
+	src/render/layers/operator_curves.c \
 	src/render/layers/operator_curves.h \
-	src/render/layers/operator_curves_json.c \
-	src/render/layers/operator_curves_text.c \
-	src/render/layers/path.c \
-	src/render/layers/path.h \
 	src/render/layers/tables.c \
 	src/render/layers/text.c \
 	src/render/page/columns.c \
@@ -120,7 +100,6 @@ libmemsnap_a_SOURCES += \
 	src/render/page/stacks.c \
 	src/render/page/stacks.h \
 	src/render/page/still.c \
-	src/render/plot/band_titles.c \
 	src/render/plot/bands.c \
 	src/render/plot/bars.c \
 	src/render/plot/bars.h \
@@ -132,7 +111,6 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/flame_internal.h \
 	src/render/plot/groups.c \
 	src/render/plot/kind.h \
-	src/render/plot/kinds.h \
 	src/render/plot/layers.c \
 	src/render/plot/legend.c \
 	src/render/plot/legend.h \
@@ -159,18 +137,14 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/svg_polygon.h \
 	src/render/plot/svg_titles.c \
 	src/render/plot/svg_titles.h \
-	src/render/plot/terminal.c \
-	src/render/plot/terminal.h \
 	src/render/plot/time.c \
 	src/render/plot/time.h \
 	src/render/plot/timeline.c \
 	src/render/plot/timeline.h \
 	src/render/plot/timeline_internal.h \
-	src/render/plot/unknown.c \
 	src/render/suggest/basis.c \
 	src/render/suggest/forward.c \
 	src/render/suggest/front.c \
-	src/render/suggest/head.c \
 	src/render/suggest/json.c \
 	src/render/suggest/loops.c \
 	src/render/suggest/parts.c \

@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "decode/json/snapshot.h"
-#include "decode/pickle/snapshot.h"
+#include "decode/pickle/decode.h"
 #include "unit/unit.h"
 
 /* decode_json_snapshot or decode_pickle_snapshot */

@@ -43,7 +43,8 @@ static void release_row(struct check_row *row)
     free(row->next);
 }
 
-bool check_add(struct check_result *result, struct check_row *row, struct error *err)
+/* Adds a row; takes ownership of its strings, also on failure. */
+static bool check_add(struct check_result *result, struct check_row *row, struct error *err)
 {
     struct check_row *grown = realloc(result->rows, (result->count + 1) * sizeof(*grown));
     if (!grown) {

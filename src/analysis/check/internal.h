@@ -23,8 +23,6 @@ struct judge {
 };
 
 /* check.c */
-/* Adds a row; takes ownership of its strings, also on failure. */
-bool check_add(struct check_result *result, struct check_row *row, struct error *err);
 bool check_add_warning(struct check_result *result, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Copies the beginning of a text, up to a few thousand bytes. */

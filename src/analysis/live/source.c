@@ -94,7 +94,9 @@ bool live_source_of(const struct live_set *set, const struct live *live, struct 
     return true;
 }
 
-bool live_source_file(const struct live_set *set, const struct live_source *source, string_id *file)
+/* The file in the label; false if it names none. */
+static bool live_source_file(const struct live_set *set, const struct live_source *source,
+                             string_id *file)
 {
     frame_id frame;
     if (!site_frame(set->sites, source->shown, &source->site, &frame))

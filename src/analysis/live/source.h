@@ -47,9 +47,6 @@ void live_source_label(const struct live_set *set, const struct live_source *sou
 bool live_source_make_label(const struct live_set *set, const struct live_source *source,
                             const struct label_files *files, struct buffer *text,
                             struct label *label, struct error *err);
-/* The file in the label; false if it names none. */
-bool live_source_file(const struct live_set *set, const struct live_source *source,
-                      string_id *file);
 /* Adds that file, if any, to those of a report. */
 bool live_source_note_file(const struct live_set *set, const struct live_source *source,
                            struct label_files *files, struct error *err);

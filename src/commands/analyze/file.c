@@ -2,8 +2,132 @@
 
 #include <stdlib.h>
 
+#include "render/analyze/explain.h"
 #include "render/layers/layers.h"
 #include "render/layers/operator_curves.h"
+
+#define EXPLAINED_MOST 1000 /* allocations that --explain shows in full */
+
+static bool take_figures(const char *path, const struct capture *capture,
+                         struct file_figures *figures, struct error *err)
+{
+    struct comparison_row *rows = calloc(capture->device_count + 1, sizeof(*rows));
+    if (!rows)
+        return error_out_of_memory(err);
+    for (size_t i = 0; i < capture->device_count; i++) {
+        const struct timeline *timeline = capture->timelines[i];
+        rows[i] = (struct comparison_row){
+            .path = path,
+            .device = timeline->device,
+            .peak_bytes = timeline->active.peak_bytes,
+            .baseline_bytes = timeline->active.baseline_bytes,
+            .reserved_bytes = timeline->reserved.peak_bytes,
+        };
+    }
+    *figures = (struct file_figures){rows, capture->device_count};
+    return true;
+}
+
+static bool build_reports(const struct analyze_options *options, const struct capture *capture,
+                          struct device_report **reports, struct error *err)
+{
+    for (size_t i = 0; i < capture->device_count; i++) {
+        reports[i] =
+            device_report_build(capture->timelines[i], capture->sites, &options->report, err);
+        if (!reports[i])
+            return false;
+    }
+    return true;
+}
+
+static bool render(const struct analyze_options *options, const struct page *page, const char *path,
+                   const struct capture *capture, struct device_report **reports, struct error *err)
+{
+    struct analysis analysis = {
+        .path = path,
+        .snapshot = capture->snapshot,
+        .sites = capture->sites,
+        .devices = reports,
+        .device_count = capture->device_count,
+        .at_given = options->report.at_given,
+        .at_end = options->report.at_end,
+        .stacks = options->stacks,
+        .verbose = options->verbose,
+        .allocations = options->allocations,
+        .largest = options->largest,
+    };
+    bool ok = options->json ? analyze_json(page->out, &analysis) : analyze_text(page, &analysis);
+    return ok || error_out_of_memory(err);
+}
+
+static bool explain_devices(const struct analyze_options *options, const struct page *page,
+                            const struct capture *capture, struct device_report **reports,
+                            const struct explain_query *query, size_t *found, struct error *err)
+{
+    size_t most = options->report.top;
+    if (most == 0 || most > EXPLAINED_MOST)
+        most = EXPLAINED_MOST;
+    for (size_t i = 0; i < capture->device_count; i++) {
+        struct explanation explanation;
+        if (!explain_find(&explanation, reports[i], capture->sites, query, err))
+            return false;
+        if (*found > 0 && explanation.count > 0)
+            fputc('\n', page->out);
+        bool ok = explanation.count == 0 ||
+                  explain_text(page, reports[i], capture->sites, query, &explanation, most);
+        *found += explanation.count;
+        explanation_release(&explanation);
+        if (!ok)
+            return error_out_of_memory(err);
+    }
+    return true;
+}
+
+static bool explain(const struct analyze_options *options, const struct page *page,
+                    const struct capture *capture, struct device_report **reports,
+                    struct error *err)
+{
+    struct explain_query query;
+    size_t found = 0;
+    explain_query_parse(options->explain, &query);
+    return explain_devices(options, page, capture, reports, &query, &found, err) &&
+           (found > 0 || error_set(err, STATUS_USAGE,
+                                   query.site ? "no call site matches '%.80s'"
+                                              : "no recorded allocation at %.80s",
+                                   options->explain));
+}
+
+static bool report(const struct analyze_options *options, const struct page *page, const char *path,
+                   const struct capture *capture, struct file_figures *figures, struct error *err)
+{
+    struct device_report **reports = calloc(capture->device_count + 1, sizeof(reports[0]));
+    if (!reports)
+        return error_out_of_memory(err);
+    struct file_figures taken = {0};
+    bool ok = build_reports(options, capture, reports, err) &&
+              take_figures(path, capture, &taken, err) &&
+              (options->explain ? explain(options, page, capture, reports, err)
+                                : render(options, page, path, capture, reports, err));
+    for (size_t i = 0; i < capture->device_count; i++)
+        device_report_destroy(reports[i]);
+    free(reports);
+    if (ok)
+        *figures = taken;
+    else
+        free(taken.rows);
+    return ok;
+}
+
+static bool analyze_snapshot(const struct analyze_job *job, struct input *input,
+                             struct file_figures *figures, struct error *err)
+{
+    struct capture capture;
+    if (!capture_open_input(&capture, input, &job->options->capture, job->progress, err))
+        return false;
+    bool ok = report(job->options, job->page, job->path, &capture, figures, err);
+    capture_close(&capture);
+    return ok;
+}
 
 /* The number of rows without --top. */
 #define LAYERS_TREE_LINES 15

@@ -22,8 +22,4 @@ struct analyze_job {
 bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *figures,
                   struct error *err);
 
-/* The same for an unread allocator snapshot; takes ownership of the input. */
-bool analyze_snapshot(const struct analyze_job *job, struct input *input,
-                      struct file_figures *figures, struct error *err);
-
 #endif

@@ -1,4 +1,4 @@
-/* The options of `memsnap diff`. */
+/* The options of `memsnap diff`, and the job they describe. */
 #ifndef MEMSNAP_COMMANDS_DIFF_OPTIONS_H
 #define MEMSNAP_COMMANDS_DIFF_OPTIONS_H
 
@@ -38,5 +38,24 @@ bool diff_options_complete(struct diff_settings *settings, struct error *err);
 
 /* Compares the increase from `a` to `b`, in bytes, with the limit of --fail-over. */
 struct diff_limit diff_limit_check(const struct diff_settings *settings, int64_t a, int64_t b);
+
+#define DIFF_NEITHER 2 /* the error concerns neither input */
+
+/* Settings for any kind of file. */
+struct diff_job {
+    const struct diff_settings *settings;
+    const struct page *page; /* the report goes to page->out */
+    char *const *paths;      /* A, B */
+    struct watch *watch;
+    bool *exceeded; /* set if B exceeds A by more than --fail-over allows */
+};
+
+/* Takes ownership of both unread inputs and prints the report. On failure, `*blame` is the
+ * index of the faulty input, or DIFF_NEITHER. */
+typedef bool diff_files(const struct diff_job *job, struct input inputs[2], unsigned *blame,
+                        struct error *err);
+
+/* Allocator snapshots. A is reduced to its sums before B is read. */
+diff_files diff_snapshots;
 
 #endif

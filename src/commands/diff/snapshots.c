@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "commands/cli/watch.h"
-#include "commands/diff/job.h"
+#include "commands/diff/options.h"
 
 /* One capture, reduced to sums. */
 struct reduced {

@@ -1,10 +1,189 @@
+#include <inttypes.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
+#include "base/units.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
 #include "commands/cli/options.h"
 #include "commands/cli/watch.h"
-#include "commands/export/tables.h"
+#include "commands/export/options.h"
+#include "render/export/snapshot_pickle.h"
+
+/* The sources of the rows of one device. */
+struct parts {
+    struct phases phases;
+    struct steps steps;
+    struct categories categories;
+};
+
+static bool make_parts(struct parts *parts, const struct timeline *timeline,
+                       struct site_table *sites, struct error *err)
+{
+    return phases_build(&parts->phases, timeline, sites, err) &&
+           steps_find(&parts->steps, timeline, &parts->phases, err) &&
+           categories_assign(timeline, sites, &parts->phases, &parts->categories, err);
+}
+
+static bool choose_item(const struct when *when, const struct timeline *timeline, int64_t *item,
+                        struct error *err)
+{
+    switch (when->kind) {
+    case WHEN_PEAK:
+        *item = timeline->active.peak_event;
+        return true;
+    case WHEN_POINT:
+        return timeline_item_at(timeline, when->point, item, err);
+    case WHEN_END:
+        break;
+    }
+    *item = (int64_t)timeline->trace->count - 1;
+    return true;
+}
+
+static bool put_device(const struct export_job *job, struct export_sheet *sheet,
+                       const struct export_device *device, struct error *err)
+{
+    const struct export_options *options = job->options;
+    const char *doubt = NULL;
+    int64_t item;
+    if (options->table == EXPORT_ALLOCATIONS)
+        return export_allocations(sheet, device, err);
+    if (!choose_item(&options->at, device->timeline, &item, err))
+        return false;
+    if (options->table == EXPORT_SITES)
+        return export_sites(sheet, device, item, err);
+    if (!export_layout(sheet, device, options->table, options->at.kind == WHEN_END, item, &doubt,
+                       err))
+        return false;
+    if (doubt)
+        complain("%s: device %u: the result is unreliable: %s", path_name(job->path),
+                 device->timeline->device, doubt);
+    return true;
+}
+
+static bool put_devices(const struct export_job *job, const struct capture *capture,
+                        struct export_sheet *sheet, struct error *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < capture->device_count; i++) {
+        const struct timeline *timeline = capture->timelines[i];
+        struct parts parts = {0};
+        ok = make_parts(&parts, timeline, capture->sites, err) &&
+             put_device(
+                 job, sheet,
+                 &(struct export_device){timeline, &parts.phases, &parts.steps, &parts.categories},
+                 err);
+        categories_release(&parts.categories);
+        steps_release(&parts.steps);
+        phases_release(&parts.phases);
+    }
+    return ok;
+}
+
+/* Tables that need the whole trace in memory. */
+static bool export_capture(const struct export_job *job, int fd, struct error *err)
+{
+    const struct export_options *options = job->options;
+    struct capture capture;
+    struct export_sheet sheet;
+    if (!capture_open(&capture, fd, &options->capture, job->progress, err))
+        return false;
+    bool ok = export_begin(&sheet, job->out, options->format, options->table, capture.sites,
+                           capture.snapshot->budget, err);
+    if (ok) {
+        ok = put_devices(job, &capture, &sheet, err) && export_end(&sheet, err);
+        export_release(&sheet);
+    }
+    capture_close(&capture);
+    return ok;
+}
+
+/* Selects the parts to keep. A range without any event is an error. */
+static bool choose_excerpts(const struct capture *capture, const struct export_options *options,
+                            struct excerpt *excerpts, struct error *err)
+{
+    const struct trace *longest = NULL;
+    bool any = !options->range_given;
+    for (size_t i = 0; i < capture->device_count; i++) {
+        const struct trace *trace = capture->timelines[i]->trace;
+        excerpts[i] = excerpt_choose(capture->timelines[i], &options->capture.window);
+        any = any || excerpts[i].end > excerpts[i].first;
+        if (!longest || trace->count > longest->count)
+            longest = trace;
+    }
+    if (any || !longest || longest->count == 0)
+        return true;
+    int64_t first_time_us = TIME_NONE;
+    for (size_t i = 0; i < longest->count && first_time_us == TIME_NONE; i++)
+        first_time_us = trace_time(longest, i);
+    return window_missed(&options->capture.window, longest->device, longest->count, first_time_us,
+                         err);
+}
+
+static void tell_left_out(const char *path, const struct snapshot *snapshot)
+{
+    struct buffer keys = BUFFER_INIT;
+    for (size_t i = 0; i < snapshot->unknown_key_count; i++) {
+        const struct unknown_key *unknown = &snapshot->unknown_keys[i];
+        struct text key = symbols_text(snapshot->symbols, unknown->key);
+        buffer_printf(&keys, "%s%s.", i ? ", " : "", unknown->where);
+        buffer_add(&keys, key.bytes, key.size);
+    }
+    if (keys.size && !keys.failed)
+        complain("%s: unknown keys were left out: %.200s%s", path_name(path), keys.bytes,
+                 keys.size > 200 ? ", ..." : "");
+    buffer_release(&keys);
+}
+
+static void tell_doubts(const char *path, const struct snapshot_doubts *doubts)
+{
+    char size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+    if (doubts->stray_blocks)
+        complain("%s: no segment holds %s live allocation%s; put into a segment of size 0",
+                 path_name(path), units_count(count, doubts->stray_blocks),
+                 doubts->stray_blocks == 1 ? "" : "s");
+    if (doubts->lost_blocks)
+        complain(
+            "%s: left out %s allocation%s (%s) whose addresses were allocated again while live",
+            path_name(path), units_count(count, doubts->lost_blocks),
+            doubts->lost_blocks == 1 ? "" : "s",
+            units_bytes(size, (int64_t)doubts->lost_bytes, UNIT_AUTO));
+    if (doubts->reserved_gap)
+        complain("%s: the file contradicts itself: reserved memory is off by %s", path_name(path),
+                 units_bytes(size, doubts->reserved_gap, UNIT_AUTO));
+}
+
+static bool write_excerpts(const struct export_job *job, const struct capture *capture,
+                           struct excerpt *excerpts, struct error *err)
+{
+    struct snapshot_doubts doubts;
+    if (!choose_excerpts(capture, job->options, excerpts, err) ||
+        !snapshot_pickle(job->out, capture->snapshot, excerpts, capture->device_count, &doubts,
+                         err))
+        return false;
+    tell_left_out(job->path, capture->snapshot);
+    tell_doubts(job->path, &doubts);
+    return true;
+}
+
+/* A snapshot of the range. */
+static bool export_snapshot(const struct export_job *job, int fd, struct error *err)
+{
+    /* The segments at the end of the range are derived from the events after it. */
+    struct capture_options whole = job->options->capture;
+    struct capture capture;
+    whole.window = (struct window){{POINT_OPEN, 0}, {POINT_OPEN, 0}};
+    if (!capture_open(&capture, fd, &whole, job->progress, err))
+        return false;
+    struct excerpt *excerpts = calloc(capture.device_count + 1, sizeof(*excerpts));
+    bool ok = excerpts || error_out_of_memory(err);
+    ok = ok && write_excerpts(job, &capture, excerpts, err);
+    free(excerpts);
+    capture_close(&capture);
+    return ok;
+}
 
 typedef bool exporter(const struct export_job *job, int fd, struct error *err);
 

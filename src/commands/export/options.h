@@ -1,4 +1,4 @@
-/* The options of `memsnap export`. */
+/* The options of `memsnap export`, and the job they describe. */
 #ifndef MEMSNAP_COMMANDS_EXPORT_OPTIONS_H
 #define MEMSNAP_COMMANDS_EXPORT_OPTIONS_H
 
@@ -23,5 +23,16 @@ extern const struct option_spec export_option_specs[];
 bool export_option(int option, void *to, struct error *err);
 /* Sets defaults after the last option, and rejects conflicting options. */
 bool export_options_complete(struct export_options *options, struct error *err);
+
+struct export_job {
+    const struct export_options *options;
+    const char *path;
+    FILE *out; /* open */
+    const struct load_progress *progress;
+};
+
+/* Events, stacks and annotations, written while the file is read: only names and stacks are held in
+ * memory. Reads and closes `fd`. */
+bool export_stream(const struct export_job *job, int fd, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "commands/export/tables.h"
+#include "commands/export/options.h"
 #include "decode/snapshot.h"
 #include "model/loader.h"
 

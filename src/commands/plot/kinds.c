@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "base/buffer.h"
-#include "render/plot/kinds.h"
+#include "render/plot/kind.h"
 
 #define PLOT_KIND_ADDRESS(name) &plot_kind_##name,
 static const struct plot_kind *const kinds[] = {PLOT_KINDS(PLOT_KIND_ADDRESS) NULL};

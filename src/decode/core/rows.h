@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/symbols.h"
+#include "decode/core/sniff.h"
 
 /* PyTorch's c10::CachingDeviceAllocator::TraceEntry::Action, by their names in the file. Any other
  * name is ACTION_OTHER, and `action_name` has it. */
@@ -106,6 +107,13 @@ struct row_sink {
     /* a key that memsnap does not know: `where` is "snapshot", "segment", "block", "event" or
      * "annotation". Called once for each distinct (where, key). */
     bool (*unknown_key)(void *self, const char *where, string_id key, struct error *err);
+};
+
+/* Properties of a decoded allocator snapshot, apart from its rows. */
+struct decoded {
+    enum encoding encoding;
+    int protocol;   /* pickle: the PROTO operand, or 0 or 1 as derived from the opcodes; JSON: -1 */
+    bool list_only; /* very old file: a bare list of segments */
 };
 
 #endif

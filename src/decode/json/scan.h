@@ -15,10 +15,6 @@ static inline bool json_is_digit(uint8_t byte)
  * `*plain` is true if it has no escapes. Without `size`: consumes the token. */
 bool json_scan_string(struct source *source, size_t *size, bool *plain, struct error *err);
 
-/* The first byte at or after `p` that is not plain ASCII in a string: a quote, a backslash, a
- * control character (including the padding) or a byte above 127. */
-const uint8_t *json_scan_plain(const uint8_t *p);
-
 /* Replaces `out` by the decoded string of a token with escapes; `token` includes the quotes. */
 bool json_unescape(const char *token, size_t size, struct buffer *out);
 

@@ -3,7 +3,6 @@
 #define MEMSNAP_DECODE_JSON_SNAPSHOT_H
 
 #include "base/symbols.h"
-#include "decode/core/decoded.h"
 #include "decode/core/rows.h"
 #include "decode/core/source.h"
 

@@ -2,7 +2,7 @@
 #include "decode/layers/layers.h"
 #include "decode/layers/value.h"
 #include "decode/msgpack/value.h"
-#include "decode/pickle/value.h"
+#include "decode/pickle/decode.h"
 
 #define MOST_COLUMNS 64
 

@@ -1,5 +1,5 @@
-/* Reads any msgpack object and keeps all of it as inert values, as decode/pickle/value.h does for a
- * pickle: maps are NODE_DICT, arrays NODE_LIST, nil is VALUE_NONE, bin NODE_BYTES.
+/* Reads any msgpack object and keeps all of it as inert values, as decode/pickle/decode.h does for
+ * a pickle: maps are NODE_DICT, arrays NODE_LIST, nil is VALUE_NONE, bin NODE_BYTES.
  *
  * msgpack-c's own objects are not used: they allocate as many items as an array claims to hold,
  * without a budget. Only its parser is used, which has a callback for every token. */

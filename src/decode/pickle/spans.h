@@ -3,7 +3,7 @@
  * If all frames of a list are references into the memo, its bytes identify its stack, and can be
  * looked up by hash. Usually that is unnecessary: traces are loops, so the sequence of lists is
  * recorded, and while it repeats, the next list is predicted from the record. The cache is valid
- * until a memo entry is overwritten; memo_ops.c then clears it. */
+ * until a memo entry is overwritten; run.c then clears it. */
 #ifndef MEMSNAP_DECODE_PICKLE_SPANS_H
 #define MEMSNAP_DECODE_PICKLE_SPANS_H
 

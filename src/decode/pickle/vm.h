@@ -10,7 +10,6 @@
 #ifndef MEMSNAP_DECODE_PICKLE_VM_H
 #define MEMSNAP_DECODE_PICKLE_VM_H
 
-#include "decode/core/decoded.h"
 #include "decode/core/rows.h"
 #include "decode/core/source.h"
 #include "decode/core/value.h"
@@ -76,7 +75,7 @@ struct pickle_vm {
     bool saw_segments, saw_traces;
 };
 
-/* snapshot.c: decode_pickle_snapshot() with a choice of `general_only`. */
+/* decode.c: decode_pickle_snapshot() with a choice of `general_only`. */
 bool pickle_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
                      bool general_only, struct decoded *decoded, struct error *err);
 
@@ -110,9 +109,6 @@ bool pickle_binary_op(struct pickle_vm *vm, uint8_t op);
 bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
 /* A string of Python 2, whose encoding is not recorded: if it is not UTF-8, it becomes bytes. */
 bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v);
-
-/* memo_ops.c: opcodes that write and read the memo. */
-bool pickle_memo_op(struct pickle_vm *vm, uint8_t op);
 
 /* text.c: the line-based opcodes of protocol 0. For INST it only pushes the class. */
 bool pickle_text_op(struct pickle_vm *vm, uint8_t op);
@@ -163,8 +159,5 @@ static inline bool pickle_in_trace(const struct pickle_vm *vm)
 bool pickle_hot_events(struct pickle_vm *vm, bool *consumed);
 /* Reads one list of frames, at its EMPTY_LIST, in the same way. */
 bool pickle_hot_stack(struct pickle_vm *vm, bool *consumed, value *v);
-
-/* snapshot.c: the protocol, 0 or 1, by the first opcode of a pickle that does not record it. */
-int pickle_protocol_of_first(uint8_t op);
 
 #endif

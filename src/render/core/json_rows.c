@@ -1,4 +1,4 @@
-#include "render/core/json_frames.h"
+#include "render/core/json.h"
 #include "render/core/rows.h"
 
 static void put_pair(struct json_writer *json, const char *key, const uint64_t pair[2])

@@ -12,7 +12,8 @@ static bool subtract_times(int64_t from, int64_t to, int64_t *difference)
     return from != TIME_NONE && to != TIME_NONE && !__builtin_sub_overflow(to, from, difference);
 }
 
-const char *event_delay(char out[UNITS_TEXT_SIZE], const struct trace *trace, int64_t item)
+/* ", +87.6 ms" after the first event in the file, or nothing where events carry no time. */
+static const char *event_delay(char out[UNITS_TEXT_SIZE], const struct trace *trace, int64_t item)
 {
     char duration[UNITS_TEXT_SIZE];
     int64_t delay;

@@ -10,9 +10,6 @@
 /* "3,485": an event's index in the file. */
 const char *event_number(char out[UNITS_TEXT_SIZE], const struct trace *trace, int64_t item);
 
-/* ", +87.6 ms" after the first event in the file, or nothing where events carry no time. */
-const char *event_delay(char out[UNITS_TEXT_SIZE], const struct trace *trace, int64_t item);
-
 /* "281.1 ms" from the first event kept to the last, or nothing where events carry no time. */
 const char *trace_span(char out[UNITS_TEXT_SIZE], const struct trace *trace);
 

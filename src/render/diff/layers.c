@@ -1,7 +1,16 @@
-#include "render/diff/layers.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "render/diff/rows.h"
+
+/* A module that changed, or the sum of those that are not listed. */
+struct layers_diff_line {
+    struct diff_amounts amounts; /* activations and runs of row */
+    struct layers_diff_row row;
+    bool is_remainder; /* row.name is `label` */
+    char label[UNITS_TEXT_SIZE + 64];
+    const char *change; /* "grown" */
+};
 
 static size_t shown(const struct layers_diff_report *report)
 {
@@ -9,7 +18,8 @@ static size_t shown(const struct layers_diff_report *report)
     return report->top > 0 && report->top < changed ? report->top : changed;
 }
 
-size_t layers_diff_lines(const struct layers_diff_report *report)
+/* Number of lines. */
+static size_t line_count(const struct layers_diff_report *report)
 {
     const struct layers_diff *diff = report->diff;
     return shown(report) + (shown(report) < diff->changed) + (diff->changed < diff->count);
@@ -35,7 +45,9 @@ static void sum_rows(const struct layers_diff *diff, size_t first, size_t end,
         }
 }
 
-void layers_diff_line(const struct layers_diff_report *report, size_t i,
+/* Line `i`: the modules that changed, then what a limit cut, then what did not change. Names of a
+ * remainder point into `line`. */
+static void make_line(const struct layers_diff_report *report, size_t i,
                       struct layers_diff_line *line)
 {
     const struct layers_diff *diff = report->diff;
@@ -76,7 +88,7 @@ static struct value params_change(const void *data, const struct field_context *
 }
 
 #define ROW struct layers_diff_line
-const struct row_type layers_diff_type = ROW_TYPE(
+static const struct row_type layers_diff_type = ROW_TYPE(
     "sites", ROW, FIELD_AS(ROW, TEXT, "label", row.name, .flags = FIELD_NOT_RECORD),
     FIELD_AS(ROW, TEXT, "a_label", row.was, .flags = FIELD_SKIP_ZERO | FIELD_NOT_RECORD),
     FIELD_AS(ROW, TEXT, "module", row.name, .flags = FIELD_NOT_JSON),
@@ -112,8 +124,8 @@ static bool modules(const struct page *page, const struct layers_diff_report *re
     struct row_table table;
     struct layers_diff_line line;
     row_table_init(&table, &layers_diff_type, page, &(struct field_context){0});
-    for (size_t i = 0; i < layers_diff_lines(report); i++) {
-        layers_diff_line(report, i, &line);
+    for (size_t i = 0; i < line_count(report); i++) {
+        make_line(report, i, &line);
         row_table_add(&table, &line);
     }
     diff_title(page, "By module: activations");
@@ -140,13 +152,57 @@ bool layers_diff_csv(FILE *out, const struct layers_diff_report *report, struct 
     struct record_writer csv;
     if (!records_begin(&csv, out, RECORDS_CSV, &layers_diff_type, err))
         return false;
-    for (size_t i = 0; i < layers_diff_lines(report); i++) {
+    for (size_t i = 0; i < line_count(report); i++) {
         struct layers_diff_line line;
-        layers_diff_line(report, i, &line);
+        make_line(report, i, &line);
         if (!record_put_row(&csv, &line, &(struct field_context){0}, err)) {
             records_release(&csv);
             return false;
         }
     }
     return records_end(&csv, err);
+}
+
+static void put_figure(struct json_writer *json, const char *key, int64_t a, int64_t b)
+{
+    json_put_open(json, key, '{');
+    diff_json_bytes(json, (const int64_t[]){a, b});
+    json_put_close(json, '}');
+}
+
+bool layers_diff_json(FILE *out, const struct layers_diff_report *report)
+{
+    const struct layers_report *a = report->diff->reports[0], *b = report->diff->reports[1];
+    const int64_t activations[2] = {a->total_activations, b->total_activations};
+    const struct diff_sum_row all = {
+        .amounts = {{activations[0], activations[1]},
+                    {a->trace->forward_count, b->trace->forward_count}},
+        .category = CATEGORY_ACTIVATION,
+    };
+    struct json_writer json;
+    json_writer_init(&json, out);
+    json_put_open(&json, NULL, '{');
+    json_put_string(&json, "schema", DIFF_SCHEMA);
+    json_put_string(&json, "format", "layer-trace");
+    json_put_string(&json, "at", "forward");
+    json_put_input(&json, "a_input", NULL, &report->inputs[0]);
+    json_put_input(&json, "b_input", NULL, &report->inputs[1]);
+    diff_json_bytes(&json, activations);
+    put_figure(&json, "peak_allocated", a->allocated.bytes, b->allocated.bytes);
+    put_figure(&json, "peak_reserved", a->reserved.bytes, b->reserved.bytes);
+    put_figure(&json, "peak_gathered", a->gathered.bytes, b->gathered.bytes);
+    put_figure(&json, "parameters", a->nodes[0].params, b->nodes[0].params);
+    diff_json_limit(&json, &report->limit);
+    diff_json_words(&json, "summary", &report->diff->summary, NULL);
+    json_put_open(&json, "sites", '[');
+    for (size_t i = 0; i < line_count(report); i++) {
+        struct layers_diff_line line;
+        make_line(report, i, &line);
+        json_put_row(&json, NULL, &layers_diff_type, &line, &(struct field_context){0});
+    }
+    json_put_close(&json, ']');
+    json_put_rows(&json, &diff_category_type, &all, 1, &(struct field_context){0});
+    diff_json_words(&json, "warnings", &report->diff->warnings, NULL);
+    json_put_close(&json, '}');
+    return json_writer_finish(&json);
 }

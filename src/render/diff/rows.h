@@ -2,8 +2,9 @@
 #ifndef MEMSNAP_RENDER_DIFF_ROWS_H
 #define MEMSNAP_RENDER_DIFF_ROWS_H
 
+#include "render/core/rows.h"
 #include "render/core/site_type.h"
-#include "render/diff/internal.h"
+#include "render/diff/diff.h"
 
 /* Amounts of A and of B: the first member of every row, which DIFF_AMOUNTS relies on. */
 struct diff_amounts {
@@ -74,5 +75,20 @@ struct diff_sites_text {
     const struct diff *diff;
     const bool *alike; /* of each line; NULL: operators have a column */
 };
+
+/* What comparisons of snapshots and of layer traces share. */
+#define DIFF_SCHEMA "memsnap.diff/1"
+
+void diff_title(const struct page *page, const char *text);
+bool diff_paragraphs(const struct page *page, enum style style, const char *lead,
+                     const struct diff_words *words);
+bool diff_limit_text(const struct page *page, const struct diff_limit *limit);
+
+/* Members of an object. */
+void diff_json_bytes(struct json_writer *json, const int64_t bytes[2]);
+/* `first` is printed before them; NULL: nothing */
+void diff_json_words(struct json_writer *json, const char *key, const struct diff_words *words,
+                     const char *first);
+void diff_json_limit(struct json_writer *json, const struct diff_limit *limit);
 
 #endif

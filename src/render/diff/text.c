@@ -1,8 +1,94 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "render/analyze/internal.h"
 #include "render/core/escape.h"
 #include "render/diff/rows.h"
+
+#define OPERATOR_COLUMN 5
+
+/* By category, or by phase. */
+static bool print_sums(const struct page *page, const struct diff *diff, bool phases)
+{
+    const struct field_context context = {.symbols = diff->symbols};
+    size_t count = diff_sum_count(diff, phases);
+    struct diff_sum_row row;
+    struct row_table table;
+    row_table_init(&table, diff_sum_type(phases), page, &context);
+    for (size_t i = 0; i < count; i++) {
+        diff_sum_row(diff, phases, i, &row);
+        row_table_add(&table, &row);
+    }
+    table_print(&table.table, page, SECTION_INDENT);
+    return row_table_finish(&table);
+}
+
+static int by_looks(const void *a, const void *b)
+{
+    const struct diff_line *x = *(const struct diff_line *const *)a;
+    const struct diff_line *y = *(const struct diff_line *const *)b;
+    int order = strcmp(x->label.brief, y->label.brief);
+    return order ? order : (x->category > y->category) - (x->category < y->category);
+}
+
+/* Marks the lines that differ from another one only in their operator. Malloc'ed; NULL if out of
+ * memory. */
+static bool *find_alike(const struct diff *diff)
+{
+    size_t count = diff->line_count;
+    bool *alike = calloc(count + 1, sizeof(*alike));
+    const struct diff_line **lines = calloc(count + 1, sizeof(*lines));
+    for (size_t i = 0; lines && i < count; i++)
+        lines[i] = &diff->lines[i];
+    if (alike && lines) {
+        qsort(lines, count, sizeof(*lines), by_looks);
+        for (size_t i = 1; i < count; i++)
+            if (by_looks(&lines[i - 1], &lines[i]) == 0)
+                alike[lines[i - 1] - diff->lines] = alike[lines[i] - diff->lines] = true;
+    } else {
+        free(alike);
+        alike = NULL;
+    }
+    free(lines);
+    return alike;
+}
+
+static void add_lines(struct row_table *table, const struct page *page, const struct diff *diff,
+                      const bool *alike)
+{
+    const struct diff_sites_text text = {diff, alike};
+    const struct field_context context = {.symbols = diff->symbols, .user = &text};
+    struct diff_site_row row;
+    row_table_init(table, &diff_site_type, page, &context);
+    for (size_t i = 0; i < diff->line_count; i++) {
+        diff_site_row(diff, i, &row);
+        row_table_add(table, &row);
+    }
+    table->context.user = NULL;
+}
+
+static bool print_sites(const struct page *page, const struct diff_report *report,
+                        const struct diff *diff)
+{
+    struct row_table rows;
+    bool *alike = find_alike(diff);
+    add_lines(&rows, page, diff, NULL);
+    if (alike && table_hides(&rows.table, page, SECTION_INDENT, OPERATOR_COLUMN)) {
+        row_table_finish(&rows);
+        add_lines(&rows, page, diff, alike);
+    }
+    table_begin(&rows.table, page, SECTION_INDENT);
+    bool ok = alike && !table_failed(&rows.table);
+    for (size_t i = 0; ok && i < diff->line_count; i++) {
+        const struct diff_line *line = &diff->lines[i];
+        const struct stack_example example = {line->row.stack, &line->site, 0};
+        table_row(&rows.table, page, SECTION_INDENT, i);
+        if (report->stacks != STACKS_NONE && line->row.stack != STACK_NONE)
+            ok = site_stack(page, diff->sites, report->stacks, &example);
+    }
+    free(alike);
+    return row_table_finish(&rows) && ok;
+}
 
 void diff_title(const struct page *page, const char *text)
 {
@@ -10,8 +96,9 @@ void diff_title(const struct page *page, const char *text)
             page_plain(page));
 }
 
-bool diff_paragraph(const struct page *page, enum style style, const char *lead,
-                    const char *sentence)
+/* A paragraph after a word such as "warning:", which may be empty. Escapes the sentence. */
+static bool paragraph(const struct page *page, enum style style, const char *lead,
+                      const char *sentence)
 {
     struct buffer text = BUFFER_INIT;
     escape_text(&text, sentence, strlen(sentence));
@@ -29,7 +116,7 @@ bool diff_paragraphs(const struct page *page, enum style style, const char *lead
                      const struct diff_words *words)
 {
     for (size_t i = 0; i < words->count; i++)
-        if (!diff_paragraph(page, style, lead, words->items[i]))
+        if (!paragraph(page, style, lead, words->items[i]))
             return false;
     return true;
 }
@@ -114,7 +201,7 @@ bool diff_limit_text(const struct page *page, const struct diff_limit *limit)
     snprintf(text, sizeof(text), "B exceeds A by %s than %s (--fail-over %.40s).",
              limit->exceeded ? "more" : "no more", page_bytes(page, bytes, limit->bytes),
              limit->text);
-    return diff_paragraph(page, STYLE_WARNING, limit->exceeded ? "failed:" : "", text);
+    return paragraph(page, STYLE_WARNING, limit->exceeded ? "failed:" : "", text);
 }
 
 static bool tables(const struct page *page, const struct diff_report *report,
@@ -125,17 +212,17 @@ static bool tables(const struct page *page, const struct diff_report *report,
         return false;
     if (by == DIFF_BY_ALL || by == DIFF_BY_CATEGORY) {
         diff_title(page, "By category");
-        if (!diff_sums_text(page, diff, false))
+        if (!print_sums(page, diff, false))
             return false;
     }
     if (by == DIFF_BY_ALL || by == DIFF_BY_PHASE) {
         diff_title(page, "By the phase that allocated it");
-        if (!diff_sums_text(page, diff, true))
+        if (!print_sums(page, diff, true))
             return false;
     }
     if (by == DIFF_BY_ALL || by == DIFF_BY_SITE) {
         diff_title(page, "By call site");
-        if (!diff_sites_text(page, report, diff))
+        if (!print_sites(page, report, diff))
             return false;
     }
     return by != DIFF_BY_ALL || settings(page, diff);
@@ -161,7 +248,7 @@ bool diff_text(const struct page *page, const struct diff_report *report)
     for (int side = 0; side < 2; side++)
         if (!input_line(page, &report->inputs[side]))
             return false;
-    if (report->remark && !diff_paragraph(page, STYLE_WARNING, "note:", report->remark))
+    if (report->remark && !paragraph(page, STYLE_WARNING, "note:", report->remark))
         return false;
     for (size_t i = 0; i < report->device_count; i++)
         if (!device_text(page, report, &report->devices[i]))

@@ -1,4 +1,4 @@
-#include "render/dump/refs.h"
+#include "render/dump/internal.h"
 
 #include <string.h>
 

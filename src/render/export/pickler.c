@@ -38,7 +38,8 @@ void pickler_end_value(struct pickler *pickle)
         end_frame(pickle);
 }
 
-void pickler_op(struct pickler *pickle, const char *bytes, size_t size)
+/* An opcode with its operand. */
+static void pickler_op(struct pickler *pickle, const char *bytes, size_t size)
 {
     memcpy(pickle->frame + pickle->used, bytes, size);
     pickle->used += size;

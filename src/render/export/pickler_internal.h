@@ -30,8 +30,6 @@ enum {
     OP_FRAME = 0x95,
 };
 
-/* An opcode with its operand. */
-void pickler_op(struct pickler *pickle, const char *bytes, size_t size);
 void pickler_code(struct pickler *pickle, int code);
 /* An opcode and a number of `count` bytes. */
 void pickler_number(struct pickler *pickle, int code, uint64_t value, size_t count);

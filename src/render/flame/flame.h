@@ -20,7 +20,4 @@ bool flame_folded(FILE *out, const struct flame_graphs *graphs, struct error *er
 /* The file format of speedscope.app, with one profile for each device. */
 bool flame_speedscope(FILE *out, const struct flame_graphs *graphs, struct error *err);
 
-/* The unit of the weights of a graph: "bytes live" or "bytes x milliseconds". */
-void flame_weight_name(const struct flame *flame, struct buffer *name);
-
 #endif

@@ -1,7 +1,7 @@
 #include "render/core/input_line.h"
 #include "render/core/rows.h"
+#include "render/layers/internal.h"
 #include "render/layers/layers.h"
-#include "render/layers/path.h"
 
 #define SCHEMA "memsnap.layers/1"
 

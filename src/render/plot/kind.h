@@ -61,4 +61,22 @@ struct plot_kind {
                        struct error *err);
 };
 
+/* All kinds of pictures, in the order of --help. The first kind that can be drawn from a kind of
+ * file is the default for it. */
+#define PLOT_KINDS(KIND)                                                                           \
+    KIND(timeline)                                                                                 \
+    KIND(categories)                                                                               \
+    KIND(segments)                                                                                 \
+    KIND(sites)                                                                                    \
+    KIND(flame)                                                                                    \
+    KIND(phases)                                                                                   \
+    KIND(report)                                                                                   \
+    KIND(layers)                                                                                   \
+    KIND(pareto)                                                                                   \
+    KIND(compare)
+
+#define PLOT_DECLARE_KIND(name) extern const struct plot_kind plot_kind_##name;
+PLOT_KINDS(PLOT_DECLARE_KIND)
+#undef PLOT_DECLARE_KIND
+
 #endif

@@ -36,7 +36,8 @@ static void oom_reason(const struct oom_row *oom, uint64_t hole, const struct po
         buffer_puts(out, "that hole was not free then, or not in one piece");
 }
 
-void plot_segment_hole_words(const struct plot_segments *plot, struct buffer *out)
+/* Says how large the largest hole is, and why it cannot serve a request. */
+static void plot_segment_hole_words(const struct plot_segments *plot, struct buffer *out)
 {
     const struct segment_map *map = plot->map;
     char size[UNITS_TEXT_SIZE], pool[POOL_TEXT_SIZE], all[UNITS_TEXT_SIZE];

@@ -54,7 +54,4 @@ void plot_segment_boxes(const struct plot_segments *plot, const struct segment_l
 bool plot_segment_labels(const struct plot_segments *plot, const struct segment_lines *lines,
                          FILE *out, struct error *err);
 
-/* Says how large the largest hole is, and why it cannot serve a request. */
-void plot_segment_hole_words(const struct plot_segments *plot, struct buffer *out);
-
 #endif

@@ -70,7 +70,8 @@ void svg_polygon_release(struct svg_polygon *polygon)
     *polygon = (struct svg_polygon){0};
 }
 
-double svg_polygon_area(const struct svg_polygon *polygon, double *outline)
+/* Square pixels, and pixels of its outline as measured along the axes. */
+static double svg_polygon_area(const struct svg_polygon *polygon, double *outline)
 {
     double area = 0;
     *outline = 0;

@@ -24,9 +24,6 @@ struct svg_polygon {
 bool svg_polygon_read(struct svg_polygon *polygon, const char *line);
 void svg_polygon_release(struct svg_polygon *polygon);
 
-/* Square pixels, and pixels of its outline as measured along the axes. */
-double svg_polygon_area(const struct svg_polygon *polygon, double *outline);
-
 /* Adds the path of its outline, as it stands in d="": points on straight lines are left out, and
  * the first point stays the first. */
 void svg_polygon_path(const struct svg_polygon *polygon, struct buffer *out);

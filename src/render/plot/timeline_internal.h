@@ -41,9 +41,4 @@ bool plot_band_labels_write(FILE *out, const struct plot_timeline *plot,
                             const struct plot_scale *scale, const unsigned *colours,
                             struct error *err);
 
-/* Notes the titles of all bands (svg_titles.h). */
-bool plot_band_titles_write(FILE *notes, const struct plot_timeline *plot,
-                            const struct plot_scale *scale, const unsigned *colours,
-                            struct error *err);
-
 #endif

@@ -1,5 +1,5 @@
 /* Complete pictures of a snapshot: tests their settings and data, not their appearance. */
-#include "render/plot/kinds.h"
+#include "render/plot/kind.h"
 
 #include <math.h>
 #include <stdlib.h>
