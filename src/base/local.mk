@@ -22,6 +22,8 @@ libmemsnap_a_SOURCES += \
 	src/base/symbols.h \
 	src/base/text.c \
 	src/base/text.h \
+	src/base/traceback.c \
+	src/base/traceback.h \
 	src/base/units.c \
 	src/base/units.h \
 	src/base/utf8.c \

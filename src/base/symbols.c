@@ -25,11 +25,13 @@ struct symbols {
 
     struct string_cell **strings;
     struct frame *frames;
+    struct frame_detail *details;
     struct stack_cell **stacks;
     size_t string_count, string_capacity;
     size_t frame_count, frame_capacity;
+    size_t detail_count, detail_capacity;
     size_t stack_count, stack_capacity;
-    struct idtable string_ids, frame_ids, stack_ids;
+    struct idtable string_ids, frame_ids, detail_ids, stack_ids;
 };
 
 struct symbols *symbols_create(struct budget *budget, struct error *err)
@@ -48,7 +50,9 @@ struct symbols *symbols_create(struct budget *budget, struct error *err)
 
     string_id empty;
     stack_id none;
+    detail_id no_detail;
     if (!symbols_string(symbols, "", 0, &empty, err) ||
+        !symbols_detail(symbols, &(struct frame_detail){0}, &no_detail, err) ||
         !symbols_stack(symbols, NULL, 0, &none, err)) {
         symbols_destroy(symbols);
         return NULL;
@@ -63,9 +67,11 @@ void symbols_destroy(struct symbols *symbols)
     struct budget *budget = symbols->budget;
     vec_free(symbols->strings, symbols->string_capacity, sizeof(*symbols->strings), budget);
     vec_free(symbols->frames, symbols->frame_capacity, sizeof(*symbols->frames), budget);
+    vec_free(symbols->details, symbols->detail_capacity, sizeof(*symbols->details), budget);
     vec_free(symbols->stacks, symbols->stack_capacity, sizeof(*symbols->stacks), budget);
     idtable_release(&symbols->string_ids, budget);
     idtable_release(&symbols->frame_ids, budget);
+    idtable_release(&symbols->detail_ids, budget);
     idtable_release(&symbols->stack_ids, budget);
     arena_release(&symbols->arena);
     free(symbols);
@@ -127,13 +133,15 @@ bool symbols_string(struct symbols *symbols, const char *bytes, size_t size, str
 static bool is_frame(const void *symbols, uint32_t id, const void *wanted)
 {
     const struct frame *known = &((const struct symbols *)symbols)->frames[id], *frame = wanted;
-    return known->name == frame->name && known->file == frame->file && known->line == frame->line;
+    return known->name == frame->name && known->file == frame->file && known->line == frame->line &&
+           known->detail == frame->detail;
 }
 
 bool symbols_frame(struct symbols *symbols, struct frame frame, frame_id *id, struct error *err)
 {
     uint64_t names = (uint64_t)frame.name << 32 | frame.file;
-    uint32_t tag = (uint32_t)hash_word(hash_word(names, symbols->seed) ^ frame.line, symbols->seed);
+    uint64_t rest = (uint64_t)frame.detail << 32 | frame.line;
+    uint32_t tag = (uint32_t)hash_word(hash_word(names, symbols->seed) ^ rest, symbols->seed);
     uint32_t found;
     if (idtable_find(&symbols->frame_ids, tag, is_frame, symbols, &frame, &found)) {
         *id = found;
@@ -145,6 +153,29 @@ bool symbols_frame(struct symbols *symbols, struct frame frame, frame_id *id, st
     *id = (frame_id)symbols->frame_count++;
     symbols->frames[*id] = frame;
     idtable_insert(&symbols->frame_ids, tag, *id);
+    return true;
+}
+
+static bool is_detail(const void *symbols, uint32_t id, const void *wanted)
+{
+    return memcmp(&((const struct symbols *)symbols)->details[id], wanted,
+                  sizeof(struct frame_detail)) == 0;
+}
+
+bool symbols_detail(struct symbols *symbols, const struct frame_detail *detail, detail_id *id,
+                    struct error *err)
+{
+    uint32_t tag = (uint32_t)hash_bytes(detail, sizeof(*detail), symbols->seed), found;
+    if (idtable_find(&symbols->detail_ids, tag, is_detail, symbols, detail, &found)) {
+        *id = found;
+        return true;
+    }
+    if (!reserve(symbols, (void **)&symbols->details, &symbols->detail_capacity,
+                 symbols->detail_count, sizeof(*symbols->details), &symbols->detail_ids, err))
+        return false;
+    *id = (detail_id)symbols->detail_count++;
+    symbols->details[*id] = *detail;
+    idtable_insert(&symbols->detail_ids, tag, *id);
     return true;
 }
 
@@ -199,6 +230,11 @@ struct text symbols_text(const struct symbols *symbols, string_id id)
 struct frame symbols_frame_at(const struct symbols *symbols, frame_id id)
 {
     return symbols->frames[id];
+}
+
+struct frame_detail symbols_detail_at(const struct symbols *symbols, detail_id id)
+{
+    return symbols->details[id];
 }
 
 struct stack symbols_stack_at(const struct symbols *symbols, stack_id id)

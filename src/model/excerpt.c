@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/addrmap.h"
+#include "model/live.h"
 
 struct excerpt excerpt_choose(const struct timeline *timeline, const struct window *window)
 {
@@ -92,7 +93,9 @@ static bool add_span(struct rebuild *rebuild, const struct layout_span *span, st
                               .requested_size = span->requested,
                               .state = states[span->state]};
     if (span->state != SPAN_HOLE) {
-        block.stack = rebuild->live[span->owner].stack;
+        const struct live *live = &rebuild->live[span->owner];
+        block.stack = live->stack;
+        block.forward_stack = live_forward_stack(rebuild->excerpt->timeline, live);
         rebuild->placed[span->owner] = true;
     }
     return add_block(rebuild, &block, err);
@@ -175,13 +178,14 @@ static bool add_strays(struct rebuild *rebuild, struct addrmap *taken,
             doubts->lost_bytes += live->size;
             continue;
         }
-        struct block_row block = {.address = live->addr,
-                                  .size = live->size,
-                                  .requested_size = live->size,
-                                  .state = is_pending(rebuild->excerpt, live)
-                                               ? BLOCK_ACTIVE_PENDING_FREE
-                                               : BLOCK_ACTIVE_ALLOCATED,
-                                  .stack = live->stack};
+        struct block_row block = {
+            .address = live->addr,
+            .size = live->size,
+            .requested_size = live->size,
+            .state = is_pending(rebuild->excerpt, live) ? BLOCK_ACTIVE_PENDING_FREE
+                                                        : BLOCK_ACTIVE_ALLOCATED,
+            .stack = live->stack,
+            .forward_stack = live_forward_stack(rebuild->excerpt->timeline, live)};
         if (!add_block(rebuild, &block, err))
             return false;
     }
@@ -266,6 +270,7 @@ static bool segments_of_dump(const struct excerpt *excerpt, const struct excerpt
                                         .segment_type = segment->segment_type,
                                         .is_expandable = segment->is_expandable,
                                         .stack = segment->stack,
+                                        .forward_stack = segment->forward_stack,
                                         .blocks = snapshot->blocks + segment->first_block,
                                         .block_count = segment->block_count};
         if (!visitor->segment(visitor->self, &row, err))

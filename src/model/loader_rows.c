@@ -26,6 +26,7 @@ bool loader_segment(void *self, const struct segment_row *row, struct error *err
                          .pool = {row->pool[0], row->pool[1]},
                          .segment_type = row->segment_type,
                          .stack = row->stack,
+                         .forward_stack = row->forward_stack,
                          .first_block = snapshot->block_count,
                          .block_count = row->block_count};
     if (row->block_count)

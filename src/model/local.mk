@@ -23,6 +23,8 @@ libmemsnap_a_SOURCES += \
 	src/model/layout_segments.c \
 	src/model/layout_segments.h \
 	src/model/layout_settle.c \
+	src/model/live.c \
+	src/model/live.h \
 	src/model/loader.c \
 	src/model/loader.h \
 	src/model/loader_columns.c \

@@ -31,6 +31,7 @@ static bool carry_block(struct replay *replay, const struct addrmap *end_live,
         if (preexisting->size == block->requested_size) {
             preexisting->origin = ORIGIN_BLOCK;
             preexisting->stack = block->stack;
+            preexisting->forward_stack = block->forward_stack;
             preexisting->in_active = true;
             curves &= ~IN_ACTIVE;
         }
@@ -41,6 +42,7 @@ static bool carry_block(struct replay *replay, const struct addrmap *end_live,
                                       .addr = block->address,
                                       .size = block->requested_size,
                                       .stack = block->stack,
+                                      .forward_stack = block->forward_stack,
                                       .in_active = curves & IN_ACTIVE,
                                       .in_allocated = curves & IN_ALLOCATED,
                                       .free_requested = EVENT_NEVER,

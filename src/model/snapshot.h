@@ -75,7 +75,7 @@ struct segment {
     int64_t stream;
     uint64_t pool[2];
     string_id segment_type;
-    stack_id stack;
+    stack_id stack, forward_stack;
     size_t first_block, block_count; /* in snapshot.blocks */
 };
 

@@ -35,6 +35,7 @@ struct preexisting {
     uint64_t addr;
     uint64_t size;                           /* requested bytes */
     stack_id stack;                          /* where it was allocated; STACK_NONE if unknown */
+    stack_id forward_stack;                  /* ORIGIN_BLOCK: forward_frames of the block */
     bool in_active, in_allocated;            /* baselines in which it counts */
     uint32_t free_requested, free_completed; /* items, or EVENT_NEVER */
     uint64_t edge_event;                     /* ORIGIN_EDGE: index in the file of its alloc */

@@ -41,6 +41,7 @@ static bool make_twin(struct translation *translation, frame_id id, struct frame
 {
     struct frame frame = symbols_frame_at(translation->from, id);
     frame_id exact, bare;
+    frame.detail = DETAIL_NONE; /* call sites are compared by their code only */
     if (!translate_string(translation, frame.file, &frame.file, err) ||
         !translate_string(translation, frame.name, &frame.name, err) ||
         !symbols_frame(translation->to, frame, &exact, err))

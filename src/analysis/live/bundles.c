@@ -1,6 +1,7 @@
 #include "analysis/live/bundles.h"
 
 #include "base/hash.h"
+#include "model/live.h"
 
 void live_bundles_init(struct live_bundles *bundles, struct budget *budget)
 {
@@ -50,7 +51,8 @@ bool live_bundles_add(struct live_bundles *bundles, const struct live_set *set,
     const struct live_bundle wanted = {
         .example = *live,
         .own = live->stack,
-        .forward = site.user_frame == NO_FRAME ? live_forward_stack(set, live) : STACK_NONE,
+        .forward =
+            site.user_frame == NO_FRAME ? live_forward_stack(set->timeline, live) : STACK_NONE,
         .kind = kind,
         .is_older = live_is_older(set, live),
     };

@@ -120,7 +120,7 @@ static struct sort_key sort_key_of(const struct live_set *set, const struct site
 {
     const struct symbols *symbols = site_table_symbols(set->sites);
     struct group_key key = key_of(set, &group->source, group->category);
-    struct frame frame = {STRING_EMPTY, STRING_EMPTY, 0};
+    struct frame frame = {0};
     frame_id id;
     if (site_frame(set->sites, group->source.shown, &group->source.site, &id))
         frame = symbols_frame_at(symbols, id);

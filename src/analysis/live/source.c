@@ -1,6 +1,6 @@
 #include "analysis/live/source.h"
 
-#include "base/bisect.h"
+#include "model/live.h"
 
 void live_set_take(struct live_set *set, const struct live_list *list)
 {
@@ -19,30 +19,6 @@ uint8_t live_reason(const struct live_set *set, const struct live *live)
 {
     return live->in_trace ? set->categories->why_lifetime[live->index]
                           : set->categories->why_preexisting[live->index];
-}
-
-/* The index of the event_extra of a live allocation, or UINT32_MAX. */
-static uint32_t find_extra(const struct live_set *set, const struct live *live)
-{
-    const struct timeline *timeline = set->timeline;
-    if (live->in_trace)
-        return trace_extra(timeline->trace, timeline->lifetimes[live->index].alloc);
-    const struct preexisting *preexisting = &timeline->preexisting[live->index];
-    if (preexisting->origin != ORIGIN_EDGE)
-        return UINT32_MAX;
-    const struct window_edge *edge = &timeline->trace->edge;
-    const struct edge_allocation *held = edge->held;
-    size_t count = held ? edge->held_count : 0;
-    size_t at =
-        count ? bisect_less_64(&held->event, sizeof(*held), count, preexisting->edge_event) : 0;
-    return at < count && held[at].event == preexisting->edge_event ? held[at].extra : UINT32_MAX;
-}
-
-stack_id live_forward_stack(const struct live_set *set, const struct live *live)
-{
-    const struct snapshot *snapshot = set->timeline->snapshot;
-    uint32_t extra = find_extra(set, live);
-    return extra < snapshot->extra_count ? snapshot->extras[extra].forward_stack : STACK_NONE;
 }
 
 /* The site of a pair of stacks: the line of code from `shown`, the operator from `own`. */
@@ -78,7 +54,7 @@ bool live_source_of(const struct live_set *set, const struct live *live, struct 
         found.source = SOURCE_BEFORE;
     stack_id forward = STACK_NONE;
     if (found.site.user_frame == NO_FRAME)
-        forward = live_forward_stack(set, live);
+        forward = live_forward_stack(set->timeline, live);
     if (forward != STACK_NONE) {
         struct site outer;
         if (!site_of(set->sites, forward, &outer, err))

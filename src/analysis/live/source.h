@@ -36,8 +36,6 @@ enum category live_category(const struct live_set *set, const struct live *live)
 uint8_t live_reason(const struct live_set *set, const struct live *live);
 /* True if it is older than the recording. */
 bool live_is_older(const struct live_set *set, const struct live *live);
-/* forward_frames of the event that allocated it, or STACK_NONE. */
-stack_id live_forward_stack(const struct live_set *set, const struct live *live);
 bool live_source_of(const struct live_set *set, const struct live *live, struct live_source *source,
                     struct error *err);
 /* Adds the label of a source; `files` may be NULL. `brief` as in site_label_long(). */

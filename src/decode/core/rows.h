@@ -37,6 +37,7 @@ struct event_extra {
     string_id compile_context; /* STRING_EMPTY if absent */
     string_id user_metadata;
     string_id category; /* torch.profiler's label, present in converted profiles */
+    /* of a backward pass: where the forward pass made the autograd node that runs */
     stack_id forward_stack;
 };
 
@@ -57,7 +58,7 @@ struct block_row {
     uint64_t size;    /* rounded */
     uint64_t requested_size;
     enum block_state state;
-    stack_id stack;
+    stack_id stack, forward_stack;
 };
 
 struct segment_row {
@@ -69,7 +70,7 @@ struct segment_row {
     uint64_t pool[2];
     string_id segment_type; /* "large" or "small" */
     bool is_expandable;
-    stack_id stack;
+    stack_id stack, forward_stack;
     const struct block_row *blocks;
     size_t block_count;
 };

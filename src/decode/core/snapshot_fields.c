@@ -36,6 +36,7 @@ static const struct field segment_fields[SEGMENT_FIELDS] = {
     [SEGMENT_POOL_ID] = FIELD(POOL, segment_row, pool, "segment_pool_id"),
     [SEGMENT_IS_EXPANDABLE] = FIELD(LOOSE_BOOL, segment_row, is_expandable, "is_expandable"),
     [SEGMENT_FRAMES] = FIELD(STACK, segment_row, stack, "frames"),
+    [SEGMENT_FORWARD_FRAMES] = FIELD(STACK, segment_row, forward_stack, "forward_frames"),
     [SEGMENT_BLOCKS] = OTHER_FIELD("a list", "blocks", true),
 };
 
@@ -45,6 +46,7 @@ static const struct field block_fields[BLOCK_FIELDS] = {
     [BLOCK_REQUESTED_SIZE] = FIELD(NATURAL, block_draft, row.requested_size, "requested_size"),
     [BLOCK_STATE] = OTHER_FIELD("a string", "state", true),
     [BLOCK_FRAMES] = FIELD(STACK, block_draft, row.stack, "frames"),
+    [BLOCK_FORWARD_FRAMES] = FIELD(STACK, block_draft, row.forward_stack, "forward_frames"),
     [BLOCK_HISTORY] = OTHER_FIELD("a list of dicts", "history", false),
 };
 
@@ -61,9 +63,13 @@ static const struct field annotation_fields[ANNOTATION_FIELDS] = {
 };
 
 static const struct field frame_fields[FRAME_FIELDS] = {
-    [FRAME_NAME] = FIELD(LOOSE_STRING, frame, name, "name"),
-    [FRAME_FILENAME] = FIELD(LOOSE_STRING, frame, file, "filename"),
-    [FRAME_LINE] = FIELD(LOOSE_LINE, frame, line, "line"),
+    [FRAME_NAME] = FIELD(LOOSE_STRING, frame_draft, frame.name, "name"),
+    [FRAME_FILENAME] = FIELD(LOOSE_STRING, frame_draft, frame.file, "filename"),
+    [FRAME_LINE] = FIELD(LOOSE_LINE, frame_draft, frame.line, "line"),
+    [FRAME_FX_OP] = FIELD(LOOSE_STRING, frame_draft, detail.fx_op, "fx_node_op"),
+    [FRAME_FX_NAME] = FIELD(LOOSE_STRING, frame_draft, detail.fx_name, "fx_node_name"),
+    [FRAME_FX_TARGET] = FIELD(LOOSE_STRING, frame_draft, detail.fx_target, "fx_node_target"),
+    [FRAME_FX_TRACE] = FIELD(LOOSE_STRING, frame_draft, detail.fx_trace, "fx_original_trace"),
 };
 
 #define ROW(article, noun, fields, count, tells)                                                   \
@@ -123,6 +129,13 @@ bool annotation_stage_of(struct text name, enum annotation_stage *stage)
 {
     *stage = text_is(name, "START") ? ANNOTATION_START : ANNOTATION_END;
     return *stage == ANNOTATION_START || text_is(name, "END");
+}
+
+bool frame_finish(struct frame_draft *frame, struct symbols *symbols, frame_id *id,
+                  struct error *err)
+{
+    return symbols_detail(symbols, &frame->detail, &frame->frame.detail, err) &&
+           symbols_frame(symbols, frame->frame, id, err);
 }
 
 bool block_finish(struct block_draft *block, uint64_t offset, struct error *err)

@@ -13,7 +13,7 @@ enum row_kind {
     ROW_BLOCK,      /* struct block_draft */
     ROW_HISTORY,    /* struct block_history */
     ROW_ANNOTATION, /* struct annotation_row */
-    ROW_FRAME,      /* struct frame */
+    ROW_FRAME,      /* struct frame_draft */
     ROW_KINDS,
 };
 
@@ -55,6 +55,7 @@ enum segment_field {
     SEGMENT_POOL_ID,
     SEGMENT_IS_EXPANDABLE,
     SEGMENT_FRAMES,
+    SEGMENT_FORWARD_FRAMES,
     SEGMENT_BLOCKS,
     SEGMENT_FIELDS,
 };
@@ -65,6 +66,7 @@ enum block_field {
     BLOCK_REQUESTED_SIZE,
     BLOCK_STATE,
     BLOCK_FRAMES,
+    BLOCK_FORWARD_FRAMES,
     BLOCK_HISTORY,
     BLOCK_FIELDS,
 };
@@ -94,7 +96,22 @@ enum annotation_field {
     ANNOTATION_FIELDS,
 };
 
-enum frame_field { FRAME_NAME, FRAME_FILENAME, FRAME_LINE, FRAME_FIELDS };
+enum frame_field {
+    FRAME_NAME,
+    FRAME_FILENAME,
+    FRAME_LINE,
+    FRAME_FX_OP,
+    FRAME_FX_NAME,
+    FRAME_FX_TARGET,
+    FRAME_FX_TRACE,
+    FRAME_FIELDS,
+};
+
+/* A frame whose fields are being read. */
+struct frame_draft {
+    struct frame frame;
+    struct frame_detail detail;
+};
 
 struct row_fields {
     const char *name;                            /* "event" */
@@ -152,6 +169,10 @@ static inline bool event_finish(struct event_draft *event, uint64_t offset, stru
 /* The enumerators by their names in the file; false if the name is unknown. */
 bool block_state_of(struct text name, enum block_state *state);
 bool annotation_stage_of(struct text name, enum annotation_stage *stage);
+
+/* Interns the frame with its detail. */
+bool frame_finish(struct frame_draft *frame, struct symbols *symbols, frame_id *id,
+                  struct error *err);
 
 /* Checks that no field is missing, and completes the row. A block without an address in the file
  * begins at `*address`, which is advanced to the end of the block. */

@@ -14,7 +14,8 @@ bool json_frames_init(struct json_frames *frames, struct json_reader *reader,
 {
     struct budget *budget = reader->source->budget;
 
-    *frames = (struct json_frames){.reader = reader, .symbols = symbols};
+    *frames = (struct json_frames){
+        .reader = reader, .symbols = symbols, .lines = {.symbols = symbols, .budget = budget}};
     arena_init(&frames->bytes, budget);
     if (!vec_reserve(frames->known, frames->capacity, 64, budget, err))
         return false;
@@ -31,6 +32,7 @@ void json_frames_release(struct json_frames *frames)
     vec_free(frames->stack, frames->stack_capacity, sizeof(*frames->stack), budget);
     idtable_release(&frames->index, budget);
     arena_release(&frames->bytes);
+    traceback_frames_release(&frames->lines);
 }
 
 static void forget_all(struct json_frames *frames)
@@ -139,7 +141,7 @@ static bool read_frame(struct json_frames *frames, frame_id *id, struct error *e
 {
     struct json_reader *reader = frames->reader;
     const struct row_fields *known = &snapshot_rows[ROW_FRAME];
-    struct frame frame = {0};
+    struct frame_draft frame = {0};
     bool more;
 
     if (!json_open(reader, '{', known->expected_object, &more, err))
@@ -152,7 +154,7 @@ static bool read_frame(struct json_frames *frames, frame_id *id, struct error *e
             return false;
         unsigned index = field_find(known->fields, known->count, key);
         if (index == FRAME_LINE)
-            ok = read_line(reader, &frame.line, err);
+            ok = read_line(reader, &frame.frame.line, err);
         else if (index < known->count)
             ok = read_text(frames, field_at(&known->fields[index], &frame), err);
         else
@@ -160,7 +162,7 @@ static bool read_frame(struct json_frames *frames, frame_id *id, struct error *e
         if (!ok || !json_more(reader, '{', &more, err))
             return false;
     }
-    return symbols_frame(frames->symbols, frame, id, err);
+    return frame_finish(&frame, frames->symbols, id, err);
 }
 
 /* Reads a frame that no guess matched. `*known` becomes its index, or 0 if it is not remembered. */
@@ -235,11 +237,12 @@ static bool next_frame(struct json_frames *frames, uint32_t *last, frame_id *id,
     return true;
 }
 
-static bool name_only(struct json_frames *frames, frame_id *id, struct error *err)
+/* Reads a frame that is a string. */
+static bool read_string_frame(struct json_frames *frames, frame_id *id, struct error *err)
 {
-    struct frame frame = {0};
+    string_id text;
 
-    return read_text(frames, &frame.name, err) && symbols_frame(frames->symbols, frame, id, err);
+    return read_text(frames, &text, err) && traceback_frame(&frames->lines, text, id, err);
 }
 
 /* Handles the ", " that Python writes between items; anything else takes the general path. */
@@ -261,7 +264,7 @@ static bool read_array(struct json_frames *frames, stack_id *stack, struct error
     struct source *source = reader->source;
     size_t count = 0;
     uint32_t last = 0;
-    bool more;
+    bool more, has_lines = false;
 
     if (!json_open(reader, '[', "frames (an array)", &more, err))
         return false;
@@ -273,13 +276,16 @@ static bool read_array(struct json_frames *frames, stack_id *stack, struct error
         if (!vec_reserve(frames->stack, frames->stack_capacity, count + 1, source->budget, err) ||
             !json_peek(reader, &byte, err))
             return false;
-        if (!(byte == '"' ? name_only(frames, &frames->stack[count], err)
+        if (!(byte == '"' ? read_string_frame(frames, &frames->stack[count], err)
                           : next_frame(frames, &last, &frames->stack[count], err)))
             return false;
         count++;
+        has_lines = has_lines || byte == '"';
         if (!another(reader, &more, err))
             return false;
     }
+    if (has_lines)
+        traceback_order(frames->symbols, frames->stack, count);
     return symbols_stack(frames->symbols, frames->stack, count, stack, err);
 }
 
@@ -292,7 +298,7 @@ bool json_frames_read(struct json_frames *frames, stack_id *stack, struct error 
         return false;
     if (byte != '"')
         return read_array(frames, stack, err);
-    if (!name_only(frames, &frame, err))
+    if (!read_string_frame(frames, &frame, err))
         return false;
     if (symbols_frame_at(frames->symbols, frame).name != STRING_EMPTY)
         return symbols_stack(frames->symbols, &frame, 1, stack, err);

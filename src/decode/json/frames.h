@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/idtable.h"
+#include "base/traceback.h"
 #include "decode/json/reader.h"
 
 #define FRAME_GUESSES 2
@@ -27,7 +28,8 @@ struct json_frames {
     struct idtable index; /* known frames by their bytes */
     struct arena bytes;
     size_t bytes_held;
-    frame_id *stack; /* scratch */
+    struct traceback_frames lines; /* frames that were read from strings */
+    frame_id *stack;               /* scratch */
     size_t stack_capacity;
 };
 
@@ -35,8 +37,8 @@ bool json_frames_init(struct json_frames *frames, struct json_reader *reader,
                       struct symbols *symbols, struct error *err);
 void json_frames_release(struct json_frames *frames);
 
-/* Reads an array of frames. A formatted line (a string) may replace a frame, whose name it becomes,
- * or the array. Missing members of a frame are empty. */
+/* Reads an array of frames. A string may replace a frame (base/traceback.h), or the array.
+ * Missing members of a frame are empty. */
 bool json_frames_read(struct json_frames *frames, stack_id *stack, struct error *err);
 
 #endif

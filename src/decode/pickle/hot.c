@@ -113,7 +113,8 @@ HOT bool value_field(struct hot *hot, struct event_draft *event, unsigned key, v
 
 /* Reads a key that differs from the last event's key at this position. It is looked up, and
  * remembered if it is a reference to an entry from before this event, which is not undone when the
- * parser gives up. */
+ * parser gives up. A key that is unknown to memsnap for the first time is left to the machine,
+ * since reporting it could not be undone either. */
 static __attribute__((noinline)) const uint8_t *other_key(struct hot hot, struct key_shape *shape,
                                                           size_t extent, unsigned *key)
 {
@@ -125,7 +126,7 @@ static __attribute__((noinline)) const uint8_t *other_key(struct hot hot, struct
         return NULL;
     *key = rows_field(&vm->rows, ROW_EVENT, name);
     if (*key >= EVENT_FIELDS)
-        return rows_unknown_key(&vm->rows, ROW_EVENT, name) ? hot.p : NULL;
+        return rows_knows_unknown_key(&vm->rows, ROW_EVENT, name) ? hot.p : NULL;
     bool is_short = *p == 'h';
     if ((is_short && p[1] < extent) || (*p == 'j' && load_le32(p + 1) < extent)) {
         shape->mask = is_short ? UINT64_C(0xffff) : UINT64_C(0xffffffffff);

@@ -81,6 +81,7 @@ static const uint8_t *frames_one_by_one(struct hot hot, uint8_t closing, stack_i
 {
     struct pickle_vm *vm = hot.vm;
     size_t count = 0;
+    bool has_lines = false;
     for (;;) {
         value v;
         skip_frame_op(&hot);
@@ -104,9 +105,13 @@ static const uint8_t *frames_one_by_one(struct hot hot, uint8_t closing, stack_i
                 return NULL;
         } else if (!hot_value(&hot, &v) || !frame_of(&hot, v, &frame)) {
             return NULL;
+        } else {
+            has_lines = has_lines || value_tag(v) == TAG_STRING;
         }
         vm->rows.frames[count++] = frame;
     }
+    if (has_lines)
+        traceback_order(vm->symbols, vm->rows.frames, count);
     return symbols_stack(vm->symbols, vm->rows.frames, count, id, vm->err) ? hot.p : NULL;
 }
 
@@ -161,6 +166,19 @@ static inline const uint8_t *references(struct hot hot, stack_id *id)
     return behind;
 }
 
+/* True if the string at hot->p is the only item of a list: an APPEND follows it. */
+static bool is_single_string(const struct hot *hot)
+{
+    const uint8_t *p = hot->p;
+    size_t room = (size_t)(hot->end - p), prefix = *p == 0x8c ? 2 : 5;
+    size_t size = prefix == 2 ? p[1] : load_le32(p + 1);
+    if (room < prefix || room - prefix < size)
+        return false;
+    p += prefix + size;
+    p += *p == 0x94 ? 1 : *p == 'q' ? 2 : *p == 'r' ? 5 : 0;
+    return p < hot->end && *p == 'a';
+}
+
 const uint8_t *hot_frame_list(struct pickle_vm *vm, const uint8_t *p, const uint8_t *end, value *v)
 {
     struct hot hot = {vm, p, end};
@@ -174,7 +192,8 @@ const uint8_t *hot_frame_list(struct pickle_vm *vm, const uint8_t *p, const uint
     if (next == '(') {
         hot.p++;
         hot.p = references(hot, &id);
-    } else if (next == '}' || ((next == 'h' || next == 'j') && hot.p[next == 'h' ? 2 : 5] == 'a')) {
+    } else if (next == '}' || ((next == 'h' || next == 'j') && hot.p[next == 'h' ? 2 : 5] == 'a') ||
+               ((next == 0x8c || next == 'X') && is_single_string(&hot))) {
         hot.p = frames_one_by_one(hot, 'a', &id);
     } else if (next == 0x94 || next == 'q' || next == 'r' || next == 'p') {
         return NULL; /* memoized after a FRAME: it may still be empty */

@@ -7,6 +7,7 @@
 #ifndef MEMSNAP_DECODE_ROWS_READER_H
 #define MEMSNAP_DECODE_ROWS_READER_H
 
+#include "base/traceback.h"
 #include "decode/core/snapshot_fields.h"
 #include "decode/core/value.h"
 
@@ -34,6 +35,7 @@ struct row_reader {
     size_t block_capacity;
     frame_id *frames; /* of the stack being read */
     size_t frame_capacity;
+    struct traceback_frames lines; /* frames that were read from strings */
 };
 
 /* words.c: fills the vocabulary; the members above it must be set. */
@@ -57,6 +59,8 @@ static inline void rows_event_action(const struct row_reader *rows, struct event
     event->seen |= EVENT_SEEN(EVENT_ACTION);
 }
 
+/* True if the key was reported to the sink before. */
+bool rows_knows_unknown_key(const struct row_reader *rows, enum row_kind kind, value key);
 /* Reports a key unknown to memsnap to the sink, once. */
 bool rows_unknown_key(struct row_reader *rows, enum row_kind kind, value key);
 

@@ -24,15 +24,13 @@ static void become(struct row_reader *rows, value v, enum node_kind kind, uint32
 bool rows_frame(struct row_reader *rows, value v, frame_id *id)
 {
     struct symbols *symbols = rows->values->symbols;
-    struct frame frame = {0};
+    struct frame_draft frame = {0};
     const value *pairs;
     size_t count;
     if (known(rows, v, TAG_FRAME, NODE_FRAME, id))
         return true;
-    if (value_tag(v) == TAG_STRING) { /* a formatted line in place of a frame */
-        frame.name = value_payload(v);
-        return symbols_frame(symbols, frame, id, rows->err);
-    }
+    if (value_tag(v) == TAG_STRING)
+        return traceback_frame(&rows->lines, value_payload(v), id, rows->err);
     if (!value_mapping(rows->values, v, &pairs, &count))
         return rows_expected(rows, snapshot_rows[ROW_FRAME].expected_dict, v);
     for (size_t i = 0; i < count; i++) {
@@ -41,7 +39,7 @@ bool rows_frame(struct row_reader *rows, value v, frame_id *id)
             !rows_store(rows, row_field(ROW_FRAME, field), &frame, pairs[2 * i + 1]))
             return false;
     }
-    if (!symbols_frame(symbols, frame, id, rows->err))
+    if (!frame_finish(&frame, symbols, id, rows->err))
         return false;
     become(rows, v, NODE_FRAME, *id);
     return true;
@@ -65,6 +63,7 @@ bool rows_stack(struct row_reader *rows, const struct field *field, value v, sta
     for (size_t i = 0; i < count; i++)
         if (!rows_frame(rows, items[i], &rows->frames[i]))
             return false;
+    traceback_order(rows->values->symbols, rows->frames, count);
     if (!symbols_stack(rows->values->symbols, rows->frames, count, id, rows->err))
         return false;
     if (!is_line)

@@ -63,6 +63,8 @@ static bool fill_tables(struct row_reader *rows)
 bool rows_begin(struct row_reader *rows)
 {
     struct row_words *words = &rows->words;
+    rows->lines =
+        (struct traceback_frames){.symbols = rows->values->symbols, .budget = rows->budget};
     if (!intern_all(rows))
         return false;
     size_t size = symbols_string_count(rows->values->symbols);
@@ -83,6 +85,14 @@ void rows_release(struct row_reader *rows)
     vec_free(words->told, words->told_capacity, 1, rows->budget);
     vec_free(rows->blocks, rows->block_capacity, sizeof *rows->blocks, rows->budget);
     vec_free(rows->frames, rows->frame_capacity, sizeof *rows->frames, rows->budget);
+    traceback_frames_release(&rows->lines);
+}
+
+bool rows_knows_unknown_key(const struct row_reader *rows, enum row_kind kind, value key)
+{
+    const struct row_words *words = &rows->words;
+    return value_tag(key) == TAG_STRING && value_payload(key) < words->told_size &&
+           (words->told[value_payload(key)] & 1u << kind) != 0;
 }
 
 bool rows_unknown_key(struct row_reader *rows, enum row_kind kind, value key)
@@ -93,7 +103,7 @@ bool rows_unknown_key(struct row_reader *rows, enum row_kind kind, value key)
                          snapshot_rows[kind].name_with_a, value_kind_name(rows->values, key));
     string_id id = value_payload(key);
     uint8_t bit = (uint8_t)(1u << kind);
-    if (id < words->told_size && (words->told[id] & bit) != 0)
+    if (rows_knows_unknown_key(rows, kind, key))
         return true;
     if (!vec_reserve(words->told, words->told_capacity, (size_t)id + 1, rows->budget, rows->err))
         return false;

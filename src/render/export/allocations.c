@@ -1,5 +1,6 @@
 #include "model/addrmap.h"
 #include "model/allocator_rules.h"
+#include "model/live.h"
 #include "render/export/internal.h"
 
 /* An allocation, from before or during the trace, as a row needs it. Events and times are those in
@@ -193,7 +194,7 @@ static bool put_allocation(struct allocations *all, struct allocation *allocatio
         add_dump_facts(all, allocation);
     allocation->category = live_category(&all->set, live);
     allocation->reason = live_reason(&all->set, live);
-    allocation->forward_stack = live_forward_stack(&all->set, live);
+    allocation->forward_stack = live_forward_stack(all->set.timeline, live);
     return live_source_of(&all->set, live, &allocation->source, err) &&
            export_row(all->sheet, allocation, err);
 }

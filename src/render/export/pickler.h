@@ -32,6 +32,10 @@ enum pickler_word {
     WORD_FILENAME,
     WORD_FORWARD_FRAMES,
     WORD_FRAMES,
+    WORD_FX_NODE_NAME,
+    WORD_FX_NODE_OP,
+    WORD_FX_NODE_TARGET,
+    WORD_FX_ORIGINAL_TRACE,
     WORD_INACTIVE,
     WORD_IS_EXPANDABLE,
     WORD_LINE,
@@ -101,7 +105,7 @@ void pickler_pair(struct pickler *pickle, const uint64_t pair[2]); /* a tuple */
 /* Text that is not memoized. Invalid UTF-8 becomes U+FFFD. */
 void pickler_text(struct pickler *pickle, struct text text);
 bool pickler_string(struct pickler *pickle, string_id id, struct error *err);
-/* A list of frames. */
+/* A list of frames, in the form that it had in the file. */
 bool pickler_stack(struct pickler *pickle, stack_id id, struct error *err);
 
 #endif

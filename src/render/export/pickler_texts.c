@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/traceback.h"
 #include "base/utf8.h"
 #include "render/export/pickler_internal.h"
 
@@ -23,6 +24,10 @@ static const char *const words[WORD_COUNT] = {
     [WORD_FILENAME] = "filename",
     [WORD_FORWARD_FRAMES] = "forward_frames",
     [WORD_FRAMES] = "frames",
+    [WORD_FX_NODE_NAME] = "fx_node_name",
+    [WORD_FX_NODE_OP] = "fx_node_op",
+    [WORD_FX_NODE_TARGET] = "fx_node_target",
+    [WORD_FX_ORIGINAL_TRACE] = "fx_original_trace",
     [WORD_INACTIVE] = "inactive",
     [WORD_IS_EXPANDABLE] = "is_expandable",
     [WORD_LINE] = "line",
@@ -126,8 +131,31 @@ bool pickler_string(struct pickler *pickle, string_id id, struct error *err)
     return true;
 }
 
+static bool put_field(struct pickler *pickle, enum pickler_word key, string_id text,
+                      struct error *err)
+{
+    if (text == STRING_EMPTY)
+        return true;
+    pickler_word(pickle, key);
+    return pickler_string(pickle, text, err);
+}
+
+/* What torch adds to a frame of generated code. */
+static bool put_fx_fields(struct pickler *pickle, const struct frame_detail *detail,
+                          struct error *err)
+{
+    return put_field(pickle, WORD_FX_NODE_OP, detail->fx_op, err) &&
+           put_field(pickle, WORD_FX_NODE_NAME, detail->fx_name, err) &&
+           put_field(pickle, WORD_FX_NODE_TARGET, detail->fx_target, err) &&
+           put_field(pickle, WORD_FX_ORIGINAL_TRACE, detail->fx_trace, err);
+}
+
 static bool put_frame(struct pickler *pickle, frame_id id, struct error *err)
 {
+    struct frame frame = symbols_frame_at(pickle->symbols, id);
+    struct frame_detail detail = symbols_detail_at(pickle->symbols, frame.detail);
+    if (detail.text != STRING_EMPTY)
+        return pickler_string(pickle, detail.text, err);
     uint32_t *place = memo_at(pickle, &pickle->frames, id, err);
     if (!place)
         return false;
@@ -135,7 +163,6 @@ static bool put_frame(struct pickler *pickle, frame_id id, struct error *err)
         put_again(pickle, *place);
         return true;
     }
-    struct frame frame = symbols_frame_at(pickle->symbols, id);
     pickler_code(pickle, OP_EMPTY_DICT);
     *place = memoize(pickle);
     pickler_code(pickle, OP_MARK);
@@ -147,6 +174,8 @@ static bool put_frame(struct pickler *pickle, frame_id id, struct error *err)
         return false;
     pickler_word(pickle, WORD_LINE);
     pickler_count(pickle, frame.line);
+    if (!put_fx_fields(pickle, &detail, err))
+        return false;
     pickler_dict_end(pickle);
     return true;
 }
@@ -164,9 +193,10 @@ bool pickler_stack(struct pickler *pickle, stack_id id, struct error *err)
     struct pickler_list list;
     pickler_list_begin(pickle, &list);
     *place = memoize(pickle);
+    bool outermost_first = traceback_is_ordered(pickle->symbols, stack.frames, stack.count);
     for (size_t i = 0; i < stack.count; i++) {
         pickler_item(pickle, &list);
-        if (!put_frame(pickle, stack.frames[i], err))
+        if (!put_frame(pickle, stack.frames[outermost_first ? stack.count - 1 - i : i], err))
             return false;
     }
     pickler_list_end(pickle, &list);

@@ -53,7 +53,8 @@ static bool put_block(struct pickler *pickle, const struct block_row *block, str
     pickler_word(pickle, states[block->state]);
     /* torch's viewers expect them in every block */
     pickler_word(pickle, WORD_FRAMES);
-    bool ok = pickler_stack(pickle, block->stack, err);
+    bool ok = pickler_stack(pickle, block->stack, err) &&
+              put_stack(pickle, WORD_FORWARD_FRAMES, block->forward_stack, err);
     pickler_dict_end(pickle);
     return ok;
 }
@@ -81,7 +82,8 @@ static bool put_segment(void *self, const struct segment_row *row, struct error 
     pickler_word(pickle, WORD_IS_EXPANDABLE);
     pickler_flag(pickle, row->is_expandable);
     pickler_word(pickle, WORD_FRAMES);
-    if (!pickler_stack(pickle, row->stack, err))
+    if (!pickler_stack(pickle, row->stack, err) ||
+        !put_stack(pickle, WORD_FORWARD_FRAMES, row->forward_stack, err))
         return false;
     pickler_word(pickle, WORD_BLOCKS);
     pickler_list_begin(pickle, &blocks);

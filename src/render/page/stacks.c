@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/live/source.h"
 #include "base/hash.h"
 #include "render/core/escape.h"
 
@@ -117,37 +118,89 @@ static bool add_frames(struct html_stacks *stacks, const struct symbols *symbols
     return true;
 }
 
-/* The call site, the index of its frame, and the frames. */
-static bool fill(struct html_stacks *stacks, struct html_stack *made, const struct html_page *page,
-                 stack_id id, struct error *err)
+/* A line between the stack of a backward pass and the forward stack that it belongs to. */
+static bool add_divider(struct html_stacks *stacks, struct error *err)
 {
-    struct buffer label = BUFFER_INIT;
-    struct site site;
-    if (!site_of(page->sites, id, &site, err))
+    static const struct text name = {"(its backward)", 14};
+    struct html_frame made = {0};
+    if (!has_room(stacks))
+        return true;
+    if (!add_text(stacks, name, false, &made.name, err) ||
+        !add_text(stacks, (struct text){"", 0}, true, &made.file, err) ||
+        !GROW(stacks, frames, frame_capacity, stacks->frame_count + 1) ||
+        !GROW(stacks, stacked, stacked_capacity, stacks->stacked_count + 1))
         return false;
-    site_label(page->sites, id, &site, &label);
+    stacks->stacked[stacks->stacked_count++] = (uint32_t)stacks->frame_count;
+    stacks->frames[stacks->frame_count++] = made;
+    return true;
+}
+
+/* The call site, the index of its frame, and the frames. */
+static bool fill(struct html_stacks *stacks, struct html_stack *made, const struct live_set *set,
+                 const struct live_source *source, struct error *err)
+{
+    const struct symbols *symbols = site_table_symbols(set->sites);
+    const struct site *site = &source->site;
+    struct buffer label = BUFFER_INIT;
+    live_source_label(set, source, NULL, false, &label);
     bool ok = !label.failed || error_out_of_memory(err);
     ok = ok && add_text(stacks, (struct text){label.bytes, label.size}, false, &made->label, err);
     buffer_release(&label);
     made->first = (uint32_t)stacks->stacked_count;
-    made->site = site.user_frame != NO_FRAME ? site.user_frame : site.any_python_frame;
-    return ok && add_frames(stacks, site_table_symbols(page->sites), id, &made->whole, err);
+    if (!ok || !add_frames(stacks, symbols, source->own, &made->whole, err))
+        return false;
+    size_t before = 0;
+    if (made->forward != STACK_NONE) {
+        bool forward_whole;
+        if (!add_divider(stacks, err))
+            return false;
+        before = stacks->stacked_count - made->first;
+        if (!add_frames(stacks, symbols, made->forward, &forward_whole, err))
+            return false;
+        made->whole = made->whole && forward_whole;
+    }
+    uint32_t frame = site->user_frame != NO_FRAME ? site->user_frame : site->any_python_frame;
+    if (frame != NO_FRAME && before + frame < stacks->stacked_count - made->first)
+        made->site = (uint32_t)(before + frame);
+    return true;
 }
 
-static bool add_stack(struct html_stacks *stacks, const struct html_page *page, stack_id id,
-                      uint32_t *stack, struct error *err)
+/* Finds the stack that was made of these two. */
+static bool find_stack(const struct html_stacks *stacks, const struct html_stack *wanted,
+                       uint32_t tag, uint32_t *stack)
 {
-    struct html_stack made = {.site = HTML_NO_FRAME};
-    if (stacks->stack_ids[id] > 0) {
-        *stack = stacks->stack_ids[id] - 1;
-        return true;
+    if (wanted->forward == STACK_NONE) {
+        *stack = stacks->stack_ids[wanted->own] - 1;
+        return stacks->stack_ids[wanted->own] > 0;
     }
+    struct idprobe probe = idtable_probe(&stacks->by_pair, tag);
+    while (idtable_next(&stacks->by_pair, &probe, stack))
+        if (stacks->stacks[*stack].own == wanted->own &&
+            stacks->stacks[*stack].forward == wanted->forward)
+            return true;
+    return false;
+}
+
+static bool add_stack(struct html_stacks *stacks, const struct live_set *set,
+                      const struct live_source *source, uint32_t *stack, struct error *err)
+{
+    struct html_stack made = {.own = source->own,
+                              .forward =
+                                  source->source == SOURCE_FORWARD ? source->shown : STACK_NONE,
+                              .site = HTML_NO_FRAME};
+    uint32_t tag = (uint32_t)hash_word((uint64_t)made.own << 32 | made.forward, hash_seed());
+    if (find_stack(stacks, &made, tag, stack))
+        return true;
     if (!GROW(stacks, stacks, stack_capacity, stacks->stack_count + 1) ||
-        !fill(stacks, &made, page, id, err))
+        !idtable_reserve(&stacks->by_pair, stacks->budget, err) ||
+        !fill(stacks, &made, set, source, err))
         return false;
     *stack = (uint32_t)stacks->stack_count;
     stacks->stacks[stacks->stack_count++] = made;
-    stacks->stack_ids[id] = *stack + 1;
+    if (made.forward == STACK_NONE)
+        stacks->stack_ids[made.own] = *stack + 1;
+    else
+        idtable_insert(&stacks->by_pair, tag, *stack);
     return true;
 }
 
@@ -181,6 +234,7 @@ static bool add_bands(struct html_stacks *stacks, const struct html_page *page,
                       struct place *places, struct error *err)
 {
     const struct bands *bands = page->bands;
+    const struct live_set set = {.timeline = page->timeline, .sites = page->sites};
     for (size_t b = 0; b < bands->count; b++) {
         const struct band *band = &bands->items[b];
         places[b] = (struct place){(double)band->size * (double)(band->end - band->begin), b};
@@ -190,10 +244,15 @@ static bool add_bands(struct html_stacks *stacks, const struct html_page *page,
     for (size_t i = 0; i < bands->count; i++) {
         const struct band *band = &bands->items[places[i].band];
         uint32_t *stack = &stacks->of_band[places[i].band];
-        if (!band->in_trace && band->stack == STACK_NONE &&
-            preexisting_is_older(&page->timeline->preexisting[band->index]))
+        const struct live live = {.in_trace = band->in_trace,
+                                  .index = (uint32_t)band->index,
+                                  .size = band->size,
+                                  .stack = band->stack};
+        struct live_source source;
+        if (band->stack == STACK_NONE && live_is_older(&set, &live))
             *stack = 0;
-        else if (!add_stack(stacks, page, band->stack, stack, err))
+        else if (!live_source_of(&set, &live, &source, err) ||
+                 !add_stack(stacks, &set, &source, stack, err))
             return false;
     }
     return true;
@@ -232,6 +291,7 @@ void html_stacks_release(struct html_stacks *stacks)
     FREE(stacks, frame_ids, frame_ids_capacity);
     FREE(stacks, stack_ids, stack_ids_capacity);
     idtable_release(&stacks->by_text, stacks->budget);
+    idtable_release(&stacks->by_pair, stacks->budget);
     buffer_release(&stacks->text);
     *stacks = (struct html_stacks){0};
 }

@@ -21,9 +21,10 @@ struct html_frame {
 };
 
 struct html_stack {
-    uint32_t label; /* text: the call site */
-    uint32_t site;  /* which of its frames that is, or HTML_NO_FRAME */
-    uint32_t first; /* in `stacked`; up to the first of the next one */
+    stack_id own, forward; /* forward: STACK_NONE if `own` names the call site */
+    uint32_t label;        /* text: the call site */
+    uint32_t site;         /* which of its frames that is, or HTML_NO_FRAME */
+    uint32_t first;        /* in `stacked`; up to the first of the next one */
     bool whole;
 };
 
@@ -36,7 +37,7 @@ struct html_stacks {
     size_t text_count, frame_count, stacked_count, stack_count;
     uint32_t *of_band; /* stack of each band */
     size_t text_capacity, frame_capacity, stacked_capacity, stack_capacity, band_capacity;
-    struct idtable by_text;
+    struct idtable by_text, by_pair; /* by_pair: stacks with a forward stack */
     uint32_t *frame_ids, *stack_ids; /* by id of symbols, plus one; 0: none yet */
     size_t frame_ids_capacity, stack_ids_capacity;
     struct budget *budget; /* not owned */

@@ -16,6 +16,7 @@ TCase *progress_tests(void);
 TCase *symbols_tests(void);
 TCase *units_tests(void);
 TCase *text_tests(void);
+TCase *traceback_tests(void);
 TCase *utf8_tests(void);
 
 #endif

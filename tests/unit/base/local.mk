@@ -15,5 +15,6 @@ tests_unit_base_run_SOURCES = $(unit_common) \
 	tests/unit/base/suite.c \
 	tests/unit/base/symbols_test.c \
 	tests/unit/base/text_test.c \
+	tests/unit/base/traceback_test.c \
 	tests/unit/base/units_test.c \
 	tests/unit/base/utf8_test.c

@@ -14,6 +14,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, progress_tests());
     suite_add_tcase(suite, symbols_tests());
     suite_add_tcase(suite, text_tests());
+    suite_add_tcase(suite, traceback_tests());
     suite_add_tcase(suite, units_tests());
     suite_add_tcase(suite, utf8_tests());
     return suite;

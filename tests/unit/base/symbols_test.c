@@ -86,7 +86,8 @@ END_TEST
 
 START_TEST(frames_differ_in_any_part)
 {
-    static const struct frame frames[] = {{1, 2, 3}, {2, 1, 3}, {1, 2, 4}, {1, 3, 3}, {2, 2, 3}};
+    static const struct frame frames[] = {{1, 2, 3, 0}, {2, 1, 3, 0}, {1, 2, 4, 0},
+                                          {1, 3, 3, 0}, {2, 2, 3, 0}, {1, 2, 3, 1}};
     size_t count = sizeof(frames) / sizeof(frames[0]);
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < count; i++) {

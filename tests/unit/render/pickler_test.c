@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/traceback.h"
 #include "render/export/pickler.h"
 #include "unit/render/render.h"
 
@@ -89,7 +90,8 @@ START_TEST(what_comes_again_is_a_reference)
     stack_id stack;
     begin(&fixture);
     ck_assert(symbols_string(fixture.symbols, "f", 1, &name, &err));
-    ck_assert(symbols_frame(fixture.symbols, (struct frame){name, name, 7}, &frame, &err));
+    ck_assert(symbols_frame(fixture.symbols, (struct frame){.name = name, .file = name, .line = 7},
+                            &frame, &err));
     ck_assert(symbols_stack(fixture.symbols, (frame_id[]){frame, frame}, 2, &stack, &err));
     pickler_dict_begin(&fixture.pickle);
     pickler_word(&fixture.pickle, WORD_SIZE);
@@ -101,6 +103,32 @@ START_TEST(what_comes_again_is_a_reference)
                      "f\x94\x8c\x08"
                      "filename\x94h\x04\x8c\x04line\x94K\x07uh\x02"
                      "eh\x00h\x01u");
+}
+END_TEST
+
+/* As in the file: strings, the outermost first. */
+START_TEST(formatted_frames_are_written_as_strings)
+{
+    static const char outer[] = "File \"a\", line 1, in f", inner[] = "File \"b\", line 2, in g";
+    struct fixture fixture;
+    struct error err;
+    string_id texts[2];
+    frame_id frames[2];
+    stack_id stack;
+    begin(&fixture);
+    struct traceback_frames lines = {.symbols = fixture.symbols, .budget = &fixture.budget};
+    ck_assert(symbols_string(fixture.symbols, outer, sizeof(outer) - 1, &texts[0], &err));
+    ck_assert(symbols_string(fixture.symbols, inner, sizeof(inner) - 1, &texts[1], &err));
+    for (size_t i = 0; i < 2; i++)
+        ck_assert(traceback_frame(&lines, texts[i], &frames[i], &err));
+    traceback_order(fixture.symbols, frames, 2);
+    ck_assert(symbols_stack(fixture.symbols, frames, 2, &stack, &err));
+    ck_assert(pickler_stack(&fixture.pickle, stack, &err));
+    traceback_frames_release(&lines);
+    EXPECT(&fixture, "]\x94(\x8c\x16"
+                     "File \"a\", line 1, in f\x94\x8c\x16"
+                     "File \"b\", line 2, in g\x94"
+                     "e");
 }
 END_TEST
 
@@ -164,6 +192,7 @@ TCase *pickler_tests(void)
     TCase *tests = tcase_create("pickler");
     tcase_add_test(tests, numbers_take_what_they_need);
     tcase_add_test(tests, what_comes_again_is_a_reference);
+    tcase_add_test(tests, formatted_frames_are_written_as_strings);
     tcase_add_test(tests, text_that_is_none_is_replaced);
     tcase_add_test(tests, long_lists_come_in_batches);
     tcase_add_test(tests, frames_are_of_bounded_size);

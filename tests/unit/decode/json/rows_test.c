@@ -25,6 +25,16 @@ START_TEST(event_keys_in_any_order)
 }
 END_TEST
 
+/* torch writes the outermost line first, here as everywhere else the innermost one is. */
+START_TEST(forward_frames_as_python_formats_them)
+{
+    json_check(EVENTS("{\"action\":\"alloc\",\"addr\":1,\"size\":1,\"forward_frames\":["
+                      "\"  File \\\"t.py\\\", line 9, in <module>\\n    loss = m(x)\\n\","
+                      "\"  File \\\"m.py\\\", line 3, in f\\n\"]}"),
+               "trace 0\nevent 0 0 alloc 1 1 forward f@m.py:3 <module>@t.py:9\n");
+}
+END_TEST
+
 START_TEST(last_of_equal_keys_counts)
 {
     json_check(EVENTS("{\"action\":\"alloc\",\"addr\":1,\"size\":1,\"size\":2,\"addr\":3,"
@@ -168,6 +178,7 @@ TCase *json_rows_tests(void)
     TCase *tests = tcase_create("rows");
     tcase_add_test(tests, event_with_everything);
     tcase_add_test(tests, event_keys_in_any_order);
+    tcase_add_test(tests, forward_frames_as_python_formats_them);
     tcase_add_test(tests, last_of_equal_keys_counts);
     tcase_add_test(tests, events_without_address);
     tcase_add_test(tests, traces_are_announced_even_if_empty);

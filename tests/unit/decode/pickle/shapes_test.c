@@ -212,6 +212,33 @@ START_TEST(oom_has_device_free)
 }
 END_TEST
 
+#define FORWARD                                                                                    \
+    "\x8c\x0e"                                                                                     \
+    "forward_frames"
+#define OUTER "X\x1f\0\0\0  File \"t.py\", line 9, in run\n "
+#define INNER "\x8c\x1c  File \"m.py\", line 3, in f\n"
+
+/* In each of them the list's first bytes could also be the next key of the event. */
+START_TEST(forward_frames_as_python_formats_them)
+{
+    static const char both[] = "trace 0\nevent 0 0 alloc 1 7 forward f@m.py:3 run@t.py:9\n",
+                      one[] = "trace 0\nevent 0 0 alloc 1 7 forward f@m.py:3\n";
+    pickle_check(BYTES("}(" TRACES "](](}(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07" FORWARD
+                       "](" OUTER INNER "eueeu."),
+                 both);
+    pickle_check(BYTES("}(" TRACES "](](}(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07" FORWARD
+                       "]" OUTER "a" INNER "aueeu."),
+                 both);
+    pickle_check(BYTES("}(" TRACES "](](}\x94(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07" FORWARD
+                       "]\x94" INNER "\x94"
+                       "aueeu."),
+                 one);
+    pickle_check(
+        BYTES("}(" TRACES "](](}(" KEY_ALLOC FORWARD "]" S4 "addrK\x01" S4 "sizeK\x07ueeu."),
+        "trace 0\nevent 0 0 alloc 1 7\n");
+}
+END_TEST
+
 TCase *shapes_tests(void)
 {
     TCase *tests = tcase_create("shapes");
@@ -223,6 +250,7 @@ TCase *shapes_tests(void)
     tcase_add_test(tests, the_same_event_twice);
     tcase_add_test(tests, one_empty_list_for_all_devices);
     tcase_add_test(tests, every_field_of_an_event);
+    tcase_add_test(tests, forward_frames_as_python_formats_them);
     tcase_add_test(tests, frames_by_reference_and_again);
     tcase_add_test(tests, frames_in_frames);
     tcase_add_test(tests, frames_after_a_memo_entry_changed);
