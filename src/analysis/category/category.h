@@ -11,16 +11,20 @@
  *      library scratch space       workspace
  *      c10d, FSDP's buffers        communication
  *      optimizer                   temporary if freed in the same step, else optimizer_state
- *      backward                    gradient if it outlives the backward pass; otherwise temporary
- *                                  if freed inside an operator or inside a node of the same name,
- *                                  else autograd_detail (a gradient on its way between nodes)
+ *      backward                    gradient if it outlives the backward pass, but activation if a
+ *                                  later backward pass frees it (the pass was itself recorded);
+ *                                  otherwise temporary if freed inside an operator or inside a
+ *                                  node of the same name, else autograd_detail (a gradient on its
+ *                                  way between nodes)
  *      recomputation in backward   temporary if freed by the recomputation, else activation
  *      forward                     temporary if freed in the same forward pass, else activation
  *      making or moving a model    temporary if freed at once, else parameter (buffers included)
  *      other Python code           activation if made after a forward and freed in or after its
  *                                  backward, or freed in a backward pass at all; temporary if freed
- *                                  before the phase changed; input if copied or drawn at random
- *                                  before a forward it lives into; else unknown
+ *                                  before the phase changed; input if made before a forward it
+ *                                  lives into (in inference, only if copied or drawn at random);
+ *                                  gradient if made after a backward, with a gradient's size, for
+ *                                  the optimizer step; else unknown
  *      no stack                    as backward or optimizer in these phases, else unknown
  *    "Outlives the backward pass" holds for what is never freed too, unless the trace ends in an
  *    out-of-memory error or is cut: then only AccumulateGrad's own allocations are gradients.

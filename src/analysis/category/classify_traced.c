@@ -6,6 +6,8 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/refine.h"
 
+#define MOST_PLAIN_RUNS 4 /* looked through for the next phase of a step */
+
 /* The facts about one allocation of the trace that the rules use. */
 struct evidence {
     size_t index; /* in timeline->lifetimes */
@@ -26,11 +28,18 @@ static bool ends_in_run(const struct evidence *evidence)
     return evidence->end_run == evidence->birth_run;
 }
 
+/* True if it is freed in the run in which it was made, or in the same backward pass. */
+static bool ends_in_pass(const struct classifier *classifier, const struct evidence *evidence)
+{
+    return ends_in_run(evidence) ||
+           phases_same_backward(classifier->phases, evidence->birth_run, evidence->end_run);
+}
+
 /* True if an allocation outlives the pass in which it was made. */
 static bool outlives_pass(const struct classifier *classifier, const struct evidence *evidence)
 {
     if (evidence->end_run != NO_RUN)
-        return !ends_in_run(evidence);
+        return !ends_in_pass(classifier, evidence);
     bool in_last_run = evidence->birth_run + 1 == classifier->phases->count;
     return !(in_last_run && classifier->is_cut);
 }
@@ -40,7 +49,7 @@ static bool outlives_pass(const struct classifier *classifier, const struct evid
 static bool is_scratch(const struct classifier *classifier, const struct evidence *evidence)
 {
     const struct stack_facts *birth = evidence->birth, *end = evidence->end;
-    if (!ends_in_run(evidence))
+    if (!ends_in_pass(classifier, evidence))
         return false;
     if (end && end->site.node != STRING_EMPTY && end->site.node == birth->site.node)
         return true;
@@ -51,11 +60,25 @@ static bool is_scratch(const struct classifier *classifier, const struct evidenc
     return birth_is_leaf(classifier->timeline, evidence->index);
 }
 
+/* True if a later backward pass frees it: the pass that made it was itself recorded
+ * (create_graph=True), and kept it for that one. Passes that lifetimes tell are not exact enough:
+ * zero_grad right before a backward pass frees gradients. */
+static bool is_saved_again(const struct classifier *classifier, const struct evidence *evidence)
+{
+    if (!outlives_pass(classifier, evidence) ||
+        classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD ||
+        classifier->phases->runs[evidence->end_run].evidence >= PHASE_BY_LIFETIMES)
+        return false;
+    return !evidence->end || evidence->end->context == CONTEXT_BACKWARD;
+}
+
 static enum reason backward_reason(const struct classifier *classifier,
                                    const struct evidence *evidence)
 {
     if (evidence->birth->accumulates_grad && outlives_pass(classifier, evidence))
         return REASON_BACKWARD_ACCUMULATED;
+    if (is_saved_again(classifier, evidence))
+        return REASON_BACKWARD_SAVED;
     if (outlives_pass(classifier, evidence))
         return REASON_BACKWARD_KEPT;
     if (evidence->end_run == NO_RUN)
@@ -84,12 +107,54 @@ static bool goes_into_forward(const struct classifier *classifier, const struct 
     uint32_t next = evidence->birth_run + 1;
     while (classifier_phase(classifier, next) == PHASE_OTHER ||
            classifier_phase(classifier, next) == PHASE_DATA) {
-        if (next - evidence->birth_run > 4)
+        if (next - evidence->birth_run > MOST_PLAIN_RUNS)
             return false;
         next++;
     }
     return classifier_phase(classifier, next) == PHASE_FORWARD &&
            (evidence->end_run == NO_RUN || evidence->end_run >= next);
+}
+
+/* The next (or last) run of a step before or after `run`, or PHASE_UNKNOWN if none is near. */
+static enum phase step_near(const struct classifier *classifier, uint32_t run, int by,
+                            uint32_t *near)
+{
+    for (int i = 1; i <= MOST_PLAIN_RUNS; i++) {
+        *near = run + (uint32_t)(by * i); /* wraps around to a run that does not exist */
+        enum phase phase = classifier_phase(classifier, *near);
+        if (phase > PHASE_DATA)
+            return phase;
+    }
+    return PHASE_UNKNOWN;
+}
+
+static bool has_gradient_size(const struct classifier *classifier, uint64_t size)
+{
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    return tally && (tally->gradients.most > 0 || tally->accumulated.most > 0);
+}
+
+/* True if an input of the size was freed before. */
+static bool has_input_size(const struct classifier *classifier, uint64_t size)
+{
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    for (int phase = 0; tally && phase < PHASE_COUNT; phase++)
+        if (tally->twin[phase] == 1 + CATEGORY_INPUT)
+            return true;
+    return false;
+}
+
+/* True if it is made between a backward pass and the optimizer step, lives into that step, and has
+ * the size of a gradient in the same type or in one that is twice as wide. */
+static bool is_main_gradient(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint64_t size = size_of(classifier, evidence);
+    uint32_t pass, step;
+    return step_near(classifier, evidence->birth_run, -1, &pass) == PHASE_BACKWARD &&
+           step_near(classifier, evidence->birth_run, 1, &step) == PHASE_OPTIMIZER &&
+           evidence->end_run >= step &&
+           (has_gradient_size(classifier, size) ||
+            (size % 2 == 0 && has_gradient_size(classifier, size / 2)));
 }
 
 /* For other Python code, or unknown code, outside the phases of a step. */
@@ -104,8 +169,15 @@ static enum reason other_reason(const struct classifier *classifier,
         evidence->birth->context == CONTEXT_DATA;
     /* data that is there from the start and stays may be the whole data set, not a batch */
     bool is_over = end != NO_RUN || birth > classifier->first_step_run;
-    if (is_over && by_operator && goes_into_forward(classifier, evidence))
+    bool goes_in = is_over && goes_into_forward(classifier, evidence);
+    if (goes_in && by_operator)
         return REASON_BATCH;
+    bool trains = classifier->first_backward_run != NO_RUN;
+    if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&
+        (end != NO_RUN || has_input_size(classifier, size_of(classifier, evidence))))
+        return REASON_BEFORE_FORWARD;
+    if (is_main_gradient(classifier, evidence))
+        return REASON_MAIN_GRADIENT;
     if (end == birth)
         return REASON_PLAIN_FREED;
     if (classifier_phase(classifier, end) == PHASE_BACKWARD)
@@ -119,7 +191,7 @@ static enum reason other_reason(const struct classifier *classifier,
     if (is_result && evidence->birth->in_operator)
         return REASON_AFTER_FORWARD;
     bool unseen = evidence->birth_stack == STACK_NONE && !classifier->phases->has_stacks;
-    if (is_over && unseen && goes_into_forward(classifier, evidence))
+    if (goes_in && unseen)
         return REASON_BEFORE_FORWARD;
     return REASON_NONE;
 }
@@ -224,6 +296,8 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
     bool accumulated =
         reason == REASON_BACKWARD_PASSED_ON && (!evidence->end || evidence->end->accumulates_grad);
     bool crosses = evidence->end_run != NO_RUN && !ends_in_run(evidence);
+    if (reason == REASON_MAIN_GRADIENT)
+        return true; /* beside the pass's own gradient */
     if (!undecided && !is_parameter && !accumulated && !crosses && category != CATEGORY_GRADIENT &&
         category != CATEGORY_OPTIMIZER_STATE)
         return true;
@@ -274,6 +348,16 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
     return true;
 }
 
+/* Cannot fail, since classify_traced() has already looked the stack up. */
+static bool is_made_by_plain_code(const struct classifier *classifier,
+                                  const struct lifetime *lifetime)
+{
+    struct error err;
+    const struct stack_facts *facts = site_stack_facts(
+        classifier->sites, classifier->timeline->trace->stack[lifetime->alloc], &err);
+    return facts && (facts->context == CONTEXT_OTHER || facts->context == CONTEXT_DATA);
+}
+
 bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,
                                 struct error *err)
 {
@@ -289,6 +373,8 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
         if (!classifier_persistent(classifier, trace_size(timeline->trace, lifetime->alloc),
                                    &reason, err))
             return false;
+        if (reason == REASON_PERSISTENT && is_made_by_plain_code(classifier, lifetime))
+            reason = REASON_PREPARED;
         categories->of_lifetime[i] = (uint8_t)reason_category(reason);
         /* plain code also makes other things that stay, such as caches */
         categories->why_lifetime[i] =

@@ -94,6 +94,9 @@ static const struct {
                                      CONFIDENCE_HIGH},
     [REASON_BACKWARD_KEPT] = {"backward-kept", "made in the backward pass and kept after it",
                               CATEGORY_GRADIENT, CONFIDENCE_HIGH},
+    [REASON_BACKWARD_SAVED] = {"backward-saved",
+                               "made in a backward pass and kept for a later one, which freed it",
+                               CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
     [REASON_BACKWARD_SCRATCH] = {"backward-scratch",
                                  "made and freed inside one operator of the backward pass",
                                  CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
@@ -137,6 +140,15 @@ static const struct {
     [REASON_BEFORE_FORWARD] = {"before-forward",
                                "made before a forward pass in which it is still live",
                                CATEGORY_INPUT, CONFIDENCE_MEDIUM},
+    [REASON_PREPARED] = {"prepared",
+                         "made by plain code before the first step and kept, with no gradient of "
+                         "its size: data, or a buffer that is filled in later",
+                         CATEGORY_INPUT, CONFIDENCE_LOW},
+    [REASON_MAIN_GRADIENT] =
+        {"before-step",
+         "made between a backward pass and the optimizer step that uses it, with the size of a "
+         "gradient or twice that",
+         CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
     [REASON_PLAIN_FREED] = {"plain-freed", "made and freed between the phases of a step",
                             CATEGORY_TEMPORARY, CONFIDENCE_MEDIUM},
     [REASON_GRADIENT_SIZES] = {"gradient-sizes",

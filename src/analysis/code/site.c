@@ -8,10 +8,11 @@
 /* Cached facts about a frame, independent of the stack it is in. */
 struct frame_facts {
     bool is_known;
-    uint8_t own;    /* category by the user's own rules, or OWN_RULES_NONE */
-    uint8_t kind;   /* enum frame_kind */
-    uint8_t role;   /* enum frame_role of a Python frame, enum native_role of another */
-    string_id name; /* of an operator or node; filled on demand */
+    bool is_top_level; /* of a script: "<module>" */
+    uint8_t own;       /* category by the user's own rules, or OWN_RULES_NONE */
+    uint8_t kind;      /* enum frame_kind */
+    uint8_t role;      /* enum frame_role of a Python frame, enum native_role of another */
+    string_id name;    /* of an operator or node; filled on demand */
 };
 
 /* The caches grow with the symbols by a fixed number of bytes per id, so the symbols' own budget
@@ -103,6 +104,7 @@ static struct frame_facts frame_facts_compute(struct site_table *table, frame_id
 
     struct frame_facts facts = {
         .is_known = true, .own = OWN_RULES_NONE, .kind = kinds[of_file.class]};
+    facts.is_top_level = facts.kind != FRAME_NATIVE && text_equals(name, "<module>");
     if (table->rules)
         facts.own = own_rules_match(table->rules, file, name);
     if (facts.kind == FRAME_NATIVE) {
@@ -160,6 +162,7 @@ struct stack_reader {
         role;        /* of the innermost Python evidence; a module's call outranks its forward */
     bool recomputes; /* torch.utils.checkpoint's backward half is further out */
     bool op_closed;  /* no operator further out may replace `factory` */
+    bool in_hook;    /* `role` was found inside of everything that autograd runs */
 };
 
 static bool read_native(struct site_table *table, struct stack_reader *reader, frame_id id,
@@ -213,9 +216,12 @@ static void read_python(struct stack_reader *reader, uint32_t index,
             reader->facts.communicates = true;
         role = ROLE_NONE;
     }
+    if (reader->role == ROLE_NONE && role != ROLE_NONE)
+        reader->in_hook = !site->has_backward;
     if (reader->role == ROLE_NONE || (reader->role == ROLE_FORWARD && role == ROLE_MODULE_CALL))
         reader->role = role;
     reader->recomputes = reader->recomputes || role == ROLE_RECOMPUTE;
+    reader->facts.in_main = reader->facts.in_main || facts->is_top_level;
     if (site->any_python_frame == NO_FRAME)
         site->any_python_frame = index;
     if (site->user_frame == NO_FRAME && facts->kind == FRAME_USER)
@@ -226,10 +232,14 @@ static void read_python(struct stack_reader *reader, uint32_t index,
 
 static enum context context_of(const struct stack_reader *reader)
 {
-    bool has_python = reader->facts.site.any_python_frame != NO_FRAME;
     bool in_forward = reader->role == ROLE_MODULE_CALL || reader->role == ROLE_FORWARD;
     if (reader->recomputes && (in_forward || reader->role == ROLE_RECOMPUTE))
         return CONTEXT_RECOMPUTE;
+    /* An optimizer may run in a hook of a node: per parameter, as soon as its gradient is there. */
+    if (reader->in_hook && reader->role == ROLE_OPTIMIZER)
+        return CONTEXT_OPTIMIZER;
+    if (reader->in_hook && reader->role == ROLE_ZERO_GRAD)
+        return CONTEXT_ZERO_GRAD;
     if (reader->facts.site.has_backward)
         return reader->role == ROLE_MODULE_CALL ? CONTEXT_RECOMPUTE : CONTEXT_BACKWARD;
     switch (reader->role) {
@@ -252,7 +262,8 @@ static enum context context_of(const struct stack_reader *reader)
     case ROLE_NONE:
         break;
     }
-    return has_python ? CONTEXT_OTHER : CONTEXT_NONE;
+    /* Python of torch alone: the program did not call it, but a thread of autograd may have. */
+    return reader->facts.site.user_frame != NO_FRAME ? CONTEXT_OTHER : CONTEXT_NONE;
 }
 
 static bool stack_facts_compute(struct site_table *table, stack_id id, struct stack_facts *facts,

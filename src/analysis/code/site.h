@@ -51,6 +51,7 @@ struct stack_facts {
     bool accumulates_grad; /* an AccumulateGrad frame is in the stack */
     bool communicates;     /* allocated by c10d or by FSDP's buffers */
     bool is_workspace;     /* allocated by a library for its scratch space */
+    bool in_main;          /* a Python frame is a script's top level: not a thread of autograd */
 };
 
 struct site_table; /* the classification of every frame and stack in some symbols, made on demand */

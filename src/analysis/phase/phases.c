@@ -6,10 +6,6 @@
 #include "analysis/phase/refine.h"
 #include "analysis/phase/step_marks.h"
 
-/* Other Python code of at most this many events inside the backward pass or the optimizer step (a
- * hook, another thread) does not end them. */
-#define FLICKER_EVENTS 8
-
 static enum phase phase_of_context(enum context context)
 {
     switch (context) {
@@ -30,20 +26,6 @@ static enum phase phase_of_context(enum context context)
         break;
     }
     return PHASE_UNKNOWN;
-}
-
-/* Begins a run, or takes back the last one if it was only a flicker. */
-static bool begin_run(struct phases *phases, uint32_t item, enum phase phase,
-                      enum phase_evidence evidence, struct error *err)
-{
-    struct phase_run *last = phases->count > 0 ? &phases->runs[phases->count - 1] : NULL;
-    if (last && last->phase == PHASE_OTHER && phases->count > 1 &&
-        item - last->first <= FLICKER_EVENTS && last[-1].phase == phase &&
-        (phase == PHASE_BACKWARD || phase == PHASE_OPTIMIZER)) {
-        phases->count--;
-        return true;
-    }
-    return phases_append(phases, item, phase, evidence, err);
 }
 
 static bool is_memory_event(uint8_t action)
@@ -133,18 +115,34 @@ struct reader {
     struct phases *phases;
     struct stack_phases *known;
     struct marks *marks;
-    bool seen_memory; /* before the first, segment events belong to what follows */
+    enum phase last_pass; /* PHASE_FORWARD or PHASE_BACKWARD, whichever came last */
+    bool main_ran;        /* the main program allocated in the last run, which is PHASE_OTHER */
+    bool seen_memory;     /* before the first, segment events belong to what follows */
 };
 
-/* An allocation without a stack, in a forward pass of a trace that has stacks, may come from an
- * autograd thread, which runs no Python; phases_refine() examines it again. */
-static bool may_be_autograd_thread(const struct phases *phases, const struct trace *trace,
+/* Begins a run, or takes back the last one if it was only a flicker. */
+static bool begin_run(struct reader *reader, uint32_t item, enum phase phase,
+                      enum phase_evidence evidence, struct error *err)
+{
+    struct phases *phases = reader->phases;
+    struct phase_run *last = phases->count > 0 ? &phases->runs[phases->count - 1] : NULL;
+    if (last && last->phase == PHASE_OTHER && phases->count > 1 &&
+        item - last->first <= FLICKER_EVENTS && last[-1].phase == phase &&
+        (phase == PHASE_OPTIMIZER || (phase == PHASE_BACKWARD && !reader->main_ran))) {
+        phases->count--;
+        return true;
+    }
+    return phases_append(phases, item, phase, evidence, err);
+}
+
+/* In a trace that has stacks, an allocation without one comes from an autograd thread, which runs
+ * no Python: it continues a backward pass that hooks interrupted, or begins one after a forward
+ * pass, which phases_refine() examines again. */
+static bool may_be_autograd_thread(const struct reader *reader, const struct trace *trace,
                                    uint32_t item)
 {
-    const struct phase_run *last = &phases->runs[phases->count - 1];
-    return phases->has_stacks && trace->action[item] == ACTION_ALLOC &&
-           trace->stack[item] == STACK_NONE && last->phase == PHASE_FORWARD &&
-           last->evidence == PHASE_BY_STACK;
+    return reader->phases->has_stacks && trace->action[item] == ACTION_ALLOC &&
+           trace->stack[item] == STACK_NONE && reader->last_pass != PHASE_UNKNOWN;
 }
 
 static bool read_item(struct reader *reader, const struct trace *trace, uint32_t item,
@@ -168,14 +166,25 @@ static bool read_item(struct reader *reader, const struct trace *trace, uint32_t
             phase = PHASE_OTHER;
         else if (step_goes_on && begin <= last->first)
             phase = PHASE_UNKNOWN;
-        if (phase == PHASE_UNKNOWN && may_be_autograd_thread(phases, trace, item)) {
+        if (phase <= PHASE_OTHER && may_be_autograd_thread(reader, trace, item)) {
             phase = PHASE_BACKWARD;
-            evidence = PHASE_BY_LIFETIMES;
+            evidence = reader->last_pass == PHASE_BACKWARD ? PHASE_BY_STACK : PHASE_BY_LIFETIMES;
         }
     }
-    if (phase == PHASE_UNKNOWN || phase == last->phase)
-        return true;
-    return begin_run(phases, first, phase, evidence, err);
+    if (phase == PHASE_FORWARD || phase == PHASE_BACKWARD)
+        reader->last_pass = phase;
+    if (phase != PHASE_UNKNOWN && phase != last->phase) {
+        if (!begin_run(reader, first, phase, evidence, err))
+            return false;
+        reader->main_ran = false;
+    }
+    if (phase == PHASE_OTHER && trace->action[item] == ACTION_ALLOC) {
+        const struct stack_facts *facts =
+            site_stack_facts(reader->known->sites, trace->stack[item], err);
+        reader->main_ran = reader->main_ran || (facts && facts->in_main);
+        return facts != NULL;
+    }
+    return true;
 }
 
 static bool find_runs(struct phases *phases, const struct timeline *timeline,
@@ -193,9 +202,19 @@ static bool find_runs(struct phases *phases, const struct timeline *timeline,
 
 static void sum_up(struct phases *phases)
 {
+    uint32_t pass = 0;
+    bool backward = false;
     phases->any_step = false;
-    for (size_t i = 0; i < phases->count; i++)
-        phases->any_step = phases->any_step || phases->runs[i].phase > PHASE_DATA;
+    for (size_t i = 0; i < phases->count; i++) {
+        struct phase_run *run = &phases->runs[i];
+        phases->any_step = phases->any_step || run->phase > PHASE_DATA;
+        if (run->phase == PHASE_FORWARD && backward) {
+            pass++;
+            backward = false;
+        }
+        backward = backward || run->phase == PHASE_BACKWARD;
+        run->pass = pass;
+    }
 }
 
 static bool make_guide(struct phases *phases, size_t items, struct error *err)

@@ -5,6 +5,8 @@
 #include "analysis/code/paths.h"
 #include "analysis/phase/births.h"
 
+#define MOST_INTERRUPTIONS 1024 /* runs that are looked through for the end of a backward pass */
+
 struct refiner {
     const struct phases *old;
     const struct timeline *timeline;
@@ -12,8 +14,9 @@ struct refiner {
     struct phases made;
     uint64_t *sizes; /* distinct sizes of the last backward pass's gradients, ascending */
     size_t size_count, size_capacity;
-    size_t stop;         /* the next backward or optimizer run; see look_ahead() */
-    size_t last_forward; /* the last forward run before it; 0 if none */
+    uint64_t gradient_bytes; /* of all of them */
+    size_t stop;             /* the next backward or optimizer run; see look_ahead() */
+    size_t last_forward;     /* the last forward run before it; 0 if none */
 };
 
 bool op_makes_input(const struct symbols *symbols, string_id op)
@@ -37,13 +40,29 @@ static bool is_plain(const struct phase_run *run)
     return run->phase <= PHASE_OTHER;
 }
 
-/* The first item in [first, end) that allocates something that backward run `pass` frees, or `end`.
- */
+/* The end of the backward pass that begins with a run: optimizers may interrupt it, and plain code
+ * for a few events. More plain code may be a forward pass. */
+static uint32_t backward_end(const struct refiner *refiner, size_t run)
+{
+    const struct phases *old = refiner->old;
+    uint32_t end = run_end(refiner, run);
+    for (size_t i = run + 1; i < old->count && i - run <= MOST_INTERRUPTIONS; i++) {
+        bool is_short = run_end(refiner, i) - old->runs[i].first <= FLICKER_EVENTS;
+        if (old->runs[i].phase == PHASE_FORWARD || (is_plain(&old->runs[i]) && !is_short))
+            break;
+        if (old->runs[i].phase == PHASE_BACKWARD)
+            end = run_end(refiner, i);
+    }
+    return end;
+}
+
+/* The first item in [first, end) that allocates something that the backward pass which begins with
+ * run `pass` frees, or `end`. */
 static bool first_saved(struct refiner *refiner, uint32_t first, uint32_t end, size_t pass,
                         uint32_t *item, struct error *err)
 {
     const struct timeline *timeline = refiner->timeline;
-    uint32_t pass_first = refiner->old->runs[pass].first, pass_end = run_end(refiner, pass);
+    uint32_t pass_first = refiner->old->runs[pass].first, pass_end = backward_end(refiner, pass);
     *item = end;
     for (size_t i = births_from(timeline, first); i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
@@ -71,23 +90,34 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Collects the sizes of what a backward pass leaves. */
+static uint64_t add_capped(uint64_t sum, uint64_t size)
+{
+    return sum + size < sum ? UINT64_MAX : sum + size;
+}
+
+/* Collects the sizes of what a backward pass leaves. If it leaves nothing, because it adds to the
+ * gradients of an earlier one, those stand. */
 static bool collect_gradient_sizes(struct refiner *refiner, size_t pass, struct error *err)
 {
     const struct timeline *timeline = refiner->timeline;
     uint32_t end = run_end(refiner, pass);
     size_t count = 0;
+    uint64_t bytes = 0;
     for (size_t i = births_from(timeline, refiner->old->runs[pass].first);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         if (lifetime_end(&timeline->lifetimes[i]) < end)
             continue;
+        bytes = add_capped(bytes, size);
         if (!vec_grow((void **)&refiner->sizes, &refiner->size_capacity, count + 1,
                       sizeof(uint64_t), refiner->made.budget, err))
             return false;
-        refiner->sizes[count++] = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        refiner->sizes[count++] = size;
     }
-    if (count > 0)
-        qsort(refiner->sizes, count, sizeof(uint64_t), compare_sizes);
+    if (count == 0)
+        return true;
+    qsort(refiner->sizes, count, sizeof(uint64_t), compare_sizes);
+    refiner->gradient_bytes = bytes;
     refiner->size_count = 0;
     for (size_t i = 0; i < count; i++)
         if (i == 0 || refiner->sizes[i] != refiner->sizes[refiner->size_count - 1])
@@ -101,7 +131,7 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
                         uint32_t *begin, uint32_t *stop)
 {
     const struct timeline *timeline = refiner->timeline;
-    uint64_t fitting = 0, all = 0;
+    uint64_t fitting = 0, all = 0, kept_fitting = 0, kept = 0;
     *begin = *stop = end;
     if (refiner->size_count == 0)
         return;
@@ -111,15 +141,22 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
         uint64_t size = trace_size(timeline->trace, item);
         bool fits = bsearch(&size, refiner->sizes, refiner->size_count, sizeof(size),
                             compare_sizes) != NULL;
-        all = all + size < all ? UINT64_MAX : all + size;
+        bool stays = lifetime_end(&timeline->lifetimes[i]) >= end;
+        all = add_capped(all, size);
+        if (stays)
+            kept = add_capped(kept, size);
         if (!fits)
             continue;
-        fitting = fitting + size < fitting ? UINT64_MAX : fitting + size;
+        fitting = add_capped(fitting, size);
+        if (stays)
+            kept_fitting = add_capped(kept_fitting, size);
         if (*begin == end)
             *begin = item;
         *stop = item + 1;
     }
-    if (fitting < all - fitting || *begin == end)
+    bool makes_states =
+        kept_fitting >= refiner->gradient_bytes / 2 && kept_fitting >= kept - kept_fitting;
+    if ((fitting < all - fitting && !makes_states) || *begin == end)
         *begin = *stop = end;
 }
 
@@ -155,17 +192,21 @@ static void look_ahead(struct refiner *refiner, size_t run)
     }
 }
 
-/* A run that may be an autograd thread is backward if it frees what the forward pass before it
- * made. */
+/* A run that may be an autograd thread is backward if it frees what the forward pass before it, or
+ * plain code after that pass, made. */
 static bool put_thread(struct refiner *refiner, size_t run, struct error *err)
 {
     const struct phase_run *old = &refiner->old->runs[run];
+    size_t before = run - 1;
+    while (before > 0 && is_plain(&refiner->old->runs[before]))
+        before--;
     uint32_t saved;
-    if (!first_saved(refiner, old[-1].first, old->first, run, &saved, err))
+    if (!first_saved(refiner, refiner->old->runs[before].first, old->first, run, &saved, err))
         return false;
+    bool is_backward = saved < old->first;
     return phases_append(&refiner->made, old->first,
-                         saved < old->first ? PHASE_BACKWARD : PHASE_FORWARD, PHASE_BY_LIFETIMES,
-                         err);
+                         is_backward ? PHASE_BACKWARD : (enum phase)old[-1].phase,
+                         PHASE_BY_LIFETIMES, err);
 }
 
 static bool refine_run(struct refiner *refiner, size_t run, bool after_pass, struct error *err)

@@ -5,7 +5,9 @@
  * backward pass frees (other than a batch copied to the device) up to that pass; this includes the
  * loss after a module's forward. Code after a backward pass is the optimizer step, from its first
  * to its last allocation of a gradient's size, if at least half of the bytes that it allocates are
- * in blocks of the sizes of that pass's gradients. */
+ * in blocks of the sizes of that pass's gradients; or if this holds of the bytes that it keeps, and
+ * they are at least half of the gradients': an optimizer that makes its states may need more space
+ * of other sizes in between. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_REFINE_H
 #define MEMSNAP_ANALYSIS_PHASE_REFINE_H
 

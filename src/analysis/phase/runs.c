@@ -21,7 +21,7 @@ bool phases_append(struct phases *phases, uint32_t item, enum phase phase,
     if (last && last->phase == phase)
         return true;
     return vec_push(phases->runs, phases->count, phases->runs_capacity, phases->budget, err,
-                    (struct phase_run){item, (uint16_t)phase, (uint16_t)evidence});
+                    (struct phase_run){item, (uint16_t)phase, (uint16_t)evidence, 0});
 }
 
 void phases_release(struct phases *phases)

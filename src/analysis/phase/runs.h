@@ -25,7 +25,13 @@ struct phase_run {
     uint32_t first;    /* item */
     uint16_t phase;    /* enum phase */
     uint16_t evidence; /* enum phase_evidence */
+    uint32_t pass;     /* how many backward passes had ended, each by a forward pass after it */
 };
+
+/* Other Python code of at most this many events inside the backward pass or the optimizer step (a
+ * hook, another thread) does not end them, unless it allocates for the main program, which waits
+ * for the backward pass. */
+#define FLICKER_EVENTS 8
 
 #define NO_RUN UINT32_MAX
 
@@ -50,6 +56,14 @@ bool phases_append(struct phases *phases, uint32_t item, enum phase phase,
 static inline uint32_t phases_run_end(const struct phases *phases, size_t run, size_t items)
 {
     return run + 1 < phases->count ? phases->runs[run + 1].first : (uint32_t)items;
+}
+
+/* True if both runs belong to one backward pass, which optimizers may interrupt that run in its
+ * hooks. */
+static inline bool phases_same_backward(const struct phases *phases, uint32_t a, uint32_t b)
+{
+    return a < phases->count && b < phases->count && phases->runs[a].phase == PHASE_BACKWARD &&
+           phases->runs[b].phase == PHASE_BACKWARD && phases->runs[a].pass == phases->runs[b].pass;
 }
 
 /* The run that contains an item; NO_RUN for EVENT_NEVER. */

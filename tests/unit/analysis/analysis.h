@@ -12,6 +12,7 @@ TCase *category_preexisting_tests(void);
 TCase *diff_tests(void);
 TCase *findings_tests(void);
 TCase *category_guess_tests(void);
+TCase *category_passes_tests(void);
 TCase *fragmentation_tests(void);
 TCase *oom_tests(void);
 TCase *forward_chain_tests(void);

@@ -1,0 +1,199 @@
+/* Categories where passes interrupt one another, and where plain code does a phase's work. */
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define ACCUMULATE CPP("torch::autograd::AccumulateGrad::apply(x)") "," ENGINE
+#define HOOK       PY("hook", "/home/u/train.py", 5)
+#define STEP_IN_HOOK                                                                               \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," PY("step", TORCH "optim/adam.py", 7) "," HOOK "," ACCUMULATE
+#define ZERO_IN_HOOK                                                                               \
+    PY("zero_grad", TORCH "optim/optimizer.py", 9)                                                 \
+    "," HOOK "," ACCUMULATE
+#define NORM CPP("at::_ops::linalg_vector_norm::call(x)") "," SCRIPT
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static void born(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", addr, size, frames);
+}
+
+static void freed(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_free(&capture, addr, size, frames);
+}
+
+static void expect(uint64_t addr, enum category category)
+{
+    uint8_t reason;
+    enum category found = capture_category_why(&capture, addr, &reason);
+    ck_assert_msg(found == category, "%d: %s: %s", (int)addr, category_name(found),
+                  reason_name(reason));
+}
+
+/* Two parameters; a hook of each steps an optimizer of its own as soon as the gradient is there. */
+static void step_in_hooks(const char *node, const char *step, const char *zero_grad,
+                          const char *end)
+{
+    born(1, 100, STACK_FORWARD);
+    born(2, 200, STACK_FORWARD);
+    born(3, 300, node);
+    for (unsigned i = 0; i < 2; i++) {
+        born(10 + i, 1000 + i, node); /* the gradient */
+        born(20 + i, 1000 + i, step); /* the state */
+        born(30 + i, 1000 + i, step);
+        freed(30 + i, 1000 + i, step);
+        freed(10 + i, 1000 + i, zero_grad);
+    }
+    born(4, 400, node);
+    freed(3, 300, end);
+    freed(2, 200, end);
+    freed(1, 100, end);
+}
+
+static void expect_step_in_hooks(void)
+{
+    expect(3, CATEGORY_AUTOGRAD_DETAIL); /* the optimizers did not end the pass */
+    expect(11, CATEGORY_GRADIENT);
+    expect(21, CATEGORY_OPTIMIZER_STATE);
+    expect(31, CATEGORY_TEMPORARY);
+}
+
+START_TEST(an_optimizer_may_step_in_a_hook)
+{
+    step_in_hooks(STACK_BACKWARD, STEP_IN_HOOK, ZERO_IN_HOOK, ENGINE);
+    capture_load(&capture);
+    expect_step_in_hooks();
+}
+END_TEST
+
+START_TEST(after_the_hook_a_thread_without_python_goes_on)
+{
+    step_in_hooks("", PY("step", TORCH "optim/adam.py", 7) "," HOOK,
+                  PY("zero_grad", TORCH "optim/optimizer.py", 9) "," HOOK, "");
+    capture_load(&capture);
+    expect_step_in_hooks();
+}
+END_TEST
+
+START_TEST(python_of_torch_alone_may_be_a_thread_of_autograd)
+{
+    born(1, 100, PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT);
+    born(2, 300, "");
+    for (unsigned i = 0; i < 20; i++) /* more than a hook usually makes */
+        born(10 + i, 400, PY("route", TORCH "_native/registry.py", 1145));
+    born(3, 300, "");
+    for (unsigned i = 0; i < 20; i++)
+        freed(10 + i, 400, "");
+    freed(2, 300, "");
+    freed(1, 100, "");
+    born(4, 5, SCRIPT);
+    capture_load(&capture);
+    expect(2, CATEGORY_AUTOGRAD_DETAIL);
+    expect(3, CATEGORY_GRADIENT);
+    expect(10, CATEGORY_AUTOGRAD_DETAIL);
+}
+END_TEST
+
+START_TEST(a_pass_may_be_recorded_for_a_later_one)
+{
+    born(1, 100, STACK_FORWARD);
+    born(2, 1000, STACK_BACKWARD); /* autograd.grad(create_graph=True) */
+    born(3, 1000, STACK_BACKWARD);
+    born(4, 100, NORM); /* the penalty */
+    born(5, 1000, STACK_BACKWARD);
+    freed(4, 100, ENGINE);
+    freed(2, 1000, ENGINE);
+    freed(1, 100, ENGINE);
+    born(6, 16, STACK_STEP);
+    freed(5, 1000, PY("zero_grad", TORCH "optim/optimizer.py", 9) "," SCRIPT);
+    freed(3, 1000, SCRIPT);
+    capture_load(&capture);
+    expect(2, CATEGORY_ACTIVATION);
+    expect(3, CATEGORY_GRADIENT);
+    expect(5, CATEGORY_GRADIENT);
+}
+END_TEST
+
+START_TEST(gradients_may_be_copied_for_the_step)
+{
+    capture_block(&capture, 90, 1000, "");
+    born(1, 100, STACK_FORWARD);
+    born(2, 1000, STACK_BACKWARD);
+    freed(1, 100, ENGINE);
+    born(3, 2000, SCRIPT); /* in fp32 */
+    born(4, 3000, SCRIPT); /* not of a gradient's size */
+    born(5, 16, STACK_STEP);
+    freed(3, 2000, SCRIPT);
+    freed(4, 3000, SCRIPT);
+    capture_load(&capture);
+    expect(3, CATEGORY_GRADIENT);
+    expect(4, CATEGORY_UNKNOWN);
+    expect(90, CATEGORY_PARAMETER); /* its gradient is the pass's */
+}
+END_TEST
+
+START_TEST(an_update_may_need_other_sizes_in_between)
+{
+    born(1, 100, STACK_FORWARD);
+    born(2, 1000, STACK_BACKWARD);
+    born(3, 1200, STACK_BACKWARD);
+    freed(1, 100, ENGINE);
+    for (unsigned i = 0; i < 2; i++) {
+        born(10 + i, 1000 + 200 * i, SCRIPT); /* momentum */
+        born(20 + i, 90000, SCRIPT);
+        freed(20 + i, 90000, SCRIPT);
+    }
+    born(4, 50, STACK_FORWARD);
+    capture_load(&capture);
+    expect(10, CATEGORY_OPTIMIZER_STATE);
+    expect(11, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(buffers_of_plain_code_are_inputs)
+{
+    born(1, 7000, SCRIPT); /* filled in later; no gradient has its size */
+    born(2, 1000, SCRIPT);
+    for (unsigned step = 0; step < 2; step++) {
+        born(10 + step, 700, SCRIPT);
+        if (step > 0)
+            freed(9 + step, 700, SCRIPT);
+        born(20 + step, 800, SCRIPT); /* such a block is never freed */
+        born(3, 100, STACK_FORWARD);
+        born(30 + step, 1000, STACK_BACKWARD);
+        freed(3, 100, ENGINE);
+    }
+    capture_load(&capture);
+    expect(1, CATEGORY_INPUT);
+    expect(2, CATEGORY_PARAMETER);
+    expect(10, CATEGORY_INPUT);
+    expect(11, CATEGORY_INPUT); /* never freed, but others of its size are */
+    expect(21, CATEGORY_UNKNOWN);
+}
+END_TEST
+
+TCase *category_passes_tests(void)
+{
+    TCase *tests = tcase_create("categories where passes interrupt one another");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, an_optimizer_may_step_in_a_hook);
+    tcase_add_test(tests, after_the_hook_a_thread_without_python_goes_on);
+    tcase_add_test(tests, python_of_torch_alone_may_be_a_thread_of_autograd);
+    tcase_add_test(tests, a_pass_may_be_recorded_for_a_later_one);
+    tcase_add_test(tests, gradients_may_be_copied_for_the_step);
+    tcase_add_test(tests, an_update_may_need_other_sizes_in_between);
+    tcase_add_test(tests, buffers_of_plain_code_are_inputs);
+    return tests;
+}
