@@ -13,8 +13,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/forward_chain.h \
 	src/analysis/chain/names.c \
 	src/analysis/chain/names.h \
-	src/analysis/chain/pass.c \
-	src/analysis/chain/pass.h \
 	src/analysis/chain/runs.c \
 	src/analysis/chain/sizes.c \
 	src/analysis/chain/sizes.h \
@@ -26,9 +24,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/check/check.c \
 	src/analysis/check/check.h \
 	src/analysis/check/internal.h \
-	src/analysis/check/lines.c \
-	src/analysis/check/lines.h \
-	src/analysis/check/occurs.c \
 	src/analysis/check/rule_set.c \
 	src/analysis/check/rule_set.h \
 	src/analysis/check/rules.c \
@@ -138,8 +133,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/step_marks.h \
 	src/analysis/phase/steps.c \
 	src/analysis/phase/steps.h \
-	src/analysis/pool/allocator_advice.c \
-	src/analysis/pool/allocator_advice.h \
 	src/analysis/pool/device_memory.c \
 	src/analysis/pool/device_memory.h \
 	src/analysis/pool/fragmentation.c \
@@ -157,8 +150,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/pools.h \
 	src/analysis/pool/segment_map.c \
 	src/analysis/pool/segment_map.h \
-	src/analysis/report/annotations.c \
-	src/analysis/report/annotations.h \
 	src/analysis/report/explain.c \
 	src/analysis/report/explain.h \
 	src/analysis/report/findings.c \

@@ -5,6 +5,7 @@
 #define MEMSNAP_BASE_BUDGET_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -43,5 +44,10 @@ static inline bool vec_grow(void **data, size_t *capacity, size_t need, size_t i
      ((data)[(count)++] = (__VA_ARGS__), true))
 
 void vec_free(void *data, size_t capacity, size_t item, struct budget *budget);
+
+/* Bytes of memory this process may use: the machine's memory, or the lowest limit of its control
+ * groups (version 1 or 2) if that is less. `root` is prepended to /proc and /sys; it is "" outside
+ * of tests. */
+uint64_t machine_memory(const char *root);
 
 #endif

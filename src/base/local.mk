@@ -12,8 +12,6 @@ libmemsnap_a_SOURCES += \
 	src/base/hash.h \
 	src/base/idtable.c \
 	src/base/idtable.h \
-	src/base/machine.c \
-	src/base/machine.h \
 	src/base/pages.c \
 	src/base/pages.h \
 	src/base/progress.c \

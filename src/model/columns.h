@@ -3,7 +3,8 @@
  * Sizes below 4 GiB are stored unchanged. Times and addresses are relative to a base per block of
  * COLUMN_BLOCK events; addresses are in units of COLUMN_ADDRESS_UNIT, since PyTorch's allocator
  * returns only multiples of it. A value that does not fit is stored as COLUMN_WIDE and kept in a
- * list sorted by event. Extras (model/extras.h) come in long runs. Only the loader writes columns.
+ * list sorted by event. Extras (model/loader_state.h) come in long runs. Only the loader writes
+ * columns.
  */
 #ifndef MEMSNAP_MODEL_COLUMNS_H
 #define MEMSNAP_MODEL_COLUMNS_H

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
+
 static int by_address(const void *a, const void *b)
 {
     const struct placed_block *x = a, *y = b;
@@ -109,4 +111,111 @@ void placed_blocks_release(struct placed_blocks *blocks)
 {
     vec_free(blocks->items, blocks->capacity, sizeof(*blocks->items), blocks->budget);
     *blocks = (struct placed_blocks){.budget = blocks->budget};
+}
+
+/* The time during which something existed: after item `from`, until item `to`. */
+struct presence {
+    int64_t from, to;
+};
+
+static struct presence presence_of(const struct timeline *timeline, const struct live *live)
+{
+    if (!live->in_trace)
+        return (struct presence){-1, timeline->preexisting[live->index].free_completed};
+    const struct lifetime *lifetime = &timeline->lifetimes[live->index];
+    return (struct presence){lifetime->alloc, lifetime->free_completed};
+}
+
+/* The unsure blocks, sorted by address. Their stretches do not overlap. */
+struct unsure {
+    struct entry {
+        struct placed_block *block;
+        uint64_t from,
+            to; /* an allocation made after `from`, up to `to`, began where this block ended */
+        struct presence presence;
+        bool is_settled;
+    } * items;
+    size_t count, capacity;
+    int64_t item;
+};
+
+static struct entry *find(const struct unsure *unsure, uint64_t addr)
+{
+    struct entry *items = unsure->items;
+    size_t at = items ? bisect_less_64(&items->to, sizeof(*items), unsure->count, addr) : 0;
+    return at < unsure->count ? &items[at] : NULL;
+}
+
+/* Takes in an allocation that began at `addr` and existed during `presence`. */
+static void hear(const struct unsure *unsure, uint64_t addr, struct presence presence)
+{
+    if (presence.from > unsure->item)
+        return;
+    struct entry *entry = find(unsure, addr);
+    if (!entry || addr <= entry->from || entry->is_settled || presence.to <= entry->presence.from)
+        return;
+    entry->block->size = addr - entry->block->addr;
+    entry->is_settled = true;
+}
+
+static void hear_trace(const struct unsure *unsure, const struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        if ((int64_t)lifetime->alloc > unsure->item)
+            break;
+        hear(unsure, trace_addr(timeline->trace, lifetime->alloc),
+             (struct presence){lifetime->alloc, lifetime->free_completed});
+    }
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        const struct preexisting *preexisting = &timeline->preexisting[i];
+        if (preexisting->in_active)
+            hear(unsure, preexisting->addr, (struct presence){-1, preexisting->free_completed});
+    }
+}
+
+/* Takes in the blocks that still exist at the dump. */
+static void hear_dump(const struct unsure *unsure, const struct timeline *timeline)
+{
+    const struct snapshot *snapshot = timeline->snapshot;
+    for (size_t s = 0; s < snapshot->segment_count; s++) {
+        const struct segment *segment = &snapshot->segments[s];
+        for (size_t b = 0; segment->device == timeline->device && b < segment->block_count; b++) {
+            const struct block_row *row = &snapshot->blocks[segment->first_block + b];
+            struct entry *entry = find(unsure, row->address + 1);
+            if (row->state == BLOCK_INACTIVE || !entry || entry->is_settled ||
+                entry->block->addr != row->address || entry->presence.to != EVENT_NEVER ||
+                row->size < entry->block->size || row->size > entry->to - row->address)
+                continue;
+            entry->block->size = row->size;
+            entry->is_settled = true;
+        }
+    }
+}
+
+bool placed_blocks_settle(const struct timeline *timeline, int64_t item, const struct live *live,
+                          struct placed_blocks *blocks, struct error *err)
+{
+    struct unsure unsure = {.item = item};
+    for (size_t i = 0; i < blocks->count; i++) {
+        struct placed_block *block = &blocks->items[i];
+        if (block->piece == NO_PIECE || block->unsure == 0)
+            continue;
+        if (!vec_reserve(unsure.items, unsure.capacity, unsure.count + 1, blocks->budget, err)) {
+            vec_free(unsure.items, unsure.capacity, sizeof(*unsure.items), blocks->budget);
+            return false;
+        }
+        uint64_t end = block->addr + block->size;
+        unsure.items[unsure.count++] = (struct entry){
+            block, end, end + block->unsure, presence_of(timeline, &live[block->owner]), false};
+    }
+    hear_dump(&unsure, timeline);
+    if (unsure.count > 0)
+        hear_trace(&unsure, timeline);
+    /* If a block was made in the trace, the trace also shows what lay behind it then. */
+    for (size_t i = 0; i < unsure.count; i++)
+        if (unsure.items[i].is_settled || unsure.items[i].presence.from >= 0)
+            unsure.items[i].block->unsure = 0;
+    vec_free(unsure.items, unsure.capacity, sizeof(*unsure.items), blocks->budget);
+    return true;
 }

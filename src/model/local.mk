@@ -11,18 +11,14 @@ libmemsnap_a_SOURCES += \
 	src/model/cutter.h \
 	src/model/excerpt.c \
 	src/model/excerpt.h \
-	src/model/extras.c \
-	src/model/extras.h \
 	src/model/layer_trace.c \
 	src/model/layer_trace.h \
 	src/model/layout.c \
 	src/model/layout.h \
 	src/model/layout_blocks.c \
 	src/model/layout_blocks.h \
-	src/model/layout_dump.c \
 	src/model/layout_segments.c \
 	src/model/layout_segments.h \
-	src/model/layout_settle.c \
 	src/model/live.c \
 	src/model/live.h \
 	src/model/loader.c \
@@ -38,7 +34,6 @@ libmemsnap_a_SOURCES += \
 	src/model/replay_dump.c \
 	src/model/snapshot.c \
 	src/model/snapshot.h \
-	src/model/snapshot_load.c \
 	src/model/sums.h \
 	src/model/timeline.c \
 	src/model/timeline.h \

@@ -4,7 +4,6 @@ libmemsnap_a_SOURCES += \
 	src/solve/advice/fairscale.c \
 	src/solve/advice/front.c \
 	src/solve/backend/backend.h \
-	src/solve/backend/cost_reference.c \
 	src/solve/backend/device.c \
 	src/solve/backend/device.h \
 	src/solve/backend/device_shape.h \
@@ -13,14 +12,11 @@ libmemsnap_a_SOURCES += \
 	src/solve/backend/remote_wire.h \
 	src/solve/chain/chain.c \
 	src/solve/chain/chain.h \
-	src/solve/chain/placement.c \
-	src/solve/chain/placement.h \
 	src/solve/chain/schedule.c \
 	src/solve/chain/schedule.h \
 	src/solve/chain/segment_cost.h \
 	src/solve/choice/choice.c \
 	src/solve/choice/choice.h \
-	src/solve/choice/serve.c \
 	src/solve/cost/cost_table.c \
 	src/solve/cost/cost_table.h \
 	src/solve/cpu/bounds.h \
@@ -61,8 +57,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/layer_times.h \
 	src/solve/problem/problem.c \
 	src/solve/problem/problem.h \
-	src/solve/problem/sizes.c \
-	src/solve/problem/sizes.h
+	src/solve/problem/sizes.c
 
 # The kernels that devices run, in the program: OpenCL's as source, for its drivers compile it;
 # CUDA's as nvcc made it, or nothing.

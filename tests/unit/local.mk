@@ -6,7 +6,7 @@ unit_common = tests/unit/unit.c tests/unit/unit.h
 unit_runners =
 
 # A runner a kind of device, which skips where there is none.
-device_common = tests/unit/devices/cases.c tests/unit/devices/devices.h \
+device_common = tests/unit/devices/cases.c tests/unit/devices/cost_reference.c tests/unit/devices/devices.h \
 	tests/unit/solve/chance.h tests/unit/solve/problems.c tests/unit/solve/problems.h
 
 include tests/unit/analysis/local.mk

@@ -1,9 +1,88 @@
 #include "analysis/check/baseline.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "analysis/check/lines.h"
 #include "analysis/code/paths.h"
+
+/* By function, line and frame, then in the order of the report. */
+static int compare_lines(const void *a, const void *b)
+{
+    const struct code_line *x = a, *y = b;
+    int order = text_compare(x->file, y->file);
+    if (!order)
+        order = text_compare(x->name, y->name);
+    if (!order)
+        order = (x->line > y->line) - (x->line < y->line);
+    if (!order)
+        order = (x->frame > y->frame) - (x->frame < y->frame);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Joins the rows of a frame, which are adjacent, into one line. The first is the largest. */
+static void join_rows(struct code_lines *lines)
+{
+    size_t joined = 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        if (joined > 0 && lines->items[joined - 1].frame == lines->items[i].frame)
+            lines->items[joined - 1].bytes += lines->items[i].bytes;
+        else
+            lines->items[joined++] = lines->items[i];
+    }
+    lines->count = joined;
+}
+
+bool code_lines_counts(const struct site_row *row, site_row_test *counts, void *self)
+{
+    return !row->is_remainder && (!counts || counts(self, row));
+}
+
+bool code_lines_make(struct code_lines *lines, const struct device_report *report,
+                     const struct site_table *sites, site_row_test *counts, void *self,
+                     struct error *err)
+{
+    const struct symbols *symbols = site_table_symbols(sites);
+    struct code_lines made = {.budget = report->timeline->snapshot->budget};
+    if (!vec_reserve(made.items, made.capacity, report->site_count + 1, made.budget, err))
+        return false;
+    for (size_t i = 0; i < report->site_count; i++) {
+        const struct site_row *row = &report->sites[i];
+        frame_id id;
+        if (!code_lines_counts(row, counts, self) ||
+            !site_frame(sites, row->group.source.shown, &row->group.source.site, &id))
+            continue;
+        struct frame frame = symbols_frame_at(symbols, id);
+        made.items[made.count++] = (struct code_line){
+            .file = text_last(path_base(symbols_text(symbols, frame.file)), LABEL_NAME_MOST),
+            .name = text_first(symbols_text(symbols, frame.name), LABEL_NAME_MOST),
+            .line = frame.line,
+            .frame = id,
+            .bytes = row->group.bytes,
+            .row = i,
+        };
+    }
+    if (made.count > 0)
+        qsort(made.items, made.count, sizeof(*made.items), compare_lines);
+    join_rows(&made);
+    *lines = made;
+    return true;
+}
+
+void code_lines_release(struct code_lines *lines)
+{
+    vec_free(lines->items, lines->capacity, sizeof(*lines->items), lines->budget);
+    *lines = (struct code_lines){0};
+}
+
+size_t code_lines_function(const struct code_lines *lines, size_t first)
+{
+    const struct code_line *items = lines->items;
+    size_t end = first;
+    while (end < lines->count && text_compare(items[end].file, items[first].file) == 0 &&
+           text_compare(items[end].name, items[first].name) == 0)
+        end++;
+    return end;
+}
 
 void check_baseline_init(struct check_baseline *baseline, size_t max_memory)
 {

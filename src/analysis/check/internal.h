@@ -2,8 +2,8 @@
 #ifndef MEMSNAP_ANALYSIS_CHECK_INTERNAL_H
 #define MEMSNAP_ANALYSIS_CHECK_INTERNAL_H
 
+#include "analysis/check/baseline.h"
 #include "analysis/check/check.h"
-#include "analysis/check/lines.h"
 
 /* The judgement of one capture, or of one device of a snapshot, by one rule. */
 struct judge {
@@ -48,7 +48,7 @@ bool check_blame_site(struct judge *judge, stack_id stack, const struct site *si
 bool check_advise(struct judge *judge, const struct device_report *report, enum finding_kind kind,
                   struct check_row *row);
 
-/* occurs.c: tell if any allocation, in the trace or older than it, has a category, or comes from a
+/* Tell if any allocation, in the trace or older than it, has a category, or comes from a
  * call site that matches a pattern. */
 bool check_category_occurs(const struct device_report *report, enum category category);
 bool check_site_occurs(const struct device_report *report, struct site_table *sites,

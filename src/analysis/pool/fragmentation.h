@@ -3,8 +3,27 @@
 #ifndef MEMSNAP_ANALYSIS_POOL_FRAGMENTATION_H
 #define MEMSNAP_ANALYSIS_POOL_FRAGMENTATION_H
 
-#include "analysis/pool/allocator_advice.h"
 #include "analysis/pool/pinned.h"
+#include "analysis/pool/pools.h"
+#include "base/units.h"
+
+/* Upper bounds on what settings of PYTORCH_CUDA_ALLOC_CONF could save, from the layout of memory.
+ * Segments that are entirely free do not count: PyTorch releases them itself before it fails. */
+enum allocator_setting {
+    SETTING_EXPANDABLE_SEGMENTS,
+    SETTING_MAX_SPLIT_SIZE,
+    SETTING_GC_THRESHOLD,
+    SETTING_ROUNDUP_DIVISIONS,
+    SETTING_COUNT,
+};
+
+struct advice {
+    const char *setting;       /* PyTorch's name for it */
+    bool in_force;             /* not set to its default */
+    bool is_derivable;         /* false: the layout does not tell what it would save */
+    uint64_t would_save_bytes; /* an upper bound; 0 if not derivable */
+    char why[400];             /* one or two sentences */
+};
 
 #define PIN_ROWS_MOST 20
 

@@ -51,9 +51,4 @@ struct backend {
                   const struct backend_options *options, struct error *err);
 };
 
-/* Computes the recurrence of cost_table.h cell by cell, into COST_ROWS. Tests compare all back ends
- * with it. */
-bool cost_reference_solve(const struct cost_problem *problems, struct cost_table *tables,
-                          size_t count, const struct backend_options *options, struct error *err);
-
 #endif

@@ -1,5 +1,6 @@
 /* A schedule: the operations of one training step, in order. Every plan is converted into one, so
- * that its peak can be verified by replay, in exact bytes, independently of the solver. */
+ * that its peak can be verified by replay, in exact bytes, independently of the solver. A placement
+ * of checkpoints is the usual plan. */
 #ifndef MEMSNAP_SOLVE_CHAIN_SCHEDULE_H
 #define MEMSNAP_SOLVE_CHAIN_SCHEDULE_H
 
@@ -38,5 +39,35 @@ struct replay_outcome {
  * of a layer is missing or out of order. */
 bool schedule_replay(const struct schedule *schedule, const struct chain *chain,
                      struct budget *budget, struct replay_outcome *outcome, struct error *err);
+
+/* The runs of layers that are wrapped in torch.utils.checkpoint. A wrapped segment keeps only its
+ * input; right before its backward it runs forward again and keeps all activations. Layers outside
+ * segments keep theirs. */
+struct wrapped {
+    size_t first, end; /* layers first..end-1 */
+    unsigned depth;    /* number of enclosing segments; 0 with one level of checkpoints */
+};
+
+struct placement {
+    struct wrapped *segments; /* ascending, outer before inner; not empty; disjoint or nested */
+    size_t count, capacity;
+};
+
+bool placement_add(struct placement *placement, size_t first, size_t end, struct budget *budget,
+                   struct error *err);
+void placement_release(struct placement *placement, struct budget *budget);
+
+/* Adds about sqrt(n) segments of equal length, as in Chen, Xu, Zhang, Guestrin, "Training deep nets
+ * with sublinear memory cost". */
+bool placement_even(struct placement *placement, size_t layers, struct budget *budget,
+                    struct error *err);
+
+/* Appends the operations of a training step to `schedule`. */
+bool placement_schedule(const struct placement *placement, size_t layers, struct schedule *schedule,
+                        struct budget *budget, struct error *err);
+
+/* Finds the exact peak and extra time by replay. */
+bool placement_replay(const struct placement *placement, const struct chain *chain,
+                      struct budget *budget, struct replay_outcome *outcome, struct error *err);
 
 #endif

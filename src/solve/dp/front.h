@@ -12,7 +12,7 @@
 #ifndef MEMSNAP_SOLVE_DP_FRONT_H
 #define MEMSNAP_SOLVE_DP_FRONT_H
 
-#include "solve/chain/placement.h"
+#include "solve/chain/schedule.h"
 
 #define FRONT_MOST_LAYERS 4096
 #define FRONT_LEAST_SLOTS 100 /* slots in the time of a forward pass */

@@ -10,7 +10,7 @@
 #ifndef MEMSNAP_SOLVE_DP_PEAK_H
 #define MEMSNAP_SOLVE_DP_PEAK_H
 
-#include "solve/chain/placement.h"
+#include "solve/chain/schedule.h"
 
 /* Appends at most `most` segments with the least peak to `placement`. Takes O(n^2) for each
  * segment, until one more does not help; STATUS_LIMIT if that would take minutes. */

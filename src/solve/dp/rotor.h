@@ -8,7 +8,7 @@
 #ifndef MEMSNAP_SOLVE_DP_ROTOR_H
 #define MEMSNAP_SOLVE_DP_ROTOR_H
 
-#include "solve/chain/placement.h"
+#include "solve/chain/schedule.h"
 #include "solve/choice/choice.h"
 
 #define ROTOR_MOST_LAYERS 1024

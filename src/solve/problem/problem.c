@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "solve/problem/sizes.h"
 
 struct builder {
     struct problem *problem;

@@ -57,4 +57,8 @@ void problem_release(struct problem *problem, struct budget *budget);
 /* The piece that contains row `row` of problem.rows. */
 size_t problem_piece_of(const struct problem *problem, size_t row);
 
+/* sizes.c: computes the sizes of the chain's layers from the rows of its pieces. Fills
+ * problem.chain, which must have been created, and sets problem.timed. */
+bool problem_set_sizes(struct problem *problem, struct error *err);
+
 #endif

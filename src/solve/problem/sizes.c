@@ -1,4 +1,4 @@
-#include "solve/problem/sizes.h"
+#include "solve/problem/problem.h"
 
 #include "solve/chain/segment_cost.h"
 

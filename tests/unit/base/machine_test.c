@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* nftw */
 
-#include "base/machine.h"
+#include "base/budget.h"
 
 #include <ftw.h>
 #include <stdio.h>

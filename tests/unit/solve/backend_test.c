@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "solve/cpu/variant.h"
+#include "unit/devices/devices.h"
 #include "unit/solve/problems.h"
 #include "unit/solve/solve.h"
 

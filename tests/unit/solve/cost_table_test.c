@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "solve/backend/backend.h"
+#include "unit/devices/devices.h"
 #include "unit/solve/brute.h"
 #include "unit/solve/problems.h"
 #include "unit/solve/solve.h"

@@ -2,6 +2,7 @@ unit_runners += tests/unit/solve/run
 tests_unit_solve_run_CPPFLAGS = $(unit_cppflags)
 tests_unit_solve_run_LDADD = $(unit_libs)
 tests_unit_solve_run_SOURCES = $(unit_common) \
+	tests/unit/devices/cost_reference.c \
 	tests/unit/solve/backend_test.c \
 	tests/unit/solve/brute.c \
 	tests/unit/solve/brute.h \

@@ -1,4 +1,4 @@
-#include "solve/backend/backend.h"
+#include "unit/devices/devices.h"
 
 /* The inputs of (i,j); P as in the header. */
 struct cell_row {
