@@ -25,6 +25,9 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/growth/growth_fit_test.c \
 	tests/unit/analysis/growth/growth_test.c \
 	tests/unit/analysis/growth/pending_test.c \
+	tests/unit/analysis/layers/layers_test.c \
+	tests/unit/analysis/layers/operator_curves_test.c \
+	tests/unit/analysis/layers/panels_test.c \
 	tests/unit/analysis/phase/steps_test.c \
 	tests/unit/analysis/pool/fragmentation_test.c \
 	tests/unit/analysis/pool/oom_test.c \
@@ -32,4 +35,6 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/report/findings_test.c \
 	tests/unit/analysis/report/report_notices_test.c \
 	tests/unit/analysis/report/report_test.c \
-	tests/unit/analysis/suite.c
+	tests/unit/analysis/suite.c \
+	tests/unit/decode/layers/check.c \
+	tests/unit/decode/layers/layers.h

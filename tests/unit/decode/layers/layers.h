@@ -10,9 +10,6 @@
 
 TCase *layers_json_tests(void);
 TCase *layers_tree_tests(void);
-TCase *layers_report_tests(void);
-TCase *curves_tests(void);
-TCase *layer_panels_tests(void);
 
 /* One forward row and the text after `allocated` in it, as JSON. */
 #define ROW_KEYS                                                                                   \

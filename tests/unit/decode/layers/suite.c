@@ -5,8 +5,5 @@ Suite *unit_suite(void)
     Suite *suite = suite_create("layers");
     suite_add_tcase(suite, layers_json_tests());
     suite_add_tcase(suite, layers_tree_tests());
-    suite_add_tcase(suite, layers_report_tests());
-    suite_add_tcase(suite, curves_tests());
-    suite_add_tcase(suite, layer_panels_tests());
     return suite;
 }

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "analysis/layers/panels.h"
+#include "unit/analysis/analysis.h"
 #include "unit/decode/layers/layers.h"
 
 #define ROW(name, params, allocated, forward, activations)                                         \

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "analysis/layers/layers.h"
+#include "unit/analysis/analysis.h"
 #include "unit/decode/layers/layers.h"
 
 #define ROW(name, params, allocated, forward, activations)                                         \

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "analysis/layers/operator_curves.h"
+#include "unit/analysis/analysis.h"
 #include "unit/decode/layers/layers.h"
 
 static struct operator_curves *load(const char *bytes, size_t size, struct error *err)
@@ -73,7 +74,7 @@ START_TEST(curves_are_checked)
 }
 END_TEST
 
-TCase *curves_tests(void)
+TCase *operator_curves_tests(void)
 {
     TCase *tests = tcase_create("curves");
     tcase_add_test(tests, curves_are_read);
