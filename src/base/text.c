@@ -1,7 +1,5 @@
 #include "base/text.h"
 
-#include <string.h>
-
 #include "base/utf8.h"
 
 int text_compare(struct text a, struct text b)
@@ -9,6 +7,33 @@ int text_compare(struct text a, struct text b)
     size_t size = a.size < b.size ? a.size : b.size;
     int order = size > 0 && a.bytes != b.bytes ? memcmp(a.bytes, b.bytes, size) : 0;
     return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+bool text_equals(struct text text, const char *word)
+{
+    size_t size = strlen(word);
+    return text.size == size && memcmp(text.bytes, word, size) == 0;
+}
+
+bool text_starts(struct text text, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    return text.size >= size && memcmp(text.bytes, prefix, size) == 0;
+}
+
+bool text_ends(struct text text, const char *suffix)
+{
+    size_t size = strlen(suffix);
+    return text.size >= size && memcmp(text.bytes + text.size - size, suffix, size) == 0;
+}
+
+const char *text_find(struct text text, const char *word)
+{
+    size_t size = strlen(word);
+    for (size_t i = 0; i + size <= text.size; i++)
+        if (memcmp(text.bytes + i, word, size) == 0)
+            return text.bytes + i;
+    return NULL;
 }
 
 bool text_number(struct text text, int64_t *number)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text {
     const char *bytes; /* from symbols: followed by a NUL byte; may contain NUL and invalid UTF-8 */
@@ -13,6 +14,17 @@ struct text {
 
 /* Compares bytewise; a prefix sorts before the longer text. */
 int text_compare(struct text a, struct text b);
+
+static inline bool text_same(struct text a, struct text b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.bytes, b.bytes, a.size) == 0);
+}
+
+bool text_equals(struct text text, const char *word);
+bool text_starts(struct text text, const char *prefix);
+bool text_ends(struct text text, const char *suffix);
+/* The first occurrence of `word`, or NULL. */
+const char *text_find(struct text text, const char *word);
 
 /* True if the whole text is decimal digits; then `*number` is their value. */
 bool text_number(struct text text, int64_t *number);

@@ -45,14 +45,14 @@ static bool is_bool(value v)
 static bool find(struct reader *in, value root, const char *key, value *found)
 {
     const value *pairs;
-    size_t count, size = strlen(key);
+    size_t count;
     if (!value_mapping(in->values, root, &pairs, &count))
         return bad(in, "a dict", root);
     for (size_t i = count; i-- > 0;) {
         if (value_tag(pairs[2 * i]) != TAG_STRING)
             continue;
         struct text text = symbols_text(in->values->symbols, value_payload(pairs[2 * i]));
-        if (text.size == size && memcmp(text.bytes, key, size) == 0) {
+        if (text_equals(text, key)) {
             *found = pairs[2 * i + 1];
             if (value_tag(*found) == TAG_NODE)
                 in->offset = value_node(in->values, *found)->offset;

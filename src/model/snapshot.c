@@ -47,11 +47,9 @@ void snapshot_destroy(struct snapshot *snapshot)
 
 bool snapshot_setting(const struct snapshot *snapshot, const char *key, struct text *value)
 {
-    size_t size = strlen(key);
     /* As in a dict, the last of equal keys counts. */
     for (size_t i = snapshot->setting_count; i-- > 0;) {
-        struct text name = symbols_text(snapshot->symbols, snapshot->settings[i].key);
-        if (name.size == size && memcmp(name.bytes, key, size) == 0) {
+        if (text_equals(symbols_text(snapshot->symbols, snapshot->settings[i].key), key)) {
             *value = symbols_text(snapshot->symbols, snapshot->settings[i].value);
             return true;
         }

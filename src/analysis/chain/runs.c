@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "analysis/chain/tree.h"
-#include "analysis/code/paths.h"
 #include "analysis/phase/births.h"
 
 #define NOT_SEEN   0u /* in `paths`; else path + 1 and maybe CHECKPOINT */

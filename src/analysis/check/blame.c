@@ -160,8 +160,7 @@ static bool matches(struct search *search, const struct live *live, bool *occurs
     *occurs = !search->label.failed &&
               pattern_matches_site(search->pattern, search->set.sites, source.shown, &source.site,
                                    label, &search->scratch);
-    return (!search->scratch.failed && !search->label.failed) ||
-           error_set(err, STATUS_LIMIT, "out of memory while checking");
+    return (!search->scratch.failed && !search->label.failed) || error_out_of_memory(err);
 }
 
 static bool search_all(struct search *search, bool *occurs, struct error *err)
@@ -189,8 +188,7 @@ bool check_site_occurs(const struct device_report *report, struct site_table *si
         .seen = calloc(symbols_stack_count(site_table_symbols(sites)) + 1, 1),
     };
     *occurs = false;
-    bool ok = search.seen ? search_all(&search, occurs, err)
-                          : error_set(err, STATUS_LIMIT, "out of memory while checking");
+    bool ok = search.seen ? search_all(&search, occurs, err) : error_out_of_memory(err);
     free(search.seen);
     buffer_release(&search.scratch);
     buffer_release(&search.label);

@@ -11,11 +11,6 @@
 
 #define TEXT_MOST 4096 /* bytes of a label or a path that are kept */
 
-static bool out_of_memory(struct error *err)
-{
-    return error_set(err, STATUS_LIMIT, "out of memory while checking");
-}
-
 bool check_copy(char **copy, const char *text, size_t size, struct error *err)
 {
     struct buffer shown = BUFFER_INIT;
@@ -23,7 +18,7 @@ bool check_copy(char **copy, const char *text, size_t size, struct error *err)
     buffer_add(&shown, "", 0);
     if (shown.failed) {
         buffer_release(&shown);
-        return out_of_memory(err);
+        return error_out_of_memory(err);
     }
     *copy = shown.bytes;
     return true;
@@ -49,7 +44,7 @@ static bool check_add(struct check_result *result, struct check_row *row, struct
     struct check_row *grown = realloc(result->rows, (result->count + 1) * sizeof(*grown));
     if (!grown) {
         release_row(row);
-        return out_of_memory(err);
+        return error_out_of_memory(err);
     }
     result->rows = grown;
     result->rows[result->count++] = *row;
@@ -62,13 +57,13 @@ bool check_add_warning(struct check_result *result, struct error *err, const cha
     char **grown = realloc(result->warnings, (result->warning_count + 1) * sizeof(*grown));
     va_list arguments;
     if (!grown)
-        return out_of_memory(err);
+        return error_out_of_memory(err);
     result->warnings = grown;
     va_start(arguments, format);
     int size = vasprintf(&text, format, arguments);
     va_end(arguments);
     if (size < 0)
-        return out_of_memory(err);
+        return error_out_of_memory(err);
     result->warnings[result->warning_count++] = text;
     return true;
 }

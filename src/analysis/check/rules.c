@@ -209,7 +209,7 @@ static bool judge_site(struct judge *judge, struct check_row *row)
         found = true;
     }
     if (judge->scratch.failed)
-        return error_set(judge->err, STATUS_LIMIT, "out of memory while checking");
+        return error_out_of_memory(judge->err);
     /* The search takes long, and one device where the pattern occurs is enough. */
     if (!found && !judge->result->held[index] &&
         !check_site_occurs(judge->at, judge->question->sites, judge->rule->subject, &found,
@@ -283,7 +283,7 @@ static bool blame_oom(struct judge *judge, struct check_row *row)
 
 #define NO_STEPS "the file holds fewer than 3 complete steps, so growth cannot be measured"
 
-const struct check_kind check_kinds[] = {
+const struct check_kind check_kinds[CHECK_KINDS + 1] = {
     {.name = "max-peak",
      .argument = "SIZE",
      .help = "limit the active peak of each device",

@@ -52,7 +52,8 @@ struct check_kind {
     check_function *blame;
 };
 
-extern const struct check_kind check_kinds[]; /* ends with a NULL name */
+#define CHECK_KINDS 10
+extern const struct check_kind check_kinds[CHECK_KINDS + 1]; /* ends with a NULL name */
 
 const struct check_kind *check_kind_find(const char *name); /* NULL: no such kind */
 

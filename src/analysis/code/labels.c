@@ -44,7 +44,7 @@ void label_add_file(struct buffer *text, struct text file, size_t size)
 bool label_keep(struct symbols *symbols, struct buffer *text, const char **kept, struct error *err)
 {
     string_id id;
-    bool ok = !text->failed || error_set(err, STATUS_LIMIT, "out of memory while summing up");
+    bool ok = !text->failed || error_out_of_memory(err);
     ok = ok && symbols_string(symbols, text->size > 0 ? text->bytes : "", text->size, &id, err);
     buffer_clear(text);
     if (ok)

@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/code/paths.h"
-
 #define NAME_PREFIX 512 /* bytes of a function's name that are examined */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -149,33 +149,6 @@ static const char *const generated_files[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-bool text_equals(struct text text, const char *word)
-{
-    size_t size = strlen(word);
-    return text.size == size && memcmp(text.bytes, word, size) == 0;
-}
-
-bool text_starts(struct text text, const char *prefix)
-{
-    size_t size = strlen(prefix);
-    return text.size >= size && memcmp(text.bytes, prefix, size) == 0;
-}
-
-bool text_ends(struct text text, const char *suffix)
-{
-    size_t size = strlen(suffix);
-    return text.size >= size && memcmp(text.bytes + text.size - size, suffix, size) == 0;
-}
-
-const char *text_find(struct text text, const char *word)
-{
-    size_t size = strlen(word);
-    for (size_t i = 0; i + size <= text.size; i++)
-        if (memcmp(text.bytes + i, word, size) == 0)
-            return text.bytes + i;
-    return NULL;
-}
-
 static struct text text_from(struct text text, size_t start)
 {
     return (struct text){text.bytes + start, text.size - start};

@@ -29,10 +29,4 @@ struct file_facts path_classify(struct text file);
 /* The part after the last folder separator. */
 struct text path_base(struct text file);
 
-bool text_equals(struct text text, const char *word);
-bool text_starts(struct text text, const char *prefix);
-bool text_ends(struct text text, const char *suffix);
-/* The first occurrence of `word`, or NULL. */
-const char *text_find(struct text text, const char *word);
-
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/code/paths.h"
 #include "analysis/code/regex_program.h"
 
 #define NESTING_MOST       200

@@ -30,7 +30,7 @@ struct site_table *site_table_create(struct symbols *symbols, struct error *err)
 {
     struct site_table *table = calloc(1, sizeof(*table));
     if (!table) {
-        error_set(err, STATUS_LIMIT, "out of memory (%zu bytes)", sizeof(*table));
+        error_out_of_memory(err);
         return NULL;
     }
     table->symbols = symbols;
@@ -300,8 +300,7 @@ const struct stack_facts *site_stack_facts(struct site_table *table, stack_id st
     if (stack >= table->stack_count &&
         !cache_cover(&table->stacks, &table->stack_count, symbols_stack_count(table->symbols),
                      sizeof(*table->stacks))) {
-        error_set(err, STATUS_LIMIT, "out of memory (%zu stacks)",
-                  symbols_stack_count(table->symbols));
+        error_out_of_memory(err);
         return NULL;
     }
     struct stack_facts *facts = &table->stacks[stack];

@@ -240,7 +240,7 @@ struct diff *diff_build(const struct diff_side sides[2], struct site_table *site
 {
     struct diff *diff = calloc(1, sizeof(*diff));
     if (!diff) {
-        error_set(err, STATUS_LIMIT, "out of memory while comparing");
+        error_out_of_memory(err);
         return NULL;
     }
     diff->sides = sides;

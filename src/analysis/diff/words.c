@@ -17,7 +17,7 @@ bool diff_say(struct diff_words *words, struct error *err, const char *format, .
     int size = vasprintf(&text, format, arguments);
     va_end(arguments);
     if (size < 0)
-        return error_set(err, STATUS_LIMIT, "out of memory while comparing");
+        return error_out_of_memory(err);
     words->items[words->count++] = text;
     return true;
 }

@@ -40,23 +40,23 @@ static bool add_node(struct flame *flame, struct flame_node node, struct error *
     return true;
 }
 
+static bool is_child(const void *nodes, uint32_t id, const void *wanted)
+{
+    const struct flame_node *node = (const struct flame_node *)nodes + id, *like = wanted;
+    return node->parent == like->parent && node->frame == like->frame;
+}
+
 /* Replaces *node by its child for a frame; adds the child if it is missing. */
 static bool descend(struct builder *builder, uint32_t frame, uint32_t *node, struct error *err)
 {
     struct flame *flame = builder->flame;
-    uint32_t tag = (uint32_t)hash_word((uint64_t)*node << 32 | frame, builder->seed), found;
-    struct idprobe probe = idtable_probe(&builder->children, tag);
-    while (idtable_next(&builder->children, &probe, &found))
-        if (flame->nodes[found].parent == *node && flame->nodes[found].frame == frame) {
-            *node = found;
-            return true;
-        }
-    if (!idtable_reserve(&builder->children, flame->budget, err) ||
-        !add_node(flame, (struct flame_node){.parent = *node, .frame = frame}, err))
-        return false;
-    *node = (uint32_t)flame->node_count - 1;
-    idtable_insert(&builder->children, tag, *node);
-    return true;
+    const struct flame_node child = {.parent = *node, .frame = frame};
+    uint32_t tag = (uint32_t)hash_word((uint64_t)*node << 32 | frame, builder->seed);
+    if (idtable_find(&builder->children, tag, is_child, flame->nodes, &child, node))
+        return true;
+    *node = (uint32_t)flame->node_count;
+    return add_node(flame, child, err) &&
+           idtable_add(&builder->children, tag, *node, flame->budget, err);
 }
 
 static bool descend_to(struct builder *builder, enum flame_kind kind, uint32_t id, uint32_t *node,
@@ -91,6 +91,13 @@ static bool descend_root(struct builder *builder, uint32_t root, uint32_t *node,
     return descend_to(builder, FLAME_PHASE, root, node, err);
 }
 
+static bool is_forward_end(const void *ends, uint32_t id, const void *wanted)
+{
+    const struct forward_end *end = (const struct forward_end *)ends + id;
+    const struct flame_sample *sample = wanted;
+    return end->root == sample->root && end->forward == sample->forward;
+}
+
 /* Descends to the node below which the allocations of a forward call's backward pass are placed.
  * The path is followed only once, because a file may name one long stack in every event. */
 static bool descend_forward(struct builder *builder, const struct flame_sample *sample,
@@ -99,24 +106,15 @@ static bool descend_forward(struct builder *builder, const struct flame_sample *
     struct budget *budget = builder->flame->budget;
     uint64_t key = (uint64_t)sample->root << 32 | sample->forward;
     uint32_t tag = (uint32_t)hash_word(key, builder->seed), found;
-    struct idprobe probe = idtable_probe(&builder->ends, tag);
-    while (idtable_next(&builder->ends, &probe, &found)) {
-        const struct forward_end *end = &builder->forward_ends[found];
-        if (end->root == sample->root && end->forward == sample->forward) {
-            *node = end->node;
-            return true;
-        }
+    if (idtable_find(&builder->ends, tag, is_forward_end, builder->forward_ends, sample, &found)) {
+        *node = builder->forward_ends[found].node;
+        return true;
     }
-    if (!descend_stack(builder, sample->forward, node, err) ||
-        !descend_to(builder, FLAME_WORD, FLAME_ITS_BACKWARD, node, err) ||
-        !vec_reserve(builder->forward_ends, builder->end_capacity, builder->end_count + 1, budget,
-                     err) ||
-        !idtable_reserve(&builder->ends, budget, err))
-        return false;
-    idtable_insert(&builder->ends, tag, (uint32_t)builder->end_count);
-    builder->forward_ends[builder->end_count++] =
-        (struct forward_end){sample->root, sample->forward, *node};
-    return true;
+    return descend_stack(builder, sample->forward, node, err) &&
+           descend_to(builder, FLAME_WORD, FLAME_ITS_BACKWARD, node, err) &&
+           idtable_add(&builder->ends, tag, (uint32_t)builder->end_count, budget, err) &&
+           vec_push(builder->forward_ends, builder->end_count, builder->end_capacity, budget, err,
+                    (struct forward_end){sample->root, sample->forward, *node});
 }
 
 /* The word in place of Python frames. */

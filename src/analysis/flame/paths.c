@@ -58,25 +58,24 @@ void flame_paths_release(struct flame_paths *paths)
     *paths = (struct flame_paths){0};
 }
 
+static bool is_frame(const void *frames, uint32_t id, const void *wanted)
+{
+    const struct flame_frame *frame = (const struct flame_frame *)frames + id, *like = wanted;
+    return frame->kind == like->kind && frame->id == like->id;
+}
+
 bool flame_paths_frame(struct flame_paths *paths, enum flame_kind kind, uint32_t id,
                        uint32_t *frame, struct error *err)
 {
     struct flame *flame = paths->flame;
-    uint32_t tag = (uint32_t)hash_word((uint64_t)kind << 32 | id, paths->seed), found;
-    struct idprobe probe = idtable_probe(&paths->table, tag);
-    while (idtable_next(&paths->table, &probe, &found))
-        if (flame->frames[found].kind == kind && flame->frames[found].id == id) {
-            *frame = found;
-            return true;
-        }
-    if (!vec_reserve(flame->frames, flame->frame_capacity, flame->frame_count + 1, paths->budget,
-                     err) ||
-        !idtable_reserve(&paths->table, paths->budget, err))
-        return false;
+    const struct flame_frame wanted = {kind, id};
+    uint32_t tag = (uint32_t)hash_word((uint64_t)kind << 32 | id, paths->seed);
+    if (idtable_find(&paths->table, tag, is_frame, flame->frames, &wanted, frame))
+        return true;
     *frame = (uint32_t)flame->frame_count;
-    idtable_insert(&paths->table, tag, *frame);
-    flame->frames[flame->frame_count++] = (struct flame_frame){kind, id};
-    return true;
+    return idtable_add(&paths->table, tag, *frame, paths->budget, err) &&
+           vec_push(flame->frames, flame->frame_count, flame->frame_capacity, paths->budget, err,
+                    wanted);
 }
 
 /* Innermost frames that belong to the recorder itself. */

@@ -28,11 +28,6 @@ struct candidate {
     uint64_t blocks;
 };
 
-static bool out_of_memory(struct error *err)
-{
-    return error_set(err, STATUS_LIMIT, "out of memory while comparing steps");
-}
-
 /* Chooses the ends of the complete steps. If there are more than GROWTH_STEPS, chooses evenly
  * spaced ones, including the first and the last. */
 static void choose_ends(struct builder *builder)
@@ -180,7 +175,7 @@ static bool make_rows(struct builder *builder, struct candidate *candidates, str
     growth->rows_left_out = count - growth->row_count;
     growth->rows = calloc(growth->row_count + 1, sizeof(*growth->rows));
     if (!growth->rows)
-        return out_of_memory(err);
+        return error_out_of_memory(err);
     if (!label_rows(builder, candidates, growth->row_count, err))
         return false;
     for (size_t i = 0; i < growth->row_count; i++)
@@ -196,7 +191,7 @@ static bool add_gradients(struct growth *growth, struct error *err)
         at++;
     struct growth_row *rows = realloc(growth->rows, (growth->row_count + 1) * sizeof(*rows));
     if (!rows)
-        return out_of_memory(err);
+        return error_out_of_memory(err);
     growth->rows = rows;
     memmove(&rows[at + 1], &rows[at], (growth->row_count - at) * sizeof(*rows));
     rows[at] = (struct growth_row){

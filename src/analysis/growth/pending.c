@@ -175,7 +175,7 @@ static bool make_rows(struct pending_frees *pending, const struct live_set *set,
     bool ok = true;
     pending->rows = calloc(rows + 1, sizeof(*pending->rows));
     if (!pending->rows)
-        return error_set(err, STATUS_LIMIT, "out of memory for %zu rows", rows);
+        return error_out_of_memory(err);
     pending->rows_left_out = count - rows;
     label_files_init(&files, site_table_symbols(set->sites), groups->budget);
     for (size_t i = 0; ok && i < rows; i++)

@@ -113,11 +113,10 @@ bool layer_panels_of_trace(struct layer_panels *panels, const struct layers_repo
 /* The end of the forward pass by MemoryTracker's marker, or `count` without one. */
 static size_t forward_end(const struct operator_curves *curves, bool *known)
 {
-    static const char boundary[] = "fw_bw_boundary";
     *known = false;
     for (size_t i = 0; i < curves->marker_count; i++) {
         struct text name = symbols_text(curves->symbols, curves->markers[i].name);
-        *known = name.size == sizeof(boundary) - 1 && memcmp(name.bytes, boundary, name.size) == 0;
+        *known = text_equals(name, "fw_bw_boundary");
         if (*known)
             return curves->markers[i].at;
     }

@@ -42,24 +42,22 @@ static bool add_node(struct grower *grower, uint32_t parent, struct text compone
     return true;
 }
 
+static bool is_child(const void *nodes, uint32_t id, const void *wanted)
+{
+    const struct layers_node *node = (const struct layers_node *)nodes + id, *like = wanted;
+    return node->parent == like->parent && text_same(node->component, like->component);
+}
+
 static bool find_child(struct grower *grower, uint32_t parent, struct text component, uint32_t *id,
                        struct error *err)
 {
     struct budget *budget = grower->report->trace->budget;
     uint32_t tag =
         (uint32_t)hash_bytes(component.bytes, component.size, hash_word(parent, grower->seed));
-    struct idprobe probe = idtable_probe(&grower->table, tag);
-    while (idtable_next(&grower->table, &probe, id)) {
-        const struct layers_node *node = &grower->report->nodes[*id];
-        if (node->parent == parent && node->component.size == component.size &&
-            memcmp(node->component.bytes, component.bytes, component.size) == 0)
-            return true;
-    }
-    if (!idtable_reserve(&grower->table, budget, err) ||
-        !add_node(grower, parent, component, id, err))
-        return false;
-    idtable_insert(&grower->table, tag, *id);
-    return true;
+    const struct layers_node wanted = {.parent = parent, .component = component};
+    return idtable_find(&grower->table, tag, is_child, grower->report->nodes, &wanted, id) ||
+           (add_node(grower, parent, component, id, err) &&
+            idtable_add(&grower->table, tag, *id, budget, err));
 }
 
 static bool add_module(struct grower *grower, uint32_t index, struct error *err)

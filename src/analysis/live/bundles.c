@@ -15,8 +15,9 @@ void live_bundles_release(struct live_bundles *bundles)
     *bundles = (struct live_bundles){0};
 }
 
-static bool same(const struct live_bundle *a, const struct live_bundle *b)
+static bool is_same(const void *bundles, uint32_t index, const void *wanted)
 {
+    const struct live_bundle *a = (const struct live_bundle *)bundles + index, *b = wanted;
     return a->own == b->own && a->forward == b->forward && a->kind == b->kind &&
            a->is_older == b->is_older;
 }
@@ -28,17 +29,12 @@ static bool find_or_add(struct live_bundles *bundles, const struct live_bundle *
     uint64_t stacks = (uint64_t)wanted->own << 32 | wanted->forward;
     uint64_t rest = (uint64_t)wanted->kind << 1 | wanted->is_older;
     uint32_t tag = (uint32_t)hash_word(hash_word(stacks, bundles->seed) + rest, bundles->seed);
-    struct idprobe probe = idtable_probe(&bundles->table, tag);
-    while (idtable_next(&bundles->table, &probe, index))
-        if (same(&bundles->items[*index], wanted))
-            return true;
-    if (!vec_reserve(bundles->items, bundles->capacity, bundles->count + 1, bundles->budget, err) ||
-        !idtable_reserve(&bundles->table, bundles->budget, err))
-        return false;
+    if (idtable_find(&bundles->table, tag, is_same, bundles->items, wanted, index))
+        return true;
     *index = (uint32_t)bundles->count;
-    idtable_insert(&bundles->table, tag, *index);
-    bundles->items[bundles->count++] = *wanted;
-    return true;
+    return idtable_add(&bundles->table, tag, *index, bundles->budget, err) &&
+           vec_push(bundles->items, bundles->count, bundles->capacity, bundles->budget, err,
+                    *wanted);
 }
 
 bool live_bundles_add(struct live_bundles *bundles, const struct live_set *set,

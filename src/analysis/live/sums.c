@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "analysis/code/paths.h"
-
 /* The bytes of one allocation, counted for its line of code. */
 struct part {
     frame_id frame;

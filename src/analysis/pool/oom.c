@@ -7,11 +7,6 @@
 #include "analysis/pool/device_memory.h"
 #include "analysis/pool/oom_words.h"
 
-static bool out_of_memory(struct error *err)
-{
-    return error_set(err, STATUS_LIMIT, "out of memory while summing up");
-}
-
 struct work {
     const struct live_set *set;
     const struct oom_question *question;
@@ -110,7 +105,7 @@ static bool take_text(struct buffer *text, char **taken, struct error *err)
 {
     *taken = text->failed ? NULL : strdup(text->size > 0 ? text->bytes : "");
     buffer_release(text);
-    return *taken || out_of_memory(err);
+    return *taken || error_out_of_memory(err);
 }
 
 static bool list_sites(const struct live_set *live, struct oom_row *row, struct error *err)
@@ -120,7 +115,7 @@ static bool list_sites(const struct live_set *live, struct oom_row *row, struct 
         return false;
     size_t shown = groups.count < OOM_SITES_MOST ? groups.count : OOM_SITES_MOST;
     row->sites = calloc(shown + 1, sizeof(*row->sites));
-    bool ok = row->sites || out_of_memory(err);
+    bool ok = row->sites || error_out_of_memory(err);
     for (size_t i = 0; ok && i < shown; i++) {
         const struct site_group *group = &groups.items[i];
         struct buffer text = BUFFER_INIT;
@@ -226,7 +221,7 @@ bool ooms_make(const struct live_set *set, const struct oom_question *question, 
     work.least_bytes = device_memory_least(timeline);
     size_t shown = most_shown(timeline), at = trace->count;
     made.items = calloc(shown, sizeof(*made.items));
-    bool ok = made.items || out_of_memory(err);
+    bool ok = made.items || error_out_of_memory(err);
     for (size_t i = shown; ok && i-- > 0;) {
         do
             at--;

@@ -207,7 +207,7 @@ static bool label_row(const struct live_set *set, const struct live_source *sour
     live_source_label(set, source, NULL, false, &text);
     row->label = text.failed ? NULL : strdup(text.size > 0 ? text.bytes : "");
     buffer_release(&text);
-    return row->label || error_set(err, STATUS_LIMIT, "out of memory while summing up");
+    return row->label || error_out_of_memory(err);
 }
 
 static bool fill(const struct pins *pins, const struct live_set *set, size_t most,
@@ -227,7 +227,7 @@ static bool fill(const struct pins *pins, const struct live_set *set, size_t mos
     size_t shown = rows->sites < most ? rows->sites : most;
     rows->items = calloc(shown + 1, sizeof(*rows->items));
     if (!rows->items)
-        return error_set(err, STATUS_LIMIT, "out of memory while summing up");
+        return error_out_of_memory(err);
     for (; rows->count < shown; rows->count++) {
         rows->items[rows->count] = drafts[rows->count].row;
         if (!label_row(set, &keyed[drafts[rows->count].first].source, &rows->items[rows->count],

@@ -40,25 +40,25 @@ bool pool_key_equal(const struct pool_key *a, const struct pool_key *b)
            a->pool[1] == b->pool[1];
 }
 
+static bool has_key(const void *rows, uint32_t id, const void *key)
+{
+    return pool_key_equal(&((const struct pool_row *)rows)[id].key, key);
+}
+
 static bool find_row(struct pool_rows *rows, const struct pool_key *key, struct pool_row **row,
                      struct error *err)
 {
     uint64_t words = hash_word((uint64_t)key->stream ^ key->is_small, rows->seed);
     words = hash_word(words ^ key->pool[0], rows->seed);
     uint32_t tag = (uint32_t)hash_word(words ^ key->pool[1], rows->seed), found;
-    struct idprobe probe = idtable_probe(&rows->table, tag);
-    while (idtable_next(&rows->table, &probe, &found)) {
-        if (pool_key_equal(&rows->items[found].key, key)) {
-            *row = &rows->items[found];
-            return true;
-        }
+    if (!idtable_find(&rows->table, tag, has_key, rows->items, key, &found)) {
+        found = (uint32_t)rows->count;
+        if (!idtable_add(&rows->table, tag, found, rows->budget, err) ||
+            !vec_push(rows->items, rows->count, rows->capacity, rows->budget, err,
+                      (struct pool_row){.key = *key, .pools = 1}))
+            return false;
     }
-    if (!vec_reserve(rows->items, rows->capacity, rows->count + 1, rows->budget, err) ||
-        !idtable_reserve(&rows->table, rows->budget, err))
-        return false;
-    idtable_insert(&rows->table, tag, (uint32_t)rows->count);
-    *row = &rows->items[rows->count++];
-    **row = (struct pool_row){.key = *key, .pools = 1};
+    *row = &rows->items[found];
     return true;
 }
 

@@ -71,7 +71,7 @@ static bool add(struct findings_maker *maker, struct finding finding, const char
     if (!finding.what || !finding.next) {
         free(finding.what);
         free(finding.next);
-        return error_set(maker->err, STATUS_LIMIT, "out of memory while summing up");
+        return error_out_of_memory(maker->err);
     }
     maker->findings->items[maker->findings->count++] = finding;
     return true;
@@ -154,7 +154,7 @@ static bool most_at(const struct findings_maker *maker, const struct live_sum *s
                       size_of(maker, sum->top_bytes).text);
     else
         buffer_puts(text, "");
-    return !text->failed || error_set(maker->err, STATUS_LIMIT, "out of memory while summing up");
+    return !text->failed || error_out_of_memory(maker->err);
 }
 
 static bool has_phase(const struct phases *phases, enum phase phase)

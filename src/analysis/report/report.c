@@ -108,15 +108,10 @@ static bool annotations_open(const struct timeline *timeline, int64_t item,
             made[i] = (struct open_annotation){marks.items[i].name, marks.items[i].time_us};
         *open = (struct open_annotations){made, marks.count};
     } else {
-        error_set(err, STATUS_LIMIT, "out of memory (%zu annotations)", marks.count);
+        error_out_of_memory(err);
     }
     vec_free(marks.items, marks.capacity, sizeof(*marks.items), budget);
     return made != NULL;
-}
-
-static bool out_of_memory(struct error *err)
-{
-    return error_set(err, STATUS_LIMIT, "out of memory while summing up");
 }
 
 bool report_item(const struct timeline *timeline, const struct report_options *options,
@@ -240,7 +235,7 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
 {
     struct device_report *report = calloc(1, sizeof(*report));
     if (!report) {
-        out_of_memory(err);
+        error_out_of_memory(err);
         return NULL;
     }
     report->timeline = timeline;

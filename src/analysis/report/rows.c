@@ -184,7 +184,7 @@ bool report_baseline_make(struct device_report *report, struct error *err)
     size_t cells = (size_t)CATEGORY_LIMIT * REASON_BYTES, used = 0;
     struct baseline_row *made = calloc(cells, sizeof(*made));
     if (!made)
-        return error_set(err, STATUS_LIMIT, "out of memory (%zu bytes)", cells * sizeof(*made));
+        return error_out_of_memory(err);
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         uint8_t category = categories->of_preexisting[i], reason = categories->why_preexisting[i];
         if (!timeline->preexisting[i].in_active)

@@ -45,13 +45,12 @@ static const struct option_spec other_options[] = {
 };
 
 #define OTHER_OPTIONS (sizeof(other_options) / sizeof(other_options[0]))
-#define MOST_KINDS    32
 
 const struct option_spec *check_option_specs(void)
 {
-    static struct option_spec specs[MOST_KINDS + OTHER_OPTIONS + 1]; /* ends with a NULL name */
+    static struct option_spec specs[CHECK_KINDS + OTHER_OPTIONS + 1]; /* ends with a NULL name */
     size_t count = 0;
-    for (const struct check_kind *kind = check_kinds; kind->name && count < MOST_KINDS; kind++) {
+    for (const struct check_kind *kind = check_kinds; kind->name; kind++) {
         specs[count] =
             (struct option_spec){OPTION_RULE + (int)count, kind->name, kind->argument, kind->help};
         count++;

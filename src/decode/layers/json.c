@@ -12,11 +12,6 @@ struct layers_json {
     struct error *err;
 };
 
-static bool is_word(struct text text, const char *word)
-{
-    return text.size == strlen(word) && memcmp(text.bytes, word, text.size) == 0;
-}
-
 static bool unknown(struct layers_json *json, struct text key)
 {
     return json->sink->unknown_key(json->sink->self, key, json->err) &&
@@ -116,7 +111,7 @@ static bool read_row(struct layers_json *json)
         bool ok;
         if (field < LAYER_FIELDS)
             ok = read_field(json, &row, field);
-        else if (is_word(key, "event"))
+        else if (text_equals(key, "event"))
             ok = read_event(json, &row);
         else
             ok = unknown(json, key);
@@ -149,7 +144,7 @@ static bool read_root(struct layers_json *json)
         if (!json_offset(&json->reader, &offset, json->err) ||
             !json_read_key(&json->reader, &key, json->err))
             return false;
-        bool traces = is_word(key, "traces");
+        bool traces = text_equals(key, "traces");
         if (traces && found)
             return error_set_at(json->err, STATUS_BAD_INPUT, offset, "a second 'traces'");
         found = found || traces;

@@ -109,7 +109,7 @@ static bool take_once(struct layers_value *in, value *place, value v, const char
 
 static bool check_layout(struct layers_value *in, value v)
 {
-    if (layers_is_word(layers_value_text(in, v), LAYERS_TABLE_LAYOUT))
+    if (text_equals(layers_value_text(in, v), LAYERS_TABLE_LAYOUT))
         return true;
     return layers_bad(in, "\"" LAYERS_TABLE_LAYOUT "\", the only layout that is known,", v);
 }
@@ -126,13 +126,13 @@ static bool read_root(struct layers_value *in, value root)
     for (size_t i = 0; ok && i < count; i++) {
         struct text key = layers_value_text(in, pairs[2 * i]);
         value v = pairs[2 * i + 1];
-        if (layers_is_word(key, "traces"))
+        if (text_equals(key, "traces"))
             ok = take_once(in, &traces, v, "traces");
-        else if (layers_is_word(key, "columns"))
+        else if (text_equals(key, "columns"))
             ok = take_once(in, &columns, v, "columns");
-        else if (layers_is_word(key, "rows"))
+        else if (text_equals(key, "rows"))
             ok = take_once(in, &rows, v, "rows");
-        else if (layers_is_word(key, LAYERS_TABLE_KEY))
+        else if (text_equals(key, LAYERS_TABLE_KEY))
             ok = check_layout(in, v);
         else
             ok = in->sink->unknown_key(in->sink->self, key, in->err);

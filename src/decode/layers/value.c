@@ -27,11 +27,6 @@ struct text layers_value_text(const struct layers_value *in, value v)
                                       : (struct text){"", 0};
 }
 
-bool layers_is_word(struct text text, const char *word)
-{
-    return text.size == strlen(word) && memcmp(text.bytes, word, text.size) == 0;
-}
-
 static struct text class_name(const struct layers_value *in, value v)
 {
     return value_is_node(in->values, v, NODE_GLOBAL)
@@ -52,16 +47,15 @@ static bool read_instance(const struct layers_value *in, value v, struct instanc
     if (!value_sequence(values, parts[OBJECT_ARGS], &instance.args, &instance.arg_count))
         return false;
     size_t count = instance.arg_count;
-    if (layers_is_word(instance.class, "_reconstructor") &&
-        count == 3) { /* class, tuple, its items */
+    if (text_equals(instance.class, "_reconstructor") && count == 3) { /* class, tuple, its items */
         instance.class = class_name(in, instance.args[0]);
         if (!value_sequence(values, instance.args[2], &instance.args, &instance.arg_count))
             return false;
-    } else if (layers_is_word(instance.class, "__newobj__") && count > 0) { /* class, item... */
+    } else if (text_equals(instance.class, "__newobj__") && count > 0) { /* class, item... */
         instance.class = class_name(in, instance.args[0]);
         instance.args++;
         instance.arg_count--;
-    } else if (layers_is_word(instance.class, "__newobj_ex__") &&
+    } else if (text_equals(instance.class, "__newobj_ex__") &&
                count == 3) { /* class, items, dict */
         instance.class = class_name(in, instance.args[0]);
         instance.kwargs = instance.args[2];
@@ -117,7 +111,7 @@ static bool take_pair(struct layers_value *in, struct layer_row *row, value key,
     enum layer_field field = layer_field_find(text);
     if (field < LAYER_FIELDS)
         return layers_take_field(in, row, field, v);
-    if (layers_is_word(text, "event") && !in_event)
+    if (text_equals(text, "event") && !in_event)
         return take_event(in, row, v);
     return in->sink->unknown_key(in->sink->self, text, in->err);
 }
@@ -160,9 +154,9 @@ static bool take_event(struct layers_value *in, struct layer_row *row, value v)
     struct instance event;
     if (!read_instance(in, v, &event))
         return take_mapping(in, row, v, true);
-    if (layers_is_word(event.class, "TraceForwardEvent"))
+    if (text_equals(event.class, "TraceForwardEvent"))
         return take_arguments(in, row, &event, members, 2, true);
-    if (layers_is_word(event.class, "TraceBackwardEvent"))
+    if (text_equals(event.class, "TraceBackwardEvent"))
         return take_arguments(in, row, &event, members + 1, 1, true);
     return layers_bad(in, "an event", v);
 }
@@ -175,7 +169,7 @@ bool layers_take_trace(struct layers_value *in, struct layer_row *row, value v)
     struct instance trace;
     if (!read_instance(in, v, &trace))
         return take_mapping(in, row, v, false);
-    if (!layers_is_word(trace.class, "LayerMemoryTrace"))
+    if (!text_equals(trace.class, "LayerMemoryTrace"))
         return layers_bad(in, "a trace (a LayerMemoryTrace or a dict)", v);
     return take_arguments(in, row, &trace, members, sizeof(members) / sizeof(members[0]), false);
 }

@@ -14,7 +14,6 @@ struct layers_value {
 
 /* The text of a string; "" for any other value. */
 struct text layers_value_text(const struct layers_value *in, value v);
-bool layers_is_word(struct text text, const char *word);
 /* Reports "expected EXPECTED, found ...". Returns false. */
 bool layers_bad(const struct layers_value *in, const char *expected, value v);
 

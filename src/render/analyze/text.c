@@ -1,7 +1,6 @@
 
 #include <string.h>
 
-#include "analysis/code/paths.h"
 #include "render/analyze/findings.h"
 #include "render/analyze/growth.h"
 #include "render/analyze/internal.h"

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/code/paths.h"
-
 #define NUMBER_SIZE 32 /* no number that is printed is longer */
 
 static bool put_whole(struct pickler *pickle, const char *text)

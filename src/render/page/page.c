@@ -70,13 +70,13 @@ static const struct {
     {"PICTURE", html_put_still},
 };
 
-static bool put_place(const char *name, size_t size, const struct html_page *page, FILE *out,
-                      struct error *err)
+static bool put_place(struct text name, const struct html_page *page, FILE *out, struct error *err)
 {
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if (strlen(places[i].name) == size && memcmp(places[i].name, name, size) == 0)
+        if (text_equals(name, places[i].name))
             return places[i].put(out, page, err);
-    return error_set(err, STATUS_IO, "page.html has an unknown place: %.*s", (int)size, name);
+    return error_set(err, STATUS_IO, "page.html has an unknown place: %.*s", (int)name.size,
+                     name.bytes);
 }
 
 bool html_write(const struct html_page *page, FILE *out, struct error *err)
@@ -88,7 +88,7 @@ bool html_write(const struct html_page *page, FILE *out, struct error *err)
         fwrite(at, 1, (size_t)((behind ? place : end) - at), out);
         if (!behind)
             return true;
-        if (!put_place(place + 1, (size_t)(behind - place) - 1, page, out, err))
+        if (!put_place((struct text){place + 1, (size_t)(behind - place) - 1}, page, out, err))
             return false;
         at = behind + 1;
     }

@@ -17,17 +17,11 @@ static const char *text_at(const struct html_stacks *stacks, size_t text, size_t
     return stacks->text.bytes ? stacks->text.bytes + begin : "";
 }
 
-static bool find_text(const struct html_stacks *stacks, const char *bytes, size_t size,
-                      uint32_t tag, uint32_t *text)
+static bool is_text(const void *stacks, uint32_t text, const void *wanted)
 {
-    struct idprobe probe = idtable_probe(&stacks->by_text, tag);
-    while (idtable_next(&stacks->by_text, &probe, text)) {
-        size_t other_size;
-        const char *other = text_at(stacks, *text, &other_size);
-        if (other_size == size && (size == 0 || memcmp(other, bytes, size) == 0))
-            return true;
-    }
-    return false;
+    size_t size;
+    const char *bytes = text_at(stacks, text, &size);
+    return text_same((struct text){bytes, size}, *(const struct text *)wanted);
 }
 
 /* Adds text that is already escaped. */
@@ -35,7 +29,8 @@ static bool add_shown(struct html_stacks *stacks, const char *bytes, size_t size
                       struct error *err)
 {
     uint32_t tag = (uint32_t)hash_bytes(bytes, size, hash_seed());
-    if (find_text(stacks, bytes, size, tag, text))
+    const struct text wanted = {bytes, size};
+    if (idtable_find(&stacks->by_text, tag, is_text, stacks, &wanted, text))
         return true;
     if (!GROW(stacks, text_ends, text_capacity, stacks->text_count + 1) ||
         !idtable_reserve(&stacks->by_text, stacks->budget, err))

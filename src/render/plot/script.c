@@ -15,16 +15,11 @@ static const char name_letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
 static const char digits[] = "0123456789";
 static const char hex_digits[] = "0123456789ABCDEF";
 
-struct name {
-    const char *bytes;
-    size_t size;
-};
-
 /* One line of the settings. */
 struct parser {
     const char *at;
     const struct plot_script_parts *parts;
-    struct name arrays[ARRAYS_MOST]; /* those declared so far */
+    struct text arrays[ARRAYS_MOST]; /* those declared so far */
     size_t array_count;
 };
 
@@ -45,7 +40,7 @@ static bool skip_span(struct parser *parser, const char *set, size_t most)
     return size > 0 && size <= most;
 }
 
-static bool read_name(struct parser *parser, struct name *name)
+static bool read_name(struct parser *parser, struct text *name)
 {
     name->bytes = parser->at;
     if (!strchr(lower_case, *parser->at) || !*parser->at)
@@ -55,11 +50,10 @@ static bool read_name(struct parser *parser, struct name *name)
     return ok;
 }
 
-static bool is_declared(const struct parser *parser, struct name name)
+static bool is_declared(const struct parser *parser, struct text name)
 {
     for (size_t i = 0; i < parser->array_count; i++)
-        if (parser->arrays[i].size == name.size &&
-            memcmp(parser->arrays[i].bytes, name.bytes, name.size) == 0)
+        if (text_same(parser->arrays[i], name))
             return true;
     return false;
 }
@@ -81,16 +75,10 @@ static bool read_number(struct parser *parser)
            ((skip(parser, "-") || skip(parser, "+")) && skip_span(parser, digits, 3));
 }
 
-static bool ends_with(struct name name, const char *end)
-{
-    size_t size = strlen(end);
-    return name.size > size && memcmp(name.bytes + name.size - size, end, size) == 0;
-}
-
-static bool is_file(const struct plot_script_parts *parts, const char *text, size_t size)
+static bool is_file(const struct plot_script_parts *parts, struct text text)
 {
     for (const char *const *file = parts->files; *file; file++)
-        if (strlen(*file) == size && memcmp(*file, text, size) == 0)
+        if (text_equals(text, *file))
             return true;
     return false;
 }
@@ -103,7 +91,7 @@ static bool is_font(const char *text, size_t size)
 
 /* Text in single quotes, as escape_plot() leaves it. A value that gnuplot interprets as more than
  * text is checked against its allowed values. */
-static bool read_text(struct parser *parser, struct name name)
+static bool read_text(struct parser *parser, struct text name)
 {
     const char *text = parser->at + 1, *end = skip(parser, "'") ? strchr(text, '\'') : NULL;
     struct buffer escaped = BUFFER_INIT;
@@ -111,9 +99,9 @@ static bool read_text(struct parser *parser, struct name name)
         return false;
     size_t size = (size_t)(end - text);
     parser->at = end + 1;
-    if (ends_with(name, "_file"))
-        return is_file(parser->parts, text, size);
-    if (ends_with(name, "_font"))
+    if (text_ends(name, "_file"))
+        return is_file(parser->parts, (struct text){text, size});
+    if (text_ends(name, "_font"))
         return is_font(text, size);
     escape_plot(&escaped, text, size, SIZE_MAX);
     bool is_same = !escaped.failed && escaped.size == size &&
@@ -124,7 +112,7 @@ static bool read_text(struct parser *parser, struct name name)
 
 static bool read_assignment(struct parser *parser)
 {
-    struct name name;
+    struct text name;
     if (!read_name(parser, &name))
         return false;
     if (*parser->at == '[' && (!is_declared(parser, name) || !read_index(parser)))
@@ -136,7 +124,7 @@ static bool read_assignment(struct parser *parser)
 
 static bool read_array(struct parser *parser)
 {
-    struct name name;
+    struct text name;
     if (!read_name(parser, &name) || !read_index(parser))
         return false;
     if (is_declared(parser, name))

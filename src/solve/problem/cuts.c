@@ -197,11 +197,6 @@ size_t cuts_module(const struct cuts *cuts, const struct tree *tree, struct text
     }
 }
 
-static bool same_name(struct text a, struct text b)
-{
-    return a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
-}
-
 bool cuts_unmatched(const struct cuts *cuts, const char *what, const struct text *names,
                     size_t count, struct error *err)
 {
@@ -209,7 +204,7 @@ bool cuts_unmatched(const struct cuts *cuts, const char *what, const struct text
     size_t size = 0, shown = 0;
     for (size_t i = 0; i < count && shown <= SHOWN_NAMES; i++) {
         struct text name = names[i];
-        if (name.size == 0 || (i > 0 && same_name(name, names[i - 1])))
+        if (name.size == 0 || (i > 0 && text_same(name, names[i - 1])))
             continue;
         const char *before = shown > 0 ? ", " : "; there are ";
         int longest = (int)(name.size < LONGEST_SHOWN ? name.size : LONGEST_SHOWN);

@@ -36,11 +36,6 @@ static bool collect_rows(struct builder *builder, struct error *err)
            error_set(err, STATUS_BAD_INPUT, "the layer trace has no forward events: no module ran");
 }
 
-static bool same_text(struct text a, struct text b)
-{
-    return a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
-}
-
 /* A row outside all modules (CUT_PATTERN) joins the row before it if that is outside, too; the
  * piece is then named after the row. */
 static bool add_module(struct builder *builder, size_t row, bool *begins, bool *outside,
@@ -54,7 +49,7 @@ static bool add_module(struct builder *builder, size_t row, bool *begins, bool *
     *outside = size == 0 && name.size > 0;
     name.size = *outside ? name.size : size;
     bool same =
-        problem->module_count > 0 && same_text(name, problem->modules[problem->module_count - 1]);
+        problem->module_count > 0 && text_same(name, problem->modules[problem->module_count - 1]);
     *begins = row == 0 || (!same && !(*outside && was_outside)) || (was_outside && !*outside);
     if (same && !*begins)
         return true;
