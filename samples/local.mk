@@ -18,6 +18,7 @@ dist_samples_DATA = \
 	samples/oom-other-stream.pickle.gz \
 	samples/oom-shortage.pickle.gz \
 	samples/pinned.pickle.gz \
+	samples/ranks.log \
 	samples/ring-overflow.pickle.gz \
 	samples/train-loop.json.gz \
 	samples/train-loop.pickle.gz \

@@ -13,10 +13,10 @@ BEGIN {
 
     # The folders within a room, from the bottom up: a file includes from its own folder and from
     # those before it. The files that lie in the room itself come last.
-    folders["decode"] = "core rows json pickle msgpack layers ."
+    folders["decode"] = "core rows json pickle msgpack layers log ."
     folders["analysis"] = "code phase category live pool growth report curves chain layers diff flame check"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
-    folders["render"] = "core analyze diff check export flame layers suggest dump plot page ."
+    folders["render"] = "core analyze diff check export flame layers suggest dump oom plot page ."
     folders["commands"] = "sandbox cli analyze check diff export flame suggest plot ."
     for (each in folders) {
         count = split(folders[each], names, " ")
@@ -28,7 +28,7 @@ BEGIN {
     rendered_type = "decode/core/value.h"
 
     # What the importers fill and the model is made of: types, no decoding.
-    shared_types = " decode/core/input.h decode/layers/rows.h decode/core/rows.h decode/core/sniff.h decode/core/source.h "
+    shared_types = " decode/core/input.h decode/layers/rows.h decode/log/rows.h decode/core/rows.h decode/core/sniff.h decode/core/source.h "
 
     library["zlib.h"] = " decode commands "
     library["jansson.h"] = " decode model analysis render commands main "

@@ -24,7 +24,7 @@ PATH=$temporary/bin:$PATH
 # Runs the commands listed in the file $1 for the page $2; the results go to $temporary/results.
 run_page() {
     mkdir "$temporary/here"
-    cp "$samples"/*.gz "$samples"/*.pickle "$temporary/here"
+    cp "$samples"/*.gz "$samples"/*.pickle "$samples"/*.log "$temporary/here"
     chmod -R u+w "$temporary/here"
     while read -r wanted command; do
         if [ "$wanted" = - ]; then

@@ -139,8 +139,13 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/fragmentation.h \
 	src/analysis/pool/oom.c \
 	src/analysis/pool/oom.h \
+	src/analysis/pool/oom_account.c \
 	src/analysis/pool/oom_elsewhere.c \
 	src/analysis/pool/oom_elsewhere.h \
+	src/analysis/pool/oom_error.c \
+	src/analysis/pool/oom_error.h \
+	src/analysis/pool/oom_error_words.c \
+	src/analysis/pool/oom_error_words.h \
 	src/analysis/pool/oom_verdict.c \
 	src/analysis/pool/oom_words.c \
 	src/analysis/pool/oom_words.h \
@@ -150,6 +155,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/pools.h \
 	src/analysis/pool/segment_map.c \
 	src/analysis/pool/segment_map.h \
+	src/analysis/pool/sentence.c \
+	src/analysis/pool/sentence.h \
 	src/analysis/report/explain.c \
 	src/analysis/report/explain.h \
 	src/analysis/report/findings.c \

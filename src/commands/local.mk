@@ -48,6 +48,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/export/options.h \
 	src/commands/export/stream.c \
 	src/commands/flame.c \
+	src/commands/oom.c \
 	src/commands/plot/candidates.c \
 	src/commands/plot/candidates.h \
 	src/commands/plot/embedded.h \

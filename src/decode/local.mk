@@ -44,6 +44,19 @@ libmemsnap_a_SOURCES += \
 	src/decode/layers/tree.c \
 	src/decode/layers/value.c \
 	src/decode/layers/value.h \
+	src/decode/log/lines.c \
+	src/decode/log/lines.h \
+	src/decode/log/message.c \
+	src/decode/log/message.h \
+	src/decode/log/oom_log.c \
+	src/decode/log/oom_log.h \
+	src/decode/log/prefix.c \
+	src/decode/log/prefix.h \
+	src/decode/log/rows.h \
+	src/decode/log/sizes.c \
+	src/decode/log/sizes.h \
+	src/decode/log/traceback.c \
+	src/decode/log/traceback.h \
 	src/decode/msgpack/value.c \
 	src/decode/msgpack/value.h \
 	src/decode/pickle/binary.c \

@@ -27,6 +27,8 @@ libmemsnap_a_SOURCES += \
 	src/model/loader_events.c \
 	src/model/loader_rows.c \
 	src/model/loader_state.h \
+	src/model/oom_log.c \
+	src/model/oom_log.h \
 	src/model/operator_curves.c \
 	src/model/operator_curves.h \
 	src/model/replay.c \

@@ -91,6 +91,9 @@ libmemsnap_a_SOURCES += \
 	src/render/layers/operator_curves.h \
 	src/render/layers/tables.c \
 	src/render/layers/text.c \
+	src/render/oom/json.c \
+	src/render/oom/oom.h \
+	src/render/oom/text.c \
 	src/render/page/columns.c \
 	src/render/page/columns.h \
 	src/render/page/data.c \

@@ -15,6 +15,7 @@ cli_tests = \
 	tests/cli/json.sh \
 	tests/cli/layers.sh \
 	tests/cli/limits.sh \
+	tests/cli/oom.sh \
 	tests/cli/output.sh \
 	tests/cli/plot.sh \
 	tests/cli/plot-compare.sh \
@@ -90,6 +91,7 @@ EXTRA_DIST += \
 	tests/cli/golden/help-dump.txt \
 	tests/cli/golden/help-export.txt \
 	tests/cli/golden/help-flame.txt \
+	tests/cli/golden/help-oom.txt \
 	tests/cli/golden/help-plot.txt \
 	tests/cli/golden/help-suggest.txt \
 	tests/cli/golden/help.txt \
@@ -107,6 +109,8 @@ EXTRA_DIST += \
 	tests/cli/golden/oom-fragmented.txt \
 	tests/cli/golden/oom-gpu-memory.txt \
 	tests/cli/golden/oom-graphs.txt \
+	tests/cli/golden/oom-log.json \
+	tests/cli/golden/oom-log.txt \
 	tests/cli/golden/oom-other-process.txt \
 	tests/cli/golden/oom-other-stream.txt \
 	tests/cli/golden/oom-range.txt \

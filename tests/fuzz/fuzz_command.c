@@ -78,6 +78,8 @@ static const struct line lines[] = {
     {&command_flame, "flame --weight bytes-time --by category --stacks all $" ALL, PLAIN},
     {&command_flame, "flame --weight allocated --by phase --format speedscope $" ALL, IS_JSON},
     {&command_flame, "flame --at end --format speedscope --rules % $" ALL, IS_JSON},
+    {&command_oom, "oom $" ALL, PLAIN},
+    {&command_oom, "oom --format json --top 0 $" ALL, IS_JSON},
     {&command_plot, "plot --script @ $" ALL, PLAIN},
     {&command_plot, "plot --script @ --kind categories --x time $" ALL, PLAIN},
     {&command_plot, "plot --script @ --kind segments --at end $" ALL, PLAIN},

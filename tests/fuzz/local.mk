@@ -8,11 +8,13 @@ command_target = tests/fuzz/fuzz_command.c
 gzip_target = tests/fuzz/fuzz_gzip.c
 json_target = tests/fuzz/fuzz_json.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_rows.h
 layers_target = tests/fuzz/fuzz_layers.c
+log_target = tests/fuzz/fuzz_log.c
 pickle_target = tests/fuzz/fuzz_pickle.c tests/fuzz/hash_rows.c tests/fuzz/hash_rows.h
 fuzz_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
 fuzz_replays = tests/fuzz/replay-analyze tests/fuzz/replay-check tests/fuzz/replay-command \
-	tests/fuzz/replay-gzip tests/fuzz/replay-json tests/fuzz/replay-layers tests/fuzz/replay-pickle
+	tests/fuzz/replay-gzip tests/fuzz/replay-json tests/fuzz/replay-layers tests/fuzz/replay-log \
+	tests/fuzz/replay-pickle
 tests_fuzz_replay_analyze_SOURCES = $(analyze_target) tests/fuzz/replay.c
 tests_fuzz_replay_analyze_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_check_SOURCES = $(check_target) tests/fuzz/replay.c
@@ -21,13 +23,15 @@ tests_fuzz_replay_gzip_SOURCES = $(gzip_target) tests/fuzz/replay.c
 tests_fuzz_replay_json_SOURCES = $(json_target) tests/fuzz/replay.c
 tests_fuzz_replay_json_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_layers_SOURCES = $(layers_target) tests/fuzz/replay.c
+tests_fuzz_replay_log_SOURCES = $(log_target) tests/fuzz/replay.c
 tests_fuzz_replay_pickle_SOURCES = $(pickle_target) tests/fuzz/replay.c
 tests_fuzz_replay_pickle_CPPFLAGS = $(fuzz_cppflags)
 check_PROGRAMS += $(fuzz_replays)
 dist_check_SCRIPTS += tests/fuzz/replay.sh
 
 fuzzers = tests/fuzz/fuzz-analyze tests/fuzz/fuzz-check tests/fuzz/fuzz-command \
-	tests/fuzz/fuzz-gzip tests/fuzz/fuzz-json tests/fuzz/fuzz-layers tests/fuzz/fuzz-pickle
+	tests/fuzz/fuzz-gzip tests/fuzz/fuzz-json tests/fuzz/fuzz-layers tests/fuzz/fuzz-log \
+	tests/fuzz/fuzz-pickle
 EXTRA_PROGRAMS += $(fuzzers)
 tests_fuzz_fuzz_analyze_SOURCES = $(analyze_target)
 tests_fuzz_fuzz_analyze_CPPFLAGS = $(fuzz_cppflags)
@@ -43,6 +47,8 @@ tests_fuzz_fuzz_json_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_json_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_layers_SOURCES = $(layers_target)
 tests_fuzz_fuzz_layers_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_log_SOURCES = $(log_target)
+tests_fuzz_fuzz_log_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_pickle_SOURCES = $(pickle_target)
 tests_fuzz_fuzz_pickle_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_pickle_LDFLAGS = -fsanitize=fuzzer

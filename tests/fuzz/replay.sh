@@ -20,15 +20,17 @@ tests/fuzz/replay-analyze -n "$count" "$unpacked"/*.pickle "$unpacked"/*.json
 tests/fuzz/replay-analyze -n "$((count / 4))" "$unpacked"/*
 "${MEMSNAP:?is the program}" convert "$srcdir/samples/fsdp.layers.pickle" -o "$unpacked/fsdp.layers.msgpack"
 tests/fuzz/replay-layers -n "$((count * 5))" "$unpacked"/*.layers.* "$unpacked"/*.operators.*
+cp "$srcdir/samples/ranks.log" "$unpacked/ranks.log"
+tests/fuzz/replay-log -n "$((count * 20))" "$unpacked/ranks.log"
 cp "$srcdir/share/ci/memory-policy.json" "$unpacked/policy.json"
 tests/fuzz/replay-check -n "$((count * 50))" "$unpacked/policy.json"
 tests/fuzz/replay-check -n "$((count / 4))" "$unpacked"/*.pickle
 
-# Every command line, with files of each kind. The first byte chooses one of 63.
+# Every command line, with files of each kind. The first byte chooses one of 65.
 mkdir "$unpacked/lines"
 line=0
-while [ $line -lt 63 ]; do
-    for sample in history-off.pickle fsdp.layers.msgpack; do
+while [ $line -lt 65 ]; do
+    for sample in history-off.pickle fsdp.layers.msgpack ranks.log; do
         { printf "\\$(printf %o $line)" && cat "$unpacked/$sample"; } >"$unpacked/lines/$line-$sample"
     done
     for sample in oom-other-process.pickle decoder.layers.json decoder.operators.pickle; do

@@ -20,6 +20,8 @@ enum oom_verdict {
     OOM_OTHER_POOL,    /* enough was free, but part of it only for another stream or pool */
     OOM_OTHER_PROCESS, /* something else holds the missing memory */
     OOM_PROCESS_LIMIT, /* the device had enough, but the process was not allowed to use it */
+    OOM_TOO_LARGE,     /* the request is larger than the device */
+    OOM_HOST,          /* the CPU's memory ran out, not the device's */
     OOM_UNKNOWN,       /* the capture does not tell: the sentence says why */
 };
 
@@ -91,6 +93,22 @@ struct oom_question {
 bool ooms_make(const struct live_set *set, const struct oom_question *question, struct ooms *ooms,
                struct error *err);
 void ooms_release(struct ooms *ooms);
+
+/* The facts that decide, from a capture or from the text of an error. */
+struct oom_facts {
+    uint64_t wanted_bytes;
+    uint64_t segment_bytes; /* size of a new segment for it */
+    uint64_t free_bytes;    /* on the device */
+    bool has_fitting_hole;  /* a hole was large enough, and still not used */
+    uint64_t pool_bytes;    /* unused in the request's own pool */
+    uint64_t unused_bytes;  /* reserved, but unused, anywhere */
+    bool unused_is_known;   /* if not, it is an upper bound, and pool_bytes is 0 */
+    uint64_t device_bytes;  /* 0 if unknown */
+    bool device_is_least;
+    uint64_t other_bytes; /* neither free nor reserved by PyTorch */
+};
+
+enum oom_verdict oom_decide(const struct oom_facts *facts);
 
 /* The verdict that the figures of a row support; all but the verdict and its sentences are filled.
  */

@@ -1,44 +1,9 @@
 #include "analysis/pool/oom_words.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "analysis/pool/sentence.h"
 #include "base/utf8.h"
 
 #define LABEL_MOST 120 /* bytes */
-
-/* A text that grows as far as there is room. */
-struct words {
-    char *out; /* NUL-terminated */
-    size_t size;
-    enum unit unit;
-};
-
-static void say(const struct words *words, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(const struct words *words, const char *format, ...)
-{
-    size_t used = strlen(words->out);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(words->out + used, words->size - used, format, arguments);
-    va_end(arguments);
-}
-
-struct size_text {
-    char text[UNITS_TEXT_SIZE];
-};
-
-static struct size_text size_text(const struct words *words, uint64_t bytes)
-{
-    struct size_text size;
-    units_bytes(size.text, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, words->unit);
-    return size;
-}
-
-#define SIZE(bytes) (size_text(words, bytes).text)
 
 static uint64_t positive(int64_t bytes)
 {
@@ -172,6 +137,12 @@ static void say_sentence(const struct words *words, const struct oom_row *row, c
             say(words, " plus %s unused in segments", SIZE(layout->inactive_bytes));
         say(words, " are too little for %s", SIZE(row->requested_bytes));
         break;
+    case OOM_TOO_LARGE:
+        say(words, "the request of %s is larger than the device's whole memory of %s",
+            SIZE(row->requested_bytes), SIZE(row->device_bytes));
+        break;
+    case OOM_HOST: /* a capture has no such event */
+        break;
     case OOM_UNKNOWN:
         if (doubt)
             say(words,
@@ -282,6 +253,12 @@ static void say_next(const struct words *words, const struct oom_row *row,
         break;
     case OOM_SHORTAGE:
         say_largest(words, row);
+        break;
+    case OOM_TOO_LARGE:
+        say(words,
+            "check the sizes of the tensor: a wrong shape or a broadcast is the usual cause");
+        break;
+    case OOM_HOST:
         break;
     case OOM_UNKNOWN:
         say(words, row->layout.after_range

@@ -249,6 +249,15 @@ static bool check_options(const struct analyze_options *options, enum file_kind 
                      kind == KIND_SNAPSHOT ? "layer traces" : "allocator snapshots");
 }
 
+/* The error about a file that may be a log names the command for logs. */
+static bool mention_logs(struct error *err)
+{
+    struct error plain = *err;
+    if (plain.status != STATUS_BAD_INPUT)
+        return false;
+    return error_set(err, plain.status, "%.160s; to explain a log, use 'memsnap oom'", plain.text);
+}
+
 bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *figures,
                   struct error *err)
 {
@@ -265,5 +274,6 @@ bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *fi
         input_discard(&input);
         return false;
     }
-    return analyze(job, &input, figures, err);
+    bool is_log = kind == KIND_UNKNOWN && sniff_is_log(&input.source);
+    return analyze(job, &input, figures, err) || (is_log && mention_logs(err));
 }

@@ -54,8 +54,8 @@ extern const struct command *const commands[]; /* ends with NULL */
 const struct command *command_find(const char *name); /* NULL: no such command */
 
 extern const struct command command_analyze, command_backends, command_check, command_convert,
-    command_diff, command_dump, command_export, command_flame, command_help, command_plot,
-    command_suggest, command_version;
+    command_diff, command_dump, command_export, command_flame, command_help, command_oom,
+    command_plot, command_suggest, command_version;
 
 /* Reports an unknown command, and suggests a similar one. */
 enum status command_unknown(const char *name);

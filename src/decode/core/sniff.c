@@ -138,6 +138,14 @@ const char *sniff_description(const struct source *source)
     return describe(source->pos, source->end);
 }
 
+/* A snapshot in JSON is a dict, or a list of dicts; "[rank0]: ..." and "[2026-..." are not. */
+bool sniff_is_log(const struct source *source)
+{
+    const uint8_t *begin = skip_space(source->pos, source->end);
+    return begin < source->end && *begin != '{' && *begin != '<' && is_text(begin, source->end) &&
+           (*begin != '[' || (begin + 1 < source->end && isalnum(begin[1])));
+}
+
 bool sniff_encoding(struct source *source, enum encoding *encoding, struct error *err)
 {
     const uint8_t *p, *end, *begin;

@@ -23,6 +23,9 @@ bool sniff_encoding(struct source *source, enum encoding *encoding, struct error
  * archive (torch.save?)", "a text file", "unknown binary data". */
 const char *sniff_description(const struct source *source);
 
+/* True if the bytes in the source's buffer may be a log: text that is neither JSON nor HTML. */
+bool sniff_is_log(const struct source *source);
+
 /* The kind of the file, by the first keys and classes, without consuming anything. Never fails:
  * KIND_UNKNOWN if unsure, or if sniff_encoding() would fail. */
 enum file_kind sniff_kind(struct source *source);

@@ -14,6 +14,7 @@ TCase *findings_tests(void);
 TCase *category_guess_tests(void);
 TCase *category_passes_tests(void);
 TCase *fragmentation_tests(void);
+TCase *oom_error_tests(void);
 TCase *oom_tests(void);
 TCase *forward_chain_tests(void);
 TCase *reason_tests(void);

@@ -30,6 +30,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/layers/panels_test.c \
 	tests/unit/analysis/phase/steps_test.c \
 	tests/unit/analysis/pool/fragmentation_test.c \
+	tests/unit/analysis/pool/oom_error_test.c \
 	tests/unit/analysis/pool/oom_test.c \
 	tests/unit/analysis/pool/segment_map_test.c \
 	tests/unit/analysis/report/findings_test.c \

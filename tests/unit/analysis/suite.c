@@ -16,6 +16,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_passes_tests());
     suite_add_tcase(suite, fragmentation_tests());
     suite_add_tcase(suite, oom_tests());
+    suite_add_tcase(suite, oom_error_tests());
     suite_add_tcase(suite, labels_tests());
     suite_add_tcase(suite, forward_chain_tests());
     suite_add_tcase(suite, reason_tests());

@@ -1,0 +1,224 @@
+#include "analysis/pool/oom_error_words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/pool/sentence.h"
+
+/* The environment variable that has the allocator's settings. */
+static const char *settings_variable(const struct oom_message *message)
+{
+    if (strcmp(message->backend, "CUDA") == 0)
+        return "PYTORCH_CUDA_ALLOC_CONF";
+    if (strcmp(message->backend, "HIP") == 0)
+        return "PYTORCH_HIP_ALLOC_CONF";
+    return "PYTORCH_ALLOC_CONF";
+}
+
+/* "other processes hold 11.25 GiB, this process holds 1.02 GiB outside of PyTorch's allocator" */
+static void say_holders(const struct words *words, const struct oom_account *account)
+{
+    const char *separator = "";
+    if (account->process_bytes > 0) {
+        say(words, "other processes hold %s", SIZE(account->process_bytes));
+        separator = ", ";
+    }
+    if (account->own_bytes > 0) {
+        say(words, "%sthis process holds %s outside of PyTorch's allocator", separator,
+            SIZE(account->own_bytes));
+        separator = ", ";
+    }
+    if (account->unexplained_bytes <= account->slack_bytes)
+        return;
+    if (account->own_is_known)
+        say(words, "%s%s are not accounted for", separator, SIZE(account->unexplained_bytes));
+    else
+        say(words,
+            "%s%s are held by other processes, or by this one outside of PyTorch's allocator (CUDA "
+            "context, NCCL, other libraries)",
+            separator, SIZE(account->unexplained_bytes));
+}
+
+static void say_limit(const struct words *words, const struct oom_message *message)
+{
+    if (message->reserve.is_stated)
+        say(words,
+            "the setting expandable_segments_reserve gives a segment %s of address space, and one "
+            "request cannot span two segments",
+            SIZE(message->reserve.bytes));
+    else if (message->allowed.is_stated)
+        say(words,
+            "the device had %s free, but a memory limit on this process allows PyTorch only %s in "
+            "all",
+            SIZE(message->free.bytes), SIZE(message->allowed.bytes));
+    else
+        say(words,
+            "a memory limit on this process refused the request of %s before the device was "
+            "asked",
+            SIZE(message->requested.bytes));
+}
+
+static void say_shortage(const struct words *words, const struct oom_message *message,
+                         const struct oom_account *account)
+{
+    uint64_t unused = account->unallocated_bytes + account->private_bytes;
+    say(words, "a true shortage: PyTorch uses %s, and the %s free on the device",
+        SIZE(account->used_bytes), SIZE(account->free_bytes));
+    if (unused > 0)
+        say(words, " plus %s unused in segments", SIZE(unused));
+    say(words, " are too little for %s", SIZE(message->requested.bytes));
+}
+
+/* The sizes do not tell why the request failed, or there are none. */
+static void say_unknown(const struct words *words, const struct oom_message *message,
+                        const struct oom_account *account)
+{
+    if (message->source == OOM_SOURCE_LIBRARY)
+        say(words,
+            "%s could not allocate its own memory on the device, outside of PyTorch's "
+            "allocator, which may have reserved all of it",
+            *message->backend ? message->backend : "a library");
+    else if (message->source == OOM_SOURCE_DRIVER)
+        say(words, "the driver refused memory outside of PyTorch's caching allocator: for a "
+                   "context, for the code of kernels, or for pinned memory of the CPU");
+    else if (message->is_custom_pool)
+        say(words, "the custom allocator of a torch.cuda.MemPool returned no memory");
+    else if (!account->is_known)
+        say(words, "the text does not say what was free or in use");
+    else
+        say(words, "the device had %s free, which was enough: %s", SIZE(account->free_bytes),
+            message->is_expandable
+                ? "the process ran out of address space for expandable segments, or another "
+                  "process released memory after the request failed"
+                : "another process released memory after the request failed, or the driver limits "
+                  "this process");
+}
+
+static void say_sentence(const struct words *words, const struct oom_error *error)
+{
+    const struct oom_message *message = &error->entry->message;
+    const struct oom_account *account = &error->account;
+    switch (error->verdict) {
+    case OOM_SHORTAGE:
+        say_shortage(words, message, account);
+        break;
+    case OOM_FRAGMENTATION:
+        say(words,
+            "fragmentation: %s free on the device and %s reserved but unallocated would be enough "
+            "together, but the latter are in pieces, or belong to other streams",
+            SIZE(account->free_bytes), SIZE(account->unallocated_bytes));
+        break;
+    case OOM_OTHER_POOL:
+        say(words,
+            "memory is free, but this request cannot use it: %s lie unused in private pools, such "
+            "as those of CUDA graphs",
+            SIZE(account->private_bytes));
+        break;
+    case OOM_OTHER_PROCESS:
+        say(words, "PyTorch does not hold the missing memory: of the device's %s, ",
+            SIZE(account->total_bytes));
+        say_holders(words, account);
+        break;
+    case OOM_PROCESS_LIMIT:
+        say_limit(words, message);
+        break;
+    case OOM_TOO_LARGE:
+        if (message->source == OOM_SOURCE_HUGE)
+            say(words, "the request of more than 1 EiB is impossible");
+        else
+            say(words, "the request of %s is larger than the device's whole memory of %s",
+                SIZE(message->requested.bytes), SIZE(account->total_bytes));
+        break;
+    case OOM_HOST:
+        say(words, "the CPU's memory ran out, not the device's");
+        if (message->source == OOM_SOURCE_DRIVER)
+            say(words, ": the traceback shows that memory was being pinned");
+        break;
+    case OOM_UNKNOWN:
+        say_unknown(words, message, account);
+        break;
+    }
+}
+
+static void say_next_unknown(const struct words *words, const struct oom_message *message,
+                             const struct oom_account *account)
+{
+    if (message->is_custom_pool)
+        say(words, "look for messages of that allocator above the error");
+    else if (message->source == OOM_SOURCE_LIBRARY || message->source == OOM_SOURCE_DRIVER)
+        say(words, "leave memory for others: "
+                   "torch.cuda.set_per_process_memory_fraction(0.9) before the first "
+                   "allocation, or torch.cuda.empty_cache() before the call that failed");
+    else if (account->is_known && message->is_expandable)
+        say(words,
+            "set %s=expandable_segments:True,expandable_segments_reserve:0.5, and see "
+            "whether other processes use the device with nvidia-smi",
+            settings_variable(message));
+    else if (account->is_known)
+        say(words, "watch nvidia-smi while the program runs");
+    else
+        say(words, "record a snapshot when it happens");
+}
+
+static void say_next(const struct words *words, const struct oom_error *error)
+{
+    const struct oom_message *message = &error->entry->message;
+    switch (error->verdict) {
+    case OOM_SHORTAGE:
+        say(words,
+            "record a snapshot when it happens, which shows the code that holds the %s; "
+            "until then, use a smaller batch",
+            SIZE(error->account.used_bytes));
+        break;
+    case OOM_FRAGMENTATION:
+        if (message->is_expandable)
+            say(words, "expandable_segments is already on: record a snapshot when it happens, "
+                       "which shows the blocks that keep segments in pieces");
+        else if (message->reserved.is_stated)
+            say(words,
+                "set %s=max_split_size_mb:128 before the first CUDA call, or, with PyTorch "
+                "2.1 or newer, expandable_segments:True",
+                settings_variable(message));
+        else
+            say(words, "set %s=expandable_segments:True before the first CUDA call",
+                settings_variable(message));
+        break;
+    case OOM_OTHER_POOL:
+        say(words, "let the CUDA graphs share one pool (torch.cuda.graph(..., pool=...)), or "
+                   "delete graphs that are no longer needed");
+        break;
+    case OOM_OTHER_PROCESS:
+        say(words, "use nvidia-smi to find other processes on the device, and stop or move them");
+        break;
+    case OOM_PROCESS_LIMIT:
+        if (message->reserve.is_stated)
+            say(words, "raise expandable_segments_reserve in %s, or leave it out",
+                settings_variable(message));
+        else
+            say(words, "raise the limit set by torch.cuda.set_per_process_memory_fraction() or by "
+                       "the setting per_process_memory_fraction");
+        break;
+    case OOM_TOO_LARGE:
+        say(words,
+            "check the sizes of the tensor: a wrong shape or a broadcast is the usual cause");
+        break;
+    case OOM_HOST:
+        if (message->source == OOM_SOURCE_HOST)
+            say(words, "check the sizes of the tensors on the CPU; a container may have less "
+                       "memory than 'free' shows");
+        else
+            say(words, "use fewer or smaller pinned buffers and DataLoader workers (pin_memory, "
+                       "prefetch_factor), or raise the limit of the container or of ulimit -l");
+        break;
+    case OOM_UNKNOWN:
+        say_next_unknown(words, message, &error->account);
+        break;
+    }
+}
+
+void oom_error_write_sentences(struct oom_error *error, enum unit unit)
+{
+    error->sentence[0] = error->next[0] = '\0';
+    say_sentence(&(struct words){error->sentence, sizeof(error->sentence), unit}, error);
+    say_next(&(struct words){error->next, sizeof(error->next), unit}, error);
+}

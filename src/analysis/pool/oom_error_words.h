@@ -1,0 +1,10 @@
+/* The sentences about an error of a log, once its verdict is known. */
+#ifndef MEMSNAP_ANALYSIS_POOL_OOM_ERROR_WORDS_H
+#define MEMSNAP_ANALYSIS_POOL_OOM_ERROR_WORDS_H
+
+#include "analysis/pool/oom_error.h"
+
+/* Fills `sentence` and `next`. */
+void oom_error_write_sentences(struct oom_error *error, enum unit unit);
+
+#endif

@@ -1,0 +1,273 @@
+#include "decode/log/oom_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/log/lines.h"
+#include "decode/log/message.h"
+#include "decode/log/prefix.h"
+#include "decode/log/traceback.h"
+
+#define STREAMS_MOST  1024 /* processes with an open traceback or text; 30 MiB */
+#define MESSAGE_MOST  ((size_t)4096)
+#define MESSAGE_LINES 12    /* a text of one line may have been broken into more */
+#define OPEN_LINES    1024  /* what is not complete after so many more lines never will be */
+#define STACKS_MOST   10000 /* a log with more errors than this needs no more stacks */
+
+/* The output of one process. */
+struct stream {
+    int64_t rank, pid;
+    uint64_t used; /* the number of its last line */
+    struct traceback traceback;
+    bool has_message;
+    struct oom_message message; /* its text is complete later */
+    unsigned message_lines;
+    size_t text_size;
+    char text[MESSAGE_MOST];
+};
+
+struct log {
+    struct symbols *symbols;
+    struct budget *budget;
+    const struct oom_sink *sink;
+    struct stream *streams[STREAMS_MOST];
+    size_t stream_count, last, open_count;
+    uint64_t swept; /* number of a line: see sweep() */
+    uint64_t stacks;
+};
+
+/* True if lines that hold nothing of interest by themselves matter for the stream. */
+static bool is_open(const struct stream *stream)
+{
+    return stream->has_message || stream->traceback.count > 0;
+}
+
+/* Parses the text and hands it out. */
+static bool finish_message(struct log *log, struct stream *stream, struct error *err)
+{
+    if (!stream->has_message)
+        return true;
+    stream->has_message = false;
+    if (!oom_text_parse((struct text){stream->text, stream->text_size}, &stream->message))
+        return true;
+    return log->sink->message(log->sink->self, &stream->message, err);
+}
+
+static void append(struct stream *stream, struct text piece)
+{
+    static const char bar[] = "\xe2\x94\x82"; /* U+2502 of Rich's frame */
+    const char *bytes = piece.bytes, *end = bytes + piece.size;
+    while (bytes < end && stream->text_size < MESSAGE_MOST) {
+        bool is_bar = end - bytes >= 3 && memcmp(bytes, bar, 3) == 0;
+        bool is_feed = end - bytes >= 2 && bytes[0] == '\\' && bytes[1] == 'n'; /* in JSON */
+        stream->text[stream->text_size++] = is_bar || is_feed ? ' ' : *bytes;
+        bytes += is_bar ? 3 : is_feed ? 2 : 1;
+    }
+}
+
+static void append_line(struct stream *stream, struct text line)
+{
+    append(stream, (struct text){" ", 1});
+    append(stream, line);
+    stream->message_lines++;
+}
+
+static struct stream *stream_reuse(struct log *log)
+{
+    size_t oldest = 0;
+    for (size_t i = 1; i < log->stream_count; i++)
+        if (log->streams[i]->used < log->streams[oldest]->used)
+            oldest = i;
+    log->last = oldest;
+    return log->streams[oldest];
+}
+
+static struct stream *stream_new(struct log *log, struct error *err)
+{
+    if (!budget_take(log->budget, sizeof(struct stream), err))
+        return NULL;
+    struct stream *stream = malloc(sizeof(*stream));
+    if (!stream) {
+        budget_give(log->budget, sizeof(*stream));
+        error_out_of_memory(err);
+        return NULL;
+    }
+    log->last = log->stream_count;
+    log->streams[log->stream_count++] = stream;
+    return stream;
+}
+
+static bool is_of(const struct stream *stream, const struct log_prefix *prefix)
+{
+    return stream->rank == prefix->rank && stream->pid == prefix->pid;
+}
+
+static bool find_stream(struct log *log, const struct log_prefix *prefix, uint64_t line,
+                        struct stream **found, struct error *err)
+{
+    struct stream *stream = NULL;
+    if (log->stream_count > 0 && is_of(log->streams[log->last], prefix))
+        stream = log->streams[log->last];
+    for (size_t i = 0; !stream && i < log->stream_count; i++)
+        if (is_of(log->streams[i], prefix)) {
+            stream = log->streams[i];
+            log->last = i;
+        }
+    if (!stream) {
+        bool is_full = log->stream_count == STREAMS_MOST;
+        stream = is_full ? stream_reuse(log) : stream_new(log, err);
+        if (!stream)
+            return false;
+        log->open_count -= is_full && is_open(stream);
+        if (is_full && !finish_message(log, stream, err))
+            return false;
+        stream->rank = prefix->rank;
+        stream->pid = prefix->pid;
+        stream->has_message = false;
+        traceback_clear(&stream->traceback);
+    }
+    stream->used = line;
+    *found = stream;
+    return true;
+}
+
+/* "torch.OutOfMemoryError" before ": CUDA out of memory" */
+static bool take_exception(struct log *log, struct text line, const char *at,
+                           struct oom_message *message, struct error *err)
+{
+    const char *end = at - 2, *begin = end;
+    if (at - line.bytes < 3 || memcmp(end, ": ", 2) != 0)
+        return true;
+    while (begin > line.bytes && end - begin < TRACEBACK_NAME &&
+           (begin[-1] == '.' || begin[-1] == '_' || (begin[-1] >= 'A' && begin[-1] <= 'Z') ||
+            (begin[-1] >= 'a' && begin[-1] <= 'z')))
+        begin--;
+    size_t size = (size_t)(end - begin);
+    if (size < 5 || memcmp(end - 5, "Error", 5) != 0)
+        return true;
+    return symbols_string(log->symbols, begin, size, &message->exception, err);
+}
+
+static bool begin_message(struct log *log, struct stream *stream, const struct log_line *line,
+                          const char *at, struct error *err)
+{
+    struct oom_message *message = &stream->message;
+    *message = (struct oom_message){.line = line->number,
+                                    .offset = line->offset,
+                                    .column = (uint64_t)(at - line->text.bytes),
+                                    .rank = stream->rank,
+                                    .device = -1};
+    stream->has_message = true;
+    stream->text_size = 0;
+    stream->message_lines = 1;
+    if (log->stacks >= STACKS_MOST)
+        return true;
+    log->stacks++;
+    bool ok = take_exception(log, line->text, at, message, err) &&
+              traceback_stack(&stream->traceback, log->symbols, &message->stack, err);
+    traceback_clear(&stream->traceback);
+    return ok;
+}
+
+/* Takes in the texts of errors in a line. The last may go on in the next lines. */
+static bool take_texts(struct log *log, struct stream *stream, const struct log_line *line,
+                       const char *at, struct text rest, struct error *err)
+{
+    const char *end = line->text.bytes + line->text.size;
+    /* texts that begin later than this are whole in the next piece */
+    const char *last = line->is_continued ? end - LOG_LINE_OVERLAP : end;
+    while (at && at < last) {
+        const char *next = oom_text_find(rest, &rest);
+        if (!finish_message(log, stream, err) || !begin_message(log, stream, line, at, err))
+            return false;
+        append(stream, (struct text){at, (size_t)((next ? next : end) - at)});
+        at = next;
+    }
+    return true;
+}
+
+/* Takes in a line of an open stream, or one that may begin a traceback. */
+static bool take_other(struct log *log, struct stream *stream, struct text line, struct error *err)
+{
+    if (stream->has_message && stream->message_lines < MESSAGE_LINES)
+        append_line(stream, line);
+    else if (!finish_message(log, stream, err))
+        return false;
+    traceback_take(&stream->traceback, line);
+    return true;
+}
+
+/* Closes the streams of processes that print no more, so that the lines of others are fast again.
+ */
+static bool sweep(struct log *log, uint64_t line, struct error *err)
+{
+    log->swept = line;
+    log->open_count = 0;
+    for (size_t i = 0; i < log->stream_count; i++) {
+        struct stream *stream = log->streams[i];
+        if (stream->used + OPEN_LINES < line) {
+            traceback_clear(&stream->traceback);
+            if (!finish_message(log, stream, err))
+                return false;
+        }
+        log->open_count += is_open(stream);
+    }
+    return true;
+}
+
+static bool take_line(struct log *log, const struct log_line *line, struct error *err)
+{
+    struct text behind;
+    const char *at = oom_text_find(line->text, &behind);
+    if (log->open_count > 0 && line->number > log->swept + OPEN_LINES &&
+        !sweep(log, line->number, err))
+        return false;
+    if (!at && log->open_count == 0 && !traceback_may_begin(line->text))
+        return true;
+    struct log_prefix prefix = log_prefix_of(line->text);
+    struct text rest = {line->text.bytes + prefix.size, line->text.size - prefix.size};
+    struct stream *stream;
+    if (!find_stream(log, &prefix, line->number, &stream, err))
+        return false;
+    bool was_open = is_open(stream);
+    bool ok =
+        at ? take_texts(log, stream, line, at, behind, err) : take_other(log, stream, rest, err);
+    log->open_count += is_open(stream);
+    log->open_count -= was_open;
+    return ok;
+}
+
+static bool take_lines(struct log *log, struct log_lines *lines, struct error *err)
+{
+    struct log_line line;
+    bool found;
+    for (;;) {
+        if (!log_lines_next(lines, &line, &found, err))
+            return false;
+        if (!found)
+            break;
+        if (!take_line(log, &line, err))
+            return false;
+    }
+    for (size_t i = 0; i < log->stream_count; i++)
+        if (!finish_message(log, log->streams[i], err))
+            return false;
+    return true;
+}
+
+bool decode_oom_log(struct source *source, struct symbols *symbols, const struct oom_sink *sink,
+                    uint64_t *lines, struct error *err)
+{
+    struct log log = {.symbols = symbols, .budget = source->budget, .sink = sink};
+    struct log_lines reader;
+    if (!log_lines_open(&reader, source, err))
+        return false;
+    bool ok = take_lines(&log, &reader, err);
+    *lines = reader.count;
+    for (size_t i = 0; i < log.stream_count; i++) {
+        free(log.streams[i]);
+        budget_give(log.budget, sizeof(*log.streams[i]));
+    }
+    log_lines_close(&reader);
+    return ok;
+}

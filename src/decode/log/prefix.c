@@ -1,0 +1,101 @@
+#define _GNU_SOURCE /* memmem */
+#include "decode/log/prefix.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define LOOK_BYTES  ((size_t)160) /* a timestamp and a host may stand before the rank */
+#define PREFIXES    4             /* torchrun's and PyTorch's own, one behind the other */
+#define MOST_DIGITS 9
+
+static bool take_number(struct text line, size_t *at, int64_t *number)
+{
+    size_t from = *at;
+    while (*at < line.size && *at - from < MOST_DIGITS && line.bytes[*at] >= '0' &&
+           line.bytes[*at] <= '9')
+        ++*at;
+    return text_number((struct text){line.bytes + from, *at - from}, number);
+}
+
+/* The number behind `word` in [at, end), or false. */
+static bool find_number(struct text line, size_t at, size_t end, const char *word, int64_t *number)
+{
+    const char *found = memmem(line.bytes + at, end - at, word, strlen(word));
+    size_t from = found ? (size_t)(found - line.bytes) + strlen(word) : 0;
+    return found && take_number((struct text){line.bytes, end}, &from, number);
+}
+
+static size_t skip_colon(struct text line, size_t at)
+{
+    if (at < line.size && line.bytes[at] == ':')
+        at++;
+    if (at < line.size && line.bytes[at] == ' ')
+        at++;
+    return at;
+}
+
+/* "[rank3]:", "[Rank 3]", "[default3]:" */
+static bool take_bracket(struct text line, size_t at, struct log_prefix *prefix)
+{
+    static const char *const words[] = {"[rank", "[default"};
+    int64_t rank;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t from = at, size = strlen(words[i]);
+        if (line.size - at <= size || strncasecmp(line.bytes + at, words[i], size) != 0)
+            continue;
+        from += size;
+        if (line.bytes[from] == ' ' || line.bytes[from] == ':')
+            from++;
+        if (take_number(line, &from, &rank) && from < line.size && line.bytes[from] == ']') {
+            prefix->rank = rank;
+            prefix->size = skip_colon(line, from + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "(RayTrainWorker pid=4711, ip=10.0.0.1) " */
+static bool take_worker(struct text line, size_t at, struct log_prefix *prefix)
+{
+    size_t end = at + LOOK_BYTES < line.size ? at + LOOK_BYTES : line.size;
+    const char *close =
+        at < end && line.bytes[at] == '(' ? memchr(line.bytes + at, ')', end - at) : NULL;
+    if (!close)
+        return false;
+    end = (size_t)(close - line.bytes);
+    if (!find_number(line, at, end, "pid=", &prefix->pid))
+        return false;
+    find_number(line, at, end, "rank=", &prefix->rank);
+    prefix->size = skip_colon(line, end + 1);
+    return true;
+}
+
+/* "3: ", with spaces before it, as srun --label writes */
+static bool take_label(struct text line, struct log_prefix *prefix)
+{
+    size_t at = 0;
+    int64_t rank;
+    while (at < line.size && at < MOST_DIGITS && line.bytes[at] == ' ')
+        at++;
+    if (!take_number(line, &at, &rank) || line.size - at < 2 || line.bytes[at] != ':' ||
+        line.bytes[at + 1] != ' ')
+        return false;
+    prefix->rank = rank;
+    prefix->size = at + 2;
+    return true;
+}
+
+struct log_prefix log_prefix_of(struct text line)
+{
+    struct log_prefix prefix = {.rank = -1, .pid = -1};
+    size_t look = line.size < LOOK_BYTES ? line.size : LOOK_BYTES;
+    for (int i = 0; i < PREFIXES; i++)
+        if (!take_bracket(line, prefix.size, &prefix) && !take_worker(line, prefix.size, &prefix))
+            break;
+    if (prefix.size == 0 && !take_label(line, &prefix))
+        for (size_t at = 0; at < look && prefix.rank < 0; at++)
+            if (line.bytes[at] == '[')
+                take_bracket(line, at, &prefix);
+    return prefix;
+}

@@ -1,0 +1,17 @@
+/* The prefix that a launcher puts before each line of a process's output. */
+#ifndef MEMSNAP_DECODE_LOG_PREFIX_H
+#define MEMSNAP_DECODE_LOG_PREFIX_H
+
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct log_prefix {
+    size_t size;  /* bytes to skip */
+    int64_t rank; /* "[rank3]:", "[default3]:", srun's "3: "; -1 if there is none */
+    int64_t pid;  /* Ray's "(Worker pid=123)", or -1 */
+};
+
+struct log_prefix log_prefix_of(struct text line);
+
+#endif

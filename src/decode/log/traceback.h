@@ -1,0 +1,32 @@
+/* The traceback above an error, as Python, Rich and IPython print it. */
+#ifndef MEMSNAP_DECODE_LOG_TRACEBACK_H
+#define MEMSNAP_DECODE_LOG_TRACEBACK_H
+
+#include "base/symbols.h"
+
+#define TRACEBACK_FRAMES 64 /* the innermost ones are kept */
+#define TRACEBACK_FILE   256
+#define TRACEBACK_NAME   96
+
+struct traceback_frame {
+    char file[TRACEBACK_FILE]; /* the end of a longer path */
+    char name[TRACEBACK_NAME];
+    uint32_t line; /* 0: not known yet */
+};
+
+struct traceback {
+    struct traceback_frame frames[TRACEBACK_FRAMES]; /* a ring, outermost first */
+    size_t count;                                    /* of all frames, also those lost */
+    unsigned foreign; /* lines since the last frame that are not its */
+};
+
+/* True if a line without its prefix may change a traceback that has no frames. Fast. */
+bool traceback_may_begin(struct text line);
+/* Takes in a line. A line that ends the traceback, such as another exception, clears it. */
+void traceback_take(struct traceback *traceback, struct text line);
+void traceback_clear(struct traceback *traceback);
+/* The stack, innermost frame first; STACK_NONE if there are no frames. */
+bool traceback_stack(const struct traceback *traceback, struct symbols *symbols, stack_id *stack,
+                     struct error *err);
+
+#endif

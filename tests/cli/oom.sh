@@ -1,0 +1,87 @@
+#!/bin/sh
+# memsnap oom
+. "$srcdir/tests/cli/lib.sh"
+
+log=samples/ranks.log
+
+run oom --help
+exits 0
+golden help-oom.txt
+
+run oom $log
+exits 0
+no_err
+golden oom-log.txt
+cp .run/out told.txt
+gzip -c $log >log.gz
+run oom log.gz
+exits 0
+sed 's/log.gz/samples\/ranks.log/' .run/out >unpacked.txt
+check 'is the same compressed' cmp told.txt unpacked.txt
+run oom - <$log
+exits 0
+out_has 'standard input: 2 out-of-memory errors in 22 lines'
+run oom $log --units MiB --top 1
+exits 0
+out_has '2,048.00 MiB requested'
+out_has '1 more rank ran out of memory'
+out_has_not 'rank 0,'
+run oom $log -o report.txt
+exits 0
+no_out
+check 'writes the file' cmp told.txt report.txt
+
+run oom --format json $log
+exits 0
+no_err
+golden oom-log.json
+
+# everything that fits neither way
+printf 'step 1\nstep 2\n' >healthy.log
+run oom healthy.log
+exits 3
+err 'memsnap: healthy.log: no out-of-memory error of PyTorch in 2 lines'
+: >empty.log
+run oom empty.log
+exits 3
+err 'memsnap: empty.log: no out-of-memory error of PyTorch in 0 lines'
+run oom samples/oom.pickle.gz
+exits 3
+err "memsnap: samples/oom.pickle.gz: expected a log, not an allocator snapshot; see 'memsnap analyze'"
+run oom
+exits 2
+err 'memsnap: oom: expected one log, or - for standard input'
+run oom $log $log
+exits 2
+run oom missing.log
+exits 5
+run oom --format xml $log
+exits 2
+err "memsnap: oom: invalid format 'xml' (expected text or json)"
+run oom --max-memory 64KiB $log
+exits 4
+
+# analyze knows where logs belong
+for words in 'step 1' '[rank0]: Traceback (most recent call last):' '[2026-11-22 10:00:00] step 1'; do
+    echo "$words" >some.log
+    run analyze some.log
+    exits 3
+    one_err_line
+    err_has "; to explain a log, use 'memsnap oom'"
+done
+echo '{"a": 1}' >some.json
+run analyze some.json
+exits 3
+err_has_not 'memsnap oom'
+
+# nothing in a log controls the terminal
+printf '  File "/a/\033[31mb.py", line 1, in \302\233f\342\200\256\nCUDA out of memory. Tried to allocate 1.00 GiB\n' >evil.log
+run oom evil.log
+exits 0
+out_has 'b.py:1 \u{9b}f\u{202e}'
+check 'steers no terminal' sh -c '! tr -d "\n" <.run/out | LC_ALL=C grep -q "[[:cntrl:]]"'
+run oom --format json evil.log
+exits 0
+check 'steers no terminal' sh -c '! tr -d "\n" <.run/out | LC_ALL=C grep -q "[[:cntrl:]]"'
+
+finish

@@ -1,0 +1,104 @@
+/* Whose lines they are, and the tracebacks above an error. */
+#include <stdio.h>
+
+#include "unit/decode/log/log.h"
+
+static void expect_functions(const char *text, const char *functions)
+{
+    struct oom_log *log = log_load_text(text);
+    ck_assert_uint_eq(log->count, 1);
+    ck_assert_str_eq(log_functions(log, &log->items[0].message), functions);
+    oom_log_destroy(log);
+}
+
+START_TEST(tracebacks_are_read)
+{
+    expect_functions("Traceback (most recent call last):\n"
+                     "  File \"/app/train.py\", line 10, in <module>\n    main()\n    ^^^^^^\n"
+                     "  File \"/app/model.py\", line 39, in forward\n    a @ b\n" OOM_TEXT,
+                     "forward:39 <module>:10");
+    /* with colours, as Python 3.13 prints */
+    expect_functions("  File \x1b[35m\"/app/train.py\"\x1b[0m, line \x1b[35m10\x1b[0m, in "
+                     "\x1b[35mmain\x1b[0m\n" OOM_TEXT,
+                     "main:10");
+    /* Rich */
+    expect_functions("\xe2\x94\x82 /app/train.py:10 in <module>      \xe2\x94\x82\n"
+                     "\xe2\x94\x82 \xe2\x9d\xb1 10 main()            \xe2\x94\x82\n"
+                     "\xe2\x94\x82 /app/model.py:39 in forward       \xe2\x94\x82\n" OOM_TEXT,
+                     "forward:39 <module>:10");
+    /* IPython, new and old */
+    expect_functions("Cell In[3], line 5\n"
+                     "File /app/model.py:39, in Net.forward(self, x)\n" OOM_TEXT,
+                     "Net.forward:39 <module>:5");
+    expect_functions("OutOfMemoryError       Traceback (most recent call last)\n"
+                     "/app/model.py in forward(self, x)\n     38   b\n---> 39   a @ b\n" OOM_TEXT,
+                     "forward:39");
+}
+END_TEST
+
+START_TEST(a_traceback_belongs_to_one_error)
+{
+    /* of another exception */
+    expect_functions("Traceback (most recent call last):\n  File \"/a.py\", line 1, in f\n"
+                     "KeyError: 'x'\n" OOM_TEXT,
+                     "");
+    /* "During handling of the above exception, ..." */
+    expect_functions("  File \"/a.py\", line 1, in f\nKeyError: 'x'\n\nTraceback (most recent call "
+                     "last):\n  File \"/b.py\", line 2, in g\n" OOM_TEXT,
+                     "g:2");
+    /* lines of other processes without a prefix */
+    expect_functions("  File \"/a.py\", line 1, in f\nstep 3 of 9\n" OOM_TEXT, "f:1");
+}
+END_TEST
+
+START_TEST(ranks_are_kept_apart)
+{
+    static const char *const prefixes[][2] = {
+        {"[rank0]: ", "[rank1]: "},
+        {"[default0]:[rank0]: ", "[default1]:[rank1]: "},
+        {"2026-11-22 09:00:01 host3 [rank0]: ", "2026-11-22 09:00:02 host3 [rank1]: "},
+        {"0: ", "1: "},
+        {"(Worker rank=0 pid=71) ", "(Worker rank=1 pid=72) "},
+    };
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        char text[4096];
+        const char *a = prefixes[i][0], *b = prefixes[i][1];
+        snprintf(text, sizeof(text),
+                 "%sTraceback (most recent call last):\n%sTraceback (most recent call last):\n"
+                 "%s  File \"/a.py\", line 1, in f\n%s  File \"/a.py\", line 2, in g\n"
+                 "%s" OOM_TEXT "\n%s" OOM_TEXT "\n",
+                 a, b, a, b, b, a);
+        struct oom_log *log = log_load_text(text);
+        ck_assert_msg(log->count == 2, "\"%s\"", a);
+        ck_assert_int_eq(log->items[0].message.rank, 1);
+        ck_assert_str_eq(log_functions(log, &log->items[0].message), "g:2");
+        ck_assert_int_eq(log->items[1].message.rank, 0);
+        ck_assert_str_eq(log_functions(log, &log->items[1].message), "f:1");
+        oom_log_destroy(log);
+    }
+}
+END_TEST
+
+START_TEST(repeats_are_one_error)
+{
+    struct oom_log *log =
+        log_load_text("ERROR " OOM_TEXT "\n  File \"/a.py\", line 1, in f\n" OOM_TEXT
+                      "\n[rank1]: " OOM_TEXT "\n");
+    ck_assert_uint_eq(log->count, 2);
+    ck_assert_uint_eq(log->items[0].count, 2);
+    ck_assert_uint_eq(log->items[0].message.line, 1);
+    ck_assert_str_eq(log_functions(log, &log->items[0].message), "f:1");
+    ck_assert_uint_eq(log->items[1].count, 1);
+    oom_log_destroy(log);
+}
+END_TEST
+
+TCase *log_processes_tests(void)
+{
+    TCase *tests = tcase_create("processes");
+    tcase_add_test(tests, tracebacks_are_read);
+    tcase_add_test(tests, a_traceback_belongs_to_one_error);
+    tcase_add_test(tests, ranks_are_kept_apart);
+    tcase_add_test(tests, repeats_are_one_error);
+    return tests;
+}
