@@ -86,6 +86,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/flame/paths.h \
 	src/analysis/flame/samples.c \
 	src/analysis/flame/samples.h \
+	src/analysis/growth/dropped_graphs.c \
+	src/analysis/growth/dropped_graphs.h \
+	src/analysis/growth/early_ends.c \
+	src/analysis/growth/early_ends.h \
 	src/analysis/growth/fit.c \
 	src/analysis/growth/fit.h \
 	src/analysis/growth/gradient_cycles.c \
@@ -94,6 +98,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/gradients.h \
 	src/analysis/growth/growth.c \
 	src/analysis/growth/growth.h \
+	src/analysis/growth/kept_graph.c \
+	src/analysis/growth/kept_graph.h \
 	src/analysis/growth/pending.c \
 	src/analysis/growth/pending.h \
 	src/analysis/growth/survivors.c \
@@ -161,6 +167,9 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/explain.h \
 	src/analysis/report/findings.c \
 	src/analysis/report/findings.h \
+	src/analysis/report/findings_add.c \
+	src/analysis/report/findings_internal.h \
+	src/analysis/report/findings_peak.c \
 	src/analysis/report/notices.c \
 	src/analysis/report/notices.h \
 	src/analysis/report/report.c \

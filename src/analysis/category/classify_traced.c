@@ -91,6 +91,9 @@ static enum reason forward_reason(const struct classifier *classifier,
 {
     if (ends_in_run(evidence))
         return is_scratch(classifier, evidence) ? REASON_FORWARD_SCRATCH : REASON_FORWARD_PASSED_ON;
+    if (evidence->end && evidence->end->releases_graph && !evidence->end->site.has_backward &&
+        classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD)
+        return REASON_GRAPH_DROPPED;
     if (classifier->first_backward_run == NO_RUN)
         return REASON_FORWARD_RESULT;
     return REASON_FORWARD_KEPT;

@@ -140,8 +140,7 @@ static bool blame_growth(struct judge *judge, struct check_row *row)
 {
     const struct growth *growth = &judge->at->growth;
     if (growth->growing > 0 && growth->row_count > 0) {
-        const struct growth_row *most =
-            &growth->rows[growth->scalar_row != NO_ROW ? growth->scalar_row : 0];
+        const struct growth_row *most = &growth->rows[growth_holder(growth)];
         if (!check_blame_site(judge, most->stack, &most->site, most->label.full,
                               growth_of_line(judge, most), row))
             return false;

@@ -41,6 +41,11 @@ static const struct role_rule torch_rules[] = {
     {"autograd/__init__.py", "grad", ROLE_BACKWARD},
     {"autograd/__init__.py", "_make_grads", ROLE_BACKWARD},
     {"autograd/graph.py", "_engine_run_backward", ROLE_BACKWARD},
+    {"utils/_contextlib.py", "no_grad", ROLE_NO_GRAD},
+    {"utils/_contextlib.py", "inference_mode", ROLE_INFERENCE_MODE},
+    {"utils/_contextlib.py", "enable_grad", ROLE_ENABLE_GRAD},
+    {"utils/_contextlib.py", "decorate_context", ROLE_SOME_GRAD_MODE},
+    {"autograd/grad_mode.py", "decorate_context", ROLE_SOME_GRAD_MODE},
     {"distributed/fsdp/_fully_shard/_fsdp_param.py", "_init_sharded_param", ROLE_MODEL_INIT},
     {"distributed/fsdp/_fully_shard/_fsdp_param.py", NULL, ROLE_COMMUNICATION},
     {"distributed/fsdp/_fully_shard/_fsdp_collectives.py", NULL, ROLE_COMMUNICATION},
@@ -56,6 +61,12 @@ static const struct role_rule package_rules[] = {
     {"transformers/core_model_loading.py", NULL, ROLE_MODEL_INIT},
     {"accelerate/utils/modeling.py", NULL, ROLE_MODEL_INIT},
     {"safetensors/torch.py", NULL, ROLE_MODEL_INIT},
+    {"transformers/cache_utils.py", NULL, ROLE_KV_CACHE},
+    {"vllm/worker/cache_engine.py", "_allocate_kv_cache", ROLE_KV_CACHE},
+    {"vllm/v1/worker/", "_allocate_kv_cache", ROLE_KV_CACHE},
+    {"vllm/v1/worker/", "_allocate_kv_cache_tensors", ROLE_KV_CACHE},
+    {"sglang/srt/mem_cache/", "_create_buffers", ROLE_KV_CACHE},
+    {"sglang/srt/mem_cache/memory_pool.py", NULL, ROLE_KV_CACHE},
 };
 
 /* Functions of torch that only pass a call on. Their role is not used. */

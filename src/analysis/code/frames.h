@@ -17,6 +17,11 @@ enum frame_role {
     ROLE_MODEL_INIT,   /* making, loading, converting or moving parameters and buffers */
     ROLE_DATA_LOADING, /* torch.utils.data, which also collates batches */
     ROLE_COMMUNICATION,
+    ROLE_KV_CACHE, /* allocates or extends a cache of keys and values */
+    ROLE_NO_GRAD,
+    ROLE_INFERENCE_MODE,
+    ROLE_ENABLE_GRAD,
+    ROLE_SOME_GRAD_MODE, /* a decorator of torch before 2.10, which may be any of the three */
 };
 
 /* `file` and `facts` belong to frame.file; `name` is the text of frame.name. */

@@ -149,6 +149,17 @@ static bool is_workspace(struct text function)
            text_starts(function, "at::cuda::getCurrentCUDABlas");
 }
 
+static bool releases_graph(struct text function)
+{
+    static const char *const names[] = {"torch::autograd::SavedVariable::reset_data(",
+                                        "torch::autograd::SavedVariable::~",
+                                        "torch::autograd::Node::~", "torch::autograd::deleteNode("};
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (text_starts(function, names[i]))
+            return true;
+    return false;
+}
+
 enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZE])
 {
     name[0] = '\0';
@@ -161,6 +172,8 @@ enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZ
             text_starts(function, "torch::autograd::Node::operator()") ||
             text_starts(function, "torch::autograd::python::PythonEngine::"))
             return NATIVE_ENGINE;
+        if (releases_graph(function))
+            return NATIVE_GRAPH_RELEASE;
         return classify_node(function, name);
     }
     if (text_starts(function, "c10d::")) {

@@ -121,6 +121,10 @@ static const struct {
     [REASON_FORWARD_SCRATCH] = {"forward-scratch",
                                 "made and freed inside one operator of a forward pass",
                                 CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
+    [REASON_GRAPH_DROPPED] = {"graph-dropped",
+                              "made in a forward pass and freed with its autograd graph, which no "
+                              "backward pass used",
+                              CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
     [REASON_MODEL_MADE] = {"model-made", "made while a model was built, loaded or moved",
                            CATEGORY_PARAMETER, CONFIDENCE_HIGH},
     [REASON_MODEL_MADE_FREED] = {"model-made-freed",

@@ -193,6 +193,9 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
     case NATIVE_ENGINE:
         site->has_backward = true;
         return true;
+    case NATIVE_GRAPH_RELEASE:
+        reader->facts.releases_graph = true;
+        return true;
     case NATIVE_COMMUNICATION:
         reader->facts.communicates = reader->facts.communicates || no_python;
         return reader->collective != STRING_EMPTY ||
@@ -206,16 +209,41 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
     return true;
 }
 
+/* Handles the roles that are facts of their own, beside what the code does. */
+static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_innermost)
+{
+    static const uint8_t modes[] = {
+        [ROLE_NO_GRAD] = GRAD_NO_GRAD,
+        [ROLE_INFERENCE_MODE] = GRAD_INFERENCE_MODE,
+        [ROLE_ENABLE_GRAD] = GRAD_ON,
+        [ROLE_SOME_GRAD_MODE] = GRAD_PROBABLY_OFF,
+    };
+    switch (role) {
+    case ROLE_COMMUNICATION:
+        facts->communicates = facts->communicates || is_innermost;
+        return true;
+    case ROLE_KV_CACHE:
+        facts->is_kv_cache = facts->is_kv_cache || is_innermost;
+        return true;
+    case ROLE_NO_GRAD:
+    case ROLE_INFERENCE_MODE:
+    case ROLE_ENABLE_GRAD:
+    case ROLE_SOME_GRAD_MODE:
+        if (facts->grad_mode == GRAD_UNKNOWN)
+            facts->grad_mode = modes[role];
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void read_python(struct stack_reader *reader, uint32_t index,
                         const struct frame_facts *facts)
 {
     struct site *site = &reader->facts.site;
     enum frame_role role = (enum frame_role)facts->role;
-    if (role == ROLE_COMMUNICATION) {
-        if (site->user_frame == NO_FRAME && reader->role == ROLE_NONE)
-            reader->facts.communicates = true;
+    if (read_fact(&reader->facts, role, site->user_frame == NO_FRAME && reader->role == ROLE_NONE))
         role = ROLE_NONE;
-    }
     if (reader->role == ROLE_NONE && role != ROLE_NONE)
         reader->in_hook = !site->has_backward;
     if (reader->role == ROLE_NONE || (reader->role == ROLE_FORWARD && role == ROLE_MODULE_CALL))
@@ -258,8 +286,7 @@ static enum context context_of(const struct stack_reader *reader)
         return CONTEXT_INIT;
     case ROLE_DATA_LOADING:
         return CONTEXT_DATA;
-    case ROLE_COMMUNICATION:
-    case ROLE_NONE:
+    default:
         break;
     }
     /* Python of torch alone: the program did not call it, but a thread of autograd may have. */

@@ -41,6 +41,16 @@ enum context {
     CONTEXT_ZERO_GRAD,
 };
 
+/* Whether autograd was on, according to decorators in one stack. A `with` statement leaves no
+ * frame. */
+enum grad_mode {
+    GRAD_UNKNOWN,
+    GRAD_ON,           /* torch.enable_grad() */
+    GRAD_PROBABLY_OFF, /* a decorator of PyTorch before 2.10, whose frame does not name the mode */
+    GRAD_NO_GRAD,
+    GRAD_INFERENCE_MODE,
+};
+
 /* Everything that can be inferred from one stack. */
 struct stack_facts {
     struct site site;
@@ -52,6 +62,9 @@ struct stack_facts {
     bool communicates;     /* allocated by c10d or by FSDP's buffers */
     bool is_workspace;     /* allocated by a library for its scratch space */
     bool in_main;          /* a Python frame is a script's top level: not a thread of autograd */
+    bool is_kv_cache;      /* allocated by a library's own cache of keys and values */
+    bool releases_graph;   /* an autograd graph releases what it saved, in no backward pass */
+    uint8_t grad_mode;     /* enum grad_mode */
 };
 
 struct site_table; /* the classification of every frame and stack in some symbols, made on demand */

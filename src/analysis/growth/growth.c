@@ -11,6 +11,7 @@
 /* State while the rows are made. */
 struct builder {
     struct growth *growth;
+    const struct phases *phases;
     const struct steps *steps;
     const struct timeline *timeline;
     struct live_set set;
@@ -134,17 +135,21 @@ static void fill_row(const struct builder *builder, const struct candidate *cand
     };
 }
 
+/* True if its allocations are of a few bytes each. */
+static bool is_small(const struct candidate *candidate)
+{
+    return candidate->end_bytes <= (int64_t)(SCALAR_BYTES * candidate->blocks);
+}
+
 /* Sums over all growing groups, including those that get no row. */
 static void sum_growing(const struct builder *builder, struct candidate *candidates, size_t count)
 {
     struct growth *growth = builder->growth;
     const struct survivors *survivors = &builder->survivors;
-    growth->scalar_row = NO_ROW;
     for (size_t i = 0; i < count && candidates[i].fit.kind == GROWTH_GROWING; i++) {
         const struct site_group *group = &survivors->groups.items[candidates[i].group];
-        bool scalar = candidates[i].end_bytes <= (int64_t)(SCALAR_BYTES * candidates[i].blocks);
-        bool graph = !scalar && (group->category == CATEGORY_ACTIVATION ||
-                                 group->category == CATEGORY_UNKNOWN);
+        bool graph = !is_small(&candidates[i]) && (group->category == CATEGORY_ACTIVATION ||
+                                                   group->category == CATEGORY_UNKNOWN);
         candidates[i].save_bytes =
             survivors_older(survivors, builder->timeline, candidates[i].group,
                             builder->timeline->active.peak_event, builder->peak_since);
@@ -155,12 +160,52 @@ static void sum_growing(const struct builder *builder, struct candidate *candida
             sum_add_capped(&growth->activation_bytes_per_step, candidates[i].fit.bytes_per_step);
         if (graph)
             sum_add_capped(&growth->graph_bytes_per_step, candidates[i].fit.bytes_per_step);
-        if (growth->scalar_row == NO_ROW && i < GROWTH_ROWS && scalar &&
-            group->source.site.user_frame != NO_FRAME)
-            growth->scalar_row = i;
     }
+}
+
+/* The growing row of activations that is allocated last in a step: the result that a graph belongs
+ * to. NO_ROW: none is in the user's code. */
+static size_t find_last(const struct builder *builder, const struct candidate *candidates)
+{
+    const struct survivors *survivors = &builder->survivors;
+    size_t best = NO_ROW;
+    int64_t last = -1;
+    for (size_t i = 0; i < builder->growth->growing && i < GROWTH_ROWS; i++) {
+        const struct site_group *group = &survivors->groups.items[candidates[i].group];
+        int64_t item = kept_graph_last_item(survivors, builder->timeline, candidates[i].group);
+        if (group->source.site.user_frame == NO_FRAME || item <= last ||
+            (group->category != CATEGORY_ACTIVATION && group->category != CATEGORY_UNKNOWN))
+            continue;
+        last = item;
+        best = i;
+    }
+    return best;
+}
+
+/* Finds out if graphs are kept, and by which row. */
+static bool judge_graph(struct builder *builder, const struct candidate *candidates,
+                        struct error *err)
+{
+    struct growth *growth = builder->growth;
+    uint32_t groups[GROWTH_ROWS];
+    bool small[GROWTH_ROWS];
+    size_t count = growth->growing < GROWTH_ROWS ? growth->growing : GROWTH_ROWS;
+    for (size_t i = 0; i < count; i++) {
+        groups[i] = candidates[i].group;
+        small[i] = is_small(&candidates[i]);
+    }
+    growth->scalar_row = growth->last_row = NO_ROW;
     if (growth->graph_bytes_per_step == 0)
-        growth->scalar_row = NO_ROW;
+        return true;
+    if (!kept_graph_judge(&builder->survivors, &builder->set, builder->phases, groups, small, count,
+                          &growth->graph, err))
+        return false;
+    if (growth->graph == GRAPH_NONE)
+        return true;
+    growth->last_row = find_last(builder, candidates);
+    if (growth->last_row != NO_ROW && is_small(&candidates[growth->last_row]))
+        growth->scalar_row = growth->last_row;
+    return true;
 }
 
 static bool make_rows(struct builder *builder, struct candidate *candidates, struct error *err)
@@ -171,6 +216,8 @@ static bool make_rows(struct builder *builder, struct candidate *candidates, str
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);
     sum_growing(builder, candidates, count);
+    if (!judge_graph(builder, candidates, err))
+        return false;
     growth->row_count = count < GROWTH_ROWS ? count : GROWTH_ROWS;
     growth->rows_left_out = count - growth->row_count;
     growth->rows = calloc(growth->row_count + 1, sizeof(*growth->rows));
@@ -224,13 +271,21 @@ static bool compare_steps(struct builder *builder, struct error *err)
     return ok;
 }
 
+size_t growth_holder(const struct growth *growth)
+{
+    if (growth->graph != GRAPH_KEPT)
+        return 0;
+    return growth->last_row != NO_ROW ? growth->last_row : 0;
+}
+
 bool growth_find(struct growth *growth, const struct timeline *timeline, struct site_table *sites,
                  const struct categories *categories, const struct phases *phases,
                  const struct steps *steps, struct error *err)
 {
-    struct growth made = {.scalar_row = NO_ROW};
+    struct growth made = {.scalar_row = NO_ROW, .last_row = NO_ROW};
     struct builder builder = {
         .growth = &made,
+        .phases = phases,
         .steps = steps,
         .timeline = timeline,
         .set = {.timeline = timeline, .sites = sites, .categories = categories},
@@ -251,5 +306,5 @@ bool growth_find(struct growth *growth, const struct timeline *timeline, struct 
 void growth_release(struct growth *growth)
 {
     free(growth->rows);
-    *growth = (struct growth){.scalar_row = NO_ROW};
+    *growth = (struct growth){.scalar_row = NO_ROW, .last_row = NO_ROW};
 }

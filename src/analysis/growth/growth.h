@@ -7,6 +7,7 @@
 #include "analysis/code/labels.h"
 #include "analysis/growth/fit.h"
 #include "analysis/growth/gradients.h"
+#include "analysis/growth/kept_graph.h"
 #include "analysis/phase/steps.h"
 
 #define GROWTH_LEAST 3
@@ -41,13 +42,19 @@ struct growth {
     int64_t activation_bytes_per_step;
     int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
     int64_t save_bytes;
-    /* The first row that grows by allocations of at most 16 bytes, if activations grow too: most
-     * likely a loss that is kept with its graph. NO_ROW: none. */
-    size_t scalar_row;
+    enum growth_graph graph;
+    /* Unless no graph is kept: the row of activations that are allocated last in a step, which is
+     * the result that the graph belongs to. NO_ROW: none. */
+    size_t last_row;
+    size_t scalar_row; /* last_row if its allocations are of at most 16 bytes: likely a loss */
     struct stale_gradients gradients;
 };
 
 #define NO_ROW SIZE_MAX
+
+/* The row whose line of code most likely keeps what grows: the result that a kept graph belongs to,
+ * or else the largest. There must be rows. */
+size_t growth_holder(const struct growth *growth);
 
 bool growth_find(struct growth *growth, const struct timeline *timeline, struct site_table *sites,
                  const struct categories *categories, const struct phases *phases,

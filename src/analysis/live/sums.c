@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/phase/births.h"
+
 /* The bytes of one allocation, counted for its line of code. */
 struct part {
     frame_id frame;
@@ -9,28 +11,83 @@ struct part {
     size_t live; /* item of the set */
 };
 
-bool live_is_activation(const struct live_set *set, const struct phases *phases,
+bool live_is_dropped(const struct live_set *set, const struct live_facts *facts,
+                     const struct live *live, const struct live_source *source)
+{
+    (void)set, (void)source;
+    return live->in_trace && facts->is_dropped && facts->is_dropped[live->index];
+}
+
+bool live_is_activation(const struct live_set *set, const struct live_facts *facts,
                         const struct live *live, const struct live_source *source)
 {
-    (void)phases, (void)source;
-    return live_category(set, live) == CATEGORY_ACTIVATION;
+    return live_category(set, live) == CATEGORY_ACTIVATION &&
+           !live_is_dropped(set, facts, live, source);
 }
 
-bool live_is_cast(const struct live_set *set, const struct phases *phases, const struct live *live,
-                  const struct live_source *source)
+/* The item at which the program freed it, or EVENT_NEVER. */
+static uint32_t end_of(const struct live_set *set, const struct live *live)
+{
+    return live->in_trace ? lifetime_end(&set->timeline->lifetimes[live->index])
+                          : preexisting_end(&set->timeline->preexisting[live->index]);
+}
+
+bool live_waits_for_backward(const struct live_set *set, const struct live_facts *facts,
+                             const struct live *live, const struct live_source *source)
+{
+    uint32_t end = end_of(set, live);
+    if (!live_is_activation(set, facts, live, source))
+        return false;
+    if (end == EVENT_NEVER) {
+        uint32_t birth = live->in_trace ? set->timeline->lifetimes[live->index].alloc : 0;
+        return facts->is_last_pass && birth >= facts->last_pass;
+    }
+    uint32_t run = phases_run_of(facts->phases, end);
+    return run != NO_RUN && facts->phases->runs[run].phase == PHASE_BACKWARD;
+}
+
+static enum grad_mode mode_of(const struct live_set *set, const struct live *live)
+{
+    struct error err; /* cannot fail: the source has looked the stack up */
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    return stack ? (enum grad_mode)stack->grad_mode : GRAD_UNKNOWN;
+}
+
+bool live_may_have_graph(const struct live_set *set, const struct live_facts *facts,
+                         const struct live *live, const struct live_source *source)
+{
+    return live_is_activation(set, facts, live, source) && live->in_trace &&
+           end_of(set, live) == EVENT_NEVER && mode_of(set, live) < GRAD_PROBABLY_OFF;
+}
+
+bool live_is_without_grad(const struct live_set *set, const struct live_facts *facts,
+                          const struct live *live, const struct live_source *source)
+{
+    return live_is_activation(set, facts, live, source) && mode_of(set, live) >= GRAD_NO_GRAD;
+}
+
+bool live_is_inference(const struct live_set *set, const struct live_facts *facts,
+                       const struct live *live, const struct live_source *source)
+{
+    return live_is_activation(set, facts, live, source) &&
+           mode_of(set, live) == GRAD_INFERENCE_MODE;
+}
+
+bool live_is_cast(const struct live_set *set, const struct live_facts *facts,
+                  const struct live *live, const struct live_source *source)
 {
     struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
-    return live_is_activation(set, phases, live, source) && text_equals(op, "aten::_to_copy");
+    return live_waits_for_backward(set, facts, live, source) && text_equals(op, "aten::_to_copy");
 }
 
-bool live_is_optimizer_temporary(const struct live_set *set, const struct phases *phases,
+bool live_is_optimizer_temporary(const struct live_set *set, const struct live_facts *facts,
                                  const struct live *live, const struct live_source *source)
 {
     (void)source;
     if (!live->in_trace || live_category(set, live) != CATEGORY_TEMPORARY)
         return false;
-    uint32_t run = phases_run_of(phases, set->timeline->lifetimes[live->index].alloc);
-    return run != NO_RUN && phases->runs[run].phase == PHASE_OPTIMIZER;
+    uint32_t run = phases_run_of(facts->phases, set->timeline->lifetimes[live->index].alloc);
+    return run != NO_RUN && facts->phases->runs[run].phase == PHASE_OPTIMIZER;
 }
 
 /* By frame, then the largest first. */
@@ -86,7 +143,7 @@ static void add_live(const struct live_set *set, size_t item, const struct live_
         parts->items[parts->count++] = (struct part){frame, bytes, item};
 }
 
-static bool add_all(const struct live_set *set, const struct phases *phases,
+static bool add_all(const struct live_set *set, const struct live_facts *facts,
                     live_test *const *counts, size_t count, struct live_sum *sums,
                     struct parts *parts, struct error *err)
 {
@@ -95,13 +152,13 @@ static bool add_all(const struct live_set *set, const struct phases *phases,
         if (!live_source_of(set, &set->items[i], &source, err))
             return false;
         for (size_t k = 0; k < count; k++)
-            if (counts[k](set, phases, &set->items[i], &source))
+            if (counts[k](set, facts, &set->items[i], &source))
                 add_live(set, i, &source, &sums[k], &parts[k]);
     }
     return true;
 }
 
-bool live_sums(const struct live_set *set, const struct phases *phases, live_test *const *counts,
+bool live_sums(const struct live_set *set, const struct live_facts *facts, live_test *const *counts,
                size_t count, struct live_sum *sums, struct error *err)
 {
     struct live_sum made[LIVE_SUMS_MOST] = {0};
@@ -113,7 +170,7 @@ bool live_sums(const struct live_set *set, const struct phases *phases, live_tes
         return false;
     for (size_t k = 0; k < count; k++)
         parts[k].items = room + k * set->count;
-    bool ok = add_all(set, phases, counts, count, made, parts, err);
+    bool ok = add_all(set, facts, counts, count, made, parts, err);
     for (size_t k = 0; ok && k < count; k++)
         ok = parts[k].count == 0 || label_top(set, parts[k].items, parts[k].count, &made[k], err);
     vec_free(room, capacity, sizeof(*room), budget);

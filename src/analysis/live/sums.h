@@ -12,20 +12,37 @@ struct live_sum {
     int64_t top_bytes;       /* bytes that the line holds */
 };
 
+/* Further facts that tests use. */
+struct live_facts {
+    const struct phases *phases;
+    const uint8_t *is_dropped; /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
+    bool is_last_pass;         /* no backward pass begins after the moment */
+    uint32_t last_pass;        /* first item of the last backward pass that ended before it, or 0 */
+};
+
 /* True if an allocation counts. */
-typedef bool live_test(const struct live_set *set, const struct phases *phases,
+typedef bool live_test(const struct live_set *set, const struct live_facts *facts,
                        const struct live *live, const struct live_source *source);
 
 /* One sum per test, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is nothing
  * to release. */
-#define LIVE_SUMS_MOST 4
-bool live_sums(const struct live_set *set, const struct phases *phases, live_test *const *counts,
+#define LIVE_SUMS_MOST 7
+bool live_sums(const struct live_set *set, const struct live_facts *facts, live_test *const *counts,
                size_t count, struct live_sum *sums, struct error *err);
 void live_sum_release(struct live_sum *sum);
 
 /* Tests. */
-live_test live_is_activation;
-live_test live_is_cast; /* an activation that is a copy in another dtype or on another device */
+live_test live_is_dropped;         /* kept by a graph that no backward pass used */
+live_test live_is_activation;      /* any other activation */
+live_test live_waits_for_backward; /* such an activation that a backward pass frees, or may free */
+/* An activation that is not freed in the trace, and that no decorator shows to be without a graph.
+ */
+live_test live_may_have_graph;
+live_test live_is_without_grad; /* an activation that was made while a decorator had turned autograd
+                                   off */
+live_test live_is_inference;    /* the same, where the decorator is torch.inference_mode() */
+live_test
+    live_is_cast; /* live_waits_for_backward, and a copy in another dtype or on another device */
 live_test live_is_optimizer_temporary;
 
 #endif

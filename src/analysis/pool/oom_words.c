@@ -188,7 +188,9 @@ static const char *remedy(enum category category)
     case CATEGORY_OPTIMIZER_STATE:
         return "sharded optimizer state (ZeRO-1), or an optimizer with less state";
     case CATEGORY_ACTIVATION:
-        return "a smaller batch or sequence, mixed precision, or torch.utils.checkpoint";
+        return "a smaller batch or sequence, lower precision, and torch.utils.checkpoint if a "
+               "backward "
+               "pass follows, else torch.inference_mode()";
     case CATEGORY_INPUT:
         return "a smaller batch, or move the inputs to the device later";
     case CATEGORY_TEMPORARY:

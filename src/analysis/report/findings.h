@@ -5,6 +5,7 @@
 #ifndef MEMSNAP_ANALYSIS_REPORT_FINDINGS_H
 #define MEMSNAP_ANALYSIS_REPORT_FINDINGS_H
 
+#include "analysis/growth/dropped_graphs.h"
 #include "analysis/growth/growth.h"
 #include "analysis/growth/pending.h"
 #include "analysis/phase/rows.h"
@@ -15,6 +16,7 @@
 
 enum finding_kind {
     FINDING_ACTIVATIONS,           /* kept for the backward pass; checkpoints would free them */
+    FINDING_NO_GRAD,               /* kept by graphs that no backward pass used */
     FINDING_CASTS,                 /* activations that are copies in another dtype */
     FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
     FINDING_OPTIMIZER_STATE,       /* could be sharded */
@@ -33,6 +35,7 @@ struct finding {
     enum finding_kind kind;
     int64_t save_bytes; /* above 0 */
     bool at_most;       /* save_bytes is an upper bound */
+    bool at_least;      /* save_bytes is a lower bound */
     bool of_reserved;
     char *what, *next; /* malloc'ed sentences, raw bytes: escape before showing */
 };
@@ -40,6 +43,9 @@ struct finding {
 struct findings {
     struct finding items[FINDING_KINDS]; /* most bytes first */
     size_t count;                        /* at most FINDINGS_MOST */
+    /* Activations live at the peak of a trace without a backward pass, made while a decorator had
+     * turned autograd off: no graph keeps them. inference_mode: part of them. */
+    int64_t without_grad_bytes, inference_mode_bytes;
 };
 
 /* The parts of a report that findings follow from. */
@@ -50,9 +56,13 @@ struct evidence_of_all {
     const struct phase_rows *phase_rows;
     const struct growth *growth;
     const struct pending_frees *pending;
+    const struct dropped_graphs *dropped;
     const struct fragmentation *fragmentation;
     enum unit unit; /* of sizes in sentences */
 };
+
+/* "up to ", "at least " or "", before its size */
+const char *finding_bound(const struct finding *finding);
 
 bool findings_make(struct findings *findings, const struct evidence_of_all *evidence,
                    struct error *err);

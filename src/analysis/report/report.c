@@ -212,7 +212,9 @@ static bool make_steps(struct device_report *report, struct site_table *sites, s
     return steps_find(&report->steps, timeline, &report->phases, err) &&
            growth_find(&report->growth, timeline, sites, &report->all, &report->phases,
                        &report->steps, err) &&
-           pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err);
+           pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err) &&
+           dropped_graphs_find(&report->dropped, timeline, sites, &report->all, &report->phases,
+                               err);
 }
 
 static bool find(struct device_report *report, const struct live_set *set,
@@ -225,6 +227,7 @@ static bool find(struct device_report *report, const struct live_set *set,
                                              .phase_rows = &report->phase_rows,
                                              .growth = &report->growth,
                                              .pending = &report->pending,
+                                             .dropped = &report->dropped,
                                              .fragmentation = &report->fragmentation,
                                              .unit = options->unit};
     return findings_make(&report->findings, &evidence, err);
@@ -265,6 +268,7 @@ void device_report_destroy(struct device_report *report)
     steps_release(&report->steps);
     growth_release(&report->growth);
     pending_release(&report->pending);
+    dropped_graphs_release(&report->dropped);
     categories_release(&report->all);
     phase_rows_release(&report->phase_rows);
     phases_release(&report->phases);

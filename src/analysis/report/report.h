@@ -6,6 +6,7 @@
 #include "analysis/category/category.h"
 #include "analysis/code/labels.h"
 #include "analysis/code/site.h"
+#include "analysis/growth/dropped_graphs.h"
 #include "analysis/growth/growth.h"
 #include "analysis/growth/pending.h"
 #include "analysis/live/sites.h"
@@ -108,6 +109,7 @@ struct device_report {
     struct steps steps;
     struct growth growth;
     struct pending_frees pending;
+    struct dropped_graphs dropped;
     struct open_annotations annotations;      /* open at the moment */
     struct open_annotations peak_annotations; /* open at the active peak */
     struct fragmentation fragmentation;

@@ -13,7 +13,7 @@ static bool finding_text(const struct page *page, const struct finding *finding,
     struct buffer text = BUFFER_INIT;
     char bytes[UNITS_TEXT_SIZE];
     fprintf(page->out, "%*s%zu. ", SECTION_INDENT, "", number);
-    buffer_printf(&text, "%s%s%s: ", finding->at_most ? "up to " : "",
+    buffer_printf(&text, "%s%s%s: ", finding_bound(finding),
                   page_bytes(page, bytes, finding->save_bytes),
                   finding->of_reserved ? " of reserved memory" : "");
     escape_text(&text, finding->what, strlen(finding->what));
@@ -52,10 +52,10 @@ static struct value whose(const void *row, const struct field_context *context)
 }
 
 #define ROW struct finding
-static const struct row_type finding_type =
-    ROW_TYPE("findings", ROW, FIELD(ROW, NAME, kind, .name = finding_kind_name),
-             FIELD(ROW, BYTES, save_bytes), FIELD_CALL(WORD, "of", whose),
-             FIELD(ROW, FLAG, at_most), FIELD(ROW, LABEL, what), FIELD(ROW, LABEL, next));
+static const struct row_type finding_type = ROW_TYPE(
+    "findings", ROW, FIELD(ROW, NAME, kind, .name = finding_kind_name),
+    FIELD(ROW, BYTES, save_bytes), FIELD_CALL(WORD, "of", whose), FIELD(ROW, FLAG, at_most),
+    FIELD(ROW, FLAG, at_least), FIELD(ROW, LABEL, what), FIELD(ROW, LABEL, next));
 #undef ROW
 
 void findings_json(struct json_writer *json, const struct device_report *report)

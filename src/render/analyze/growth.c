@@ -86,18 +86,37 @@ static bool growing_advice(const struct page *page, const struct device_report *
     const struct growth *growth = &report->growth;
     const struct growth_row *largest = &growth->rows[0];
     char bytes[UNITS_TEXT_SIZE];
-    if (growth->scalar_row != NO_ROW) {
+    if (growth->scalar_row != NO_ROW && growth->graph == GRAPH_KEPT) {
         add_label(text, &growth->rows[growth->scalar_row]);
         buffer_printf(text,
                       " keeps a result of a few bytes at every step, and %s stay allocated with "
                       "it: most likely a stored loss that keeps its autograd graph alive. Store "
                       "loss.item() or loss.detach() instead, and validate under torch.no_grad().",
                       page_bytes(page, bytes, growth->graph_bytes_per_step));
-    } else if (growth->activation_bytes_per_step > growth->bytes_per_step / 2 &&
-               report->steps.source != STEPS_FORWARD) {
-        buffer_puts(text, "Most of it is activations: something stores a tensor of every step "
-                          "together with its autograd graph. Store tensor.detach() instead, and "
-                          "run code without a backward pass under torch.no_grad().");
+    } else if (growth->last_row != NO_ROW && growth->graph == GRAPH_KEPT) {
+        buffer_printf(text,
+                      "%s of it look like autograd graphs, one a %s. The last result of each is "
+                      "made at ",
+                      page_bytes(page, bytes, growth->graph_bytes_per_step), step_word(report));
+        add_label(text, &growth->rows[growth->last_row]);
+        buffer_puts(text, ": something stores it together with its graph. Store tensor.detach() "
+                          "instead, and run code without a backward pass under torch.no_grad().");
+    } else if (growth->scalar_row != NO_ROW) {
+        add_label(text, &growth->rows[growth->scalar_row]);
+        buffer_printf(text,
+                      " keeps a result of a few bytes at every step, and %s stay allocated. If it "
+                      "is a loss that is stored with its autograd graph, store loss.item() or "
+                      "loss.detach() instead; otherwise, look for what stores the tensors above.",
+                      page_bytes(page, bytes, growth->graph_bytes_per_step));
+    } else if (growth->graph == GRAPH_NONE && growth->graph_bytes_per_step > 0) {
+        buffer_printf(text,
+                      "No autograd graph keeps them: the tensors themselves are stored, in a list, "
+                      "a dictionary or an attribute to which every %s adds. Move them to the host "
+                      "(tensor.cpu()), or store only what is needed of them%s.",
+                      step_word(report),
+                      report->steps.source == STEPS_FORWARD
+                          ? "; limit the length of a cache of keys and values"
+                          : "");
     } else if (largest->fit.replaced) {
         add_label(text, largest);
         buffer_puts(text, " replaces its memory with a larger block at every step (torch.cat in a "

@@ -124,12 +124,33 @@ static void little_confidence(const struct page *page, const struct device_repor
     page_paragraph(page, SECTION_INDENT, SECTION_INDENT, text);
 }
 
+/* Says that no graph keeps the activations, where decorators show it. */
+static void without_grad(const struct page *page, const struct device_report *report)
+{
+    int64_t without = report->findings.without_grad_bytes;
+    int64_t inference = report->findings.inference_mode_bytes;
+    char bytes[UNITS_TEXT_SIZE], text[320];
+    if (without < report->at.active_bytes / LITTLE_CONFIDENCE_PART)
+        return;
+    snprintf(text, sizeof(text),
+             "No backward pass was recorded, and %s of activations were made under %s, so no "
+             "autograd graph keeps them: they are results, and what the running forward pass "
+             "needs.",
+             page_bytes(page, bytes, without),
+             inference == without ? "torch.inference_mode()"
+             : inference == 0     ? "torch.no_grad()"
+                                  : "torch.no_grad() or torch.inference_mode()");
+    fprintf(page->out, "%*s", SECTION_INDENT, "");
+    page_paragraph(page, SECTION_INDENT, SECTION_INDENT, text);
+}
+
 static bool categories(const struct page *page, const struct device_report *report)
 {
     const struct field_context context = report_context(report);
     bool ok = rows_print(page, SECTION_INDENT, &category_type, report->categories,
                          report->category_count, &context);
     little_confidence(page, report);
+    without_grad(page, report);
     return ok;
 }
 

@@ -123,7 +123,7 @@ static void put_findings(struct words *words, const struct device_report *report
         const struct finding *finding = &findings->items[i];
         struct buffer text = BUFFER_INIT;
         char size[UNITS_TEXT_SIZE];
-        buffer_printf(&text, "to save %s%s%s: %s %s", finding->at_most ? "up to " : "",
+        buffer_printf(&text, "to save %s%s%s: %s %s", finding_bound(finding),
                       units_bytes(size, finding->save_bytes, UNIT_AUTO),
                       finding->of_reserved ? " of reserved memory" : "", finding->what,
                       finding->next);

@@ -30,6 +30,7 @@ TCase *site_names_tests(void);
 TCase *site_tests(void);
 TCase *growth_fit_tests(void);
 TCase *growth_tests(void);
+TCase *dropped_graphs_tests(void);
 TCase *pending_tests(void);
 TCase *steps_tests(void);
 TCase *check_tests(void);

@@ -22,6 +22,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/curves/bands_test.c \
 	tests/unit/analysis/diff/diff_test.c \
 	tests/unit/analysis/flame/flame_test.c \
+	tests/unit/analysis/growth/dropped_graphs_test.c \
 	tests/unit/analysis/growth/growth_fit_test.c \
 	tests/unit/analysis/growth/growth_test.c \
 	tests/unit/analysis/growth/pending_test.c \

@@ -134,6 +134,53 @@ START_TEST(a_loss_with_its_graph)
 }
 END_TEST
 
+#define STACK_LOGARITHMS                                                                           \
+    CPP("at::_ops::_log_softmax::call(x)")                                                         \
+    "," CPP("at::_ops::cross_entropy_loss::call(x)") "," PY("watch", "/home/u/train.py",           \
+                                                            8) "," SCRIPT
+#define STACK_SEED                                                                                 \
+    CPP("at::_ops::_efficient_attention_forward::call(x)")                                         \
+    "," PY("forward", "/home/u/attention.py", 2) "," CALL "," SCRIPT
+
+/* cross_entropy keeps its logarithms only for a graph. The holder is the loss, which is made last,
+ * and not the seeds of attention, which come first. */
+START_TEST(the_holder_of_a_graph_is_its_last_result)
+{
+    for (unsigned step = 0; step < 4; step++) {
+        annotate("START", step);
+        born(1000 + step, 8, STACK_SEED);
+        born(2000 + step, 300, STACK_LOGARITHMS);
+        born(3000 + step, 4, STACK_LOSS);
+        annotate("END", step);
+    }
+    const struct growth *growth = find();
+    ck_assert_int_eq(growth->graph, GRAPH_KEPT);
+    ck_assert_str_eq(growth->rows[growth_holder(growth)].label.full, "loss.py:4 loss");
+}
+END_TEST
+
+/* A pass without autograd frees all it makes but its results. */
+START_TEST(results_that_are_kept_without_a_graph)
+{
+    for (unsigned step = 0; step < 4; step++) {
+        annotate("START", step);
+        for (unsigned i = 0; i < 8; i++)
+            born(3000 + i, 20, STACK_FORWARD);
+        born(1000 + step, 300, STACK_FORWARD);
+        for (unsigned i = 0; i < 8; i++)
+            freed(3000 + i, 20, CALL "," SCRIPT);
+        born(4000, 1, STACK_FORWARD);
+        freed(4000, 1, STACK_FORWARD);
+        born(2000 + step, 4, STACK_LOSS);
+        annotate("END", step);
+    }
+    const struct growth *growth = find();
+    ck_assert_int_eq(growth->graph, GRAPH_NONE);
+    ck_assert_uint_eq(growth->scalar_row, NO_ROW);
+    ck_assert_str_eq(growth->rows[growth_holder(growth)].label.full, "model.py:3 forward");
+}
+END_TEST
+
 START_TEST(small_results_alone_hold_no_graph)
 {
     for (unsigned step = 0; step < 4; step++) {
@@ -254,6 +301,8 @@ TCase *growth_tests(void)
     tcase_add_test(tests, many_steps_are_sampled);
     tcase_add_test(tests, a_loss_with_its_graph);
     tcase_add_test(tests, small_results_alone_hold_no_graph);
+    tcase_add_test(tests, the_holder_of_a_graph_is_its_last_result);
+    tcase_add_test(tests, results_that_are_kept_without_a_graph);
     tcase_add_test(tests, gradients_freed_in_time);
     tcase_add_test(tests, gradients_freed_after_the_forward);
     tcase_add_test(tests, gradients_that_stay);

@@ -12,6 +12,7 @@ struct nothing {
     struct growth growth;
     struct growth_row grown[2];
     struct pending_frees pending;
+    struct dropped_graphs dropped;
     struct fragmentation fragmentation;
     struct evidence_of_all evidence;
 };
@@ -19,7 +20,7 @@ struct nothing {
 static void begin(struct nothing *n)
 {
     *n = (struct nothing){.peak = {.active_bytes = 1000}};
-    n->growth.scalar_row = NO_ROW;
+    n->growth.scalar_row = n->growth.last_row = NO_ROW;
     n->growth.rows = n->grown;
     n->growth.row_count = 2;
     n->grown[0].label.full = (char *)"cache.py:7 keep";
@@ -29,6 +30,7 @@ static void begin(struct nothing *n)
                                            .phase_rows = &n->rows,
                                            .growth = &n->growth,
                                            .pending = &n->pending,
+                                           .dropped = &n->dropped,
                                            .fragmentation = &n->fragmentation};
 }
 
@@ -97,10 +99,16 @@ START_TEST(a_kept_loss_is_named)
     ck_assert_ptr_nonnull(strstr(findings.items[0].what, "cache.py:7 keep"));
     ck_assert_ptr_null(strstr(findings.items[0].next, "loss.item()"));
     findings_release(&findings);
-    n.growth.scalar_row = 1;
+    n.growth.scalar_row = n.growth.last_row = 1;
+    n.growth.graph = GRAPH_KEPT;
     ck_assert(findings_make(&findings, &n.evidence, &err));
     ck_assert_ptr_nonnull(strstr(findings.items[0].what, "train.py:9 losses"));
     ck_assert_ptr_nonnull(strstr(findings.items[0].next, "loss.item()"));
+    findings_release(&findings);
+    n.growth.graph = GRAPH_NONE;
+    ck_assert(findings_make(&findings, &n.evidence, &err));
+    ck_assert_ptr_nonnull(strstr(findings.items[0].what, "cache.py:7 keep"));
+    ck_assert_ptr_nonnull(strstr(findings.items[0].next, "loss.item() changes nothing"));
     findings_release(&findings);
 }
 END_TEST

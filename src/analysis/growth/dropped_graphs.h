@@ -1,0 +1,33 @@
+/* Autograd graphs that were dropped: no backward pass used what they had saved.
+ *
+ * A forward pass with autograd on keeps tensors for its backward pass. If none follows, as in an
+ * evaluation without torch.no_grad(), they live until the result is gone. C++ frames show it: the
+ * graph itself frees them. Without C++ frames it shows where many tensors of one forward pass, from
+ * different lines, are freed at once by one line.
+ *
+ * A forward pass counts if it has at least four times as many bytes of these as a backward pass
+ * frees of it, so that parts of a training graph that no gradient reaches do not count. */
+#ifndef MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H
+#define MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H
+
+#include "analysis/category/category.h"
+
+struct dropped_graphs {
+    uint64_t count;  /* tensors */
+    uint64_t passes; /* forward passes whose graphs were dropped */
+    /* Live at the active peak; a flag for each lifetime. */
+    int64_t at_peak_bytes;
+    uint8_t *is_dropped; /* NULL if count is 0 */
+    size_t capacity;
+    /* How much lower the active peak would be without these graphs. Assumes that a tensor is then
+     * freed when the call that received it returns, or when the same code replaces it. */
+    int64_t save_bytes;
+    struct budget *budget; /* not owned */
+};
+
+bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *timeline,
+                         struct site_table *sites, const struct categories *categories,
+                         const struct phases *phases, struct error *err);
+void dropped_graphs_release(struct dropped_graphs *dropped);
+
+#endif

@@ -1,0 +1,202 @@
+#include "analysis/growth/early_ends.h"
+
+#include <string.h>
+
+#include "analysis/code/paths.h"
+
+#define LEVELS  512 /* of Python calls; deeper ones count as the deepest */
+#define NO_HELD UINT32_MAX
+
+/* A tensor that is held, and still in use by the program. */
+struct held {
+    uint32_t lifetime;
+    uint32_t next_in_call, next_of_stack; /* NO_HELD: none */
+    bool is_over;
+};
+
+struct tracker {
+    const struct timeline *timeline;
+    struct site_table *sites;
+    const uint8_t *is_held;
+    frame_id path[LEVELS]; /* the Python calls in progress, outermost first */
+    size_t depth;
+    uint32_t in_call[LEVELS]; /* first of the tensors that a call received */
+    uint32_t *of_stack;       /* by stack: first of the tensors that its latest turn made */
+    stack_id latest;          /* the stack of the latest allocation */
+    struct held *held;
+    size_t held_count, next_lifetime;
+    size_t of_stack_capacity, held_capacity, change_capacity;
+    int64_t *change; /* by item, of the bytes that would be free already */
+};
+
+static bool same_function(const struct symbols *symbols, frame_id a, frame_id b)
+{
+    if (a == b)
+        return true;
+    struct frame x = symbols_frame_at(symbols, a), y = symbols_frame_at(symbols, b);
+    return x.file == y.file && x.name == y.name;
+}
+
+/* Ends a tensor before `item` has its effect. */
+static void end_at(struct tracker *tracker, uint32_t index, size_t item)
+{
+    struct held *held = &tracker->held[index];
+    const struct lifetime *lifetime = &tracker->timeline->lifetimes[held->lifetime];
+    size_t count = tracker->timeline->trace->count;
+    if (held->is_over)
+        return;
+    held->is_over = true;
+    if (item >= lifetime->free_completed || item >= count)
+        return;
+    int64_t size = (int64_t)trace_size(tracker->timeline->trace, lifetime->alloc);
+    tracker->change[item] += size;
+    if (lifetime->free_completed < count)
+        tracker->change[lifetime->free_completed] -= size;
+}
+
+static void end_calls(struct tracker *tracker, size_t from, size_t item)
+{
+    for (size_t level = from; level < tracker->depth; level++) {
+        for (uint32_t i = tracker->in_call[level]; i != NO_HELD; i = tracker->held[i].next_in_call)
+            end_at(tracker, i, item);
+        tracker->in_call[level] = NO_HELD;
+    }
+}
+
+/* Follows the calls and returns from the last event to this one. Stacks without Python, which are
+ * those of other threads, change nothing. */
+static void follow(struct tracker *tracker, const struct stack *stack, size_t item)
+{
+    const struct symbols *symbols = site_table_symbols(tracker->sites);
+    size_t level = 0;
+    bool same = true;
+    for (size_t i = stack->count; i-- > 0 && level < LEVELS;) {
+        if (site_frame_kind(tracker->sites, stack->frames[i]) == FRAME_NATIVE)
+            continue;
+        if (same && level < tracker->depth &&
+            !same_function(symbols, tracker->path[level], stack->frames[i])) {
+            same = false;
+            end_calls(tracker, level, item);
+            tracker->depth = level;
+        }
+        if (level >= tracker->depth)
+            tracker->in_call[level] = NO_HELD;
+        tracker->path[level++] = stack->frames[i];
+        if (level > tracker->depth)
+            tracker->depth = level;
+    }
+    if (level == 0)
+        return;
+    end_calls(tracker, level, item);
+    tracker->depth = level;
+}
+
+/* The level of the call that receives what the stack on tracker->path allocates. */
+static size_t receiver(const struct tracker *tracker)
+{
+    const struct symbols *symbols = site_table_symbols(tracker->sites);
+    size_t level = tracker->depth - 1;
+    int forwards = 0;
+    for (size_t i = tracker->depth; i-- > 0 && forwards < 2;) {
+        struct frame frame = symbols_frame_at(symbols, tracker->path[i]);
+        if (!text_equals(symbols_text(symbols, frame.name), "forward"))
+            continue;
+        level = i;
+        forwards++;
+    }
+    return level;
+}
+
+/* Frees what the same stack made in its turn before. */
+static void end_turn(struct tracker *tracker, stack_id stack, size_t item)
+{
+    if (stack != tracker->latest) {
+        for (uint32_t i = tracker->of_stack[stack]; i != NO_HELD;
+             i = tracker->held[i].next_of_stack)
+            end_at(tracker, i, item + 1);
+        tracker->of_stack[stack] = NO_HELD;
+    }
+    tracker->latest = stack;
+}
+
+static void hold(struct tracker *tracker, uint32_t lifetime, stack_id stack)
+{
+    uint32_t index = (uint32_t)tracker->held_count++;
+    size_t level = receiver(tracker);
+    tracker->held[index] = (struct held){.lifetime = lifetime,
+                                         .next_in_call = tracker->in_call[level],
+                                         .next_of_stack = tracker->of_stack[stack]};
+    tracker->in_call[level] = index;
+    tracker->of_stack[stack] = index;
+}
+
+static void track(struct tracker *tracker)
+{
+    const struct timeline *timeline = tracker->timeline;
+    const struct trace *trace = timeline->trace;
+    const struct symbols *symbols = site_table_symbols(tracker->sites);
+    for (size_t item = 0; item < trace->count; item++) {
+        stack_id id = trace->stack[item];
+        if (id == STACK_NONE)
+            continue;
+        struct stack stack = symbols_stack_at(symbols, id);
+        follow(tracker, &stack, item);
+        if (trace->action[item] != ACTION_ALLOC)
+            continue;
+        end_turn(tracker, id, item);
+        while (tracker->next_lifetime < timeline->lifetime_count &&
+               timeline->lifetimes[tracker->next_lifetime].alloc < item)
+            tracker->next_lifetime++;
+        size_t index = tracker->next_lifetime;
+        if (index < timeline->lifetime_count && timeline->lifetimes[index].alloc == item &&
+            tracker->is_held[index] && tracker->depth > 0)
+            hold(tracker, (uint32_t)index, id);
+    }
+}
+
+/* The highest value of the active curve less what would be free already. */
+static int64_t lower_peak(const struct tracker *tracker)
+{
+    const struct trace *trace = tracker->timeline->trace;
+    int64_t active = tracker->timeline->active.baseline_bytes, early = 0, peak = active;
+    for (size_t item = 0; item < trace->count; item++) {
+        if (trace->action[item] == ACTION_ALLOC)
+            active += (int64_t)trace_size(trace, item);
+        else if (trace->action[item] == ACTION_FREE_COMPLETED)
+            active -= (int64_t)trace_size(trace, item);
+        early += tracker->change[item];
+        peak = active - early > peak ? active - early : peak;
+    }
+    return peak;
+}
+
+static bool make_room(struct tracker *tracker, struct budget *budget, struct error *err)
+{
+    size_t stacks = symbols_stack_count(site_table_symbols(tracker->sites));
+    size_t items = tracker->timeline->trace->count, held = 0;
+    for (size_t i = 0; i < tracker->timeline->lifetime_count; i++)
+        held += tracker->is_held[i];
+    if (!vec_reserve(tracker->of_stack, tracker->of_stack_capacity, stacks, budget, err) ||
+        !vec_reserve(tracker->held, tracker->held_capacity, held + 1, budget, err) ||
+        !vec_reserve(tracker->change, tracker->change_capacity, items + 1, budget, err))
+        return false;
+    memset(tracker->of_stack, 0xFF, stacks * sizeof(*tracker->of_stack));
+    memset(tracker->change, 0, (items + 1) * sizeof(*tracker->change));
+    return true;
+}
+
+bool early_ends_save(const struct timeline *timeline, struct site_table *sites,
+                     const uint8_t *is_held, int64_t *save_bytes, struct error *err)
+{
+    struct tracker tracker = {.timeline = timeline, .sites = sites, .is_held = is_held};
+    struct budget *budget = timeline->snapshot->budget;
+    bool ok = make_room(&tracker, budget, err);
+    if (ok) {
+        track(&tracker);
+        *save_bytes = timeline->active.peak_bytes - lower_peak(&tracker);
+    }
+    vec_free(tracker.of_stack, tracker.of_stack_capacity, sizeof(*tracker.of_stack), budget);
+    vec_free(tracker.held, tracker.held_capacity, sizeof(*tracker.held), budget);
+    vec_free(tracker.change, tracker.change_capacity, sizeof(*tracker.change), budget);
+    return ok;
+}

@@ -1,0 +1,121 @@
+#include "analysis/growth/kept_graph.h"
+
+#include "analysis/code/paths.h"
+#include "analysis/phase/births.h"
+
+#define LEAST_LINES  4 /* that grow: a graph saves the results of many lines */
+#define OVERWHELMING 4 /* times as many tensors freed in the pass as kept after it */
+
+struct judge {
+    const struct survivors *survivors;
+    const struct live_set *set;
+    const struct phases *phases;
+    size_t lines;           /* that grow by activations, with autograd not known to be off */
+    size_t lines_off;       /* the same with autograd known to be off */
+    bool only_graph_keeps;  /* something grows that the program cannot refer to */
+    size_t passed_on, kept; /* tensors of the passes whose results grow */
+};
+
+static const struct lifetime *latest_of(const struct survivors *survivors,
+                                        const struct timeline *timeline, size_t group,
+                                        uint32_t *index)
+{
+    const struct lifetime *latest = NULL;
+    for (uint32_t at = survivors->begins[group]; at < survivors->begins[group + 1]; at++) {
+        const struct live *live = &survivors->items[survivors->order[at]];
+        const struct lifetime *lifetime = &timeline->lifetimes[live->index];
+        if (!live->in_trace || (latest && lifetime->alloc <= latest->alloc))
+            continue;
+        latest = lifetime;
+        *index = live->index;
+    }
+    return latest;
+}
+
+int64_t kept_graph_last_item(const struct survivors *survivors, const struct timeline *timeline,
+                             size_t group)
+{
+    uint32_t index;
+    const struct lifetime *latest = latest_of(survivors, timeline, group, &index);
+    return latest ? (int64_t)latest->alloc : -1;
+}
+
+static bool has_frame(const struct symbols *symbols, stack_id id, const char *prefix)
+{
+    struct stack stack = symbols_stack_at(symbols, id);
+    for (size_t i = 0; i < stack.count; i++)
+        if (text_starts(symbols_text(symbols, symbols_frame_at(symbols, stack.frames[i]).name),
+                        prefix))
+            return true;
+    return false;
+}
+
+/* cross_entropy keeps its logarithms for the backward pass, and returns only the loss. */
+static bool is_inside_loss(const struct symbols *symbols, stack_id stack, string_id op)
+{
+    return text_equals(symbols_text(symbols, op), "aten::_log_softmax") &&
+           has_frame(symbols, stack, "at::_ops::cross_entropy_loss::");
+}
+
+/* Counts what the forward pass that made a lifetime freed itself, and what it kept. */
+static void count_pass(struct judge *judge, uint32_t item)
+{
+    const struct timeline *timeline = judge->set->timeline;
+    uint32_t run = phases_run_of(judge->phases, item);
+    if (run == NO_RUN || judge->phases->runs[run].phase != PHASE_FORWARD)
+        return;
+    uint32_t end = phases_run_end(judge->phases, run, timeline->trace->count);
+    for (size_t i = births_from(timeline, judge->phases->runs[run].first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        if (judge->set->categories->of_lifetime[i] != CATEGORY_ACTIVATION)
+            continue;
+        bool stays = lifetime_end(&timeline->lifetimes[i]) >= end;
+        judge->kept += stays;
+        judge->passed_on += !stays;
+    }
+}
+
+static bool look_at(struct judge *judge, size_t group, bool is_small, struct error *err)
+{
+    const struct site_group *of = &judge->survivors->groups.items[group];
+    const struct symbols *symbols = site_table_symbols(judge->set->sites);
+    stack_id stack = of->source.own;
+    uint32_t index = 0;
+    const struct stack_facts *facts = site_stack_facts(judge->set->sites, stack, err);
+    if (!facts)
+        return false;
+    bool is_off = facts->grad_mode >= GRAD_PROBABLY_OFF;
+    const struct lifetime *latest =
+        latest_of(judge->survivors, judge->set->timeline, group, &index);
+    bool is_dropped =
+        latest && reason_of(judge->set->categories->why_lifetime[index]) == REASON_GRAPH_DROPPED;
+    if (!is_off && (is_dropped || is_inside_loss(symbols, stack, of->source.site.op)))
+        judge->only_graph_keeps = true;
+    if (is_small || of->category != CATEGORY_ACTIVATION)
+        return true;
+    judge->lines += !is_off;
+    judge->lines_off += is_off;
+    if (latest && judge->lines + judge->lines_off == 1)
+        count_pass(judge, latest->alloc);
+    return true;
+}
+
+bool kept_graph_judge(const struct survivors *survivors, const struct live_set *set,
+                      const struct phases *phases, const uint32_t *growing, const bool *small,
+                      size_t count, enum growth_graph *graph, struct error *err)
+{
+    struct judge judge = {.survivors = survivors, .set = set, .phases = phases};
+    for (size_t i = 0; i < count; i++)
+        if (!look_at(&judge, growing[i], small[i], err))
+            return false;
+    bool frees_most =
+        judge.passed_on >= LEAST_LINES && judge.passed_on / OVERWHELMING >= judge.kept;
+    *graph = GRAPH_UNCLEAR;
+    if (judge.only_graph_keeps)
+        *graph = GRAPH_KEPT;
+    else if ((judge.lines == 0 && judge.lines_off > 0) || frees_most)
+        *graph = GRAPH_NONE;
+    else if (judge.lines >= LEAST_LINES)
+        *graph = GRAPH_KEPT;
+    return true;
+}

@@ -1,0 +1,25 @@
+/* Tells memory that grows because autograd graphs are kept from results that are kept without. */
+#ifndef MEMSNAP_ANALYSIS_GROWTH_KEPT_GRAPH_H
+#define MEMSNAP_ANALYSIS_GROWTH_KEPT_GRAPH_H
+
+#include "analysis/growth/survivors.h"
+#include "analysis/phase/phases.h"
+
+/* Whether the activations that grow are those of autograd graphs. */
+enum growth_graph {
+    GRAPH_UNCLEAR,
+    GRAPH_KEPT, /* many lines of code grow, or something that only a graph can keep */
+    GRAPH_NONE, /* autograd was off, or the pass freed nearly all it made */
+};
+
+/* The item of the last allocation of a group of survivors; -1: none is in the trace. */
+int64_t kept_graph_last_item(const struct survivors *survivors, const struct timeline *timeline,
+                             size_t group);
+
+/* growing[0..count) are the groups that grow, and small[i] is true for those of a few bytes an
+ * allocation. */
+bool kept_graph_judge(const struct survivors *survivors, const struct live_set *set,
+                      const struct phases *phases, const uint32_t *growing, const bool *small,
+                      size_t count, enum growth_graph *graph, struct error *err);
+
+#endif

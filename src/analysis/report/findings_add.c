@@ -1,0 +1,38 @@
+#define _GNU_SOURCE /* vasprintf */
+#include "analysis/report/findings_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct size_text finding_size(const struct findings_maker *maker, int64_t bytes)
+{
+    struct size_text size;
+    units_bytes(size.text, bytes, maker->evidence->unit);
+    return size;
+}
+
+double finding_share(const struct findings_maker *maker, int64_t bytes)
+{
+    int64_t peak = maker->evidence->peak->active_bytes;
+    return peak > 0 ? 100.0 * (double)bytes / (double)peak : 0;
+}
+
+bool finding_add(struct findings_maker *maker, struct finding finding, const char *next,
+                 const char *what, ...)
+{
+    va_list arguments;
+    va_start(arguments, what);
+    if (vasprintf(&finding.what, what, arguments) < 0)
+        finding.what = NULL;
+    va_end(arguments);
+    finding.next = strdup(next);
+    if (!finding.what || !finding.next) {
+        free(finding.what);
+        free(finding.next);
+        return error_set(maker->err, STATUS_LIMIT, "out of memory while summing up");
+    }
+    maker->findings->items[maker->findings->count++] = finding;
+    return true;
+}

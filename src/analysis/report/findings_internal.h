@@ -1,0 +1,30 @@
+/* What the files that make findings share. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_FINDINGS_INTERNAL_H
+#define MEMSNAP_ANALYSIS_REPORT_FINDINGS_INTERNAL_H
+
+#include "analysis/report/findings.h"
+
+#define LEAST_SHARE 2 /* in percent of the peak: smaller findings are left out */
+
+struct findings_maker {
+    const struct evidence_of_all *evidence;
+    struct findings *findings;
+    struct error *err;
+};
+
+/* A size as text, returned by value for use in format arguments. */
+struct size_text {
+    char text[UNITS_TEXT_SIZE];
+};
+
+struct size_text finding_size(const struct findings_maker *maker, int64_t bytes);
+/* In percent of the peak. */
+double finding_share(const struct findings_maker *maker, int64_t bytes);
+/* Adds a finding with copies of its sentences. */
+bool finding_add(struct findings_maker *maker, struct finding finding, const char *next,
+                 const char *what, ...) __attribute__((format(printf, 4, 5)));
+
+/* findings_peak.c: findings on parts of the peak that are summed in one pass. */
+bool findings_of_sums(struct findings_maker *maker);
+
+#endif

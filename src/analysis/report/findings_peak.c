@@ -1,0 +1,195 @@
+/* Findings on the memory that is live at the peak, by what it is kept for. */
+#include "analysis/report/findings_internal.h"
+
+#include "analysis/live/sums.h"
+
+/* In percent of the peak: smaller findings are left out. */
+#define LEAST_ACTIVATIONS 10
+#define LEAST_CASTS       5
+
+#define GRAPH_TENSORS 16 /* at least, that look as if an autograd graph kept them */
+
+/* Adds ", the largest part at model.py:39 forward (1.24 GiB)" if a call site is known. */
+static bool most_at(const struct findings_maker *maker, const struct live_sum *sum,
+                    struct buffer *text)
+{
+    if (sum->top_label.size > 0)
+        buffer_printf(text, ", the largest part at %s (%s)", sum->top_label.bytes,
+                      finding_size(maker, sum->top_bytes).text);
+    else
+        buffer_puts(text, "");
+    return !text->failed || error_set(maker->err, STATUS_LIMIT, "out of memory while summing up");
+}
+
+static bool has_phase(const struct phases *phases, enum phase phase)
+{
+    for (size_t i = 0; i < phases->count; i++)
+        if (phases->runs[i].phase == phase)
+            return true;
+    return false;
+}
+
+/* Fills in where the moment lies among the backward passes. */
+static void place(const struct phases *phases, int64_t item, struct live_facts *facts)
+{
+    facts->is_last_pass = true;
+    for (size_t i = 0; i < phases->count; i++) {
+        if (phases->runs[i].phase != PHASE_BACKWARD)
+            continue;
+        if ((int64_t)phases->runs[i].first > item)
+            facts->is_last_pass = false;
+        else if (i + 1 < phases->count && (int64_t)phases->runs[i + 1].first <= item)
+            facts->last_pass = phases->runs[i].first;
+    }
+}
+
+static bool about_activations(struct findings_maker *maker, const struct live_sum *sum,
+                              const struct buffer *most)
+{
+    bool trains = has_phase(maker->evidence->phases, PHASE_BACKWARD);
+    double share = finding_share(maker, sum->bytes);
+    if (share < LEAST_ACTIVATIONS)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_ACTIVATIONS, .save_bytes = sum->bytes, .at_most = true},
+        trains
+            ? "Recompute some of them instead of keeping them: `memsnap suggest` finds where "
+              "checkpoints (torch.utils.checkpoint) cost least."
+            : "No backward pass was recorded. If none follows, run the model under "
+              "torch.inference_mode(); otherwise, recompute some of them (torch.utils.checkpoint).",
+        trains ? "Activations that wait for the backward pass hold %s, %.1f%% of the peak%s."
+               : "Activations hold %s, %.1f%% of the peak%s.",
+        finding_size(maker, sum->bytes).text, share, most->bytes);
+}
+
+static bool about_dropped(struct findings_maker *maker, const struct live_sum *sum,
+                          const struct buffer *most)
+{
+    int64_t save = maker->evidence->dropped->save_bytes;
+    if (finding_share(maker, save) < LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_NO_GRAD, .save_bytes = save},
+        "Run that code under torch.no_grad() or torch.inference_mode(). The saving is what "
+        "the calls in the trace show, and may differ by a few tensors.",
+        "At the peak, autograd keeps %s for a backward pass that never comes%s.",
+        finding_size(maker, sum->bytes).text, most->bytes);
+}
+
+static bool about_casts(struct findings_maker *maker, const struct live_sum *sum,
+                        const struct buffer *most)
+{
+    double share = finding_share(maker, sum->bytes);
+    if (share < LEAST_CASTS)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_CASTS, .save_bytes = sum->bytes, .at_most = true},
+        "Use one dtype for weights and activations there, or let torch.compile fuse the "
+        "conversion into the operator that uses it.",
+        "Of the activations, %s are copies converted to another dtype and kept for the "
+        "backward pass%s.",
+        finding_size(maker, sum->bytes).text, most->bytes);
+}
+
+/* The peak of the active curve outside of optimizer steps. */
+static int64_t peak_elsewhere(const struct phase_rows *rows, int64_t baseline)
+{
+    int64_t peak = baseline;
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].phase != PHASE_OPTIMIZER && rows->items[i].peak_bytes > peak)
+            peak = rows->items[i].peak_bytes;
+    return peak;
+}
+
+static bool about_optimizer_temporaries(struct findings_maker *maker, const struct live_sum *sum,
+                                        const struct buffer *most)
+{
+    const struct evidence_of_all *evidence = maker->evidence;
+    int64_t baseline = evidence->at_peak->timeline->active.baseline_bytes;
+    int64_t peak = evidence->peak->active_bytes;
+    int64_t save = peak - peak_elsewhere(evidence->phase_rows, baseline);
+    if (save > sum->bytes)
+        save = sum->bytes;
+    if (finding_share(maker, save) < LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_OPTIMIZER_TEMPORARIES, .save_bytes = save, .at_most = true},
+        "In torch.optim, fused=True or foreach=False avoids them; in your own optimizer, "
+        "update the parameters one at a time and in place.",
+        "The peak is in the optimizer step, which holds %s of temporaries at that moment%s. "
+        "Outside the optimizer step, the peak is %s.",
+        finding_size(maker, sum->bytes).text, most->bytes, finding_size(maker, peak - save).text);
+}
+
+/* The parts of the peak that are summed in one pass. */
+enum {
+    SUM_DROPPED,
+    SUM_ACTIVATIONS,
+    SUM_MAY_HAVE_GRAPH,
+    SUM_CASTS,
+    SUM_TEMPORARIES,
+    SUM_WITHOUT_GRAD,
+    SUM_INFERENCE_MODE,
+    SUMS,
+};
+
+/* Activations, if a backward pass needs them. Without one in the trace, only what looks like the
+ * tensors of a graph: many, from many lines. Results and caches are few, or of few lines. */
+static const struct live_sum *kept_for_backward(const struct findings_maker *maker,
+                                                const struct live_sum sums[SUMS])
+{
+    const struct live_sum *sum = &sums[SUM_MAY_HAVE_GRAPH];
+    if (has_phase(maker->evidence->phases, PHASE_BACKWARD))
+        return &sums[SUM_ACTIVATIONS];
+    bool is_graph = sum->count >= GRAPH_TENSORS && sum->top_bytes < sum->bytes / 4 * 3;
+    return is_graph ? sum : NULL;
+}
+
+bool findings_of_sums(struct findings_maker *maker)
+{
+    static live_test *const counts[SUMS] = {
+        [SUM_DROPPED] = live_is_dropped,
+        [SUM_ACTIVATIONS] = live_waits_for_backward,
+        [SUM_MAY_HAVE_GRAPH] = live_may_have_graph,
+        [SUM_CASTS] = live_is_cast,
+        [SUM_TEMPORARIES] = live_is_optimizer_temporary,
+        [SUM_WITHOUT_GRAD] = live_is_without_grad,
+        [SUM_INFERENCE_MODE] = live_is_inference,
+    };
+    static bool (*const about[SUMS])(struct findings_maker *, const struct live_sum *,
+                                     const struct buffer *) = {
+        [SUM_DROPPED] = about_dropped,
+        [SUM_ACTIVATIONS] = about_activations,
+        [SUM_MAY_HAVE_GRAPH] = about_activations,
+        [SUM_CASTS] = about_casts,
+        [SUM_TEMPORARIES] = about_optimizer_temporaries,
+    };
+    struct live_facts facts = {
+        .phases = maker->evidence->phases,
+        .is_dropped = maker->evidence->dropped->is_dropped,
+    };
+    struct live_sum sums[SUMS];
+    place(maker->evidence->phases, maker->evidence->peak->item, &facts);
+    if (!live_sums(maker->evidence->at_peak, &facts, counts, SUMS, sums, maker->err))
+        return false;
+    const struct live_sum *kept = kept_for_backward(maker, sums);
+    bool ok = true;
+    if (!has_phase(maker->evidence->phases, PHASE_BACKWARD)) {
+        maker->findings->without_grad_bytes = sums[SUM_WITHOUT_GRAD].bytes;
+        maker->findings->inference_mode_bytes = sums[SUM_INFERENCE_MODE].bytes;
+    }
+    for (int k = 0; k < SUMS; k++) {
+        struct buffer most = BUFFER_INIT;
+        bool is_other = (k == SUM_ACTIVATIONS || k == SUM_MAY_HAVE_GRAPH) && &sums[k] != kept;
+        is_other = is_other || (k == SUM_CASTS && !kept);
+        ok = ok && (is_other || !about[k] || sums[k].bytes == 0 ||
+                    (most_at(maker, &sums[k], &most) && about[k](maker, &sums[k], &most)));
+        buffer_release(&most);
+    }
+    for (int k = 0; k < SUMS; k++)
+        live_sum_release(&sums[k]);
+    return ok;
+}

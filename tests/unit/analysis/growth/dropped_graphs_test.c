@@ -1,0 +1,158 @@
+/* Autograd graphs that no backward pass uses, and what turning autograd off would save. */
+#include "analysis/growth/dropped_graphs.h"
+
+#include <string.h>
+
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+static struct capture capture;
+static struct device_report *report;
+
+static void create(void)
+{
+    capture_init(&capture);
+    report = NULL;
+}
+
+static void destroy(void)
+{
+    device_report_destroy(report);
+    capture_release(&capture);
+}
+
+#define NET(line) PY("forward", "/home/u/net.py", line) "," CALL "," SCRIPT
+#define LAYER(line)                                                                                \
+    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/layer.py", line) "," CALL "," NET(20)
+#define PYTHON_LAYER(line) PY("forward", "/home/u/layer.py", line) "," CALL "," NET(20)
+#define RESULT             CPP("at::_ops::mm::call(x)") "," NET(21)
+#define GRAPH_DIES                                                                                 \
+    CPP("torch::autograd::SavedVariable::reset_data()")                                            \
+    "," CPP("torch::autograd::Node::~Node()") "," SCRIPT
+
+static const char *const layers[] = {LAYER(1), LAYER(2), LAYER(3), LAYER(4), LAYER(5)};
+static const char *const python_layers[] = {PYTHON_LAYER(1), PYTHON_LAYER(2), PYTHON_LAYER(3),
+                                            PYTHON_LAYER(4), PYTHON_LAYER(5)};
+
+/* Two layers in a loop, each with five tensors of 100; then a result of 50. */
+static void forward(const char *const stacks[5])
+{
+    for (uint64_t turn = 0; turn < 2; turn++)
+        for (uint64_t i = 0; i < 5; i++)
+            capture_event(&capture, "alloc", 100 + 10 * turn + i, 100, stacks[i]);
+    capture_event(&capture, "alloc", 200, 50, RESULT);
+}
+
+static void drop(const char *frames)
+{
+    capture_free(&capture, 200, 50, SCRIPT);
+    for (uint64_t turn = 0; turn < 2; turn++)
+        for (uint64_t i = 0; i < 5; i++)
+            capture_free(&capture, 100 + 10 * turn + i, 100, frames);
+}
+
+static const struct finding *find(enum finding_kind kind)
+{
+    if (!report) {
+        capture_load(&capture);
+        report = capture_report(&capture, 0);
+    }
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i].kind == kind)
+            return &report->findings.items[i];
+    return NULL;
+}
+
+START_TEST(a_graph_that_is_dropped)
+{
+    forward(layers);
+    drop(GRAPH_DIES);
+    const struct finding *finding = find(FINDING_NO_GRAD);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_uint_eq(report->dropped.count, 10);
+    ck_assert_int_eq(report->dropped.at_peak_bytes, 1000);
+    /* Each tensor of the first turn is replaced in the second: at most six of them would live at
+     * once, or five and the result. */
+    ck_assert_int_eq(finding->save_bytes, 1050 - 600);
+    ck_assert_ptr_null(find(FINDING_ACTIVATIONS));
+}
+END_TEST
+
+START_TEST(a_graph_that_is_dropped_without_cpp_frames)
+{
+    forward(python_layers);
+    drop(SCRIPT);
+    ck_assert_ptr_nonnull(find(FINDING_NO_GRAD));
+}
+END_TEST
+
+START_TEST(tensors_freed_by_the_pass_are_no_graph)
+{
+    for (uint64_t i = 0; i < 5; i++)
+        capture_event(&capture, "alloc", 100 + i, 100, layers[i]);
+    for (uint64_t i = 0; i < 5; i++)
+        capture_free(&capture, 100 + i, 100, NET(20));
+    capture_event(&capture, "alloc", 200, 50, RESULT);
+    capture_free(&capture, 200, 50, SCRIPT);
+    ck_assert_ptr_null(find(FINDING_NO_GRAD));
+    ck_assert_ptr_null(find(FINDING_ACTIVATIONS));
+    ck_assert_uint_eq(report->dropped.count, 0);
+}
+END_TEST
+
+/* A head of the model that the loss does not use is dropped with its part of the graph. */
+START_TEST(an_unused_part_of_a_training_graph)
+{
+    forward(layers);
+    capture_event(&capture, "alloc", 300, 100, STACK_BACKWARD);
+    for (uint64_t i = 0; i < 5; i++) {
+        capture_free(&capture, 100 + i, 100, ENGINE);
+        capture_free(&capture, 110 + i, 100, i == 4 ? GRAPH_DIES : ENGINE);
+    }
+    capture_event(&capture, "alloc", 400, 10, STACK_STEP);
+    ck_assert_ptr_null(find(FINDING_NO_GRAD));
+    ck_assert_ptr_nonnull(find(FINDING_ACTIVATIONS));
+}
+END_TEST
+
+/* An evaluation between training steps. */
+START_TEST(an_evaluation_without_no_grad)
+{
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 100, STACK_BACKWARD);
+    capture_free(&capture, 1, 100, ENGINE);
+    capture_event(&capture, "alloc", 3, 100, STACK_STEP);
+    forward(layers);
+    drop(GRAPH_DIES);
+    const struct finding *finding = find(FINDING_NO_GRAD);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 450);
+    ck_assert_ptr_null(find(FINDING_ACTIVATIONS));
+}
+END_TEST
+
+#define INFERENCE PY("inference_mode", TORCH "utils/_contextlib.py", 158) "," SCRIPT
+#define SILENT    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/net.py", 1) "," INFERENCE
+
+START_TEST(results_under_a_decorator)
+{
+    for (uint64_t i = 0; i < 20; i++)
+        capture_event(&capture, "alloc", 100 + i, 100, SILENT);
+    ck_assert_ptr_null(find(FINDING_ACTIVATIONS));
+    ck_assert_int_eq(report->findings.without_grad_bytes, 2000);
+    ck_assert_int_eq(report->findings.inference_mode_bytes, 2000);
+}
+END_TEST
+
+TCase *dropped_graphs_tests(void)
+{
+    TCase *tests = tcase_create("dropped graphs");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, a_graph_that_is_dropped);
+    tcase_add_test(tests, a_graph_that_is_dropped_without_cpp_frames);
+    tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
+    tcase_add_test(tests, an_unused_part_of_a_training_graph);
+    tcase_add_test(tests, an_evaluation_without_no_grad);
+    tcase_add_test(tests, results_under_a_decorator);
+    return tests;
+}
