@@ -31,7 +31,7 @@ bool finding_add(struct findings_maker *maker, struct finding finding, const cha
     if (!finding.what || !finding.next) {
         free(finding.what);
         free(finding.next);
-        return error_set(maker->err, STATUS_LIMIT, "out of memory while summing up");
+        return error_out_of_memory(maker->err);
     }
     maker->findings->items[maker->findings->count++] = finding;
     return true;

@@ -18,7 +18,7 @@ static bool most_at(const struct findings_maker *maker, const struct live_sum *s
                       finding_size(maker, sum->top_bytes).text);
     else
         buffer_puts(text, "");
-    return !text->failed || error_set(maker->err, STATUS_LIMIT, "out of memory while summing up");
+    return !text->failed || error_out_of_memory(maker->err);
 }
 
 static bool has_phase(const struct phases *phases, enum phase phase)
