@@ -38,21 +38,27 @@ static enum status list(bool json)
     return STATUS_LIMIT;
 }
 
+static const struct option_words words[] = {
+    {"format", "text json", NULL},
+    {NULL, NULL, NULL},
+};
+
+static bool take_option(int option, void *json, struct error *err)
+{
+    unsigned format;
+    (void)option;
+    if (!option_word(words, "format", "format", &format, err))
+        return false;
+    *(bool *)json = format == 1;
+    return true;
+}
+
 static enum status run(int argc, char **argv)
 {
     bool json = false;
-    for (int option; (option = options_next(&command_backends, argc, argv)) != OPTIONS_END;) {
-        if (option == OPTIONS_BAD)
-            return STATUS_USAGE;
-        if (option == OPTION_HELP) {
-            options_help(&command_backends);
-            return STATUS_OK;
-        }
-        json = strcmp(optarg, "json") == 0;
-        if (!json && strcmp(optarg, "text") != 0)
-            return complain_usage("backends: invalid format '%.60s' (expected text or json)",
-                                  optarg);
-    }
+    enum status status;
+    if (!options_read(&command_backends, argc, argv, take_option, &json, &status))
+        return status;
     if (optind < argc)
         return complain_usage("backends: unexpected argument '%.60s'", argv[optind]);
     return list(json);
@@ -74,10 +80,6 @@ const struct command command_backends = {
     .examples = "  memsnap backends\n"
                 "  memsnap backends --format json | jq '.backends[] | select(.usable).name'\n",
     .options = options,
-    .words =
-        (const struct option_words[]){
-            {"format", "text json", NULL},
-            {NULL, NULL, NULL},
-        },
+    .words = words,
     .run = run,
 };

@@ -20,17 +20,12 @@ struct convert_options {
     const char *output;
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t size = strlen(text), end_size = strlen(end);
-    return size > end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 static enum target choose_target(const struct convert_options *options)
 {
     if (options->target != TARGET_BY_NAME)
         return options->target;
-    return options->output && ends_with(options->output, ".msgpack") ? TARGET_MSGPACK : TARGET_JSON;
+    return options->output && path_ends_in(options->output, ".msgpack") ? TARGET_MSGPACK
+                                                                        : TARGET_JSON;
 }
 
 /* Names the keys of the input that the output lacks because memsnap does not know them. */
@@ -73,22 +68,21 @@ static enum status convert(void *self, struct inputs *inputs)
     return files_write(options->output, inputs, convert_file, self);
 }
 
-static bool take_target(const char *text, enum target *target, struct error *err)
-{
-    bool json = strcmp(text, "json") == 0;
-    if (!json && strcmp(text, "msgpack") != 0)
-        return error_set(err, STATUS_USAGE, "invalid format '%.60s' (expected json or msgpack)",
-                         text);
-    *target = json ? TARGET_JSON : TARGET_MSGPACK;
-    return true;
-}
+static const struct option_words words[] = {
+    {"to", "json msgpack", NULL},
+    {NULL, NULL, NULL},
+};
 
 static bool take_option(int option, void *to, struct error *err)
 {
     struct convert_options *options = to;
+    unsigned target;
     switch (option) {
     case OPTION_TO:
-        return take_target(optarg, &options->target, err);
+        if (!option_word(words, "to", "format", &target, err))
+            return false;
+        options->target = target == 0 ? TARGET_JSON : TARGET_MSGPACK;
+        return true;
     default:
         return shared_option(option,
                              &(const struct shared_options){.max_memory = &options->max_memory,
@@ -134,10 +128,6 @@ const struct command command_convert = {
                 "  memsnap convert traces.json -o traces.msgpack\n"
                 "  memsnap convert traces.msgpack | jq .traces[0]\n",
     .options = options,
-    .words =
-        (const struct option_words[]){
-            {"to", "json msgpack", NULL},
-            {NULL, NULL, NULL},
-        },
+    .words = words,
     .run = run,
 };

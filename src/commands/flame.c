@@ -132,43 +132,34 @@ static const struct option_spec option_specs[] = {
     {0, NULL, NULL, NULL},
 };
 
-/* Sets `*index` to the position of the option's argument in the list. `words` names the list in the
- * error. */
-static bool choose(const char *option, const char *const list[], const char *words, unsigned *index,
-                   struct error *err)
-{
-    for (unsigned i = 0; list[i]; i++)
-        if (strcmp(list[i], optarg) == 0) {
-            *index = i;
-            return true;
-        }
-    return error_set(err, STATUS_USAGE, "invalid --%s '%.60s' (expected %s)", option, optarg,
-                     words);
-}
+static const struct option_words words[] = {
+    {"weight", "live bytes-time allocated count", NULL},
+    {"format", "folded speedscope", NULL},
+    {"by", "stack category phase", NULL},
+    {"stacks", "code all", NULL},
+    {"at", WORDS_MOMENT, NULL},
+    {NULL, NULL, NULL},
+};
 
 static bool take_choice(int option, struct flame_command *options, struct error *err)
 {
-    static const char *const weights[] = {"live", "bytes-time", "allocated", "count", NULL};
-    static const char *const roots[] = {"stack", "category", "phase", NULL};
-    static const char *const stacks[] = {"code", "all", NULL};
-    static const char *const formats[] = {"folded", "speedscope", NULL};
     unsigned index = 0;
     bool ok;
     switch (option) {
     case OPTION_WEIGHT:
-        ok = choose("weight", weights, "live, bytes-time, allocated or count", &index, err);
+        ok = option_word(words, "weight", "--weight", &index, err);
         options->flame.weight = (enum flame_weight)index;
         return ok;
     case OPTION_BY:
-        ok = choose("by", roots, "stack, category or phase", &index, err);
+        ok = option_word(words, "by", "--by", &index, err);
         options->flame.by = (enum flame_by)index;
         return ok;
     case OPTION_STACKS:
-        ok = choose("stacks", stacks, "code or all", &index, err);
+        ok = option_word(words, "stacks", "--stacks", &index, err);
         options->flame.all_frames = index > 0;
         return ok;
     default:
-        ok = choose("format", formats, "folded or speedscope", &index, err);
+        ok = option_word(words, "format", "--format", &index, err);
         options->speedscope = index > 0;
         return ok;
     }
@@ -236,14 +227,6 @@ const struct command command_flame = {
                 "  memsnap flame --weight bytes-time --stacks all snapshot.pickle -o long.folded\n"
                 "  memsnap flame --format speedscope snapshot.pickle -o peak.speedscope.json\n",
     .options = option_specs,
-    .words =
-        (const struct option_words[]){
-            {"weight", "live bytes-time allocated count", NULL},
-            {"format", "folded speedscope", NULL},
-            {"by", "stack category phase", NULL},
-            {"stacks", "code all", NULL},
-            {"at", WORDS_MOMENT, NULL},
-            {NULL, NULL, NULL},
-        },
+    .words = words,
     .run = run,
 };

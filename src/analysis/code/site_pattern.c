@@ -1,5 +1,6 @@
 #include "analysis/code/site_pattern.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "analysis/code/paths.h"
@@ -21,17 +22,43 @@ static size_t character_size(struct text text, size_t at)
     return size;
 }
 
+/* The class at `p`, such as "[:digit:]": its size in bytes, or 0 if there is none. `*holds` tests a
+ * character. */
+static size_t class_size(const char *p, int (**holds)(int character))
+{
+    static const struct {
+        const char *text;
+        int (*holds)(int character);
+    } classes[] = {
+        {"[:alnum:]", isalnum}, {"[:alpha:]", isalpha}, {"[:blank:]", isblank},
+        {"[:cntrl:]", iscntrl}, {"[:digit:]", isdigit}, {"[:graph:]", isgraph},
+        {"[:lower:]", islower}, {"[:print:]", isprint}, {"[:punct:]", ispunct},
+        {"[:space:]", isspace}, {"[:upper:]", isupper}, {"[:xdigit:]", isxdigit},
+    };
+    for (size_t i = 0; *p == '[' && i < sizeof(classes) / sizeof(classes[0]); i++) {
+        size_t size = strlen(classes[i].text);
+        if (strncmp(p, classes[i].text, size) == 0) {
+            *holds = classes[i].holds;
+            return size;
+        }
+    }
+    return 0;
+}
+
 /* The end of the set that begins with the '[' at `set`, after its ']'. NULL if there is no ']': the
  * '[' is then an ordinary character. */
 static const char *set_end(const char *set)
 {
     const char *p = set + 1;
+    int (*holds)(int character);
     if (*p == '!' || *p == '^')
         p++;
     if (*p == ']')
         p++;
-    while (*p && *p != ']')
-        p++;
+    while (*p && *p != ']') {
+        size_t size = class_size(p, &holds);
+        p += size > 0 ? size : 1;
+    }
     return *p ? p + 1 : NULL;
 }
 
@@ -41,8 +68,15 @@ static bool set_holds(const char *set, const char *end, char byte)
     const char *p = set + 1, *last = end - 1;
     bool negated = *p == '!' || *p == '^', found = false;
     unsigned char wanted = (unsigned char)byte;
+    int (*holds)(int character);
     for (p += negated; p < last; p++) {
         unsigned char low = (unsigned char)*p, high = low;
+        size_t size = class_size(p, &holds);
+        if (size > 0) {
+            found = found || (wanted < 0x80 && holds(wanted));
+            p += size - 1;
+            continue;
+        }
         if (p + 2 < last && p[1] == '-') {
             high = (unsigned char)p[2];
             p += 2;

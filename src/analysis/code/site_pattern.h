@@ -4,9 +4,9 @@
 
 #include "analysis/code/site.h"
 
-/* Matches as a shell does: * any text, ? any character, [a-z] and [!a-z] a character of a set
- * (ASCII only), \ quotes the next character. A slash also matches a backslash. Takes at most
- * pattern x text steps. Each byte of invalid UTF-8 counts as a character. */
+/* Matches as a shell does: * any text, ? any character, [a-z], [!a-z] and [[:digit:]] a character
+ * of a set (ASCII only), \ quotes the next character. A slash also matches a backslash. Takes at
+ * most pattern x text steps. Each byte of invalid UTF-8 counts as a character. */
 bool pattern_matches(const char *pattern, struct text text);
 
 /* Matches a pattern with "model.py:39 forward", "model.py:39" and "model.py" of a site. The file is

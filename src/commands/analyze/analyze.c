@@ -191,12 +191,6 @@ const struct command command_analyze = {
                 "  memsnap analyze rank*.pickle                         compare several files\n"
                 "  memsnap analyze --format json snapshot.pickle | jq .devices[0].active\n",
     .options = analyze_option_specs,
-    .words =
-        (const struct option_words[]){
-            {"at", WORDS_MOMENT, NULL},
-            {"units", WORDS_UNITS, NULL},
-            {"format", "text json", NULL},
-            {NULL, NULL, NULL},
-        },
+    .words = analyze_option_words,
     .run = run,
 };

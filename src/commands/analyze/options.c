@@ -23,36 +23,26 @@ enum {
     OPTION_RANKS,
 };
 
-static bool parse_format(const char *text, bool *json, struct error *err)
-{
-    bool is_json = strcmp(text, "json") == 0;
-    if (!is_json && strcmp(text, "text") != 0)
-        return error_set(err, STATUS_USAGE, "invalid format '%.60s' (expected text or json)", text);
-    *json = is_json;
-    return true;
-}
+const struct option_words analyze_option_words[] = {
+    {"at", WORDS_MOMENT, NULL},
+    {"units", WORDS_UNITS, NULL},
+    {"format", "text json", NULL},
+    {NULL, NULL, NULL},
+};
 
-/* Records the first option that limits the kind of file. Options not listed in `for_all` need a
- * snapshot. */
-static void note_kind(int option, struct analyze_options *options)
-{
-    static const int for_all[] = {
-        OPTION_TOP, OPTION_UNITS, OPTION_FORMAT, OPTION_MAX_MEMORY, OPTION_JOBS, 'o', 'v'};
-    const char **noted =
-        option == OPTION_RANKS ? &options->layers_option : &options->snapshot_option;
-    for (size_t i = 0; i < sizeof(for_all) / sizeof(for_all[0]); i++)
-        if (for_all[i] == option)
-            return;
-    for (const struct option_spec *spec = analyze_option_specs; spec->name && !*noted; spec++)
-        if (spec->value == option)
-            *noted = spec->name;
-}
+/* Those that apply to snapshots only. */
+static const int for_snapshots[] = {OPTION_AT,      OPTION_STACKS, OPTION_ALLOCATIONS,
+                                    OPTION_EXPLAIN, OPTION_RULES,  OPTION_GPU_MEMORY,
+                                    OPTION_RANGE,   OPTION_DEVICE, 0};
+static const int for_layers[] = {OPTION_RANKS, 0};
 
 bool analyze_option(int option, void *to, struct error *err)
 {
     struct analyze_options *options = to;
-    note_kind(option, options);
     uint64_t number = 0;
+    unsigned format;
+    option_note(option, analyze_option_specs, for_snapshots, &options->snapshot_option);
+    option_note(option, analyze_option_specs, for_layers, &options->layers_option);
     switch (option) {
     case OPTION_TOP:
         if (!argument_count("top", optarg, SIZE_MAX / 2, &options->largest, err))
@@ -63,10 +53,7 @@ bool analyze_option(int option, void *to, struct error *err)
     case OPTION_AT:
         return argument_at(optarg, &options->report, err);
     case OPTION_STACKS:
-        options->stacks = optarg ? STACKS_ALL : STACKS_FOLDED;
-        return !optarg || strcmp(optarg, "all") == 0 ||
-               error_set(err, STATUS_USAGE, "invalid --stacks '%.60s' (expected all, or nothing)",
-                         optarg);
+        return argument_stacks(optarg, &options->stacks, err);
     case OPTION_ALLOCATIONS:
         options->allocations = true;
         return true;
@@ -76,7 +63,10 @@ bool analyze_option(int option, void *to, struct error *err)
         options->explain = optarg;
         return true;
     case OPTION_FORMAT:
-        return parse_format(optarg, &options->json, err);
+        if (!option_word(analyze_option_words, "format", "format", &format, err))
+            return false;
+        options->json = format == 1;
+        return true;
     case OPTION_GPU_MEMORY:
         if (!units_parse_bytes(optarg, &options->report.device_bytes) ||
             options->report.device_bytes == 0)

@@ -29,6 +29,7 @@ struct analyze_options {
 };
 
 extern const struct option_spec analyze_option_specs[];
+extern const struct option_words analyze_option_words[];
 
 /* Stores one option, with its argument in optarg. */
 bool analyze_option(int option, void *to, struct error *err);

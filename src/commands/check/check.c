@@ -232,13 +232,6 @@ static enum status run(int argc, char **argv)
     return status;
 }
 
-/* Prints "CATEGORY=" words for completion; the limit follows. */
-static void put_category_words(void)
-{
-    for (int category = 0; category < CATEGORY_COUNT; category++)
-        printf("%s%s=", category ? " " : "", category_name((enum category)category));
-}
-
 const struct command command_check = {
     .name = "check",
     .summary = "compare captures with limits, and fail if one is exceeded",
@@ -259,13 +252,6 @@ const struct command command_check = {
                 "  memsnap check --policy memory.json --format github snapshot.pickle\n"
                 "  memsnap check --max-memory-after-suggest 4=8GiB trace.json\n",
     .make_options = check_option_specs,
-    .words =
-        (const struct option_words[]){
-            {"max-category", NULL, put_category_words},
-            {"at", WORDS_MOMENT, NULL},
-            {"format", "text json junit github", NULL},
-            {"units", WORDS_UNITS, NULL},
-            {NULL, NULL, NULL},
-        },
+    .words = check_option_words,
     .run = run,
 };

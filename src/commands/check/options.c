@@ -59,36 +59,29 @@ const struct option_spec *check_option_specs(void)
     return specs;
 }
 
-static bool parse_format(const char *text, enum check_format *format, struct error *err)
+/* Prints "CATEGORY=" words for completion; the limit follows. */
+static void put_category_words(void)
 {
-    static const char *const names[] = {[CHECK_TEXT] = "text",
-                                        [CHECK_JSON] = "json",
-                                        [CHECK_JUNIT] = "junit",
-                                        [CHECK_GITHUB] = "github"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *format = (enum check_format)i;
-            return true;
-        }
-    }
-    return error_set(err, STATUS_USAGE,
-                     "invalid format '%.60s' (expected text, json, junit or github)", text);
+    for (int category = 0; category < CATEGORY_COUNT; category++)
+        printf("%s%s=", category ? " " : "", category_name((enum category)category));
 }
 
-static void note_snapshot_option(int option, struct check_options *options)
-{
-    static const int noted[] = {OPTION_AT, OPTION_RANGE, OPTION_DEVICE, OPTION_RULES};
-    for (size_t i = 0; i < sizeof(noted) / sizeof(noted[0]); i++)
-        for (size_t k = 0; noted[i] == option && !options->snapshot_option && k < OTHER_OPTIONS;
-             k++)
-            if (other_options[k].value == option)
-                options->snapshot_option = other_options[k].name;
-}
+const struct option_words check_option_words[] = {
+    {"max-category", NULL, put_category_words},
+    {"at", WORDS_MOMENT, NULL},
+    {"format", "text json junit github", NULL},
+    {"units", WORDS_UNITS, NULL},
+    {NULL, NULL, NULL},
+};
+
+/* Those that apply to snapshots only. */
+static const int for_snapshots[] = {OPTION_AT, OPTION_RANGE, OPTION_DEVICE, OPTION_RULES, 0};
 
 bool check_option(int option, void *to, struct error *err)
 {
     struct check_options *options = to;
-    note_snapshot_option(option, options);
+    unsigned format;
+    option_note(option, check_option_specs(), for_snapshots, &options->snapshot_option);
     if (option >= OPTION_RULE && option < OPTION_SHARED)
         return check_rules_add(&options->rules, &check_kinds[option - OPTION_RULE], optarg, err);
     switch (option) {
@@ -111,7 +104,10 @@ bool check_option(int option, void *to, struct error *err)
         options->look.rules = optarg;
         return true;
     case OPTION_FORMAT:
-        return parse_format(optarg, &options->format, err);
+        if (!option_word(check_option_words, "format", "format", &format, err))
+            return false;
+        options->format = (enum check_format)format;
+        return true;
     case OPTION_SOURCE_ROOT:
         options->source_root = optarg;
         return true;

@@ -25,6 +25,7 @@ struct check_options {
 
 /* Options for the rules of check_kinds, then the other options. Not thread-safe. */
 const struct option_spec *check_option_specs(void);
+extern const struct option_words check_option_words[];
 
 /* Stores one option, with its argument in optarg. */
 bool check_option(int option, void *to, struct error *err);

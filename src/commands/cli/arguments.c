@@ -66,6 +66,14 @@ bool argument_memory(const char *text, size_t *bytes, struct error *err)
     return true;
 }
 
+bool argument_stacks(const char *text, enum stack_detail *stacks, struct error *err)
+{
+    *stacks = text ? STACKS_ALL : STACKS_FOLDED;
+    return !text || strcmp(text, "all") == 0 ||
+           error_set(err, STATUS_USAGE, "invalid --stacks '%.60s' (expected all, or nothing)",
+                     text);
+}
+
 bool argument_when(const char *text, struct when *when, struct error *err)
 {
     struct when parsed = {.kind = WHEN_POINT};

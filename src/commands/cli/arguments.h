@@ -8,6 +8,7 @@
 #include "analysis/report/report.h"
 #include "base/units.h"
 #include "model/window.h"
+#include "render/analyze/analyze.h"
 #include "solve/problem/cuts.h"
 
 /* A whole number up to `most`; `option` is the name without the dashes. */
@@ -21,6 +22,9 @@ bool argument_device(const char *text, int64_t *device, struct error *err);
 bool argument_unit(const char *text, enum unit *unit, struct error *err);
 /* The argument of --max-memory: bytes, more than 0. */
 bool argument_memory(const char *text, size_t *bytes, struct error *err);
+
+/* The argument of --stacks, which may be NULL. */
+bool argument_stacks(const char *text, enum stack_detail *stacks, struct error *err);
 
 /* The argument of --granularity: "leaf", a depth, or a pattern, to which the result points. */
 bool argument_granularity(const char *text, struct cuts *cuts, struct error *err);

@@ -52,6 +52,12 @@ const char *path_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+bool path_ends_in(const char *path, const char *ending)
+{
+    size_t size = strlen(path), ending_size = strlen(ending);
+    return size > ending_size && strcmp(path + size - ending_size, ending) == 0;
+}
+
 enum status complain_error(const char *path, const struct error *err)
 {
     if (err->has_offset)

@@ -171,3 +171,31 @@ bool shared_option(int option, const struct shared_options *to, struct error *er
         return true;
     }
 }
+
+bool option_word(const struct option_words *words, const char *option, const char *what,
+                 unsigned *index, struct error *err)
+{
+    char list[80] = "";
+    size_t used = 0, size;
+    while (strcmp(words->option, option) != 0)
+        words++;
+    *index = 0;
+    for (const char *word = words->words; *word; word += size + (word[size] == ' '), ++*index) {
+        size = strcspn(word, " ");
+        if (strlen(optarg) == size && strncmp(optarg, word, size) == 0)
+            return true;
+        const char *before = used == 0 ? "" : word[size] ? ", " : " or ";
+        int added = snprintf(list + used, sizeof(list) - used, "%s%.*s", before, (int)size, word);
+        used += (size_t)added < sizeof(list) - used ? (size_t)added : 0;
+    }
+    return error_set(err, STATUS_USAGE, "invalid %s '%.60s' (expected %s)", what, optarg, list);
+}
+
+void option_note(int option, const struct option_spec *specs, const int *listed, const char **first)
+{
+    while (*listed && *listed != option)
+        listed++;
+    for (; *listed && !*first && specs->name; specs++)
+        if (specs->value == option)
+            *first = specs->name;
+}

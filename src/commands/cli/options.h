@@ -86,6 +86,16 @@ struct shared_options {
 /* Stores one shared option, with its argument in optarg. */
 bool shared_option(int option, const struct shared_options *to, struct error *err);
 
+/* Sets `*index` to the position of optarg in the option's row of `words`; `what` names the option
+ * in the error. */
+bool option_word(const struct option_words *words, const char *option, const char *what,
+                 unsigned *index, struct error *err);
+
+/* Sets `*first` to the name of the option, unless it is set, if `listed`, which ends with 0, has
+ * the option. */
+void option_note(int option, const struct option_spec *specs, const int *listed,
+                 const char **first);
+
 /* Prints usage, options and examples of the command to standard output. */
 void options_help(const struct command *command);
 

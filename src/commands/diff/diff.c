@@ -206,15 +206,6 @@ const struct command command_diff = {
                 "  memsnap diff --fail-over 5% main.pickle branch.pickle      fail in CI\n"
                 "  memsnap diff --format csv --by category a.pickle b.pickle\n",
     .options = diff_option_specs,
-    .words =
-        (const struct option_words[]){
-            {"at", WORDS_MOMENT, NULL},
-            {"at-a", WORDS_MOMENT, NULL},
-            {"at-b", WORDS_MOMENT, NULL},
-            {"by", "site category phase", NULL},
-            {"units", WORDS_UNITS, NULL},
-            {"format", "text json csv", NULL},
-            {NULL, NULL, NULL},
-        },
+    .words = diff_option_words,
     .run = run,
 };

@@ -48,6 +48,13 @@ const struct option_spec diff_option_specs[] = {
     {0, NULL, NULL, NULL},
 };
 
+const struct option_words diff_option_words[] = {
+    {"at", WORDS_MOMENT, NULL},   {"at-a", WORDS_MOMENT, NULL},
+    {"at-b", WORDS_MOMENT, NULL}, {"by", "site category phase", NULL},
+    {"units", WORDS_UNITS, NULL}, {"format", "text json csv", NULL},
+    {NULL, NULL, NULL},
+};
+
 struct diff_settings diff_settings_default(void)
 {
     return (struct diff_settings){
@@ -56,27 +63,6 @@ struct diff_settings diff_settings_default(void)
         .at_text = {"peak", "peak"},
         .fail_share = -1,
     };
-}
-
-/* Sets `*index` to the position of the option's argument in `words`; `what` names it in the error.
- */
-static bool take_word(const char *const *words, const char *what, unsigned *index,
-                      struct error *err)
-{
-    char list[80] = "";
-    for (unsigned i = 0; words[i]; i++) {
-        if (strcmp(words[i], optarg) == 0) {
-            *index = i;
-            return true;
-        }
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof(list) - used, "%s%s",
-                 i == 0         ? ""
-                 : words[i + 1] ? ", "
-                                : " or ",
-                 words[i]);
-    }
-    return error_set(err, STATUS_USAGE, "invalid %s '%.60s' (expected %s)", what, optarg, list);
 }
 
 static bool take_devices(struct diff_settings *settings, struct error *err)
@@ -132,35 +118,16 @@ static bool take_at(struct diff_settings *settings, bool a, bool b, struct error
     return true;
 }
 
-static bool take_stacks(struct diff_settings *settings, struct error *err)
-{
-    settings->stacks = optarg ? STACKS_ALL : STACKS_FOLDED;
-    return !optarg || strcmp(optarg, "all") == 0 ||
-           error_set(err, STATUS_USAGE, "invalid --stacks '%.60s' (expected all, or nothing)",
-                     optarg);
-}
-
-/* Records the first option that applies only to snapshots: any that is not in `for_all`. */
-static void note_kind(int option, struct diff_settings *settings)
-{
-    static const int for_all[] = {OPTION_TOP,    OPTION_UNITS,      OPTION_FAIL_OVER,
-                                  OPTION_FORMAT, OPTION_MAX_MEMORY, 'o'};
-    for (size_t i = 0; i < sizeof(for_all) / sizeof(for_all[0]); i++)
-        if (for_all[i] == option)
-            return;
-    for (const struct option_spec *spec = diff_option_specs;
-         spec->name && !settings->snapshot_option; spec++)
-        if (spec->value == option)
-            settings->snapshot_option = spec->name;
-}
+/* Those that apply to snapshots only. */
+static const int for_snapshots[] = {OPTION_AT,    OPTION_AT_A,   OPTION_AT_B,
+                                    OPTION_BY,    OPTION_STACKS, OPTION_DEVICE,
+                                    OPTION_RANGE, OPTION_RULES,  0};
 
 bool diff_option(int option, void *to, struct error *err)
 {
     struct diff_settings *settings = to;
-    static const char *const formats[] = {"text", "json", "csv", NULL};
-    static const char *const tables[] = {"site", "category", "phase", NULL};
     unsigned index = 0;
-    note_kind(option, settings);
+    option_note(option, diff_option_specs, for_snapshots, &settings->snapshot_option);
     switch (option) {
     case OPTION_AT:
         return take_at(settings, true, true, err);
@@ -169,7 +136,7 @@ bool diff_option(int option, void *to, struct error *err)
     case OPTION_AT_B:
         return take_at(settings, false, true, err);
     case OPTION_BY:
-        if (!take_word(tables, "table", &index, err))
+        if (!option_word(diff_option_words, "by", "table", &index, err))
             return false;
         settings->by = (enum diff_by)(DIFF_BY_SITE + index);
         return true;
@@ -177,13 +144,13 @@ bool diff_option(int option, void *to, struct error *err)
         settings->top_given = true;
         return argument_count("top", optarg, SIZE_MAX / 2, &settings->top, err);
     case OPTION_STACKS:
-        return take_stacks(settings, err);
+        return argument_stacks(optarg, &settings->stacks, err);
     case OPTION_FAIL_OVER:
         return take_limit(settings, err);
     case OPTION_DEVICE:
         return take_devices(settings, err);
     case OPTION_FORMAT:
-        if (!take_word(formats, "format", &index, err))
+        if (!option_word(diff_option_words, "format", "format", &index, err))
             return false;
         settings->format = (enum diff_format)index;
         return true;

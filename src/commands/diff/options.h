@@ -28,6 +28,7 @@ struct diff_settings {
 };
 
 extern const struct option_spec diff_option_specs[];
+extern const struct option_words diff_option_words[];
 
 /* The settings without any option. */
 struct diff_settings diff_settings_default(void);

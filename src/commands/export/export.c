@@ -248,13 +248,6 @@ const struct command command_export = {
                 "  memsnap export --as snapshot --range +2s:+3s big.pickle -o part.pickle\n"
                 "  memsnap export --format jsonl snapshot.pickle | jq 'select(.size > 1e9)'\n",
     .options = export_option_specs,
-    .words =
-        (const struct option_words[]){
-            {"as", "snapshot", NULL},
-            {"table", "allocations events segments blocks sites stacks annotations", NULL},
-            {"format", "csv jsonl msgpack", NULL},
-            {"at", WORDS_MOMENT, NULL},
-            {NULL, NULL, NULL},
-        },
+    .words = export_option_words,
     .run = run,
 };

@@ -1,10 +1,11 @@
 #include "commands/export/options.h"
 
-#include "commands/cli/options.h"
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/options.h"
 
 enum {
     OPTION_TABLE = OPTION_LONG_ONLY,
@@ -37,8 +38,13 @@ const struct option_spec export_option_specs[] = {
     {0, NULL, NULL, NULL},
 };
 
-/* Indexed by enum record_format. */
-static const char *const formats[] = {"csv", "jsonl", "msgpack", NULL};
+const struct option_words export_option_words[] = {
+    {"as", "snapshot", NULL},
+    {"table", "allocations events segments blocks sites stacks annotations", NULL},
+    {"format", "csv jsonl msgpack", NULL},
+    {"at", WORDS_MOMENT, NULL},
+    {NULL, NULL, NULL},
+};
 
 static bool take_table(const char *text, struct export_options *options, struct error *err)
 {
@@ -58,22 +64,10 @@ static bool take_table(const char *text, struct export_options *options, struct 
     return false;
 }
 
-static bool take_format(const char *text, struct export_options *options, struct error *err)
-{
-    for (int i = 0; formats[i]; i++) {
-        if (strcmp(text, formats[i]) != 0)
-            continue;
-        options->format = (enum record_format)i;
-        options->format_given = true;
-        return true;
-    }
-    return error_set(err, STATUS_USAGE, "invalid format '%.60s' (expected csv, jsonl or msgpack)",
-                     text);
-}
-
 bool export_option(int option, void *to, struct error *err)
 {
     struct export_options *options = to;
+    unsigned format;
     switch (option) {
     case OPTION_TABLE:
         return take_table(optarg, options, err);
@@ -84,7 +78,11 @@ bool export_option(int option, void *to, struct error *err)
                          "invalid --as '%.60s' (expected snapshot; for tables use --format)",
                          optarg);
     case OPTION_FORMAT:
-        return take_format(optarg, options, err);
+        options->format_given = true;
+        if (!option_word(export_option_words, "format", "format", &format, err))
+            return false;
+        options->format = (enum record_format)format;
+        return true;
     case OPTION_AT:
         options->at_given = true;
         return argument_when(optarg, &options->at, err);
@@ -137,17 +135,11 @@ static bool check_table(const struct export_options *options, struct error *err)
     return true;
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-    size_t size = strlen(name), end_size = strlen(end);
-    return size > end_size && strcmp(name + size - end_size, end) == 0;
-}
-
 static bool check_output(const struct export_options *options, struct error *err)
 {
     bool to_stdout = !options->output || strcmp(options->output, "-") == 0;
     bool is_binary = options->as_snapshot || options->format == RECORDS_MSGPACK;
-    if (!to_stdout && ends_in(options->output, ".gz"))
+    if (!to_stdout && path_ends_in(options->output, ".gz"))
         return error_set(err, STATUS_USAGE,
                          "cannot write a compressed file; pipe the output into 'gzip >%.60s'",
                          options->output);
@@ -163,15 +155,15 @@ static bool choose_format(struct export_options *options, struct error *err)
     const char *output = options->output;
     if (!output || options->format_given)
         return true;
-    if (ends_in(output, ".jsonl") || ends_in(output, ".ndjson"))
+    if (path_ends_in(output, ".jsonl") || path_ends_in(output, ".ndjson"))
         options->format = RECORDS_JSONL;
-    else if (ends_in(output, ".msgpack"))
+    else if (path_ends_in(output, ".msgpack"))
         options->format = RECORDS_MSGPACK;
-    else if (ends_in(output, ".pickle") || ends_in(output, ".pkl"))
+    else if (path_ends_in(output, ".pickle") || path_ends_in(output, ".pkl"))
         return error_set(err, STATUS_USAGE,
                          "cannot write a table as a pickle; use --as snapshot, or a name that ends "
                          "in .csv, .jsonl or .msgpack");
-    else if (ends_in(output, ".json"))
+    else if (path_ends_in(output, ".json"))
         return error_set(
             err, STATUS_USAGE,
             "cannot write a table as one JSON value; use a name that ends in .jsonl, or "

@@ -18,6 +18,7 @@ struct export_options {
 };
 
 extern const struct option_spec export_option_specs[];
+extern const struct option_words export_option_words[];
 
 /* The option_taker for struct export_options. */
 bool export_option(int option, void *to, struct error *err);

@@ -31,7 +31,7 @@ enum {
 };
 
 const struct option_spec plot_option_specs[] = {
-    {'o', "out", "FILE",
+    {OPTION_OUTPUT, "out", "FILE",
      "write FILE.svg, FILE.png or FILE.pdf; or FILE.html,\n"
      "an interactive page"},
     {OPTION_TERM, "term", "TERM",
@@ -63,6 +63,20 @@ const struct option_spec plot_option_specs[] = {
     {0, NULL, NULL, NULL},
 };
 
+const struct option_words plot_option_words[] = {
+    {"kind", NULL, plot_kinds_words},
+    {"term", "auto dumb sixel", NULL},
+    {"x", "event time share", NULL},
+    {"at", WORDS_MOMENT, NULL},
+    {"color", "category site size", NULL},
+    {"granularity", "leaf", NULL},
+    {NULL, NULL, NULL},
+};
+
+/* Those that apply to snapshots only; --x may, too. */
+static const int for_snapshots[] = {
+    OPTION_AT, OPTION_BANDS, OPTION_COLOR, OPTION_DEVICE, OPTION_RANGE, OPTION_RULES, 0};
+
 /* The index of `text` in a list that ends with NULL, or the length of the list if it is missing. */
 static size_t index_of(const char *text, const char *const list[])
 {
@@ -92,6 +106,7 @@ static bool parse_size(const char *text, struct plot_look *look, struct error *e
 static bool take_look(int option, struct plot_options *options, struct error *err)
 {
     size_t choice;
+    unsigned axis;
     switch (option) {
     case OPTION_KIND:
         return plot_kind_find(optarg, &options->kind, err);
@@ -104,19 +119,17 @@ static bool take_look(int option, struct plot_options *options, struct error *er
     case OPTION_COLOR:
         choice = index_of(optarg, plot_colours);
         options->request.colour = (enum plot_colour)choice;
-        options->snapshot_option = "color";
         return plot_colours[choice] ||
                error_set(err, STATUS_USAGE,
                          "invalid --color '%.60s' (expected category, site or size)", optarg);
     case OPTION_X:
-        options->request.axis = strcmp(optarg, "time") == 0 ? AXIS_TIME : AXIS_EVENT;
-        options->request.share = strcmp(optarg, "share") == 0;
+        if (!option_word(plot_option_words, "x", "--x", &axis, err))
+            return false;
+        options->request.axis = axis == 1 ? AXIS_TIME : AXIS_EVENT;
+        options->request.share = axis == 2;
         if (!options->request.share)
             options->snapshot_option = "x";
-        return options->request.share || options->request.axis == AXIS_TIME ||
-               strcmp(optarg, "event") == 0 ||
-               error_set(err, STATUS_USAGE, "invalid --x '%.60s' (expected event, time or share)",
-                         optarg);
+        return true;
     case OPTION_SIZE:
         return parse_size(optarg, &options->request.look, err);
     default:
@@ -129,40 +142,35 @@ bool plot_option(int option, void *to, struct error *err)
 {
     struct plot_options *options = to;
     uint64_t number = 0;
+    option_note(option, plot_option_specs, for_snapshots, &options->snapshot_option);
     switch (option) {
-    case 'o':
-        options->out = optarg;
-        return true;
     case OPTION_SCRIPT:
         options->script = optarg;
         return true;
-    case OPTION_RULES:
-        options->snapshot_option = "rules";
-        options->rules = optarg;
-        return true;
     case OPTION_AT:
-        options->snapshot_option = "at";
         options->request.at_peak = strcmp(optarg, "peak") == 0;
         return argument_at(optarg, &options->request.report, err);
     case OPTION_GRANULARITY:
         return argument_granularity(optarg, &options->cuts, err);
-    case OPTION_RANGE:
-        options->snapshot_option = "range";
-        return window_parse(optarg, &options->capture.window, err);
     case OPTION_BANDS:
         if (!argument_number("bands", optarg, BANDS_MOST, &number, err) || number == 0)
             return error_set(err, STATUS_USAGE, "invalid --bands '%.60s' (expected 1 to %d)",
                              optarg, BANDS_MOST);
         options->request.bands = (size_t)number;
-        options->snapshot_option = "bands";
         return true;
-    case OPTION_DEVICE:
-        options->snapshot_option = "device";
-        return argument_device(optarg, &options->capture.device, err);
-    case OPTION_MAX_MEMORY:
-        return argument_memory(optarg, &options->capture.max_memory, err);
-    default:
+    case OPTION_KIND:
+    case OPTION_TERM:
+    case OPTION_COLOR:
+    case OPTION_X:
+    case OPTION_SIZE:
+    case OPTION_TITLE:
         return take_look(option, options, err);
+    default:
+        return shared_option(option,
+                             &(const struct shared_options){SHARED_CAPTURE(options->capture),
+                                                            .rules = &options->rules,
+                                                            .output = &options->out},
+                             err);
     }
 }
 

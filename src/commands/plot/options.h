@@ -22,6 +22,7 @@ struct plot_options {
 };
 
 extern const struct option_spec plot_option_specs[];
+extern const struct option_words plot_option_words[];
 
 bool plot_option(int option, void *to, struct error *err);
 /* Checks and completes the options after the last; `input` is the first of `inputs` files. */

@@ -274,16 +274,7 @@ const struct command command_plot = {
                 "  memsnap plot --color site --range +2s:+3s big.pickle --out part.pdf\n"
                 "  memsnap plot snapshot.pickle --script plots && cd plots && gnuplot plot.gp\n",
     .options = plot_option_specs,
-    .words =
-        (const struct option_words[]){
-            {"kind", NULL, plot_kinds_words},
-            {"term", "auto dumb sixel", NULL},
-            {"x", "event time share", NULL},
-            {"at", WORDS_MOMENT, NULL},
-            {"color", "category site size", NULL},
-            {"granularity", "leaf", NULL},
-            {NULL, NULL, NULL},
-        },
+    .words = plot_option_words,
     .help_more = plot_kinds_help,
     .run = run,
 };

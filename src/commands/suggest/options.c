@@ -68,6 +68,15 @@ const struct option_spec suggest_option_specs[] = {
     {0, NULL, NULL, NULL},
 };
 
+const struct option_words suggest_option_words[] = {
+    {"model", "sum peak rotor", NULL},         {"granularity", "leaf", NULL},
+    {"format", "text json csv", NULL},         {"units", WORDS_UNITS, NULL},
+    {"backend", "auto cpu cuda opencl", NULL}, {NULL, NULL, NULL},
+};
+
+/* Those that apply to snapshots only. */
+static const int for_snapshots[] = {OPTION_DEVICE, OPTION_RANGE, 0};
+
 static bool add_budget(const char *text, struct suggest_options *options, struct error *err)
 {
     struct suggest_budget budget = {0};
@@ -108,30 +117,14 @@ static bool add_budgets(struct suggest_options *options, struct error *err)
 
 static bool take_model(struct suggest_options *options, struct error *err)
 {
+    unsigned model;
+    if (!option_word(suggest_option_words, "model", "model", &model, err))
+        return false;
     options->model_given = true;
-    options->plan.any_model = false;
-    if (strcmp(optarg, "sum") == 0)
-        options->plan.any_model = true;
-    else if (strcmp(optarg, "peak") == 0)
-        options->plan.model = PLAN_PEAK;
-    else if (strcmp(optarg, "rotor") == 0)
-        options->plan.model = PLAN_ROTOR;
-    else
-        return error_set(err, STATUS_USAGE, "invalid model '%.60s' (expected sum, peak or rotor)",
-                         optarg);
+    options->plan.any_model = model == 0;
+    if (model > 0)
+        options->plan.model = model == 1 ? PLAN_PEAK : PLAN_ROTOR;
     return true;
-}
-
-static bool take_format(struct suggest_options *options, struct error *err)
-{
-    static const char *const names[] = {"text", "json", "csv"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(optarg, names[i]) == 0) {
-            options->format = (enum suggest_format)i;
-            return true;
-        }
-    return error_set(err, STATUS_USAGE, "invalid format '%.60s' (expected text, json or csv)",
-                     optarg);
 }
 
 static bool take_backend(struct suggest_options *options, struct error *err)
@@ -147,12 +140,6 @@ static bool take_backend(struct suggest_options *options, struct error *err)
                      names);
 }
 
-static bool take_device(struct suggest_options *options, struct error *err)
-{
-    options->snapshot_option = "device";
-    return argument_device(optarg, &options->capture.device, err);
-}
-
 static bool take_threads(struct suggest_options *options, struct error *err)
 {
     size_t threads;
@@ -165,6 +152,8 @@ static bool take_threads(struct suggest_options *options, struct error *err)
 bool suggest_option(int option, void *to, struct error *err)
 {
     struct suggest_options *options = to;
+    unsigned format;
+    option_note(option, suggest_option_specs, for_snapshots, &options->snapshot_option);
     switch (option) {
     case OPTION_CHECKPOINTS:
         options->question = SUGGEST_CHECKPOINTS;
@@ -182,13 +171,11 @@ bool suggest_option(int option, void *to, struct error *err)
         return take_model(options, err);
     case OPTION_GRANULARITY:
         return argument_granularity(optarg, &options->cuts, err);
-    case OPTION_DEVICE:
-        return take_device(options, err);
-    case OPTION_RANGE:
-        options->snapshot_option = "range";
-        return window_parse(optarg, &options->capture.window, err);
     case OPTION_FORMAT:
-        return take_format(options, err);
+        if (!option_word(suggest_option_words, "format", "format", &format, err))
+            return false;
+        options->format = (enum suggest_format)format;
+        return true;
     case OPTION_SLOTS:
         return argument_count("slots", optarg, MOST_SLOTS, &options->plan.rotor.slots, err);
     case OPTION_BACKEND:

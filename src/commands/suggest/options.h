@@ -38,6 +38,7 @@ struct suggest_options {
 #define SUGGEST_VERIFIED_LAYERS 2000
 
 extern const struct option_spec suggest_option_specs[];
+extern const struct option_words suggest_option_words[];
 
 /* The option_taker for struct suggest_options. */
 bool suggest_option(int option, void *options, struct error *err);

@@ -157,14 +157,6 @@ const struct command command_suggest = {
                 "  memsnap suggest --budgets 80%,60%,40% trace.json\n"
                 "  memsnap suggest --checkpoints 4 trace.json    verify FairScale's answer\n",
     .options = suggest_option_specs,
-    .words =
-        (const struct option_words[]){
-            {"model", "sum peak rotor", NULL},
-            {"granularity", "leaf", NULL},
-            {"format", "text json csv", NULL},
-            {"units", WORDS_UNITS, NULL},
-            {"backend", "auto cpu cuda opencl", NULL},
-            {NULL, NULL, NULL},
-        },
+    .words = suggest_option_words,
     .run = run,
 };

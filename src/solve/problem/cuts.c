@@ -1,10 +1,10 @@
 #include "solve/problem/cuts.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/code/site_pattern.h"
 #include "base/hash.h"
 
 #define SHOWN_NAMES     3
@@ -171,15 +171,10 @@ static size_t components(struct text name, size_t depth)
 /* The length of the shortest prefix that matches. */
 static size_t matching(const char *pattern, struct text name)
 {
-    char prefix[LONGEST_MATCHED + 1];
-    for (size_t end = 1; end <= name.size && end <= LONGEST_MATCHED; end++) {
-        if (end < name.size && name.bytes[end] != '.')
-            continue;
-        memcpy(prefix, name.bytes, end);
-        prefix[end] = '\0';
-        if (fnmatch(pattern, prefix, 0) == 0)
+    for (size_t end = 1; end <= name.size && end <= LONGEST_MATCHED; end++)
+        if ((end == name.size || name.bytes[end] == '.') &&
+            pattern_matches(pattern, (struct text){name.bytes, end}))
             return end;
-    }
     return 0;
 }
 

@@ -21,7 +21,7 @@ enum cut_kind {
 struct cuts {
     enum cut_kind kind;
     size_t depth;        /* >= 1 */
-    const char *pattern; /* fnmatch(3) without flags */
+    const char *pattern; /* pattern_matches() */
 };
 
 /* The module tree, for CUT_BLOCKS: flags of each module by the hash of its name. Two modules with

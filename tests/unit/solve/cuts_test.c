@@ -78,11 +78,36 @@ START_TEST(patterns_match_the_shortest_prefix)
 }
 END_TEST
 
+START_TEST(patterns_may_have_classes)
+{
+    const struct cuts cuts = {.kind = CUT_PATTERN, .pattern = "layer[[:digit:]].[!1-9]"};
+    ck_assert_uint_eq(module_size(cuts, "layer1.0.conv1"), 8);
+    ck_assert_uint_eq(module_size(cuts, "layerx.0.conv1"), 0);
+    ck_assert_uint_eq(module_size(cuts, "layer1.2.conv1"), 0);
+}
+END_TEST
+
+/* fnmatch() would take time that doubles with every star. */
+START_TEST(many_stars_take_no_time)
+{
+    char name[4096], pattern[601];
+    for (size_t i = 0; i < sizeof(pattern) - 1; i += 2)
+        memcpy(pattern + i, "*a", 2);
+    pattern[sizeof(pattern) - 2] = 'b';
+    pattern[sizeof(pattern) - 1] = '\0';
+    memset(name, 'a', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    ck_assert_uint_eq(module_size((struct cuts){.kind = CUT_PATTERN, .pattern = pattern}, name), 0);
+}
+END_TEST
+
 TCase *cuts_tests(void)
 {
     TCase *tests = tcase_create("cuts");
     tcase_add_test(tests, blocks_are_told_from_names);
     tcase_add_test(tests, depth_counts_components);
     tcase_add_test(tests, patterns_match_the_shortest_prefix);
+    tcase_add_test(tests, patterns_may_have_classes);
+    tcase_add_test(tests, many_stars_take_no_time);
     return tests;
 }

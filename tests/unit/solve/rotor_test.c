@@ -1,4 +1,8 @@
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "solve/dp/rotor.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
 
 #include "solve/dp/front.h"
 #include "solve/dp/peak.h"
@@ -9,6 +13,17 @@
 #include "unit/solve/solve.h"
 
 static struct budget budget = {.limit = 1 << 30};
+static unsigned threads_started;
+
+/* In place of the C library's, which it calls. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *),
+                   void *argument)
+{
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    *(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
+    threads_started++;
+    return create(thread, attributes, work, argument);
+}
 
 static int64_t best_time(const struct chain *chain, int64_t bytes)
 {
@@ -164,6 +179,22 @@ START_TEST(the_nested_front_goes_on_below)
 }
 END_TEST
 
+START_TEST(a_front_is_found_by_as_many_threads_as_told)
+{
+    struct chance chance = {37};
+    struct chain chain = random_chain(&chance, 100, 1 << 20, 50, &budget);
+    struct rotor_front front;
+    struct error err;
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        threads_started = 0;
+        ck_assert(rotor_front_find(&chain, peak_without(&chain), threads, &front, &budget, &err));
+        ck_assert_uint_gt(front.count, 0);
+        ck_assert_uint_eq(threads_started, threads - 1); /* the caller works, too */
+    }
+    chain_release(&chain, &budget);
+}
+END_TEST
+
 START_TEST(a_front_beyond_the_budget_is_empty)
 {
     struct chance chance = {36};
@@ -294,6 +325,7 @@ TCase *rotor_tests(void)
     tcase_add_test(tests, plans_in_coarse_slots_keep_to_the_budget);
     tcase_add_test(tests, the_least_plan_is_the_least);
     tcase_add_test(tests, the_nested_front_goes_on_below);
+    tcase_add_test(tests, a_front_is_found_by_as_many_threads_as_told);
     tcase_add_test(tests, a_front_beyond_the_budget_is_empty);
     tcase_add_test(tests, slots_are_limited_by_memory);
     tcase_add_test(tests, slots_are_limited_by_time);
