@@ -90,7 +90,9 @@ while IFS=$tab read -r kind command option letter argument words summary; do
             fail "memsnap $command $option=$word" 'accepted' "$(cat "$temporary/out")"
         listed=$((listed + 1))
     done
-    [ "$option" != --granularity ] || continue # takes patterns, too
+    case $option in
+    --granularity | --at | --at-a | --at-b) continue ;; # take patterns or names, too
+    esac
     "$MEMSNAP" "$command" "$option=bogus-word" --no-such-option >"$temporary/out" 2>&1 || :
     ! grep -q 'no-such-option' "$temporary/out" ||
         fail "memsnap $command $option=bogus-word" 'refused' 'accepted'
@@ -125,7 +127,7 @@ expect 'json' dump --format ''
 expect 'text json' backends --format ''
 expect 'text json csv' diff --format ''
 expect 'site' diff --by s
-expect 'peak end' diff --at-a ''
+expect 'peak end forward backward optimizer' diff --at-a ''
 expect 'text json junit github' check --format ''
 expect '--max-fragmentation' check --max-f
 expect 'folded speedscope' flame --format ''
@@ -143,7 +145,7 @@ expect '--jobs' analyze --j
 expect 'csv jsonl msgpack' export --format ''
 expect 'snapshot' export --as ''
 expect 'segments sites stacks' export --table s
-expect 'peak end' export --at ''
+expect 'peak end forward backward optimizer' export --at ''
 expect 'timeline' plot --kind t
 expect 'dumb' plot --term d
 expect 'site size' plot --color s

@@ -120,6 +120,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/live/source.h \
 	src/analysis/live/sums.c \
 	src/analysis/live/sums.h \
+	src/analysis/live/when.c \
+	src/analysis/live/when.h \
 	src/analysis/phase/births.c \
 	src/analysis/phase/births.h \
 	src/analysis/phase/humps.c \

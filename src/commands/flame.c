@@ -18,7 +18,6 @@ enum {
     OPTION_FORMAT,
     OPTION_BY,
     OPTION_STACKS,
-    OPTION_AT,
 };
 
 struct flame_command {
@@ -122,7 +121,7 @@ static const struct option_spec option_specs[] = {
      "show code (Python frames and the operator, without\n"
      "frames that only forward calls, the default) or all\n"
      "frames as recorded"},
-    {OPTION_AT, "at", "WHEN", "with --weight live: the moment, as in analyze"},
+    ROW_AT("with --weight live: the moment (default: peak):\n"),
     ROW_RANGE,
     ROW_DEVICE,
     ROW_RULES,
@@ -168,15 +167,7 @@ static bool take_choice(int option, struct flame_command *options, struct error 
 static bool take_option(int option, void *to, struct error *err)
 {
     struct flame_command *options = to;
-    struct when when;
     switch (option) {
-    case OPTION_AT:
-        if (!argument_when(optarg, &when, err))
-            return false;
-        options->flame.at_given = when.kind != WHEN_PEAK;
-        options->flame.at_end = when.kind == WHEN_END;
-        options->flame.at = when.point;
-        return true;
     case OPTION_WEIGHT:
     case OPTION_FORMAT:
     case OPTION_BY:
@@ -184,16 +175,16 @@ static bool take_option(int option, void *to, struct error *err)
         return take_choice(option, options, err);
     default:
         return shared_option(option,
-                             &(const struct shared_options){SHARED_CAPTURE(options->capture),
-                                                            .rules = &options->rules,
-                                                            .output = &options->output},
+                             &(const struct shared_options){
+                                 SHARED_CAPTURE(options->capture), .rules = &options->rules,
+                                 .output = &options->output, .at = &options->flame.at},
                              err);
     }
 }
 
 static bool check_options(const struct flame_command *options, struct error *err)
 {
-    return !options->flame.at_given || options->flame.weight == FLAME_LIVE ||
+    return options->flame.at.kind == WHEN_PEAK || options->flame.weight == FLAME_LIVE ||
            error_set(err, STATUS_USAGE, "--at needs --weight live; use --range with other weights");
 }
 

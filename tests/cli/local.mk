@@ -1,4 +1,5 @@
 cli_tests = \
+	tests/cli/at.sh \
 	tests/cli/backends.sh \
 	tests/cli/convert.sh \
 	tests/cli/devices.sh \

@@ -104,10 +104,10 @@ usage "invalid size 'lots' (for example 512MiB)" --max-memory lots
 usage "invalid size '0' (for example 512MiB)" --max-memory 0
 usage "invalid size 'huge' (for example 24GiB)" --gpu-memory huge
 usage "invalid size '0' (for example 24GiB)" --gpu-memory 0
-run analyze --at noon no-such-file
+run analyze --at +noon no-such-file
 exits 2
 one_err_line
-err_has "'noon'"
+err_has "'+noon'"
 run analyze --range 5 no-such-file
 exits 2
 one_err_line

@@ -227,27 +227,23 @@ static bool take_settings(struct reduction *reduction, const struct snapshot *sn
     return true;
 }
 
-static bool choose_moment(struct diff_side *side, const struct timeline *timeline,
-                          const struct report_options *options, int64_t *item, struct error *err)
+static void take_moment(struct diff_side *side, const struct timeline *timeline, int64_t item)
 {
     const struct trace *trace = timeline->trace;
-    if (!report_item(timeline, options, item, err))
-        return false;
-    timeline_moment(timeline, *item, &side->at);
+    timeline_moment(timeline, item, &side->at);
     side->device = timeline->device;
-    side->is_peak = *item == timeline->active.peak_event;
+    side->is_peak = item == timeline->active.peak_event;
     side->has_events = trace->count > 0;
-    side->event = *item < 0 ? -1 : (int64_t)trace->first_event + *item;
+    side->event = item < 0 ? -1 : (int64_t)trace->first_event + item;
     side->delay_us = TIME_NONE;
     side->reserved_peak_bytes = timeline->reserved.peak_bytes;
-    if (*item >= 0) {
+    if (item >= 0) {
         int64_t first = trace->edge.present ? trace->edge.first_time_us : trace_time(trace, 0),
                 delay;
-        if (first != TIME_NONE && trace_time(trace, (size_t)*item) != TIME_NONE &&
-            !__builtin_sub_overflow(trace_time(trace, (size_t)*item), first, &delay))
+        if (first != TIME_NONE && trace_time(trace, (size_t)item) != TIME_NONE &&
+            !__builtin_sub_overflow(trace_time(trace, (size_t)item), first, &delay))
             side->delay_us = delay;
     }
-    return true;
 }
 
 static bool take_holes(struct reduction *reduction, enum unit unit, struct error *err)
@@ -274,11 +270,12 @@ static bool reduce(struct reduction *reduction, const struct timeline *timeline,
     struct diff_side *side = reduction->side;
     struct live_set *set = &reduction->set;
     int64_t item;
-    if (!choose_moment(side, timeline, options, &item, err) ||
-        !phases_build(&reduction->phases, timeline, set->sites, err) ||
+    if (!phases_build(&reduction->phases, timeline, set->sites, err) ||
+        !when_item(&options->at, timeline, set->sites, &reduction->phases, &item, err) ||
         !categories_assign(timeline, set->sites, &reduction->phases, &reduction->categories, err) ||
         !timeline_live(timeline, item, &reduction->live, err))
         return false;
+    take_moment(side, timeline, item);
     live_set_take(set, &reduction->live);
     set->categories = &reduction->categories;
     side->phase = phase_at(&reduction->phases, item);

@@ -10,6 +10,7 @@
 
 #include "analysis/code/labels.h"
 #include "analysis/code/site.h"
+#include "analysis/live/when.h"
 #include "model/timeline.h"
 
 enum flame_weight {
@@ -27,9 +28,7 @@ struct flame_options {
     enum flame_by by;
     bool all_frames;      /* every frame as recorded */
     bool with_categories; /* also fill flame.category; not with FLAME_BY_PHASE */
-    bool at_given;        /* for FLAME_LIVE; false: at the active peak */
-    bool at_end;
-    struct point at; /* when at_given and not at_end */
+    struct when at;       /* for FLAME_LIVE */
 };
 
 enum flame_word {

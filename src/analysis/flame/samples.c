@@ -38,22 +38,12 @@ static bool add(struct maker *maker, const struct live *live, live_weight weight
                             &index, err);
 }
 
-static bool choose_item(const struct timeline *timeline, const struct flame_options *options,
-                        int64_t *item, struct error *err)
-{
-    *item = timeline->active.peak_event;
-    if (options->at_end)
-        *item = (int64_t)timeline->trace->count - 1;
-    return !options->at_given || options->at_end ||
-           timeline_item_at(timeline, options->at, item, err);
-}
-
 static bool add_live(struct maker *maker, struct error *err)
 {
     const struct timeline *timeline = maker->samples->set.timeline;
     struct live_list list;
     int64_t item;
-    if (!choose_item(timeline, maker->options, &item, err) ||
+    if (!when_item(&maker->options->at, timeline, maker->samples->set.sites, NULL, &item, err) ||
         !timeline_live(timeline, item, &list, err))
         return false;
     maker->samples->unexplained_bytes = list.unexplained_bytes;

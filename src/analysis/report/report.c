@@ -114,21 +114,12 @@ static bool annotations_open(const struct timeline *timeline, int64_t item,
     return made != NULL;
 }
 
-bool report_item(const struct timeline *timeline, const struct report_options *options,
-                 int64_t *item, struct error *err)
-{
-    if (options->at_given && !options->at_end)
-        return timeline_item_at(timeline, options->at, item, err);
-    *item = options->at_end ? (int64_t)timeline->trace->count - 1 : timeline->active.peak_event;
-    return true;
-}
-
-static bool choose_moment(struct device_report *report, const struct report_options *options,
-                          struct error *err)
+static bool choose_moment(struct device_report *report, const struct when *when,
+                          struct site_table *sites, struct error *err)
 {
     const struct timeline *timeline = report->timeline;
     int64_t peak = timeline->active.peak_event, item;
-    if (!report_item(timeline, options, &item, err))
+    if (!when_item(when, timeline, sites, &report->phases, &item, err))
         return false;
     timeline_moment(timeline, peak, &report->peak);
     report->at = report->peak;
@@ -187,8 +178,7 @@ static int compare_live(const void *a, const void *b)
 static bool sum_up(struct device_report *report, struct live_set *set, struct live_list *live,
                    const struct report_options *options, struct error *err)
 {
-    bool ok = phases_build(&report->phases, report->timeline, set->sites, err) &&
-              phase_rows_make(&report->phase_rows, report->timeline, &report->phases, err) &&
+    bool ok = phase_rows_make(&report->phase_rows, report->timeline, &report->phases, err) &&
               categories_assign(report->timeline, set->sites, &report->phases, &report->all, err) &&
               report_baseline_make(report, err) &&
               timeline_live(report->timeline, report->at_item, live, err);
@@ -246,8 +236,10 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
     struct live_list live = {0};
     bool ok =
         device_memory_check(timeline, options->device_bytes, err) &&
-        choose_moment(report, options, err) && sum_up(report, &set, &live, options, err) &&
-        make_steps(report, sites, err) && find(report, &set, options, err) &&
+        phases_build(&report->phases, timeline, sites, err) &&
+        choose_moment(report, &options->at, sites, err) &&
+        sum_up(report, &set, &live, options, err) && make_steps(report, sites, err) &&
+        find(report, &set, options, err) &&
         annotations_open(timeline, report->at_item, &report->annotations, err) &&
         annotations_open(timeline, timeline->active.peak_event, &report->peak_annotations, err) &&
         notices_make(timeline, set.unexplained_bytes, options->unit, &report->notices,

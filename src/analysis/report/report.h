@@ -10,6 +10,7 @@
 #include "analysis/growth/growth.h"
 #include "analysis/growth/pending.h"
 #include "analysis/live/sites.h"
+#include "analysis/live/when.h"
 #include "analysis/phase/rows.h"
 #include "analysis/pool/fragmentation.h"
 #include "analysis/pool/oom.h"
@@ -80,9 +81,7 @@ struct notice {
 };
 
 struct report_options {
-    bool at_given; /* false: at the active peak */
-    bool at_end;
-    struct point at;       /* when at_given and not at_end */
+    struct when at;
     size_t top;            /* rows of call sites and of largest allocations; 0: all */
     enum unit unit;        /* of sizes in sentences */
     uint64_t device_bytes; /* memory of the device, as given by the user; 0: unknown */
@@ -118,10 +117,6 @@ struct device_report {
     struct notice *notices;
     size_t notice_count;
 };
-
-/* Finds the item that the options name; -1: before the first. */
-bool report_item(const struct timeline *timeline, const struct report_options *options,
-                 int64_t *item, struct error *err);
 
 /* NULL on failure. */
 struct device_report *device_report_build(const struct timeline *timeline, struct site_table *sites,

@@ -14,7 +14,6 @@
 
 enum {
     OPTION_TOP = OPTION_LONG_ONLY,
-    OPTION_AT,
     OPTION_STACKS,
     OPTION_ALLOCATIONS,
     OPTION_EXPLAIN,
@@ -50,8 +49,6 @@ bool analyze_option(int option, void *to, struct error *err)
         options->report.top = options->largest;
         options->top_given = true;
         return true;
-    case OPTION_AT:
-        return argument_at(optarg, &options->report, err);
     case OPTION_STACKS:
         return argument_stacks(optarg, &options->stacks, err);
     case OPTION_ALLOCATIONS:
@@ -82,19 +79,17 @@ bool analyze_option(int option, void *to, struct error *err)
         options->verbose = true;
         return true;
     default:
-        return shared_option(
-            option,
-            &(const struct shared_options){SHARED_CAPTURE(options->capture),
-                                           .rules = &options->rules, .output = &options->output,
-                                           .unit = &options->unit, .jobs = &options->jobs},
-            err);
+        return shared_option(option,
+                             &(const struct shared_options){
+                                 SHARED_CAPTURE(options->capture), .rules = &options->rules,
+                                 .output = &options->output, .unit = &options->unit,
+                                 .jobs = &options->jobs, .at = &options->report.at},
+                             err);
     }
 }
 
 const struct option_spec analyze_option_specs[] = {
-    {OPTION_AT, "at", "WHEN",
-     "report this moment: peak (the default), end, the\n"
-     "number of an event, or a time as in --range"},
+    ROW_AT("report this moment (default: peak):\n"),
     {OPTION_RANGE, "range", "A:B",
      "look only at the events from A up to but not\n"
      "including B: each a number, a time after the first\n"

@@ -57,7 +57,7 @@ static bool take_device(const struct taker *taker, const struct capture *capture
     const struct timeline *timeline = capture->timelines[device];
     struct device_report *peak = device_report_build(timeline, capture->sites, &at_peak, err);
     struct device_report *at = peak;
-    if (peak && taker->result && options->at_given)
+    if (peak && taker->result && options->at.kind != WHEN_PEAK)
         at = device_report_build(timeline, capture->sites, options, err);
     bool ok = peak && at && take_reports(taker, capture, at, peak, err);
     if (at != peak)

@@ -12,7 +12,6 @@
 enum {
     OPTION_POLICY = OPTION_LONG_ONLY,
     OPTION_BASELINE,
-    OPTION_AT,
     OPTION_FORMAT,
     OPTION_SOURCE_ROOT,
     OPTION_RULE, /* plus the index in check_kinds */
@@ -24,10 +23,8 @@ static const struct option_spec other_options[] = {
      "read rules from FILE, such as\n"
      "{\"schema\": \"memsnap.policy/1\", \"max-peak\": \"70GiB\"};\n"
      "an option replaces the rule of the same name"},
-    {OPTION_AT, "at", "WHEN",
-     "moment of categories, call sites and fragmentation:\n"
-     "peak (the default), end, the number of an event, or a\n"
-     "time as in --range"},
+    ROW_AT("moment of categories, call sites and fragmentation\n"
+           "(default: peak):\n"),
     ROW_RANGE,
     ROW_DEVICE,
     ROW_RULES,
@@ -93,7 +90,7 @@ bool check_option(int option, void *to, struct error *err)
         return true;
     case OPTION_AT:
         options->look.at = optarg;
-        return argument_at(optarg, &options->report, err);
+        return argument_when(optarg, &options->report.at, err);
     case OPTION_RANGE:
         options->look.range = optarg;
         return window_parse(optarg, &options->capture.window, err);

@@ -81,9 +81,12 @@ bool argument_when(const char *text, struct when *when, struct error *err)
         parsed.kind = WHEN_PEAK;
     else if (strcmp(text, "end") == 0)
         parsed.kind = WHEN_END;
+    else if (*text && !strchr("0123456789+-@:", *text))
+        parsed = (struct when){.kind = WHEN_PHASE, .name = text};
     else if (!point_parse(text, &parsed.point, err)) {
         struct error plain = *err;
-        return error_set(err, plain.status, "%.200s; nor peak, nor end", plain.text);
+        return error_set(err, plain.status, "%.180s; nor peak, end, or the name of a phase",
+                         plain.text);
     }
     *when = parsed;
     return true;
@@ -105,16 +108,5 @@ bool argument_granularity(const char *text, struct cuts *cuts, struct error *err
         parsed = (struct cuts){.kind = CUT_DEPTH, .depth = (size_t)depth};
     }
     *cuts = parsed;
-    return true;
-}
-
-bool argument_at(const char *text, struct report_options *report, struct error *err)
-{
-    struct when when;
-    if (!argument_when(text, &when, err))
-        return false;
-    report->at = when.point;
-    report->at_end = when.kind == WHEN_END;
-    report->at_given = when.kind != WHEN_PEAK;
     return true;
 }

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "analysis/report/report.h"
+#include "analysis/live/when.h"
 #include "base/units.h"
 #include "model/window.h"
 #include "render/analyze/analyze.h"
@@ -29,15 +29,8 @@ bool argument_stacks(const char *text, enum stack_detail *stacks, struct error *
 /* The argument of --granularity: "leaf", a depth, or a pattern, to which the result points. */
 bool argument_granularity(const char *text, struct cuts *cuts, struct error *err);
 
-/* A moment of a trace. */
-struct when {
-    enum { WHEN_PEAK, WHEN_END, WHEN_POINT } kind;
-    struct point point; /* of WHEN_POINT */
-};
-
-/* The argument of --at: peak, end, the number of an event, or a time as in --range. */
+/* The argument of --at: peak, end, the number of an event, a time as in --range, or the name of a
+ * phase or an annotation, to which the result points. */
 bool argument_when(const char *text, struct when *when, struct error *err);
-/* The same, stored in the options of a report. */
-bool argument_at(const char *text, struct report_options *report, struct error *err);
 
 #endif

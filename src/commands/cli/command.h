@@ -27,7 +27,7 @@ struct option_words {
     void (*put)(void);
 };
 
-#define WORDS_MOMENT "peak end"
+#define WORDS_MOMENT "peak end forward backward optimizer"
 #define WORDS_UNITS  "auto bytes KiB MiB GiB"
 
 struct command {

@@ -153,6 +153,8 @@ bool options_read(const struct command *command, int argc, char **argv, option_t
 bool shared_option(int option, const struct shared_options *to, struct error *err)
 {
     switch (option) {
+    case OPTION_AT:
+        return argument_when(optarg, to->at, err);
     case OPTION_DEVICE:
         return argument_device(optarg, to->device, err);
     case OPTION_JOBS:

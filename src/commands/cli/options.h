@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_COMMANDS_CLI_OPTIONS_H
 #define MEMSNAP_COMMANDS_CLI_OPTIONS_H
 
+#include "analysis/live/when.h"
 #include "commands/cli/capture.h"
 #include "commands/cli/command.h"
 
@@ -25,7 +26,8 @@ bool options_read(const struct command *command, int argc, char **argv, option_t
 /* Options with the same meaning in every command: their values, and their rows in the tables. */
 enum {
     OPTION_SHARED = 2 * OPTION_LONG_ONLY, /* the commands' own long options are smaller */
-    OPTION_DEVICE = OPTION_SHARED,
+    OPTION_AT = OPTION_SHARED,
+    OPTION_DEVICE,
     OPTION_JOBS,
     OPTION_MAX_MEMORY,
     OPTION_RANGE,
@@ -33,6 +35,14 @@ enum {
     OPTION_UNITS,
     OPTION_OUTPUT = 'o',
 };
+/* `what` is the text before the words that name a moment; it ends a line. */
+#define ROW_AT(what)                                                                               \
+    {                                                                                              \
+        OPTION_AT, "at", "WHEN",                                                                   \
+            what "peak, end, the number of an event, a time (+1.5s\n"                              \
+                 "or @MICROSECONDS), or the peak of a phase (forward,\n"                           \
+                 "backward@2 for the second one) or an annotation"                                 \
+    }
 #define ROW_DEVICE                                                                                 \
     {                                                                                              \
         OPTION_DEVICE, "device", "N", "look only at this device"                                   \
@@ -78,6 +88,7 @@ struct shared_options {
     const char **rules, **output;
     enum unit *unit;
     size_t *jobs;
+    struct when *at;
 };
 
 #define SHARED_CAPTURE(capture)                                                                    \

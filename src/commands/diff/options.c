@@ -11,8 +11,7 @@
 #define JSON_SITES 200
 
 enum {
-    OPTION_AT = OPTION_LONG_ONLY,
-    OPTION_AT_A,
+    OPTION_AT_A = OPTION_LONG_ONLY,
     OPTION_AT_B,
     OPTION_BY,
     OPTION_FAIL_OVER,
@@ -22,10 +21,7 @@ enum {
 };
 
 const struct option_spec diff_option_specs[] = {
-    {OPTION_AT, "at", "WHEN",
-     "compare this moment: peak (the default), end, the\n"
-     "number of an event, a time after the first event\n"
-     "(+1.5s) or @MICROSECONDS"},
+    ROW_AT("compare this moment (default: peak):\n"),
     {OPTION_AT_A, "at-a", "WHEN", "the same for A only"},
     {OPTION_AT_B, "at-b", "WHEN", "the same for B only"},
     {OPTION_BY, "by", "WHAT", "print only one table: site, category or phase"},

@@ -28,21 +28,13 @@ struct comparison {
     char remark[160];
 };
 
-static struct report_options moment_of(const struct diff_settings *settings, unsigned side)
-{
-    const struct when *when = &settings->at[side];
-    return (struct report_options){.at_given = when->kind != WHEN_PEAK,
-                                   .at_end = when->kind == WHEN_END,
-                                   .at = when->point,
-                                   .unit = settings->unit};
-}
-
 static bool reduce(struct comparison *comparison, const struct capture *capture, unsigned side,
                    struct error *err)
 {
     const struct snapshot *snapshot = capture->snapshot;
     struct reduced *file = &comparison->files[side];
-    const struct report_options options = moment_of(comparison->job->settings, side);
+    const struct report_options options = {.at = comparison->job->settings->at[side],
+                                           .unit = comparison->job->settings->unit};
     file->input = (struct input_line){.path = comparison->job->paths[side],
                                       .bytes = snapshot->input_bytes,
                                       .encoding = snapshot->encoding,

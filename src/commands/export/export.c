@@ -26,22 +26,6 @@ static bool make_parts(struct parts *parts, const struct timeline *timeline,
            categories_assign(timeline, sites, &parts->phases, &parts->categories, err);
 }
 
-static bool choose_item(const struct when *when, const struct timeline *timeline, int64_t *item,
-                        struct error *err)
-{
-    switch (when->kind) {
-    case WHEN_PEAK:
-        *item = timeline->active.peak_event;
-        return true;
-    case WHEN_POINT:
-        return timeline_item_at(timeline, when->point, item, err);
-    case WHEN_END:
-        break;
-    }
-    *item = (int64_t)timeline->trace->count - 1;
-    return true;
-}
-
 static bool put_device(const struct export_job *job, struct export_sheet *sheet,
                        const struct export_device *device, struct error *err)
 {
@@ -50,7 +34,7 @@ static bool put_device(const struct export_job *job, struct export_sheet *sheet,
     int64_t item;
     if (options->table == EXPORT_ALLOCATIONS)
         return export_allocations(sheet, device, err);
-    if (!choose_item(&options->at, device->timeline, &item, err))
+    if (!when_item(&options->at, device->timeline, NULL, device->phases, &item, err))
         return false;
     if (options->table == EXPORT_SITES)
         return export_sites(sheet, device, item, err);

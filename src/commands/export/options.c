@@ -11,7 +11,6 @@ enum {
     OPTION_TABLE = OPTION_LONG_ONLY,
     OPTION_AS,
     OPTION_FORMAT,
-    OPTION_AT,
 };
 
 const struct option_spec export_option_specs[] = {
@@ -28,9 +27,7 @@ const struct option_spec export_option_specs[] = {
     {OPTION_RANGE, "range", "A:B",
      "allocations, events, sites, snapshot: look only at\n"
      "these events, as in analyze"},
-    {OPTION_AT, "at", "WHEN",
-     "sites, segments, blocks: the moment: peak, end, the\n"
-     "number of an event, or a time as in --range"},
+    ROW_AT("sites, segments, blocks: the moment:\n"),
     ROW_DEVICE,
     ROW_RULES,
     ROW_MAX_MEMORY,

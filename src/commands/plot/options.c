@@ -22,7 +22,6 @@ enum {
     OPTION_SCRIPT,
     OPTION_TERM,
     OPTION_X,
-    OPTION_AT,
     OPTION_BANDS,
     OPTION_COLOR,
     OPTION_SIZE,
@@ -44,10 +43,8 @@ const struct option_spec plot_option_specs[] = {
     {OPTION_X, "x", "AXIS",
      "horizontal axis: event (the default), time, or share\n"
      "(compare only: stretch each trace to full width)"},
-    {OPTION_AT, "at", "WHEN",
-     "the moment that segments, sites and flame show, and\n"
-     "others mark: peak, end, the number of an event, or a\n"
-     "time, as in analyze"},
+    ROW_AT("the moment that segments, sites and flame show, and\n"
+           "others mark:\n"),
     {OPTION_BANDS, "bands", "N", "draw at most N bands; the rest is summed"},
     {OPTION_COLOR, "color", "WHAT", "colour bands by category, site or size"},
     {OPTION_GRANULARITY, "granularity", "WHERE", "pareto: where to cut the chain, as in suggest"},
@@ -149,7 +146,7 @@ bool plot_option(int option, void *to, struct error *err)
         return true;
     case OPTION_AT:
         options->request.at_peak = strcmp(optarg, "peak") == 0;
-        return argument_at(optarg, &options->request.report, err);
+        return argument_when(optarg, &options->request.report.at, err);
     case OPTION_GRANULARITY:
         return argument_granularity(optarg, &options->cuts, err);
     case OPTION_BANDS:

@@ -6,6 +6,7 @@
 #include "render/diff/rows.h"
 
 #define OPERATOR_COLUMN 5
+#define NAME_MOST       100 /* bytes of the name of a moment */
 
 /* By category, or by phase. */
 static bool print_sums(const struct page *page, const struct diff *diff, bool phases)
@@ -121,15 +122,23 @@ bool diff_paragraphs(const struct page *page, enum style style, const char *lead
     return true;
 }
 
-/* "the peak", "the end", "event 2,000", "+1.5s" */
+static void add_name(struct buffer *text, const char *at)
+{
+    if (strcmp(at, "peak") == 0 || strcmp(at, "end") == 0)
+        buffer_puts(text, "the ");
+    else if (!strchr("+@:0123456789", *at))
+        buffer_puts(text, "the peak of ");
+    escape_text(text, at, (size_t)utf8_clip(at, NAME_MOST));
+}
+
+/* "the peak", "the end", "event 2,000", "+1.5s", "the peak of forward" */
 static void add_moment(struct buffer *text, const char *at, const struct diff_side *side)
 {
     char number[UNITS_TEXT_SIZE];
     if (at[strspn(at, "0123456789")] == '\0' && side->event >= 0)
         buffer_printf(text, "event %s", units_count(number, (uint64_t)side->event));
     else
-        buffer_printf(text, "%s%.100s",
-                      strcmp(at, "peak") == 0 || strcmp(at, "end") == 0 ? "the " : "", at);
+        add_name(text, at);
 }
 
 /* "Device 0: live memory at the peaks", "Device 0 of A and device 1 of B: +1.5s in A, the end in

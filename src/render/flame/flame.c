@@ -102,11 +102,12 @@ static void flame_weight_name(const struct flame *flame, struct buffer *name)
 {
     switch (flame->options.weight) {
     case FLAME_LIVE:
-        if (flame->options.at_end)
+        if (flame->options.at.kind == WHEN_END)
             buffer_puts(name, "bytes live at the end");
         else
-            buffer_puts(name, flame->options.at_given ? "bytes live at the requested moment"
-                                                      : "bytes live at the peak");
+            buffer_puts(name, flame->options.at.kind != WHEN_PEAK
+                                  ? "bytes live at the requested moment"
+                                  : "bytes live at the peak");
         break;
     case FLAME_BYTES_TIME:
         buffer_puts(name, "bytes x ");

@@ -149,8 +149,7 @@ static bool write_all(const struct plot_flame *plot, FILE *const files[], struct
 static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
 {
     const struct report_options *at = &job->request->report;
-    const struct flame_options options = {
-        .with_categories = true, .at_given = at->at_given, .at_end = at->at_end, .at = at->at};
+    const struct flame_options options = {.with_categories = true, .at = at->at};
     if (!plot_snapshot_report(snapshot, at, 1, err))
         return false;
     struct flame *flame = flame_build(snapshot->timeline, snapshot->sites, &options, err);

@@ -255,7 +255,7 @@ static bool write_report(const struct plot_job *job, struct plot_snapshot *snaps
                          struct parts *parts, struct plot_timeline *timeline, struct error *err)
 {
     const struct report_options *at = &job->request->report;
-    bool is_dump = !at->at_given || at->at_end;
+    bool is_dump = at->at.kind == WHEN_PEAK || at->at.kind == WHEN_END;
     const struct plot_look *look = &job->request->look;
     bool has_segments = has_room_for_segments(look);
     if (has_segments && !segment_map_make(&parts->map, snapshot->timeline,

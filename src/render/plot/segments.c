@@ -167,15 +167,15 @@ bool plot_segments_write(const struct plot_segments *plot, FILE *const files[], 
 static struct report_options choose_moment(const struct plot_request *request)
 {
     struct report_options chosen = request->report;
-    if (!chosen.at_given && !request->at_peak)
-        chosen.at_given = chosen.at_end = true;
+    if (chosen.at.kind == WHEN_PEAK && !request->at_peak)
+        chosen.at.kind = WHEN_END;
     return chosen;
 }
 
 static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
 {
     const struct report_options options = choose_moment(job->request);
-    bool is_dump = options.at_given && options.at_end;
+    bool is_dump = options.at.kind == WHEN_END;
     struct segment_map map = {0};
     if (!plot_snapshot_report(snapshot, &options, 1, err) ||
         !segment_map_make(&map, snapshot->timeline, is_dump ? MAP_DUMP : snapshot->report->at_item,

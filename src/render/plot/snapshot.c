@@ -22,8 +22,8 @@ bool plot_snapshot_report(struct plot_snapshot *snapshot, const struct report_op
     snapshot->report = device_report_build(snapshot->timeline, snapshot->sites, &wanted, err);
     if (!snapshot->report)
         return false;
-    snapshot->at_given = options->at_given;
-    snapshot->at_end = options->at_end;
+    snapshot->at_given = options->at.kind != WHEN_PEAK;
+    snapshot->at_end = options->at.kind == WHEN_END;
     snapshot->rows = &snapshot->report->phase_rows;
     snapshot->categories = &snapshot->report->all;
     return true;
@@ -41,12 +41,10 @@ bool plot_snapshot_time(const struct plot_snapshot *snapshot, const struct plot_
                         struct plot_margins margins, struct sampling *sampling,
                         struct plot_time *time, struct error *err)
 {
-    const struct report_options *at = &request->report;
-    bool has_mark = at->at_given || request->at_peak;
-    int64_t mark = snapshot->timeline->active.peak_event;
-    if (at->at_given && at->at_end)
-        mark = (int64_t)snapshot->timeline->trace->count - 1;
-    else if (at->at_given && !timeline_item_at(snapshot->timeline, at->at, &mark, err))
+    const struct when *at = &request->report.at;
+    bool has_mark = at->kind != WHEN_PEAK || request->at_peak;
+    int64_t mark;
+    if (!when_item(at, snapshot->timeline, snapshot->sites, NULL, &mark, err))
         return false;
     if (!sampling_make(sampling, snapshot->timeline, request->axis, PLOT_COLUMNS, err))
         return false;

@@ -144,7 +144,7 @@ END_TEST
 START_TEST(any_moment_can_be_asked_for)
 {
     struct error err;
-    struct report_options options = {.at_given = true, .at = {POINT_EVENT, 0}};
+    struct report_options options = {.at = {.kind = WHEN_POINT, .point = {POINT_EVENT, 0}}};
     capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
     capture_event(&capture, "alloc", 2, 50, STACK_FORWARD);
     capture_annotate(&capture, "START", "at the peak", 0);
@@ -160,14 +160,14 @@ START_TEST(any_moment_can_be_asked_for)
     ck_assert_uint_eq(report->peak_annotations.count, 1);
     device_report_destroy(report);
 
-    options = (struct report_options){.at_end = true};
+    options = (struct report_options){.at.kind = WHEN_END};
     report = device_report_build(capture.timeline, capture.sites, &options, &err);
     ck_assert_ptr_nonnull(report);
     check_sums();
     ck_assert_int_eq(report->at.active_bytes, 50);
     device_report_destroy(report);
 
-    options = (struct report_options){.at_given = true, .at = {POINT_EVENT, 99}};
+    options = (struct report_options){.at = {.kind = WHEN_POINT, .point = {POINT_EVENT, 99}}};
     report = device_report_build(capture.timeline, capture.sites, &options, &err);
     ck_assert_ptr_null(report);
     ck_assert_int_eq(err.status, STATUS_USAGE);

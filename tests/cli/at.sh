@@ -1,0 +1,63 @@
+#!/bin/sh
+# --at with the names of phases and annotations, in every command that has it
+. "$srcdir/tests/cli/lib.sh"
+
+a=samples/train-loop.pickle.gz
+
+# the phases of a step have their peaks in the report
+run analyze $a
+for phase in 186.38:forward@1 258.79:forward 223.02:backward@1 295.43:backward@2 \
+    195.31:optimizer 195.31:optimizer_step@3; do
+    out_has " ${phase%%:*} MiB"
+done
+for phase in 186.38:forward@1 258.79:forward 223.02:backward@1 295.43:backward@2 \
+    195.31:optimizer 195.31:optimizer_step@3 295.43:ProfilerStep#1 295.43:ProfilerStep#1@1; do
+    run analyze --at "${phase#*:}" --top 1 $a
+    exits 0
+    check "is the moment of ${phase#*:}" grep -q "^  --at  *${phase%%:*} MiB" .run/out
+done
+
+# all commands find the same moment
+run analyze --at forward --format json $a
+out_has '"event":1611'
+run flame --at forward $a
+check 'weighs what is live then' test \
+    "$(awk '{ sum += $NF } END { printf "%d", sum }' .run/out)" = "$(
+        "$MEMSNAP" analyze --at forward --format json $a |
+            sed 's/.*"at":{"event":1611,[^}]*"active_bytes":\([0-9]*\).*/\1/')"
+run diff --at forward $a $a
+exits 0
+out_has 'live memory at the peak of forward'
+run diff --at-a forward --at-b backward@2 $a $a
+out_has 'the peak of forward in A, the peak of backward@2 in B'
+run diff --format json --at forward $a $a
+out_has '"at":"forward"'
+run export --table sites --at forward --format jsonl $a
+exits 0
+run check --max-peak 1GiB --max-category activation=100MiB --at optimizer $a
+exits 0
+run check --max-peak 1GiB --max-category activation=100MiB --at backward $a
+exits 1
+run plot --kind sites --at forward --script s $a
+exits 0
+
+# wrong names
+run analyze --at forward@7 $a
+exits 2
+err "memsnap: $a: --at forward@7: device 0 has only 6 of these"
+run analyze --at fourward $a
+exits 2
+err "memsnap: $a: --at fourward: device 0 has no such phase or annotation, only other, forward, backward, optimizer_step, ProfilerStep#0, Optimizer.step#AdamW.step, ..."
+run analyze --at forward samples/history-off.pickle
+exits 2
+one_err_line
+run analyze --at '' $a
+exits 2
+run analyze --at +noon $a
+exits 2
+err_has "'+noon'"
+run diff --at "$(printf 'a\033[31m')" $a $a
+exits 2
+err_has 'a\x1b[31m'
+
+finish
