@@ -4,6 +4,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/classifier.h \
 	src/analysis/category/classify_preexisting.c \
 	src/analysis/category/classify_traced.c \
+	src/analysis/category/roles.c \
+	src/analysis/category/roles.h \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \
 	src/analysis/chain/cut.c \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/category/classifier.h"
+#include "analysis/phase/births.h"
 
 static void summarize_runs(struct classifier *classifier)
 {
@@ -21,6 +22,23 @@ static void summarize_runs(struct classifier *classifier)
     }
 }
 
+/* The item after the last allocation. What several passes saw and is freed then might have stayed
+ * as well: the program ends. EVENT_NEVER with fewer passes. */
+static uint32_t find_teardown(const struct timeline *timeline, const struct phases *phases)
+{
+    size_t count = timeline->lifetime_count;
+    uint32_t backward = 0, pass = 0;
+    for (size_t run = 0; run < phases->count && backward < 2; run++)
+        if (phases->runs[run].phase == PHASE_BACKWARD &&
+            (backward == 0 || phases->runs[run].pass != pass)) {
+            backward++;
+            pass = phases->runs[run].pass;
+        }
+    bool ends = phases->count > 0 && phases->runs[phases->count - 1].phase != PHASE_BACKWARD;
+    return count > 0 && ends && backward == 2 ? timeline->lifetimes[count - 1].alloc + 1
+                                              : EVENT_NEVER;
+}
+
 static void classifier_init(struct classifier *classifier, const struct timeline *timeline,
                             struct site_table *sites, const struct phases *phases)
 {
@@ -31,23 +49,80 @@ static void classifier_init(struct classifier *classifier, const struct timeline
     for (size_t i = 0; i < timeline->snapshot->extra_count; i++)
         if (timeline->snapshot->extras[i].category != STRING_EMPTY)
             classifier->has_file_categories = true;
+    classifier->teardown = find_teardown(timeline, phases);
     summarize_runs(classifier);
 }
 
-static bool leaves_no_gradient(const struct size_tallies *tallies)
+struct death {
+    uint32_t item;
+    uint64_t size;
+};
+
+static int compare_deaths(const void *a, const void *b)
 {
-    for (size_t i = 0; i < tallies->slot_count; i++)
-        if (tallies->slots[i].used && tallies->slots[i].gradients.most > 0)
+    const struct death *x = a, *y = b;
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+/* Sweeps over the births and deaths of gradients. */
+static bool sweep(struct classifier *classifier, const struct categories *categories,
+                  const struct death *deaths, size_t count, struct error *err)
+{
+    const struct timeline *timeline = classifier->timeline;
+    size_t dead = 0;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        if (categories->of_lifetime[i] != CATEGORY_GRADIENT ||
+            lifetime_end(lifetime) == EVENT_NEVER)
+            continue;
+        struct size_tally *tally;
+        for (; dead < count && deaths[dead].item < lifetime->alloc; dead++) {
+            tally = size_tallies_at(&classifier->tallies, deaths[dead].size, err);
+            if (!tally)
+                return false;
+            tally->live--;
+        }
+        uint64_t size = trace_size(timeline->trace, lifetime->alloc);
+        tally = size_tallies_at(&classifier->tallies, size, err);
+        if (!tally)
             return false;
+        tally->live++;
+        tally->most_live = tally->live > tally->most_live ? tally->live : tally->most_live;
+    }
     return true;
+}
+
+/* Counts the gradients of each size that are live at one time: those of two models, which two
+ * passes make. */
+static bool count_live_gradients(struct classifier *classifier, const struct categories *categories,
+                                 struct error *err)
+{
+    const struct timeline *timeline = classifier->timeline;
+    struct budget *budget = timeline->snapshot->budget;
+    struct death *deaths = NULL;
+    size_t count = 0, capacity = 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        uint32_t end = lifetime_end(lifetime);
+        if (categories->of_lifetime[i] != CATEGORY_GRADIENT || end == EVENT_NEVER)
+            continue;
+        struct death death = {end, trace_size(timeline->trace, lifetime->alloc)};
+        ok = vec_push(deaths, count, capacity, budget, err, death);
+    }
+    if (ok && count > 0) {
+        qsort(deaths, count, sizeof(*deaths), compare_deaths);
+        ok = sweep(classifier, categories, deaths, count, err);
+    }
+    vec_free(deaths, capacity, sizeof(*deaths), budget);
+    return ok;
 }
 
 static bool assign(struct classifier *classifier, struct categories *categories, struct error *err)
 {
-    if (!classify_traced(classifier, categories, err))
-        return false;
-    classifier->gradients_stay = leaves_no_gradient(&classifier->tallies);
-    return classify_preexisting(classifier, categories, err) &&
+    return classify_traced(classifier, categories, err) &&
+           count_live_gradients(classifier, categories, err) &&
+           classify_preexisting(classifier, categories, err) &&
            classify_traced_persistent(classifier, categories, err);
 }
 

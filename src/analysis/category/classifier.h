@@ -3,6 +3,7 @@
 #define MEMSNAP_ANALYSIS_CATEGORY_CLASSIFIER_H
 
 #include "analysis/category/category.h"
+#include "analysis/category/roles.h"
 #include "analysis/category/size_tally.h"
 #include "analysis/phase/phases.h"
 
@@ -20,8 +21,8 @@ struct classifier {
     bool is_guess;            /* the phases are only guessed */
     bool is_cut;              /* the trace may end in the middle of a step */
     bool has_file_categories; /* some event has a category in the file */
-    bool gradients_stay;      /* no backward pass leaves a block: gradients are kept and added to */
-    uint32_t copies;          /* size_tallies_copies(), once all is counted */
+    uint32_t teardown;  /* the item from which on the program only frees; EVENT_NEVER if unknown */
+    struct roles roles; /* once all is counted */
 };
 
 static inline enum phase classifier_phase(const struct classifier *classifier, uint32_t run)
@@ -40,6 +41,12 @@ static inline uint8_t classifier_doubt(const struct classifier *classifier, enum
     return (uint8_t)(reason | (run < classifier->phases->count
                                    ? doubts[classifier->phases->runs[run].evidence]
                                    : 0));
+}
+
+/* True if it is never freed, or only when the program ends. */
+static inline bool classifier_stays(const struct classifier *classifier, uint32_t end)
+{
+    return end == EVENT_NEVER || end >= classifier->teardown;
 }
 
 /* Gives the next block of a size a role, once all sizes are counted: blocks that were allocated

@@ -20,9 +20,10 @@ static bool ends_in_whole_step(const struct classifier *classifier,
            phases_run_of(classifier->phases, preexisting_end(preexisting)) > 0;
 }
 
-static bool is_persistent(const struct preexisting *preexisting)
+static bool is_persistent(const struct classifier *classifier,
+                          const struct preexisting *preexisting)
 {
-    return preexisting_end(preexisting) == EVENT_NEVER;
+    return classifier_stays(classifier, preexisting_end(preexisting));
 }
 
 static enum reason stack_reason(const struct classifier *classifier,
@@ -87,7 +88,7 @@ static bool assign_one(const struct classifier *classifier, const struct preexis
     }
     if (facts) {
         *reason = stack_reason(classifier, preexisting, facts);
-    } else if (is_persistent(preexisting) && preexisting->size == CUBLAS_WORKSPACE) {
+    } else if (is_persistent(classifier, preexisting) && preexisting->size == CUBLAS_WORKSPACE) {
         *reason = REASON_WORKSPACE_SIZE;
     } else if (end_phase(classifier, preexisting) == PHASE_BACKWARD &&
                phases_run_of(classifier->phases, end) == classifier->first_backward_run) {
@@ -99,14 +100,14 @@ static bool assign_one(const struct classifier *classifier, const struct preexis
 static bool count_one(struct classifier *classifier, const struct preexisting *preexisting,
                       enum reason reason, struct error *err)
 {
-    bool is_parameter = is_persistent(preexisting) && reason == REASON_MODEL_MADE;
+    bool is_parameter = is_persistent(classifier, preexisting) && reason == REASON_MODEL_MADE;
     if (reason != REASON_NONE && !is_parameter)
         return true;
     struct size_tally *tally = size_tallies_at(&classifier->tallies, preexisting->size, err);
     if (!tally)
         return false;
     tally->parameters += is_parameter;
-    if (is_persistent(preexisting))
+    if (is_persistent(classifier, preexisting))
         tally->persistent += !is_parameter;
     else if (preexisting->stack == STACK_NONE && ends_in_whole_step(classifier, preexisting))
         tally->replaced++;
@@ -154,28 +155,31 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, enum re
     struct size_tally *tally = size_tallies_at(&classifier->tallies, size, err);
     if (!tally)
         return false;
-    const struct size_tally *half =
-        size % 2 == 0 ? size_tallies_find(&classifier->tallies, size / 2) : NULL;
-    uint32_t gradients = size_tally_gradients(tally, classifier->gradients_stay);
-    uint32_t parameters = gradients > tally->parameters ? gradients - tally->parameters : 0;
-    uint32_t place = tally->placed++, whole = tally->persistent + tally->parameters;
+    const struct expected *expected = &tally->expected;
+    uint32_t place = tally->placed++;
     bool trains = classifier->first_backward_run != NO_RUN;
-    /* Gradients lie highest: they were made above the activations of the first step, and the states
-     * later in the holes that those left. */
-    uint32_t states = classifier->copies - (classifier->gradients_stay && classifier->copies > 0);
+    bool is_alone = expected->weights + tally->parameters == tally->persistent + tally->parameters;
+    /* Models are made before the first step. Gradients lie highest: they were made above the
+     * activations of the first step, and the states later in the holes that those left. */
+    uint32_t weights = expected->weights, models = weights + expected->copies;
+    uint32_t masters = models + expected->masters, main = masters + expected->main_gradients;
+    uint32_t states = main + expected->states;
     if (!trains)
         *reason = classifier->has_forward ? REASON_INFERENCE : REASON_NONE;
-    else if (gradients == 0 && half && half->gradients.most > 0 &&
-             tally->persistent >= half->gradients.most)
+    else if (place < weights)
+        *reason = is_alone ? REASON_GRADIENT_SIZES : REASON_FIRST_OF_SIZE;
+    else if (place < models)
+        *reason = REASON_MODEL_COPY;
+    else if (place < masters)
         *reason = REASON_MASTER_SIZES;
-    else if (gradients == 0)
-        *reason = REASON_PERSISTENT;
-    else if (place < parameters)
-        *reason = whole == gradients ? REASON_GRADIENT_SIZES : REASON_FIRST_OF_SIZE;
-    else if (place + tally->parameters < (uint64_t)states * gradients)
+    else if (place >= main && place < states)
         *reason = REASON_STATE_SIZES;
-    else if (place + tally->parameters < (uint64_t)classifier->copies * gradients)
+    else if (place < states + expected->gradients)
         *reason = REASON_GRADIENTS_STAY;
+    else if (classifier->roles.flat && tally->persistent % classifier->roles.states == 0)
+        *reason = REASON_STATE_BYTES;
+    else if (classifier->roles.data)
+        *reason = REASON_PERSISTENT_DATA;
     else
         *reason = REASON_PERSISTENT;
     return true;
@@ -184,7 +188,7 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, enum re
 static bool assign_by_size(struct classifier *classifier, const struct preexisting *preexisting,
                            enum reason *reason, struct error *err)
 {
-    if (is_persistent(preexisting))
+    if (is_persistent(classifier, preexisting))
         return classifier_persistent(classifier, preexisting->size, reason, err);
     const struct size_tally *tally = size_tallies_at(&classifier->tallies, preexisting->size, err);
     if (!tally)
@@ -256,8 +260,10 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
             return false;
         categories->why_preexisting[i] = (uint8_t)reason;
     }
-    classifier->copies = size_tallies_copies(&classifier->tallies, classifier->gradients_stay);
-    if (!assign_by_sizes(classifier, categories, err))
+    uint32_t most_states;
+    if (!roles_most_states(timeline, &most_states, err) ||
+        !roles_solve(&classifier->roles, &classifier->tallies, most_states, err) ||
+        !assign_by_sizes(classifier, categories, err))
         return false;
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         enum reason reason = (enum reason)categories->why_preexisting[i];

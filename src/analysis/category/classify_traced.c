@@ -86,6 +86,20 @@ static enum reason backward_reason(const struct classifier *classifier,
     return is_scratch(classifier, evidence) ? REASON_BACKWARD_SCRATCH : REASON_BACKWARD_PASSED_ON;
 }
 
+/* True if it has the size of a weight and lives over a backward pass until a later forward pass:
+ * the forward pass updates a model itself, as a momentum encoder. */
+static bool is_new_weight(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct phases *phases = classifier->phases;
+    uint32_t birth = evidence->birth_run, end = evidence->end_run;
+    const struct size_tally *tally =
+        size_tallies_find(&classifier->tallies, size_of(classifier, evidence));
+    if (!tally || tally->weights_replaced == 0)
+        return false;
+    return end == NO_RUN || (classifier_phase(classifier, end) == PHASE_FORWARD &&
+                             phases->runs[end].pass > phases->runs[birth].pass);
+}
+
 static enum reason forward_reason(const struct classifier *classifier,
                                   const struct evidence *evidence)
 {
@@ -96,7 +110,7 @@ static enum reason forward_reason(const struct classifier *classifier,
         return REASON_GRAPH_DROPPED;
     if (classifier->first_backward_run == NO_RUN)
         return REASON_FORWARD_RESULT;
-    return REASON_FORWARD_KEPT;
+    return is_new_weight(classifier, evidence) ? REASON_WEIGHT_REPLACED : REASON_FORWARD_KEPT;
 }
 
 static enum reason step_reason(const struct evidence *evidence)
@@ -173,14 +187,14 @@ static enum reason other_reason(const struct classifier *classifier,
     /* data that is there from the start and stays may be the whole data set, not a batch */
     bool is_over = end != NO_RUN || birth > classifier->first_step_run;
     bool goes_in = is_over && goes_into_forward(classifier, evidence);
+    if (is_main_gradient(classifier, evidence))
+        return REASON_MAIN_GRADIENT;
     if (goes_in && by_operator)
         return REASON_BATCH;
     bool trains = classifier->first_backward_run != NO_RUN;
     if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&
         (end != NO_RUN || has_input_size(classifier, size_of(classifier, evidence))))
         return REASON_BEFORE_FORWARD;
-    if (is_main_gradient(classifier, evidence))
-        return REASON_MAIN_GRADIENT;
     if (end == birth)
         return REASON_PLAIN_FREED;
     if (classifier_phase(classifier, end) == PHASE_BACKWARD)
@@ -284,10 +298,16 @@ static bool gather_evidence(const struct classifier *classifier, size_t index,
     return evidence->end != NULL;
 }
 
+static bool is_staying(const struct classifier *classifier, const struct evidence *evidence)
+{
+    return classifier_stays(classifier,
+                            lifetime_end(&classifier->timeline->lifetimes[evidence->index]));
+}
+
 /* Made by plain code before the first step and never freed: may be a parameter, by its size. */
 static bool may_be_parameter(const struct classifier *classifier, const struct evidence *evidence)
 {
-    return evidence->end_run == NO_RUN && evidence->birth_run < classifier->first_step_run;
+    return is_staying(classifier, evidence) && evidence->birth_run < classifier->first_step_run;
 }
 
 /* Counts what the size and the end of an allocation imply for others. */
@@ -295,9 +315,11 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
                         enum category category, enum reason reason, struct error *err)
 {
     bool undecided = reason == REASON_NONE && may_be_parameter(classifier, evidence);
-    bool is_parameter = category == CATEGORY_PARAMETER && evidence->end_run == NO_RUN;
+    bool is_parameter = category == CATEGORY_PARAMETER && is_staying(classifier, evidence);
     bool accumulated =
         reason == REASON_BACKWARD_PASSED_ON && (!evidence->end || evidence->end->accumulates_grad);
+    bool is_replaced = category == CATEGORY_PARAMETER && !is_parameter &&
+                       classifier_phase(classifier, evidence->end_run) == PHASE_FORWARD;
     bool crosses = evidence->end_run != NO_RUN && !ends_in_run(evidence);
     if (reason == REASON_MAIN_GRADIENT)
         return true; /* beside the pass's own gradient */
@@ -308,13 +330,15 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         size_tallies_at(&classifier->tallies, size_of(classifier, evidence), err);
     if (!tally)
         return false;
+    uint32_t pass = classifier->phases->runs[evidence->birth_run].pass;
     if (category == CATEGORY_GRADIENT)
-        run_count_add(&tally->gradients, evidence->birth_run);
+        run_count_add(&tally->gradients, pass);
     else if (category == CATEGORY_OPTIMIZER_STATE)
         tally->made_in_step++;
     else if (accumulated)
-        run_count_add(&tally->accumulated, evidence->birth_run);
+        run_count_add(&tally->accumulated, pass);
     tally->parameters += is_parameter;
+    tally->weights_replaced += is_replaced;
     tally->persistent += undecided;
     if (crosses) {
         uint8_t *twin = &tally->twin[classifier_phase(classifier, evidence->end_run)];
@@ -371,7 +395,7 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
         if (phases_run_of(classifier->phases, lifetime->alloc) >= classifier->first_step_run)
             break;
         if (reason_of(categories->why_lifetime[i]) != REASON_NONE ||
-            lifetime_end(lifetime) != EVENT_NEVER)
+            !classifier_stays(classifier, lifetime_end(lifetime)))
             continue;
         if (!classifier_persistent(classifier, trace_size(timeline->trace, lifetime->alloc),
                                    &reason, err))

@@ -4,8 +4,6 @@
 
 #include "base/hash.h"
 
-#define MOST_COPIES 8
-
 void size_tallies_init(struct size_tallies *tallies, struct budget *budget)
 {
     *tallies = (struct size_tallies){.seed = hash_seed(), .budget = budget};
@@ -50,7 +48,7 @@ struct size_tally *size_tallies_at(struct size_tallies *tallies, uint64_t size, 
     struct size_tally *tally = find_slot(tallies->slots, tallies->slot_count, tallies->seed, size);
     if (!tally->used) {
         *tally = (struct size_tally){.size = size, .used = true};
-        tally->gradients.run = tally->accumulated.run = NO_RUN;
+        tally->gradients.pass = tally->accumulated.pass = NO_RUN;
         tallies->used++;
     }
     return tally;
@@ -65,10 +63,10 @@ const struct size_tally *size_tallies_find(const struct size_tallies *tallies, u
     return tally->used ? tally : NULL;
 }
 
-void run_count_add(struct run_count *count, uint32_t run)
+void run_count_add(struct run_count *count, uint32_t pass)
 {
-    if (count->run != run) {
-        count->run = run;
+    if (count->pass != pass) {
+        count->pass = pass;
         count->now = 0;
     }
     count->now++;
@@ -78,28 +76,8 @@ void run_count_add(struct run_count *count, uint32_t run)
 
 uint32_t size_tally_gradients(const struct size_tally *tally, bool stay)
 {
-    return stay ? tally->accumulated.most : tally->gradients.most;
-}
-
-uint32_t size_tallies_copies(const struct size_tallies *tallies, bool stay)
-{
-    uint64_t bytes[MOST_COPIES + 1] = {0};
-    for (size_t i = 0; i < tallies->slot_count; i++) {
-        const struct size_tally *tally = &tallies->slots[i];
-        uint32_t gradients = tally->used ? size_tally_gradients(tally, stay) : 0;
-        if (gradients == 0)
-            continue;
-        uint64_t copies = ((uint64_t)tally->persistent + tally->parameters) / gradients, sum;
-        if (copies > MOST_COPIES)
-            copies = MOST_COPIES;
-        if (__builtin_mul_overflow(tally->size, (uint64_t)gradients, &sum) ||
-            __builtin_add_overflow(bytes[copies], sum, &sum))
-            sum = UINT64_MAX;
-        bytes[copies] = sum;
-    }
-    uint32_t best = 0;
-    for (uint32_t copies = 1; copies <= MOST_COPIES; copies++)
-        if (bytes[copies] > bytes[best] || (best == 0 && bytes[copies] > 0))
-            best = copies;
-    return best;
+    uint32_t most = tally->gradients.most;
+    if (stay)
+        return tally->accumulated.most;
+    return most > tally->most_live ? most : tally->most_live;
 }

@@ -5,21 +5,32 @@
 
 #include "analysis/phase/phases.h"
 
-/* The maximum count of a size within one run of a phase. */
+/* The maximum count of a size within one backward pass. */
 struct run_count {
-    uint32_t most, now, run;
+    uint32_t most, now, pass;
+};
+
+/* How many of the blocks of one size that stay have each role; see roles.h. In the order in which
+ * they usually lie. */
+struct expected {
+    uint32_t weights, copies, masters, main_gradients, states, gradients;
 };
 
 struct size_tally {
     uint64_t size;
     struct run_count gradients; /* left by one backward pass */
+    uint32_t live, most_live;   /* such gradients at one time, of those that are freed */
     struct run_count
         accumulated;           /* made in one backward pass and used up there by AccumulateGrad */
     uint32_t parameters;       /* known parameters: made while a model was built */
+    uint32_t weights_replaced; /* parameters that a forward pass freed */
     uint32_t persistent;       /* of unknown role: from the start, never freed */
     uint32_t placed;           /* how many of those have been given a role */
     uint32_t replaced;         /* preexisting, no stack, freed in an optimizer step */
     uint32_t made_in_step;     /* made by an optimizer step and kept */
+    uint32_t count;            /* gradients, as roles_solve() takes them */
+    uint32_t wide;             /* and gradients that are copies of those of half the size */
+    struct expected expected;
     uint8_t twin[PHASE_COUNT]; /* by phase: 1 + category of the first that was made in the trace,
                                   outlived its phase and was freed in this one; 0 if none */
     bool used;
@@ -39,15 +50,11 @@ struct size_tally *size_tallies_at(struct size_tallies *tallies, uint64_t size, 
 /* The tally of a size, or NULL. */
 const struct size_tally *size_tallies_find(const struct size_tallies *tallies, uint64_t size);
 
-/* Counts one in `run`. */
-void run_count_add(struct run_count *count, uint32_t run);
+/* Counts one in a pass. */
+void run_count_add(struct run_count *count, uint32_t pass);
 
-/* Number of gradients of this size that one backward pass makes. `stay`: gradients are never freed,
- * but added to. */
+/* Number of gradients of this size that one backward pass makes, or several of different models.
+ * `stay`: gradients are never freed, but added to. */
 uint32_t size_tally_gradients(const struct size_tally *tally, bool stay);
-
-/* The number of persistent blocks per gradient, which most bytes agree on: 1 for parameters alone,
- * 2 with a momentum, 3 with Adam's two states, and one more if gradients stay. 0 if unknown. */
-uint32_t size_tallies_copies(const struct size_tallies *tallies, bool stay);
 
 #endif

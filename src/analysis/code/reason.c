@@ -112,6 +112,10 @@ static const struct {
          CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
     [REASON_FORWARD_KEPT] = {"forward-kept", "made in a forward pass and kept after it",
                              CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
+    [REASON_WEIGHT_REPLACED] = {"weight-replaced",
+                                "made in a forward pass and kept until a later one, with the size "
+                                "of a weight that a forward pass freed",
+                                CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
     [REASON_FORWARD_PASSED_ON] = {"forward-passed-on", "made in a forward pass and used up in it",
                                   CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
     [REASON_FORWARD_RESULT] = {"forward-result",
@@ -163,9 +167,17 @@ static const struct {
                               "never freed, and among the first of its size: as many as there are "
                               "gradients count as parameters",
                               CATEGORY_PARAMETER, CONFIDENCE_LOW},
+    [REASON_MODEL_COPY] = {"model-copy",
+                           "never freed, and of a size that has more blocks than weights and "
+                           "states need: an averaged model, a teacher, or another copy",
+                           CATEGORY_PARAMETER, CONFIDENCE_LOW},
     [REASON_STATE_SIZES] = {"state-sizes",
                             "never freed, and of a size that has several blocks for each gradient",
                             CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
+    [REASON_STATE_BYTES] =
+        {"state-bytes",
+         "never freed, and one of the blocks that add up to the states of the flat weights",
+         CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_MASTER_SIZES] =
         {"master-sizes",
          "never freed, and twice the size of as many gradients: a copy in a wider type",
@@ -192,8 +204,12 @@ static const struct {
                           CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
     [REASON_PERSISTENT] = {"no-gradient",
                            "live from the start and never freed, with no gradient of its size: a "
-                           "frozen weight, a buffer, or data",
+                           "frozen weight or a buffer",
                            CATEGORY_PARAMETER, CONFIDENCE_LOW},
+    [REASON_PERSISTENT_DATA] = {"data-sizes",
+                                "live from the start and never freed, and one of a few blocks that "
+                                "have no gradient of their sizes: data rather than a model",
+                                CATEGORY_INPUT, CONFIDENCE_LOW},
 };
 
 const char *reason_name(uint8_t byte)

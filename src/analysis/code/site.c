@@ -159,10 +159,11 @@ struct stack_reader {
     string_id factory;    /* outermost operator so far that only makes storage */
     string_id collective; /* innermost named collective */
     enum frame_role
-        role;        /* of the innermost Python evidence; a module's call outranks its forward */
-    bool recomputes; /* torch.utils.checkpoint's backward half is further out */
-    bool op_closed;  /* no operator further out may replace `factory` */
-    bool in_hook;    /* `role` was found inside of everything that autograd runs */
+        role; /* of the innermost Python evidence; a module's call outranks its forward */
+    bool
+        recomputes; /* further out is torch.utils.checkpoint's backward half, or another backward */
+    bool op_closed; /* no operator further out may replace `factory` */
+    bool in_hook;   /* `role` was found inside of everything that autograd runs */
 };
 
 static bool read_native(struct site_table *table, struct stack_reader *reader, frame_id id,
@@ -237,6 +238,11 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
     }
 }
 
+static bool is_forward(const struct stack_reader *reader)
+{
+    return reader->role == ROLE_MODULE_CALL || reader->role == ROLE_FORWARD;
+}
+
 static void read_python(struct stack_reader *reader, uint32_t index,
                         const struct frame_facts *facts)
 {
@@ -248,7 +254,8 @@ static void read_python(struct stack_reader *reader, uint32_t index,
         reader->in_hook = !site->has_backward;
     if (reader->role == ROLE_NONE || (reader->role == ROLE_FORWARD && role == ROLE_MODULE_CALL))
         reader->role = role;
-    reader->recomputes = reader->recomputes || role == ROLE_RECOMPUTE;
+    reader->recomputes = reader->recomputes || role == ROLE_RECOMPUTE ||
+                         (role == ROLE_BACKWARD && is_forward(reader));
     reader->facts.in_main = reader->facts.in_main || facts->is_top_level;
     if (site->any_python_frame == NO_FRAME)
         site->any_python_frame = index;
@@ -260,8 +267,7 @@ static void read_python(struct stack_reader *reader, uint32_t index,
 
 static enum context context_of(const struct stack_reader *reader)
 {
-    bool in_forward = reader->role == ROLE_MODULE_CALL || reader->role == ROLE_FORWARD;
-    if (reader->recomputes && (in_forward || reader->role == ROLE_RECOMPUTE))
+    if (reader->recomputes && (is_forward(reader) || reader->role == ROLE_RECOMPUTE))
         return CONTEXT_RECOMPUTE;
     /* An optimizer may run in a hook of a node: per parameter, as soon as its gradient is there. */
     if (reader->in_hook && reader->role == ROLE_OPTIMIZER)

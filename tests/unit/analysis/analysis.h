@@ -13,6 +13,7 @@ TCase *diff_tests(void);
 TCase *findings_tests(void);
 TCase *category_guess_tests(void);
 TCase *category_passes_tests(void);
+TCase *category_roles_tests(void);
 TCase *fragmentation_tests(void);
 TCase *oom_error_tests(void);
 TCase *oom_tests(void);

@@ -1,0 +1,37 @@
+/* The roles of blocks that stay for the whole trace, found for all sizes together.
+ *
+ * Weights, gradients that stay, optimizer states, and copies such as those of an averaged model are
+ * copies of one list of sizes: with n gradients of a size there are n weights, R * n states, and
+ * whatever remains is further models. R is a number for the whole model: the optimizer's annotation
+ * limits it (Adam keeps two states, SGD one at most), the sizes that most bytes belong to settle
+ * it, and it is 0 if the optimizer steps of the trace made the states themselves. Masters in a
+ * wider type, and their states, are the same list with every size doubled.
+ *
+ * Two sums check the result. Where a framework stores weights in one flat block, its states have
+ * other sizes, but R times its bytes in all; blocks without a gradient that add up to what is
+ * missing are states. Where the sizes of gradients pair up as x and 2x, the larger are copies of
+ * the gradients that the masters need.
+ *
+ * Blocks without a gradient look like buffers of the model, or like a frozen model. A few that are
+ * larger than all weights look like data: a data set on the device, or a replay buffer. */
+#ifndef MEMSNAP_ANALYSIS_CATEGORY_ROLES_H
+#define MEMSNAP_ANALYSIS_CATEGORY_ROLES_H
+
+#include "analysis/category/size_tally.h"
+#include "model/timeline.h"
+
+struct roles {
+    uint32_t states; /* R */
+    bool stay;       /* gradients are never freed, but added to */
+    bool data;       /* blocks without a gradient look like data */
+    bool flat;       /* blocks without a gradient hold the states of flat weights */
+};
+
+/* The most states per parameter of the optimizers that annotations name; 0 if none names one. */
+bool roles_most_states(const struct timeline *timeline, uint32_t *most, struct error *err);
+
+/* Fills tally->expected of every size. `most_states`: of roles_most_states(). */
+bool roles_solve(struct roles *roles, struct size_tallies *tallies, uint32_t most_states,
+                 struct error *err);
+
+#endif

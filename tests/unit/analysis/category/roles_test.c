@@ -1,0 +1,213 @@
+/* The roles of blocks that stay, by the sizes of all of them together. */
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define LAYERS 4u
+#define SIZE   4000u /* of the first layer; no size is twice another */
+
+static struct capture capture;
+static uint64_t next;
+
+static void create(void)
+{
+    capture_init(&capture);
+    next = 1;
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static void expect_all(uint64_t first, unsigned count, enum category category)
+{
+    for (uint64_t addr = first; addr < first + count; addr++) {
+        uint8_t reason;
+        enum category found = capture_category_why(&capture, addr, &reason);
+        ck_assert_msg(found == category, "%d: %s: %s", (int)addr, category_name(found),
+                      reason_name(reason));
+    }
+}
+
+/* A copy of the model from before the trace, `wide` times as large; its first address. */
+static uint64_t copy_of_model(unsigned wide)
+{
+    uint64_t first = next;
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, next++, (SIZE + 100 * i) * wide, "");
+    return first;
+}
+
+static void block(uint64_t size)
+{
+    capture_block(&capture, next++, size, "");
+}
+
+static void one_step(const char *optimizer)
+{
+    capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&capture, "alloc", 2000 + i, SIZE + 100 * i, STACK_BACKWARD);
+    capture_free(&capture, 1000, 50, ENGINE);
+    if (optimizer)
+        capture_annotate(&capture, "START", optimizer, 0);
+    capture_event(&capture, "alloc", 1001, 50, STACK_STEP);
+    capture_free(&capture, 1001, 50, STACK_STEP);
+    if (optimizer)
+        capture_annotate(&capture, "END", optimizer, 0);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_free(&capture, 2000 + i, SIZE + 100 * i, SCRIPT);
+}
+
+START_TEST(one_copy_more_than_adam_needs_is_a_model)
+{
+    uint64_t weights = copy_of_model(1), average = copy_of_model(1), states = copy_of_model(1);
+    copy_of_model(1);
+    one_step("Optimizer.step#AdamW.step");
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(average, LAYERS, CATEGORY_PARAMETER);
+    expect_all(states, 2 * LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(sgd_keeps_one_state)
+{
+    uint64_t weights = copy_of_model(1), average = copy_of_model(1), states = copy_of_model(1);
+    one_step("Optimizer.step#SGD.step");
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(average, LAYERS, CATEGORY_PARAMETER);
+    expect_all(states, LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(masters_may_have_gradients)
+{
+    uint64_t weights = copy_of_model(1), masters = copy_of_model(2), gradients = copy_of_model(2),
+             states = copy_of_model(2);
+    copy_of_model(2);
+    one_step("Optimizer.step#Adam.step");
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(masters, LAYERS, CATEGORY_OPTIMIZER_STATE);
+    expect_all(gradients, LAYERS, CATEGORY_GRADIENT);
+    expect_all(states, 2 * LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+/* cuDNN keeps the weights of an LSTM in one block, Adam a state for each of them. */
+START_TEST(states_of_flat_weights_add_up)
+{
+    uint64_t weights = copy_of_model(1), flat;
+    for (unsigned i = 2; i < 2 * LAYERS; i++) /* none of the size of the first layer */
+        block(SIZE + 100 * (i / 2));
+    flat = next;
+    for (unsigned i = 0; i < 2; i++) {
+        block(3000);
+        block(1000);
+    }
+    one_step("Optimizer.step#Adam.step");
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(flat, 4, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(large_blocks_without_gradients_are_data)
+{
+    uint64_t weights = copy_of_model(1), data = next;
+    block(1000000);
+    block(500000);
+    block(96); /* a buffer */
+    one_step(NULL);
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(data, 2, CATEGORY_INPUT);
+}
+END_TEST
+
+START_TEST(a_smaller_frozen_model_is_a_model)
+{
+    uint64_t weights = copy_of_model(1), frozen = next;
+    block(3000);
+    block(2000);
+    one_step(NULL);
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(frozen, 2, CATEGORY_PARAMETER);
+}
+END_TEST
+
+/* Two models with weights of the same sizes, whose gradients two passes make. */
+START_TEST(passes_of_two_models_count_together)
+{
+    uint64_t weights = copy_of_model(1), states;
+    copy_of_model(1);
+    states = copy_of_model(1);
+    for (unsigned i = 0; i < 3; i++)
+        copy_of_model(1);
+    for (unsigned pass = 0; pass < 2; pass++) {
+        capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_event(&capture, "alloc", 2000 + 100 * pass + i, SIZE + 100 * i, STACK_BACKWARD);
+        capture_free(&capture, 1000, 50, ENGINE);
+        capture_event(&capture, "alloc", 1001, 50, STACK_STEP);
+        capture_free(&capture, 1001, 50, STACK_STEP);
+    }
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_free(&capture, 2000 + 100 * pass + i, SIZE + 100 * i, SCRIPT);
+    capture_load(&capture);
+    expect_all(weights, 2 * LAYERS, CATEGORY_PARAMETER);
+    expect_all(states, 4 * LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(sparse_gradients_have_other_sizes)
+{
+    uint64_t weights = next;
+    block(9000);
+    block(9000);
+    for (unsigned i = 0; i < 4; i++)
+        block(9000);
+    one_step("Optimizer.step#SparseAdam.step");
+    capture_load(&capture);
+    expect_all(weights, 2, CATEGORY_PARAMETER);
+    expect_all(weights + 2, 4, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+/* As in momentum contrast: the forward pass writes a model anew. */
+START_TEST(a_forward_may_replace_weights)
+{
+    capture_event(&capture, "alloc", 1, 700,
+                  PY("convert", TORCH "nn/modules/module.py", 1355) "," SCRIPT);
+    for (unsigned step = 0; step < 2; step++) {
+        capture_event(&capture, "alloc", 2 + step, 700, STACK_FORWARD);
+        capture_free(&capture, 1 + step, 700, STACK_FORWARD);
+        capture_event(&capture, "alloc", 10, 50, STACK_FORWARD);
+        capture_event(&capture, "alloc", 20 + step, 60, STACK_BACKWARD);
+        capture_free(&capture, 10, 50, ENGINE);
+    }
+    capture_load(&capture);
+    expect_all(1, 3, CATEGORY_PARAMETER);
+    expect_all(10, 1, CATEGORY_ACTIVATION);
+}
+END_TEST
+
+TCase *category_roles_tests(void)
+{
+    TCase *tests = tcase_create("roles of what stays");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, one_copy_more_than_adam_needs_is_a_model);
+    tcase_add_test(tests, sgd_keeps_one_state);
+    tcase_add_test(tests, masters_may_have_gradients);
+    tcase_add_test(tests, states_of_flat_weights_add_up);
+    tcase_add_test(tests, large_blocks_without_gradients_are_data);
+    tcase_add_test(tests, a_smaller_frozen_model_is_a_model);
+    tcase_add_test(tests, passes_of_two_models_count_together);
+    tcase_add_test(tests, sparse_gradients_have_other_sizes);
+    tcase_add_test(tests, a_forward_may_replace_weights);
+    return tests;
+}
