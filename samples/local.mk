@@ -25,10 +25,16 @@ dist_samples_DATA = \
 	samples/two-devices.pickle.gz
 
 EXTRA_DIST += \
+	samples/newest/anomaly.pickle.gz \
+	samples/newest/skip-alloc.pickle.gz \
+	samples/newest/skip-free-completed.pickle.gz
+
+EXTRA_DIST += \
 	samples/allocator.py \
 	samples/autograd.py \
 	samples/make_layers.py \
 	samples/make_samples.py \
+	samples/newest.py \
 	samples/serving.py \
 	samples/stacks.py \
 	samples/training.py

@@ -10,6 +10,7 @@ import pickle
 import sys
 from pathlib import Path
 
+import newest
 from allocator import Clock, DeviceAllocator, OutOfMemory, settings
 from autograd import Runtime
 from serving import Server
@@ -133,18 +134,44 @@ def history_off():
     return capture.dump()
 
 
+def anomaly():
+    """What torch 2.15 writes in autograd's anomaly mode, with annotated tensors and pinned host memory."""
+    capture = Capture(Shape(layers=1))
+    capture.trainer.train(3)
+    data = capture.dump()
+    newest.add_forward_frames(data)
+    newest.annotate_parameters(data)
+    newest.add_host_memory(data)
+    return data
+
+
+def skipping(action):
+    """A recording with skip_actions=[action]."""
+    def make():
+        capture = Capture(Shape(layers=1))
+        capture.trainer.train(4)
+        data = capture.dump()
+        data["device_traces"] = [[event for event in trace if event["action"] != action]
+                                 for trace in data["device_traces"]]
+        return data
+    return make
+
+
 def check(data):
     """Replay the traces and compare with the segments: both must agree."""
     overflowed = data["allocator_settings"].get("trace_alloc_overflowed", False)
-    for device, trace in enumerate(data["device_traces"]):
-        segments = [s for s in data["segments"] if s["device"] == device]
+    traces = list(enumerate(data["device_traces"]))
+    if "host_traces" in data:
+        traces.append((-1, data["host_traces"]))
+    for device, trace in traces:
+        segments = [s for s in data["segments"] + data.get("host_segments", []) if s["device"] == device]
         for segment in segments:
             end = segment["address"]
             for block in segment["blocks"]:
                 assert block["address"] == end
                 end += block["size"]
             assert end == segment["address"] + segment["total_size"]
-        if trace:
+        if {"alloc", "free_completed"} <= {event["action"] for event in trace}:
             check_trace(trace, segments, overflowed)
 
 
@@ -187,12 +214,14 @@ def main(arguments):
     if len(arguments) != 1:
         sys.exit("usage: make_samples.py OUTDIR")
     directory = Path(arguments[0])
-    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "newest").mkdir(parents=True, exist_ok=True)
     for name, make in {"train-loop.pickle.gz": train_loop, "leak.pickle.gz": leak, "oom.pickle.gz": out_of_memory,
                        "kept-gradients.pickle.gz": kept_gradients, "loss-graph.pickle.gz": loss_graph,
                        "cache.pickle.gz": cache, "pending-frees.pickle.gz": pending_frees,
                        "two-devices.pickle.gz": two_devices, "expandable.pickle.gz": expandable,
                        "ring-overflow.pickle.gz": ring_overflow, "history-off.pickle": history_off,
+                       "newest/anomaly.pickle.gz": anomaly, "newest/skip-alloc.pickle.gz": skipping("alloc"),
+                       "newest/skip-free-completed.pickle.gz": skipping("free_completed"),
                        "oom-fragmented.pickle.gz": serving(Server.fragmented, 2304 << 20),
                        "oom-graphs.pickle.gz": serving(Server.graphs, 2 * GIB),
                        "oom-other-process.pickle.gz": serving(Server.crowded_out),

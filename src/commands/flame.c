@@ -11,6 +11,7 @@
 #include "commands/cli/options.h"
 #include "commands/cli/watch.h"
 #include "decode/core/sniff.h"
+#include "model/device.h"
 #include "render/flame/flame.h"
 
 enum {
@@ -31,17 +32,17 @@ struct flame_command {
 /* Warns of what the graph itself does not show. */
 static void remark(const char *path, const struct flame *flame)
 {
-    unsigned device = flame->timeline->device;
+    uint32_t device = flame->timeline->device;
     if (flame->total == 0)
-        complain("%s: device %u: no stack has any weight, so the output has none", path, device);
+        complain("%s: %s: no stack has any weight, so the output has none", path,
+                 DEVICE_WORDS(device));
     if (flame->unit_us > 1)
-        complain("%s: device %u: the sum exceeds 2^63: weights are bytes times %" PRIu64
-                 " microseconds",
-                 path, device, flame->unit_us);
+        complain("%s: %s: the sum exceeds 2^63: weights are bytes times %" PRIu64 " microseconds",
+                 path, DEVICE_WORDS(device), flame->unit_us);
     if (flame->unexplained_bytes < 0)
-        complain("%s: device %u: the trace contradicts itself: the weights sum to %" PRIu64
+        complain("%s: %s: the trace contradicts itself: the weights sum to %" PRIu64
                  " bytes more than its curve",
-                 path, device, -(uint64_t)flame->unexplained_bytes);
+                 path, DEVICE_WORDS(device), -(uint64_t)flame->unexplained_bytes);
 }
 
 static bool render(const struct flame_command *options, const char *path,

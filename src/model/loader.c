@@ -45,6 +45,8 @@ struct loader *loader_create_within(const struct load_options *options, struct b
     loader->snapshot->budget = budget;
     loader->budget = budget;
     loader->extras.budget = budget;
+    loader->snapshot->host = TRACE_OF_DEVICE(DEVICE_HOST);
+    loader->host.last_extra = UINT32_MAX;
     loader->run_device = NO_DEVICE;
     loader->progress = options->progress;
     if (options->window.from.kind != POINT_OPEN || options->window.to.kind != POINT_OPEN)
@@ -72,6 +74,7 @@ static void release_scratch(struct loader *loader)
 {
     for (size_t i = 0; i < loader->snapshot->trace_count; i++)
         cutter_destroy(loader->columns[i].cutter);
+    cutter_destroy(loader->host.cutter);
     vec_free(loader->columns, loader->columns_capacity, sizeof(*loader->columns), loader->budget);
     vec_free(loader->runs, loader->runs_capacity, sizeof(*loader->runs), loader->budget);
     extras_release_table(&loader->extras);

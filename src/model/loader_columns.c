@@ -1,4 +1,5 @@
 #include "base/hash.h"
+#include "model/device.h"
 #include "model/loader_state.h"
 
 _Static_assert(sizeof(struct event_extra) == 40, "hashed as bytes: there may be no padding");
@@ -37,12 +38,12 @@ void extras_release_table(struct extras *extras)
 static bool begin_block(struct loader *loader, uint32_t device, const struct event_row *row,
                         struct error *err)
 {
-    struct trace *t = &loader->snapshot->traces[device];
-    struct columns *c = &loader->columns[device];
+    struct trace *t = loader_trace_of(loader, device);
+    struct columns *c = loader_columns_of(loader, device);
     struct budget *budget = loader->budget;
     size_t block = t->count / COLUMN_BLOCK, need = t->count + 1;
     if (need > MAX_TRACE_EVENTS)
-        return error_set(err, STATUS_LIMIT, "device %u has more than %zu events", device,
+        return error_set(err, STATUS_LIMIT, "%s has more than %zu events", DEVICE_WORDS(device),
                          MAX_TRACE_EVENTS);
     if (!vec_reserve(t->addr.low, c->addr, need, budget, err) ||
         !vec_reserve(t->addr.base, c->addr_bases, block + 1, budget, err) ||
@@ -108,8 +109,8 @@ static bool append_odd(struct loader *loader, struct trace *t, struct columns *c
 bool loader_append(struct loader *loader, uint32_t device, const struct event_row *row,
                    uint8_t action, struct error *err)
 {
-    struct trace *t = &loader->snapshot->traces[device];
-    struct columns *c = &loader->columns[device];
+    struct trace *t = loader_trace_of(loader, device);
+    struct columns *c = loader_columns_of(loader, device);
     size_t i = t->count;
     if (i >= c->room && !begin_block(loader, device, row, err))
         return false;

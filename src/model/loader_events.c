@@ -1,7 +1,9 @@
 #include <inttypes.h>
 
 #include "base/bisect.h"
+#include "model/device.h"
 #include "model/loader_state.h"
+#include "model/recording.h"
 
 #define PROGRESS_EVENTS 16384 /* a power of two: about 3 MB of a typical snapshot */
 
@@ -10,6 +12,13 @@ void loader_report_progress(struct loader *loader)
     if (loader->progress && loader->source)
         loader->progress->update(loader->progress->self, source_bytes_read(loader->source),
                                  source_total_bytes(loader->source));
+}
+
+static bool add_cutter(struct loader *loader, struct columns *columns, struct error *err)
+{
+    if (loader->window && !columns->cutter)
+        columns->cutter = cutter_create(loader->window, loader->budget, err);
+    return !loader->window || columns->cutter;
 }
 
 /* Extends snapshot->traces to include `device`. */
@@ -24,26 +33,32 @@ static bool add_devices(struct loader *loader, uint32_t device, struct error *er
         !vec_reserve(loader->columns, loader->columns_capacity, need, loader->budget, err))
         return false;
     for (size_t i = snapshot->trace_count; i < need; i++) {
-        snapshot->traces[i] = (struct trace){.device = (uint32_t)i};
+        snapshot->traces[i] = TRACE_OF_DEVICE((uint32_t)i);
         loader->columns[i] = (struct columns){.last_extra = UINT32_MAX};
         snapshot->trace_count++;
-        if (!loader->window)
-            continue;
-        loader->columns[i].cutter = cutter_create(loader->window, loader->budget, err);
-        if (!loader->columns[i].cutter)
+        if (!add_cutter(loader, &loader->columns[i], err))
             return false;
     }
     return true;
 }
 
+/* Makes the trace of a device if there is none yet. */
+static bool cover(struct loader *loader, uint32_t device, struct error *err)
+{
+    if (device == DEVICE_HOST)
+        return add_cutter(loader, &loader->host, err);
+    return device < loader->snapshot->trace_count || add_devices(loader, device, err);
+}
+
 bool loader_trace(void *self, uint32_t device, struct error *err)
 {
     struct loader *loader = self;
-    if (device >= loader->snapshot->trace_count && !add_devices(loader, device, err))
+    if (!cover(loader, device, err))
         return false;
-    if (loader->columns[device].announced)
-        return error_set(err, STATUS_BAD_INPUT, "device %u has two traces", device);
-    loader->columns[device].announced = true;
+    struct columns *columns = loader_columns_of(loader, device);
+    if (columns->announced)
+        return error_set(err, STATUS_BAD_INPUT, "%s has two traces", DEVICE_WORDS(device));
+    columns->announced = true;
     return true;
 }
 
@@ -53,7 +68,7 @@ static void end_run(struct loader *loader)
     if (loader->run_device == NO_DEVICE)
         return;
     const struct run *run = &loader->runs[loader->run_count - 1];
-    loader->columns[run->device].events += loader->sequence - run->sequence;
+    loader_columns_of(loader, run->device)->events += loader->sequence - run->sequence;
     loader->run_device = NO_DEVICE;
 }
 
@@ -61,11 +76,11 @@ static void end_run(struct loader *loader)
 static bool begin_run(struct loader *loader, uint32_t device, struct error *err)
 {
     end_run(loader);
-    if (device >= loader->snapshot->trace_count && !add_devices(loader, device, err))
+    if (!cover(loader, device, err))
         return false;
     if (!vec_push(loader->runs, loader->run_count, loader->runs_capacity, loader->budget, err,
                   (struct run){.sequence = loader->sequence,
-                               .event = loader->columns[device].events,
+                               .event = loader_columns_of(loader, device)->events,
                                .device = device}))
         return false;
     loader->run_device = device;
@@ -105,10 +120,11 @@ static __attribute__((noinline)) bool any_event(struct loader *loader, uint32_t 
     if (++loader->sequence % PROGRESS_EVENTS == 0)
         loader_report_progress(loader);
 
-    struct cutter *cutter = loader->columns[device].cutter;
+    struct cutter *cutter = loader_columns_of(loader, device)->cutter;
     bool keep;
     if (!cutter)
         return loader_append(loader, device, row, action, err);
+    loader_columns_of(loader, device)->seen |= ACTION_BIT(row->action);
     return cutter_event(cutter, row, extras->last, &keep, err) &&
            (!keep || loader_append(loader, device, row, action, err));
 }
@@ -119,8 +135,8 @@ bool loader_event(void *self, uint32_t device, const struct event_row *row, stru
     struct loader *loader = self;
     if (device != loader->run_device || row->action >= ACTION_OTHER)
         return any_event(loader, device, row, err);
-    struct trace *t = &loader->snapshot->traces[device];
-    const struct columns *c = &loader->columns[device];
+    struct trace *t = loader_trace_of(loader, device);
+    const struct columns *c = loader_columns_of(loader, device);
     uint64_t addr = column_address_low(row->addr, c->addr_base);
     uint64_t time = (uint64_t)row->time_us - c->time_base;
     size_t i = t->count;
@@ -152,11 +168,11 @@ static const struct run *find_run(const struct loader *loader, uint64_t sequence
 
 stack_id loader_stack(void *self, uint64_t sequence)
 {
-    const struct loader *loader = self;
+    struct loader *loader = self;
     const struct run *run = find_run(loader, sequence);
     if (!run)
         return STACK_NONE;
-    return loader->snapshot->traces[run->device].stack[run->event + (sequence - run->sequence)];
+    return loader_trace_of(loader, run->device)->stack[run->event + (sequence - run->sequence)];
 }
 
 bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct error *err)
@@ -166,8 +182,8 @@ bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct e
     if (!run)
         return error_set(err, STATUS_IO, "event %" PRIu64 " is repeated before it was read",
                          sequence);
-    const struct trace *t = &loader->snapshot->traces[run->device];
-    const struct columns *c = &loader->columns[run->device];
+    const struct trace *t = loader_trace_of(loader, run->device);
+    const struct columns *c = loader_columns_of(loader, run->device);
     uint64_t event = run->event + (sequence - run->sequence);
     /* With a cutter the kept items are the latest events, or only left-out events follow them. */
     uint64_t first = c->cutter ? cutter_first_kept(c->cutter) : 0;
@@ -191,29 +207,50 @@ bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct e
 static bool check_range(const struct loader *loader, struct error *err)
 {
     const struct snapshot *snapshot = loader->snapshot;
-    const struct trace *longest = NULL;
+    const struct trace *longest = &snapshot->host;
+    if (snapshot->host.count)
+        return true;
     for (size_t i = 0; i < snapshot->trace_count; i++) {
         const struct trace *t = &snapshot->traces[i];
         if (t->count)
             return true;
-        if (t->file_events && (!longest || t->file_events > longest->file_events))
+        if (t->file_events > (longest == &snapshot->host ? 0 : longest->file_events))
             longest = t;
     }
-    if (!longest)
-        return true;
-    return window_missed(loader->window, longest->device, longest->file_events,
+    return longest->file_events == 0 ||
+           window_missed(loader->window, longest->device, longest->file_events,
                          longest->edge.first_time_us, err);
+}
+
+/* The kinds of allocs and frees in a trace that is whole. */
+static uint32_t seen_in(const struct trace *trace)
+{
+    const uint32_t all = ACTION_BIT(ACTION_ALLOC) | ACTION_BIT(ACTION_FREE_REQUESTED) |
+                         ACTION_BIT(ACTION_FREE_COMPLETED);
+    uint32_t seen = 0;
+    for (size_t i = 0; i < trace->count && seen != all; i++)
+        if (trace->action[i] <= ACTION_FREE_COMPLETED)
+            seen |= ACTION_BIT(trace->action[i]);
+    return seen;
+}
+
+static bool finish_trace(struct loader *loader, struct columns *columns, struct trace *trace,
+                         struct error *err)
+{
+    trace->file_events = columns->events;
+    if (columns->cutter && !cutter_finish(columns->cutter, trace, err))
+        return false;
+    uint32_t seen = columns->cutter ? columns->seen : seen_in(trace);
+    return recording_find(trace, loader->snapshot, seen, err);
 }
 
 bool loader_finish_traces(struct loader *loader, struct error *err)
 {
     struct snapshot *snapshot = loader->snapshot;
     end_run(loader);
-    for (size_t i = 0; i < snapshot->trace_count; i++) {
-        struct columns *c = &loader->columns[i];
-        snapshot->traces[i].file_events = c->events;
-        if (c->cutter && !cutter_finish(c->cutter, &snapshot->traces[i], err))
+    for (size_t i = 0; i < snapshot->trace_count; i++)
+        if (!finish_trace(loader, &loader->columns[i], &snapshot->traces[i], err))
             return false;
-    }
-    return !loader->window || check_range(loader, err);
+    return finish_trace(loader, &loader->host, &snapshot->host, err) &&
+           (!loader->window || check_range(loader, err));
 }

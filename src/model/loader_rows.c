@@ -6,7 +6,7 @@ bool loader_segment(void *self, const struct segment_row *row, struct error *err
 {
     struct loader *loader = self;
     struct snapshot *snapshot = loader->snapshot;
-    if (row->device >= LOADER_MAX_DEVICES)
+    if (row->device >= LOADER_MAX_DEVICES && row->device != DEVICE_HOST)
         return error_set(err, STATUS_LIMIT, "a segment of device %u: at most %d devices are read",
                          row->device, LOADER_MAX_DEVICES);
     if (!vec_reserve(snapshot->segments, loader->segments_capacity, snapshot->segment_count + 1,

@@ -42,6 +42,7 @@ struct columns {
     bool announced;
     uint64_t events;       /* seen before the current run, whether kept or not */
     struct cutter *cutter; /* NULL: everything is kept */
+    uint32_t seen;         /* with a cutter: ACTION_BIT() of the actions in the file */
 };
 
 /* Consecutive events of one device. */
@@ -59,6 +60,7 @@ struct loader {
     const struct source *source;
 
     struct columns *columns; /* as many as snapshot->traces */
+    struct columns host;     /* of snapshot->host */
     size_t columns_capacity, traces_capacity;
     struct extras extras;
     struct run *runs;
@@ -69,6 +71,16 @@ struct loader {
     size_t segments_capacity, blocks_capacity, annotations_capacity, settings_capacity,
         unknown_keys_capacity;
 };
+
+static inline struct trace *loader_trace_of(struct loader *loader, uint32_t device)
+{
+    return device == DEVICE_HOST ? &loader->snapshot->host : &loader->snapshot->traces[device];
+}
+
+static inline struct columns *loader_columns_of(struct loader *loader, uint32_t device)
+{
+    return device == DEVICE_HOST ? &loader->host : &loader->columns[device];
+}
 
 /* loader_events.c */
 void loader_report_progress(struct loader *loader);

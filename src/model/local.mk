@@ -9,6 +9,8 @@ libmemsnap_a_SOURCES += \
 	src/model/columns.h \
 	src/model/cutter.c \
 	src/model/cutter.h \
+	src/model/device.c \
+	src/model/device.h \
 	src/model/excerpt.c \
 	src/model/excerpt.h \
 	src/model/layer_trace.c \
@@ -31,6 +33,8 @@ libmemsnap_a_SOURCES += \
 	src/model/oom_log.h \
 	src/model/operator_curves.c \
 	src/model/operator_curves.h \
+	src/model/recording.c \
+	src/model/recording.h \
 	src/model/replay.c \
 	src/model/replay.h \
 	src/model/replay_dump.c \

@@ -1,11 +1,12 @@
 #include "model/replay.h"
 
+#include "model/device.h"
 #include "model/sums.h"
 
 bool replay_overflow(const struct replay *replay, struct error *err)
 {
-    return error_set(err, STATUS_BAD_INPUT, "the sizes on device %u sum beyond 2^63-1 bytes",
-                     replay->timeline->device);
+    return error_set(err, STATUS_BAD_INPUT, "the sizes on %s sum beyond 2^63-1 bytes",
+                     DEVICE_WORDS(replay->timeline->device));
 }
 
 bool replay_add_preexisting(struct replay *replay, const struct preexisting *preexisting,
@@ -148,22 +149,31 @@ static inline bool on_completion(struct replay *replay, size_t item, struct erro
     return true;
 }
 
+/* True if that kind of free happened before the range. */
+static bool was_freed(const struct edge_allocation *held, uint8_t action)
+{
+    return action == ACTION_FREE_COMPLETED ? held->free_completed : held->free_requested;
+}
+
 /* Adds the allocations from before the range that still count when it begins. */
 static bool hold_edge(struct replay *replay, struct error *err)
 {
-    const struct window_edge *edge = &replay->trace->edge;
+    const struct trace *trace = replay->trace;
+    const struct window_edge *edge = &trace->edge;
     for (size_t i = 0; i < edge->held_count; i++) {
         const struct edge_allocation *held = &edge->held[i];
         struct preexisting preexisting = {.origin = ORIGIN_EDGE,
                                           .addr = held->addr,
                                           .size = held->size,
                                           .stack = held->stack,
-                                          .in_active = !held->free_completed,
-                                          .in_allocated = !held->free_requested,
+                                          .in_active = !was_freed(held, trace->completion),
+                                          .in_allocated = !was_freed(held, trace->request),
                                           .free_requested = EVENT_NEVER,
                                           .free_completed = EVENT_NEVER,
                                           .edge_event = held->event};
         uint32_t index = (uint32_t)replay->timeline->preexisting_count;
+        if (!preexisting.in_active && !preexisting.in_allocated)
+            continue;
         if (!replay_add_preexisting(replay, &preexisting, err))
             return false;
         if (held->shadowed)
@@ -184,31 +194,37 @@ static bool free_later(struct replay *replay, struct error *err)
     const struct window_edge *edge = &replay->trace->edge;
     for (size_t i = 0; i < edge->later_free_count; i++) {
         const struct edge_free *later = &edge->later_frees[i];
-        bool ok = later->action == ACTION_FREE_REQUESTED
-                      ? stray_request(replay, later->addr, later->size, EVENT_NEVER, err)
-                      : stray_completion(replay, later->addr, later->size, EVENT_NEVER, err);
-        if (!ok)
+        if ((later->action == replay->trace->request &&
+             !stray_request(replay, later->addr, later->size, EVENT_NEVER, err)) ||
+            (later->action == replay->trace->completion &&
+             !stray_completion(replay, later->addr, later->size, EVENT_NEVER, err)))
             return false;
     }
     return true;
 }
 
+static inline bool on_free(struct replay *replay, size_t item, struct error *err)
+{
+    uint8_t action = replay->trace->action[item];
+    return (action != replay->trace->request || on_request(replay, item, err)) &&
+           (action != replay->trace->completion || on_completion(replay, item, err));
+}
+
 bool replay_events(struct replay *replay, struct error *err)
 {
     const struct trace *trace = replay->trace;
-    if (!hold_edge(replay, err))
+    bool has_lifetimes = trace_has_lifetimes(trace);
+    if (has_lifetimes && !hold_edge(replay, err))
         return false;
     for (size_t i = 0; i < trace->count; i++) {
         bool ok = true;
         switch (trace->action[i]) {
         case ACTION_ALLOC:
-            ok = on_alloc(replay, i, err);
+            ok = !has_lifetimes || on_alloc(replay, i, err);
             break;
         case ACTION_FREE_REQUESTED:
-            ok = on_request(replay, i, err);
-            break;
         case ACTION_FREE_COMPLETED:
-            ok = on_completion(replay, i, err);
+            ok = on_free(replay, i, err);
             break;
         case ACTION_SEGMENT_ALLOC:
         case ACTION_SEGMENT_MAP:
@@ -226,5 +242,5 @@ bool replay_events(struct replay *replay, struct error *err)
         if (!ok)
             return false;
     }
-    return free_later(replay, err);
+    return !has_lifetimes || free_later(replay, err);
 }

@@ -4,14 +4,19 @@
 /* Finds the addresses that allocs of the trace still hold at its end. */
 static bool find_end_live(const struct replay *replay, struct addrmap *end_live, struct error *err)
 {
-    const struct window_edge *edge = &replay->trace->edge;
-    for (size_t i = 0; i < edge->end_live_count; i++) {
+    const struct trace *trace = replay->trace;
+    const struct window_edge *edge = &trace->edge;
+    for (size_t i = 0; i < edge->end_live_count && trace_has_lifetimes(trace); i++) {
         const struct edge_address *at = &edge->end_live[i];
         struct addrmap_slot *slot;
         if (!addrmap_put(end_live, at->addr, &slot, err))
             return false;
-        slot->tag = (at->in_active ? IN_ACTIVE : 0) | (at->in_allocated ? IN_ALLOCATED : 0) |
-                    IS_PREEXISTING;
+        bool in_active =
+            trace->completion == ACTION_FREE_COMPLETED ? at->in_active : at->in_allocated;
+        bool in_allocated =
+            trace->request == ACTION_FREE_REQUESTED ? at->in_allocated : at->in_active;
+        slot->tag =
+            (in_active ? IN_ACTIVE : 0) | (in_allocated ? IN_ALLOCATED : 0) | IS_PREEXISTING;
     }
     return true;
 }
@@ -79,6 +84,10 @@ static bool take_block(struct replay *replay, const struct addrmap *end_live, st
     if (block->state == BLOCK_INACTIVE)
         return true;
     unsigned curves = IN_ACTIVE | (block->state == BLOCK_ACTIVE_ALLOCATED ? IN_ALLOCATED : 0);
+    if (block->state == BLOCK_ACTIVE_PENDING_FREE)
+        replay->timeline->pending_bytes += block->requested_size; /* at most requested_bytes */
+    if (replay->trace->completion == ACTION_FREE_REQUESTED)
+        curves = curves & IN_ALLOCATED ? curves : 0;
     struct addrmap_slot *slot;
     if (!addrmap_put(seen, block->address, &slot, err))
         return false;

@@ -9,28 +9,32 @@ static void release(void *data, struct budget *budget)
     vec_free(data, 0, 1, budget);
 }
 
+static void release_trace(struct trace *t, struct budget *budget)
+{
+    release(t->addr.low, budget);
+    release(t->addr.base, budget);
+    release(t->addr.wide, budget);
+    release(t->size.low, budget);
+    release(t->size.wide, budget);
+    release(t->time.low, budget);
+    release(t->time.base, budget);
+    release(t->time.wide, budget);
+    release(t->extra.runs, budget);
+    release(t->stack, budget);
+    release(t->action, budget);
+    release(t->edge.held, budget);
+    release(t->edge.later_frees, budget);
+    release(t->edge.end_live, budget);
+}
+
 void snapshot_destroy(struct snapshot *snapshot)
 {
     if (!snapshot)
         return;
     struct budget *budget = snapshot->budget;
-    for (size_t i = 0; i < snapshot->trace_count; i++) {
-        struct trace *t = &snapshot->traces[i];
-        release(t->addr.low, budget);
-        release(t->addr.base, budget);
-        release(t->addr.wide, budget);
-        release(t->size.low, budget);
-        release(t->size.wide, budget);
-        release(t->time.low, budget);
-        release(t->time.base, budget);
-        release(t->time.wide, budget);
-        release(t->extra.runs, budget);
-        release(t->stack, budget);
-        release(t->action, budget);
-        release(t->edge.held, budget);
-        release(t->edge.later_frees, budget);
-        release(t->edge.end_live, budget);
-    }
+    for (size_t i = 0; i < snapshot->trace_count; i++)
+        release_trace(&snapshot->traces[i], budget);
+    release_trace(&snapshot->host, budget);
     release(snapshot->traces, budget);
     release(snapshot->segments, budget);
     release(snapshot->blocks, budget);
@@ -66,8 +70,8 @@ static int by_number(const void *a, const void *b)
 bool snapshot_devices(const struct snapshot *snapshot, uint32_t **devices, size_t *count,
                       struct error *err)
 {
-    size_t most = snapshot->trace_count + snapshot->segment_count, n = 0;
-    uint32_t *list = calloc(most + 1, sizeof(*list));
+    size_t most = snapshot->trace_count + snapshot->segment_count + 1, n = 0;
+    uint32_t *list = calloc(most, sizeof(*list));
     if (!list)
         return error_out_of_memory(err);
     for (size_t i = 0; i < snapshot->trace_count; i++) {
@@ -76,6 +80,8 @@ bool snapshot_devices(const struct snapshot *snapshot, uint32_t **devices, size_
     }
     for (size_t i = 0; i < snapshot->segment_count; i++)
         list[n++] = snapshot->segments[i].device;
+    if (snapshot->host.file_events)
+        list[n++] = DEVICE_HOST;
     qsort(list, n, sizeof(*list), by_number);
     size_t distinct = 0;
     for (size_t i = 0; i < n; i++) {

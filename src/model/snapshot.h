@@ -16,7 +16,7 @@
 #include "model/window.h"
 
 /* ACTION_OTHER is never stored: unknown actions get codes of their own. */
-#define ACTION_CODES 256
+#define ACTION_CODES 255
 
 /* The events of one device, oldest first. Arrays have `count` items. */
 struct trace {
@@ -31,7 +31,41 @@ struct trace {
     stack_id *stack;
     uint8_t *action; /* enum action below ACTION_OTHER, or a code named by snapshot.action_names */
     struct window_edge edge; /* the events left out by a range; empty without one */
+    uint32_t unrecorded;     /* ACTION_BIT() of kinds that were not recorded (recording.h) */
+    /* The actions that begin an allocation, and that end it in the allocated and in the active
+     * curve. If one kind of free was not recorded, the other ends it in both curves. If too little
+     * was recorded to know lifetimes, all are ACTION_NEVER. */
+    uint8_t birth, request, completion;
 };
+
+#define ACTION_NEVER UINT8_MAX
+
+#define TRACE_OF_DEVICE(device_)                                                                   \
+    (struct trace)                                                                                 \
+    {                                                                                              \
+        .device = (device_), .birth = ACTION_ALLOC, .request = ACTION_FREE_REQUESTED,              \
+        .completion = ACTION_FREE_COMPLETED                                                        \
+    }
+
+/* False if the trace tells nothing about lifetimes. */
+static inline bool trace_has_lifetimes(const struct trace *trace)
+{
+    return trace->birth != ACTION_NEVER;
+}
+
+/* What an event does to a curve, by action: 1 adds its size, -1 subtracts it. */
+struct trace_signs {
+    int8_t of[ACTION_CODES + 1];
+};
+
+static inline struct trace_signs trace_active_signs(const struct trace *trace)
+{
+    struct trace_signs signs = {{0}};
+    signs.of[trace->birth] = 1;
+    signs.of[trace->completion] = (int8_t) - (trace->completion != ACTION_NEVER);
+    signs.of[ACTION_NEVER] = 0;
+    return signs;
+}
 
 /* True if the trace reaches the dump: false if a range left out its last events. */
 static inline bool trace_has_end(const struct trace *trace)
@@ -83,6 +117,7 @@ struct snapshot {
     struct symbols *symbols;
     struct trace *traces; /* by device index; devices without a list are empty */
     size_t trace_count;
+    struct trace host; /* of pinned host memory, DEVICE_HOST; often empty */
     struct segment *segments;
     size_t segment_count;
     struct block_row *blocks;
@@ -139,8 +174,16 @@ void snapshot_destroy(struct snapshot *snapshot); /* NULL is allowed */
 /* The value of a setting by its flattened key; false if the file does not have it. */
 bool snapshot_setting(const struct snapshot *snapshot, const char *key, struct text *value);
 
-/* The devices that have segments or events, in ascending order. The caller frees `*devices` with
- * free(). */
+/* The trace of a device; NULL if the snapshot has none. */
+static inline const struct trace *snapshot_trace(const struct snapshot *snapshot, uint32_t device)
+{
+    return device == DEVICE_HOST            ? &snapshot->host
+           : device < snapshot->trace_count ? &snapshot->traces[device]
+                                            : NULL;
+}
+
+/* The devices that have segments or events, in ascending order, DEVICE_HOST last. The caller frees
+ * `*devices` with free(). */
 bool snapshot_devices(const struct snapshot *snapshot, uint32_t **devices, size_t *count,
                       struct error *err);
 

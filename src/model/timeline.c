@@ -16,7 +16,7 @@ static bool count_actions(struct timeline *timeline, struct error *err)
     const struct trace *trace = timeline->trace;
     for (size_t i = 0; i < trace->count; i++)
         timeline->by_action[trace->action[i]]++;
-    uint64_t births = timeline->by_action[ACTION_ALLOC];
+    uint64_t births = trace_has_lifetimes(trace) ? timeline->by_action[ACTION_ALLOC] : 0;
     return vec_reserve(timeline->lifetimes, timeline->lifetime_capacity, births,
                        timeline->snapshot->budget, err);
 }
@@ -32,11 +32,35 @@ static bool place(const struct running *relative, int64_t baseline, struct curve
            sum_add_signed(&lowest, relative->low);
 }
 
+/* The bytes that the dump has in the active curve. */
+static uint64_t dump_active_bytes(const struct timeline *timeline)
+{
+    bool until_request = timeline->trace->completion == ACTION_FREE_REQUESTED;
+    return timeline->state.requested_bytes - (until_request ? timeline->pending_bytes : 0);
+}
+
+static bool compare_with_dump(struct timeline *timeline)
+{
+    const struct window_edge *edge = &timeline->trace->edge;
+    int64_t *difference = &timeline->flaws.active_minus_dump_bytes;
+    *difference = 0;
+    if (edge->present && timeline->trace->unrecorded) /* what follows the range is not known */
+        return true;
+    *difference = timeline->active.end_bytes;
+    return sum_add_signed(difference, edge->active_after) &&
+           sum_subtract(difference, dump_active_bytes(timeline));
+}
+
 static bool finish_active_and_allocated(struct replay *replay)
 {
     struct timeline *timeline = replay->timeline;
-    const struct window_edge *edge = &timeline->trace->edge;
+    const struct trace *trace = timeline->trace;
+    const struct window_edge *edge = &trace->edge;
     int64_t active = edge->active_offset, allocated = edge->allocated_offset;
+    if (trace->completion != ACTION_FREE_COMPLETED)
+        active = trace_has_lifetimes(trace) ? allocated : 0;
+    if (trace->request != ACTION_FREE_REQUESTED)
+        allocated = active;
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
         if ((preexisting->in_active && !sum_add(&active, preexisting->size)) ||
@@ -46,13 +70,14 @@ static bool finish_active_and_allocated(struct replay *replay)
     if (!place(&replay->active, active, &timeline->active) ||
         !place(&replay->allocated, allocated, &timeline->allocated))
         return false;
+    if (!trace_has_lifetimes(
+            trace)) /* the curves are those of the dump, not of an earlier moment */
+        timeline->active.peak_event = timeline->allocated.peak_event = (int64_t)trace->count - 1;
 
     struct flaws *flaws = &timeline->flaws;
-    flaws->reallocated += edge->reallocated;
+    flaws->reallocated += trace->unrecorded ? 0 : edge->reallocated;
     flaws->size_changed += edge->size_changed;
-    flaws->active_minus_dump_bytes = timeline->active.end_bytes;
-    return sum_add_signed(&flaws->active_minus_dump_bytes, edge->active_after) &&
-           sum_subtract(&flaws->active_minus_dump_bytes, timeline->state.requested_bytes);
+    return compare_with_dump(timeline);
 }
 
 static bool finish_reserved(struct replay *replay)
@@ -66,7 +91,9 @@ static bool finish_reserved(struct replay *replay)
         !place(&replay->reserved, start, &curve))
         return false;
     at_peak = start;
-    if (!sum_add_signed(&at_peak, replay->reserved_at_active_peak))
+    if (!sum_add_signed(&at_peak, trace_has_lifetimes(timeline->trace)
+                                      ? replay->reserved_at_active_peak
+                                      : replay->reserved.now))
         return false;
     timeline->reserved =
         (struct reserved_curve){.start_bytes = start,
@@ -88,7 +115,8 @@ static bool build(struct replay *replay, struct error *err)
             replay_overflow(replay, err));
 }
 
-struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device, struct error *err)
+static struct timeline *build_from(const struct snapshot *snapshot, const struct trace *trace,
+                                   uint32_t device, struct error *err)
 {
     struct storage *storage = calloc(1, sizeof(*storage));
     if (!storage) {
@@ -96,10 +124,10 @@ struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device
         return NULL;
     }
     struct timeline *timeline = &storage->timeline;
-    storage->empty.device = device;
+    storage->empty = TRACE_OF_DEVICE(device);
     timeline->snapshot = snapshot;
     timeline->device = device;
-    timeline->trace = device < snapshot->trace_count ? &snapshot->traces[device] : &storage->empty;
+    timeline->trace = trace ? trace : &storage->empty;
 
     struct replay replay = {.timeline = timeline,
                             .trace = timeline->trace,
@@ -112,6 +140,40 @@ struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device
     if (!ok) {
         timeline_destroy(timeline);
         return NULL;
+    }
+    return timeline;
+}
+
+/* Computes the curves as if the file had all events that happened. */
+static bool add_literal_curves(struct timeline *timeline, struct error *err)
+{
+    struct trace literal = *timeline->trace;
+    literal.unrecorded = 0;
+    literal.birth = ACTION_ALLOC;
+    literal.request = ACTION_FREE_REQUESTED;
+    literal.completion = ACTION_FREE_COMPLETED;
+    struct timeline *of_file = build_from(timeline->snapshot, &literal, timeline->device, err);
+    if (!of_file)
+        return false;
+    timeline->literal = (struct literal_curves){of_file->active, of_file->allocated,
+                                                of_file->reserved.at_active_peak_bytes};
+    timeline_destroy(of_file);
+    return true;
+}
+
+struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device, struct error *err)
+{
+    struct timeline *timeline = build_from(snapshot, snapshot_trace(snapshot, device), device, err);
+    if (!timeline)
+        return NULL;
+    if (timeline->trace->unrecorded) {
+        if (!add_literal_curves(timeline, err)) {
+            timeline_destroy(timeline);
+            return NULL;
+        }
+    } else {
+        timeline->literal = (struct literal_curves){timeline->active, timeline->allocated,
+                                                    timeline->reserved.at_active_peak_bytes};
     }
     return timeline;
 }

@@ -6,7 +6,11 @@
  * the trace covers, plus every free in the trace without an alloc before it. Traces that contradict
  * themselves (an address allocated twice, a free of another size) are replayed unchanged and
  * counted in `flaws`; the live allocations may then differ from the curve by timeline_live's
- * `unexplained_bytes`. */
+ * `unexplained_bytes`.
+ *
+ * If a kind of event was not recorded (trace->unrecorded), the other kind of free ends an
+ * allocation in both curves; or, if that is not enough, only the state at the dump is known, and
+ * both curves are flat. */
 #ifndef MEMSNAP_MODEL_TIMELINE_H
 #define MEMSNAP_MODEL_TIMELINE_H
 
@@ -78,6 +82,13 @@ struct flaws {
     int64_t active_minus_dump_bytes; /* end of the active curve minus requested_bytes at the dump */
 };
 
+/* The curves by the definitions above, whatever was recorded: without any free_completed, for
+ * example, active memory never falls. Equal to the timeline's unless trace->unrecorded. */
+struct literal_curves {
+    struct curve active, allocated;
+    int64_t reserved_at_active_peak_bytes;
+};
+
 struct timeline {
     const struct snapshot *snapshot; /* not owned */
     const struct trace *trace;       /* an empty trace if the device has none */
@@ -88,7 +99,9 @@ struct timeline {
     size_t preexisting_count, preexisting_capacity;
     struct curve active, allocated;
     struct reserved_curve reserved;
+    struct literal_curves literal;
     struct memory_state state;
+    uint64_t pending_bytes; /* part of state.requested_bytes: freed, but in use by a stream */
     struct flaws flaws;
     uint64_t by_action[ACTION_CODES];
 };

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "model/device.h"
 #include "model/sums.h"
 #include "model/timeline.h"
 
@@ -10,20 +11,15 @@ void timeline_moment(const struct timeline *timeline, int64_t item, struct momen
     int64_t active = timeline->active.baseline_bytes;
     int64_t allocated = timeline->allocated.baseline_bytes;
     int64_t reserved = timeline->reserved.start_bytes;
+    const struct trace_signs signs = trace_active_signs(trace);
+    uint8_t birth = trace->birth, request = trace->request;
     size_t count = item < 0 ? 0 : (uint64_t)item < trace->count ? (size_t)item + 1 : trace->count;
     for (size_t i = 0; i < count; i++) {
         int64_t size = (int64_t)trace_size(trace, i);
-        switch (trace->action[i]) {
-        case ACTION_ALLOC:
-            active += size;
-            allocated += size;
-            break;
-        case ACTION_FREE_REQUESTED:
-            allocated -= size;
-            break;
-        case ACTION_FREE_COMPLETED:
-            active -= size;
-            break;
+        uint8_t action = trace->action[i];
+        active += signs.of[action] * size;
+        allocated += action == request ? -size : action == birth ? size : 0;
+        switch (action) {
         case ACTION_SEGMENT_ALLOC:
         case ACTION_SEGMENT_MAP:
             reserved += size;
@@ -47,13 +43,13 @@ static bool item_of_event(const struct timeline *timeline, int64_t event, int64_
 {
     const struct trace *trace = timeline->trace;
     if (trace->count == 0)
-        return error_set(err, STATUS_USAGE, "device %u has no events", timeline->device);
+        return error_set(err, STATUS_USAGE, "%s has no events", DEVICE_WORDS(timeline->device));
     uint64_t last = trace->first_event + trace->count - 1;
     if (event < 0 || (uint64_t)event < trace->first_event || (uint64_t)event > last)
         return error_set(err, STATUS_USAGE,
                          "event %" PRId64 " is not among the events %" PRIu64 " to %" PRIu64
-                         " of device %u",
-                         event, trace->first_event, last, timeline->device);
+                         " of %s",
+                         event, trace->first_event, last, DEVICE_WORDS(timeline->device));
     *item = event - (int64_t)trace->first_event;
     return true;
 }
@@ -95,15 +91,15 @@ static bool outside(const struct timeline *timeline, struct point point, const s
     int64_t from = span->earliest, to = span->latest;
     if (point.kind == POINT_TIME)
         return error_set(err, STATUS_USAGE,
-                         "@%" PRId64 " lies outside the events of device %u, which run from "
+                         "@%" PRId64 " lies outside the events of %s, which run from "
                          "@%" PRId64 " to @%" PRId64,
-                         point.value, timeline->device, from, to);
+                         point.value, DEVICE_WORDS(timeline->device), from, to);
     from = clamped_difference(from, span->origin);
     to = clamped_difference(to, span->origin);
     return error_set(err, STATUS_USAGE,
-                     "+%" PRId64 "us lies outside the events of device %u, which run from "
+                     "+%" PRId64 "us lies outside the events of %s, which run from "
                      "+%" PRId64 "us to +%" PRId64 "us",
-                     point.value, timeline->device, from, to);
+                     point.value, DEVICE_WORDS(timeline->device), from, to);
 }
 
 static bool item_at_time(const struct timeline *timeline, struct point point, int64_t *item,
@@ -111,13 +107,13 @@ static bool item_at_time(const struct timeline *timeline, struct point point, in
 {
     const struct trace *trace = timeline->trace;
     if (trace->count == 0)
-        return error_set(err, STATUS_USAGE, "device %u has no events", timeline->device);
+        return error_set(err, STATUS_USAGE, "%s has no events", DEVICE_WORDS(timeline->device));
     struct span span = time_span(trace);
     if (!span.any)
         return error_set(err, STATUS_USAGE,
-                         "the events of device %u carry no time: give an event number from "
+                         "the events of %s carry no time: give an event number from "
                          "%" PRIu64 " to %" PRIu64,
-                         timeline->device, trace->first_event,
+                         DEVICE_WORDS(timeline->device), trace->first_event,
                          trace->first_event + trace->count - 1);
     int64_t wanted = point.value;
     if ((point.kind == POINT_OFFSET && __builtin_add_overflow(span.origin, point.value, &wanted)) ||
@@ -183,8 +179,8 @@ static bool sum_up(const struct timeline *timeline, int64_t curve, struct live_l
         fits = sum_add(&sum, list->items[i].size);
     if (!fits || __builtin_sub_overflow(curve, sum, &list->unexplained_bytes))
         return error_set(err, STATUS_BAD_INPUT,
-                         "the sizes of live allocations on device %u sum beyond 2^63-1 bytes",
-                         timeline->device);
+                         "the sizes of live allocations on %s sum beyond 2^63-1 bytes",
+                         DEVICE_WORDS(timeline->device));
     return true;
 }
 

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "model/device.h"
+
 #define FRACTION_DIGITS 9
 #define POINT_FORMS     "an event number, +OFFSET such as +1.5s, +20ms or +300us, or @MICROSECONDS"
 #define WINDOW_EXAMPLES "write 1000:2000, +1.5s:, :+300ms or @1700000000000000:@1700000001000000"
@@ -192,10 +194,10 @@ bool window_missed(const struct window *window, uint32_t device, uint64_t events
                          "the events carry no time: give the range as event numbers");
     if (timed)
         return error_set(err, STATUS_USAGE,
-                         "no event lies in the range: device %u has %" PRIu64
+                         "no event lies in the range: %s has %" PRIu64
                          " events, the first at @%" PRId64,
-                         device, events, first_time_us);
+                         DEVICE_WORDS(device), events, first_time_us);
     return error_set(err, STATUS_USAGE,
-                     "no event lies in the range: device %u has the events 0 to %" PRIu64, device,
-                     events - 1);
+                     "no event lies in the range: %s has the events 0 to %" PRIu64,
+                     DEVICE_WORDS(device), events - 1);
 }

@@ -24,7 +24,7 @@ def cut(path, out, *arguments):
 
 
 def frames_of(thing, key="frames"):
-    return [(f["name"], f["filename"], f["line"]) for f in thing.get(key) or []]
+    return [f if isinstance(f, str) else (f["name"], f["filename"], f["line"]) for f in thing.get(key) or []]
 
 
 def plain_event(event):
@@ -38,7 +38,7 @@ def plain_event(event):
 def plain_segment(segment):
     return ({key: segment[key] for key in ("device", "address", "total_size", "stream", "segment_type")},
             tuple(segment.get("segment_pool_id", (0, 0))), segment.get("is_expandable", False),
-            frames_of(segment), [block[:3] + (block[3].replace("awaiting", "pending"),)
+            frames_of(segment), [frames_of(block, "forward_frames") for block in segment["blocks"]], [block[:3] + (block[3].replace("awaiting", "pending"),)
                                  for block in reference.blocks(segment)])
 
 
@@ -50,6 +50,11 @@ def whole_is_kept(whole, part):
     for a, b in zip(whole.get("device_traces") or [], part["device_traces"]):
         if list(map(plain_event, a)) != list(map(plain_event, b)):
             yield "other events"
+    if list(map(plain_event, whole.get("host_traces") or [])) != list(map(plain_event, part.get("host_traces") or [])):
+        yield "other events of the host"
+    if list(map(plain_segment, whole.get("host_segments") or [])) != \
+            list(map(plain_segment, part.get("host_segments") or [])):
+        yield "other segments of the host"
     # the segments of each device come together
     order = sorted(whole.get("segments") or [], key=lambda segment: segment["device"])
     if list(map(plain_segment, order)) != list(map(plain_segment, part["segments"])):

@@ -24,6 +24,7 @@ cli_tests = \
 	tests/cli/plot-pareto.sh \
 	tests/cli/plot-templates.sh \
 	tests/cli/plot-terminal.sh \
+	tests/cli/recording.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest-words.sh \

@@ -8,6 +8,7 @@
 
 #include "analysis/check/internal.h"
 #include "analysis/code/labels.h"
+#include "model/device.h"
 
 #define TEXT_MOST 4096 /* bytes of a label or a path that are kept */
 
@@ -101,8 +102,9 @@ static bool judge_rule(struct judge *judge, int64_t device, check_function *blam
         return false;
     if (judge->not_judged)
         return device == CHECK_NO_DEVICE ||
-               check_add_warning(judge->result, judge->err, "device %lld: %s was not checked: %s",
-                                 (long long)device, rule->kind->name, judge->not_judged);
+               check_add_warning(judge->result, judge->err, "%s: %s was not checked: %s",
+                                 DEVICE_WORDS((uint32_t)device), rule->kind->name,
+                                 judge->not_judged);
     row.limit = check_limit_bytes(&rule->limit, row.whole);
     row.passed = row.value <= row.limit;
     *held = *held || !judge->is_absent;
@@ -122,7 +124,7 @@ bool check_device(const struct check_question *question, const struct device_rep
                           .err = err};
     bool ok = true;
     for (size_t i = 0; ok && i < at->notice_count; i++)
-        ok = check_add_warning(result, err, "device %u: %s", device, at->notices[i].text);
+        ok = check_add_warning(result, err, "%s: %s", DEVICE_WORDS(device), at->notices[i].text);
     for (size_t i = 0; ok && i < question->rules->count; i++) {
         judge.rule = &question->rules->items[i];
         ok = judge_rule(&judge, device, judge.rule->kind->blame);

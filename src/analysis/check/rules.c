@@ -4,6 +4,7 @@
 
 #include "analysis/check/internal.h"
 #include "analysis/code/site_pattern.h"
+#include "model/device.h"
 
 static int64_t peak_of_allocated(struct judge *judge)
 {
@@ -59,9 +60,9 @@ static bool warn_of_end(struct judge *judge, const struct check_row *row)
         return true;
     return check_add_warning(
         judge->result, judge->err,
-        "device %u: %s was checked at the peak; at the end, %s lie in holes, %.1f%% of reserved "
+        "%s: %s was checked at the peak; at the end, %s lie in holes, %.1f%% of reserved "
         "memory: --at end checks that, and --at peak silences this warning",
-        report->timeline->device, judge->rule->kind->name,
+        DEVICE_WORDS(report->timeline->device), judge->rule->kind->name,
         units_bytes(size, holes, judge->question->unit), 100.0 * (double)holes / (double)whole);
 }
 

@@ -2,10 +2,13 @@
 
 #include <stdlib.h>
 
+#include "model/device.h"
+
 /* The curves while the trace is read item by item. */
 struct curve_reader {
     const struct trace *trace;
     int64_t active, reserved;
+    struct trace_signs signs;
 };
 
 /* The state of the column that is being read. */
@@ -17,13 +20,8 @@ static void step(struct curve_reader *reader, size_t item)
 {
     const struct trace *trace = reader->trace;
     int64_t size = (int64_t)trace_size(trace, item);
+    reader->active += reader->signs.of[trace->action[item]] * size;
     switch (trace->action[item]) {
-    case ACTION_ALLOC:
-        reader->active += size;
-        break;
-    case ACTION_FREE_COMPLETED:
-        reader->active -= size;
-        break;
     case ACTION_SEGMENT_ALLOC:
     case ACTION_SEGMENT_MAP:
         reader->reserved += size;
@@ -59,7 +57,8 @@ static struct curve_reader start_reading(const struct timeline *timeline)
 {
     return (struct curve_reader){.trace = timeline->trace,
                                  .active = timeline->active.baseline_bytes,
-                                 .reserved = timeline->reserved.start_bytes};
+                                 .reserved = timeline->reserved.start_bytes,
+                                 .signs = trace_active_signs(timeline->trace)};
 }
 
 /* The products fit: there are less than 2^32 items and columns. */
@@ -101,9 +100,8 @@ static bool find_times(const struct timeline *timeline, struct times *times, str
     }
     if (any && trace->edge.present && trace->edge.first_time_us != TIME_NONE)
         times->origin = (double)trace->edge.first_time_us;
-    return any ||
-           error_set(err, STATUS_USAGE, "the events of device %u carry no time: use --x event",
-                     timeline->device);
+    return any || error_set(err, STATUS_USAGE, "the events of %s carry no time: use --x event",
+                            DEVICE_WORDS(timeline->device));
 }
 
 /* A column starts with the values at the end of the one before, until its first event. */

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "model/device.h"
+
 /* Samples while they are made. */
 struct maker {
     struct flame_samples *samples;
@@ -64,8 +66,8 @@ static bool read_clock(struct maker *maker, struct error *err)
         first++;
     if (first == trace->count && trace->count > 0)
         return error_set(err, STATUS_USAGE,
-                         "the events of device %u carry no time: bytes times time is not known",
-                         maker->samples->set.timeline->device);
+                         "the events of %s carry no time: bytes times time is not known",
+                         DEVICE_WORDS(maker->samples->set.timeline->device));
     if (!vec_reserve(maker->clock, maker->clock_capacity, trace->count + 1,
                      maker->samples->bundles.budget, err))
         return false;

@@ -179,13 +179,14 @@ struct curve_cursor {
     const struct trace *trace;
     uint32_t item; /* the next one */
     int64_t active;
+    struct trace_signs signs;
 };
 
 static inline void step_on(struct curve_cursor *cursor)
 {
-    static const int8_t signs[ACTION_CODES] = {[ACTION_ALLOC] = 1, [ACTION_FREE_COMPLETED] = -1};
+    const struct trace *trace = cursor->trace;
     uint32_t item = cursor->item++;
-    cursor->active += signs[cursor->trace->action[item]] * (int64_t)trace_size(cursor->trace, item);
+    cursor->active += cursor->signs.of[trace->action[item]] * (int64_t)trace_size(trace, item);
 }
 
 /* The highest value from the cursor up to `end`. */
@@ -223,7 +224,8 @@ static int64_t peak_without(const struct finder *finder, size_t cycle, const str
 {
     const struct cycles *cycles = &finder->cycles;
     struct curve_cursor cursor = {finder->timeline->trace, 0,
-                                  finder->timeline->active.baseline_bytes};
+                                  finder->timeline->active.baseline_bytes,
+                                  trace_active_signs(finder->timeline->trace)};
     int64_t peak = cursor.active;
     for (size_t begun = 0; begun <= cycles->count; begun++) {
         uint32_t end = begun < cycles->count ? cycles->items[begun].used

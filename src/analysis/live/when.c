@@ -6,6 +6,7 @@
 
 #include "analysis/phase/steps.h"
 #include "base/buffer.h"
+#include "model/device.h"
 
 #define NAMES_LISTED 2 /* annotations in the error for an unknown name */
 
@@ -277,12 +278,12 @@ static bool no_such_moment(const struct when *when, const struct timeline *timel
 {
     struct buffer list = BUFFER_INIT;
     if (found > 0)
-        return error_set(err, STATUS_USAGE, "--at %.60s: device %u has only %" PRIu64 " of these",
-                         when->name, timeline->device, found);
+        return error_set(err, STATUS_USAGE, "--at %.60s: %s has only %" PRIu64 " of these",
+                         when->name, DEVICE_WORDS(timeline->device), found);
     list_names(timeline, phases, &list);
-    error_set(err, STATUS_USAGE,
-              "--at %.60s: device %u has no such phase or annotation, only %.120s", when->name,
-              timeline->device, list.size && !list.failed ? list.bytes : "events");
+    error_set(err, STATUS_USAGE, "--at %.60s: %s has no such phase or annotation, only %.120s",
+              when->name, DEVICE_WORDS(timeline->device),
+              list.size && !list.failed ? list.bytes : "events");
     buffer_release(&list);
     return false;
 }

@@ -194,6 +194,8 @@ static bool find_runs(struct phases *phases, const struct timeline *timeline,
     struct reader reader = {.phases = phases, .known = known, .marks = marks};
     if (trace->count > 0 && !phases_append(phases, 0, PHASE_UNKNOWN, PHASE_BY_STACK, err))
         return false;
+    if (!trace_has_lifetimes(trace)) /* phases of what is not known would tell nothing */
+        return true;
     for (size_t i = 0; i < trace->count; i++)
         if (is_memory_event(trace->action[i]) && !read_item(&reader, trace, (uint32_t)i, err))
             return false;

@@ -4,14 +4,12 @@
 static void measure(struct phase_rows *rows, const struct timeline *timeline)
 {
     const struct trace *trace = timeline->trace;
+    const struct trace_signs signs = trace_active_signs(trace);
     int64_t active = timeline->active.baseline_bytes;
     for (size_t i = 0; i < rows->count; i++) {
         struct phase_row *row = &rows->items[i];
         for (uint32_t item = row->first; item <= row->last; item++) {
-            if (trace->action[item] == ACTION_ALLOC)
-                active += (int64_t)trace_size(trace, item);
-            else if (trace->action[item] == ACTION_FREE_COMPLETED)
-                active -= (int64_t)trace_size(trace, item);
+            active += signs.of[trace->action[item]] * (int64_t)trace_size(trace, item);
             if (item == row->first || active > row->peak_bytes) {
                 row->peak_bytes = active;
                 row->peak_item = item;

@@ -195,18 +195,18 @@ static bool find(struct finder *finder, struct error *err)
 /* No overflow: timeline_build() checked all running values. */
 static void measure(struct steps *steps, const struct timeline *timeline)
 {
-    static const int8_t signs[ACTION_CODES] = {[ACTION_ALLOC] = 1, [ACTION_FREE_COMPLETED] = -1};
     const struct trace *trace = timeline->trace;
+    const struct trace_signs signs = trace_active_signs(trace);
     int64_t active = timeline->active.baseline_bytes;
     uint32_t item = 0;
     for (size_t i = 0; i < steps->count; i++) {
         struct step *step = &steps->items[i];
         for (; item <= step->first; item++)
-            active += signs[trace->action[item]] * (int64_t)trace_size(trace, item);
+            active += signs.of[trace->action[item]] * (int64_t)trace_size(trace, item);
         int64_t peak = active;
         uint32_t peak_item = step->first;
         for (; item <= step->last; item++) {
-            active += signs[trace->action[item]] * (int64_t)trace_size(trace, item);
+            active += signs.of[trace->action[item]] * (int64_t)trace_size(trace, item);
             if (active > peak) {
                 peak = active;
                 peak_item = item;
@@ -233,7 +233,8 @@ bool steps_find(struct steps *steps, const struct timeline *timeline, const stru
     };
     for (size_t run = 0; run < phases->count; run++)
         finder.has_forward = finder.has_forward || phases->runs[run].phase == PHASE_FORWARD;
-    bool ok = timeline->trace->count == 0 || find(&finder, err);
+    bool ok =
+        timeline->trace->count == 0 || !trace_has_lifetimes(timeline->trace) || find(&finder, err);
     step_marks_release(&finder.marks);
     if (!ok) {
         steps_release(&made);

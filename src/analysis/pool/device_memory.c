@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "model/device.h"
 
 #define MEANT_MOST (UINT64_C(1) << 39) /* no device has as much */
 
@@ -60,6 +61,6 @@ bool device_memory_check(const struct timeline *timeline, uint64_t said_bytes, s
         units_bytes(seen, told, UNIT_BYTES);
     }
     return error_set(err, STATUS_USAGE,
-                     "--gpu-memory %s is less than the %s that device %u is seen to have%s", said,
-                     seen, timeline->device, suggest_size(more, said_bytes, least));
+                     "--gpu-memory %s is less than the %s that %s is seen to have%s", said, seen,
+                     DEVICE_WORDS(timeline->device), suggest_size(more, said_bytes, least));
 }

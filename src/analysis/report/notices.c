@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "base/utf8.h"
+#include "model/recording.h"
 
 #define NOTICES_MOST 10
 #define RECORD       "`torch.cuda.memory._record_memory_history("
@@ -56,6 +57,9 @@ static void no_events(struct notice_list *list, const struct timeline *timeline)
         add(list, NOTICE_NO_EVENTS,
             "no allocation events, only the stacks of blocks that are live at the dump: "
             "call " RECORD "enabled=\"all\")` before the code you want to see");
+    else if (trace->count == 0 && timeline->snapshot->host.file_events > 0)
+        add(list, NOTICE_NO_EVENTS,
+            "no events: only pinned host memory was recorded (record_cuda=False)");
     else if (trace->count == 0)
         add(list, NOTICE_NO_EVENTS, "no events: call " RECORD ")` before the code you want to see");
     else
@@ -63,6 +67,29 @@ static void no_events(struct notice_list *list, const struct timeline *timeline)
             "%s event%s but no allocation: recording began too late; call " RECORD
             ")` before the code you want to see",
             units_count(count, trace->count), plural(trace->count));
+}
+
+/* Says what a recording without some kinds of events cannot tell, and what is used instead. */
+static bool unrecorded(struct notice_list *list, const struct timeline *timeline)
+{
+    uint32_t missing = timeline->trace->unrecorded;
+    if (missing == ACTION_BIT(ACTION_FREE_COMPLETED))
+        add(list, NOTICE_UNRECORDED,
+            "free_completed was not recorded (skip_actions): memory counts as active until "
+            "free_requested, and frees that waited for another stream are not seen");
+    else if (missing == ACTION_BIT(ACTION_FREE_REQUESTED))
+        add(list, NOTICE_UNRECORDED,
+            "free_requested was not recorded (skip_actions): memory counts as allocated until "
+            "free_completed, and frees that waited for another stream are not seen");
+    else if (missing & ACTION_BIT(ACTION_ALLOC))
+        add(list, NOTICE_UNRECORDED,
+            "alloc was not recorded (skip_actions): the peak, lifetimes and growth are not known; "
+            "only memory that is live in the snapshot is shown");
+    else if (missing)
+        add(list, NOTICE_UNRECORDED,
+            "frees were not recorded (skip_actions): the peak, lifetimes and growth are not "
+            "known; only memory that is live in the snapshot is shown");
+    return missing;
 }
 
 static void overflow(struct notice_list *list, const struct timeline *timeline)
@@ -79,7 +106,8 @@ static void overflow(struct notice_list *list, const struct timeline *timeline)
     }
     /* With --range the start of recording is not visible. Without any allocation event, the
      * recorder may have kept only stacks. */
-    size_t lost = trace->count == trace->file_events && timeline->by_action[ACTION_ALLOC] > 0
+    size_t lost = trace->count == trace->file_events && trace_has_lifetimes(trace) &&
+                          timeline->by_action[ACTION_ALLOC] > 0
                       ? blocks_with_lost_events(timeline)
                       : 0;
     if (lost > 0)
@@ -202,7 +230,8 @@ bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, en
     struct notice_list list = {.items = calloc(NOTICES_MOST, sizeof(struct notice)), .unit = unit};
     if (!list.items)
         return error_out_of_memory(err);
-    no_events(&list, timeline);
+    if (!unrecorded(&list, timeline))
+        no_events(&list, timeline);
     overflow(&list, timeline);
     no_stacks(&list, timeline);
     unknown_actions(&list, timeline);

@@ -202,7 +202,8 @@ static bool make_steps(struct device_report *report, struct site_table *sites, s
     return steps_find(&report->steps, timeline, &report->phases, err) &&
            growth_find(&report->growth, timeline, sites, &report->all, &report->phases,
                        &report->steps, err) &&
-           pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err) &&
+           (timeline->device == DEVICE_HOST ||
+            pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err)) &&
            dropped_graphs_find(&report->dropped, timeline, sites, &report->all, &report->phases,
                                err);
 }
@@ -211,6 +212,8 @@ static bool find(struct device_report *report, const struct live_set *set,
                  const struct report_options *options, struct error *err)
 {
     bool is_peak = report->at_item == report->timeline->active.peak_event;
+    if (report->timeline->device == DEVICE_HOST)
+        return true;
     const struct evidence_of_all evidence = {.at_peak = is_peak ? set : NULL,
                                              .peak = &report->peak,
                                              .phases = &report->phases,
@@ -235,7 +238,8 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
     struct live_set set = {.timeline = timeline, .sites = sites};
     struct live_list live = {0};
     bool ok =
-        device_memory_check(timeline, options->device_bytes, err) &&
+        (timeline->device == DEVICE_HOST ||
+         device_memory_check(timeline, options->device_bytes, err)) &&
         phases_build(&report->phases, timeline, sites, err) &&
         choose_moment(report, &options->at, sites, err) &&
         sum_up(report, &set, &live, options, err) && make_steps(report, sites, err) &&

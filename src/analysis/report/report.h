@@ -65,9 +65,10 @@ struct open_annotations {
 };
 
 enum notice_kind {
-    NOTICE_NO_EVENTS, /* recording was off, or on too late */
-    NOTICE_OVERFLOW,  /* the ring buffer lost the oldest events */
-    NOTICE_NO_STACKS, /* events without frames */
+    NOTICE_NO_EVENTS,  /* recording was off, or on too late */
+    NOTICE_UNRECORDED, /* kinds of events were left out on purpose (skip_actions) */
+    NOTICE_OVERFLOW,   /* the ring buffer lost the oldest events */
+    NOTICE_NO_STACKS,  /* events without frames */
     NOTICE_UNKNOWN_ACTION,
     NOTICE_CONTRADICTION,      /* parts do not add up */
     NOTICE_SEGMENTS,           /* the blocks do not fill their segments exactly */
@@ -118,7 +119,8 @@ struct device_report {
     size_t notice_count;
 };
 
-/* NULL on failure. */
+/* NULL on failure. The report of DEVICE_HOST has no pending frees, which are normal there, and no
+ * findings, since all advice is about GPUs. */
 struct device_report *device_report_build(const struct timeline *timeline, struct site_table *sites,
                                           const struct report_options *options, struct error *err);
 void device_report_destroy(struct device_report *report);

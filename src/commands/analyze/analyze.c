@@ -160,7 +160,8 @@ static enum status analyze(void *self, struct inputs *inputs)
 
 static enum status run(int argc, char **argv)
 {
-    struct analyze_options options = {.capture.device = ALL_DEVICES, .ranks = DEFAULT_RANKS};
+    struct analyze_options options = {.capture = {.device = ALL_DEVICES, .with_host = true},
+                                      .ranks = DEFAULT_RANKS};
     struct error err;
     enum status status;
     if (!options_read(&command_analyze, argc, argv, analyze_option, &options, &status))

@@ -43,8 +43,8 @@ bool argument_count(const char *option, const char *text, size_t most, size_t *c
 
 bool argument_device(const char *text, int64_t *device, struct error *err)
 {
-    uint64_t number;
-    if (!argument_number("device", text, UINT32_MAX, &number, err))
+    uint64_t number = DEVICE_HOST;
+    if (strcmp(text, "host") != 0 && !argument_number("device", text, UINT32_MAX, &number, err))
         return false;
     *device = (int64_t)number;
     return true;

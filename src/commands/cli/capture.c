@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "model/device.h"
 
 #define LISTED_DEVICES 8 /* in the error for a missing device */
 
@@ -10,11 +11,11 @@ static bool no_such_device(int64_t device, const uint32_t *devices, size_t count
 {
     struct buffer list = BUFFER_INIT;
     for (size_t i = 0; i < count && i < LISTED_DEVICES; i++)
-        buffer_printf(&list, "%s%u", i ? ", " : "", devices[i]);
+        buffer_printf(&list, "%s%s", i ? ", " : "", DEVICE_NAME(devices[i]));
     if (count > LISTED_DEVICES)
         buffer_puts(&list, ", ...");
-    error_set(err, STATUS_USAGE, "the file has no device %lld (devices: %.120s)", (long long)device,
-              list.size && !list.failed ? list.bytes : "none");
+    error_set(err, STATUS_USAGE, "the file has no %s (devices: %.120s)",
+              DEVICE_WORDS((uint32_t)device), list.size && !list.failed ? list.bytes : "none");
     buffer_release(&list);
     return false;
 }
@@ -34,15 +35,36 @@ static bool build_timelines(struct capture *capture, const uint32_t *devices, si
     return true;
 }
 
-/* Builds the timelines of the requested devices. */
-static bool choose_devices(struct capture *capture, int64_t device, struct error *err)
+/* A GPU's memory and the host's are not alike, so most commands look at the host only on request,
+ * or if nothing else was recorded (record_cuda=False). The host is the last device. */
+static void choose_host(const struct snapshot *snapshot, bool with_host, uint32_t *devices,
+                        size_t *count)
 {
+    bool recorded = false;
+    if (with_host || *count < 2 || devices[*count - 1] != DEVICE_HOST)
+        return;
+    for (size_t i = 0; i < snapshot->trace_count; i++)
+        recorded = recorded || snapshot->traces[i].file_events > 0;
+    if (recorded || snapshot->host.file_events == 0) {
+        --*count;
+    } else {
+        devices[0] = DEVICE_HOST;
+        *count = 1;
+    }
+}
+
+/* Builds the timelines of the requested devices. */
+static bool choose_devices(struct capture *capture, const struct capture_options *options,
+                           struct error *err)
+{
+    int64_t device = options->device;
     uint32_t *devices;
     size_t count;
     if (!snapshot_devices(capture->snapshot, &devices, &count, err))
         return false;
     bool ok;
     if (device == ALL_DEVICES) {
+        choose_host(capture->snapshot, options->with_host, devices, &count);
         ok = build_timelines(capture, devices, count, err);
     } else {
         size_t i = 0;
@@ -65,7 +87,7 @@ bool capture_open_input(struct capture *capture, struct input *input,
         opened.sites = site_table_create(opened.snapshot->symbols, err);
     if (opened.sites)
         site_table_set_rules(opened.sites, options->rules);
-    if (opened.sites && choose_devices(&opened, options->device, err)) {
+    if (opened.sites && choose_devices(&opened, options, err)) {
         *capture = opened;
         return true;
     }

@@ -18,6 +18,7 @@ struct capture_options {
     size_t max_memory; /* bytes; 0: the default */
     struct window window;
     int64_t device;                /* or ALL_DEVICES */
+    bool with_host;                /* ALL_DEVICES includes the host in any case */
     const struct own_rules *rules; /* for categories; NULL: none */
 };
 

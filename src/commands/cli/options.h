@@ -45,7 +45,7 @@ enum {
     }
 #define ROW_DEVICE                                                                                 \
     {                                                                                              \
-        OPTION_DEVICE, "device", "N", "look only at this device"                                   \
+        OPTION_DEVICE, "device", "N", "look only at device N, or at host"                          \
     }
 #define ROW_JOBS                                                                                   \
     {                                                                                              \

@@ -2,6 +2,7 @@
 
 #include "commands/cli/watch.h"
 #include "commands/diff/options.h"
+#include "model/device.h"
 
 /* One capture, reduced to sums. */
 struct reduced {
@@ -143,9 +144,9 @@ static bool pair_devices(struct comparison *comparison, struct error *err)
     }
     if (!chosen)
         snprintf(comparison->remark, sizeof(comparison->remark),
-                 "no device is in both: device %u of A is compared with device %u of B, which "
+                 "no device is in both: %s of A is compared with %s of B, which "
                  "hold the most. --device N:M compares others.",
-                 fullest(a)->device, fullest(b)->device);
+                 DEVICE_WORDS(fullest(a)->device), DEVICE_WORDS(fullest(b)->device));
     return add_pair(comparison, fullest(a), fullest(b), err);
 }
 

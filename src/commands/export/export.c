@@ -9,6 +9,7 @@
 #include "commands/cli/options.h"
 #include "commands/cli/watch.h"
 #include "commands/export/options.h"
+#include "model/device.h"
 #include "render/export/snapshot_pickle.h"
 
 /* The sources of the rows of one device. */
@@ -42,8 +43,8 @@ static bool put_device(const struct export_job *job, struct export_sheet *sheet,
                        err))
         return false;
     if (doubt)
-        complain("%s: device %u: the result is unreliable: %s", path_name(job->path),
-                 device->timeline->device, doubt);
+        complain("%s: %s: the result is unreliable: %s", path_name(job->path),
+                 DEVICE_WORDS(device->timeline->device), doubt);
     return true;
 }
 
@@ -204,8 +205,9 @@ static enum status export_into(void *self, struct inputs *inputs)
 
 static enum status run(int argc, char **argv)
 {
-    struct export_options options = {
-        .capture = {.max_memory = budget_default_limit(), .device = ALL_DEVICES}};
+    struct export_options options = {.capture = {.max_memory = budget_default_limit(),
+                                                 .device = ALL_DEVICES,
+                                                 .with_host = true}};
     struct error err;
     enum status status;
     if (!options_read(&command_export, argc, argv, export_option, &options, &status))

@@ -2,6 +2,7 @@
 
 #include "commands/export/options.h"
 #include "decode/snapshot.h"
+#include "model/device.h"
 #include "model/loader.h"
 
 #define PROGRESS_EVENTS 16384
@@ -17,7 +18,7 @@ struct stream {
     struct export_sheet sheet;
     struct budget *budget;
     const struct source *source;
-    struct stream_trace *traces; /* indexed by device */
+    struct stream_trace *traces; /* by slot_of() their devices */
     size_t trace_count, capacity;
     uint64_t events;  /* of all devices */
     uint64_t kept;    /* in the range */
@@ -30,16 +31,23 @@ static bool is_wanted(const struct stream *stream, uint32_t device)
     return wanted == ALL_DEVICES || wanted == device;
 }
 
+/* Index in stream->traces: the host is the first. */
+static size_t slot_of(uint32_t device)
+{
+    return device == DEVICE_HOST ? 0 : (size_t)device + 1;
+}
+
 static bool cover(struct stream *stream, uint32_t device, struct error *err)
 {
-    if (device < stream->trace_count)
+    size_t slot = slot_of(device);
+    if (slot < stream->trace_count)
         return true;
-    if (device >= LOADER_MAX_DEVICES)
-        return error_set(err, STATUS_LIMIT, "device %u: more than %d devices", device,
+    if (slot > LOADER_MAX_DEVICES)
+        return error_set(err, STATUS_LIMIT, "%s: more than %d devices", DEVICE_WORDS(device),
                          LOADER_MAX_DEVICES);
-    if (!vec_reserve(stream->traces, stream->capacity, (size_t)device + 1, stream->budget, err))
+    if (!vec_reserve(stream->traces, stream->capacity, slot + 1, stream->budget, err))
         return false;
-    for (; stream->trace_count <= device; stream->trace_count++) {
+    for (; stream->trace_count <= slot; stream->trace_count++) {
         struct stream_trace *trace = &stream->traces[stream->trace_count];
         trace->announced = false;
         window_gate_init(&trace->gate, &stream->job->options->capture.window);
@@ -52,9 +60,10 @@ static bool take_trace(void *self, uint32_t device, struct error *err)
     struct stream *stream = self;
     if (!cover(stream, device, err))
         return false;
-    if (stream->traces[device].announced)
-        return error_set(err, STATUS_BAD_INPUT, "device %u has two traces", device);
-    stream->traces[device].announced = true;
+    struct stream_trace *trace = &stream->traces[slot_of(device)];
+    if (trace->announced)
+        return error_set(err, STATUS_BAD_INPUT, "%s has two traces", DEVICE_WORDS(device));
+    trace->announced = true;
     return true;
 }
 
@@ -70,7 +79,7 @@ static bool take_event(void *self, uint32_t device, const struct event_row *row,
     struct stream *stream = self;
     if (!cover(stream, device, err))
         return false;
-    struct window_gate *gate = &stream->traces[device].gate;
+    struct window_gate *gate = &stream->traces[slot_of(device)].gate;
     uint64_t event = gate->events;
     bool inside = window_gate_pass(gate, row->time_us) == WINDOW_INSIDE;
     if (++stream->events % PROGRESS_EVENTS == 0)
@@ -128,8 +137,8 @@ static bool check(const struct stream *stream, struct error *err)
 {
     const struct export_options *options = stream->job->options;
     if (options->capture.device != ALL_DEVICES && !stream->device_seen)
-        return error_set(err, STATUS_USAGE, "the file has no device %lld",
-                         (long long)options->capture.device);
+        return error_set(err, STATUS_USAGE, "the file has no %s",
+                         DEVICE_WORDS((uint32_t)options->capture.device));
     if (stream->kept > 0 || stream->events == 0 || !options->range_given)
         return true;
     size_t longest = 0;
@@ -137,8 +146,8 @@ static bool check(const struct stream *stream, struct error *err)
         if (stream->traces[i].gate.events > stream->traces[longest].gate.events)
             longest = i;
     const struct window_gate *gate = &stream->traces[longest].gate;
-    return window_missed(&options->capture.window, (uint32_t)longest, gate->events,
-                         gate->first_time_us, err);
+    uint32_t device = longest == 0 ? DEVICE_HOST : (uint32_t)longest - 1;
+    return window_missed(&options->capture.window, device, gate->events, gate->first_time_us, err);
 }
 
 static bool decode(struct stream *stream, struct source *source, struct symbols *symbols,

@@ -1,4 +1,5 @@
 #include "commands/suggest/snapshot.h"
+#include "model/device.h"
 
 #define MOST_NAMES 64 /* candidates in the error for a wrong pattern */
 
@@ -17,38 +18,43 @@ static struct chain_options options_of(const struct cuts *cuts, size_t most)
 static bool explain_absence(const struct suggest_snapshot *snapshot,
                             const struct timeline *timeline, struct error *err)
 {
-    unsigned device = (unsigned)snapshot->device;
+    uint32_t device = snapshot->device;
     const struct trace *trace = timeline->trace;
+    if (trace->unrecorded && !trace_has_lifetimes(trace))
+        return error_set(err, STATUS_BAD_INPUT,
+                         "the events of %s are without allocs or frees (skip_actions); record "
+                         "all kinds of events",
+                         DEVICE_WORDS(device));
     if (timeline->by_action[ACTION_ALLOC] == 0 && trace->count < trace->file_events)
         return error_set(err, STATUS_BAD_INPUT,
-                         "device %u has no allocation events in the --range; select a whole step",
-                         device);
+                         "%s has no allocation events in the --range; select a whole step",
+                         DEVICE_WORDS(device));
     if (timeline->by_action[ACTION_ALLOC] == 0 && trace->count > 0)
         return error_set(err, STATUS_BAD_INPUT,
-                         "device %u has only a state, no allocation events; record a whole step "
+                         "%s has only a state, no allocation events; record a whole step "
                          "with torch.cuda.memory._record_memory_history()",
-                         device);
+                         DEVICE_WORDS(device));
     if (trace->count == 0)
         return error_set(err, STATUS_BAD_INPUT,
-                         "device %u has no events; record them with "
+                         "%s has no events; record them with "
                          "torch.cuda.memory._record_memory_history()",
-                         device);
+                         DEVICE_WORDS(device));
     switch (snapshot->chain.absence) {
     case CHAIN_NO_STACKS:
         return error_set(err, STATUS_BAD_INPUT,
-                         "device %u has no Python stacks to find layers in; record them "
+                         "%s has no Python stacks to find layers in; record them "
                          "with torch.cuda.memory._record_memory_history(stacks=\"python\")",
-                         device);
+                         DEVICE_WORDS(device));
     case CHAIN_NO_ACTIVATIONS:
         return error_set(err, STATUS_CHECK_FAILED,
-                         "nothing to checkpoint: the backward pass on device %u needs nothing that "
+                         "nothing to checkpoint: the backward pass on %s needs nothing that "
                          "a forward pass in the trace allocated",
-                         device);
+                         DEVICE_WORDS(device));
     default:
         return error_set(err, STATUS_CHECK_FAILED,
-                         "nothing to checkpoint: no backward pass follows a forward pass on device "
-                         "%u (inference?)",
-                         device);
+                         "nothing to checkpoint: no backward pass follows a forward pass on %s "
+                         "(inference?)",
+                         DEVICE_WORDS(device));
     }
 }
 
@@ -82,6 +88,10 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cut
     const struct chain_options chain_options = options_of(cuts, most);
     if (!timeline)
         return error_set(err, STATUS_BAD_INPUT, "the snapshot has no device");
+    if (timeline->device == DEVICE_HOST)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "only pinned host memory was recorded, which checkpoints do not change; "
+                         "record the device's memory as well (record_cuda=True)");
     snapshot->device = timeline->device;
     if (!forward_chain_build(&snapshot->chain, timeline, capture->sites, &chain_options, err))
         return false;

@@ -29,6 +29,7 @@ static void range_of(enum field_kind kind, uint64_t *most, uint64_t *most_negati
                                                           : INT64_MAX;
     *most_negative = kind == FIELD_HANDLE || kind == FIELD_TIME ? (uint64_t)INT64_MAX + 1
                      : kind == FIELD_CHANGE                     ? INT64_MAX
+                     : kind == FIELD_DEVICE                     ? 1
                                                                 : 0;
 }
 
@@ -42,14 +43,15 @@ bool field_set_integer(const struct field *field, void *row, bool negative, uint
         return field_expected(field, "a negative number", offset, err);
     if (magnitude > (negative ? most_negative : most))
         return field_expected(field,
-                              most == UINT64_MAX  ? "a number beyond 64 bits"
-                              : most == INT32_MAX ? "a number beyond 31 bits"
-                                                  : "a number beyond 63 bits",
+                              most_negative == 1   ? "a number beyond 31 bits"
+                              : most == UINT64_MAX ? "a number beyond 64 bits"
+                              : most == INT32_MAX  ? "a number beyond 31 bits"
+                                                   : "a number beyond 63 bits",
                               offset, err);
     if (field->kind == FIELD_DURATION)
         return field_set_real(field, row, (double)magnitude, offset, err);
     if (field->kind == FIELD_DEVICE)
-        *(uint32_t *)field_at(field, row) = (uint32_t)magnitude;
+        *(uint32_t *)field_at(field, row) = negative ? DEVICE_HOST : (uint32_t)magnitude;
     else if (field->kind == FIELD_NATURAL)
         *(uint64_t *)field_at(field, row) = magnitude;
     else

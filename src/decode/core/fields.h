@@ -15,7 +15,7 @@ enum field_kind {
     FIELD_NATURAL,      /* uint64_t */
     FIELD_HANDLE,       /* int64_t: any 64 bits, signed or unsigned */
     FIELD_TIME,         /* int64_t in microseconds; TIME_NONE if absent */
-    FIELD_DEVICE,       /* uint32_t, below 2^31 */
+    FIELD_DEVICE,       /* uint32_t, below 2^31, or DEVICE_HOST: -1 in the file */
     FIELD_SIZE,         /* int64_t of bytes, from 0 */
     FIELD_CHANGE,       /* int64_t of bytes, with a sign */
     FIELD_COUNT,        /* int64_t, from 0 */
@@ -41,7 +41,7 @@ struct field {
 #define FIELD_NATURAL_TEXT      "an integer from 0"
 #define FIELD_HANDLE_TEXT       "an integer"
 #define FIELD_TIME_TEXT         "an integer"
-#define FIELD_DEVICE_TEXT       "an integer from 0"
+#define FIELD_DEVICE_TEXT       "an integer from -1"
 #define FIELD_SIZE_TEXT         "a size in bytes"
 #define FIELD_CHANGE_TEXT       "a number of bytes"
 #define FIELD_COUNT_TEXT        "a whole number from 0"

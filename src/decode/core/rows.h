@@ -28,6 +28,9 @@ enum action {
 
 extern const struct text action_texts[ACTION_OTHER]; /* the names of the known actions */
 
+/* The number that stands for pinned host memory among the devices. torch writes -1. */
+#define DEVICE_HOST UINT32_MAX
+
 #define TIME_NONE INT64_MIN /* the event has no time_us */
 
 /* Values that are the same for most events; kept out of the columns and interned by the model. */
@@ -100,7 +103,8 @@ struct row_sink {
     /* the stack of an event that was handed out, by the number of events before it. NULL if the
      * sink does not keep stacks. */
     stack_id (*stack)(void *self, uint64_t sequence);
-    /* announces every list in device_traces, including empty ones, before its events */
+    /* announces every list in device_traces, including empty ones, before its events; and
+     * host_traces, as that of DEVICE_HOST */
     bool (*trace)(void *self, uint32_t device, struct error *err);
     bool (*segment)(void *self, const struct segment_row *row, struct error *err);
     bool (*annotation)(void *self, const struct annotation_row *row, struct error *err);

@@ -5,6 +5,8 @@ static const struct field parts[PART_COUNT] = {
     [PART_TRACES] = OTHER_FIELD("a list", "device_traces", false),
     [PART_SETTINGS] = OTHER_FIELD("a dict", "allocator_settings", false),
     [PART_ANNOTATIONS] = OTHER_FIELD("a list", "external_annotations", false),
+    [PART_HOST_SEGMENTS] = OTHER_FIELD("a list", "host_segments", false),
+    [PART_HOST_TRACE] = OTHER_FIELD("a list", "host_traces", false),
 };
 
 static const struct field event_fields[EVENT_FIELDS] = {

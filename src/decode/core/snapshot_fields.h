@@ -17,7 +17,19 @@ enum row_kind {
     ROW_KINDS,
 };
 
-enum snapshot_part { PART_SEGMENTS, PART_TRACES, PART_SETTINGS, PART_ANNOTATIONS, PART_COUNT };
+enum snapshot_part {
+    PART_SEGMENTS,
+    PART_TRACES, /* a list of events for each device */
+    PART_SETTINGS,
+    PART_ANNOTATIONS,
+    PART_HOST_SEGMENTS, /* as PART_SEGMENTS, of pinned host memory */
+    PART_HOST_TRACE,    /* one list of events */
+    PART_COUNT
+};
+
+#define PARTS_NEEDED                                                                               \
+    (1u << PART_SEGMENTS | 1u << PART_TRACES | 1u << PART_HOST_SEGMENTS |                          \
+     1u << PART_HOST_TRACE) /* a snapshot has at least one of them */
 
 /* In the order in which picklers write them. */
 enum event_field {

@@ -94,6 +94,7 @@ enum node_role {
     ROLE_TRACES,
     ROLE_TRACE,
     ROLE_ANNOTATIONS,
+    ROLE_HOST_SEGMENTS,
     ROLE_USED, /* already converted to rows: may not change any more */
 };
 

@@ -52,7 +52,7 @@ bool json_row(struct json_decoder *decoder, enum row_kind kind, void *row, uint3
 
 /* The lists of a snapshot, handed to the sink row by row. */
 bool json_decode_trace(struct json_decoder *decoder, uint32_t device, struct error *err);
-bool json_decode_segments(struct json_decoder *decoder, struct error *err);
+bool json_decode_segments(struct json_decoder *decoder, bool of_host, struct error *err);
 bool json_decode_annotations(struct json_decoder *decoder, struct error *err);
 bool json_decode_settings(struct json_decoder *decoder, struct error *err);
 

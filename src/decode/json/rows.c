@@ -160,7 +160,7 @@ static bool read_blocks(struct json_decoder *decoder, unsigned field, void *row,
     return true;
 }
 
-static bool decode_segment(struct json_decoder *decoder, struct error *err)
+static bool decode_segment(struct json_decoder *decoder, bool of_host, struct error *err)
 {
     struct segment_row row = {0};
     uint32_t seen = 0;
@@ -177,17 +177,19 @@ static bool decode_segment(struct json_decoder *decoder, struct error *err)
             return false;
     row.blocks = decoder->blocks;
     row.block_count = decoder->block_count;
+    if (of_host)
+        row.device = DEVICE_HOST;
     return decoder->sink->segment(decoder->sink->self, &row, err);
 }
 
-bool json_decode_segments(struct json_decoder *decoder, struct error *err)
+bool json_decode_segments(struct json_decoder *decoder, bool of_host, struct error *err)
 {
     bool more;
 
     if (!json_open(&decoder->reader, '[', "segments (an array)", &more, err))
         return false;
     while (more)
-        if (!decode_segment(decoder, err) || !json_more(&decoder->reader, '[', &more, err))
+        if (!decode_segment(decoder, of_host, err) || !json_more(&decoder->reader, '[', &more, err))
             return false;
     return true;
 }

@@ -28,13 +28,17 @@ static bool decode_part(struct json_decoder *decoder, enum snapshot_part part, s
 {
     switch (part) {
     case PART_SEGMENTS:
-        return json_decode_segments(decoder, err);
+        return json_decode_segments(decoder, false, err);
     case PART_TRACES:
         return decode_traces(decoder, err);
     case PART_SETTINGS:
         return json_decode_settings(decoder, err);
     case PART_ANNOTATIONS:
         return json_decode_annotations(decoder, err);
+    case PART_HOST_SEGMENTS:
+        return json_decode_segments(decoder, true, err);
+    case PART_HOST_TRACE:
+        return json_decode_trace(decoder, DEVICE_HOST, err);
     case PART_COUNT:
         break;
     }
@@ -76,7 +80,7 @@ static bool decode_object(struct json_decoder *decoder, struct error *err)
             !decode_key(decoder, key, offset, &seen, err) || !json_more(reader, '{', &more, err))
             return false;
     }
-    if (seen & (1u << PART_SEGMENTS | 1u << PART_TRACES))
+    if (seen & PARTS_NEEDED)
         return true;
     return error_set_at(err, STATUS_BAD_INPUT, start,
                         "not an allocator snapshot: no key 'segments' or 'device_traces'");
@@ -105,7 +109,8 @@ bool decode_json_snapshot(struct source *source, struct symbols *symbols,
          json_begin(&decoder.reader, err) && json_peek(&decoder.reader, &byte, err);
     if (ok) {
         list_only = byte == '[';
-        ok = (list_only ? json_decode_segments(&decoder, err) : decode_object(&decoder, err)) &&
+        ok = (list_only ? json_decode_segments(&decoder, false, err)
+                        : decode_object(&decoder, err)) &&
              json_finish(&decoder.reader, err);
     }
     release(&decoder);

@@ -1,6 +1,7 @@
 /* Recognises the containers of a snapshot.
  *
- *   root dict { segments: [...], device_traces: [[event...], ...], external_annotations: [...] }
+ *   root dict { segments: [...], device_traces: [[event...], ...], external_annotations: [...],
+ *               host_segments: [...], host_traces: [event...] }
  *
  * Picklers push a container before its items, so its role is known from the stack, and its items
  * can be handed on as rows while it grows. If a pickle builds a container otherwise (from finished
@@ -27,18 +28,21 @@ static size_t batch_size(const struct pickle_vm *vm)
     return vm->depth - vm->marks[vm->mark_count - 1] - 1;
 }
 
+/* The role of a list of that key of the root; ROLE_NONE for other keys. host_traces is one trace.
+ */
+static enum node_role role_of_part(unsigned part)
+{
+    static const uint8_t roles[PART_COUNT] = {
+        [PART_SEGMENTS] = ROLE_SEGMENTS,       [PART_TRACES] = ROLE_TRACES,
+        [PART_ANNOTATIONS] = ROLE_ANNOTATIONS, [PART_HOST_SEGMENTS] = ROLE_HOST_SEGMENTS,
+        [PART_HOST_TRACE] = ROLE_TRACE,
+    };
+    return part < PART_COUNT ? (enum node_role)roles[part] : ROLE_NONE;
+}
+
 static enum node_role role_of_key(const struct pickle_vm *vm, value key)
 {
-    switch (rows_field(&vm->rows, ROW_SNAPSHOT, key)) {
-    case PART_SEGMENTS:
-        return ROLE_SEGMENTS;
-    case PART_TRACES:
-        return ROLE_TRACES;
-    case PART_ANNOTATIONS:
-        return ROLE_ANNOTATIONS;
-    default:
-        return ROLE_NONE;
-    }
+    return role_of_part(rows_field(&vm->rows, ROW_SNAPSHOT, key));
 }
 
 enum node_role pickle_role_here(const struct pickle_vm *vm, bool is_dict)
@@ -57,11 +61,11 @@ enum node_role pickle_role_here(const struct pickle_vm *vm, bool is_dict)
 }
 
 /* Rejects a second list under the same key, which would have to replace rows already handed out. */
-static bool once(struct pickle_vm *vm, bool *seen, const char *key)
+static bool once(struct pickle_vm *vm, enum snapshot_part part)
 {
-    if (*seen)
-        return pickle_fail(vm, "a second '%s'", key);
-    *seen = true;
+    if (vm->seen & 1u << part)
+        return pickle_fail(vm, "a second '%s'", row_field(ROW_SNAPSHOT, part)->name.bytes);
+    vm->seen |= 1u << part;
     return true;
 }
 
@@ -76,36 +80,43 @@ static bool same_root(struct pickle_vm *vm)
 
 static bool announce_trace(struct pickle_vm *vm, size_t device)
 {
-    if (device >= DEVICES_MAX)
+    if (device >= DEVICES_MAX && device != DEVICE_HOST)
         return error_set_at(vm->err, STATUS_LIMIT, vm->rows.offset,
                             "traces of more than %d devices", DEVICES_MAX);
     return vm->rows.sink->trace(vm->rows.sink->self, (uint32_t)device, vm->err);
 }
 
-bool pickle_role_taken(struct pickle_vm *vm, value v, enum node_role role)
+static bool open_trace(struct pickle_vm *vm, value v, size_t device)
 {
-    if (role == ROLE_SEGMENTS && !once(vm, &vm->saw_segments, "segments"))
-        return false;
-    if (role == ROLE_TRACES && !once(vm, &vm->saw_traces, "device_traces"))
-        return false;
-    struct node *node = value_node(&vm->values, v);
-    node->role = (uint8_t)role;
-    if (role != ROLE_TRACE)
-        return true;
-    if (!same_root(vm))
-        return false;
-    value top = vm->stack[vm->depth - 1];
-    bool append_one = role_of(vm, top) == ROLE_TRACES;
-    value traces = append_one ? top : batch_container(vm);
-    size_t device = value_node(&vm->values, traces)->count + (append_one ? 0 : batch_size(vm));
     if (!announce_trace(vm, device))
         return false;
+    struct node *node = value_node(&vm->values, v);
     node->count = (uint32_t)device;
     node->as.natural = 0; /* events so far */
     vm->open_trace = v;
     vm->settled = 0;
     vm->unappended = 0;
     return true;
+}
+
+bool pickle_role_taken(struct pickle_vm *vm, value v, enum node_role role)
+{
+    if ((role == ROLE_SEGMENTS && !once(vm, PART_SEGMENTS)) ||
+        (role == ROLE_TRACES && !once(vm, PART_TRACES)) ||
+        (role == ROLE_HOST_SEGMENTS && !once(vm, PART_HOST_SEGMENTS)))
+        return false;
+    value_node(&vm->values, v)->role = (uint8_t)role;
+    if (role != ROLE_TRACE)
+        return true;
+    if (!same_root(vm))
+        return false;
+    value top = vm->stack[vm->depth - 1], container = batch_container(vm);
+    bool append_one = role_of(vm, top) == ROLE_TRACES;
+    if (!append_one && role_of(vm, container) != ROLE_TRACES)
+        return once(vm, PART_HOST_TRACE) && open_trace(vm, v, DEVICE_HOST);
+    value traces = append_one ? top : container;
+    size_t device = value_node(&vm->values, traces)->count + (append_one ? 0 : batch_size(vm));
+    return open_trace(vm, v, device);
 }
 
 static bool settle_from(struct pickle_vm *vm, size_t first)
@@ -171,43 +182,51 @@ static bool emit_trace(struct pickle_vm *vm, uint32_t device, value v)
     return announce_trace(vm, device); /* one empty list for several devices */
 }
 
-/* Hands out a list of `role` that is already complete, under its key. */
+static bool emit_row(struct pickle_vm *vm, enum node_role role, uint32_t index, value v)
+{
+    switch (role) {
+    case ROLE_TRACES:
+        return emit_trace(vm, index, v);
+    case ROLE_ANNOTATIONS:
+        return rows_annotation(&vm->rows, v);
+    default:
+        return rows_segment(&vm->rows, v, role == ROLE_HOST_SEGMENTS);
+    }
+}
+
+/* Hands out a list of `role` that is already complete. */
 static bool emit_list(struct pickle_vm *vm, enum node_role role, value v, const char *key)
 {
     const value *items;
     size_t count;
-    if (v == VALUE_NONE || role_of(vm, v) == role)
-        return true;
     if (!value_sequence(&vm->values, v, &items, &count))
         return pickle_fail(vm, "expected a list for %s, found %s", key,
                            value_kind_name(&vm->values, v));
-    for (size_t i = 0; i < count; i++) {
-        bool ok = role == ROLE_SEGMENTS ? rows_segment(&vm->rows, items[i])
-                  : role == ROLE_TRACES ? emit_trace(vm, (uint32_t)i, items[i])
-                                        : rows_annotation(&vm->rows, items[i]);
-        if (!ok)
+    for (size_t i = 0; i < count; i++)
+        if (!emit_row(vm, role, (uint32_t)i, items[i]))
             return false;
-    }
     value_node(&vm->values, v)->role = ROLE_USED;
     return true;
 }
 
 static bool emit_root_pair(struct pickle_vm *vm, value key, value v)
 {
-    switch (rows_field(&vm->rows, ROW_SNAPSHOT, key)) {
-    case PART_SEGMENTS:
-        return (role_of(vm, v) == ROLE_SEGMENTS || once(vm, &vm->saw_segments, "segments")) &&
-               emit_list(vm, ROLE_SEGMENTS, v, "segments");
-    case PART_TRACES:
-        return (role_of(vm, v) == ROLE_TRACES || once(vm, &vm->saw_traces, "device_traces")) &&
-               emit_list(vm, ROLE_TRACES, v, "device_traces");
-    case PART_ANNOTATIONS:
-        return emit_list(vm, ROLE_ANNOTATIONS, v, "external_annotations");
-    case PART_SETTINGS:
+    unsigned part = rows_field(&vm->rows, ROW_SNAPSHOT, key);
+    enum node_role role = role_of_part(part);
+    if (part == PART_SETTINGS)
         return rows_settings(&vm->rows, v);
-    default:
+    if (role == ROLE_NONE)
         return rows_unknown_key(&vm->rows, ROW_SNAPSHOT, key);
+    if (part == PART_HOST_TRACE) {
+        bool is_open =
+            role_of(vm, v) == ROLE_TRACE && value_node(&vm->values, v)->count == DEVICE_HOST;
+        return v == VALUE_NONE || is_open ||
+               (once(vm, PART_HOST_TRACE) && emit_trace(vm, DEVICE_HOST, v));
     }
+    if (role_of(vm, v) == role) /* its rows have been handed out */
+        return true;
+    return (part == PART_ANNOTATIONS || once(vm, (enum snapshot_part)part)) &&
+           (v == VALUE_NONE || emit_list(vm, role, v, row_field(ROW_SNAPSHOT, part)->name.bytes));
 }
 
 bool pickle_emit_items(struct pickle_vm *vm, value container, size_t first)
@@ -220,12 +239,9 @@ bool pickle_emit_items(struct pickle_vm *vm, value container, size_t first)
     size_t step = role == ROLE_ROOT ? 2 : 1;
     for (size_t i = first; i < vm->depth; i += step) {
         value v = vm->stack[i];
-        bool ok = role == ROLE_ROOT       ? emit_root_pair(vm, v, vm->stack[i + 1])
-                  : role == ROLE_SEGMENTS ? rows_segment(&vm->rows, v)
-                  : role == ROLE_TRACES
-                      ? emit_trace(vm, value_node(&vm->values, container)->count++, v)
-                      : rows_annotation(&vm->rows, v);
-        if (!ok)
+        uint32_t index = role == ROLE_TRACES ? value_node(&vm->values, container)->count++ : 0;
+        if (!(role == ROLE_ROOT ? emit_root_pair(vm, v, vm->stack[i + 1])
+                                : emit_row(vm, role, index, v)))
             return false;
     }
     return true;
@@ -247,7 +263,7 @@ bool pickle_emit_result(struct pickle_vm *vm, value root, bool *list_only)
             ok = emit_root_pair(vm, items[2 * i], items[2 * i + 1]);
     } else if (value_sequence(&vm->values, root, &items, &count)) {
         *list_only = true;
-        vm->saw_segments = true;
+        vm->seen |= 1u << PART_SEGMENTS;
         ok = emit_list(vm, ROLE_SEGMENTS, root, "segments");
     } else {
         return pickle_fail(vm, "expected a dict with 'segments', found %s",
@@ -257,6 +273,6 @@ bool pickle_emit_result(struct pickle_vm *vm, value root, bool *list_only)
         return false;
     if (vm->unappended > 0)
         return pickle_fail(vm, "a trace was never finished");
-    return vm->saw_segments || vm->saw_traces ||
+    return (vm->seen & PARTS_NEEDED) != 0 ||
            pickle_fail(vm, "not an allocator snapshot: no key 'segments' or 'device_traces'");
 }

@@ -72,7 +72,7 @@ struct pickle_vm {
     uint64_t last_pool_id[2];
     value root; /* the value that the rows handed out so far belong to; VALUE_UNSET before the first
                  */
-    bool saw_segments, saw_traces;
+    unsigned seen; /* 1 << enum snapshot_part of the lists that began */
 };
 
 /* decode.c: decode_pickle_snapshot() with a choice of `general_only`. */

@@ -159,7 +159,7 @@ static bool segment_other(struct row_reader *rows, unsigned field, void *row, va
     return true;
 }
 
-bool rows_segment(struct row_reader *rows, value v)
+bool rows_segment(struct row_reader *rows, value v, bool of_host)
 {
     struct segment_draft segment = {.blocks = VALUE_UNSET};
     uint32_t seen = 0;
@@ -169,6 +169,8 @@ bool rows_segment(struct row_reader *rows, value v)
         !segment_blocks(rows, segment.blocks, &segment.row))
         return false;
     value_node(rows->values, v)->role = ROLE_USED;
+    if (of_host)
+        segment.row.device = DEVICE_HOST;
     return rows->sink->segment(rows->sink->self, &segment.row, rows->err);
 }
 

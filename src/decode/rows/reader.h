@@ -85,7 +85,7 @@ bool rows_dict(struct row_reader *rows, enum row_kind kind, value v, void *row, 
 bool rows_use(struct row_reader *rows, const char *what, value v, size_t count);
 
 /* These hand each row to the sink. */
-bool rows_segment(struct row_reader *rows, value v);
+bool rows_segment(struct row_reader *rows, value v, bool of_host);
 bool rows_annotation(struct row_reader *rows, value v);
 bool rows_settings(struct row_reader *rows, value v);
 /* Hands out an event that is still a value, or was handed out before; `*v` becomes its replacement.

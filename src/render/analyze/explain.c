@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/device.h"
 #include "render/core/escape.h"
 #include "render/core/moments.h"
 
@@ -156,7 +157,7 @@ static bool summary(const struct page *page, const struct device_report *report,
 {
     struct buffer text = BUFFER_INIT;
     char count[UNITS_TEXT_SIZE];
-    buffer_printf(&text, "Device %u: %s allocation%s ", report->timeline->device,
+    buffer_printf(&text, "%s: %s allocation%s ", DEVICE_TITLE(report->timeline->device),
                   units_count(count, explanation->count), explanation->count == 1 ? "" : "s");
     if (query->site) {
         buffer_puts(&text, "at call sites matching ");

@@ -149,6 +149,8 @@ bool device_fragmentation(const struct page *page, const struct analysis *analys
     const struct fragmentation *fragmentation = &report->fragmentation;
     const struct cut_up *cut_up = shown(fragmentation);
     bool ok = true;
+    if (report->timeline->device == DEVICE_HOST) /* each block is a segment of its own */
+        return true;
     if (cut_up_is_notable(cut_up)) {
         title(page, analysis, fragmentation);
         ok = pools(page, &cut_up->pools);

@@ -1,5 +1,7 @@
 #include <string.h>
 
+#include "model/device.h"
+#include "model/recording.h"
 #include "render/analyze/analyze.h"
 #include "render/analyze/findings.h"
 #include "render/analyze/growth.h"
@@ -194,17 +196,65 @@ static const struct row_type annotation_type = ROW_TYPE(
     "annotations", ROW, FIELD(ROW, STRING, name), FIELD_AS(ROW, TIME, "start_time_us", time_us));
 #undef ROW
 
-static void put_device(struct json_writer *json, const struct analysis *analysis,
+/* Written only if kinds of events were not recorded. Its curves are those that the lists describe;
+ * the curves beside it follow their definitions literally. */
+static void put_recording(struct json_writer *json, const struct timeline *timeline,
+                          const struct field_context *context)
+{
+    const struct trace *trace = timeline->trace;
+    if (!trace->unrecorded)
+        return;
+    json_put_open(json, "recording", '{');
+    json_put_open(json, "unrecorded", '[');
+    for (unsigned action = 0; action < ACTION_OTHER; action++)
+        if (trace->unrecorded & ACTION_BIT(action))
+            json_put_string(json, NULL, action_texts[action].bytes);
+    json_put_close(json, ']');
+    if (trace_has_lifetimes(trace)) {
+        json_put_string(json, "active_until", action_texts[trace->completion].bytes);
+        json_put_string(json, "allocated_until", action_texts[trace->request].bytes);
+    }
+    put_object(json, &active_type, &timeline->active, context);
+    put_object(json, &allocated_type, &timeline->allocated, context);
+    json_put_integer(json, "reserved_at_active_peak_bytes",
+                     timeline->reserved.at_active_peak_bytes);
+    json_put_close(json, '}');
+}
+
+/* With kinds of events unrecorded, the categories do not sum to the literal peak beside them. The
+ * last row is the difference. */
+static void put_categories(struct json_writer *json, const struct device_report *report,
+                           const struct field_context *context)
+{
+    const struct timeline *timeline = report->timeline;
+    int64_t rest = timeline->literal.active.peak_bytes - timeline->active.peak_bytes;
+    json_put_open(json, category_type.name, '[');
+    for (size_t i = 0; i < report->category_count; i++)
+        json_put_row(json, NULL, &category_type, &report->categories[i], context);
+    if (rest != 0) {
+        json_put_open(json, NULL, '{');
+        json_put_string(json, "name", "unrecorded");
+        json_put_integer(json, "bytes", rest);
+        json_put_count(json, "count", 0);
+        json_put_close(json, '}');
+    }
+    json_put_close(json, ']');
+}
+
+static void put_device(struct json_writer *json, const char *key, const struct analysis *analysis,
                        const struct device_report *report)
 {
     const struct timeline *timeline = report->timeline;
     const struct field_context context = report_context(report);
-    json_put_open(json, NULL, '{');
-    json_put_count(json, "device", timeline->device);
+    json_put_open(json, key, '{');
+    json_put_integer(json, "device", device_number(timeline->device));
     put_trace(json, timeline);
-    put_object(json, &active_type, &timeline->active, &context);
-    put_object(json, &allocated_type, &timeline->allocated, &context);
-    put_object(json, &reserved_type, &timeline->reserved, &context);
+    struct reserved_curve reserved = timeline->reserved;
+    reserved.at_active_peak_bytes = timeline->literal.reserved_at_active_peak_bytes;
+    put_object(json, &active_type, &timeline->literal.active, &context);
+    put_object(json, &allocated_type, &timeline->literal.allocated, &context);
+    put_object(json, &reserved_type, &reserved, &context);
+    put_recording(json, timeline, &context);
     put_object(json, &state_type, &timeline->state, &context);
     if (analysis->at_given)
         put_at(json, report);
@@ -213,7 +263,7 @@ static void put_device(struct json_writer *json, const struct analysis *analysis
                       &context);
     baseline_json(json, report);
     phases_json(json, report);
-    json_put_rows(json, &category_type, report->categories, report->category_count, &context);
+    put_categories(json, report, &context);
     json_put_rows(json, &site_type, report->sites, report->site_count, &context);
     json_put_rows(json, &largest_type, report->largest, report->largest_count, &context);
     growth_json(json, report);
@@ -232,7 +282,7 @@ static void put_warnings(struct json_writer *json, const struct analysis *analys
         const struct device_report *report = analysis->devices[i];
         for (size_t n = 0; n < report->notice_count; n++) {
             char text[sizeof(report->notices[n].text) + 32];
-            snprintf(text, sizeof(text), "device %u: %s", report->timeline->device,
+            snprintf(text, sizeof(text), "%s: %s", DEVICE_WORDS(report->timeline->device),
                      report->notices[n].text);
             json_put_string(json, NULL, text);
         }
@@ -255,9 +305,16 @@ bool analyze_json(FILE *out, const struct analysis *analysis)
     put_input(&json, analysis);
     put_settings(&json, analysis->snapshot);
     json_put_open(&json, "devices", '[');
-    for (size_t i = 0; i < analysis->device_count; i++)
-        put_device(&json, analysis, analysis->devices[i]);
+    const struct device_report *host = NULL;
+    for (size_t i = 0; i < analysis->device_count; i++) {
+        if (analysis->devices[i]->timeline->device == DEVICE_HOST)
+            host = analysis->devices[i];
+        else
+            put_device(&json, NULL, analysis, analysis->devices[i]);
+    }
     json_put_close(&json, ']');
+    if (host)
+        put_device(&json, "host", analysis, host);
     put_warnings(&json, analysis);
     if (analysis->verbose)
         json_put_rows(&json, &unknown_key_type, analysis->snapshot->unknown_keys,

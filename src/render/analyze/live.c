@@ -62,7 +62,7 @@ static struct value life(const void *data, const struct field_context *context)
 {
     const struct live_row *row = data;
     char born[UNITS_TEXT_SIZE] = "start", freed[UNITS_TEXT_SIZE] = "end";
-    if (context->trace->count == 0)
+    if (context->trace->count == 0 || !trace_has_lifetimes(context->trace))
         return value_none();
     if (row->born_item >= 0)
         event_number(born, context->trace, row->born_item);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "model/device.h"
 #include "render/analyze/memory.h"
 #include "render/core/escape.h"
 #include "render/core/fit.h"
@@ -14,7 +15,8 @@
 
 bool device_has_history(const struct device_report *report)
 {
-    return report->timeline->trace->count > 0;
+    const struct trace *trace = report->timeline->trace;
+    return trace->count > 0 && trace_has_lifetimes(trace);
 }
 
 static void headline(const struct page *page, const struct device_report *report)
@@ -30,9 +32,9 @@ static void headline(const struct page *page, const struct device_report *report
     page_bytes(page, reserved_text, reserved);
     page_share(share, used, reserved);
     snprintf(text, sizeof(text),
-             history ? "Device %u: peak %s, %s of the %s reserved then"
-                     : "Device %u: %s in use at the snapshot, %s of the %s reserved",
-             timeline->device, used_text, share, reserved_text);
+             history ? "%s: peak %s, %s of the %s reserved then"
+                     : "%s: %s in use at the snapshot, %s of the %s reserved",
+             DEVICE_TITLE(timeline->device), used_text, share, reserved_text);
     fputs(page_style(page, STYLE_TITLE), page->out);
     page_paragraph(page, 0, SECTION_INDENT, text);
     fputs(page_plain(page), page->out);
@@ -209,5 +211,6 @@ bool device_summary(const struct page *page, const struct analysis *analysis,
     table_print(&table, page, SECTION_INDENT);
     bool ok = !table_failed(&table);
     table_release(&table);
-    return ok && (!history || events(page, report->timeline)) && notices(page, report);
+    bool has_events = report->timeline->trace->count > 0;
+    return ok && (!has_events || events(page, report->timeline)) && notices(page, report);
 }

@@ -1,6 +1,7 @@
 
 #include <string.h>
 
+#include "model/device.h"
 #include "render/analyze/findings.h"
 #include "render/analyze/growth.h"
 #include "render/analyze/internal.h"
@@ -163,8 +164,7 @@ static void add_comparison(struct table *table, const struct page *page,
             table_add(table, column == 2 ? "not read" : "-");
         return;
     }
-    snprintf(text, sizeof(text), "%u", row->device);
-    table_add(table, row->no_device ? "-" : text);
+    table_add(table, row->no_device ? "-" : DEVICE_NAME(row->device));
     table_add(table, page_bytes(page, text, row->peak_bytes));
     table_add(table, row->no_device ? "-" : page_bytes(page, text, row->baseline_bytes));
     table_add(table, page_bytes(page, text, row->reserved_bytes));

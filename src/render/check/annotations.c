@@ -2,6 +2,7 @@
  * "::error file=model.py,line=39,title=...::message". */
 #include <string.h>
 
+#include "model/device.h"
 #include "render/check/words.h"
 #include "render/core/escape.h"
 
@@ -53,7 +54,7 @@ static void failure_message(struct buffer *message, const struct check_report *r
 {
     check_words_path(message, path);
     if (row->device != CHECK_NO_DEVICE)
-        buffer_printf(message, ", device %lld", (long long)row->device);
+        buffer_printf(message, ", %s", DEVICE_WORDS((uint32_t)row->device));
     buffer_puts(message, ": ");
     check_words_failure(message, row, report->unit);
     buffer_putc(message, '\n');

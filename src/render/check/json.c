@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "model/device.h"
 #include "render/check/words.h"
 #include "render/core/json.h"
 
@@ -43,7 +44,7 @@ static void row_json(struct json_writer *json, const struct check_row *row)
     if (row->rule->subject)
         json_put_string(json, "subject", row->rule->subject);
     if (row->device != CHECK_NO_DEVICE)
-        json_put_integer(json, "device", row->device);
+        json_put_integer(json, "device", device_number((uint32_t)row->device));
     json_put_integer(json, "limit", row->limit);
     json_put_integer(json, "value", row->value);
     json_put_integer(json, "margin", check_margin(row));

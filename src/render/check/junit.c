@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "model/device.h"
 #include "render/check/words.h"
 #include "render/core/escape.h"
 
@@ -50,7 +51,7 @@ static void case_xml(struct buffer *xml, const struct check_report *report, cons
     struct buffer words = BUFFER_INIT;
     check_words_rule(&words, row->rule);
     if (row->device != CHECK_NO_DEVICE)
-        buffer_printf(&words, ", device %lld", (long long)row->device);
+        buffer_printf(&words, ", %s", DEVICE_WORDS((uint32_t)row->device));
     buffer_puts(xml, "    <testcase");
     add_attribute(xml, "name", &words);
     buffer_clear(&words);

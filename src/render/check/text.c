@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "model/device.h"
 #include "render/check/words.h"
 #include "render/core/table.h"
 
@@ -30,12 +31,11 @@ static void add_words(struct table *table, struct buffer *words)
 static void add_row(struct table *table, const struct page *page, const struct check_row *row,
                     bool with_device, struct buffer *words)
 {
-    char text[UNITS_TEXT_SIZE];
     const int64_t values[] = {row->limit, row->value, check_margin(row)};
     check_words_rule(words, row->rule);
     add_words(table, words);
     if (with_device)
-        table_add(table, units_count(text, (uint64_t)row->device));
+        table_add(table, DEVICE_NAME((uint32_t)row->device));
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         check_words_value(words, row->rule->kind, values[i], page->unit);
         add_words(table, words);
@@ -108,7 +108,7 @@ static bool failure(const struct page *page, const struct check_result *result, 
     fputc('\n', page->out);
     check_words_rule(&words, row->rule);
     if (with_device)
-        buffer_printf(&words, ", device %lld", (long long)row->device);
+        buffer_printf(&words, ", %s", DEVICE_WORDS((uint32_t)row->device));
     buffer_puts(&words, ": ");
     check_words_failure(&words, row, page->unit);
     bool ok = paragraph(page, INDENT, &words);

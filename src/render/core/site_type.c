@@ -1,4 +1,5 @@
 #include "render/core/site_type.h"
+#include "model/device.h"
 
 static bool is_one_site(const void *row, const struct field_context *context)
 {
@@ -9,7 +10,7 @@ static bool is_one_site(const void *row, const struct field_context *context)
 static struct value device(const void *row, const struct field_context *context)
 {
     (void)row;
-    return value_count(((const struct site_context *)context->user)->device);
+    return value_integer(device_number(((const struct site_context *)context->user)->device));
 }
 
 /* The frame of user code, in separate columns. */

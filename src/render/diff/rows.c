@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "model/device.h"
+
 struct value diff_delta_of(const void *row, const struct field_context *context)
 {
     const struct diff_amounts *amounts = row;
@@ -36,13 +38,13 @@ struct value diff_counts_text(const void *row, const struct field_context *conte
 static struct value device_a(const void *row, const struct field_context *context)
 {
     (void)row;
-    return value_count(((const struct diff *)context->user)->sides[0].device);
+    return value_integer(device_number(((const struct diff *)context->user)->sides[0].device));
 }
 
 static struct value device_b(const void *row, const struct field_context *context)
 {
     (void)row;
-    return value_count(((const struct diff *)context->user)->sides[1].device);
+    return value_integer(device_number(((const struct diff *)context->user)->sides[1].device));
 }
 
 static bool is_one_site(const void *row, const struct field_context *context)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/device.h"
 #include "render/analyze/internal.h"
 #include "render/core/escape.h"
 #include "render/diff/rows.h"
@@ -149,9 +150,9 @@ static void headline(const struct page *page, const struct diff_report *report,
     struct buffer text = BUFFER_INIT;
     unsigned a = diff->sides[0].device, b = diff->sides[1].device;
     if (a == b)
-        buffer_printf(&text, "Device %u: ", a);
+        buffer_printf(&text, "%s: ", DEVICE_TITLE(a));
     else
-        buffer_printf(&text, "Device %u of A and device %u of B: ", a, b);
+        buffer_printf(&text, "%s of A and %s of B: ", DEVICE_TITLE(a), DEVICE_WORDS(b));
     if (strcmp(report->at[0], report->at[1]) != 0) {
         add_moment(&text, report->at[0], &diff->sides[0]);
         buffer_puts(&text, " in A, ");

@@ -1,5 +1,6 @@
 #include "model/addrmap.h"
 #include "model/allocator_rules.h"
+#include "model/device.h"
 #include "model/live.h"
 #include "render/export/internal.h"
 
@@ -8,7 +9,7 @@
 struct allocation {
     struct live live;
     const char *origin, *counts_in;
-    uint32_t device;
+    int64_t device; /* device_number() */
     uint64_t rounded;
     bool place_is_known; /* `place` */
     struct event_extra place;
@@ -188,7 +189,7 @@ static bool put_allocation(struct allocations *all, struct allocation *allocatio
 {
     const struct live *live = &allocation->live;
     const struct timeline *timeline = all->device->timeline;
-    allocation->device = timeline->device;
+    allocation->device = device_number(timeline->device);
     allocation->rounded = allocator_round(&all->rules, live->size);
     if (allocation->free_completed == EVENT_NEVER && timeline->trace->edge.skipped_after == 0)
         add_dump_facts(all, allocation);

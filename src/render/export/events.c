@@ -1,8 +1,9 @@
+#include "model/device.h"
 #include "render/export/internal.h"
 
 /* An event as stored in the file, with its number on its device. */
 struct event_line {
-    uint32_t device;
+    int64_t device; /* device_number() */
     uint64_t event;
     struct event_row row;
 };
@@ -62,7 +63,7 @@ const struct row_type export_event_type = ROW_TYPE(
 bool export_event(struct export_sheet *sheet, uint32_t device, uint64_t event,
                   const struct event_row *row, struct error *err)
 {
-    const struct event_line line = {device, event, *row};
+    const struct event_line line = {device_number(device), event, *row};
     return export_row(sheet, &line, err);
 }
 

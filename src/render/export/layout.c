@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "model/addrmap.h"
+#include "model/device.h"
 #include "model/layout.h"
 #include "render/export/internal.h"
 
@@ -16,7 +17,7 @@ struct layout {
 
 /* A segment, with the sums over its blocks. */
 struct segment_line {
-    uint32_t device;
+    int64_t device; /* device_number() */
     struct layout_segment segment;
     uint64_t allocated_size, active_size, requested_size, inactive_size, largest_inactive_block;
 };
@@ -43,7 +44,8 @@ const struct row_type export_segment_type = ROW_TYPE(
 static bool put_segment(void *self, const struct layout_segment *segment, struct error *err)
 {
     struct layout *layout = self;
-    struct segment_line line = {.device = layout->timeline->device, .segment = *segment};
+    struct segment_line line = {.device = device_number(layout->timeline->device),
+                                .segment = *segment};
     for (size_t i = 0; i < segment->span_count; i++) {
         const struct layout_span *span = &segment->spans[i];
         line.requested_size += span->requested;
@@ -73,7 +75,7 @@ static const struct live *owner_of(const struct layout *layout, const struct lay
 
 /* A block, or a hole between blocks. */
 struct block_line {
-    uint32_t device;
+    int64_t device; /* device_number() */
     uint64_t segment_address;
     struct layout_span span;
     const struct live *live; /* NULL: not known, or a hole */
@@ -167,7 +169,7 @@ static bool put_block(struct layout *layout, uint64_t segment, const struct layo
                       struct error *err)
 {
     struct block_line line = {
-        .device = layout->timeline->device,
+        .device = device_number(layout->timeline->device),
         .segment_address = segment,
         .span = *span,
         .live = owner_of(layout, span),

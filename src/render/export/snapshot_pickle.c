@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "model/device.h"
 #include "render/export/pickler.h"
 #include "render/export/snapshot_settings.h"
 
@@ -10,7 +11,8 @@ struct dump {
     const struct snapshot *snapshot;
     const struct excerpt *excerpts;
     size_t count;
-    bool has_pools; /* some event has a pool that is not the default one */
+    string_id small, large; /* the names of the two segment types */
+    bool has_pools;         /* some event has a pool that is not the default one */
     struct pickler_list segments;
 };
 
@@ -36,6 +38,12 @@ static void put_count(struct pickler *pickle, enum pickler_word key, uint64_t va
 {
     pickler_word(pickle, key);
     pickler_count(pickle, value);
+}
+
+static void put_device(struct pickler *pickle, uint32_t device)
+{
+    pickler_word(pickle, WORD_DEVICE);
+    pickler_integer(pickle, device_number(device));
 }
 
 static bool put_block(struct pickler *pickle, const struct block_row *block, struct error *err)
@@ -66,7 +74,7 @@ static bool put_segment(void *self, const struct segment_row *row, struct error 
     struct pickler_list blocks;
     pickler_item(pickle, &dump->segments);
     pickler_dict_begin(pickle);
-    put_count(pickle, WORD_DEVICE, row->device);
+    put_device(pickle, row->device);
     put_count(pickle, WORD_ADDRESS, row->address);
     put_count(pickle, WORD_TOTAL_SIZE, row->total_size);
     put_count(pickle, WORD_ALLOCATED_SIZE, row->allocated_size);
@@ -97,15 +105,19 @@ static bool put_segment(void *self, const struct segment_row *row, struct error 
     return pickler_is_well(pickle, err);
 }
 
-static bool put_segments(struct dump *dump, string_id small, string_id large,
-                         struct snapshot_doubts *doubts, struct error *err)
+/* The segments of all devices but the host, or of the host. */
+static bool put_segments(struct dump *dump, bool of_host, struct snapshot_doubts *doubts,
+                         struct error *err)
 {
     const struct excerpt_visitor visitor = {dump, put_segment};
-    pickler_word(&dump->pickle, WORD_SEGMENTS);
+    pickler_word(&dump->pickle, of_host ? WORD_HOST_SEGMENTS : WORD_SEGMENTS);
     pickler_list_begin(&dump->pickle, &dump->segments);
     for (size_t i = 0; i < dump->count; i++) {
         struct excerpt_doubts of_device;
-        if (!excerpt_segments(&dump->excerpts[i], small, large, &visitor, &of_device, err))
+        if ((dump->excerpts[i].timeline->device == DEVICE_HOST) != of_host)
+            continue;
+        if (!excerpt_segments(&dump->excerpts[i], dump->small, dump->large, &visitor, &of_device,
+                              err))
             return false;
         doubts->stray_blocks += of_device.stray_blocks;
         doubts->lost_blocks += of_device.lost_blocks;
@@ -200,7 +212,7 @@ static bool put_annotations(struct dump *dump, struct error *err)
         pickler_word(pickle, WORD_NAME);
         if (!pickler_string(pickle, row->name, err))
             return false;
-        put_count(pickle, WORD_DEVICE, row->device);
+        put_device(pickle, row->device);
         pickler_word(pickle, WORD_TIME_US);
         pickler_integer(pickle, row->time_us);
         pickler_dict_end(pickle);
@@ -209,18 +221,29 @@ static bool put_annotations(struct dump *dump, struct error *err)
     return true;
 }
 
-static bool put_all(struct dump *dump, string_id small, string_id large,
-                    struct snapshot_doubts *doubts, struct error *err)
+/* The host is the last device. Without it, as in most files, nothing is written. */
+static bool put_host(struct dump *dump, struct snapshot_doubts *doubts, struct error *err)
+{
+    const struct excerpt *last = dump->count > 0 ? &dump->excerpts[dump->count - 1] : NULL;
+    if (!last || last->timeline->device != DEVICE_HOST)
+        return true;
+    if (!put_segments(dump, true, doubts, err))
+        return false;
+    pickler_word(&dump->pickle, WORD_HOST_TRACES);
+    return put_trace(dump, last, err);
+}
+
+static bool put_all(struct dump *dump, struct snapshot_doubts *doubts, struct error *err)
 {
     pickler_dict_begin(&dump->pickle);
-    if (!put_segments(dump, small, large, doubts, err) || !put_traces(dump, err))
+    if (!put_segments(dump, false, doubts, err) || !put_traces(dump, err))
         return false;
     if (dump->snapshot->setting_count > 0) {
         pickler_word(&dump->pickle, WORD_ALLOCATOR_SETTINGS);
         if (!snapshot_settings_pickle(&dump->pickle, dump->snapshot, err))
             return false;
     }
-    if (!put_annotations(dump, err))
+    if (!put_annotations(dump, err) || !put_host(dump, doubts, err))
         return false;
     pickler_dict_end(&dump->pickle);
     return pickler_end(&dump->pickle, err);
@@ -231,15 +254,14 @@ bool snapshot_pickle(FILE *out, struct snapshot *snapshot, const struct excerpt 
 {
     struct dump dump = {.snapshot = snapshot, .excerpts = excerpts, .count = count};
     struct snapshot_doubts found = {0};
-    string_id small, large;
     for (size_t i = 0; i < snapshot->extra_count; i++)
         dump.has_pools =
             dump.has_pools || snapshot->extras[i].pool[0] || snapshot->extras[i].pool[1];
-    if (!symbols_string(snapshot->symbols, "small", 5, &small, err) ||
-        !symbols_string(snapshot->symbols, "large", 5, &large, err) ||
+    if (!symbols_string(snapshot->symbols, "small", 5, &dump.small, err) ||
+        !symbols_string(snapshot->symbols, "large", 5, &dump.large, err) ||
         !pickler_begin(&dump.pickle, out, snapshot->symbols, snapshot->budget, err))
         return false;
-    bool ok = put_all(&dump, small, large, &found, err);
+    bool ok = put_all(&dump, &found, err);
     pickler_release(&dump.pickle);
     if (ok)
         *doubts = found;

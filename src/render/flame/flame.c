@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "model/device.h"
 #include "render/core/escape.h"
 #include "render/core/json.h"
 
@@ -90,7 +91,7 @@ bool flame_folded(FILE *out, const struct flame_graphs *graphs, struct error *er
         char root[32] = "";
         struct texts texts;
         if (graphs->count > 1)
-            snprintf(root, sizeof(root), "device %u;", graphs->items[i]->timeline->device);
+            snprintf(root, sizeof(root), "%s;", DEVICE_WORDS(graphs->items[i]->timeline->device));
         ok = texts_init(&texts, graphs->items[i], err) && put_graph(out, &texts, root, err);
         texts_release(&texts);
     }
@@ -186,7 +187,7 @@ static void put_profile(struct json_writer *json, const struct flame *flame, siz
 {
     bool bytes = flame->options.weight == FLAME_LIVE || flame->options.weight == FLAME_ALLOCATED;
     buffer_clear(name);
-    buffer_printf(name, "device %u: ", flame->timeline->device);
+    buffer_printf(name, "%s: ", DEVICE_WORDS(flame->timeline->device));
     flame_weight_name(flame, name);
     json_put_open(json, NULL, '{');
     json_put_string(json, "type", "sampled");

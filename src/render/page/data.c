@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/device.h"
 #include "render/core/escape.h"
 #include "render/page/columns.h"
 #include "render/page/internal.h"
@@ -146,7 +147,7 @@ static void emit_page(struct json_writer *json, const struct html_numbers *numbe
     const struct html_page *page = numbers->page;
     const struct trace *trace = page->timeline->trace;
     json_put_open(json, NULL, '{');
-    json_put_count(json, "device", page->timeline->device);
+    json_put_integer(json, "device", device_number(page->timeline->device));
     json_put_count(json, "events", trace->count);
     json_put_count(json, "first_event", trace->first_event);
     json_put_string(json, "axis", page->by_time ? "time" : "event");

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "model/device.h"
 #include "render/page/internal.h"
 
 static bool put_title(FILE *out, const struct html_page *page, struct error *err)
@@ -16,8 +17,8 @@ static bool put_subtitle(FILE *out, const struct html_page *page, struct error *
     (void)err;
     units_count(events, timeline->trace->count);
     units_bytes(size, active->peak_bytes, UNIT_AUTO);
-    fprintf(out, "Device %u, %s event%s. Active memory (requested sizes) peaks at %s",
-            timeline->device, events, timeline->trace->count == 1 ? "" : "s", size);
+    fprintf(out, "%s, %s event%s. Active memory (requested sizes) peaks at %s",
+            DEVICE_TITLE(timeline->device), events, timeline->trace->count == 1 ? "" : "s", size);
     if (active->peak_event < 0) {
         fputs(", before the first event. ", out);
     } else {

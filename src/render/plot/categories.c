@@ -2,6 +2,7 @@
 
 #include "analysis/curves/category_curves.h"
 #include "base/units.h"
+#include "model/device.h"
 #include "render/plot/legend.h"
 #include "render/plot/snapshot.h"
 #include "render/plot/svg_titles.h"
@@ -186,8 +187,9 @@ static bool write_all(const struct plot_categories *plot, FILE *const files[], s
     char events[UNITS_TEXT_SIZE];
     char text[256];
     snprintf(text, sizeof(text),
-             "device %u, %s events; an area a category; sizes in the legend are those at the peak",
-             plot->time.timeline->device, units_count(events, plot->time.timeline->trace->count));
+             "%s, %s events; an area a category; sizes in the legend are those at the peak",
+             DEVICE_WORDS(plot->time.timeline->device),
+             units_count(events, plot->time.timeline->trace->count));
     plot_time_put(script, &plot->time, &scale, text);
     put_legend(plot, shown, count, script);
     put_areas(plot, shown, count, script);

@@ -1,6 +1,7 @@
 #include "render/plot/flame_internal.h"
 
 #include "base/units.h"
+#include "model/device.h"
 #include "render/core/page.h"
 #include "render/plot/legend.h"
 #include "render/plot/svg_titles.h"
@@ -117,8 +118,9 @@ static bool put_titles(FILE *script, const struct plot_flame *plot,
     char moment[PLOT_MOMENT_SIZE], bytes[UNITS_TEXT_SIZE], text[512];
     struct buffer note = BUFFER_INIT;
     snprintf(text, sizeof(text),
-             "device %u: call stacks of the %s live %s; coloured by the category that holds most",
-             flame->timeline->device, units_bytes(bytes, (int64_t)flame->total, UNIT_AUTO),
+             "%s: call stacks of the %s live %s; coloured by the category that holds most",
+             DEVICE_WORDS(flame->timeline->device),
+             units_bytes(bytes, (int64_t)flame->total, UNIT_AUTO),
              plot_moment(moment, plot->snapshot));
     say_left_out(&note, layout, flame->total);
     bool ok = !note.failed;

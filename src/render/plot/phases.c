@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/device.h"
 #include "render/core/moments.h"
 #include "render/core/page.h"
 #include "render/plot/legend.h"
@@ -45,12 +46,9 @@ static void phase_words(char out[32], enum phase phase)
 /* The value of the active curve after an item, given its value before the item `from`. */
 static int64_t follow(const struct trace *trace, int64_t level, uint32_t from, uint32_t last)
 {
-    for (size_t i = from; i <= last && i < trace->count; i++) {
-        if (trace->action[i] == ACTION_ALLOC)
-            level += (int64_t)trace_size(trace, i);
-        else if (trace->action[i] == ACTION_FREE_COMPLETED)
-            level -= (int64_t)trace_size(trace, i);
-    }
+    const struct trace_signs signs = trace_active_signs(trace);
+    for (size_t i = from; i <= last && i < trace->count; i++)
+        level += signs.of[trace->action[i]] * (int64_t)trace_size(trace, i);
     return level;
 }
 
@@ -183,11 +181,11 @@ static void put_titles(FILE *script, const struct plot_snapshot *snapshot,
     units_count(events, report->timeline->trace->count);
     if (all == 0)
         snprintf(text, sizeof(text),
-                 "device %u, %s events: no forward, backward or optimizer step was found in them",
-                 report->timeline->device, events);
+                 "%s, %s events: no forward, backward or optimizer step was found in them",
+                 DEVICE_WORDS(report->timeline->device), events);
     else
-        snprintf(text, sizeof(text), "device %u, %s events: %s phases in their order%s%s",
-                 report->timeline->device, events, units_count(phases, all),
+        snprintf(text, sizeof(text), "%s, %s events: %s phases in their order%s%s",
+                 DEVICE_WORDS(report->timeline->device), events, units_count(phases, all),
                  count < all ? ", the highest of several as one bar" : "",
                  inferred ? "; some are told by lifetimes only" : "");
     if (all > 0)

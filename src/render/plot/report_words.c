@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "model/device.h"
 #include "render/core/escape.h"
 #include "render/core/moments.h"
 #include "render/core/page.h"
@@ -72,7 +73,7 @@ static void put_numbers(struct words *words, const struct device_report *report)
     char size[UNITS_TEXT_SIZE], place[MOMENT_TEXT_SIZE], share[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
     bool has_events = timeline->trace->count > 0;
-    buffer_printf(&text, "device %u: ", timeline->device);
+    buffer_printf(&text, "%s: ", DEVICE_WORDS(timeline->device));
     buffer_printf(&text, has_events ? "peak %s" : "%s in use in the snapshot",
                   units_bytes(size, timeline->active.peak_bytes, UNIT_AUTO));
     if (has_events)

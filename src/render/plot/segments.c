@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "model/device.h"
 #include "render/analyze/memory.h"
 #include "render/core/moments.h"
 #include "render/core/page.h"
@@ -82,8 +83,8 @@ static void put_titles(FILE *script, const struct plot_segments *plot)
         active[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
     uint64_t holes = total->inactive_split_bytes + total->releasable_bytes;
     struct buffer text = BUFFER_INIT, words = BUFFER_INIT;
-    buffer_printf(&text, "device %u %s: %s reserved in %s segment%s, %s in use, %s free",
-                  plot->snapshot->report->timeline->device,
+    buffer_printf(&text, "%s %s: %s reserved in %s segment%s, %s in use, %s free",
+                  DEVICE_WORDS(plot->snapshot->report->timeline->device),
                   plot->is_dump ? "in the snapshot" : plot_moment(moment, plot->snapshot),
                   size_text(reserved, total->reserved_bytes), units_count(count, total->segments),
                   total->segments == 1 ? "" : "s", size_text(active, total->active_bytes),

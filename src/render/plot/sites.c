@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/device.h"
 #include "render/analyze/internal.h"
 #include "render/core/escape.h"
 #include "render/plot/legend.h"
@@ -213,12 +214,12 @@ static void put_titles(FILE *script, const struct plot_snapshot *snapshot,
     units_bytes(bytes, report->at.active_bytes, UNIT_AUTO);
     plot_moment(moment, snapshot);
     if (look->format == PLOT_DUMB)
-        snprintf(text, sizeof(text), "device %u: %s live %s", report->timeline->device, bytes,
-                 moment);
+        snprintf(text, sizeof(text), "%s: %s live %s", DEVICE_WORDS(report->timeline->device),
+                 bytes, moment);
     else
-        snprintf(text, sizeof(text), "device %u: who holds the %s live %s, in %s allocation%s (×)",
-                 report->timeline->device, bytes, moment, units_count(count, allocations),
-                 allocations == 1 ? "" : "s");
+        snprintf(text, sizeof(text), "%s: who holds the %s live %s, in %s allocation%s (×)",
+                 DEVICE_WORDS(report->timeline->device), bytes, moment,
+                 units_count(count, allocations), allocations == 1 ? "" : "s");
     struct buffer words = BUFFER_INIT;
     plot_unknown_words(&words, report->timeline, &report->all, report->at_item);
     plot_put_words(script, look, sites_margins(look), text,

@@ -4,6 +4,7 @@
 
 #include "base/bisect.h"
 #include "base/units.h"
+#include "model/device.h"
 #include "render/plot/snapshot.h"
 #include "render/plot/svg_polygon.h"
 #include "render/plot/svg_titles.h"
@@ -162,9 +163,9 @@ static void subtitle(const struct plot_timeline *plot, struct buffer *out)
     char bands[UNITS_TEXT_SIZE], rest[UNITS_TEXT_SIZE], events[UNITS_TEXT_SIZE];
     const struct timeline *timeline = plot->time.timeline;
     static const char *const by[] = {"category", "call site", "size"};
-    buffer_printf(out, "device %u, %s events, coloured by %s; %s allocations with a band each",
-                  timeline->device, units_count(events, timeline->trace->count), by[plot->colour],
-                  units_count(bands, plot->bands->count));
+    buffer_printf(out, "%s, %s events, coloured by %s; %s allocations with a band each",
+                  DEVICE_WORDS(timeline->device), units_count(events, timeline->trace->count),
+                  by[plot->colour], units_count(bands, plot->bands->count));
     if (plot->bands->left_out)
         buffer_printf(out, ", the %s smaller or shorter ones summed above them",
                       units_count(rest, plot->bands->left_out));

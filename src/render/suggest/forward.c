@@ -1,4 +1,5 @@
 /* Explains the basis of a suggestion whose layers were inferred from an allocator snapshot. */
+#include "model/device.h"
 #include "render/core/escape.h"
 #include "render/core/rows.h"
 #include "render/suggest/parts.h"
@@ -84,10 +85,10 @@ static void pass_text(const struct page *page, const struct suggest_subject *sub
     units_count(first, chain->first_event);
     units_count(last, chain->first_event + (chain->backward - 1 - chain->first));
     suggest_say(page,
-                "%zu %s of the forward pass%s on device %u, events %s to %s, told by the call "
+                "%zu %s of the forward pass%s on %s, events %s to %s, told by the call "
                 "tree of its Python stacks (--granularity for other levels).",
                 chain->count, chain->count == 1 ? "layer" : "layers", step,
-                (unsigned)subject->device, first, last);
+                DEVICE_WORDS(subject->device), first, last);
     if (chain->joined > 0)
         suggest_say(page,
                     "They are made of %zu neighbouring ones: more would take too long. A coarser "

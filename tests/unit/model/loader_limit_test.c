@@ -16,13 +16,13 @@ START_TEST(too_many_devices)
     struct loader *loader = loader_create(&EVERYTHING, &err);
     struct row_sink sink = loader_sink(loader);
     struct event_row row = {.action = ACTION_ALLOC};
-    struct segment_row segment = {.device = UINT32_MAX};
+    struct segment_row segment = {.device = DEVICE_HOST - 1};
     ck_assert(sink.trace(sink.self, LOADER_MAX_DEVICES - 1, &err));
     ck_assert(!sink.trace(sink.self, LOADER_MAX_DEVICES, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
-    ck_assert(!sink.event(sink.self, UINT32_MAX, &row, &err));
+    ck_assert(!sink.event(sink.self, DEVICE_HOST - 1, &row, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
-    ck_assert(!sink.event(sink.self, UINT32_MAX - 1, &row, &err));
+    ck_assert(!sink.event(sink.self, DEVICE_HOST - 2, &row, &err));
     ck_assert(!sink.segment(sink.self, &segment, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
     loader_destroy(loader);

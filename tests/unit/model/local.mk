@@ -10,6 +10,7 @@ tests_unit_model_run_SOURCES = $(unit_common) \
 	tests/unit/model/model.h \
 	tests/unit/model/random_script.c \
 	tests/unit/model/random_script.h \
+	tests/unit/model/recording_test.c \
 	tests/unit/model/reference.c \
 	tests/unit/model/reference.h \
 	tests/unit/model/script.c \

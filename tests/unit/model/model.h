@@ -9,6 +9,7 @@ TCase *allocator_rules_tests(void);
 TCase *layout_tests(void);
 TCase *loader_tests(void);
 TCase *loader_limit_tests(void);
+TCase *recording_tests(void);
 TCase *snapshot_tests(void);
 TCase *timeline_tests(void);
 TCase *timeline_bounds_tests(void);

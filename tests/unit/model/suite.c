@@ -8,6 +8,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, layout_tests());
     suite_add_tcase(suite, loader_tests());
     suite_add_tcase(suite, loader_limit_tests());
+    suite_add_tcase(suite, recording_tests());
     suite_add_tcase(suite, snapshot_tests());
     suite_add_tcase(suite, timeline_tests());
     suite_add_tcase(suite, timeline_bounds_tests());

@@ -76,6 +76,17 @@ START_TEST(segment_of_today)
 }
 END_TEST
 
+START_TEST(host_memory_is_a_device)
+{
+    json_check("{\"host_traces\":[{\"action\":\"alloc\",\"addr\":1,\"size\":1}],"
+               "\"host_segments\":[{\"device\":-1,\"address\":1,\"total_size\":1,"
+               "\"blocks\":[{\"size\":1,\"state\":\"inactive\"}]}]}",
+               "trace 4294967295\nevent 4294967295 0 alloc 1 1\n"
+               "segment 4294967295 1 1 0 0 0 s0 p0,0\nblock 1 1 1 2\n");
+    json_check("{\"segments\":[],\"host_traces\":[],\"host_segments\":null}", "trace 4294967295\n");
+}
+END_TEST
+
 /* Blocks before the segment's address, no address and no requested_size in them. */
 START_TEST(segment_of_torch_2_0)
 {
@@ -127,12 +138,12 @@ END_TEST
 
 START_TEST(unknown_keys_are_told_once)
 {
-    json_check("{\"host_segments\":[[{}],\"\\\"]\",{\"a\":-1.5e3}],\"segments\":[],"
+    json_check("{\"other_segments\":[[{}],\"\\\"]\",{\"a\":-1.5e3}],\"segments\":[],"
                "\"device_traces\":[["
                "{\"action\":\"alloc\",\"addr\":1,\"size\":1,\"x\":[]},"
                "{\"action\":\"alloc\",\"addr\":2,\"size\":1,\"x\":NaN,\"\\u0078\":0}]],"
                "\"x\":1,\"x\":2}",
-               "unknown snapshot host_segments\ntrace 0\nunknown event x\n"
+               "unknown snapshot other_segments\ntrace 0\nunknown event x\n"
                "event 0 0 alloc 1 1\nevent 0 0 alloc 2 1\nunknown snapshot x\n");
 }
 END_TEST
@@ -183,6 +194,7 @@ TCase *json_rows_tests(void)
     tcase_add_test(tests, events_without_address);
     tcase_add_test(tests, traces_are_announced_even_if_empty);
     tcase_add_test(tests, segment_of_today);
+    tcase_add_test(tests, host_memory_is_a_device);
     tcase_add_test(tests, segment_of_torch_2_0);
     tcase_add_test(tests, bare_list_is_list_only);
     tcase_add_test(tests, annotations);

@@ -187,13 +187,13 @@ END_TEST
 
 START_TEST(unknown_keys_are_told_once)
 {
-    pickle_check(BYTES("}(" SEGMENTS "]\x8c\x0dhost_segments]" TRACES "](](}(" KEY_ALLOC S4
+    pickle_check(BYTES("}(" SEGMENTS "]\x8c\x0eother_segments]" TRACES "](](}(" KEY_ALLOC S4
                        "addrK\x01" S4 "sizeK\x07\x8c\x03newK\x01u}(" KEY_ALLOC S4 "addrK\x01" S4
                        "sizeK\x07\x8c\x03newK\x01u"
                        "}(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07\x8c\x03new}ueeu."),
                  "trace 0\nunknown event new\nevent 0 0 alloc 1 7\nevent 0 0 alloc 1 7\nevent 0 0 "
                  "alloc 1 7\n"
-                 "unknown snapshot host_segments\n");
+                 "unknown snapshot other_segments\n");
 }
 END_TEST
 
@@ -209,6 +209,27 @@ START_TEST(oom_has_device_free)
                        "eeu."),
                  "trace 0\nevent 0 7 oom 4096 7\nunknown event other\nevent 0 8 snapshot 0 0\n"
                  "event 0 10 danced 0 0\n");
+}
+END_TEST
+
+#define HOST_TRACES                                                                                \
+    "\x8c\x0b"                                                                                     \
+    "host_traces"
+#define HOST_SEGMENTS                                                                              \
+    "\x8c\x0d"                                                                                     \
+    "host_segments"
+
+START_TEST(host_memory_is_a_device)
+{
+    static const char rows[] = "trace 4294967295\nevent 4294967295 0 alloc 4096 7\n"
+                               "event 4294967295 2 free_completed 4096 7\n",
+                      both[] = "trace 0\nevent 0 0 alloc 4096 7\ntrace 4294967295\n"
+                               "event 4294967295 2 free_completed 4096 7\n";
+    pickle_check(BYTES("}(" HOST_SEGMENTS "]" HOST_TRACES "](" ALLOC FREE "eu."), rows);
+    pickle_check(BYTES("(" HOST_TRACES "(" ALLOC FREE "ld."), rows);
+    pickle_check(BYTES("}" HOST_TRACES "](" ALLOC "e(" FREE "es."), rows);
+    pickle_check(BYTES("}(" TRACES "]](" ALLOC "ea" HOST_TRACES "]" FREE "a" HOST_SEGMENTS "Nu."),
+                 both);
 }
 END_TEST
 
@@ -250,6 +271,7 @@ TCase *shapes_tests(void)
     tcase_add_test(tests, the_same_event_twice);
     tcase_add_test(tests, one_empty_list_for_all_devices);
     tcase_add_test(tests, every_field_of_an_event);
+    tcase_add_test(tests, host_memory_is_a_device);
     tcase_add_test(tests, forward_frames_as_python_formats_them);
     tcase_add_test(tests, frames_by_reference_and_again);
     tcase_add_test(tests, frames_in_frames);

@@ -1,0 +1,21 @@
+/* Which events a trace has none of because the user chose not to record them.
+ *
+ * torch 2.15 records all kinds of events unless told otherwise
+ * (_record_memory_history(skip_actions=[...])), and the file does not say so. A trace without any
+ * free_completed can also be short, edited or damaged. So a kind counts as unrecorded only if there
+ * is none of it in the trace, several other events (or blocks of the dump) prove that some
+ * happened, and nothing contradicts it. */
+#ifndef MEMSNAP_MODEL_RECORDING_H
+#define MEMSNAP_MODEL_RECORDING_H
+
+#include "model/snapshot.h"
+
+#define ACTION_BIT(action) (UINT32_C(1) << (action))
+
+/* Sets trace->unrecorded, and the actions that begin and end an allocation accordingly. `seen` has
+ * ACTION_BIT() of the actions in the file, which may be more than those in the trace. STATUS_LIMIT
+ * when over budget. */
+bool recording_find(struct trace *trace, const struct snapshot *snapshot, uint32_t seen,
+                    struct error *err);
+
+#endif

@@ -1,0 +1,66 @@
+#!/bin/sh
+# What newer versions of PyTorch record, or leave out on request.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+cp samples/newest/*.pickle.gz samples/train-loop.pickle.gz .
+
+# Keeps the part of a report before its advice, which other tests compare.
+without_advice() {
+    sed '/^  \(Growth\|Fragmentation\|Possible savings\)/,$d' .run/out >.run/part
+    mv .run/part .run/out
+}
+
+# Anomaly mode: the forward line to which memory of the backward pass belongs.
+run analyze --top 8 anomaly.pickle.gz
+exits 0
+no_err
+out_has 'Host memory: peak 1.00 MiB'
+without_advice
+golden recording-anomaly.txt
+run flame anomaly.pickle.gz
+exits 0
+out_has ';(its backward);'
+out_has_not 'host memory'
+
+# Host memory is a device of its own name.
+run analyze --device host --format json anomaly.pickle.gz
+exits 0
+out_has '"devices":[],"host":{"device":-1,'
+for command in flame 'check --max-peak 2MiB' 'plot --out host.html' 'analyze --at end'; do
+    # shellcheck disable=SC2086 # the options are several words
+    run $command --device host anomaly.pickle.gz
+    exits 0
+done
+run diff --device host anomaly.pickle.gz anomaly.pickle.gz
+exits 0
+out_has 'Host memory: live memory at the peaks'
+run check --max-peak 512KiB --device host anomaly.pickle.gz
+exits 1
+run export --table events --device host anomaly.pickle.gz
+exits 0
+out_has '-1,0,segment_alloc,'
+run analyze --device host train-loop.pickle.gz
+exits 2
+err_has 'the file has no host memory (devices: 0)'
+run suggest --device host anomaly.pickle.gz
+exits 3
+err_has 'only pinned host memory was recorded'
+
+# skip_actions: a choice, not damage.
+run analyze --top 8 skip-free-completed.pickle.gz
+exits 0
+no_err
+without_advice
+golden recording-skip-free-completed.txt
+run analyze --top 8 skip-alloc.pickle.gz
+exits 0
+no_err
+without_advice
+golden recording-skip-alloc.txt
+run analyze --format json skip-free-completed.pickle.gz
+out_has '"recording":{"unrecorded":["free_completed"],"active_until":"free_requested"'
+run suggest skip-alloc.pickle.gz
+exits 3
+err_has 'without allocs or frees (skip_actions)'
+
+finish
