@@ -31,8 +31,9 @@ struct row_table {
 void row_table_init(struct row_table *rows, const struct row_type *type, const struct page *page,
                     const struct field_context *context);
 void row_table_add(struct row_table *rows, const void *row);
-/* False if out of memory. */
-bool row_table_finish(struct row_table *rows); /* releases it */
+/* Both release the table, and return false if out of memory. */
+bool row_table_finish(struct row_table *rows);
+bool row_table_print(struct row_table *rows, const struct page *page, size_t indent);
 /* The rows of an array, titles first. */
 bool rows_print(const struct page *page, size_t indent, const struct row_type *type,
                 const void *rows, size_t count, const struct field_context *context);

@@ -123,6 +123,12 @@ bool row_table_finish(struct row_table *rows)
     return ok;
 }
 
+bool row_table_print(struct row_table *rows, const struct page *page, size_t indent)
+{
+    table_print(&rows->table, page, indent);
+    return row_table_finish(rows);
+}
+
 bool rows_print(const struct page *page, size_t indent, const struct row_type *type,
                 const void *rows, size_t count, const struct field_context *context)
 {
@@ -130,6 +136,5 @@ bool rows_print(const struct page *page, size_t indent, const struct row_type *t
     row_table_init(&table, type, page, context);
     for (size_t i = 0; i < count; i++)
         row_table_add(&table, (const char *)rows + i * type->row_size);
-    table_print(&table.table, page, indent);
-    return row_table_finish(&table);
+    return row_table_print(&table, page, indent);
 }

@@ -21,8 +21,7 @@ static bool print_sums(const struct page *page, const struct diff *diff, bool ph
         diff_sum_row(diff, phases, i, &row);
         row_table_add(&table, &row);
     }
-    table_print(&table.table, page, SECTION_INDENT);
-    return row_table_finish(&table);
+    return row_table_print(&table, page, SECTION_INDENT);
 }
 
 static int by_looks(const void *a, const void *b)

@@ -18,29 +18,18 @@ static void put_input(struct json_writer *json, const struct layers_analysis *an
     json_put_input(json, "input", "layer-trace", &input);
 }
 
-/* A row of the trace, identified by its number. context->user is the struct layers_report. */
-struct trace_row {
-    int64_t bytes; /* of a peak */
-    struct layer_row row;
-    uint32_t trace;
-};
-
+/* context->user is the struct layers_report. */
 static struct value pass(const void *data, const struct field_context *context)
 {
     (void)context;
-    return value_word(((const struct trace_row *)data)->row.is_forward ? "forward" : "backward");
+    return value_word(((const struct layers_row *)data)->row.is_forward ? "forward" : "backward");
 }
 
-#define ROW struct trace_row
+#define ROW struct layers_row
 static const struct row_type peak_type = ROW_TYPE(
     "peak", ROW, FIELD(ROW, BYTES, bytes), FIELD_AS(ROW, MODULE, "module_name", row.module_name),
     FIELD_CALL(WORD, "phase", pass), FIELD(ROW, NUMBER, trace));
 
-static const struct row_type producer_type = ROW_TYPE(
-    "top_forward_activation_producers", ROW, FIELD_AS(ROW, MODULE, "module_name", row.module_name),
-    FIELD_AS(ROW, BYTES, "memory_activations", row.memory_activations),
-    FIELD_AS(ROW, BYTES, "memory_diff", row.memory_diff),
-    FIELD_AS(ROW, BYTES, "module_params", row.module_params), FIELD(ROW, NUMBER, trace));
 #undef ROW
 
 static bool has_column(const struct field_context *context, int column)
@@ -84,7 +73,7 @@ static void put_peak(struct json_writer *json, const char *key, const struct lay
     const struct layers_report *report = context->user;
     if (peak->row == LAYERS_NONE)
         return;
-    const struct trace_row row = {peak->bytes, report->trace->rows[peak->row], peak->row};
+    const struct layers_row row = {peak->bytes, report->trace->rows[peak->row], peak->row};
     json_put_row(json, key, &peak_type, &row, context);
 }
 
@@ -99,21 +88,15 @@ static void put_counts(struct json_writer *json, const struct layers_report *rep
     json_put_close(json, '}');
 }
 
-static size_t limited(size_t count, size_t top)
-{
-    return top && top < count ? top : count;
-}
-
 static void put_producers(struct json_writer *json, const struct layers_analysis *analysis,
                           const struct field_context *context)
 {
     const struct layers_report *report = analysis->report;
-    size_t count = limited(report->producer_count, analysis->producers);
-    json_put_open(json, producer_type.name, '[');
+    size_t count = layers_limited(report->producer_count, analysis->producers);
+    json_put_open(json, layers_producer_type.name, '[');
     for (size_t i = 0; i < count; i++) {
-        const struct trace_row row = {0, report->trace->rows[report->producers[i]],
-                                      report->producers[i]};
-        json_put_row(json, NULL, &producer_type, &row, context);
+        const struct layers_row row = layers_producer(report, i);
+        json_put_row(json, NULL, &layers_producer_type, &row, context);
     }
     json_put_close(json, ']');
 }
@@ -128,44 +111,22 @@ static void put_gathered(struct json_writer *json, const struct layers_report *r
     json_put_close(json, '}');
 }
 
-/* A block that could be sharded. */
-struct block {
-    struct text module_name;
-    int64_t parameter_bytes, saved_bytes;
-    bool worth;
-};
-
-#define ROW struct block
-static const struct row_type block_type =
-    ROW_TYPE("blocks", ROW, FIELD(ROW, TEXT, module_name), FIELD(ROW, BYTES, parameter_bytes),
-             FIELD(ROW, BYTES, saved_bytes), FIELD(ROW, FLAG, worth));
-#undef ROW
-
-static void put_block(struct json_writer *json, const struct layers_report *report,
-                      const struct layers_shard *shard)
-{
-    struct buffer name = BUFFER_INIT;
-    layers_path(report, shard->node, true, &name);
-    json->failed = json->failed || name.failed;
-    const struct block block = {{name.size ? name.bytes : "", name.size},
-                                report->nodes[shard->node].params,
-                                shard->saved_bytes,
-                                shard->worth};
-    json_put_row(json, NULL, &block_type, &block, &(struct field_context){0});
-    buffer_release(&name);
-}
-
 static void put_sharding(struct json_writer *json, const struct layers_analysis *analysis)
 {
     const struct layers_report *report = analysis->report;
-    size_t count = limited(report->shard_count, analysis->shards);
+    size_t count = layers_limited(report->shard_count, analysis->shards);
+    struct buffer name = BUFFER_INIT;
     json_put_open(json, "sharding", '{');
     json_put_count(json, "ranks", report->options.ranks);
     json_put_integer(json, "saved_bytes", report->shard_saved);
     json_put_integer(json, "worth_saved_bytes", report->worth_saved);
-    json_put_open(json, block_type.name, '[');
-    for (size_t i = 0; i < count; i++)
-        put_block(json, report, &report->shards[i]);
+    json_put_open(json, layers_block_type.name, '[');
+    for (size_t i = 0; i < count; i++) {
+        const struct layers_block block = layers_block(report, i, &name);
+        json_put_row(json, NULL, &layers_block_type, &block, &(struct field_context){0});
+    }
+    json->failed = json->failed || name.failed;
+    buffer_release(&name);
     json_put_close(json, ']');
     json_put_close(json, '}');
 }

@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "render/core/table.h"
 #include "render/layers/internal.h"
 
 #define MOST_LEVELS 40 /* more than the tree has */
+#define NAME_LEAST  20 /* columns for the name of a module */
 
 void layers_path(const struct layers_report *report, uint32_t node, bool whole, struct buffer *out)
 {
@@ -22,45 +22,70 @@ void layers_path(const struct layers_report *report, uint32_t node, bool whole, 
     }
 }
 
-#define NAME_LEAST 20 /* columns for the name of a module */
-
-static void title(const struct page *page, const char *text)
+void layers_title(const struct page *page, size_t indent, const char *text)
 {
-    fprintf(page->out, "\n%*s%s", LAYERS_INDENT, "", page_style(page, STYLE_TITLE));
-    page_paragraph(page, LAYERS_INDENT, LAYERS_INDENT, text);
+    fprintf(page->out, "\n%*s%s", (int)indent, "", page_style(page, STYLE_TITLE));
+    page_paragraph(page, indent, LAYERS_INDENT, text);
     fputs(page_plain(page), page->out);
 }
 
-static bool finish(struct table *table, const struct page *page)
-{
-    table_print(table, page, LAYERS_INDENT);
-    bool ok = !table_failed(table);
-    table_release(table);
-    return ok;
-}
+#define NAME .cut = CUT_MIDDLE, .least = NAME_LEAST
 
-static void add_name(struct table *table, const struct layer_trace *trace, string_id name)
-{
-    struct text text = symbols_text(trace->symbols, name);
-    table_add_input(table, text.size ? text.bytes : "(the model)", text.size ? text.size : 11);
-}
+/* A node of the tree, or the sum of several. */
+struct tree_row {
+    int64_t activations, params, all_gathered;
+    struct text label;
+};
 
-static void add_bytes(struct table *table, const struct page *page, int64_t bytes)
-{
-    char text[UNITS_TEXT_SIZE];
-    table_add(table, page_bytes(page, text, bytes));
-}
+#define ROW struct tree_row
+#define TREE_SIZES                                                                                 \
+    FIELD_AS(ROW, BYTES, NULL, activations, .title = "activations"),                               \
+        FIELD_AS(ROW, SHARE, NULL, activations, .title = "share"),                                 \
+        FIELD_AS(ROW, BYTES, NULL, params, .title = "parameters")
+#define TREE_LABEL FIELD_AS(ROW, TEXT, NULL, label, .title = "module", NAME)
+static const struct row_type tree_type = ROW_TYPE("tree", ROW, TREE_SIZES, TREE_LABEL);
+static const struct row_type gathered_tree_type = ROW_TYPE(
+    "tree", ROW, TREE_SIZES,
+    FIELD_AS(ROW, BYTES, NULL, all_gathered, .title = "gathered", .optional = 1), TREE_LABEL);
+#undef ROW
 
-/* Indents a name by the number of its ancestors that have a line. The name is the path from the
- * last of them. */
-static void add_label(struct table *table, const struct layers_report *report, uint32_t id)
+#define ROW struct layers_row
+const struct row_type layers_producer_type = ROW_TYPE(
+    "top_forward_activation_producers", ROW,
+    FIELD_AS(ROW, MODULE, "module_name", row.module_name, .title = "module", .column = 1, NAME),
+    FIELD_AS(ROW, BYTES, "memory_activations", row.memory_activations, .title = "size"),
+    FIELD_AS(ROW, SHARE, NULL, row.memory_activations, .title = "share"),
+    FIELD_AS(ROW, BYTES, "memory_diff", row.memory_diff),
+    FIELD_AS(ROW, BYTES, "module_params", row.module_params),
+    FIELD(ROW, COUNT, trace, .title = "trace", .optional = 1));
+#undef ROW
+
+#define ROW struct layers_block
+const struct row_type layers_block_type =
+    ROW_TYPE("blocks", ROW, FIELD(ROW, TEXT, module_name),
+             FIELD(ROW, BYTES, parameter_bytes, .title = "parameters"),
+             FIELD(ROW, BYTES, saved_bytes, .title = "saved a rank"),
+             FIELD_AS(ROW, SHARE, NULL, saved_bytes, .title = "of the peak", .optional = 1),
+             FIELD_AS(ROW, TEXT, NULL, module_name, .title = "block", .flags = FIELD_SKIP_ZERO,
+                      .absent = "(the model)", NAME),
+             FIELD(ROW, FLAG, worth),
+             FIELD_AS(ROW, WORD, NULL, worth_words, .title = "worth it", .optional = 2));
+#undef ROW
+
+/* The name is the path from the last ancestor that has a line, and indented by their number. */
+static void add_node(struct row_table *table, const struct layers_report *report, uint32_t id)
 {
-    struct buffer text = BUFFER_INIT;
-    for (uint32_t at = report->nodes[id].parent; at != 0; at = report->nodes[at].parent)
-        buffer_puts(&text, report->nodes[at].shown ? "  " : "");
-    layers_path(report, id, false, &text);
-    table_add_input(table, text.failed || !text.size ? "" : text.bytes, text.size);
-    buffer_release(&text);
+    const struct layers_node *node = &report->nodes[id];
+    struct buffer label = BUFFER_INIT;
+    for (uint32_t at = node->parent; at != 0; at = report->nodes[at].parent)
+        buffer_puts(&label, report->nodes[at].shown ? "  " : "");
+    layers_path(report, id, false, &label);
+    const struct tree_row row = {node->activations,
+                                 node->params,
+                                 node->all_gathered,
+                                 {label.failed || !label.size ? "" : label.bytes, label.size}};
+    row_table_add(table, &row);
+    buffer_release(&label);
 }
 
 /* The node after `id`; children that have lines come first. LAYERS_NONE at the end. */
@@ -74,23 +99,12 @@ static uint32_t next_node(const struct layers_report *report, uint32_t id)
     return id == LAYERS_NONE ? LAYERS_NONE : nodes[id].next_sibling;
 }
 
-static void add_node(struct table *table, const struct page *page,
-                     const struct layers_report *report, const struct layers_node *node)
-{
-    char text[UNITS_TEXT_SIZE];
-    add_bytes(table, page, node->activations);
-    table_add(table, page_share(text, node->activations, report->total_activations));
-    add_bytes(table, page, node->params);
-    if (layers_gathered(report))
-        add_bytes(table, page, node->all_gathered);
-}
-
 /* The total of the root's children that have no line of their own. */
-static void add_remainder(struct table *table, const struct page *page,
-                          const struct layers_report *report)
+static void add_remainder(struct row_table *table, const struct layers_report *report)
 {
-    struct layers_node rest = {.activations = 0};
     char text[64];
+    int size = snprintf(text, sizeof(text), "(%zu more)", report->cut_nodes);
+    struct tree_row rest = {.label = {text, (size_t)size}};
     for (uint32_t n = report->nodes[0].first_child; n != LAYERS_NONE;
          n = report->nodes[n].next_sibling) {
         const struct layers_node *node = &report->nodes[n];
@@ -100,65 +114,51 @@ static void add_remainder(struct table *table, const struct page *page,
         rest.params += node->params;
         rest.all_gathered += node->all_gathered;
     }
-    add_node(table, page, report, &rest);
-    snprintf(text, sizeof(text), "(%zu more)", report->cut_nodes);
-    table_add(table, text);
+    row_table_add(table, &rest);
 }
 
 bool layers_tree(const struct page *page, const struct layers_report *report)
 {
-    static const struct table_column module = {"module", COLUMN_TEXT, CUT_MIDDLE, NAME_LEAST, 0};
-    struct table_column columns[5] = {
-        {.title = "activations"}, {.title = "share"}, {.title = "parameters"}, module};
-    size_t column_count = 4;
-    if (layers_gathered(report)) {
-        columns[3] = (struct table_column){.title = "gathered", .optional = 1};
-        columns[column_count++] = module;
+    const struct layers_node *root = &report->nodes[0];
+    struct row_table table;
+    layers_title(page, LAYERS_INDENT, "By module");
+    row_table_init(&table, layers_gathered(report) ? &gathered_tree_type : &tree_type, page,
+                   &(struct field_context){.whole = report->total_activations});
+    if (root->module != LAYERS_NONE) {
+        const struct tree_row row = {
+            root->activations, root->params, root->all_gathered, {"(the model)", 11}};
+        row_table_add(&table, &row);
     }
-    struct table table;
-    title(page, "By module");
-    table_init(&table, columns, column_count);
-    if (report->nodes[0].module != LAYERS_NONE) {
-        add_node(&table, page, report, &report->nodes[0]);
-        table_add(&table, "(the model)");
-    }
-    for (uint32_t id = next_node(report, 0); id != LAYERS_NONE; id = next_node(report, id)) {
-        if (!report->nodes[id].shown)
-            continue;
-        add_node(&table, page, report, &report->nodes[id]);
-        add_label(&table, report, id);
-    }
+    for (uint32_t id = next_node(report, 0); id != LAYERS_NONE; id = next_node(report, id))
+        if (report->nodes[id].shown)
+            add_node(&table, report, id);
     if (report->cut_nodes > 0)
-        add_remainder(&table, page, report);
-    return finish(&table, page);
+        add_remainder(&table, report);
+    return row_table_print(&table, page, LAYERS_INDENT);
+}
+
+struct layers_row layers_producer(const struct layers_report *report, size_t i)
+{
+    uint32_t trace = report->producers[i];
+    return (struct layers_row){.row = report->trace->rows[trace], .trace = trace};
 }
 
 bool layers_producers(const struct page *page, const struct layers_analysis *analysis)
 {
-    static const struct table_column columns[] = {
-        {.title = "size"},
-        {.title = "share"},
-        {.title = "trace", .optional = 1},
-        {"module", COLUMN_TEXT, CUT_MIDDLE, NAME_LEAST, 0},
-    };
     const struct layers_report *report = analysis->report;
-    size_t count = report->producer_count;
-    char text[UNITS_TEXT_SIZE];
-    struct table table;
+    size_t count = layers_limited(report->producer_count, analysis->producers);
+    struct row_table table;
     if (count == 0)
         return true;
-    if (analysis->producers && count > analysis->producers)
-        count = analysis->producers;
-    title(page, "Largest producers of activations, forward");
-    table_init(&table, columns, 4);
+    layers_title(page, LAYERS_INDENT, "Largest producers of activations, forward");
+    row_table_init(&table, &layers_producer_type, page,
+                   &(struct field_context){.symbols = report->trace->symbols,
+                                           .whole = report->total_activations});
     for (size_t i = 0; i < count; i++) {
-        const struct layer_row *row = &report->trace->rows[report->producers[i]];
-        add_bytes(&table, page, row->memory_activations);
-        table_add(&table, page_share(text, row->memory_activations, report->total_activations));
-        table_add(&table, units_count(text, report->producers[i]));
-        add_name(&table, report->trace, row->module_name);
+        const struct layers_row row = layers_producer(report, i);
+        row_table_add(&table, &row);
     }
-    return finish(&table, page);
+    return row_table_print(&table, page, LAYERS_INDENT);
 }
 
 static void advice(const struct page *page, const struct layers_report *report)
@@ -186,71 +186,61 @@ static void advice(const struct page *page, const struct layers_report *report)
                    "it: memsnap suggest FILE --checkpoints 2.");
 }
 
-static void add_shard(struct table *table, const struct page *page,
-                      const struct layers_report *report, const struct layers_shard *shard)
+struct layers_block layers_block(const struct layers_report *report, size_t i, struct buffer *name)
 {
-    struct buffer name = BUFFER_INIT;
-    char text[UNITS_TEXT_SIZE];
-    layers_path(report, shard->node, true, &name);
-    add_bytes(table, page, report->nodes[shard->node].params);
-    add_bytes(table, page, shard->saved_bytes);
-    table_add(table, page_share(text, shard->saved_bytes, report->allocated.bytes));
-    if (name.size && !name.failed)
-        table_add_input(table, name.bytes, name.size);
-    else
-        table_add(table, "(the model)");
-    table_add(table, shard->worth ? "yes" : "no");
-    buffer_release(&name);
+    const struct layers_shard *shard = &report->shards[i];
+    buffer_clear(name);
+    layers_path(report, shard->node, true, name);
+    return (struct layers_block){
+        .module_name = {name->size ? name->bytes : "", name->failed ? 0 : name->size},
+        .parameter_bytes = report->nodes[shard->node].params,
+        .saved_bytes = shard->saved_bytes,
+        .worth = shard->worth,
+        .worth_words = shard->worth ? "yes" : "no",
+    };
 }
 
 /* The total of the blocks that have no line of their own. */
-static void add_other_shards(struct table *table, const struct page *page,
-                             const struct layers_report *report, size_t from)
+static void add_other_blocks(struct row_table *table, const struct layers_report *report,
+                             size_t from)
 {
-    int64_t params = 0, saved = 0;
+    char label[64], words[64];
     size_t worth = 0;
-    char text[UNITS_TEXT_SIZE];
+    int size = snprintf(label, sizeof(label), "(%zu more)", report->shard_count - from);
+    struct layers_block rest = {.module_name = {label, (size_t)size}, .worth_words = words};
     for (size_t i = from; i < report->shard_count; i++) {
-        params += report->nodes[report->shards[i].node].params;
-        saved += report->shards[i].saved_bytes;
+        rest.parameter_bytes += report->nodes[report->shards[i].node].params;
+        rest.saved_bytes += report->shards[i].saved_bytes;
         worth += report->shards[i].worth;
     }
-    add_bytes(table, page, params);
-    add_bytes(table, page, saved);
-    table_add(table, page_share(text, saved, report->allocated.bytes));
-    snprintf(text, sizeof(text), "(%zu more)", report->shard_count - from);
-    table_add(table, text);
-    snprintf(text, sizeof(text), "%zu of them", worth);
-    table_add(table, text);
+    snprintf(words, sizeof(words), "%zu of them", worth);
+    row_table_add(table, &rest);
 }
 
 bool layers_sharding(const struct page *page, const struct layers_analysis *analysis)
 {
-    static const struct table_column columns[] = {
-        {.title = "parameters"},
-        {.title = "saved a rank"},
-        {.title = "of the peak", .optional = 1},
-        {"block", COLUMN_TEXT, CUT_MIDDLE, NAME_LEAST, 0},
-        {"worth it", .kind = COLUMN_LABEL, .optional = 2},
-    };
     const struct layers_report *report = analysis->report;
-    size_t count = report->shard_count;
-    struct table table;
+    size_t count = layers_limited(report->shard_count, analysis->shards);
+    struct buffer name = BUFFER_INIT;
+    struct row_table table;
     if (count == 0)
         return true;
     if (layers_gathered(report)) {
-        title(page, "Parameters are already sharded; gathered bytes are listed above");
+        layers_title(page, LAYERS_INDENT,
+                     "Parameters are already sharded; gathered bytes are listed above");
         return true;
     }
-    if (analysis->shards && count > analysis->shards)
-        count = analysis->shards;
-    title(page, "Parameters by block, and what sharding them saves");
-    table_init(&table, columns, 5);
-    for (size_t i = 0; i < count; i++)
-        add_shard(&table, page, report, &report->shards[i]);
+    layers_title(page, LAYERS_INDENT, "Parameters by block, and what sharding them saves");
+    row_table_init(&table, &layers_block_type, page,
+                   &(struct field_context){.whole = report->allocated.bytes});
+    for (size_t i = 0; i < count; i++) {
+        const struct layers_block block = layers_block(report, i, &name);
+        row_table_add(&table, &block);
+    }
     if (count < report->shard_count)
-        add_other_shards(&table, page, report, count);
-    if (!finish(&table, page))
+        add_other_blocks(&table, report, count);
+    buffer_release(&name);
+    if (!row_table_print(&table, page, LAYERS_INDENT))
         return false;
     advice(page, report);
     return true;
