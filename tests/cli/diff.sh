@@ -59,6 +59,31 @@ exits 0
 out_has '`memsnap analyze --explain`'
 out_has_not '--stacks shows'
 
+# peaks in different phases: like with like, unless --at is given; programs get both
+checkpointed=samples/labelled/checkpointed-adamw.pickle.gz
+plain=samples/labelled/transformer-adamw.pickle.gz
+run diff --top 5 $checkpointed $plain
+exits 0
+golden diff-like.txt
+run diff --at peak $checkpointed $plain
+out_has 'The peak grew by 21.17 MiB'
+out_has 'warning: The peaks are in different phases: forward in A, backward in B.'
+out_has_not 'peaks of backward'
+run diff --at backward $checkpointed $plain
+out_has '+21.31 MiB  26.86 MiB  48.16 MiB  active then'
+run diff --format json $checkpointed $plain
+out_has '"at":"peak","a_input"'
+out_has '"a_bytes":28303968,"b_bytes":50501932,"delta_bytes":22197964,"a":'
+out_has '"same_phase":{"phase":"backward","a_bytes":28161628,"b_bytes":50501932,"delta_bytes":22340304'
+run diff --format json --at peak $checkpointed $plain
+out_has_not same_phase
+run diff --format json $a $b
+out_has_not same_phase
+run diff samples/labelled/inference.pickle.gz $plain # which has no backward pass
+exits 0
+out_has 'live memory at the peaks'
+out_has 'The peak grew by 35.97 MiB'
+
 # the same, nothing
 run diff $a $a
 exits 0

@@ -56,6 +56,7 @@ EXTRA_DIST += \
 	tests/cli/golden/diff-layers-changed.txt \
 	tests/cli/golden/diff-layers.csv \
 	tests/cli/golden/diff-layers.txt \
+	tests/cli/golden/diff-like.txt \
 	tests/cli/golden/diff-narrow.txt \
 	tests/cli/golden/diff-phase.csv \
 	tests/cli/golden/diff-site.csv \

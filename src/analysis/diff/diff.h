@@ -61,6 +61,9 @@ struct diff_options {
     bool by_end;      /* both moments are the ends of the traces */
     const char *b_at; /* the moment of B as --at takes it; NULL: the peak */
     bool stacks;      /* stacks are shown, so the advice does not mention --stacks */
+    /* The two sides at their peaks, if these are in different phases, and the phase of B's peak is
+     * compared instead; else NULL. */
+    const struct diff_side *peaks;
 };
 
 /* `sites` is a table of the symbols that both sides were made with. Memory is counted in `budget`.

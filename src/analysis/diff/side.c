@@ -264,45 +264,89 @@ static bool take_holes(struct reduction *reduction, enum unit unit, struct error
     return true;
 }
 
-static bool reduce(struct reduction *reduction, const struct timeline *timeline,
-                   const struct report_options *options, struct error *err)
+/* Sums up what is live after an item. The phases and categories of the reduction are made. */
+static bool reduce(struct reduction *reduction, int64_t item, enum unit unit, struct error *err)
 {
     struct diff_side *side = reduction->side;
     struct live_set *set = &reduction->set;
-    int64_t item;
-    if (!phases_build(&reduction->phases, timeline, set->sites, err) ||
-        !when_item(&options->at, timeline, set->sites, &reduction->phases, &item, err) ||
-        !categories_assign(timeline, set->sites, &reduction->phases, &reduction->categories, err) ||
-        !timeline_live(timeline, item, &reduction->live, err))
+    const struct timeline *timeline = set->timeline;
+    if (!timeline_live(timeline, item, &reduction->live, err))
         return false;
     take_moment(side, timeline, item);
     live_set_take(set, &reduction->live);
-    set->categories = &reduction->categories;
     side->phase = phase_at(&reduction->phases, item);
     sum_up(reduction);
     return make_parts(reduction, err) && make_sites(reduction, err) &&
-           take_holes(reduction, options->unit, err) &&
-           take_settings(reduction, timeline->snapshot, err) &&
-           notices_make(timeline, set->unexplained_bytes, options->unit, &side->notices,
-                        &side->notice_count, err);
+           take_holes(reduction, unit, err) && take_settings(reduction, timeline->snapshot, err) &&
+           notices_make(timeline, set->unexplained_bytes, unit, &side->notices, &side->notice_count,
+                        err);
+}
+
+/* Frees what belongs to one moment. */
+static void forget_moment(struct reduction *reduction)
+{
+    site_groups_release(&reduction->groups);
+    vec_free(reduction->parts, reduction->part_capacity, sizeof(*reduction->parts),
+             reduction->set.timeline->snapshot->budget);
+    live_list_release(&reduction->live);
+    reduction->groups = (struct site_groups){0};
+    reduction->parts = NULL;
+    reduction->part_count = reduction->part_capacity = 0;
+    reduction->live = (struct live_list){0};
+}
+
+static bool reduce_in_phases(struct reduction *reduction, enum unit unit, struct error *err)
+{
+    struct diff_side *peak = reduction->side;
+    bool ok = true;
+    for (int phase = PHASE_DATA + 1; ok && phase < PHASE_COUNT; phase++) {
+        int64_t item =
+            when_phase_peak(reduction->set.timeline, &reduction->phases, (enum phase)phase);
+        if (item < 0 || peak->phase == (enum phase)phase)
+            continue;
+        struct diff_side *side = calloc(1, sizeof(*side));
+        if (!side)
+            return error_out_of_memory(err);
+        peak->in_phase[phase] = side;
+        side->budget = peak->budget;
+        reduction->side = side;
+        ok = reduce(reduction, item, unit, err);
+        forget_moment(reduction);
+    }
+    reduction->side = peak;
+    return ok;
+}
+
+static bool prepare(struct reduction *reduction, const struct when *when, int64_t *item,
+                    struct error *err)
+{
+    struct live_set *set = &reduction->set;
+    bool ok = phases_build(&reduction->phases, set->timeline, set->sites, err) &&
+              when_item(when, set->timeline, set->sites, &reduction->phases, item, err) &&
+              categories_assign(set->timeline, set->sites, &reduction->phases,
+                                &reduction->categories, err);
+    set->categories = &reduction->categories;
+    return ok;
 }
 
 bool diff_side_make(struct diff_side *side, const struct timeline *timeline,
-                    struct site_table *sites, const struct report_options *options,
+                    struct site_table *sites, const struct report_options *options, bool in_phases,
                     struct symbols *shared, struct budget *budget, struct error *err)
 {
-    struct budget *scratch = timeline->snapshot->budget;
     struct diff_side made = {.budget = budget};
     struct reduction reduction = {
         .side = &made,
         .set = {.timeline = timeline, .sites = sites},
-        .translation = {.from = timeline->snapshot->symbols, .to = shared, .budget = scratch},
+        .translation = {.from = timeline->snapshot->symbols,
+                        .to = shared,
+                        .budget = timeline->snapshot->budget},
     };
-    bool ok = reduce(&reduction, timeline, options, err);
+    int64_t item;
+    bool ok = prepare(&reduction, &options->at, &item, err) &&
+              reduce(&reduction, item, options->unit, err);
+    forget_moment(&reduction);
+    ok = ok && (!in_phases || reduce_in_phases(&reduction, options->unit, err));
     translation_release(&reduction.translation);
-    site_groups_release(&reduction.groups);
-    vec_free(reduction.parts, reduction.part_capacity, sizeof(*reduction.parts), scratch);
-    live_list_release(&reduction.live);
     categories_release(&reduction.categories);
     phases_release(&reduction.phases);
     if (!ok) {
@@ -319,5 +363,10 @@ void diff_side_release(struct diff_side *side)
     vec_free(side->stacks, side->stack_capacity, sizeof(*side->stacks), side->budget);
     vec_free(side->settings, side->setting_capacity, sizeof(*side->settings), side->budget);
     free(side->notices);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        if (side->in_phase[phase])
+            diff_side_release(side->in_phase[phase]);
+        free(side->in_phase[phase]);
+    }
     *side = (struct diff_side){0};
 }

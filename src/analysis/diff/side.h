@@ -87,13 +87,16 @@ struct diff_side {
     size_t setting_count, setting_capacity;
     struct notice *notices; /* the warnings of a report on this capture */
     size_t notice_count;
-    struct budget *budget; /* of all these arrays; not owned */
+    /* Of a side at its peak, if requested: the same device at the peak within each phase of a step.
+     * NULL: this side is in that phase, or the trace does not have it. */
+    struct diff_side *in_phase[PHASE_COUNT]; /* malloc'ed */
+    struct budget *budget;                   /* of all these arrays; not owned */
 };
 
 /* Reduces one device of a capture, at the moment that `options` name. `shared` are the symbols of
- * both sides. The result has no pointers into the capture. */
+ * both sides. `in_phases` asks for `in_phase`. The result has no pointers into the capture. */
 bool diff_side_make(struct diff_side *side, const struct timeline *timeline,
-                    struct site_table *sites, const struct report_options *options,
+                    struct site_table *sites, const struct report_options *options, bool in_phases,
                     struct symbols *shared, struct budget *budget, struct error *err);
 void diff_side_release(struct diff_side *side);
 

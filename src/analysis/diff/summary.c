@@ -34,9 +34,20 @@ static struct size number(uint64_t count)
 
 static bool headline(const struct writer *writer, struct error *err)
 {
-    const struct diff_side *sides = writer->diff->sides;
+    const struct diff_side *sides = writer->diff->sides, *peaks = writer->options->peaks;
     const char *what = "Live memory at the moments compared";
-    if (sides[0].is_peak && sides[1].is_peak)
+    char in_phase[64];
+    if (peaks) {
+        if (!diff_say(&writer->diff->summary, err,
+                      "The peaks are in different phases: A's %s in %s, B's %s in %s. So the peaks "
+                      "of %s are compared (--at peak compares the others).",
+                      size_of(writer, peaks[0].at.active_bytes).text, phase_name(peaks[0].phase),
+                      size_of(writer, peaks[1].at.active_bytes).text, phase_name(peaks[1].phase),
+                      phase_name(peaks[1].phase)))
+            return false;
+        snprintf(in_phase, sizeof(in_phase), "The peak of %s", phase_name(peaks[1].phase));
+        what = in_phase;
+    } else if (sides[0].is_peak && sides[1].is_peak)
         what = "The peak";
     else if (writer->options->by_end)
         what = "Live memory at the end";

@@ -82,8 +82,8 @@ static bool say_phases(struct diff *diff, struct error *err)
         b->phase == PHASE_UNKNOWN)
         return true;
     return diff_say(&diff->warnings, err,
-                    "The peaks are in different phases: %s in A, %s in B. Use --at-a and --at-b to "
-                    "compare other moments.",
+                    "The peaks are in different phases: %s in A, %s in B. --at with the name of a "
+                    "phase compares its peaks.",
                     phase_name(a->phase), phase_name(b->phase));
 }
 

@@ -106,6 +106,7 @@ static bool take_at(struct diff_settings *settings, bool a, bool b, struct error
     struct when when;
     if (!argument_when(optarg, &when, err))
         return false;
+    settings->at_given = true;
     for (int side = 0; side < 2; side++)
         if (side ? b : a) {
             settings->at[side] = when;

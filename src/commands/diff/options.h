@@ -14,7 +14,8 @@ struct diff_settings {
     int64_t devices[2];             /* of A and B; or ALL_DEVICES */
     struct when at[2];
     const char *at_text[2]; /* as given */
-    size_t top;             /* call sites that changed; 0: all */
+    bool at_given;
+    size_t top; /* call sites that changed; 0: all */
     bool top_given;
     enum unit unit;
     enum diff_format format;

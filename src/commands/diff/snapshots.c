@@ -14,7 +14,9 @@ struct reduced {
 /* A device of A and the device of B that it is compared with. */
 struct pair {
     struct diff_side sides[2]; /* shallow copies: struct reduced owns the data */
+    struct diff_side like[2];  /* the same, at the peaks of one phase */
     struct diff *diff;
+    struct diff *like_diff; /* NULL: the peaks are alike, or the moments were given */
 };
 
 struct comparison {
@@ -50,7 +52,8 @@ static bool reduce(struct comparison *comparison, const struct capture *capture,
         return error_out_of_memory(err);
     for (size_t i = 0; i < capture->device_count; i++) {
         if (!diff_side_make(&file->devices[i], capture->timelines[i], capture->sites, &options,
-                            comparison->symbols, &comparison->budget, err))
+                            side == 0 && !comparison->job->settings->at_given, comparison->symbols,
+                            &comparison->budget, err))
             return false;
         file->count++;
     }
@@ -81,6 +84,22 @@ static bool read_side(struct comparison *comparison, struct input *input, unsign
     return ok;
 }
 
+/* Compares the peaks of the phase of B's peak, where the peaks are in different phases. */
+static bool compare_like(struct comparison *comparison, struct pair *pair,
+                         const struct diff_options *options, struct error *err)
+{
+    const struct diff_side *in_phase = pair->sides[0].in_phase[pair->sides[1].phase];
+    struct diff_options like_options = *options;
+    if (!in_phase || comparison->job->settings->at_given || pair->sides[0].phase <= PHASE_DATA)
+        return true;
+    pair->like[0] = *in_phase;
+    pair->like[1] = pair->sides[1];
+    like_options.peaks = pair->sides;
+    pair->like_diff =
+        diff_build(pair->like, comparison->sites, &like_options, &comparison->budget, err);
+    return pair->like_diff;
+}
+
 static bool add_pair(struct comparison *comparison, const struct diff_side *a,
                      const struct diff_side *b, struct error *err)
 {
@@ -97,7 +116,7 @@ static bool add_pair(struct comparison *comparison, const struct diff_side *a,
     pair->sides[1] = *b;
     pair->diff = diff_build(pair->sides, comparison->sites, &options, &comparison->budget, err);
     comparison->pair_count += pair->diff != NULL;
-    return pair->diff;
+    return pair->diff && compare_like(comparison, pair, &options, err);
 }
 
 static const struct diff_side *find_device(const struct reduced *file, uint32_t device)
@@ -189,9 +208,10 @@ static bool report(struct comparison *comparison, struct error *err)
         return false;
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const struct pair *pair = &comparison->pairs[i];
-        comparison->views[i] = (struct diff_view){
-            pair->diff, diff_limit_check(job->settings, pair->sides[0].at.active_bytes,
-                                         pair->sides[1].at.active_bytes)};
+        comparison->views[i] =
+            (struct diff_view){pair->diff, pair->like_diff,
+                               diff_limit_check(job->settings, pair->sides[0].at.active_bytes,
+                                                pair->sides[1].at.active_bytes)};
         *job->exceeded = *job->exceeded || comparison->views[i].limit.exceeded;
     }
     qsort(comparison->views, comparison->pair_count, sizeof(*comparison->views), fullest_first);
@@ -218,8 +238,10 @@ static bool begin(struct comparison *comparison, struct error *err)
 
 static void end(struct comparison *comparison)
 {
-    for (size_t i = 0; i < comparison->pair_count; i++)
+    for (size_t i = 0; i < comparison->pair_count; i++) {
+        diff_destroy(comparison->pairs[i].like_diff);
         diff_destroy(comparison->pairs[i].diff);
+    }
     free(comparison->pairs);
     free(comparison->views);
     for (int side = 0; side < 2; side++) {

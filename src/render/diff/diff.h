@@ -22,7 +22,9 @@ struct diff_limit {
 /* One device of each capture. */
 struct diff_view {
     const struct diff *diff;
-    struct diff_limit limit;
+    const struct diff *like; /* like with like: the peaks of the phase of B's peak, where those of
+                                `diff` are in different phases; else NULL */
+    struct diff_limit limit; /* of `diff` */
 };
 
 struct diff_report {

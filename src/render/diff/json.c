@@ -74,6 +74,23 @@ void diff_json_words(struct json_writer *json, const char *key, const struct dif
     json_put_close(json, ']');
 }
 
+/* The comparison at the peaks of one phase. */
+static void put_like(struct json_writer *json, const struct diff *like)
+{
+    const struct field_context context = {.symbols = like->symbols, .user = like};
+    json_put_open(json, "same_phase", '{');
+    json_put_string(json, "phase", phase_name(like->sides[1].phase));
+    diff_json_bytes(
+        json, (const int64_t[]){like->sides[0].at.active_bytes, like->sides[1].at.active_bytes});
+    json_put_row(json, "a", &side_type, &like->sides[0], &context);
+    json_put_row(json, "b", &side_type, &like->sides[1], &context);
+    diff_json_words(json, "summary", &like->summary, NULL);
+    put_sites(json, like, &context);
+    put_sums(json, like, false, &context);
+    put_sums(json, like, true, &context);
+    json_put_close(json, '}');
+}
+
 /* The members that describe one device. */
 static void put_device(struct json_writer *json, const struct diff_view *view, const char *remark)
 {
@@ -89,6 +106,8 @@ static void put_device(struct json_writer *json, const struct diff_view *view, c
     put_sites(json, diff, &context);
     put_sums(json, diff, false, &context);
     put_sums(json, diff, true, &context);
+    if (view->like)
+        put_like(json, view->like);
     json_put_rows(json, &diff_setting_type, diff->settings, diff->setting_count, &context);
     diff_json_words(json, "warnings", &diff->warnings, remark);
 }

@@ -53,7 +53,7 @@ static void compare(size_t top)
     for (int i = 0; i < 2; i++) {
         capture_load(&captures[i]);
         ck_assert(diff_side_make(&sides[i], captures[i].timeline, captures[i].sites, &at_peak,
-                                 symbols, &budget, &err));
+                                 false, symbols, &budget, &err));
     }
     compare_sides(sides, top);
 }
