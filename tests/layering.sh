@@ -69,6 +69,10 @@ expect decode/core/a.c '#include "decode/snapshot.h"' \
 expect decode/a.c '#include "decode/pickle/vm.h"'
 expect decode/attic/a.c 'int a;' '1: folder decode/attic is not in the table'
 expect analysis/a.c 'int a;' '1: files of analysis lie in a folder'
+expect dryrun/device/a.c '#include "dryrun/core/a.h"\nvoid f(void) { _exit(1); }'
+expect dryrun/core/a.c '_exit(1);' \
+    '1: dryrun may not use _exit: only commands and main.c print or exit'
+expect dryrun/core/a.c '#include "model/timeline.h"' '1: dryrun may not include "model/timeline.h"'
 expect cellar/a.c 'int a;' '1: room cellar is not in the table'
 
 found=$(faults "$src/..")

@@ -1,0 +1,118 @@
+/* Copies. What arrives from a GPU is zero. */
+#include <string.h>
+
+#include "dryrun/device/state.h"
+
+enum { COPY_DEVICE_TO_HOST = 2 };
+
+static void copy(void *to, const void *from, size_t size, int kind)
+{
+    if (size == 0 || address_device(to) >= 0)
+        return;
+    if (kind != COPY_DEVICE_TO_HOST && address_device(from) < 0) {
+        memmove(to, from, size);
+        return;
+    }
+    memset(to, 0, size);
+    __atomic_add_fetch(&machine.values_read, 1, __ATOMIC_RELAXED);
+}
+
+API int cudaMemcpy(void *to, const void *from, size_t size, int kind)
+{
+    copy(to, from, size, kind);
+    return CUDA_OK;
+}
+
+API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind)
+{
+    copy(to, from, size, kind);
+    return CUDA_OK;
+}
+
+API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                     size_t height, int kind)
+{
+    for (size_t row = 0; row < height; row++)
+        copy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind);
+    return CUDA_OK;
+}
+
+API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                          size_t width, size_t height, int kind)
+{
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+API int cudaMemcpyPeer(void)
+{
+    return CUDA_OK;
+}
+
+API int cudaMemcpyPeerAsync(void)
+{
+    return CUDA_OK;
+}
+
+API int cudaMemcpyToSymbol(void)
+{
+    return CUDA_OK;
+}
+
+API int cudaMemcpyToSymbolAsync(void)
+{
+    return CUDA_OK;
+}
+
+API int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size)
+{
+    memset(to, 0, size);
+    return CUDA_OK;
+}
+
+API int cudaMemset(void *to, int value, size_t size)
+{
+    if (address_device(to) < 0)
+        memset(to, value, size);
+    return CUDA_OK;
+}
+
+API int cudaMemsetAsync(void *to, int value, size_t size)
+{
+    return cudaMemset(to, value, size);
+}
+
+API int cuMemcpyHtoDAsync_v2(void)
+{
+    return CUDA_OK;
+}
+
+API int cuMemcpyHtoD_v2(void)
+{
+    return CUDA_OK;
+}
+
+API int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size)
+{
+    copy(to, (const void *)(uintptr_t)from, size, COPY_DEVICE_TO_HOST);
+    return CUDA_OK;
+}
+
+API int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size)
+{
+    return cuMemcpyDtoHAsync_v2(to, from, size);
+}
+
+API int cuMemcpyDtoDAsync_v2(void)
+{
+    return CUDA_OK;
+}
+
+API int cuMemsetD8Async(void)
+{
+    return CUDA_OK;
+}
+
+API int cuMemsetD32Async(void)
+{
+    return CUDA_OK;
+}

@@ -1,0 +1,252 @@
+"""Runs in every Python of a dry run, as its module sitecustomize, and does nothing until torch is imported.
+
+It then loads the stand-in for CUDA, and records the memory of the first process that uses CUDA. memsnap
+writes this file and the file "config" to a private folder, which MEMSNAP_DRYRUN names and which is on
+PYTHONPATH. The recorder leaves there:
+    torch            torch was imported
+    problem          why there can be no dry run, in one line
+    owner            a process uses CUDA, and records
+    oom.pickle       the snapshot when memory ran out
+    snapshot.pickle  the snapshot at the end
+    outcome          how it ended: lines of a word and a number
+"""
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
+STOPPED = 97    # OUTCOME_STOPPED in outcome.h
+
+
+def run_own_sitecustomize():
+    """This file hides the user's own module of the same name."""
+    sys.path[:] = [path for path in sys.path if path != HERE]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
+    if spec and spec.loader:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+def read_words(path):
+    with open(path) as file:
+        return dict(line.rstrip("\n").split(" ", 1) for line in file)
+
+
+def leave(name, text=""):
+    """Creates a file in the folder; False if another process was first."""
+    try:
+        fd = os.open(os.path.join(HERE, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError:
+        return False
+    with open(fd, "w") as file:
+        file.write(text)
+    return True
+
+
+def give_up(text):
+    leave("problem", " ".join(text.split()) + "\n")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(STOPPED)
+
+
+def version_of(text):
+    """(12, 8) of "12.8.1"."""
+    numbers = [int(part) for part in text.split(".")[:2] if part.isdigit()]
+    return (numbers + [0, 0])[:2]
+
+
+class StandIn:
+    """The stand-in for CUDA, a shared object."""
+
+    def __init__(self, config):
+        import ctypes
+        self.ctypes = ctypes
+        self.library = ctypes.CDLL(config["library"], mode=ctypes.RTLD_GLOBAL)
+        self.library.memsnap_dryrun_values_read.restype = ctypes.c_uint64
+        if "card" in config:
+            self.library.memsnap_dryrun_card(config["card"].encode())
+        for name in ("memory", "other", "devices", "lenient"):
+            if name in config:
+                self.set(name, int(config[name]))
+
+    def set(self, name, value):
+        self.library.memsnap_dryrun_set(name.encode(), self.ctypes.c_uint64(value))
+
+    def load(self, files):
+        """Loads libraries with the names of NVIDIA's."""
+        message = self.ctypes.create_string_buffer(300)
+        names = (self.ctypes.c_char_p * len(files))(*[os.fsencode(file) for file in files])
+        if self.library.memsnap_dryrun_load(names, self.ctypes.c_size_t(len(files)), os.fsencode(HERE), message,
+                                            self.ctypes.c_size_t(len(message))):
+            give_up(message.value.decode(errors="replace"))
+
+    def values_read(self):
+        return self.library.memsnap_dryrun_values_read()
+
+
+def shared_objects(folder):
+    """The shared objects of torch, and of packages beside it that call CUDA."""
+    site = os.path.dirname(folder)
+    folders = [os.path.join(folder, "lib")] + [os.path.join(site, name) for name in ("torchvision", "torchaudio", "torchaudio/lib")]
+    files = []
+    for path in folders:
+        if os.path.isdir(path):
+            files += sorted(os.path.join(path, name) for name in os.listdir(path) if name.endswith(".so"))
+    return files
+
+
+def pinned_nccl():
+    """The version of NCCL that torch's metadata asks for, as a number like 22703; 0 if it says nothing."""
+    import importlib.metadata
+    import re
+    try:
+        for line in importlib.metadata.requires("torch") or ():
+            found = re.match(r"nvidia-nccl-cu\d+\s*\(?==\s*(\d+)\.(\d+)\.(\d+)", line)
+            if found:
+                major, minor, patch = map(int, found.groups())
+                return major * 10000 + minor * 100 + patch
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    return 0
+
+
+class Recorder:
+    """Records the memory of one process."""
+
+    def __init__(self, config):
+        self.config = config
+        self.stand_in = None
+        self.torch = None
+        self.process = None    # that records
+        self.is_recording = False
+        self.steps = {}        # of each optimizer
+        self.most_steps = int(config["steps"])
+        self.late = int(config["late"])
+        self.ooms = 0
+        self.is_complete = False
+
+    def before_torch(self, folder):
+        version = {}
+        try:
+            with open(os.path.join(folder, "version.py")) as file:
+                exec(file.read(), version)
+        except OSError:
+            give_up("torch in %s has no version.py" % folder)
+        leave("torch")
+        if not version.get("cuda"):
+            give_up("torch %s in %s is built without CUDA; a dry run needs PyTorch's CUDA build, which needs no GPU to install"
+                    % (version.get("__version__", ""), folder))
+        self.stand_in = StandIn(self.config)
+        major, minor = version_of(version["cuda"])
+        self.stand_in.set("runtime", major * 1000 + minor * 10)
+        self.stand_in.set("nccl", pinned_nccl())
+        self.stand_in.load(shared_objects(folder))
+
+    def after_torch(self, torch):
+        import atexit
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+        self.torch = torch
+        cudnn = getattr(torch._C, "_cudnn", None)
+        if cudnn:
+            major, minor, patch = cudnn.getCompileVersion()
+            self.stand_in.set("cudnn", major * (10000 if major >= 9 else 1000) + minor * 100 + patch)
+        torch.cuda._lazy_call(self.on_cuda)  # when the program first uses CUDA, before its first allocation
+        register_optimizer_step_post_hook(self.on_step)
+        atexit.register(self.on_exit)
+
+    def on_cuda(self):
+        if not leave("owner"):
+            return
+        self.process = os.getpid()
+        try:
+            self.torch._C._cuda_attach_out_of_memory_observer(self.on_oom)
+            if self.late == 0:
+                self.start()
+        except Exception as error:
+            give_up("cannot record: %s" % error)
+
+    def start(self):
+        self.torch.cuda.memory._record_memory_history(stacks=self.config["stacks"])
+        self.is_recording = True
+
+    def dump(self, name):
+        if not self.is_recording:
+            return
+        path = os.path.join(HERE, name)
+        self.torch.cuda.memory._dump_snapshot(path + "-new")
+        os.replace(path + "-new", path)
+
+    def on_oom(self, *sizes):
+        if os.getpid() != self.process:
+            return
+        self.ooms += 1
+        if self.ooms <= OOM_DUMPS:
+            self.dump("oom.pickle")
+
+    def on_step(self, optimizer, *arguments):
+        if os.getpid() != self.process:
+            return
+        self.steps[id(optimizer)] = self.steps.get(id(optimizer), 0) + 1
+        if self.is_complete:  # the program did not let SystemExit pass
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+        if not self.is_recording and max(self.steps.values()) >= self.late:
+            self.start()
+        # of several optimizers, all make as many steps
+        if self.most_steps and min(self.steps.values()) >= self.most_steps:
+            self.is_complete = True
+            self.dump("snapshot.pickle")
+            raise SystemExit(0)
+
+    def on_exit(self):
+        if os.getpid() != self.process:
+            return
+        if not self.is_complete:
+            self.dump("snapshot.pickle")
+        leave("outcome", "complete %d\nsteps %d\nooms %d\nvalues %d\n"
+              % (self.is_complete, max(self.steps.values(), default=0), self.ooms, self.stand_in.values_read()))
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Calls the recorder before and after torch is imported."""
+
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.is_searching = False
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" or self.is_searching:
+            return None
+        self.is_searching = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.is_searching = False
+        if spec and spec.loader and spec.origin:
+            self.watch(spec)
+        return spec
+
+    def watch(self, spec):
+        loader = spec.loader
+        exec_module = loader.exec_module
+
+        def watched(module):
+            del loader.exec_module
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            self.recorder.before_torch(os.path.dirname(spec.origin))
+            exec_module(module)
+            self.recorder.after_torch(module)
+
+        loader.exec_module = watched
+
+
+if os.environ.get("MEMSNAP_DRYRUN") == HERE:
+    sys.meta_path.insert(0, Finder(Recorder(read_words(os.path.join(HERE, "config")))))
+run_own_sitecustomize()
