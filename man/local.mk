@@ -5,6 +5,7 @@ dist_man_MANS = \
 	man/memsnap-check.1 \
 	man/memsnap-convert.1 \
 	man/memsnap-diff.1 \
+	man/memsnap-dryrun.1 \
 	man/memsnap-dump.1 \
 	man/memsnap-export.1 \
 	man/memsnap-flame.1 \

@@ -7,6 +7,7 @@
 #   srcdir          the source tree's top
 #   PYTHON3         Python, or empty if not found
 #   MEMSNAP_CORPUS  a folder of real captures, if available
+#   MEMSNAP_TORCH   a Python with PyTorch's CUDA build, for tests/cli/dryrun.sh, if available
 #   MEMSNAP_SHARE   if set to N, the tests of tests/accept, tests/files and tests/unit run one Nth of their
 #                   random or combined cases, and no large capture; hostile.py has MEMSNAP_HOSTILE
 #                   instead
@@ -33,6 +34,7 @@ PY_LOG_COMPILER = $(SHELL) -c 'echo "skipped: there is no Python"; exit 77'
 endif
 
 check_PROGRAMS =
+check_DATA =
 TESTS = $(dist_check_SCRIPTS)
 dist_check_SCRIPTS = tests/completion.sh tests/doc-paths.sh tests/format.sh tests/gallery.sh tests/layering.sh tests/link-circles.sh tests/man-examples.sh
 EXTRA_DIST += tests/completion.zsh tests/layering.awk tests/man-examples.awk

@@ -42,6 +42,15 @@ libmemsnap_a_SOURCES += \
 	src/commands/diff/options.c \
 	src/commands/diff/options.h \
 	src/commands/diff/snapshots.c \
+	src/commands/dryrun/dryrun.c \
+	src/commands/dryrun/folder.c \
+	src/commands/dryrun/folder.h \
+	src/commands/dryrun/options.c \
+	src/commands/dryrun/options.h \
+	src/commands/dryrun/outcome.c \
+	src/commands/dryrun/outcome.h \
+	src/commands/dryrun/program.c \
+	src/commands/dryrun/program.h \
 	src/commands/dump.c \
 	src/commands/export/export.c \
 	src/commands/export/options.c \
@@ -109,3 +118,10 @@ src/commands/plot/embedded.c: $(dist_plots_DATA) $(top_srcdir)/scripts/embed \
 	$(AM_V_GEN)$(MKDIR_P) src/commands/plot && (cd $(srcdir) && \
 	header=commands/plot/embedded.h && export header && \
 	$(SHELL) scripts/embed-table plot_embedded $(dist_plots_DATA)) >$@-new && mv $@-new $@
+
+# What runs in every Python of a dry run.
+nodist_libmemsnap_a_SOURCES += src/commands/dryrun/recorder.c
+CLEANFILES += src/commands/dryrun/recorder.c
+src/commands/dryrun/recorder.c: $(top_srcdir)/src/dryrun/recorder.py $(top_srcdir)/scripts/embed
+	$(AM_V_GEN)$(MKDIR_P) src/commands/dryrun && header=commands/dryrun/folder.h && export header && \
+	$(embed) dryrun_recorder $(top_srcdir)/src/dryrun/recorder.py >$@-new && mv $@-new $@

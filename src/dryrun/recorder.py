@@ -145,7 +145,10 @@ class Recorder:
         major, minor = version_of(version["cuda"])
         self.stand_in.set("runtime", major * 1000 + minor * 10)
         self.stand_in.set("nccl", pinned_nccl())
-        self.stand_in.load(shared_objects(folder))
+        files = shared_objects(folder)
+        if not files:
+            give_up("torch in %s has no shared objects" % folder)
+        self.stand_in.load(files)
 
     def after_torch(self, torch):
         import atexit

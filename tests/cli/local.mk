@@ -7,6 +7,7 @@ cli_tests = \
 	tests/cli/check-policy.sh \
 	tests/cli/check.sh \
 	tests/cli/diff.sh \
+	tests/cli/dryrun.sh \
 	tests/cli/dump.sh \
 	tests/cli/escape.sh \
 	tests/cli/export.sh \
@@ -34,6 +35,26 @@ cli_tests = \
 	tests/cli/usage.sh
 dist_check_SCRIPTS += $(cli_tests)
 EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py
+
+# A made-up torch for dryrun.sh, with a library that needs CUDA's runtime.
+dryrun_sources = \
+	tests/cli/dryrun/libcudart.c \
+	tests/cli/dryrun/libtorch_cuda.c
+EXTRA_DIST += $(dryrun_sources) \
+	tests/cli/dryrun/real.py \
+	tests/cli/dryrun/torch/__init__.py \
+	tests/cli/dryrun/torch/version.py \
+	tests/cli/dryrun/train.py
+CLEANFILES += tests/cli/dryrun/libtorch_cuda.so tests/cli/dryrun/libcudart.so.12 tests/cli/dryrun/versions
+if DRYRUN
+check_DATA += tests/cli/dryrun/libtorch_cuda.so
+endif
+tests/cli/dryrun/libtorch_cuda.so: $(dryrun_sources)
+	$(AM_V_CC)$(MKDIR_P) tests/cli/dryrun && echo 'libcudart.so.12 { *; };' >tests/cli/dryrun/versions && \
+	$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,libcudart.so.12 -Wl,--version-script=tests/cli/dryrun/versions \
+	    -o tests/cli/dryrun/libcudart.so.12 $(srcdir)/tests/cli/dryrun/libcudart.c && \
+	$(CC) $(CFLAGS) -fPIC -shared -o $@ $(srcdir)/tests/cli/dryrun/libtorch_cuda.c \
+	    tests/cli/dryrun/libcudart.so.12
 EXTRA_DIST += \
 	tests/cli/golden/at-end.txt \
 	tests/cli/golden/at-event.txt \
@@ -62,6 +83,7 @@ EXTRA_DIST += \
 	tests/cli/golden/diff-site.csv \
 	tests/cli/golden/diff-stacks.txt \
 	tests/cli/golden/diff.txt \
+	tests/cli/golden/dryrun-list.txt \
 	tests/cli/golden/expandable.txt \
 	tests/cli/golden/explain-address.txt \
 	tests/cli/golden/explain-site.txt \
@@ -91,6 +113,7 @@ EXTRA_DIST += \
 	tests/cli/golden/help-convert.txt \
 	tests/cli/golden/help-backends.txt \
 	tests/cli/golden/help-diff.txt \
+	tests/cli/golden/help-dryrun.txt \
 	tests/cli/golden/help-dump.txt \
 	tests/cli/golden/help-export.txt \
 	tests/cli/golden/help-flame.txt \

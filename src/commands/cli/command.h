@@ -39,6 +39,7 @@ struct command {
     const struct option_spec *options; /* ends with a NULL name; read by command_options() */
     const struct option_spec *(*make_options)(void); /* used if there is no constant table */
     const struct option_words *words;                /* ends with a NULL option; NULL: none */
+    bool stops_at_argument;  /* options end at the first other argument: it is another command */
     void (*help_more)(void); /* prints more of --help, below the options; NULL: nothing */
     enum status (*run)(int argc, char **argv); /* argv[0] is the command's name */
 };
@@ -54,8 +55,8 @@ extern const struct command *const commands[]; /* ends with NULL */
 const struct command *command_find(const char *name); /* NULL: no such command */
 
 extern const struct command command_analyze, command_backends, command_check, command_convert,
-    command_diff, command_dump, command_export, command_flame, command_help, command_oom,
-    command_plot, command_suggest, command_version;
+    command_diff, command_dryrun, command_dump, command_export, command_flame, command_help,
+    command_oom, command_plot, command_suggest, command_version;
 
 /* Reports an unknown command, and suggests a similar one. */
 enum status command_unknown(const char *name);

@@ -71,8 +71,11 @@ static int argument_kind(const struct option_spec *spec)
 int options_next(const struct command *command, int argc, char **argv)
 {
     struct option longs[MAX_OPTIONS + 1] = {{0}};
-    char shorts[2 * MAX_OPTIONS + 2] = ":"; /* tells a missing argument from an unknown option */
-    size_t count = 0, short_size = 1;
+    char shorts[2 * MAX_OPTIONS + 3] = ""; /* getopt's colon tells a missing argument */
+    size_t count = 0, short_size = 0;
+    if (command->stops_at_argument)
+        shorts[short_size++] = '+';
+    shorts[short_size++] = ':';
     for (const struct option_spec *spec = command_options(command);
          spec->name && count < MAX_OPTIONS; spec++) {
         longs[count++] =

@@ -11,4 +11,4 @@ fake_driver_source = $(top_srcdir)/tests/unit/cuda/fake_driver.c
 tests/unit/cuda/libcuda.so.1: $(fake_driver_source) $(kernel_headers)
 	$(AM_V_CC)$(MKDIR_P) tests/unit/cuda && $(CC) -std=gnu11 $(WARNING_CFLAGS) $(AM_CPPFLAGS) \
 	$(CPPFLAGS) $(CFLAGS) -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $(fake_driver_source)
-check_DATA = tests/unit/cuda/libcuda.so.1
+check_DATA += tests/unit/cuda/libcuda.so.1

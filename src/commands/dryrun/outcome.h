@@ -1,0 +1,25 @@
+/* What a dry run left in its private folder. */
+#ifndef MEMSNAP_COMMANDS_DRYRUN_OUTCOME_H
+#define MEMSNAP_COMMANDS_DRYRUN_OUTCOME_H
+
+#include "commands/dryrun/program.h"
+
+struct outcome {
+    enum {
+        OUTCOME_FITS,
+        OUTCOME_OUT_OF_MEMORY,
+        OUTCOME_FAILED,  /* the program failed for another reason */
+        OUTCOME_REFUSED, /* there can be no dry run of it */
+    } kind;
+    const char *snapshot; /* its name in the folder; NULL: there is none */
+    bool is_stopped;      /* after --steps */
+    uint64_t steps;       /* of the optimizer that made most */
+    uint64_t ooms;        /* how often memory ran out */
+    uint64_t values_read;
+};
+
+/* Reads the files. If there is no snapshot to explain, the error says why. */
+void outcome_read(const struct dryrun_folder *folder, const struct program_end *end,
+                  struct outcome *outcome, struct error *err);
+
+#endif

@@ -1,0 +1,132 @@
+#define _GNU_SOURCE /* pipe2 */
+#include "commands/dryrun/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+
+static const int held[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+#define HELD_COUNT (sizeof(held) / sizeof(held[0]))
+
+static sigset_t before; /* the mask before program_hold_signals() */
+
+void program_hold_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < HELD_COUNT; i++)
+        sigaddset(&set, held[i]);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, &before);
+}
+
+void program_release_signals(int interrupt)
+{
+    if (interrupt)
+        raise(interrupt);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* The folder comes first, so that its sitecustomize is found. */
+static bool set_environment(const struct program *program)
+{
+    const char *paths = getenv("PYTHONPATH");
+    struct buffer joined = BUFFER_INIT;
+    buffer_printf(&joined, "%s%s%s", program->folder, paths && *paths ? ":" : "",
+                  paths ? paths : "");
+    bool ok = !joined.failed && setenv("PYTHONPATH", joined.bytes, 1) == 0 &&
+              setenv("MEMSNAP_DRYRUN", program->folder, 1) == 0 &&
+              unsetenv("CUDA_VISIBLE_DEVICES") == 0; /* it would hide the stand-in's GPUs */
+    buffer_release(&joined);
+    if (ok && program->allocator) /* newer versions of PyTorch prefer the second name */
+        ok = setenv("PYTORCH_CUDA_ALLOC_CONF", program->allocator, 1) == 0 &&
+             setenv("PYTORCH_ALLOC_CONF", program->allocator, 1) == 0;
+    return ok;
+}
+
+/* Does not return. Writes errno to the pipe if the program cannot be run. */
+static void become(const struct program *program, int report)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+    if (set_environment(program) &&
+        (!program->is_silent || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)) {
+        program_release_signals(0);
+        execvp(program->arguments[0], program->arguments);
+    }
+    int reason = errno;
+    if (write(report, &reason, sizeof(reason)) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+/* SIGINT and SIGQUIT of a terminal reach the program too, as a member of the same group. */
+static void pass_on(pid_t process, const siginfo_t *info, struct program_end *end)
+{
+    bool is_from_terminal = info->si_code == SI_KERNEL;
+    end->interrupt = info->si_signo;
+    if (!is_from_terminal)
+        kill(process, info->si_signo);
+}
+
+static void await(pid_t process, struct program_end *end)
+{
+    sigset_t set;
+    siginfo_t info;
+    int status = 0;
+    sigemptyset(&set);
+    for (size_t i = 0; i < HELD_COUNT; i++)
+        sigaddset(&set, held[i]);
+    sigaddset(&set, SIGCHLD);
+    while (waitpid(process, &status, WNOHANG) != process) {
+        int number = sigwaitinfo(&set, &info);
+        if (number > 0 && number != SIGCHLD)
+            pass_on(process, &info, end);
+    }
+    end->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static bool fail_start(const char *name, int reason, struct error *err)
+{
+    size_t size = strlen(name);
+    if (reason == EACCES && size > 3 && strcmp(name + size - 3, ".py") == 0)
+        return error_set(err, STATUS_USAGE, "cannot run %.100s; did you mean 'python %.60s'?", name,
+                         name);
+    return error_set(err, STATUS_USAGE, "cannot run %.150s: %s", name, strerror(reason));
+}
+
+bool program_run(const struct program *program, struct program_end *end, struct error *err)
+{
+    struct termios terminal;
+    bool has_terminal = tcgetattr(STDIN_FILENO, &terminal) == 0;
+    int report[2], reason = 0;
+    *end = (struct program_end){0};
+    fflush(NULL);
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return error_set(err, STATUS_IO, "cannot start the program: %s", strerror(errno));
+    pid_t process = fork();
+    if (process == 0)
+        become(program, report[1]);
+    if (process < 0)
+        reason = errno;
+    close(report[1]);
+    ssize_t told = process < 0 ? 0 : read(report[0], &reason, sizeof(reason));
+    close(report[0]);
+    if (process < 0)
+        return error_set(err, STATUS_IO, "cannot start the program: %s", strerror(reason));
+    await(process, end);
+    if (told == sizeof(reason))
+        return fail_start(program->arguments[0], reason, err);
+    if (end->signal && has_terminal)
+        tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+    return true;
+}

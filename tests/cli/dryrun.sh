@@ -1,0 +1,203 @@
+#!/bin/sh
+# memsnap dryrun: options, and the stand-in for CUDA below a made-up torch. With $MEMSNAP_TORCH, a Python that
+# has PyTorch's CUDA build, below the real one too.
+. "${srcdir:=.}/tests/cli/lib.sh"
+source=$cli/dryrun
+built=${MEMSNAP%/*}/tests/cli/dryrun
+
+run dryrun --help
+exits 0
+golden help-dryrun.txt
+check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
+run dryrun --list
+exits 0
+golden dryrun-list.txt
+
+run dryrun
+exits 2
+err "memsnap: dryrun: missing command; try 'memsnap dryrun -- python train.py'"
+run dryrun --gpu h1000 -- true
+exits 2
+err "memsnap: dryrun: invalid --gpu 'h1000' (a name of memsnap dryrun --list, or a size like 24GiB)"
+run dryrun --other-use lots -- true
+exits 2
+err "memsnap: dryrun: invalid size 'lots' (for example 512MiB)"
+run dryrun --devices 0 -- true
+exits 2
+err "memsnap: dryrun: invalid --devices '0' (expected at least 1)"
+run dryrun --stacks some -- true
+exits 2
+err "memsnap: dryrun: invalid --stacks 'some' (expected python or all)"
+run dryrun --format xml -- true
+exits 2
+err "memsnap: dryrun: invalid --format 'xml' (expected text or json)"
+
+if [ ! -e "${MEMSNAP%/*}/libmemsnap-dryrun.so" ]; then
+    run dryrun -- true
+    exits 5
+    err_has 'this memsnap was built or installed without it'
+    echo 'skipped the rest: the stand-in for CUDA was not built'
+    finish
+fi
+if [ -z "${PYTHON3-}" ]; then
+    echo 'skipped the rest: there is no Python'
+    finish
+fi
+
+TMPDIR=$here/tmp
+PYTHONPATH=$here/site
+export TMPDIR PYTHONPATH
+mkdir tmp site site/torch site/torch/lib
+cp "$source/torch/__init__.py" "$source/torch/version.py" site/torch/
+cp "$built/libtorch_cuda.so" site/torch/lib/
+cp "$source/train.py" .
+
+# dry ARGUMENT...: runs memsnap dryrun, which must leave nothing behind.
+dry() {
+    run dryrun "$@"
+    check 'leaves no folder' test -z "$(ls -d tmp/memsnap-* 2>/dev/null)"
+    check 'leaves no unfinished file' test -z "$(find . -maxdepth 1 -name '*.pickle.*')"
+}
+
+# A program that fits.
+dry -- "$PYTHON3" train.py 100
+exits 0
+out_has 'devices 1'
+out_has 'step 2'
+out_has_not 'step 3'
+out_has 'dryrun.pickle ('
+out_has 'Device 0: peak 200.00 MiB'
+err 'memsnap: dryrun: stopped the program after 3 optimizer steps
+memsnap: dryrun: the snapshot is in dryrun.pickle'
+mv dryrun.pickle first.pickle
+dry --devices 3 "$PYTHON3" train.py 100
+exits 0
+out_has 'devices 3'
+check 'has the same addresses in every run' cmp first.pickle dryrun.pickle
+dry --steps 5 --late 2 -o late.pickle -- "$PYTHON3" train.py 100
+exits 0
+out_has 'step 4'
+out_has_not 'step 5'
+out_has 'baseline  100.00 MiB'
+dry --steps 0 -o all.pickle -- "$PYTHON3" train.py 100 catch
+exits 1
+out_has 'step 5'
+dry -o all.pickle -- "$PYTHON3" train.py 100 catch
+exits 0
+err_has 'memory ran out 1 times, and the program went on'
+dry --format json -o json.pickle -- "$PYTHON3" train.py 100
+exits 0
+err_has 'step 2'
+check 'prints only JSON' "$PYTHON3" -m json.tool .run/out
+
+# Memory runs out.
+dry --gpu 1GiB -o oom.pickle -- "$PYTHON3" train.py 100 hoard
+exits 1
+err_has 'torch.OutOfMemoryError'
+out_has '512.00 MiB of the device'
+dry --gpu 1GiB --other-use 100MiB -o oom.pickle -- "$PYTHON3" train.py 100 hoard
+exits 0
+dry --gpu 1GiB --other-use 2GiB -o oom.pickle -- "$PYTHON3" train.py 100 hoard
+exits 1
+
+# Values, and functions that the stand-in does not implement.
+dry -o a.pickle -- "$PYTHON3" train.py 100 read
+exits 0
+out_has 'value 0'
+err_has 'read values from the GPU 1 times, and got zeros'
+dry -o a.pickle -- "$PYTHON3" train.py 100 create
+exits 0
+out_has 'create 0'
+dry -o a.pickle -- "$PYTHON3" train.py 100 frobnicate
+exits 0
+out_has 'frobnicate 0'
+dry -o none.pickle -- "$PYTHON3" train.py 100 get
+exits 5
+err 'memsnap: dryrun: the program called cusparseGetThing, which the stand-in for CUDA does not implement; --lenient lets such functions return success
+memsnap: dryrun: the dry run ended the program, as it says above'
+dry --lenient -o a.pickle -- "$PYTHON3" train.py 100 get
+exits 0
+out_has 'get 0'
+
+# Programs that fail, and that cannot be run.
+dry -o failed.pickle -- "$PYTHON3" train.py 100 fail
+exits 5
+err_has 'memsnap: dryrun: the program failed with status 7'
+check 'keeps the snapshot' test -s failed.pickle
+dry -o none.pickle -- "$PYTHON3" train.py 100 crash
+exits 5
+err_has 'memsnap: dryrun: the program was ended by signal 11'
+dry -o none.pickle -- "$PYTHON3" -c 'print(1)'
+exits 3
+err 'memsnap: dryrun: the program did not import torch (python -E, -I and -S hide it from memsnap)'
+dry -o none.pickle -- "$PYTHON3" -c 'import torch'
+exits 3
+err 'memsnap: dryrun: the program did not use CUDA'
+dry -o none.pickle -- ./train.py
+exits 2
+err "memsnap: dryrun: cannot run ./train.py; did you mean 'python ./train.py'?"
+dry -o none.pickle -- ./nothing
+exits 2
+err 'memsnap: dryrun: cannot run ./nothing: No such file or directory'
+dry -o no/such/folder.pickle -- "$PYTHON3" train.py 100
+exits 5
+one_err_line
+no_out
+check 'writes nothing' test ! -e none.pickle
+
+# Signals reach the program, and the folder goes away.
+"$MEMSNAP" dryrun -o none.pickle -- "$PYTHON3" train.py 100 wait >.run/out 2>.run/err &
+process=$!
+for _ in $(seq 600); do
+    [ ! -e waiting ] || break
+    sleep 0.1
+done
+kill -TERM "$process"
+status=0
+wait "$process" || status=$?
+check 'ends by the signal' test "$status" -ge 128
+check 'leaves no folder' test -z "$(ls tmp)"
+check 'writes nothing' test ! -e none.pickle
+
+# The environment: the user's own sitecustomize, other programs, and a Python child.
+echo 'print("own sitecustomize")' >site/sitecustomize.py
+dry -o a.pickle -- "$PYTHON3" train.py 100 child
+exits 0
+out_has 'own sitecustomize'
+out_has 'preload <>'
+out_has 'child has 1'
+out_has 'Device 0: peak 200.00 MiB'
+rm site/sitecustomize.py
+
+# Builds without CUDA, and damaged libraries.
+echo '__version__ = "2.8.0+cpu"; cuda = None' >site/torch/version.py
+dry -o none.pickle -- "$PYTHON3" train.py 100
+exits 3
+err "memsnap: dryrun: torch 2.8.0+cpu in $here/site/torch is built without CUDA; a dry run needs PyTorch's CUDA build, which needs no GPU to install"
+cp "$source/torch/version.py" site/torch/
+head -c 1000 "$built/libtorch_cuda.so" >site/torch/lib/libtorch_cuda.so
+dry -o none.pickle -- "$PYTHON3" train.py 100
+exits 3
+err_has 'libtorch_cuda.so: a section of the ELF file lies outside the file'
+rm site/torch/lib/libtorch_cuda.so
+dry -o none.pickle -- "$PYTHON3" train.py 100
+exits 3
+err "memsnap: dryrun: torch in $here/site/torch has no shared objects"
+
+unset PYTHONPATH
+if [ -z "${MEMSNAP_TORCH-}" ]; then
+    echo 'skipped the real torch: MEMSNAP_TORCH names no Python that has it'
+    finish
+fi
+cp "$source/real.py" .
+dry --format json -o real.pickle -- "$MEMSNAP_TORCH" real.py
+exits 0
+check "has torch's own peak" "$PYTHON3" -c '
+import json, re
+own = re.search(r"peak (\d+) reserved (\d+)", open(".run/err").read())
+device = json.load(open(".run/out"))["devices"][0]
+assert own and int(own[1]) == device["allocated"]["peak_bytes"] and int(own[2]) == device["reserved"]["peak_bytes"], (own, device["allocated"])'
+dry --gpu 640MiB -o real.pickle -- "$MEMSNAP_TORCH" real.py
+exits 1
+err_has 'OutOfMemoryError'
+finish

@@ -1,0 +1,40 @@
+"""train.py MIB [DEED]: takes memory in six steps, and does something else that a test wants."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import torch
+
+size = int(sys.argv[1]) << 20
+deed = sys.argv[2] if len(sys.argv) > 2 else ""
+print("devices", torch.cuda.device_count())
+optimizer = torch.optim.Optimizer()
+model = torch.empty(size)
+if deed in ("create", "get", "frobnicate"):
+    print(deed, torch.call(deed.encode()))
+elif deed == "read":
+    print("value", torch.read_value(torch._native.take(512)))
+elif deed == "fail":
+    sys.exit(7)
+elif deed == "crash":
+    os.kill(os.getpid(), signal.SIGSEGV)
+elif deed == "wait":
+    open("waiting", "w").close()
+    time.sleep(60)
+elif deed == "child":
+    subprocess.check_call(["sh", "-c", 'echo "preload <$LD_PRELOAD>"'])
+    subprocess.check_call([sys.executable, "-c", "import torch; torch.empty(4096); print('child has', torch.cuda.device_count())"])
+elif deed == "catch":
+    try:
+        torch.empty(1 << 50)
+    except torch.OutOfMemoryError:
+        pass
+for step in range(6):
+    print("step", step, flush=True)
+    activation = torch.empty(size)
+    if deed == "hoard":
+        continue
+    torch.delete(activation, size)
+    optimizer.step()
