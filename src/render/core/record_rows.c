@@ -121,6 +121,12 @@ static inline bool put_member(struct record_writer *records, const struct field 
             record_count(records, value.count);
         return true;
     }
+    case FIELD_TIME:
+        if (*(const int64_t *)at == TIME_NONE)
+            record_none(records);
+        else
+            record_integer(records, *(const int64_t *)at);
+        return true;
     case FIELD_STACK:
         if (*(const stack_id *)at == STACK_NONE)
             record_none(records);

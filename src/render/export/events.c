@@ -8,15 +8,29 @@ struct event_line {
     struct event_row row;
 };
 
-static bool is_oom(const void *data, const struct field_context *context)
+/* `addr` of an event that ran out of memory is the free memory of the device. */
+static bool put_address(struct record_writer *records, const void *data,
+                        const struct field_context *context, struct error *err)
 {
-    (void)context;
-    return ((const struct event_line *)data)->row.action == ACTION_OOM;
+    const struct event_row *row = &((const struct event_line *)data)->row;
+    (void)context, (void)err;
+    if (row->action == ACTION_OOM)
+        record_none(records);
+    else
+        record_count(records, row->addr);
+    return true;
 }
 
-static bool is_not_oom(const void *data, const struct field_context *context)
+static bool put_device_free(struct record_writer *records, const void *data,
+                            const struct field_context *context, struct error *err)
 {
-    return !is_oom(data, context);
+    const struct event_row *row = &((const struct event_line *)data)->row;
+    (void)context, (void)err;
+    if (row->action == ACTION_OOM)
+        record_count(records, row->addr);
+    else
+        record_none(records);
+    return true;
 }
 
 static bool put_action(struct record_writer *records, const void *data,
@@ -46,10 +60,8 @@ static bool put_operator(struct record_writer *records, const void *data,
 #define ROW struct event_line
 const struct row_type export_event_type = ROW_TYPE(
     "events", ROW, FIELD(ROW, NUMBER, device), FIELD(ROW, NUMBER, event),
-    FIELD_RECORD("action", put_action),
-    FIELD_AS(ROW, NUMBER, "address", row.addr, .present = is_not_oom),
-    FIELD_AS(ROW, BYTES, "size", row.size),
-    FIELD_AS(ROW, BYTES, "device_free", row.addr, .present = is_oom),
+    FIELD_RECORD("action", put_action), FIELD_RECORD("address", put_address),
+    FIELD_AS(ROW, BYTES, "size", row.size), FIELD_RECORD("device_free", put_device_free),
     FIELD_AS(ROW, TIME, "time_us", row.time_us), FIELD_AS(ROW, NUMBER, "stream", row.extra.stream),
     FIELD_AS(ROW, NUMBER, "pool_id_0", row.extra.pool[0]),
     FIELD_AS(ROW, NUMBER, "pool_id_1", row.extra.pool[1]), FIELD_RECORD("site", put_label),
