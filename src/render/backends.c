@@ -7,24 +7,13 @@
 
 #define SCHEMA "memsnap.backends/1"
 
-static bool is_usable(const void *row, const struct field_context *context)
-{
-    (void)context;
-    return ((const struct backend_row *)row)->place.usable;
-}
-
-static bool is_not_usable(const void *row, const struct field_context *context)
-{
-    return !is_usable(row, context);
-}
-
 #define ROW struct backend_row
 static const struct row_type backend_type = ROW_TYPE(
     "backends", ROW, FIELD(ROW, WORD, name, .title = "back end"),
     FIELD_AS(ROW, FLAG, "usable", place.usable, .title = "works"),
-    FIELD_AS(ROW, CHARS, "runs_on", place.what, .present = is_usable, .flags = FIELD_NULL),
-    FIELD_AS(ROW, FLAG, "is_cpu", place.is_cpu, .present = is_usable, .flags = FIELD_NULL),
-    FIELD_AS(ROW, CHARS, "why_not", place.what, .present = is_not_usable, .flags = FIELD_NULL),
+    FIELD_AS(ROW, CHARS, "runs_on", place.what, IF(ROW, place.usable), .flags = FIELD_NULL),
+    FIELD_AS(ROW, FLAG, "is_cpu", place.is_cpu, IF(ROW, place.usable), .flags = FIELD_NULL),
+    FIELD_AS(ROW, CHARS, "why_not", place.what, UNLESS(ROW, place.usable), .flags = FIELD_NULL),
     FIELD_AS(ROW, CHARS, NULL, place.what, .title = "on, or why not", .is_prose = true));
 #undef ROW
 

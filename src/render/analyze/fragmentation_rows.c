@@ -104,16 +104,10 @@ static const struct row_type pin_total_type =
              FIELD(ROW, BYTES, block_bytes));
 #undef ROW
 
-static bool is_derivable(const void *data, const struct field_context *context)
-{
-    (void)context;
-    return ((const struct advice *)data)->is_derivable;
-}
-
 #define ROW struct advice
 static const struct row_type advice_type =
     ROW_TYPE("settings", ROW, FIELD(ROW, WORD, setting), FIELD(ROW, FLAG, in_force),
-             FIELD(ROW, BYTES, would_save_bytes, .present = is_derivable), FIELD(ROW, CHARS, why));
+             FIELD(ROW, BYTES, would_save_bytes, IF(ROW, is_derivable)), FIELD(ROW, CHARS, why));
 #undef ROW
 
 static const struct field_context no_context = {0};

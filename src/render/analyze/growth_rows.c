@@ -43,12 +43,6 @@ const struct row_type growth_type = ROW_TYPE(
     FIELD_AS(ROW, COUNT, "steps_compared", fit.steps_compared), FIELD(ROW, BYTES, save_bytes));
 #undef ROW
 
-static bool stream_is_known(const void *row, const struct field_context *context)
-{
-    (void)context;
-    return ((const struct pending_row *)row)->stream_known;
-}
-
 static struct value stream_words(const void *data, const struct field_context *context)
 {
     char text[STREAM_TEXT_SIZE];
@@ -63,11 +57,11 @@ const struct row_type pending_type =
                    .least = CALL_SITE_LEAST),
              FIELD_AS(ROW, OPERATOR, NULL, site, .title = "operator", .column = 5, .optional = 3),
              FIELD(ROW, CATEGORY, category, .title = "category", .column = 6, .optional = 4),
-             FIELD(ROW, NUMBER, stream, .present = stream_is_known),
+             FIELD(ROW, NUMBER, stream, IF(ROW, stream_known)),
              FIELD(ROW, COUNT, count, .title = "count", .column = 1, .optional = 2),
              FIELD(ROW, BYTES, bytes, .title = "size"), FIELD(ROW, BYTES, bytes_at_peak),
              FIELD(ROW, DURATION, longest_us, .title = "longest", .column = 2),
-             FIELD_CALL(WORD, NULL, stream_words, .present = stream_is_known, .title = "of stream",
+             FIELD_CALL(WORD, NULL, stream_words, IF(ROW, stream_known), .title = "of stream",
                         .column = 3, .optional = 1, .absent = "-"));
 #undef ROW
 

@@ -7,24 +7,6 @@ static const struct oom_row *oom_of(const void *data)
     return data;
 }
 
-static bool layout_is_known(const void *data, const struct field_context *context)
-{
-    (void)context;
-    return oom_of(data)->layout.is_known;
-}
-
-static bool device_is_known(const void *data, const struct field_context *context)
-{
-    (void)context;
-    return oom_of(data)->device_bytes != 0;
-}
-
-static bool asker_is_known(const void *data, const struct field_context *context)
-{
-    (void)context;
-    return oom_of(data)->asker;
-}
-
 static struct value time_us(const void *data, const struct field_context *context)
 {
     int64_t time = trace_time(context->trace, (size_t)oom_of(data)->item);
@@ -61,7 +43,7 @@ static void put_live(struct json_writer *json, const void *data,
 #define ROW struct oom_row
 /* Members of the layout. */
 #define LAYOUT(key_, member_, ...)                                                                 \
-    FIELD_AS(ROW, BYTES, key_, layout.member_, .present = layout_is_known, __VA_ARGS__)
+    FIELD_AS(ROW, BYTES, key_, layout.member_, IF(ROW, layout.is_known), __VA_ARGS__)
 static const struct row_type oom_type = ROW_TYPE(
     "ooms", ROW, FIELD_AS(ROW, EVENT, "event", item), FIELD_CALL(TIME, "time_us", time_us),
     FIELD(ROW, BYTES, requested_bytes), FIELD(ROW, BYTES, segment_bytes),
@@ -69,18 +51,18 @@ static const struct row_type oom_type = ROW_TYPE(
     FIELD_AS(ROW, BYTES, "reserved_bytes", at.reserved_bytes),
     FIELD_AS(ROW, BYTES, "allocated_bytes", at.allocated_bytes),
     FIELD_AS(ROW, BYTES, "active_bytes", at.active_bytes),
-    FIELD_CALL(BYTES, "rounding_bytes", rounding, .present = layout_is_known),
+    FIELD_CALL(BYTES, "rounding_bytes", rounding, IF(ROW, layout.is_known)),
     LAYOUT("inactive_bytes", inactive_bytes), LAYOUT("pool_inactive_bytes", pool_bytes),
     LAYOUT("largest_hole_bytes", largest_bytes), LAYOUT("elsewhere_bytes", elsewhere_bytes),
     LAYOUT("elsewhere_largest_hole_bytes", elsewhere_largest_bytes),
     LAYOUT("unsure_bytes", unsure_bytes, .flags = FIELD_SKIP_ZERO),
-    FIELD(ROW, BYTES, device_bytes, .present = device_is_known),
-    FIELD_AS(ROW, FLAG, "device_bytes_is_least", device_is_least, .present = device_is_known),
-    FIELD(ROW, BYTES, other_bytes, .present = device_is_known),
+    FIELD(ROW, BYTES, device_bytes, IF(ROW, device_bytes)),
+    FIELD_AS(ROW, FLAG, "device_bytes_is_least", device_is_least, IF(ROW, device_bytes)),
+    FIELD(ROW, BYTES, other_bytes, IF(ROW, device_bytes)),
     FIELD(ROW, NAME, verdict, .name = oom_verdict_name), FIELD(ROW, CHARS, sentence),
     FIELD(ROW, CHARS, next), FIELD_JSON("categories", put_live),
     FIELD_AS(ROW, LABEL, "asked_by", asker),
-    FIELD_AS(ROW, FRAMES, "frames", stack, .present = asker_is_known));
+    FIELD_AS(ROW, FRAMES, "frames", stack, IF(ROW, asker)));
 #undef LAYOUT
 #undef ROW
 

@@ -132,10 +132,23 @@ static bool is_skipped(const struct field *field, const struct value *value)
     }
 }
 
+bool field_is_present(const struct field *field, const void *row,
+                      const struct field_context *context)
+{
+    static const char zero[sizeof(uint64_t)];
+    if (field->condition_size > 0) {
+        const char *member = (const char *)row + field->condition;
+        bool is_set = memcmp(member, zero, field->condition_size) != 0;
+        if (is_set == field->is_negated)
+            return false;
+    }
+    return !field->present || field->present(row, context);
+}
+
 struct value field_value(const struct field *field, const void *row,
                          const struct field_context *context)
 {
-    if (field->present && !field->present(row, context))
+    if (!field_is_present(field, row, context))
         return value_none();
     struct value value = field->value ? field->value(row, context) : member_of(field, row, context);
     return field->flags && is_skipped(field, &value) ? value_none() : value;

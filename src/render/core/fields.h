@@ -100,6 +100,11 @@ struct field {
     bool is_prose;      /* the last column, broken into lines */
     const char *absent; /* text: the cell of an absent value; NULL: empty */
 
+    /* The value is absent where this member of the row is 0, false or NULL, or where it is not.
+     * Size 0: no condition. */
+    uint16_t condition;
+    uint8_t condition_size;
+    bool is_negated;
     bool (*present)(const void *row, const struct field_context *context); /* NULL: always */
     /* NULL: the value is the member at `offset`. */
     struct value (*value)(const void *row, const struct field_context *context);
@@ -136,6 +141,10 @@ struct row_type {
         .size = (uint8_t)sizeof(((row_ *)NULL)->member_),                                          \
         .is_signed = FIELD_TYPE_##kind_(((row_ *)NULL)->member_), __VA_ARGS__                      \
     }
+/* Members of a field that is present only if a member of the row is, or is not, set. */
+#define IF(row_, member_)                                                                          \
+    .condition = offsetof(row_, member_), .condition_size = (uint8_t)sizeof(((row_ *)NULL)->member_)
+#define UNLESS(row_, member_) IF(row_, member_), .is_negated = true
 /* A value computed by a function. */
 #define FIELD_CALL(kind_, key_, function_, ...)                                                    \
     {                                                                                              \
@@ -246,6 +255,8 @@ static inline struct value field_whole(const struct field *field, const void *at
     }
 }
 
+bool field_is_present(const struct field *field, const void *row,
+                      const struct field_context *context);
 struct value field_value(const struct field *field, const void *row,
                          const struct field_context *context);
 

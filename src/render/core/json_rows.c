@@ -59,7 +59,7 @@ void json_put_fields(struct json_writer *json, const struct row_type *type, cons
         if (!field->key || field->flags & FIELD_NOT_JSON)
             continue;
         if (field->kind == FIELD_CUSTOM || field->kind == FIELD_PAIR) {
-            if (field->present && !field->present(row, context))
+            if (!field_is_present(field, row, context))
                 continue;
             if (field->kind == FIELD_CUSTOM)
                 field->json(json, row, context);

@@ -87,8 +87,8 @@ bool records_begin(struct record_writer *records, FILE *out, enum record_format 
     records->columns = fields_in_order(type, FIELDS_AS_CELLS, records->fields);
     for (size_t i = 0; i < records->columns; i++) {
         const struct field *field = records->fields[i];
-        records->is_member[i] =
-            !field->record && !field->value && !field->present && field->flags == 0;
+        records->is_member[i] = !field->record && !field->value && !field->present &&
+                                field->condition_size == 0 && field->flags == 0;
     }
     msgpack_packer_init(&records->packer, records, pack_piece);
     put_header(records);

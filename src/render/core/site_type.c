@@ -1,12 +1,6 @@
 #include "render/core/site_type.h"
 #include "model/device.h"
 
-static bool is_one_site(const void *row, const struct field_context *context)
-{
-    (void)context;
-    return !((const struct site_row *)row)->is_remainder;
-}
-
 static struct value device(const void *row, const struct field_context *context)
 {
     (void)row;
@@ -50,8 +44,8 @@ const struct row_type site_type = ROW_TYPE(
     FIELD_AS(ROW, BYTES, "bytes", group.bytes, .title = "size", .cell = 1),
     FIELD_AS(ROW, SHARE, NULL, group.bytes, .title = "share", .optional = 2),
     FIELD_AS(ROW, COUNT, "count", group.count, .title = "count", .optional = 1, .cell = 2),
-    FIELD_AS(ROW, CATEGORY, "category", group.category, .present = is_one_site, .title = "category",
-             .column = 2, .cell = 4),
+    FIELD_AS(ROW, CATEGORY, "category", group.category, UNLESS(ROW, is_remainder),
+             .title = "category", .column = 2, .cell = 4),
     FIELD(ROW, SITE, label, .title = "call site", .cut = CUT_SITE, .least = CALL_SITE_LEAST,
           .flags = FIELD_NOT_RECORD),
     FIELD_AS(ROW, SITE, "site", label, .flags = FIELD_NOT_JSON, .cell = 5),
@@ -59,8 +53,8 @@ const struct row_type site_type = ROW_TYPE(
     FIELD_AS(ROW, OPERATOR, "op", group.source.site, .title = "operator", .column = 1,
              .optional = 3, .flags = FIELD_NOT_RECORD),
     FIELD_AS(ROW, OPERATOR, "operator", group.source.site, .flags = FIELD_NOT_JSON, .cell = 6),
-    FIELD_AS(ROW, COUNT, "stacks", group.stacks, .present = is_one_site, .cell = 3),
-    FIELD_AS(ROW, FRAMES, "frames", group.source.shown, .present = is_one_site,
+    FIELD_AS(ROW, COUNT, "stacks", group.stacks, UNLESS(ROW, is_remainder), .cell = 3),
+    FIELD_AS(ROW, FRAMES, "frames", group.source.shown, UNLESS(ROW, is_remainder),
              .flags = FIELD_NOT_RECORD),
     FIELD_CALL(STRING, "file", file, .flags = FIELD_NOT_JSON, .cell = 7),
     FIELD_CALL(NUMBER, "line", line, .flags = FIELD_NOT_JSON, .cell = 8),

@@ -19,22 +19,15 @@ void diff_json_limit(struct json_writer *json, const struct diff_limit *limit)
     json_put_close(json, '}');
 }
 
-static bool unused_is_known(const void *side, const struct field_context *context)
-{
-    (void)context;
-    return ((const struct diff_side *)side)->unused_known;
-}
-
 /* The moment of one side, and the memory of the device then. */
 #define ROW struct diff_side
-static const struct row_type side_type =
-    ROW_TYPE("side", ROW, FIELD(ROW, NUMBER, device), FIELD(ROW, NUMBER, event),
-             FIELD(ROW, TIME, delay_us), FIELD(ROW, NAME, phase, .name = phase_name),
-             FIELD_AS(ROW, BYTES, "active_bytes", at.active_bytes),
-             FIELD_AS(ROW, BYTES, "allocated_bytes", at.allocated_bytes),
-             FIELD_AS(ROW, BYTES, "reserved_bytes", at.reserved_bytes),
-             FIELD(ROW, BYTES, reserved_peak_bytes),
-             FIELD(ROW, BYTES, unused_bytes, .present = unused_is_known));
+static const struct row_type side_type = ROW_TYPE(
+    "side", ROW, FIELD(ROW, NUMBER, device), FIELD(ROW, NUMBER, event), FIELD(ROW, TIME, delay_us),
+    FIELD(ROW, NAME, phase, .name = phase_name),
+    FIELD_AS(ROW, BYTES, "active_bytes", at.active_bytes),
+    FIELD_AS(ROW, BYTES, "allocated_bytes", at.allocated_bytes),
+    FIELD_AS(ROW, BYTES, "reserved_bytes", at.reserved_bytes),
+    FIELD(ROW, BYTES, reserved_peak_bytes), FIELD(ROW, BYTES, unused_bytes, IF(ROW, unused_known)));
 #undef ROW
 
 static void put_sites(struct json_writer *json, const struct diff *diff,

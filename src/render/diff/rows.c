@@ -47,16 +47,11 @@ static struct value device_b(const void *row, const struct field_context *contex
     return value_integer(device_number(((const struct diff *)context->user)->sides[1].device));
 }
 
-static bool is_one_site(const void *row, const struct field_context *context)
-{
-    (void)context;
-    return !((const struct diff_site_row *)row)->line.is_remainder;
-}
-
 static bool category_changed(const void *data, const struct field_context *context)
 {
     const struct diff_line *line = &((const struct diff_site_row *)data)->line;
-    return is_one_site(data, context) && line->was_category != line->category;
+    (void)context;
+    return !line->is_remainder && line->was_category != line->category;
 }
 
 /* The end of a label that has the same beginning as another, up to the line number: "39 forward".
@@ -126,12 +121,12 @@ const struct row_type diff_site_type = ROW_TYPE(
              .flags = FIELD_SKIP_ZERO | FIELD_NOT_RECORD),
     FIELD_AS(ROW, OPERATOR, NULL, line.site, .present = has_operator_column, .title = "operator",
              .optional = 4),
-    FIELD_AS(ROW, CATEGORY, "category", line.category, .present = is_one_site, .title = "category",
-             .cell = 1),
+    FIELD_AS(ROW, CATEGORY, "category", line.category, UNLESS(ROW, line.is_remainder),
+             .title = "category", .cell = 1),
     FIELD_AS(ROW, CATEGORY, "a_category", line.was_category, .present = category_changed,
              .flags = FIELD_NOT_RECORD),
-    FIELD_AS(ROW, OPERATOR, "op", line.site, .present = is_one_site),
-    FIELD_AS(ROW, FRAMES, "frames", line.row.stack, .present = is_one_site,
+    FIELD_AS(ROW, OPERATOR, "op", line.site, UNLESS(ROW, line.is_remainder)),
+    FIELD_AS(ROW, FRAMES, "frames", line.row.stack, UNLESS(ROW, line.is_remainder),
              .flags = FIELD_NOT_RECORD));
 #undef ROW
 

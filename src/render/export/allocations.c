@@ -75,18 +75,6 @@ static const struct allocations *all_of(const struct field_context *context)
     return context->user;
 }
 
-static bool place_is_known(const void *data, const struct field_context *context)
-{
-    (void)context;
-    return ((const struct allocation *)data)->place_is_known;
-}
-
-static bool has_birth_event(const void *data, const struct field_context *context)
-{
-    (void)context;
-    return ((const struct allocation *)data)->has_birth_event;
-}
-
 static struct value confidence(const void *data, const struct field_context *context)
 {
     (void)context;
@@ -168,12 +156,12 @@ static bool put_operator(struct record_writer *records, const void *data,
 const struct row_type export_allocation_type = ROW_TYPE(
     "allocations", ROW, FIELD(ROW, NUMBER, device), FIELD_AS(ROW, NUMBER, "address", live.addr),
     FIELD_AS(ROW, BYTES, "size", live.size), FIELD_AS(ROW, BYTES, "rounded_size", rounded),
-    FIELD_AS(ROW, NUMBER, "stream", place.stream, .present = place_is_known),
-    FIELD_AS(ROW, NUMBER, "pool_id_0", place.pool[0], .present = place_is_known),
-    FIELD_AS(ROW, NUMBER, "pool_id_1", place.pool[1], .present = place_is_known),
+    FIELD_AS(ROW, NUMBER, "stream", place.stream, IF(ROW, place_is_known)),
+    FIELD_AS(ROW, NUMBER, "pool_id_0", place.pool[0], IF(ROW, place_is_known)),
+    FIELD_AS(ROW, NUMBER, "pool_id_1", place.pool[1], IF(ROW, place_is_known)),
     FIELD(ROW, CATEGORY, category), FIELD_CALL(WORD, "confidence", confidence),
     FIELD_CALL(WORD, "reason", reason), FIELD(ROW, WORD, origin), FIELD(ROW, WORD, counts_in),
-    FIELD(ROW, NUMBER, birth_event, .present = has_birth_event), FIELD(ROW, TIME, birth_time_us),
+    FIELD(ROW, NUMBER, birth_event, IF(ROW, has_birth_event)), FIELD(ROW, TIME, birth_time_us),
     FIELD_CALL(WORD, "birth_phase", birth_phase), FIELD_CALL(NUMBER, "birth_step", birth_step),
     FIELD_AS(ROW, EVENT, "free_requested_event", free_requested, .flags = FIELD_SKIP_NEGATIVE),
     FIELD_CALL(TIME, "free_requested_time_us", requested_time),

@@ -89,12 +89,6 @@ static bool is_block(const void *data, const struct field_context *context)
     return ((const struct block_line *)data)->span.state != SPAN_HOLE;
 }
 
-static bool is_live(const void *data, const struct field_context *context)
-{
-    (void)context;
-    return ((const struct block_line *)data)->live;
-}
-
 static struct value state(const void *data, const struct field_context *context)
 {
     static const char *const names[] = {[SPAN_HOLE] = "inactive",
@@ -152,17 +146,15 @@ static struct value stack(const void *data, const struct field_context *context)
 }
 
 #define ROW struct block_line
-const struct row_type export_block_type =
-    ROW_TYPE("blocks", ROW, FIELD(ROW, NUMBER, device), FIELD(ROW, NUMBER, segment_address),
-             FIELD_AS(ROW, NUMBER, "address", span.addr), FIELD_AS(ROW, BYTES, "size", span.size),
-             FIELD_AS(ROW, BYTES, "requested_size", span.requested, .present = is_block),
-             FIELD_CALL(WORD, "state", state), FIELD(ROW, CATEGORY, category, .present = is_live),
-             FIELD_CALL(WORD, "confidence", confidence, .present = is_live),
-             FIELD_CALL(NUMBER, "birth_event", birth_event, .present = is_live,
-                        .flags = FIELD_SKIP_NEGATIVE),
-             FIELD_CALL(TIME, "birth_time_us", birth_time, .present = is_live),
-             FIELD_RECORD("site", put_label), FIELD_RECORD("operator", put_operator),
-             FIELD_CALL(STACK, "stack", stack, .present = is_live));
+const struct row_type export_block_type = ROW_TYPE(
+    "blocks", ROW, FIELD(ROW, NUMBER, device), FIELD(ROW, NUMBER, segment_address),
+    FIELD_AS(ROW, NUMBER, "address", span.addr), FIELD_AS(ROW, BYTES, "size", span.size),
+    FIELD_AS(ROW, BYTES, "requested_size", span.requested, .present = is_block),
+    FIELD_CALL(WORD, "state", state), FIELD(ROW, CATEGORY, category, IF(ROW, live)),
+    FIELD_CALL(WORD, "confidence", confidence, IF(ROW, live)),
+    FIELD_CALL(NUMBER, "birth_event", birth_event, IF(ROW, live), .flags = FIELD_SKIP_NEGATIVE),
+    FIELD_CALL(TIME, "birth_time_us", birth_time, IF(ROW, live)), FIELD_RECORD("site", put_label),
+    FIELD_RECORD("operator", put_operator), FIELD_CALL(STACK, "stack", stack, IF(ROW, live)));
 #undef ROW
 
 static bool put_block(struct layout *layout, uint64_t segment, const struct layout_span *span,

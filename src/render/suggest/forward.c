@@ -202,18 +202,6 @@ static const struct row_type element_type = ROW_TYPE(
     FIELD(ROW, FLAG, checkpointed));
 #undef ROW
 
-static bool has_step(const void *chain, const struct field_context *context)
-{
-    (void)context;
-    return ((const struct forward_chain *)chain)->has_step;
-}
-
-static bool has_peak_step(const void *chain, const struct field_context *context)
-{
-    (void)context;
-    return ((const struct forward_chain *)chain)->has_peak_step;
-}
-
 static bool has_backward_time(const void *row, const struct field_context *context)
 {
     (void)row;
@@ -255,10 +243,10 @@ static struct value backward_time(const void *row, const struct field_context *c
 #define ROW struct forward_chain
 static const struct row_type chain_type =
     ROW_TYPE("chain", ROW, FIELD_CALL(WORD, "source", source), FIELD_CALL(NUMBER, "device", device),
-             FIELD(ROW, NUMBER, step, .present = has_step), FIELD(ROW, FLAG, at_peak),
+             FIELD(ROW, NUMBER, step, IF(ROW, has_step)), FIELD(ROW, FLAG, at_peak),
              FIELD(ROW, FLAG, unfinished), FIELD_AS(ROW, BYTES, "trace_peak_bytes", peak_bytes),
              FIELD_AS(ROW, NAME, "trace_peak_phase", peak_phase, .name = phase_name),
-             FIELD_AS(ROW, NUMBER, "trace_peak_step", peak_step, .present = has_peak_step),
+             FIELD_AS(ROW, NUMBER, "trace_peak_step", peak_step, IF(ROW, has_peak_step)),
              FIELD(ROW, NUMBER, first_event), FIELD_CALL(NUMBER, "backward_event", backward_event),
              FIELD_CALL(NUMBER, "end_event", end_event), FIELD(ROW, BYTES, activation_bytes),
              FIELD(ROW, BYTES, peak_category_bytes), FIELD(ROW, BYTES, peak_chain_bytes),

@@ -58,20 +58,20 @@ static const struct row_type optional_type = ROW_TYPE(
     "samples", ROW, FIELD(ROW, BYTES, bytes, .flags = FIELD_SKIP_ZERO),
     FIELD(ROW, NUMBER, number, .flags = FIELD_SKIP_NEGATIVE),
     FIELD(ROW, COUNT, count, .present = flag_is_set), FIELD(ROW, LABEL, label, .flags = FIELD_NULL),
-    FIELD(ROW, FLAG, flag, .flags = FIELD_SKIP_ZERO));
+    FIELD(ROW, FLAG, flag, .flags = FIELD_SKIP_ZERO),
+    FIELD(ROW, DURATION, duration_us, UNLESS(ROW, label)), FIELD(ROW, PAIR, pair, IF(ROW, real)));
 
-static const struct row_type record_type =
-    ROW_TYPE("samples", ROW, FIELD(ROW, LABEL, label, .cell = 1), FIELD(ROW, BYTES, bytes),
-             FIELD(ROW, FLAG, flag, .cell = 1), FIELD(ROW, WORD, word, .cell = 1),
-             FIELD(ROW, COUNT, count, .flags = FIELD_NOT_RECORD),
-             FIELD(ROW, NUMBER, number, .cell = 1, .present = flag_is_set),
-             FIELD(ROW, TIME, time_us, .cell = 1));
+static const struct row_type record_type = ROW_TYPE(
+    "samples", ROW, FIELD(ROW, LABEL, label, .cell = 1), FIELD(ROW, BYTES, bytes),
+    FIELD(ROW, FLAG, flag, .cell = 1), FIELD(ROW, WORD, word, .cell = 1),
+    FIELD(ROW, COUNT, count, .flags = FIELD_NOT_RECORD),
+    FIELD(ROW, NUMBER, number, .cell = 1, IF(ROW, flag)), FIELD(ROW, TIME, time_us, .cell = 1));
 
 static const struct row_type text_type = ROW_TYPE(
     "samples", ROW, FIELD(ROW, LABEL, label, .title = "name", .column = 2),
     FIELD(ROW, BYTES, bytes, .title = "size"), FIELD(ROW, CHANGE, change, .title = "change"),
     FIELD_AS(ROW, SHARE, NULL, bytes, .title = "share"),
-    FIELD(ROW, COUNT, count, .title = "count", .present = flag_is_set, .absent = "-"),
+    FIELD(ROW, COUNT, count, .title = "count", IF(ROW, flag), .absent = "-"),
     FIELD(ROW, FLAG, flag, .title = "set", .column = 1),
     FIELD_CALL(WORD, NULL, composed, .title = "code", .column = 1), FIELD(ROW, REAL, real));
 #undef ROW
@@ -142,10 +142,11 @@ END_TEST
 
 START_TEST(json_leaves_absent_fields_out)
 {
-    expect_json(&optional_type, &(struct sample){.number = -1}, "\"samples\":[{\"label\":null}]\n");
-    expect_json(&optional_type, &(struct sample){.bytes = 1, .flag = true, .label = ""},
+    expect_json(&optional_type, &(struct sample){.number = -1},
+                "\"samples\":[{\"label\":null,\"duration_us\":0}]\n");
+    expect_json(&optional_type, &(struct sample){.bytes = 1, .flag = true, .label = "", .real = 2},
                 "\"samples\":[{\"bytes\":1,\"number\":0,\"count\":0,\"label\":\"\","
-                "\"flag\":true}]\n");
+                "\"flag\":true,\"pair\":[0,0]}]\n");
     struct sample sample = full;
     sample.time_us = TIME_NONE;
     sample.word = NULL;
