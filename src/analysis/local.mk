@@ -1,9 +1,11 @@
 libmemsnap_a_SOURCES += \
+	src/analysis/category/cast_cache.c \
 	src/analysis/category/category.c \
 	src/analysis/category/category.h \
 	src/analysis/category/classifier.h \
 	src/analysis/category/classify_preexisting.c \
 	src/analysis/category/classify_traced.c \
+	src/analysis/category/kv_cache.c \
 	src/analysis/category/roles.c \
 	src/analysis/category/roles.h \
 	src/analysis/category/size_tally.c \

@@ -18,7 +18,8 @@ WIDTH, HEIGHT = 1600, 900
 UNITS = {"B": 1, "bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 COLOURS = {"unknown": 0x6E6E6E, "parameter": 0x0072B2, "optimizer state": 0x009E73, "gradient": 0xD55E00,
            "input": 0x882255, "activation": 0xF0C63C, "autograd detail": 0x56B4E9, "temporary": 0xCC79A7,
-           "communication": 0x332288, "workspace": 0x999933}
+           "communication": 0x332288, "workspace": 0x999933,
+           "kv cache": 0x661100, "cast cache": 0xB4A7D6}
 MOVE = re.compile(r"([Mhvlz])(-?[0-9.]*) ?(-?[0-9.]*)")
 TITLES_MOST = 3000
 BYTES_MOST, SHAPES_MOST, POINTS_MOST = 8 << 20, 12000, 260000

@@ -172,7 +172,7 @@ refused() {
 }
 refused 2 "check: no rule to check: try --max-peak 70GiB, or see 'memsnap check --help'" \
     leak.pickle.gz
-refused 2 'check: max-category: unknown category '"'activations'"'; the categories are: parameter, gradient, optimizer_state, activation, input, temporary, autograd_detail, communication, workspace, unknown' \
+refused 2 'check: max-category: unknown category '"'activations'"'; the categories are: parameter, gradient, optimizer_state, activation, input, temporary, autograd_detail, communication, workspace, kv_cache, cast_cache, unknown' \
     --max-category activations=1GiB leak.pickle.gz
 refused 2 'leak.pickle.gz: cannot check max-category communication: nothing in the file has this category' \
     --max-category communication=1GiB leak.pickle.gz

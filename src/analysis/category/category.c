@@ -123,7 +123,9 @@ static bool assign(struct classifier *classifier, struct categories *categories,
     return classify_traced(classifier, categories, err) &&
            count_live_gradients(classifier, categories, err) &&
            classify_preexisting(classifier, categories, err) &&
-           classify_traced_persistent(classifier, categories, err);
+           classify_traced_persistent(classifier, categories, err) &&
+           classify_kv_cache(classifier, categories, err) &&
+           classify_cast_cache(classifier, categories, err);
 }
 
 /* Allocates an array and sets `*capacity`, which arrays of the same length share. */

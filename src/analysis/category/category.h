@@ -1,5 +1,5 @@
 /* The purpose of each allocation: torch.profiler's seven categories, communication buffers, library
- * workspaces, and unknown.
+ * workspaces, caches of keys and values, autocast's copies of weights, and unknown.
  *
  * A snapshot has no data-flow graph. The category is inferred in three steps, and is `unknown` if
  * the evidence does not decide:
@@ -29,6 +29,8 @@
  *    "Outlives the backward pass" holds for what is never freed too, unless the trace ends in an
  *    out-of-memory error or is cut: then only AccumulateGrad's own allocations are gradients.
  * 3. What was allocated before the trace (classifier.h).
+ *
+ * 4. Caches among all of these, by their code and by how they live: kv_cache.c, cast_cache.c.
  *
  * A function's name alone ("param" in it) is never evidence, but for `forward`, `backward` and the
  * functions of torch itself. */

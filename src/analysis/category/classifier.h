@@ -66,4 +66,11 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
 bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,
                                 struct error *err);
 
+/* After all others, caches of keys and values, and autocast's copies of weights: they count as
+ * activations, parameters or unknown until then. */
+bool classify_kv_cache(const struct classifier *classifier, struct categories *categories,
+                       struct error *err);
+bool classify_cast_cache(const struct classifier *classifier, struct categories *categories,
+                         struct error *err);
+
 #endif

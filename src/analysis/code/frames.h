@@ -17,7 +17,8 @@ enum frame_role {
     ROLE_MODEL_INIT,   /* making, loading, converting or moving parameters and buffers */
     ROLE_DATA_LOADING, /* torch.utils.data, which also collates batches */
     ROLE_COMMUNICATION,
-    ROLE_KV_CACHE, /* allocates or extends a cache of keys and values */
+    ROLE_AUTOCAST_END, /* leaves a region of autocast */
+    ROLE_KV_CACHE,     /* allocates or extends a cache of keys and values */
     ROLE_NO_GRAD,
     ROLE_INFERENCE_MODE,
     ROLE_ENABLE_GRAD,

@@ -180,6 +180,10 @@ enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZ
         name_collective(function, name);
         return NATIVE_COMMUNICATION;
     }
+    if (text_starts(function, "at::autocast::cached_cast("))
+        return NATIVE_AUTOCAST;
+    if (text_starts(function, "at::autocast::clear_cache("))
+        return NATIVE_AUTOCAST_END;
     if (text_starts(function, "at::") && is_workspace(function))
         return NATIVE_WORKSPACE;
     return NATIVE_PLAIN;

@@ -12,6 +12,8 @@ static const char *const names[] = {
     [CATEGORY_AUTOGRAD_DETAIL] = "autograd_detail",
     [CATEGORY_COMMUNICATION] = "communication",
     [CATEGORY_WORKSPACE] = "workspace",
+    [CATEGORY_KV_CACHE] = "kv_cache",
+    [CATEGORY_CAST_CACHE] = "cast_cache",
     [CATEGORY_UNKNOWN] = "unknown",
     [CATEGORY_COUNT] = "unexplained",
 };
@@ -210,6 +212,27 @@ static const struct {
                                 "live from the start and never freed, and one of a few blocks that "
                                 "have no gradient of their sizes: data rather than a model",
                                 CATEGORY_INPUT, CONFIDENCE_LOW},
+    [REASON_KV_CACHE_CODE] = {"kv-cache", "a library's own cache of keys and values allocated it",
+                              CATEGORY_KV_CACHE, CONFIDENCE_HIGH},
+    [REASON_KV_CACHE_GROWS] = {"kv-cache-grows",
+                               "concatenated to a larger block in each forward pass by the same "
+                               "line, and kept for the next pass",
+                               CATEGORY_KV_CACHE, CONFIDENCE_MEDIUM},
+    [REASON_KV_CACHE_FIRST] = {"kv-cache-first",
+                               "kept for the next forward pass, and freed by the line that frees a "
+                               "cache which grows",
+                               CATEGORY_KV_CACHE, CONFIDENCE_MEDIUM},
+    [REASON_KV_CACHE_POOL] = {"kv-cache-pool",
+                              "made after the model in equal blocks, and live through every "
+                              "forward pass, in a trace without a backward pass",
+                              CATEGORY_KV_CACHE, CONFIDENCE_LOW},
+    [REASON_CAST_CACHED] = {"cast-cached",
+                            "cast by autocast in a forward pass, and freed when autocast's region "
+                            "ended",
+                            CATEGORY_CAST_CACHE, CONFIDENCE_HIGH},
+    [REASON_CAST_WEIGHT] = {"cast-weight",
+                            "cast by autocast in a forward pass, and half as large as a parameter",
+                            CATEGORY_CAST_CACHE, CONFIDENCE_MEDIUM},
 };
 
 const char *reason_name(uint8_t byte)

@@ -15,9 +15,11 @@ enum category {
     CATEGORY_AUTOGRAD_DETAIL,
     CATEGORY_COMMUNICATION,
     CATEGORY_WORKSPACE,
+    CATEGORY_KV_CACHE,
+    CATEGORY_CAST_CACHE,
     CATEGORY_UNKNOWN,
     CATEGORY_COUNT,
-    CATEGORY_LIMIT = 64, /* ids above CATEGORY_COUNT are the user's own: see category_define() */
+    CATEGORY_LIMIT = 66, /* ids above CATEGORY_COUNT are the user's own: see category_define() */
 };
 
 /* "optimizer_state"; "unexplained" for CATEGORY_COUNT, bytes that a contradictory trace leaves
@@ -81,6 +83,12 @@ enum reason {
     REASON_INFERENCE,
     REASON_PERSISTENT,
     REASON_PERSISTENT_DATA,
+    REASON_KV_CACHE_CODE,
+    REASON_KV_CACHE_GROWS,
+    REASON_KV_CACHE_FIRST,
+    REASON_KV_CACHE_POOL,
+    REASON_CAST_CACHED,
+    REASON_CAST_WEIGHT,
     REASON_COUNT,
 };
 

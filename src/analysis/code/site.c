@@ -194,6 +194,12 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
     case NATIVE_ENGINE:
         site->has_backward = true;
         return true;
+    case NATIVE_AUTOCAST:
+        reader->facts.is_autocast = true;
+        return true;
+    case NATIVE_AUTOCAST_END:
+        reader->facts.ends_autocast = true;
+        return true;
     case NATIVE_GRAPH_RELEASE:
         reader->facts.releases_graph = true;
         return true;
@@ -222,6 +228,9 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
     switch (role) {
     case ROLE_COMMUNICATION:
         facts->communicates = facts->communicates || is_innermost;
+        return true;
+    case ROLE_AUTOCAST_END:
+        facts->ends_autocast = facts->ends_autocast || is_innermost;
         return true;
     case ROLE_KV_CACHE:
         facts->is_kv_cache = facts->is_kv_cache || is_innermost;

@@ -198,6 +198,10 @@ static const char *advice(enum category category)
             "Communication: compare bucket sizes and how many collectives run at once.",
         [CATEGORY_WORKSPACE] = "Workspaces of libraries: compare CUBLAS_WORKSPACE_CONFIG, "
                                "torch.backends.cudnn.benchmark, and the number of streams.",
+        [CATEGORY_KV_CACHE] = "Keys and values: compare the number of requests, their lengths, the "
+                              "dtype of the cache, and the size of its pool.",
+        [CATEGORY_CAST_CACHE] = "Autocast's copies of weights: compare where autocast is on, and "
+                                "convert weights that are only read once (model.to(dtype)).",
     };
     return category < CATEGORY_COUNT ? texts[category] : NULL;
 }

@@ -198,6 +198,11 @@ static const char *remedy(enum category category)
         return "a smaller batch, or in-place or fused operators";
     case CATEGORY_COMMUNICATION:
         return "smaller communication buckets";
+    case CATEGORY_KV_CACHE:
+        return "fewer or shorter requests at a time, a smaller pool, or a cache of lower precision";
+    case CATEGORY_CAST_CACHE:
+        return "weights in the lower precision (model.to(dtype)) instead of autocast, where they "
+               "are not trained";
     case CATEGORY_WORKSPACE:
         return "a smaller CUBLAS_WORKSPACE_CONFIG";
     default:

@@ -70,9 +70,8 @@ static bool about_dropped(struct findings_maker *maker, const struct live_sum *s
     if (finding_share(maker, save) < LEAST_SHARE)
         return true;
     return finding_add(
-        maker, (struct finding){.kind = FINDING_NO_GRAD, .save_bytes = save},
-        "Run that code under torch.no_grad() or torch.inference_mode(). The saving is what "
-        "the calls in the trace show, and may differ by a few tensors.",
+        maker, (struct finding){.kind = FINDING_NO_GRAD, .save_bytes = save, .at_least = true},
+        "Run that code under torch.no_grad() or torch.inference_mode().",
         "At the peak, autograd keeps %s for a backward pass that never comes%s.",
         finding_size(maker, sum->bytes).text, most->bytes);
 }

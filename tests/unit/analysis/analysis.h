@@ -12,6 +12,7 @@ TCase *category_preexisting_tests(void);
 TCase *diff_tests(void);
 TCase *findings_tests(void);
 TCase *category_guess_tests(void);
+TCase *category_caches_tests(void);
 TCase *category_passes_tests(void);
 TCase *category_roles_tests(void);
 TCase *fragmentation_tests(void);

@@ -14,6 +14,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_preexisting_tests());
     suite_add_tcase(suite, findings_tests());
     suite_add_tcase(suite, category_guess_tests());
+    suite_add_tcase(suite, category_caches_tests());
     suite_add_tcase(suite, category_passes_tests());
     suite_add_tcase(suite, category_roles_tests());
     suite_add_tcase(suite, fragmentation_tests());

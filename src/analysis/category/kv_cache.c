@@ -1,0 +1,242 @@
+/* Caches of the keys and values of attention, which generation keeps from token to token.
+ *
+ * Libraries have code of their own for them, known by name (code/frames.c). Other caches show by
+ * how they live. One that grows is concatenated in each forward pass, by one line for several
+ * layers, and each block lives until the next pass has made a larger one; the blocks of the first
+ * pass, which nothing precedes, are freed by the same line as these. One that does not grow is a
+ * pool of equal blocks, made after the model and before the first forward pass, and never given up.
+ */
+#include "analysis/category/classifier.h"
+
+#include <string.h>
+
+#include "analysis/phase/births.h"
+#include "base/text.h"
+
+#define LEAST_GROWN  2 /* forward passes in which a line made larger blocks than before */
+#define LEAST_BLOCKS 2 /* equal ones that a line makes in one pass, for layers */
+
+/* What is known of a stack that allocates or frees. */
+struct line {
+    uint32_t run;   /* the latest that it allocated in */
+    uint32_t count; /* of equal blocks in that run */
+    uint32_t most;  /* of equal blocks in one run */
+    uint32_t grown; /* runs with larger blocks than the run before */
+    uint64_t size;  /* of the first block in that run */
+    bool frees_cache;
+};
+
+struct finder {
+    const struct classifier *classifier;
+    struct categories *categories;
+    struct line *lines; /* by stack */
+    size_t line_capacity;
+    uint32_t last_forward; /* run */
+    bool has_model;        /* one is made in the trace */
+};
+
+static const struct lifetime *lifetime_at(const struct finder *finder, size_t index)
+{
+    return &finder->classifier->timeline->lifetimes[index];
+}
+
+static stack_id birth_stack(const struct finder *finder, size_t index)
+{
+    return finder->classifier->timeline->trace->stack[lifetime_at(finder, index)->alloc];
+}
+
+static stack_id end_stack(const struct finder *finder, size_t index)
+{
+    uint32_t end = lifetime_end(lifetime_at(finder, index));
+    return end == EVENT_NEVER ? STACK_NONE : finder->classifier->timeline->trace->stack[end];
+}
+
+static uint32_t birth_run(const struct finder *finder, size_t index)
+{
+    return phases_run_of(finder->classifier->phases, lifetime_at(finder, index)->alloc);
+}
+
+static uint32_t end_run(const struct finder *finder, size_t index)
+{
+    return phases_run_of(finder->classifier->phases, lifetime_end(lifetime_at(finder, index)));
+}
+
+static enum reason reason_at(const struct finder *finder, size_t index)
+{
+    return reason_of(finder->categories->why_lifetime[index]);
+}
+
+static void set_reason(struct finder *finder, size_t index, enum reason reason)
+{
+    finder->categories->of_lifetime[index] = (uint8_t)reason_category(reason);
+    finder->categories->why_lifetime[index] = (uint8_t)reason;
+}
+
+/* True if it outlives the pass or the code that made it, and no backward pass waits for it. */
+static bool is_kept(const struct finder *finder, size_t index)
+{
+    uint32_t end = end_run(finder, index);
+    return end != birth_run(finder, index) &&
+           classifier_phase(finder->classifier, end) != PHASE_BACKWARD;
+}
+
+static bool is_operator(const struct finder *finder, const struct stack_facts *facts,
+                        const char *const *names, size_t count)
+{
+    struct text op = symbols_text(site_table_symbols(finder->classifier->sites), facts->site.op);
+    for (size_t i = 0; i < count; i++)
+        if (text_equals(op, names[i]))
+            return true;
+    return false;
+}
+
+static bool is_concatenation(const struct finder *finder, const struct stack_facts *facts)
+{
+    static const char *const names[] = {"aten::cat", "aten::concat", "aten::concatenate"};
+    return is_operator(finder, facts, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* True for operators that make an empty tensor, which a pool is made of. */
+static bool makes_empty(const struct finder *finder, const struct stack_facts *facts)
+{
+    static const char *const names[] = {"aten::zeros",     "aten::empty",     "aten::full",
+                                        "aten::ones",      "aten::new_zeros", "aten::new_empty",
+                                        "aten::zeros_like"};
+    return is_operator(finder, facts, names, sizeof(names) / sizeof(names[0]));
+}
+
+static void count_block(struct line *line, uint32_t run, uint64_t size)
+{
+    if (line->most == 0 || line->run != run) {
+        line->grown += line->most > 0 && size > line->size;
+        line->run = run;
+        line->size = size;
+        line->count = 0;
+    }
+    line->count += size == line->size;
+    line->most = line->count > line->most ? line->count : line->most;
+}
+
+/* Counts what each line keeps, and decides what a library's own code allocated. */
+static bool look(struct finder *finder, size_t index, struct error *err)
+{
+    const struct classifier *classifier = finder->classifier;
+    const struct stack_facts *facts =
+        site_stack_facts(classifier->sites, birth_stack(finder, index), err);
+    if (!facts)
+        return false;
+    enum category category = (enum category)finder->categories->of_lifetime[index];
+    enum reason reason = reason_at(finder, index);
+    finder->has_model = finder->has_model || facts->context == CONTEXT_INIT;
+    if (reason == REASON_RULE || reason == REASON_FILE || category == CATEGORY_TEMPORARY ||
+        !is_kept(finder, index))
+        return true;
+    if (facts->is_kv_cache)
+        set_reason(finder, index, REASON_KV_CACHE_CODE);
+    else if (birth_stack(finder, index) != STACK_NONE)
+        count_block(&finder->lines[birth_stack(finder, index)], birth_run(finder, index),
+                    trace_size(classifier->timeline->trace, lifetime_at(finder, index)->alloc));
+    return true;
+}
+
+/* Decides what one line concatenates, larger in each pass. */
+static bool judge_growing(struct finder *finder, size_t index, struct error *err)
+{
+    stack_id stack = birth_stack(finder, index);
+    const struct line *line = &finder->lines[stack];
+    const struct stack_facts *facts = site_stack_facts(finder->classifier->sites, stack, err);
+    if (!facts)
+        return false;
+    bool grows = finder->categories->of_lifetime[index] == CATEGORY_ACTIVATION &&
+                 line->grown >= LEAST_GROWN && line->most >= LEAST_BLOCKS &&
+                 is_concatenation(finder, facts) && is_kept(finder, index);
+    if (!grows || reason_at(finder, index) == REASON_RULE ||
+        reason_at(finder, index) == REASON_FILE)
+        return true;
+    set_reason(finder, index, REASON_KV_CACHE_GROWS);
+    if (end_stack(finder, index) != STACK_NONE)
+        finder->lines[end_stack(finder, index)].frees_cache = true;
+    return true;
+}
+
+static bool is_pool(const struct finder *finder, size_t index, const struct stack_facts *facts)
+{
+    const struct classifier *classifier = finder->classifier;
+    uint32_t end = end_run(finder, index);
+    enum reason reason = reason_at(finder, index);
+    return (reason == REASON_NONE || reason == REASON_INFERENCE) && finder->has_model &&
+           classifier->has_forward && facts->context == CONTEXT_OTHER &&
+           birth_run(finder, index) < classifier->first_step_run &&
+           (end == NO_RUN || end > finder->last_forward) && makes_empty(finder, facts);
+}
+
+/* Decides what gives way to a cache that grows, and pools. */
+static bool judge_rest(struct finder *finder, size_t index, struct error *err)
+{
+    stack_id stack = birth_stack(finder, index), end = end_stack(finder, index);
+    const struct stack_facts *facts = site_stack_facts(finder->classifier->sites, stack, err);
+    if (!facts)
+        return false;
+    if (finder->lines[stack].most < LEAST_BLOCKS)
+        return true;
+    if (reason_at(finder, index) == REASON_FORWARD_RESULT && end != STACK_NONE &&
+        finder->lines[end].frees_cache)
+        set_reason(finder, index, REASON_KV_CACHE_FIRST);
+    else if (is_pool(finder, index, facts))
+        set_reason(finder, index, REASON_KV_CACHE_POOL);
+    return true;
+}
+
+static bool judge_preexisting(struct finder *finder, struct error *err)
+{
+    const struct timeline *timeline = finder->classifier->timeline;
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        enum reason reason = reason_of(finder->categories->why_preexisting[i]);
+        const struct stack_facts *facts =
+            site_stack_facts(finder->classifier->sites, timeline->preexisting[i].stack, err);
+        if (!facts)
+            return false;
+        if (!facts->is_kv_cache || reason == REASON_RULE || reason == REASON_FILE)
+            continue;
+        finder->categories->of_preexisting[i] = CATEGORY_KV_CACHE;
+        finder->categories->why_preexisting[i] = REASON_KV_CACHE_CODE;
+    }
+    return true;
+}
+
+static bool judge_all(struct finder *finder, struct error *err)
+{
+    size_t count = finder->classifier->timeline->lifetime_count;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = look(finder, i, err);
+    /* Training keeps no cache, and much of what it does looks like one. */
+    if (finder->classifier->first_backward_run != NO_RUN)
+        return ok;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = judge_growing(finder, i, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = judge_rest(finder, i, err);
+    return ok;
+}
+
+bool classify_kv_cache(const struct classifier *classifier, struct categories *categories,
+                       struct error *err)
+{
+    struct finder finder = {.classifier = classifier, .categories = categories};
+    struct budget *budget = classifier->timeline->snapshot->budget;
+    size_t stacks = symbols_stack_count(site_table_symbols(classifier->sites));
+    if (!judge_preexisting(&finder, err))
+        return false;
+    if (!classifier->phases->has_stacks)
+        return true;
+    if (!vec_reserve(finder.lines, finder.line_capacity, stacks + 1, budget, err))
+        return false;
+    memset(finder.lines, 0, (stacks + 1) * sizeof(*finder.lines));
+    for (uint32_t run = 0; run < classifier->phases->count; run++)
+        if (classifier->phases->runs[run].phase == PHASE_FORWARD)
+            finder.last_forward = run;
+    bool ok = judge_all(&finder, err);
+    vec_free(finder.lines, finder.line_capacity, sizeof(*finder.lines), budget);
+    return ok;
+}

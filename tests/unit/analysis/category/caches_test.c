@@ -1,0 +1,192 @@
+/* Caches of keys and values, and autocast's copies of weights. */
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static void born(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", addr, size, frames);
+}
+
+static void freed(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_free(&capture, addr, size, frames);
+}
+
+static void expect(uint64_t addr, enum category category, enum reason reason)
+{
+    uint8_t why;
+    enum category found = capture_category_why(&capture, addr, &why);
+    ck_assert_msg(found == category, "%d: %s", (int)addr, category_name(found));
+    ck_assert_msg(reason_of(why) == reason, "%d: %s", (int)addr, reason_name(why));
+}
+
+#define PACKAGES "/venv/lib/python3.12/site-packages/"
+#define IN_MODEL PY("forward", "/home/u/model.py", 30) "," CALL "," SCRIPT
+#define UPDATE                                                                                     \
+    CPP("at::_ops::cat::call(x)")                                                                  \
+    "," PY("update", PACKAGES "transformers/cache_utils.py", 136) "," IN_MODEL
+#define PAGES                                                                                      \
+    CPP("at::_ops::zeros::call(x)")                                                                \
+    "," PY("_allocate_kv_cache_tensors", PACKAGES "vllm/v1/worker/gpu_model_runner.py",            \
+           6012) "," SCRIPT
+
+START_TEST(libraries_known_by_name)
+{
+    born(1, 100, PAGES);
+    born(2, 10, STACK_FORWARD);
+    born(3, 20, UPDATE);
+    born(4, 5, UPDATE); /* freed by the pass that made it */
+    freed(4, 5, IN_MODEL);
+    freed(2, 10, IN_MODEL);
+    born(5, 1, SCRIPT);
+    born(6, 30, UPDATE);
+    freed(3, 20, UPDATE);
+    capture_load(&capture);
+    expect(1, CATEGORY_KV_CACHE, REASON_KV_CACHE_CODE);
+    expect(3, CATEGORY_KV_CACHE, REASON_KV_CACHE_CODE);
+    ck_assert_int_ne(capture_category(&capture, 4), CATEGORY_KV_CACHE);
+    expect(6, CATEGORY_KV_CACHE, REASON_KV_CACHE_CODE);
+}
+END_TEST
+
+#define FIRST                                                                                      \
+    CPP("at::_ops::addmm::call(x)") "," PY("forward", "/home/u/model.py", 8) "," CALL "," SCRIPT
+#define LONGER                                                                                     \
+    CPP("at::_ops::cat::call(x)") "," PY("forward", "/home/u/model.py", 9) "," CALL "," SCRIPT
+#define LOGITS                                                                                     \
+    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", 19) "," CALL "," SCRIPT
+#define LOOP PY("complete", "/home/u/serve.py", 24) "," SCRIPT
+#define PICKED                                                                                     \
+    CPP("at::_ops::argmax::call(x)") "," PY("complete", "/home/u/serve.py", 25) "," SCRIPT
+
+/* A pass of two layers over a cache that holds blocks of `old` bytes, none if 0. */
+static void token(uint64_t pass, uint64_t old, uint64_t size)
+{
+    uint64_t now = 10 * pass, before = now - 10;
+    for (uint64_t layer = 0; layer < 2; layer++)
+        born(now + layer, size, old ? LONGER : FIRST);
+    born(now + 5, 7, LOGITS);
+    for (uint64_t layer = 0; layer < 2 && old; layer++)
+        freed(before + layer, old, LOOP);
+    born(now + 6, 1, PICKED);
+    freed(now + 5, 7, LOOP);
+}
+
+START_TEST(blocks_that_grow_from_pass_to_pass)
+{
+    token(1, 0, 300);
+    token(2, 300, 101);
+    token(3, 101, 102);
+    token(4, 102, 103);
+    capture_load(&capture);
+    expect(10, CATEGORY_KV_CACHE, REASON_KV_CACHE_FIRST);
+    expect(20, CATEGORY_KV_CACHE, REASON_KV_CACHE_GROWS);
+    expect(41, CATEGORY_KV_CACHE, REASON_KV_CACHE_GROWS);
+    ck_assert_int_eq(capture_category(&capture, 15), CATEGORY_ACTIVATION); /* logits: one a pass */
+}
+END_TEST
+
+START_TEST(training_keeps_no_cache)
+{
+    token(1, 0, 300);
+    token(2, 300, 101);
+    token(3, 101, 102);
+    token(4, 102, 103);
+    born(90, 5, STACK_BACKWARD);
+    capture_load(&capture);
+    ck_assert_int_ne(capture_category(&capture, 20), CATEGORY_KV_CACHE);
+}
+END_TEST
+
+#define MODEL                                                                                      \
+    CPP("at::_ops::empty::call(x)") "," PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT
+#define POOL CPP("at::_ops::zeros::call(x)") "," PY("make", "/home/u/pages.py", 4) "," SCRIPT
+#define ONE  CPP("at::_ops::zeros::call(x)") "," PY("table", "/home/u/pages.py", 7) "," SCRIPT
+
+START_TEST(a_pool_of_equal_blocks)
+{
+    born(1, 50, MODEL);
+    born(2, 100, POOL);
+    born(3, 100, POOL);
+    born(4, 100, ONE);
+    born(5, 10, STACK_FORWARD);
+    freed(5, 10, STACK_FORWARD);
+    capture_load(&capture);
+    expect(2, CATEGORY_KV_CACHE, REASON_KV_CACHE_POOL);
+    expect(3, CATEGORY_KV_CACHE, REASON_KV_CACHE_POOL);
+    ck_assert_int_ne(capture_category(&capture, 4), CATEGORY_KV_CACHE);
+}
+END_TEST
+
+#define CAST                                                                                       \
+    CPP("at::_ops::_to_copy::call(x)")                                                             \
+    "," CPP("at::autocast::cached_cast(c10::ScalarType)") "," CPP(                                 \
+        "at::_ops::linear::call(x)") "," PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT
+#define LEAVE                                                                                      \
+    CPP("at::autocast::clear_cache()")                                                             \
+    "," PY("__exit__", TORCH "amp/autocast_mode.py", 349) "," SCRIPT
+#define PYTHON_LEAVE PY("__exit__", TORCH "amp/autocast_mode.py", 349) "," SCRIPT
+
+START_TEST(copies_that_the_region_frees)
+{
+    born(1, 200, MODEL);
+    born(2, 100, CAST);
+    born(3, 40, STACK_FORWARD);
+    born(4, 100, PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT);
+    freed(2, 100, LEAVE);
+    freed(4, 100, PYTHON_LEAVE);
+    freed(3, 40, SCRIPT);
+    capture_load(&capture);
+    expect(2, CATEGORY_CAST_CACHE, REASON_CAST_CACHED);
+    expect(4, CATEGORY_CAST_CACHE, REASON_CAST_CACHED);
+    ck_assert_int_eq(capture_category(&capture, 3), CATEGORY_ACTIVATION);
+}
+END_TEST
+
+/* A linear layer converts its bias, its weight, and then its input, all of which the graph keeps.
+ */
+START_TEST(copies_that_a_graph_keeps)
+{
+    born(1, 200, MODEL);
+    born(2, 20, MODEL);
+    born(3, 10, CAST);
+    born(4, 100, CAST);
+    born(5, 100, CAST); /* the input, as large as the weight */
+    born(6, 30, STACK_FORWARD);
+    born(7, 100, CAST); /* another input: the only weight of its size has a copy */
+    born(8, 30, STACK_FORWARD);
+    born(9, 5, STACK_BACKWARD);
+    for (uint64_t addr = 3; addr < 9; addr++)
+        freed(addr, addr == 3 ? 10 : addr == 6 || addr == 8 ? 30 : 100, ENGINE);
+    capture_load(&capture);
+    expect(3, CATEGORY_CAST_CACHE, REASON_CAST_WEIGHT);
+    expect(4, CATEGORY_CAST_CACHE, REASON_CAST_WEIGHT);
+    ck_assert_int_eq(capture_category(&capture, 5), CATEGORY_ACTIVATION);
+    ck_assert_int_eq(capture_category(&capture, 7), CATEGORY_ACTIVATION);
+}
+END_TEST
+
+TCase *category_caches_tests(void)
+{
+    TCase *tests = tcase_create("caches");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, libraries_known_by_name);
+    tcase_add_test(tests, blocks_that_grow_from_pass_to_pass);
+    tcase_add_test(tests, training_keeps_no_cache);
+    tcase_add_test(tests, a_pool_of_equal_blocks);
+    tcase_add_test(tests, copies_that_the_region_frees);
+    tcase_add_test(tests, copies_that_a_graph_keeps);
+    return tests;
+}
