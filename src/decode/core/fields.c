@@ -24,13 +24,14 @@ bool field_expected(const struct field *field, const char *found, uint64_t offse
 /* The largest magnitude of a positive and of a negative number of that kind. */
 static void range_of(enum field_kind kind, uint64_t *most, uint64_t *most_negative)
 {
-    *most = kind == FIELD_NATURAL || kind == FIELD_HANDLE ? UINT64_MAX
-            : kind == FIELD_DEVICE                        ? INT32_MAX
-                                                          : INT64_MAX;
-    *most_negative = kind == FIELD_HANDLE || kind == FIELD_TIME ? (uint64_t)INT64_MAX + 1
-                     : kind == FIELD_CHANGE                     ? INT64_MAX
-                     : kind == FIELD_DEVICE                     ? 1
-                                                                : 0;
+    *most = kind == FIELD_NATURAL || kind == FIELD_HANDLE || kind == FIELD_ADDRESS ? UINT64_MAX
+            : kind == FIELD_DEVICE                                                 ? INT32_MAX
+                                                                                   : INT64_MAX;
+    *most_negative = kind == FIELD_HANDLE || kind == FIELD_TIME || kind == FIELD_ADDRESS
+                         ? (uint64_t)INT64_MAX + 1
+                     : kind == FIELD_CHANGE ? INT64_MAX
+                     : kind == FIELD_DEVICE ? 1
+                                            : 0;
 }
 
 bool field_set_integer(const struct field *field, void *row, bool negative, uint64_t magnitude,
@@ -73,14 +74,23 @@ bool field_set_real(const struct field *field, void *row, double real, uint64_t 
 void field_reset(const struct field *field, void *row)
 {
     static const size_t sizes[] = {
-        [FIELD_NATURAL] = sizeof(uint64_t),    [FIELD_HANDLE] = sizeof(int64_t),
-        [FIELD_TIME] = sizeof(int64_t),        [FIELD_DEVICE] = sizeof(uint32_t),
-        [FIELD_SIZE] = sizeof(int64_t),        [FIELD_CHANGE] = sizeof(int64_t),
-        [FIELD_COUNT] = sizeof(int64_t),       [FIELD_DURATION] = sizeof(double),
-        [FIELD_BOOL] = sizeof(bool),           [FIELD_STRING] = sizeof(string_id),
-        [FIELD_LOOSE_BOOL] = sizeof(bool),     [FIELD_LOOSE_STRING] = sizeof(string_id),
-        [FIELD_LOOSE_LINE] = sizeof(uint32_t), [FIELD_POOL] = 2 * sizeof(uint64_t),
-        [FIELD_STACK] = sizeof(stack_id),      [FIELD_OTHER] = 0,
+        [FIELD_NATURAL] = sizeof(uint64_t),
+        [FIELD_ADDRESS] = sizeof(uint64_t),
+        [FIELD_HANDLE] = sizeof(int64_t),
+        [FIELD_TIME] = sizeof(int64_t),
+        [FIELD_DEVICE] = sizeof(uint32_t),
+        [FIELD_SIZE] = sizeof(int64_t),
+        [FIELD_CHANGE] = sizeof(int64_t),
+        [FIELD_COUNT] = sizeof(int64_t),
+        [FIELD_DURATION] = sizeof(double),
+        [FIELD_BOOL] = sizeof(bool),
+        [FIELD_STRING] = sizeof(string_id),
+        [FIELD_LOOSE_BOOL] = sizeof(bool),
+        [FIELD_LOOSE_STRING] = sizeof(string_id),
+        [FIELD_LOOSE_LINE] = sizeof(uint32_t),
+        [FIELD_POOL] = 2 * sizeof(uint64_t),
+        [FIELD_STACK] = sizeof(stack_id),
+        [FIELD_OTHER] = 0,
     };
     memset(field_at(field, row), 0, sizes[field->kind]);
     if (field->kind == FIELD_TIME)

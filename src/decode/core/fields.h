@@ -13,6 +13,7 @@
 enum field_kind {
     /* numbers, up to FIELD_DURATION */
     FIELD_NATURAL,      /* uint64_t */
+    FIELD_ADDRESS,      /* uint64_t: any 64 bits; PyTorch's C++ pickler writes them signed */
     FIELD_HANDLE,       /* int64_t: any 64 bits, signed or unsigned */
     FIELD_TIME,         /* int64_t in microseconds; TIME_NONE if absent */
     FIELD_DEVICE,       /* uint32_t, below 2^31, or DEVICE_HOST: -1 in the file */
@@ -25,7 +26,7 @@ enum field_kind {
     FIELD_LOOSE_BOOL,   /* bool; false if the value is not true */
     FIELD_LOOSE_STRING, /* string_id; empty if the value is not a string */
     FIELD_LOOSE_LINE,   /* uint32_t; 0 if the value is not an integer from 0 to 2^32-1 */
-    FIELD_POOL,         /* uint64_t[2] */
+    FIELD_POOL,         /* uint64_t[2]; an integer stands for itself and 0 */
     FIELD_STACK,        /* stack_id: a list of frames */
     FIELD_OTHER,        /* stored by code specific to the field */
 };
@@ -39,6 +40,7 @@ struct field {
 };
 
 #define FIELD_NATURAL_TEXT      "an integer from 0"
+#define FIELD_ADDRESS_TEXT      "an integer from 0"
 #define FIELD_HANDLE_TEXT       "an integer"
 #define FIELD_TIME_TEXT         "an integer"
 #define FIELD_DEVICE_TEXT       "an integer from -1"

@@ -28,6 +28,10 @@ enum action {
 
 extern const struct text action_texts[ACTION_OTHER]; /* the names of the known actions */
 
+/* Actions that change no memory, and are events of ACTION_OTHER. */
+#define ACTION_TEXT_ANNOTATE    "annotate"    /* user_metadata describes the allocation at addr */
+#define ACTION_TEXT_EMPTY_CACHE "empty_cache" /* of some vendors */
+
 /* The number that stands for pinned host memory among the devices. torch writes -1. */
 #define DEVICE_HOST UINT32_MAX
 

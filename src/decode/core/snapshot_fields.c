@@ -11,7 +11,7 @@ static const struct field parts[PART_COUNT] = {
 
 static const struct field event_fields[EVENT_FIELDS] = {
     [EVENT_ACTION] = OTHER_FIELD("a string", "action", true),
-    [EVENT_ADDR] = FIELD(NATURAL, event_draft, row.addr, "addr"),
+    [EVENT_ADDR] = FIELD(ADDRESS, event_draft, row.addr, "addr"),
     [EVENT_SIZE] = FIELD(NATURAL, event_draft, row.size, "size"),
     [EVENT_STREAM] = FIELD(HANDLE, event_draft, row.extra.stream, "stream"),
     [EVENT_TIME_US] = FIELD(TIME, event_draft, row.time_us, "time_us"),
@@ -28,7 +28,7 @@ static const struct field event_fields[EVENT_FIELDS] = {
 
 static const struct field segment_fields[SEGMENT_FIELDS] = {
     [SEGMENT_DEVICE] = REQUIRED_FIELD(DEVICE, segment_row, device, "device"),
-    [SEGMENT_ADDRESS] = REQUIRED_FIELD(NATURAL, segment_row, address, "address"),
+    [SEGMENT_ADDRESS] = REQUIRED_FIELD(ADDRESS, segment_row, address, "address"),
     [SEGMENT_TOTAL_SIZE] = REQUIRED_FIELD(NATURAL, segment_row, total_size, "total_size"),
     [SEGMENT_ALLOCATED_SIZE] = FIELD(NATURAL, segment_row, allocated_size, "allocated_size"),
     [SEGMENT_ACTIVE_SIZE] = FIELD(NATURAL, segment_row, active_size, "active_size"),
@@ -43,7 +43,7 @@ static const struct field segment_fields[SEGMENT_FIELDS] = {
 };
 
 static const struct field block_fields[BLOCK_FIELDS] = {
-    [BLOCK_ADDRESS] = FIELD(NATURAL, block_draft, row.address, "address"),
+    [BLOCK_ADDRESS] = FIELD(ADDRESS, block_draft, row.address, "address"),
     [BLOCK_SIZE] = REQUIRED_FIELD(NATURAL, block_draft, row.size, "size"),
     [BLOCK_REQUESTED_SIZE] = FIELD(NATURAL, block_draft, row.requested_size, "requested_size"),
     [BLOCK_STATE] = OTHER_FIELD("a string", "state", true),

@@ -98,9 +98,20 @@ static bool store_pool(struct json_decoder *decoder, const struct field *field, 
         {.expected = "two integers from 0", .kind = FIELD_NATURAL, .offset = 0},
         {.expected = "two integers from 0", .kind = FIELD_NATURAL, .offset = sizeof(uint64_t)},
     };
-    uint64_t offset, pair[2];
+    static const struct field single = {
+        .expected = "two integers from 0", .kind = FIELD_ADDRESS, .offset = 0};
+    uint64_t offset, pair[2] = {0};
+    uint8_t byte;
     bool more;
 
+    if (!json_peek(&decoder->reader, &byte, err))
+        return false;
+    if (byte == '-' || (byte >= '0' && byte <= '9')) {
+        if (!store_integer(decoder, &single, pair, err))
+            return false;
+        memcpy(pool, pair, sizeof(pair));
+        return true;
+    }
     if (!json_offset(&decoder->reader, &offset, err) ||
         !json_open(&decoder->reader, '[', field->expected, &more, err))
         return false;

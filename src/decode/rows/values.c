@@ -77,6 +77,12 @@ static bool store_pool(struct row_reader *rows, const struct field *field, uint6
     const value *items;
     size_t count;
     uint64_t id[2];
+    int64_t single;
+    if (value_to_i64(rows->values, v, &single)) {
+        pool[0] = (uint64_t)single;
+        pool[1] = 0;
+        return true;
+    }
     if (!value_sequence(rows->values, v, &items, &count) || count != 2 ||
         !value_to_u64(rows->values, items[0], &id[0]) ||
         !value_to_u64(rows->values, items[1], &id[1]))

@@ -25,6 +25,19 @@ START_TEST(event_keys_in_any_order)
 }
 END_TEST
 
+/* The C++ pickler casts addresses to signed integers; some vendors have one number for a pool. */
+START_TEST(signed_addresses_and_single_pool_ids)
+{
+    json_check("{\"device_traces\":[[{\"action\":\"alloc\",\"addr\":-4096,\"size\":1,"
+               "\"stream\":-2,\"pool_id\":7}]],\"segments\":[{\"device\":0,\"address\":-4096,"
+               "\"total_size\":9,\"segment_pool_id\":3,\"blocks\":["
+               "{\"address\":-4096,\"size\":9,\"state\":\"inactive\"}]}]}",
+               "trace 0\nevent 0 0 alloc 18446744073709547520 1 s-2 p7,0\n"
+               "segment 0 18446744073709547520 9 0 0 0 s0 p3,0\n"
+               "block 18446744073709547520 9 9 2\n");
+}
+END_TEST
+
 /* torch writes the outermost line first, here as everywhere else the innermost one is. */
 START_TEST(forward_frames_as_python_formats_them)
 {
@@ -189,6 +202,7 @@ TCase *json_rows_tests(void)
     TCase *tests = tcase_create("rows");
     tcase_add_test(tests, event_with_everything);
     tcase_add_test(tests, event_keys_in_any_order);
+    tcase_add_test(tests, signed_addresses_and_single_pool_ids);
     tcase_add_test(tests, forward_frames_as_python_formats_them);
     tcase_add_test(tests, last_of_equal_keys_counts);
     tcase_add_test(tests, events_without_address);

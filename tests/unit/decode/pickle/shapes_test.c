@@ -212,6 +212,16 @@ START_TEST(oom_has_device_free)
 }
 END_TEST
 
+START_TEST(signed_addresses_and_single_pool_ids)
+{
+    pickle_check(BYTES("}(" TRACES "](](}(" KEY_ALLOC S4 "addr\x8a\x02\0\xf0" S4
+                       "sizeK\x07\x8c\x07pool_idK\x05u}(" KEY_ALLOC S4 "addrJ\0\xf0\xff\xff" S4
+                       "sizeK\x07\x8c\x07pool_idK\x05K\x06\x86ueeu."),
+                 "trace 0\nevent 0 0 alloc 18446744073709547520 7 p5,0\n"
+                 "event 0 0 alloc 18446744073709547520 7 p5,6\n");
+}
+END_TEST
+
 #define HOST_TRACES                                                                                \
     "\x8c\x0b"                                                                                     \
     "host_traces"
@@ -271,6 +281,7 @@ TCase *shapes_tests(void)
     tcase_add_test(tests, the_same_event_twice);
     tcase_add_test(tests, one_empty_list_for_all_devices);
     tcase_add_test(tests, every_field_of_an_event);
+    tcase_add_test(tests, signed_addresses_and_single_pool_ids);
     tcase_add_test(tests, host_memory_is_a_device);
     tcase_add_test(tests, forward_frames_as_python_formats_them);
     tcase_add_test(tests, frames_by_reference_and_again);
