@@ -38,6 +38,7 @@ libmemsnap_a_SOURCES += \
 	src/model/replay.c \
 	src/model/replay.h \
 	src/model/replay_dump.c \
+	src/model/replay_notes.c \
 	src/model/snapshot.c \
 	src/model/snapshot.h \
 	src/model/sums.h \

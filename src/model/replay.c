@@ -237,6 +237,7 @@ bool replay_events(struct replay *replay, struct error *err)
             ok = fall(&replay->reserved, trace_size(trace, i)) || replay_overflow(replay, err);
             break;
         default:
+            ok = trace->action[i] != replay->annotate || replay_note(replay, i, err);
             break;
         }
         if (!ok)

@@ -24,6 +24,14 @@ struct replay {
     struct addrmap live; /* by address: the lifetime or preexisting item of its latest alloc */
     struct running active, allocated, reserved;
     int64_t reserved_at_active_peak, active_at_reserved_peak; /* relative */
+    uint8_t annotate; /* the code of annotate events, or ACTION_NEVER */
+    /* Annotations of addresses without an allocation so far: of blocks from before the trace. */
+    struct early_note {
+        uint64_t addr;
+        uint32_t item;
+        string_id text;
+    } * early;
+    size_t early_count, early_capacity;
 };
 
 bool replay_overflow(const struct replay *replay,
@@ -35,5 +43,10 @@ bool replay_add_preexisting(struct replay *replay, const struct preexisting *pre
 bool replay_events(struct replay *replay, struct error *err);
 /* Reads the dump: fills timeline->state, and adds what existed before the first event. */
 bool replay_dump(struct replay *replay, struct error *err);
+
+/* Gives the early notes to the allocations that the other two found, and sorts all notes. */
+bool replay_notes(struct replay *replay, struct error *err);
+/* An annotate event. */
+bool replay_note(struct replay *replay, size_t item, struct error *err);
 
 #endif

@@ -61,6 +61,14 @@ bool snapshot_setting(const struct snapshot *snapshot, const char *key, struct t
     return false;
 }
 
+uint8_t snapshot_action(const struct snapshot *snapshot, const char *name)
+{
+    for (size_t code = 0; code < snapshot->action_code_count; code++)
+        if (strcmp(symbols_text(snapshot->symbols, snapshot->action_names[code]).bytes, name) == 0)
+            return (uint8_t)code;
+    return ACTION_NEVER;
+}
+
 static int by_number(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b;

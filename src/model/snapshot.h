@@ -174,6 +174,9 @@ void snapshot_destroy(struct snapshot *snapshot); /* NULL is allowed */
 /* The value of a setting by its flattened key; false if the file does not have it. */
 bool snapshot_setting(const struct snapshot *snapshot, const char *key, struct text *value);
 
+/* The code of an action by its name, or ACTION_NEVER if the snapshot has no such event. */
+uint8_t snapshot_action(const struct snapshot *snapshot, const char *name);
+
 /* The trace of a device; NULL if the snapshot has none. */
 static inline const struct trace *snapshot_trace(const struct snapshot *snapshot, uint32_t device)
 {

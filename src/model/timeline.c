@@ -110,7 +110,7 @@ static bool finish_reserved(struct replay *replay)
 static bool build(struct replay *replay, struct error *err)
 {
     return count_actions(replay->timeline, err) && replay_events(replay, err) &&
-           replay_dump(replay, err) &&
+           replay_dump(replay, err) && replay_notes(replay, err) &&
            ((finish_active_and_allocated(replay) && finish_reserved(replay)) ||
             replay_overflow(replay, err));
 }
@@ -133,10 +133,12 @@ static struct timeline *build_from(const struct snapshot *snapshot, const struct
                             .trace = timeline->trace,
                             .active.high_item = -1,
                             .allocated.high_item = -1,
-                            .reserved.high_item = -1};
+                            .reserved.high_item = -1,
+                            .annotate = snapshot_action(snapshot, ACTION_TEXT_ANNOTATE)};
     addrmap_init(&replay.live, snapshot->budget);
     bool ok = build(&replay, err);
     addrmap_release(&replay.live);
+    vec_free(replay.early, replay.early_capacity, sizeof(*replay.early), snapshot->budget);
     if (!ok) {
         timeline_destroy(timeline);
         return NULL;
@@ -185,6 +187,7 @@ void timeline_destroy(struct timeline *timeline)
     struct budget *budget = timeline->snapshot->budget;
     vec_free(timeline->lifetimes, timeline->lifetime_capacity, sizeof(*timeline->lifetimes),
              budget);
+    vec_free(timeline->notes, timeline->note_capacity, sizeof(*timeline->notes), budget);
     vec_free(timeline->preexisting, timeline->preexisting_capacity, sizeof(*timeline->preexisting),
              budget);
     free((struct storage *)(void *)timeline);

@@ -89,6 +89,14 @@ struct literal_curves {
     int64_t reserved_at_active_peak_bytes;
 };
 
+/* Text that torch.cuda.memory._annotate_tensor() attached to an allocation. */
+struct note {
+    bool in_trace; /* as in struct live */
+    uint32_t index;
+    uint32_t item; /* the annotate event */
+    string_id text;
+};
+
 struct timeline {
     const struct snapshot *snapshot; /* not owned */
     const struct trace *trace;       /* an empty trace if the device has none */
@@ -97,6 +105,8 @@ struct timeline {
     size_t lifetime_count, lifetime_capacity;
     struct preexisting *preexisting;
     size_t preexisting_count, preexisting_capacity;
+    struct note *notes; /* by allocation: live_notes() */
+    size_t note_count, note_capacity;
     struct curve active, allocated;
     struct reserved_curve reserved;
     struct literal_curves literal;

@@ -22,6 +22,37 @@ exits 0
 out_has ';(its backward);'
 out_has_not 'host memory'
 
+# Annotations of tensors.
+out_has_not 'unknown actions'
+run analyze --format json --allocations --top 0 anomaly.pickle.gz
+out_has '"annotation":"parameter 3"'
+run analyze --top 0 anomaly.pickle.gz
+out_has ' parameter 3'
+run analyze --explain train.py:55 --top 0 anomaly.pickle.gz
+out_has 'parameter 3'
+run export anomaly.pickle.gz
+out_has ',stack,forward_stack,annotation'
+out_has ',parameter 3'
+printf 'mine: annotation ^parameter [12]$\n' >rules
+run analyze --rules rules --format json --allocations anomaly.pickle.gz
+out_has '"category":"mine","confidence":"high","reason":"annotated","annotation":"parameter 2"'
+out_has_not '"category":"mine","confidence":"high","reason":"annotated","annotation":"parameter 3"'
+cat >named.json <<'EOF'
+{"segments": [{"device": 0, "address": -4096, "total_size": 2048, "segment_pool_id": 1, "blocks": [
+   {"address": -4096, "size": 1024, "requested_size": 1000, "state": "active_allocated"},
+   {"address": -3072, "size": 1024, "requested_size": 900, "state": "active_allocated"}]}],
+ "device_traces": [[{"action": "annotate", "addr": -4096, "size": 1000, "user_metadata": "first"},
+   {"action": "annotate", "addr": -4096, "size": 1000, "user_metadata": "memsnap:input"},
+   {"action": "alloc", "addr": -3072, "size": 900},
+   {"action": "empty_cache"},
+   {"action": "annotate", "addr": -3072, "size": 900, "user_metadata": "memsnap:no such category"}]]}
+EOF
+run analyze --format json --allocations named.json
+exits 0
+out_has '"category":"input","confidence":"high","reason":"annotated","annotation":"first; memsnap:input"'
+out_has '"bytes":900,"born_event":2,"freed_event":-1,"category":"unknown"'
+out_has_not 'unknown actions'
+
 # Host memory is a device of its own name.
 run analyze --device host --format json anomaly.pickle.gz
 exits 0

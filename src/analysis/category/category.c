@@ -1,6 +1,7 @@
 #include "analysis/category/category.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/category/classifier.h"
 #include "analysis/phase/births.h"
@@ -128,6 +129,36 @@ static bool assign(struct classifier *classifier, struct categories *categories,
            classify_cast_cache(classifier, categories, err);
 }
 
+/* "memsnap:activation" names a category; other texts may match a rule of the user. */
+static uint8_t category_of_note(const struct own_rules *rules, struct text note)
+{
+    static const char prefix[] = "memsnap:";
+    size_t size = sizeof(prefix) - 1;
+    enum category named;
+    if (note.size > size && memcmp(note.bytes, prefix, size) == 0 &&
+        category_find(note.bytes + size, &named))
+        return (uint8_t)named;
+    return rules ? own_rules_match_annotation(rules, note) : OWN_RULES_NONE;
+}
+
+/* Annotations that name a category outweigh all evidence; the latest of an allocation counts. */
+static void follow_notes(const struct classifier *classifier, struct categories *categories)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const struct own_rules *rules = site_table_rules(classifier->sites);
+    for (size_t i = 0; i < timeline->note_count; i++) {
+        const struct note *note = &timeline->notes[i];
+        struct text text = symbols_text(timeline->snapshot->symbols, note->text);
+        uint8_t category = category_of_note(rules, text);
+        if (category == OWN_RULES_NONE)
+            continue;
+        (note->in_trace ? categories->of_lifetime : categories->of_preexisting)[note->index] =
+            category;
+        (note->in_trace ? categories->why_lifetime : categories->why_preexisting)[note->index] =
+            REASON_ANNOTATED;
+    }
+}
+
 /* Allocates an array and sets `*capacity`, which arrays of the same length share. */
 static bool make_array(uint8_t **array, size_t *capacity, size_t count, struct budget *budget,
                        struct error *err)
@@ -162,6 +193,7 @@ bool categories_assign(const struct timeline *timeline, struct site_table *sites
         categories_release(&made);
         return false;
     }
+    follow_notes(&classifier, &made);
     *categories = made;
     return true;
 }

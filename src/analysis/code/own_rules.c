@@ -11,11 +11,13 @@
 #define LINE_MOST    4096
 #define NAME_MOST    64
 #define STATES_MOST  20000 /* of all regular expressions, which bounds the time per frame */
-#define SUBJECT_PART 512   /* bytes of a file's or a function's name */
+#define ANNOTATION   "annotation "
+#define SUBJECT_PART 512 /* bytes of a file's or a function's name */
 
 struct own_rule {
     struct regex *regex;
     uint8_t category;
+    bool of_annotation; /* not of a frame */
 };
 
 struct own_rules {
@@ -106,10 +108,15 @@ static bool add_line(struct own_rules *rules, struct text line, const struct pla
     if (rules->count == RULES_MOST)
         return bad_rule(place, "expected at most 1000 rules", err);
     size_t before = (size_t)(colon - line.bytes);
-    struct own_rule rule;
+    struct own_rule rule = {0};
+    struct text pattern = trim((struct text){colon + 1, line.size - before - 1});
+    rule.of_annotation = pattern.size > sizeof(ANNOTATION) - 1 &&
+                         memcmp(pattern.bytes, ANNOTATION, sizeof(ANNOTATION) - 1) == 0;
+    if (rule.of_annotation)
+        pattern = trim((struct text){pattern.bytes + sizeof(ANNOTATION) - 1,
+                                     pattern.size - (sizeof(ANNOTATION) - 1)});
     if (!name_category(trim((struct text){line.bytes, before}), place, &rule.category, err) ||
-        !compile(rules, trim((struct text){colon + 1, line.size - before - 1}), place, &rule.regex,
-                 err))
+        !compile(rules, pattern, place, &rule.regex, err))
         return false;
     rules->items[rules->count++] = rule;
     return true;
@@ -147,6 +154,15 @@ void own_rules_destroy(struct own_rules *rules)
     free(rules);
 }
 
+static uint8_t match(const struct own_rules *rules, struct text text, bool of_annotation)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->items[i].of_annotation == of_annotation &&
+            regex_search(rules->items[i].regex, text))
+            return rules->items[i].category;
+    return OWN_RULES_NONE;
+}
+
 uint8_t own_rules_match(const struct own_rules *rules, struct text file, struct text function)
 {
     char subject[2 * SUBJECT_PART + 1];
@@ -157,8 +173,10 @@ uint8_t own_rules_match(const struct own_rules *rules, struct text file, struct 
     subject[before] = ':';
     memcpy(subject + before + 1, function.bytes, behind);
     const struct text text = {subject, before + 1 + behind};
-    for (size_t i = 0; i < rules->count; i++)
-        if (regex_search(rules->items[i].regex, text))
-            return rules->items[i].category;
-    return OWN_RULES_NONE;
+    return match(rules, text, false);
+}
+
+uint8_t own_rules_match_annotation(const struct own_rules *rules, struct text annotation)
+{
+    return match(rules, text_first(annotation, SUBJECT_PART), true);
 }

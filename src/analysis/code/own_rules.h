@@ -4,7 +4,10 @@
  * category is one of memsnap's or any other name; the regular expression (regex.h) is searched for
  * in "file:function" of a frame. The innermost frame of a stack that matches a rule decides, by the
  * first rule that it matches. Only the last 512 bytes of a file's name and the first 512 of a
- * function's are matched. */
+ * function's are matched.
+ *
+ * A rule "category: annotation regex" is about the text of an annotation instead
+ * (torch.cuda.memory._annotate_tensor). */
 #ifndef MEMSNAP_ANALYSIS_CODE_OWN_RULES_H
 #define MEMSNAP_ANALYSIS_CODE_OWN_RULES_H
 
@@ -26,5 +29,8 @@ void own_rules_destroy(struct own_rules *rules); /* NULL is fine */
 
 /* The category of a frame, or OWN_RULES_NONE. May be called by several threads. */
 uint8_t own_rules_match(const struct own_rules *rules, struct text file, struct text function);
+
+/* The same for the text of an annotation. */
+uint8_t own_rules_match_annotation(const struct own_rules *rules, struct text annotation);
 
 #endif

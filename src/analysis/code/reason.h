@@ -39,6 +39,7 @@ enum reason {
     REASON_NONE, /* nothing decides */
     REASON_FILE,
     REASON_RULE,
+    REASON_ANNOTATED,
     REASON_WORKSPACE,
     REASON_WORKSPACE_SIZE,
     REASON_COMMUNICATION,

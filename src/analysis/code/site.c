@@ -42,6 +42,11 @@ void site_table_set_rules(struct site_table *table, const struct own_rules *rule
     table->rules = rules;
 }
 
+const struct own_rules *site_table_rules(const struct site_table *table)
+{
+    return table->rules;
+}
+
 void site_table_destroy(struct site_table *table)
 {
     if (!table)

@@ -76,6 +76,8 @@ struct site_table *site_table_create(struct symbols *symbols, struct error *err)
 /* Sets the user's own rules, which stay the caller's; NULL: none. Call it before any other query of
  * the table. */
 void site_table_set_rules(struct site_table *table, const struct own_rules *rules);
+/* NULL: none. */
+const struct own_rules *site_table_rules(const struct site_table *table);
 void site_table_destroy(struct site_table *table);
 struct symbols *site_table_symbols(const struct site_table *table);
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/units.h"
 #include "base/utf8.h"
@@ -135,6 +136,12 @@ static void no_stacks(struct notice_list *list, const struct timeline *timeline)
             units_count(some, without), units_count(all, allocs));
 }
 
+static bool changes_nothing(const struct snapshot *snapshot, size_t code)
+{
+    const char *name = symbols_text(snapshot->symbols, snapshot->action_names[code]).bytes;
+    return strcmp(name, ACTION_TEXT_ANNOTATE) == 0 || strcmp(name, ACTION_TEXT_EMPTY_CACHE) == 0;
+}
+
 static void unknown_actions(struct notice_list *list, const struct timeline *timeline)
 {
     const struct snapshot *snapshot = timeline->snapshot;
@@ -143,7 +150,7 @@ static void unknown_actions(struct notice_list *list, const struct timeline *tim
     names[0] = '\0';
     for (size_t code = ACTION_OTHER; code < snapshot->action_code_count; code++) {
         uint64_t count = timeline->by_action[code];
-        if (count == 0)
+        if (count == 0 || changes_nothing(snapshot, code))
             continue;
         found++;
         if (size >= sizeof(names) - 1)

@@ -53,6 +53,7 @@ struct live_row {
     struct label label;
     int64_t born_item;  /* trace item, -1: before the trace */
     int64_t freed_item; /* free_completed, -1: never in the trace */
+    string_id annotation;
 };
 
 /* The annotations open at a time, outermost first. */

@@ -5,6 +5,7 @@
 
 #include "analysis/live/sites.h"
 #include "base/units.h"
+#include "model/live.h"
 
 #define REASON_BYTES 256
 
@@ -120,7 +121,9 @@ static bool add_largest(struct builder *builder, const struct live *live, struct
     uint32_t freed = live->in_trace ? timeline->lifetimes[live->index].free_completed
                                     : timeline->preexisting[live->index].free_completed;
     struct live_source source;
-    if (!live_source_of(builder->set, live, &source, err))
+    string_id annotation;
+    if (!live_source_of(builder->set, live, &source, err) ||
+        !live_note_text(timeline, live, &annotation, err))
         return false;
     *row = (struct live_row){
         .live = *live,
@@ -128,6 +131,7 @@ static bool add_largest(struct builder *builder, const struct live *live, struct
         .site = source.site,
         .born_item = live->in_trace ? (int64_t)timeline->lifetimes[live->index].alloc : -1,
         .freed_item = freed == EVENT_NEVER ? -1 : (int64_t)freed,
+        .annotation = annotation,
     };
     return label_source(builder, &source, &row->label, err);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/device.h"
+#include "model/live.h"
 #include "render/core/escape.h"
 #include "render/core/moments.h"
 
@@ -151,6 +152,27 @@ static bool why(const struct page *page, const struct explained *item)
     return ok;
 }
 
+/* The texts of _annotate_tensor(). */
+static bool annotated(const struct page *page, const struct device_report *report,
+                      const struct explained *item)
+{
+    const struct live live = {.in_trace = item->in_trace, .index = item->index};
+    struct buffer text = BUFFER_INIT;
+    struct error err;
+    string_id id;
+    if (!live_note_text(report->timeline, &live, &id, &err))
+        return false;
+    if (id == STRING_EMPTY)
+        return true;
+    struct text note = symbols_text(report->timeline->snapshot->symbols, id);
+    escape_text(&text, note.bytes, note.size);
+    bool ok = !text.failed;
+    if (ok)
+        line(page, "note", text.bytes);
+    buffer_release(&text);
+    return ok;
+}
+
 static bool summary(const struct page *page, const struct device_report *report,
                     const struct explain_query *query, const struct explanation *explanation,
                     size_t shown)
@@ -185,7 +207,8 @@ bool explain_text(const struct page *page, const struct device_report *report,
     bool ok = evidence && summary(page, report, query, explanation, shown);
     for (size_t i = 0; ok && i < shown; i++) {
         const struct explained *item = &explanation->items[i];
-        ok = head(page, item) && made(page, report, sites, item) && freed(page, report, item) &&
+        ok = head(page, item) && made(page, report, sites, item) && annotated(page, report, item) &&
+             freed(page, report, item) &&
              sizes(page, *explain_size(evidence, size_count, item->size)) && why(page, item);
     }
     free(evidence);

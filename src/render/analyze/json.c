@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "model/device.h"
+#include "model/live.h"
 #include "model/recording.h"
 #include "render/analyze/analyze.h"
 #include "render/analyze/findings.h"
@@ -15,6 +16,7 @@ struct allocation {
     int64_t born_event, freed_event; /* numbers in the file, or -1 */
     enum category category;
     uint8_t reason;
+    string_id annotation;
 };
 
 static struct value confidence(const void *row, const struct field_context *context)
@@ -30,11 +32,21 @@ static struct value reason(const void *row, const struct field_context *context)
 }
 
 #define ROW struct allocation
-static const struct row_type allocation_type = ROW_TYPE(
-    "allocations", ROW, FIELD(ROW, NUMBER, address), FIELD(ROW, BYTES, bytes),
-    FIELD(ROW, NUMBER, born_event), FIELD(ROW, NUMBER, freed_event), FIELD(ROW, CATEGORY, category),
-    FIELD_CALL(WORD, "confidence", confidence), FIELD_CALL(WORD, "reason", reason));
+static const struct row_type allocation_type =
+    ROW_TYPE("allocations", ROW, FIELD(ROW, NUMBER, address), FIELD(ROW, BYTES, bytes),
+             FIELD(ROW, NUMBER, born_event), FIELD(ROW, NUMBER, freed_event),
+             FIELD(ROW, CATEGORY, category), FIELD_CALL(WORD, "confidence", confidence),
+             FIELD_CALL(WORD, "reason", reason), FIELD(ROW, STRING, annotation));
 #undef ROW
+
+/* Without memory for the text, there is none. */
+static string_id annotation_of(const struct timeline *timeline, bool in_trace, size_t index)
+{
+    const struct live live = {.in_trace = in_trace, .index = (uint32_t)index};
+    struct error err;
+    string_id text;
+    return live_note_text(timeline, &live, &text, &err) ? text : STRING_EMPTY;
+}
 
 static int64_t freed_event(const struct trace *trace, uint32_t item)
 {
@@ -60,6 +72,7 @@ static void allocations_json(struct json_writer *json, const struct device_repor
             .freed_event = freed_event(trace, preexisting->free_completed),
             .category = (enum category)all->of_preexisting[i],
             .reason = all->why_preexisting[i],
+            .annotation = annotation_of(timeline, false, i),
         };
         json_put_row(json, NULL, &allocation_type, &row, &context);
     }
@@ -72,6 +85,7 @@ static void allocations_json(struct json_writer *json, const struct device_repor
             .freed_event = freed_event(trace, lifetime->free_completed),
             .category = (enum category)all->of_lifetime[i],
             .reason = all->why_lifetime[i],
+            .annotation = annotation_of(timeline, true, i),
         };
         json_put_row(json, NULL, &allocation_type, &row, &context);
     }

@@ -7,6 +7,7 @@
 #include "render/core/site_type.h"
 
 #define BAR_COLUMNS            24
+#define ANNOTATION_LEAST       12
 #define LITTLE_CONFIDENCE_PART 10 /* of what is live: a tenth is much */
 
 static void title(const struct page *page, const struct analysis *analysis,
@@ -73,15 +74,22 @@ static struct value life(const void *data, const struct field_context *context)
 }
 
 #define ROW struct live_row
-const struct row_type largest_type = ROW_TYPE(
-    "largest", ROW, FIELD_AS(ROW, BYTES, "bytes", live.size, .title = "largest"),
-    FIELD_AS(ROW, NUMBER, "address", live.addr),
-    FIELD_CALL(WORD, NULL, life, .title = "events", .optional = 1, .absent = "-"),
-    FIELD(ROW, CATEGORY, category, .title = "category", .column = 2),
-    FIELD(ROW, SITE, label, .title = "call site", .cut = CUT_SITE, .least = CALL_SITE_LEAST),
-    FIELD_AS(ROW, OPERATOR, "op", site, .title = "operator", .column = 1, .optional = 2),
-    FIELD_AS(ROW, EVENT, "alloc_event", born_item, .flags = FIELD_SKIP_NEGATIVE),
-    FIELD_AS(ROW, EVENT, "free_event", freed_item, .flags = FIELD_SKIP_NEGATIVE));
+#define LARGEST(...)                                                                               \
+    ROW_TYPE(                                                                                      \
+        "largest", ROW, FIELD_AS(ROW, BYTES, "bytes", live.size, .title = "largest"),              \
+        FIELD_AS(ROW, NUMBER, "address", live.addr),                                               \
+        FIELD_CALL(WORD, NULL, life, .title = "events", .optional = 1, .absent = "-"),             \
+        FIELD(ROW, CATEGORY, category, .title = "category", .column = 2),                          \
+        FIELD(ROW, SITE, label, .title = "call site", .cut = CUT_SITE, .least = CALL_SITE_LEAST),  \
+        FIELD_AS(ROW, OPERATOR, "op", site, .title = "operator", .column = 1, .optional = 2),      \
+        FIELD_AS(ROW, EVENT, "alloc_event", born_item, .flags = FIELD_SKIP_NEGATIVE),              \
+        FIELD_AS(ROW, EVENT, "free_event", freed_item, .flags = FIELD_SKIP_NEGATIVE),              \
+        FIELD(ROW, STRING, annotation, __VA_ARGS__))
+const struct row_type largest_type = LARGEST(.title = NULL);
+/* With a column that most files would leave empty. */
+static const struct row_type annotated_type =
+    LARGEST(.title = "annotation", .column = 3, .cut = CUT_END, .least = ANNOTATION_LEAST);
+#undef LARGEST
 #undef ROW
 
 struct field_context report_context(const struct device_report *report)
@@ -227,8 +235,12 @@ static bool largest(const struct page *page, const struct analysis *analysis,
     size_t count = report->largest_count;
     if (analysis->largest && count > analysis->largest)
         count = analysis->largest;
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any = any || report->largest[i].annotation != STRING_EMPTY;
     fputc('\n', page->out);
-    return rows_print(page, SECTION_INDENT, &largest_type, report->largest, count, &context);
+    return rows_print(page, SECTION_INDENT, any ? &annotated_type : &largest_type, report->largest,
+                      count, &context);
 }
 
 bool device_live(const struct page *page, const struct analysis *analysis,

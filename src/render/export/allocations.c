@@ -21,6 +21,7 @@ struct allocation {
     uint32_t birth_item, free_requested, free_completed; /* items, or EVENT_NEVER */
     struct live_source source;
     stack_id forward_stack;
+    string_id annotation;
 };
 
 /* Context of the rows of a device's allocations. */
@@ -169,7 +170,7 @@ const struct row_type export_allocation_type = ROW_TYPE(
     FIELD_CALL(TIME, "death_time_us", death_time), FIELD_CALL(WORD, "death_phase", death_phase),
     FIELD_CALL(NUMBER, "death_step", death_step), FIELD_RECORD("site", put_label),
     FIELD_RECORD("operator", put_operator), FIELD_AS(ROW, STACK, "stack", live.stack),
-    FIELD(ROW, STACK, forward_stack));
+    FIELD(ROW, STACK, forward_stack), FIELD(ROW, STRING, annotation));
 #undef ROW
 
 static bool put_allocation(struct allocations *all, struct allocation *allocation,
@@ -185,6 +186,7 @@ static bool put_allocation(struct allocations *all, struct allocation *allocatio
     allocation->reason = live_reason(&all->set, live);
     allocation->forward_stack = live_forward_stack(all->set.timeline, live);
     return live_source_of(&all->set, live, &allocation->source, err) &&
+           live_note_text(timeline, live, &allocation->annotation, err) &&
            export_row(all->sheet, allocation, err);
 }
 
@@ -214,8 +216,8 @@ static bool put_preexisting(struct allocations *all, size_t index, struct error 
     };
     uint32_t freed = preexisting->free_completed != EVENT_NEVER ? preexisting->free_completed
                                                                 : preexisting->free_requested;
-    if (preexisting->origin == ORIGIN_EDGE) { /* those are the first, in the order of the edge */
-        const struct edge_allocation *held = &timeline->trace->edge.held[index];
+    if (preexisting->origin == ORIGIN_EDGE) {
+        const struct edge_allocation *held = live_edge(timeline, &allocation.live);
         allocation.has_birth_event = true;
         allocation.birth_event = held->event;
         allocation.birth_time_us = held->time_us;

@@ -38,7 +38,8 @@ START_TEST(every_reason_is_told)
     struct buffer wanted = BUFFER_INIT;
     uint8_t byte = (uint8_t)_i;
     buffer_printf(&wanted, " %s %s (", reason_name(byte), reason_sentence(byte));
-    if (reason_of(byte) == REASON_FILE || reason_of(byte) == REASON_RULE)
+    if (reason_of(byte) == REASON_FILE || reason_of(byte) == REASON_RULE ||
+        reason_of(byte) == REASON_ANNOTATED)
         buffer_puts(&wanted, "as named");
     else
         buffer_puts(&wanted, category_name(reason_category((enum reason)byte)));
