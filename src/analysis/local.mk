@@ -53,8 +53,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/code/site_label.c \
 	src/analysis/code/site_pattern.c \
 	src/analysis/code/site_pattern.h \
-	src/analysis/code/text_ranks.c \
-	src/analysis/code/text_ranks.h \
 	src/analysis/curves/bands.c \
 	src/analysis/curves/bands.h \
 	src/analysis/curves/category_curves.c \
@@ -152,8 +150,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/oom.c \
 	src/analysis/pool/oom.h \
 	src/analysis/pool/oom_account.c \
-	src/analysis/pool/oom_elsewhere.c \
-	src/analysis/pool/oom_elsewhere.h \
 	src/analysis/pool/oom_error.c \
 	src/analysis/pool/oom_error.h \
 	src/analysis/pool/oom_error_words.c \

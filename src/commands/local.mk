@@ -91,8 +91,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/suggest/options.h \
 	src/commands/suggest/snapshot.c \
 	src/commands/suggest/snapshot.h \
-	src/commands/suggest/suggest.c \
-	src/commands/version.c
+	src/commands/suggest/suggest.c
 
 # What `memsnap help TOPIC` prints: the man pages of section 7 as text.
 topic_pages = man/memsnap-categories.7 man/memsnap-formats.7 man/memsnap-numbers.7

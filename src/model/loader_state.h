@@ -94,10 +94,4 @@ bool loader_finish_traces(struct loader *loader, struct error *err);
 bool loader_append(struct loader *loader, uint32_t device, const struct event_row *row,
                    uint8_t action, struct error *err);
 
-/* loader_rows.c */
-bool loader_segment(void *self, const struct segment_row *row, struct error *err);
-bool loader_annotation(void *self, const struct annotation_row *row, struct error *err);
-bool loader_setting(void *self, const struct setting_row *row, struct error *err);
-bool loader_unknown_key(void *self, const char *where, string_id key, struct error *err);
-
 #endif

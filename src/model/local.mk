@@ -27,7 +27,6 @@ libmemsnap_a_SOURCES += \
 	src/model/loader.h \
 	src/model/loader_columns.c \
 	src/model/loader_events.c \
-	src/model/loader_rows.c \
 	src/model/loader_state.h \
 	src/model/oom_log.c \
 	src/model/oom_log.h \

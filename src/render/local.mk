@@ -14,7 +14,6 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze/live.c \
 	src/render/analyze/memory.h \
 	src/render/analyze/oom.c \
-	src/render/analyze/oom_rows.c \
 	src/render/analyze/phases.c \
 	src/render/analyze/stack.c \
 	src/render/analyze/summary.c \
@@ -38,7 +37,6 @@ libmemsnap_a_SOURCES += \
 	src/render/core/input_line.h \
 	src/render/core/json.c \
 	src/render/core/json.h \
-	src/render/core/json_rows.c \
 	src/render/core/moments.c \
 	src/render/core/moments.h \
 	src/render/core/page.c \
@@ -46,12 +44,12 @@ libmemsnap_a_SOURCES += \
 	src/render/core/record_rows.c \
 	src/render/core/records.c \
 	src/render/core/records.h \
+	src/render/core/rows.c \
 	src/render/core/rows.h \
 	src/render/core/site_type.c \
 	src/render/core/site_type.h \
 	src/render/core/table.c \
 	src/render/core/table.h \
-	src/render/core/table_rows.c \
 	src/render/diff/diff.h \
 	src/render/diff/json.c \
 	src/render/diff/layers.c \

@@ -3,10 +3,77 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/code/paths.h"
-#include "analysis/code/text_ranks.h"
 #include "base/hash.h"
+#include "base/idtable.h"
 #include "model/sums.h"
+
+/* A text, identified by its address. */
+struct distinct {
+    struct text text;
+    uint32_t index; /* in order of first appearance */
+};
+
+struct ranking {
+    struct distinct *items;
+    size_t count, capacity;
+    struct idtable table;
+    struct budget *budget;
+    uint64_t seed;
+};
+
+static bool is_at(const void *items, uint32_t id, const void *wanted)
+{
+    const struct text known = ((const struct distinct *)items)[id].text, *text = wanted;
+    return known.bytes == text->bytes && known.size == text->size;
+}
+
+static bool find_or_add(struct ranking *ranking, struct text text, uint32_t *index,
+                        struct error *err)
+{
+    uint64_t place = hash_word((uint64_t)(uintptr_t)text.bytes, ranking->seed);
+    uint32_t tag = (uint32_t)hash_word(place + text.size, ranking->seed);
+    if (idtable_find(&ranking->table, tag, is_at, ranking->items, &text, index))
+        return true;
+    if (ranking->count >= IDTABLE_MAX_ID)
+        return error_set(err, STATUS_LIMIT, "more than %u different names", IDTABLE_MAX_ID);
+    *index = (uint32_t)ranking->count;
+    return idtable_add(&ranking->table, tag, *index, ranking->budget, err) &&
+           vec_push(ranking->items, ranking->count, ranking->capacity, ranking->budget, err,
+                    (struct distinct){text, *index});
+}
+
+static int compare_distinct(const void *a, const void *b)
+{
+    return text_compare(((const struct distinct *)a)->text, ((const struct distinct *)b)->text);
+}
+
+/* ranks[i] < ranks[j] if texts[i] comes before texts[j] by text_compare(), and they are the same if
+ * the texts are equal, so that sorting by name takes no longer for long names. Texts at the same
+ * address are compared only once. */
+static bool rank_texts(const struct text *texts, size_t count, uint32_t *ranks,
+                       struct budget *budget, struct error *err)
+{
+    struct ranking ranking = {.budget = budget, .seed = hash_seed()};
+    uint32_t *rank_of = NULL, rank = 0;
+    size_t capacity = 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = find_or_add(&ranking, texts[i], &ranks[i], err);
+    idtable_release(&ranking.table, budget);
+    ok = ok && vec_reserve(rank_of, capacity, ranking.count, budget, err);
+    if (ok && ranking.count > 0) {
+        qsort(ranking.items, ranking.count, sizeof(*ranking.items), compare_distinct);
+        for (size_t i = 0; i < ranking.count; i++) {
+            rank += i > 0 && compare_distinct(&ranking.items[i - 1], &ranking.items[i]) != 0;
+            rank_of[ranking.items[i].index] = rank;
+        }
+        for (size_t i = 0; i < count; i++)
+            ranks[i] = rank_of[ranks[i]];
+    }
+    vec_free(rank_of, capacity, sizeof(*rank_of), budget);
+    vec_free(ranking.items, ranking.capacity, sizeof(*ranking.items), budget);
+    return ok;
+}
 
 /* The key of a group. */
 struct group_key {
@@ -50,6 +117,20 @@ static void group_join(struct site_group *group, const struct live_bundle *bundl
     }
 }
 
+/* Groups, and the set that their sources are of. */
+struct group_lookup {
+    const struct live_set *set;
+    const struct site_group *items;
+};
+
+static bool has_key(const void *lookup, uint32_t id, const void *wanted)
+{
+    const struct group_lookup *groups = lookup;
+    const struct site_group *group = &groups->items[id];
+    return key_equal(*(const struct group_key *)wanted,
+                     key_of(groups->set, &group->source, group->category));
+}
+
 /* Adds a bundle whose kind is its category to its group. */
 static bool group_add(const struct live_set *set, struct site_groups *groups, struct idtable *table,
                       struct live_bundle *bundle, uint64_t seed, struct error *err)
@@ -61,24 +142,17 @@ static bool group_add(const struct live_set *set, struct site_groups *groups, st
     struct group_key key = key_of(set, &source, category);
     uint64_t words = hash_word((uint64_t)key.frame << 32 | key.op, seed);
     words += (uint64_t)key.node << 32 | key.category_and_source;
-    uint32_t tag = (uint32_t)hash_word(words, seed), found;
-    struct idprobe probe = idtable_probe(table, tag);
-    while (idtable_next(table, &probe, &found)) {
-        struct site_group *group = &groups->items[found];
-        if (key_equal(key, key_of(set, &group->source, group->category))) {
-            group_join(group, bundle, &source);
-            bundle->group = found;
-            return true;
-        }
+    uint32_t tag = (uint32_t)hash_word(words, seed);
+    const struct group_lookup lookup = {set, groups->items};
+    if (!idtable_find(table, tag, has_key, &lookup, &key, &bundle->group)) {
+        bundle->group = (uint32_t)groups->count;
+        if (!idtable_add(table, tag, bundle->group, groups->budget, err) ||
+            !vec_push(
+                groups->items, groups->count, groups->capacity, groups->budget, err,
+                (struct site_group){.source = source, .category = category, .most_bytes = -1}))
+            return false;
     }
-    if (!vec_reserve(groups->items, groups->capacity, groups->count + 1, groups->budget, err) ||
-        !idtable_reserve(table, groups->budget, err))
-        return false;
-    bundle->group = (uint32_t)groups->count;
-    idtable_insert(table, tag, bundle->group);
-    struct site_group *group = &groups->items[groups->count++];
-    *group = (struct site_group){.source = source, .category = category, .most_bytes = -1};
-    group_join(group, bundle, &source);
+    group_join(&groups->items[bundle->group], bundle, &source);
     return true;
 }
 
@@ -87,7 +161,7 @@ enum { NAME_FILE, NAME_FUNCTION, NAME_OP, NAME_NODE, NAMES };
 /* A group to sort, with the parts of its names that the comparison needs. */
 struct sort_key {
     int64_t bytes;
-    const uint32_t *names; /* NAMES ranks: by text_ranks.h */
+    const uint32_t *names; /* NAMES ranks: see rank_texts() */
     uint32_t line, category_and_source;
     uint32_t group;
     bool has_stack;
@@ -149,7 +223,7 @@ static bool make_keys(const struct live_set *set, const struct site_groups *grou
         keys[i] = sort_key_of(set, &groups->items[i], (uint32_t)i, &texts[i * NAMES]);
         keys[i].names = &(*ranks)[i * NAMES];
     }
-    ok = ok && text_ranks_make(texts, count, *ranks, groups->budget, err);
+    ok = ok && rank_texts(texts, count, *ranks, groups->budget, err);
     vec_free(texts, text_capacity, sizeof(*texts), groups->budget);
     return ok;
 }

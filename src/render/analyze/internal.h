@@ -12,7 +12,14 @@
 extern const struct row_type category_type, largest_type;
 
 /* The field context of the rows of a device's report. */
-struct field_context report_context(const struct device_report *report);
+static inline struct field_context report_context(const struct device_report *report)
+{
+    return (struct field_context){
+        .symbols = report->timeline->snapshot->symbols,
+        .trace = report->timeline->trace,
+        .whole = report->at.active_bytes,
+    };
+}
 
 bool device_has_history(const struct device_report *report);
 

@@ -92,15 +92,6 @@ static const struct row_type annotated_type =
 #undef LARGEST
 #undef ROW
 
-struct field_context report_context(const struct device_report *report)
-{
-    return (struct field_context){
-        .symbols = report->timeline->snapshot->symbols,
-        .trace = report->timeline->trace,
-        .whole = report->at.active_bytes,
-    };
-}
-
 /* Printed if much of the memory has low confidence. A longer recording is suggested only for
  * allocations that the trace did not see. */
 static void little_confidence(const struct page *page, const struct device_report *report)
