@@ -1,18 +1,18 @@
-/* The memo of a pickle: values that PUT and MEMOIZE number and GET reads.
+/* The memo of a pickle: PUT and MEMOIZE store a value under an index, and GET reads it.
  *
- * A large trace memoizes every event and its list of frames, and rarely refers to them again;
- * storing them would take a third of the memory of an analysis. But the sink knows both. So for
- * consecutive events of this kind these two entries are left out, and only the run of events is
- * recorded. Other entries of the events are stored. */
+ * A large trace memoizes every event and its list of frames, and rarely refers to them again.
+ * Storing these two entries for every event would take a third of the memory of an analysis, and
+ * the sink knows both. So they are left out for consecutive events of the same shape: a run
+ * records which events they are. All other entries are stored. */
 #ifndef MEMSNAP_DECODE_PICKLE_MEMO_H
 #define MEMSNAP_DECODE_PICKLE_MEMO_H
 
 #include "decode/core/rows.h"
 #include "decode/core/value.h"
 
-/* The number of such events in a row before entries are left out. It is larger for the first run,
- * since lookup below the first run is fastest: by then a loop has repeated, and most of the values
- * that events refer to are known. */
+/* The number of consecutive events of one shape that are stored in full before a run begins. The
+ * first run begins later, because an index below it is looked up the fastest: by then a training
+ * loop has repeated, and the memo has most of the values that later events refer to. */
 #define MEMO_STREAK       2
 #define MEMO_FIRST_STREAK 256
 
@@ -24,8 +24,7 @@ struct memo_shape {
     uint8_t step, event_at, list_at;
 };
 
-/* Consecutive events that were left out, except for entries that are neither the event nor its
- * list. */
+/* Consecutive events whose entries for the event and its list were left out. */
 struct memo_run {
     uint64_t first, end;        /* indices */
     size_t slot;                /* slot of the first stored entry after `first` */
@@ -37,20 +36,20 @@ struct memo_run {
 struct memo {
     value *items; /* in order of index, without the entries that were left out */
     size_t capacity;
-    size_t extent; /* highest index + 1 */
-    size_t unset;  /* number of items that are VALUE_UNSET */
-    size_t known;  /* for memo_at(): neither a run nor the extent lies below this index */
-    size_t left_out,
-        left_out_in_runs; /* number left out, with and without the event that is being read */
+    size_t extent;   /* highest index + 1 */
+    size_t unset;    /* number of items that are VALUE_UNSET */
+    size_t known;    /* below this index, and so below the first run, items[index] is the value */
+    size_t left_out; /* number of entries left out */
+    size_t left_out_in_runs; /* the same, without those of the event that is being read */
 
     struct memo_run *runs; /* ascending */
     size_t run_count, run_capacity;
     struct memo_recent {
         size_t index;
         value v;           /* VALUE_UNSET: none */
-    } recent[MEMO_RECENT]; /* values that are in runs, which are never undone */
+    } recent[MEMO_RECENT]; /* values in runs; a run is never undone */
 
-    size_t streak;     /* number of consecutive events of this kind */
+    size_t streak;     /* number of consecutive events whose entries could be left out */
     size_t streak_end; /* the index after the last of them */
 
     const struct row_sink *sink; /* sink that knows the stacks; NULL: all entries are stored */
@@ -127,16 +126,16 @@ static inline void memo_skip(struct memo *memo)
     memo->left_out++;
 }
 
-/* Reports that the entries from `first` on belong to an event and were stored, although two of them
- * could have been left out. */
+/* To be called after an event whose entries, from index `first` on, were all stored, although two
+ * of them could have been left out. */
 static inline void memo_met_event(struct memo *memo, size_t first)
 {
     memo->streak = memo->streak_end == first ? memo->streak + 1 : 1;
     memo->streak_end = memo->extent;
 }
 
-/* Reports that the entries belong to an event, two of which were left out. `event` is the number of
- * events handed out before. */
+/* To be called after an event whose entries begin at index `first`, and of which two were left out.
+ * `event` is the number of events handed out before it. */
 static inline bool memo_leave_out(struct memo *memo, size_t first, uint64_t event,
                                   struct memo_shape shape, struct error *err)
 {

@@ -1,10 +1,10 @@
 /* Recognises whole events by byte patterns.
  *
  * Consecutive events differ in a few numbers; keys, opcodes and most values are the same bytes at
- * the same places. A pattern is such an event: bytes to compare under a mask, and holes for the
- * numbers. A matching event is read without parsing its tokens, except for its list of frames,
- * which hot_frames.c reads. Patterns are learned from events read token by token, and are valid
- * until a memo entry is overwritten. */
+ * the same places. A pattern consists of the bytes of an event, to be compared under a mask, and of
+ * holes for the numbers. An event that matches is read without parsing its tokens, except for its
+ * list of frames, which hot_frames.c reads. Patterns are learned from events that were read token
+ * by token, and are valid until a memo entry is overwritten. */
 #ifndef MEMSNAP_DECODE_PICKLE_PATTERNS_H
 #define MEMSNAP_DECODE_PICKLE_PATTERNS_H
 
@@ -22,29 +22,28 @@ typedef uint64_t chunk __attribute__((vector_size(16))); /* unit of comparison *
 struct pattern_part {
     chunk bytes[PATTERN_CHUNKS], mask[PATTERN_CHUNKS]; /* mask: 0 in holes and after the end */
     uint32_t size, chunks;
-    uint32_t push_count, put_count,
-        event_push; /* event_push: index of the push of the event, or PATTERN_NO_PUSH */
+    uint32_t push_count, put_count;
+    uint32_t event_push;          /* the event's index in `pushes`, or PATTERN_NO_PUSH */
     value pushes[PATTERN_PUSHES]; /* values added to the memo */
-    struct pattern_put {          /* those with an explicit index, which must be the next one */
-        uint32_t offset, push;
-        uint32_t mask; /* by the width of the index */
+    struct pattern_put {          /* an explicit index, which must be the memo's next one */
+        uint32_t offset, push;    /* of the index in the part; of the value in `pushes` */
+        uint32_t mask;            /* by the width of the index */
     } puts[PATTERN_PUSHES];
 };
 
 struct pattern {
     struct pattern_part head, tail; /* without a list of frames the head is the whole event */
     bool has_list;
-    struct memo_shape
-        shape;           /* of the memo entries, including the list; step 0: without the event */
-    struct pattern_int { /* in the head: addr, size, stream, time_us */
+    struct memo_shape shape; /* of the event's memo entries; step 0: all of them must be stored */
+    struct pattern_int {     /* in the head: addr, size, stream, time_us */
         uint32_t offset;
-        uint64_t mask; /* of its bytes; 0: absent from the event, and `fixed` */
-        uint64_t sign; /* the sign bit: negative values do not match */
-        uint64_t fixed;
+        uint64_t mask;  /* selects its bytes; 0: the value is `fixed` */
+        uint64_t sign;  /* the sign bit: negative values do not match */
+        uint64_t fixed; /* 0, unless `mask` is 0 */
     } ints[PATTERN_INTS];
-    struct pattern_reference { /* in the head: a memo index of `mask`'s width */
+    struct pattern_reference { /* in the head: a memo index */
         uint32_t offset;
-        uint32_t mask; /* 0: not a reference, but a fixed value in `event` */
+        uint32_t mask; /* selects its bytes; 0: not a reference, but a fixed value in `event` */
     } action, compile_context, user_metadata, stack;
     struct event_draft event; /* the fields outside the holes; complete */
     uint32_t next;            /* the pattern that followed it last time */
@@ -59,7 +58,8 @@ bool patterns_worthwhile(struct pickle_vm *vm);
 void patterns_learn(struct pickle_vm *vm, const uint8_t *begin, const uint8_t *end, size_t extent,
                     const struct event_draft *event);
 
-/* Reads at most 16 bytes beyond the part, which SOURCE_PAD allows after the last. */
+/* True if the bytes at p match the part. Reads up to 16 bytes beyond them, which are padding at the
+ * end of the source (SOURCE_PAD). */
 HOT bool pattern_part_fits(const struct pattern_part *part, const uint8_t *p, const uint8_t *end)
 {
     chunk differ = {0, 0};
@@ -73,8 +73,9 @@ HOT bool pattern_part_fits(const struct pattern_part *part, const uint8_t *p, co
     return (differ[0] | differ[1]) == 0;
 }
 
-/* The pattern that matches the event at p, or NULL. Tries first the one that followed the same
- * frame lists, or the same pattern, last time. */
+/* The pattern that matches the event at p, or NULL. First tries the one that the recorded sequence
+ * of frame lists predicts or, without a prediction, the one that followed the last pattern before.
+ */
 HOT struct pattern *pattern_of(struct pickle_vm *vm, const uint8_t *p, const uint8_t *end)
 {
     struct pattern_cache *cache = &vm->patterns;
@@ -168,8 +169,9 @@ HOT bool pattern_ints(struct pattern *pattern, const uint8_t *p)
     return negative == 0;
 }
 
-/* Reads the list of frames at hot->p if it is the expected one, in the usual form. hot_frame_list()
- * reads all others, and lists that are not in the memo if `leave_out` allows it. */
+/* Reads the list of frames at hot->p if it is the expected one, in the usual form. With `leave_out`
+ * it must also be put into the memo, where its entry is left out. On false nothing was read:
+ * hot_frame_list() reads the list. */
 HOT bool expected_list(struct hot *hot, bool leave_out, value *v)
 {
     struct pickle_vm *vm = hot->vm;

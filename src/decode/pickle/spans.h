@@ -13,8 +13,7 @@
 #include "base/symbols.h"
 
 struct span {
-    const uint8_t
-        *bytes; /* from after the MARK up to the APPENDS, which is included only at the end */
+    const uint8_t *bytes; /* from behind the MARK to the APPENDS, which is included */
     uint32_t size;
     stack_id stack;
     uint32_t next; /* next span of the same bucket, 0: none */
@@ -24,8 +23,10 @@ struct span {
 #define SPAN_LIMIT (UINT32_C(1) << 28)
 #define SPAN_NOTES 16
 
-/* A span and the caller's note on its event. Both are compared with the recorded sequence: within
- * many equal lists, the notes identify the position. */
+/* A span and the caller's note on its event: the number of the event's pattern. Both are compared
+ * with the recorded sequence. Where many equal lists follow each other, the notes tell the
+ * position.
+ */
 typedef uint32_t met_span;
 
 static inline met_span met_span_make(uint32_t span, uint32_t note)
@@ -55,8 +56,9 @@ struct span_cache {
     met_span *history;   /* a ring of SPAN_HISTORY; NULL before the first */
     uint64_t met;        /* total number recorded */
     uint64_t forgotten;  /* positions before this one are invalid */
-    uint64_t replay;     /* predicted position in the sequence; `met`: unknown */
-    uint64_t *places;    /* SPAN_PLACES: position to replay after two spans, by their hash */
+    uint64_t replay;     /* position whose span is expected next; equal to `met`: none is */
+    uint64_t *places;    /* [SPAN_PLACES]: by the hash of two consecutive spans, the position behind
+                            their last occurrence */
     struct arena bytes;
 };
 
@@ -97,7 +99,8 @@ uint32_t spans_find(const struct span_cache *cache, const uint8_t *bytes, size_t
 bool spans_add(struct span_cache *cache, const uint8_t *bytes, size_t size, uint32_t hash,
                stack_id stack, uint32_t note, struct error *err);
 
-/* Like spans_met(), for a span that was not predicted: finds the position to continue at. */
+/* Like spans_met(), for a span that was not predicted: predicts the next ones from the last place
+ * where the last two spans occurred. */
 void spans_relocate(struct span_cache *cache, met_span met);
 
 /* Records the occurrence of a known span. `note` is below SPAN_NOTES. */

@@ -18,8 +18,8 @@
  * The maximum leaves out cells that cannot change at all: those that are infinite up to the last
  * slot (last < least(i,j)), and those at P(i), the minimum of H.
  *
- * OVERFLOW. r and c are in 0..COST_INFINITE, so both sides fit an int32 as H + P(i) does. Vectors
- * may reach beyond the end of the data, to unspecified values: they wrap around. */
+ * OVERFLOW. r and c are in 0..COST_INFINITE, so both sides fit an int32, as H + P(i) does. Vectors
+ * may contain unspecified values from beyond the end of the data, so their sums wrap around. */
 
 #define SHAPE_ROWS 4 /* row strips that share c */
 

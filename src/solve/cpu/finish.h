@@ -2,8 +2,8 @@
  * rest of the recurrence. Part of solve/cpu/loops.h. Rows are done from the lowest up and columns
  * from the left, so that a row's own values are still in registers. */
 
-#define CORNER_SPLITS 10 /* of the cells of a tile on the diagonal, and of another */
-#define REST_SPLITS   48
+#define CORNER_SPLITS 10 /* splits that touch the tile itself, on the diagonal */
+#define REST_SPLITS   48 /* the same, for any other tile */
 
 /* Pointers to the data around a block of a tile. They are computed once, because the compiler
  * cannot know that writing cells does not change them. */
@@ -64,14 +64,15 @@ INLINED void PASTE(VARIANT, _look_around)(const struct tile *tile, size_t block,
 }
 
 /* clang-format off */
-enum SHORTCUT { /* checks that a block does not need */
+enum SHORTCUT { /* checks that are left out for a block */
     PASTE(VARIANT, _none),
-    PASTE(VARIANT, _whole),
-    PASTE(VARIANT, _sure),
+    PASTE(VARIANT, _whole), /* that a cell has enough memory: SURROUNDINGS.whole */
+    PASTE(VARIANT, _sure),  /* and that H(i+1, j, m - xbar[i]) is finite: SURROUNDINGS.sure */
 };
 /* clang-format on */
 
-/* Turns sum into H(i,j), for the cell of row r and column c; m: the slots. */
+/* Returns H(i,j) of the cell in row r and column c for the slots `m`, from the least of its splits
+ * and from the term that keeps xbar[i]. */
 INLINED VECTOR PASTE(VARIANT, _finish)(const struct SURROUNDINGS *around, size_t r, size_t c,
                                        enum SHORTCUT shortcut, VECTOR m, VECTOR sum, VECTOR kept)
 {

@@ -1,11 +1,11 @@
-/* The loops of a CPU variant (solve/cpu/variant.h), included once for each. Before it are defined
+/* The loops of a CPU variant (solve/cpu/variant.h), included once for each. The includer defines
  *   VARIANT    the prefix of the functions' names
  *   TARGET     their attributes
- *   LANES      int32 in a vector, a divisor of COST_BLOCK
- *   COLUMNS    columns whose sums are held in registers at a time: 2 or 4
+ *   LANES      the number of int32 in a vector, a divisor of COST_BLOCK
+ *   COLUMNS    the number of columns whose sums are in registers at once: 2 or 4
  *   LEAST(a,b) the lesser of two vectors, lane by lane
  *   CHOOSE(mask, a, b)  mask ? a : b, lane by lane
- *   MASK(v)    a bit for each lane of a vector whose lanes are all ones or none */
+ *   MASK(v)    a bit for each lane of a vector whose lanes are all ones or all zeros */
 
 #define PASTE_(a, b)  a##b
 #define PASTE(a, b)   PASTE_(a, b)
@@ -63,7 +63,8 @@ typedef uint32_t WRAPPING __attribute__((vector_size(4 * LANES), may_alias, alig
     COLUMN(1)
 #endif
 
-/* sums[r][c][slot] = the least of the splits listed and of what H(i,j) was before, P(i) added. */
+/* sums[r][c][slot] becomes the least of limits->start and of the values of the first `count` splits
+ * of the tile. */
 TARGET static inline void PASTE(VARIANT, _product)(const struct tile *tile,
                                                    const struct LIMITS *limits, size_t count,
                                                    int32_t *sums)

@@ -39,13 +39,13 @@ struct tile_split {
 
 struct tile {
     const struct tile_chain *chain;
-    size_t first_i, first_j; /* the tile's first row and column */
-    int32_t slot;            /* and slot */
+    size_t first_i, first_j; /* the first row and column */
+    int32_t slot;            /* the first slot */
     size_t blocks;
     size_t width;   /* columns of the row strip, from first_i on */
     int32_t *panel; /* H(i, j, slot..) of the rows: [block][column][row][slot] */
     int32_t *tops;  /* H(i, j, last slot of a block): [block][row][column], each block with room for
-                       TILE_GROUP more; includes the block before the first, unless slot is 0 */
+                       TILE_GROUP more; unless `slot` is 0, there is a block before the first */
     int32_t *columns; /* H(s, j, .) of the columns: [s][column][`step` slots]; slot 0 is at index
                          COST_BLOCK, and values before it are infinite */
     size_t step;
@@ -53,13 +53,13 @@ struct tile {
     const size_t *offsets;  /* [block][s]: of H(s, first_j, first slot - x[s]) in `columns` */
     int32_t *ends;          /* [block][column][s]: H(s, j, last slot - x[s]), of rows below */
     int32_t *left, *right;  /* [block][s]: see solve/cpu/bounds.h */
-    int32_t *shape_rows;    /* of a row strip in a pass: r */
-    int32_t *shape_columns; /* of a column strip in a span: c */
-    bool is_first;        /* the first tile: beside the diagonal, or of its row strip in the pass */
-    const int32_t *least; /* [i][column]: least(i,j) */
+    int32_t *shape_rows;    /* r(i) of solve/cpu/bounds.h: the same for a row strip in a pass */
+    int32_t *shape_columns; /* c(j): the same for a column strip in a span, until it is renewed */
+    bool is_first;          /* the first tile of its row strip in the pass, but for the diagonal */
+    const int32_t *least;   /* [i][column]: least(i,j) */
     int32_t *finite;  /* [i]: a slot from which H(i, j, .) is finite in all columns; or infinite */
-    uint32_t *chosen; /* room for the splits that were not ruled out, */
-    struct tile_split *splits;        /* and for their positions */
+    uint32_t *chosen; /* room for the splits that were not ruled out */
+    struct tile_split *splits;        /* room for the inputs of the chosen splits */
     const struct tile_places *places; /* for every set of TILE_GROUP bits */
     struct cpu_work *work;
 };

@@ -2,20 +2,20 @@
  *
  * A pass covers up to WAVE_PASS strips of COST_STRIP columns, and all rows before them; passes are
  * in ascending order. Within a pass, spans of TILE_SPAN blocks of slots are in ascending order.
- * Within a span, row strips go from the diagonal up, and for each the pass's columns from left to
- * right. So the data of a row strip in a span is read once for all columns of the pass. A tile of
- * rows and columns needs
+ * Within a span, row strips are computed from the diagonal up, and in each the columns of the pass
+ * from left to right, so that the data of a row strip in a span is read once for all columns of the
+ * pass. A tile needs
  *   - H(i, s-1, m) of its rows and slots, from column strips before: read from the table;
  *   - H(s, j, m - x[s]) of its columns, from rows below: kept row by row in a buffer beside the
  *     table, because slots there are shifted by x[s] and may begin anywhere.
  *
- * Of the splits with both terms in other tiles only those that may matter are tried
- * (solve/cpu/bounds.h). This is decided from the last slots of blocks, of which a second copy is
- * kept, contiguous for neighbouring splits. Splits that touch the tile itself are added cell by
- * cell, from its lower left corner on.
+ * A split whose two terms both lie in other tiles is tried only if it may change the result
+ * (solve/cpu/bounds.h). The last slots of blocks decide that; a second copy of them is contiguous
+ * for neighbouring splits. Splits with a term in the tile itself are added cell by cell, from the
+ * lower left corner on.
  *
- * Threads take whole passes. A row strip only has to wait for the tile beside it in the previous
- * pass: a wavefront. */
+ * A thread computes whole passes. A row strip of a pass waits only for the same row strip of the
+ * previous pass, so the threads advance as a wavefront. */
 #ifndef MEMSNAP_SOLVE_CPU_WAVE_H
 #define MEMSNAP_SOLVE_CPU_WAVE_H
 
