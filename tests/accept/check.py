@@ -174,6 +174,7 @@ def fits(value, schema):
     types = {"string": isinstance(value, str), "object": isinstance(value, dict), "integer": is_number}
     checks = {
         "type": lambda name: types[name],
+        "enum": lambda words: value in words,
         "const": lambda const: value == const and isinstance(value, bool) == isinstance(const, bool),
         "minimum": lambda least: not is_number or value >= least,
         "pattern": lambda pattern: not isinstance(value, str) or re.search(pattern, value),
@@ -195,7 +196,7 @@ def fits(value, schema):
     return all(checks[key](schema[key]) for key in schema if key in checks)
 
 
-LIMITS = [0, 1, 2 ** 40, -1, True, False, None, 1.5, "", "1", "70GiB", "70 gib", "1.5G", "1.5", "1.5B", "1.G", ".5G",
+LIMITS = [0, 1, 2 ** 40, -1, True, False, None, 1.5, "", "1", "pass", "error", "70GiB", "70 gib", "1.5G", "1.5", "1.5B", "1.G", ".5G",
           "4096 B", "1kb", "1Ki", "1TiB ", " 1", "1e3", "0x10", "-1", "+1", "5%", "0.000001%", "0.0000001%", "99.999999%",
           "100%", "0100%", "099%", "1000000%", "1000001%", "%", "5 %", "5%%", [], {}, {"activation": 1}, {"4": "1GiB"},
           {"activation": "5%"}, {"x": True}, {"": 1}, {"0004": 1}, {"1000000": 1}, {"1000001": 1}, {"a" * 256: 1},

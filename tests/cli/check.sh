@@ -161,6 +161,49 @@ check 'with or without function' test "$(site 'model.py:53')" = "$(site 'model.p
 check 'sets and marks' test "$(site 'model.py:[!0-46-9]? f*d')" -ge "$(site 'model.py:53')"
 
 # rules that cannot fail or cannot be parsed
+# a rule that a file gives nothing to judge by silences no other
+short='--max-peak 1GiB --max-growth 0 --max-site nowhere.py=1MiB'
+run check $short oom.pickle.gz
+exits 0
+golden check-not-judged.txt
+run check $short --format json oom.pickle.gz
+exits 0
+out_has '"passed":true,"not_judged":2,'
+out_has '{"rule":"max-growth","unit":"bytes_per_step","judged":false,"passed":true,'
+run check $short --format junit oom.pickle.gz
+exits 0
+out_has 'tests="3" failures="0" errors="0" skipped="2"'
+out_has '<skipped message="not judged: the file holds fewer than 3'
+run check $short --format github oom.pickle.gz
+exits 0
+out_has '::notice title=memsnap%3A max-growth::oom.pickle.gz: not judged: the file'
+out_has '::notice title=memsnap::oom.pickle.gz: passed 1 check'
+for format in text json junit github; do
+    run check $short --not-judged error --format $format oom.pickle.gz
+    exits 2
+done
+out_has '::error title=memsnap%3A max-growth::'
+run check $short --not-judged error oom.pickle.gz leak.pickle.gz
+exits 2
+out_has 'oom.pickle.gz: INCOMPLETE: 1 check, 2 not judged'
+out_has '2 files: 0 passed, 1 failed, 1 not checked'
+echo '{"schema": "memsnap.policy/1", "max-peak": "1GiB", "no-leaks": true, "not-judged": "error"}' >strict.json
+run check --policy strict.json oom.pickle.gz
+exits 2
+run check --policy strict.json --not-judged pass oom.pickle.gz
+exits 0
+sed 's/error/maybe/' strict.json >bad.json
+run check --policy bad.json oom.pickle.gz
+exits 2
+err 'memsnap: check: bad.json: not-judged must be "pass" or "error"'
+run check --not-judged maybe --max-peak 1 oom.pickle.gz
+exits 2
+# the policy that comes with memsnap holds for short captures, too
+for sample in train-loop.pickle.gz two-devices.pickle.gz; do
+    run check --policy "$cli/../../share/ci/memory-policy.json" "$sample"
+    exits 0
+done
+
 # refused STATUS MESSAGE ARGUMENT...
 refused() {
     wanted=$1 message=$2
@@ -181,7 +224,7 @@ refused 2 'leak.pickle.gz: cannot check max-site modle.py:*: no call site in the
 refused 2 'oom.pickle.gz: cannot check max-growth: the file holds fewer than 3 complete steps, so growth cannot be measured' \
     --max-growth 0 oom.pickle.gz
 refused 2 'oom.pickle.gz: cannot check no-leaks: the file holds fewer than 3 complete steps, so growth cannot be measured' \
-    --no-leaks --no-oom oom.pickle.gz
+    --no-leaks oom.pickle.gz
 refused 2 'history-off.pickle: cannot check no-oom: no events were recorded' \
     --no-oom history-off.pickle
 refused 2 'fsdp.layers.pickle: cannot check no-oom: no events were recorded' \

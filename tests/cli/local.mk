@@ -65,6 +65,7 @@ EXTRA_DIST += \
 	tests/cli/golden/check-github.txt \
 	tests/cli/golden/check-junit.xml \
 	tests/cli/golden/check-layers.txt \
+	tests/cli/golden/check-not-judged.txt \
 	tests/cli/golden/check-oom.txt \
 	tests/cli/golden/check-passed.txt \
 	tests/cli/golden/check-several.txt \

@@ -82,17 +82,30 @@ void check_result_release(struct check_result *result)
 
 bool check_result_passed(const struct check_result *result)
 {
+    return check_result_holds(result) && !result->is_incomplete;
+}
+
+bool check_result_holds(const struct check_result *result)
+{
     for (size_t i = 0; i < result->count; i++)
         if (!result->rows[i].passed)
             return false;
     return true;
 }
 
+/* Adds a row for a rule that was not judged. */
+static bool add_not_judged(struct check_result *result, const struct check_rule *rule,
+                           int64_t device, const char *why, struct error *err)
+{
+    struct check_row row = {.rule = rule, .device = device, .passed = true};
+    return check_copy_words(&row.why, why, err) && check_add(result, &row, err);
+}
+
 /* Judges by judge->rule, and adds a row. */
 static bool judge_rule(struct judge *judge, int64_t device, check_function *blame)
 {
     const struct check_rule *rule = judge->rule;
-    struct check_row row = {.rule = rule, .device = device};
+    struct check_row row = {.rule = rule, .device = device, .judged = true};
     bool *held = &judge->result->held[rule - judge->question->rules->items];
     if (!(rule->kind->captures & judge->capture))
         return true;
@@ -101,10 +114,7 @@ static bool judge_rule(struct judge *judge, int64_t device, check_function *blam
     if (!rule->kind->judge(judge, &row))
         return false;
     if (judge->not_judged)
-        return device == CHECK_NO_DEVICE ||
-               check_add_warning(judge->result, judge->err, "%s: %s was not checked: %s",
-                                 DEVICE_WORDS((uint32_t)device), rule->kind->name,
-                                 judge->not_judged);
+        return add_not_judged(judge->result, rule, device, judge->not_judged, judge->err);
     row.limit = check_limit_bytes(&rule->limit, row.whole);
     row.passed = row.value <= row.limit;
     *held = *held || !judge->is_absent;
@@ -185,15 +195,54 @@ bool check_curves(const struct check_question *question, const struct curves_rep
     return ok;
 }
 
-bool check_finish(const struct check_rules *rules, const struct check_result *result,
-                  struct error *err)
+static bool no_rule_held(const struct check_rules *rules, const struct check_result *result)
 {
+    for (size_t i = 0; i < rules->count; i++)
+        if (result->held[i])
+            return false;
+    return true;
+}
+
+/* Removes the rows of rules that were judged nowhere. For a device without anything to judge, a
+ * warning takes the place of the row. */
+static bool drop_not_judged(const struct check_rules *rules, struct check_result *result,
+                            struct error *err)
+{
+    size_t kept = 0;
+    bool ok = true;
+    for (size_t i = 0; i < result->count; i++) {
+        struct check_row *row = &result->rows[i];
+        bool held = result->held[row->rule - rules->items];
+        if (held && row->judged) {
+            result->rows[kept++] = *row;
+            continue;
+        }
+        ok = ok && (!held || check_add_warning(result, err, "%s: %s was not checked: %s",
+                                               DEVICE_WORDS((uint32_t)row->device),
+                                               row->rule->kind->name, row->why));
+        release_row(row);
+    }
+    result->count = kept;
+    return ok;
+}
+
+bool check_finish(const struct check_rules *rules, struct check_result *result, struct error *err)
+{
+    const struct check_rule *first = &rules->items[0];
+    if (no_rule_held(rules, result))
+        return error_set(err, STATUS_USAGE, "cannot check %s%s%.80s: %s", first->kind->name,
+                         first->subject ? " " : "", first->subject ? first->subject : "",
+                         first->kind->absence);
+    if (!drop_not_judged(rules, result, err))
+        return false;
     for (size_t i = 0; i < rules->count; i++) {
         const struct check_rule *rule = &rules->items[i];
-        if (!result->held[i])
-            return error_set(err, STATUS_USAGE, "cannot check %s%s%.80s: %s", rule->kind->name,
-                             rule->subject ? " " : "", rule->subject ? rule->subject : "",
-                             rule->kind->absence);
+        if (result->held[i])
+            continue;
+        if (!add_not_judged(result, rule, CHECK_NO_DEVICE, rule->kind->absence, err))
+            return false;
+        result->not_judged++;
     }
+    result->is_incomplete = result->not_judged > 0 && rules->not_judged == CHECK_NOT_JUDGED_ERROR;
     return true;
 }

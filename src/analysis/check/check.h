@@ -24,22 +24,28 @@ struct check_blame {
 struct check_row {
     const struct check_rule *rule; /* not owned */
     int64_t device;                /* or CHECK_NO_DEVICE */
-    int64_t limit, value;          /* in the rule's unit */
-    bool passed;                   /* value <= limit */
-    int64_t whole; /* bytes that a share is of: reserved, or the baseline's peak; 0: none */
+    bool judged;          /* false: `why` says why not, `passed` is true, and the rest is 0 */
+    int64_t limit, value; /* in the rule's unit */
+    bool passed;          /* value <= limit */
+    int64_t whole;        /* bytes that a share is of: reserved, or the baseline's peak; 0: none */
     struct check_blame blame;
-    char *why, *next; /* sentences, malloc'ed raw bytes; NULL: none, as always where it passed */
+    char *why, *next; /* sentences, malloc'ed raw bytes; NULL: none, as always where it passed and
+                         was judged */
 };
 
 struct check_result {
-    struct check_row *rows; /* device by device, in the order of the rules */
-    size_t count;
-    char **warnings; /* malloc'ed raw bytes */
+    struct check_row *rows; /* device by device, in the order of the rules; then those not judged */
+    size_t count, not_judged;
+    bool is_incomplete; /* a rule was not judged, but must be */
+    char **warnings;    /* malloc'ed raw bytes */
     size_t warning_count;
     bool held[CHECK_RULES_MOST]; /* by rule: at least one device could be judged by it */
 };
 
 void check_result_release(struct check_result *result); /* does nothing to a zeroed one */
+/* No limit is exceeded. */
+bool check_result_holds(const struct check_result *result);
+/* The same, and it is not incomplete. */
 bool check_result_passed(const struct check_result *result);
 
 /* Finds the memory of the largest segment with the best placement of `checkpoints`, as printed by
@@ -58,7 +64,7 @@ struct check_question {
 
 /* Adds the rows of a device. Reports have all call sites (top = 0). `peak` is at the active peak;
  * `at` is at the moment of which categories, call sites and fragmentation are judged, and may be
- * the same report. Warns of each rule that does not apply to the device. */
+ * the same report. */
 bool check_device(const struct check_question *question, const struct device_report *at,
                   const struct device_report *peak, struct check_result *result, struct error *err);
 bool check_layers(const struct check_question *question, const struct layers_report *report,
@@ -66,9 +72,8 @@ bool check_layers(const struct check_question *question, const struct layers_rep
 bool check_curves(const struct check_question *question, const struct curves_report *report,
                   struct check_result *result, struct error *err);
 
-/* To be called after all devices. STATUS_USAGE, naming the rule, if a rule applied to nothing in
- * the file, since it could not fail. */
-bool check_finish(const struct check_rules *rules, const struct check_result *result,
-                  struct error *err);
+/* To be called after all devices. A rule that applied to nothing in the file gets a row that says
+ * so, since it could not fail. STATUS_USAGE, naming the first one, if that is true of all rules. */
+bool check_finish(const struct check_rules *rules, struct check_result *result, struct error *err);
 
 #endif

@@ -140,9 +140,20 @@ bool check_rules_add(struct check_rules *rules, const struct check_kind *kind, c
     return put(rules, &rule, err);
 }
 
+bool check_not_judged_parse(const char *text, enum check_not_judged *not_judged)
+{
+    bool is_error = strcmp(text, "error") == 0;
+    if (!is_error && strcmp(text, "pass") != 0)
+        return false;
+    *not_judged = is_error ? CHECK_NOT_JUDGED_ERROR : CHECK_NOT_JUDGED_PASS;
+    return true;
+}
+
 bool check_rules_merge(struct check_rules *rules, struct check_rules *more, struct error *err)
 {
     bool ok = true;
+    if (more->not_judged != CHECK_NOT_JUDGED_DEFAULT)
+        rules->not_judged = more->not_judged;
     for (size_t i = 0; i < more->count; i++) {
         ok = ok && put(rules, &more->items[i], err);
         if (!ok && i + 1 < more->count)

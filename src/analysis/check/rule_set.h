@@ -23,10 +23,23 @@ struct check_rule {
     size_t checkpoints;       /* CHECK_TAKES_CHECKPOINTS */
 };
 
+/* What a rule that a file gives nothing to judge by means for the file. */
+enum check_not_judged {
+    CHECK_NOT_JUDGED_DEFAULT, /* the same as PASS; anything else replaces it */
+    CHECK_NOT_JUDGED_PASS,
+    CHECK_NOT_JUDGED_ERROR,
+};
+
 struct check_rules {
     struct check_rule *items; /* in the order in which they were first named */
     size_t count;
+    enum check_not_judged not_judged;
 };
+
+#define CHECK_NOT_JUDGED "not-judged" /* name of the option and of the key in a policy */
+
+/* "pass", "error" */
+bool check_not_judged_parse(const char *text, enum check_not_judged *not_judged);
 
 /* Adds a rule, or replaces the limit of the rule with the same kind and subject. `argument` is what
  * the command line has: "70GiB", "30%", "activation=2GiB"; NULL where the kind takes nothing.

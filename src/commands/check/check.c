@@ -126,9 +126,11 @@ static enum status verdict(const struct run *run, bool *any_checked)
     for (size_t i = 0; i < run->inputs->count; i++) {
         const struct checked_file *file = &run->files[i];
         *any_checked = *any_checked || !file->failed;
-        passed = passed && (file->failed || check_result_passed(&file->result));
+        passed = passed && (file->failed || check_result_holds(&file->result));
         if (file->failed && status == STATUS_OK)
             status = file->err.status;
+        if (!file->failed && file->result.is_incomplete && status == STATUS_OK)
+            status = STATUS_USAGE;
     }
     return status != STATUS_OK || passed ? status : STATUS_CHECK_FAILED;
 }
@@ -240,7 +242,8 @@ const struct command command_check = {
              "failure it prints by how much, which line of code is to blame, and what to do\n"
              "next. The exit status is 0 if all limits hold, 1 if one is exceeded, and another\n"
              "number if a file could not be checked. A value equal to its limit passes. A rule\n"
-             "that cannot fail, such as growth in a file without steps, is an error.\n"
+             "that a file gives nothing to judge by, such as growth without steps, is reported\n"
+             "as not judged.\n"
              "\n"
              "FILE is as in memsnap analyze, and so are the figures. memsnap-check(1)\n"
              "describes policies, and lists examples for GitHub Actions and GitLab CI.\n",

@@ -14,6 +14,7 @@ enum {
     OPTION_BASELINE,
     OPTION_FORMAT,
     OPTION_SOURCE_ROOT,
+    OPTION_NOT_JUDGED,
     OPTION_RULE, /* plus the index in check_kinds */
 };
 
@@ -23,6 +24,9 @@ static const struct option_spec other_options[] = {
      "read rules from FILE, such as\n"
      "{\"schema\": \"memsnap.policy/1\", \"max-peak\": \"70GiB\"};\n"
      "an option replaces the rule of the same name"},
+    {OPTION_NOT_JUDGED, CHECK_NOT_JUDGED, "WHAT",
+     "a rule that a file gives nothing to judge by: pass\n"
+     "(the default: a note says so) or error (status 2)"},
     ROW_AT("moment of categories, call sites and fragmentation\n"
            "(default: peak):\n"),
     ROW_RANGE,
@@ -67,6 +71,7 @@ const struct option_words check_option_words[] = {
     {"max-category", NULL, put_category_words},
     {"at", WORDS_MOMENT, NULL},
     {"format", "text json junit github", NULL},
+    {CHECK_NOT_JUDGED, "pass error", NULL},
     {"units", WORDS_UNITS, NULL},
     {NULL, NULL, NULL},
 };
@@ -105,6 +110,10 @@ bool check_option(int option, void *to, struct error *err)
             return false;
         options->format = (enum check_format)format;
         return true;
+    case OPTION_NOT_JUDGED:
+        return check_not_judged_parse(optarg, &options->rules.not_judged) ||
+               error_set(err, STATUS_USAGE,
+                         "invalid --" CHECK_NOT_JUDGED " '%.60s' (expected pass or error)", optarg);
     case OPTION_SOURCE_ROOT:
         options->source_root = optarg;
         return true;

@@ -45,6 +45,7 @@ static bool unknown_key(const struct reader *reader, const char *key)
     struct closest closest = {.word = key};
     for (const struct check_kind *kind = check_kinds; kind->name; kind++)
         closest_offer(&closest, kind->name);
+    closest_offer(&closest, CHECK_NOT_JUDGED);
     if (closest.best)
         return refuse(reader, "unknown rule '%.40s'; did you mean '%s'?", key, closest.best);
     return refuse(reader, "unknown rule '%.40s'; see 'memsnap check --help'", key);
@@ -112,6 +113,13 @@ static bool is_no_rule(const char *key)
     return strcmp(key, "schema") == 0 || strcmp(key, "$schema") == 0 || strcmp(key, "comment") == 0;
 }
 
+static bool take_not_judged(const struct reader *reader, const json_t *value)
+{
+    return (json_is_string(value) &&
+            check_not_judged_parse(json_string_value(value), &reader->rules->not_judged)) ||
+           refuse(reader, CHECK_NOT_JUDGED " must be \"pass\" or \"error\"");
+}
+
 static bool read_root(const struct reader *reader, json_t *root)
 {
     const char *key;
@@ -120,6 +128,11 @@ static bool read_root(const struct reader *reader, json_t *root)
         return false;
     json_object_foreach(root, key, value)
     {
+        if (strcmp(key, CHECK_NOT_JUDGED) == 0) {
+            if (!take_not_judged(reader, value))
+                return false;
+            continue;
+        }
         if (!is_no_rule(key) && !add_rule(reader, key, value))
             return false;
         if (is_no_rule(key) && !json_is_string(value))

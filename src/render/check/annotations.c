@@ -68,6 +68,32 @@ static void failure_message(struct buffer *message, const struct check_report *r
     check_words_command(message, row, report, path);
 }
 
+/* A notice, or an error if all rules must be judged. */
+static bool not_judged(FILE *out, const struct checked_file *file)
+{
+    struct buffer properties = BUFFER_INIT, message = BUFFER_INIT, title = BUFFER_INIT;
+    bool ok = true;
+    for (size_t i = 0; ok && i < file->result.count; i++) {
+        const struct check_row *row = &file->result.rows[i];
+        if (row->judged)
+            continue;
+        buffer_clear(&title);
+        buffer_puts(&title, "memsnap: ");
+        check_words_rule(&title, row->rule);
+        add_property(&properties, "title", title.failed ? "" : title.bytes);
+        check_words_path(&message, file->path);
+        buffer_puts(&message, ": ");
+        check_words_not_judged(&message, row);
+        ok = put_command(out, file->result.is_incomplete ? "error" : "notice", &properties,
+                         &message) &&
+             !title.failed;
+    }
+    buffer_release(&properties);
+    buffer_release(&message);
+    buffer_release(&title);
+    return ok;
+}
+
 static bool file_annotations(FILE *out, const struct check_report *report,
                              const struct checked_file *file)
 {
@@ -105,14 +131,14 @@ static bool file_annotations(FILE *out, const struct check_report *report,
 static bool file_verdict(FILE *out, const struct checked_file *file)
 {
     struct buffer properties = BUFFER_INIT, message = BUFFER_INIT;
+    size_t judged = file->result.count - file->result.not_judged;
     add_property(&properties, "title", "memsnap");
     check_words_path(&message, file->path);
     if (file->failed) {
         buffer_puts(&message, ": not checked: ");
         check_words_error(&message, &file->err);
     } else {
-        buffer_printf(&message, ": passed %zu check%s", file->result.count,
-                      file->result.count == 1 ? "" : "s");
+        buffer_printf(&message, ": passed %zu check%s", judged, judged == 1 ? "" : "s");
     }
     bool ok = put_command(out, file->failed ? "error" : "notice", &properties, &message);
     buffer_release(&properties);
@@ -126,7 +152,7 @@ bool check_github(FILE *out, const struct check_report *report)
     for (size_t i = 0; ok && i < report->count; i++) {
         const struct checked_file *file = &report->files[i];
         if (!file->failed)
-            ok = file_annotations(out, report, file);
+            ok = file_annotations(out, report, file) && not_judged(out, file);
         if (ok && (file->failed || check_result_passed(&file->result)))
             ok = file_verdict(out, file);
     }

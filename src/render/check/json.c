@@ -45,11 +45,16 @@ static void row_json(struct json_writer *json, const struct check_row *row)
         json_put_string(json, "subject", row->rule->subject);
     if (row->device != CHECK_NO_DEVICE)
         json_put_integer(json, "device", device_number((uint32_t)row->device));
-    json_put_integer(json, "limit", row->limit);
-    json_put_integer(json, "value", row->value);
-    json_put_integer(json, "margin", check_margin(row));
+    if (row->judged) {
+        json_put_integer(json, "limit", row->limit);
+        json_put_integer(json, "value", row->value);
+        json_put_integer(json, "margin", check_margin(row));
+    }
     json_put_string(json, "unit", unit_name(row->rule->kind->unit));
-    share_json(json, row);
+    if (row->judged)
+        share_json(json, row);
+    else
+        json_put_bool(json, "judged", false);
     json_put_bool(json, "passed", row->passed);
     blame_json(json, &row->blame);
     if (row->why)
@@ -74,6 +79,8 @@ static void file_json(struct json_writer *json, const struct checked_file *file)
     json_put_open(json, NULL, '{');
     json_put_string(json, "path", file->path);
     json_put_bool(json, "passed", !file->failed && check_result_passed(&file->result));
+    if (!file->failed && file->result.not_judged > 0)
+        json_put_count(json, "not_judged", file->result.not_judged);
     json_put_open(json, "rules", '[');
     for (size_t i = 0; !file->failed && i < file->result.count; i++)
         row_json(json, &file->result.rows[i]);

@@ -46,7 +46,7 @@ static void failure_xml(struct buffer *xml, const struct check_report *report, c
 }
 
 static void case_xml(struct buffer *xml, const struct check_report *report, const char *path,
-                     const struct check_row *row)
+                     const struct check_row *row, bool is_incomplete)
 {
     struct buffer words = BUFFER_INIT;
     check_words_rule(&words, row->rule);
@@ -65,6 +65,13 @@ static void case_xml(struct buffer *xml, const struct check_report *report, cons
     buffer_puts(xml, " time=\"0\">");
     if (!row->passed)
         failure_xml(xml, report, path, row);
+    if (!row->judged) {
+        buffer_puts(xml, is_incomplete ? "<error type=\"not judged\"" : "<skipped");
+        buffer_clear(&words);
+        check_words_not_judged(&words, row);
+        add_attribute(xml, "message", &words);
+        buffer_puts(xml, "/>");
+    }
     buffer_puts(xml, "</testcase>\n");
     buffer_release(&words);
 }
@@ -91,6 +98,18 @@ static size_t count_failures(const struct checked_file *file)
     return count;
 }
 
+static size_t count_errors(const struct checked_file *file)
+{
+    if (file->failed)
+        return 1;
+    return file->result.is_incomplete ? file->result.not_judged : 0;
+}
+
+static size_t count_skipped(const struct checked_file *file)
+{
+    return file->failed ? 0 : file->result.not_judged - count_errors(file);
+}
+
 static void suite_xml(struct buffer *xml, const struct check_report *report,
                       const struct checked_file *file)
 {
@@ -99,12 +118,13 @@ static void suite_xml(struct buffer *xml, const struct check_report *report,
     check_words_path(&words, file->path);
     buffer_puts(xml, "  <testsuite");
     add_attribute(xml, "name", &words);
-    buffer_printf(xml, " tests=\"%zu\" failures=\"%zu\" errors=\"%d\" skipped=\"0\" time=\"0\">\n",
-                  tests, count_failures(file), file->failed);
+    buffer_printf(xml,
+                  " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"0\">\n",
+                  tests, count_failures(file), count_errors(file), count_skipped(file));
     if (file->failed)
         error_xml(xml, file);
     for (size_t i = 0; !file->failed && i < file->result.count; i++)
-        case_xml(xml, report, file->path, &file->result.rows[i]);
+        case_xml(xml, report, file->path, &file->result.rows[i], file->result.is_incomplete);
     buffer_puts(xml, "  </testsuite>\n");
     buffer_release(&words);
 }
@@ -117,7 +137,7 @@ bool check_junit(FILE *out, const struct check_report *report)
         const struct checked_file *file = &report->files[i];
         tests += file->failed ? 1 : file->result.count;
         failures += count_failures(file);
-        errors += file->failed;
+        errors += count_errors(file);
     }
     buffer_printf(&xml,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"memsnap check\" "

@@ -18,7 +18,8 @@ bool check_report_passed(const struct check_report *report)
 
 static bool on_several_devices(const struct check_result *result)
 {
-    return result->count > 0 && result->rows[0].device != result->rows[result->count - 1].device;
+    size_t judged = result->count - result->not_judged;
+    return judged > 0 && result->rows[0].device != result->rows[judged - 1].device;
 }
 
 static void add_words(struct table *table, struct buffer *words)
@@ -35,12 +36,15 @@ static void add_row(struct table *table, const struct page *page, const struct c
     check_words_rule(words, row->rule);
     add_words(table, words);
     if (with_device)
-        table_add(table, DEVICE_NAME((uint32_t)row->device));
+        table_add(table, row->judged ? DEVICE_NAME((uint32_t)row->device) : "");
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        check_words_value(words, row->rule->kind, values[i], page->unit);
+        if (row->judged)
+            check_words_value(words, row->rule->kind, values[i], page->unit);
+        else
+            buffer_putc(words, '-');
         add_words(table, words);
     }
-    table_add(table, row->passed ? "ok" : "FAILED");
+    table_add(table, !row->judged ? "not judged" : row->passed ? "ok" : "FAILED");
     const char *label = row->blame.label ? row->blame.label : "";
     table_add_text(table, label);
 }
@@ -140,6 +144,24 @@ static bool commands(const struct page *page, const struct check_report *report,
     return ok;
 }
 
+static bool notes(const struct page *page, const struct check_result *result)
+{
+    struct buffer words = BUFFER_INIT;
+    bool ok = true;
+    if (result->not_judged > 0)
+        fputc('\n', page->out);
+    for (size_t i = 0; ok && i < result->count; i++) {
+        if (result->rows[i].judged)
+            continue;
+        check_words_rule(&words, result->rows[i].rule);
+        buffer_puts(&words, ": ");
+        check_words_not_judged(&words, &result->rows[i]);
+        ok = paragraph(page, INDENT, &words);
+    }
+    buffer_release(&words);
+    return ok;
+}
+
 static bool warnings(const struct page *page, const struct check_result *result)
 {
     struct buffer words = BUFFER_INIT;
@@ -170,19 +192,26 @@ static bool title(const struct page *page, const struct checked_file *file)
 {
     struct buffer words = BUFFER_INIT;
     char failed[UNITS_TEXT_SIZE], all[UNITS_TEXT_SIZE];
-    size_t count = failures(&file->result);
+    size_t count = failures(&file->result), left = file->result.not_judged;
+    size_t judged = file->result.count - left;
     check_words_path(&words, file->path);
-    units_count(all, file->result.count);
+    units_count(all, judged);
     if (file->failed)
         buffer_puts(&words, ": not checked");
     else if (count > 0)
         buffer_printf(&words, ": FAILED: %s of %s check%s", units_count(failed, count), all,
-                      file->result.count == 1 ? "" : "s");
+                      judged == 1 ? "" : "s");
     else
-        buffer_printf(&words, ": passed: %s check%s", all, file->result.count == 1 ? "" : "s");
+        buffer_printf(&words, ": %s: %s check%s",
+                      file->result.is_incomplete ? "INCOMPLETE" : "passed", all,
+                      judged == 1 ? "" : "s");
+    if (left > 0)
+        buffer_printf(&words, ", %s not judged", units_count(failed, left));
     if (!words.failed)
         fprintf(page->out, "%s%s%s\n",
-                page_style(page, count > 0 || file->failed ? STYLE_WARNING : STYLE_TITLE),
+                page_style(page, count > 0 || file->failed || file->result.is_incomplete
+                                     ? STYLE_WARNING
+                                     : STYLE_TITLE),
                 words.bytes, page_plain(page));
     bool ok = !words.failed;
     if (file->failed) {
@@ -205,7 +234,7 @@ static bool file_text(const struct page *page, const struct check_report *report
     for (size_t i = 0; ok && i < result->count; i++)
         if (!result->rows[i].passed)
             ok = failure(page, result, i, with_device);
-    return ok && commands(page, report, file) && warnings(page, result);
+    return ok && commands(page, report, file) && notes(page, result) && warnings(page, result);
 }
 
 bool check_text(const struct page *page, const struct check_report *report)
@@ -213,7 +242,7 @@ bool check_text(const struct page *page, const struct check_report *report)
     size_t passed = 0, unread = 0;
     for (size_t i = 0; i < report->count; i++) {
         const struct checked_file *file = &report->files[i];
-        unread += file->failed;
+        unread += file->failed || (file->result.is_incomplete && check_result_holds(&file->result));
         passed += !file->failed && check_result_passed(&file->result);
         if (i > 0)
             fputc('\n', page->out);

@@ -114,6 +114,13 @@ void check_words_rule(struct buffer *out, const struct check_rule *rule)
     }
 }
 
+void check_words_not_judged(struct buffer *out, const struct check_row *row)
+{
+    buffer_puts(out, "not judged: ");
+    check_words_escaped(out, row->why ? row->why : "");
+    buffer_putc(out, '.');
+}
+
 void check_words_value(struct buffer *out, const struct check_kind *kind, int64_t value,
                        enum unit unit)
 {

@@ -21,6 +21,8 @@ void check_words_rule(struct buffer *out, const struct check_rule *rule);
 /* "425.15 MiB", "1" */
 void check_words_value(struct buffer *out, const struct check_kind *kind, int64_t value,
                        enum unit unit);
+/* "not judged: nothing in the file has this category." */
+void check_words_not_judged(struct buffer *out, const struct check_row *row);
 /* "the active peak is 425.15 MiB, 25.15 MiB above the limit of 400.00 MiB." */
 void check_words_failure(struct buffer *out, const struct check_row *row, enum unit unit);
 /* "The line that holds most of it is model.py:39 forward: 36.64 MiB (/home/user/model.py:39).";

@@ -111,10 +111,39 @@ START_TEST(what_is_not_there_cannot_pass)
     check_rules_release(&rules);
     rule("no-leaks", NULL);
     ck_assert(!judge(NULL));
-    ck_assert_uint_ge(result.warning_count, 1);
     check_rules_release(&rules);
     rule("max-increase", "0");
     ck_assert(!judge(NULL));
+}
+END_TEST
+
+START_TEST(other_rules_are_judged_nevertheless)
+{
+    load();
+    rule("no-leaks", NULL);
+    rule("max-peak", "1049");
+    rule("max-site", "c.py=0");
+    ck_assert_msg(judge(NULL), "%s", err.text);
+    ck_assert_uint_eq(result.count, 3);
+    ck_assert_uint_eq(result.not_judged, 2);
+    expect(0, 1050, false, "a.py:3 forward", 500);
+    for (size_t row = 1; row < 3; row++) {
+        ck_assert(!result.rows[row].judged);
+        ck_assert(result.rows[row].passed);
+    }
+    ck_assert_ptr_nonnull(strstr(result.rows[1].why, "fewer than 3 complete steps"));
+    ck_assert_str_eq(result.rows[2].rule->subject, "c.py");
+    ck_assert_ptr_nonnull(strstr(result.rows[2].why, "no call site"));
+    ck_assert(!result.is_incomplete);
+    ck_assert(!check_result_holds(&result));
+    rule("max-peak", "1050");
+    ck_assert(judge(NULL));
+    ck_assert(check_result_passed(&result));
+    rules.not_judged = CHECK_NOT_JUDGED_ERROR;
+    ck_assert(judge(NULL));
+    ck_assert(result.is_incomplete);
+    ck_assert(check_result_holds(&result));
+    ck_assert(!check_result_passed(&result));
 }
 END_TEST
 
@@ -193,6 +222,7 @@ TCase *check_tests(void)
     tcase_add_test(tcase, a_line_is_blamed_with_all_its_operators);
     tcase_add_test(tcase, sites_sum_up);
     tcase_add_test(tcase, what_is_not_there_cannot_pass);
+    tcase_add_test(tcase, other_rules_are_judged_nevertheless);
     tcase_add_test(tcase, an_increase_is_measured_and_blamed);
     tcase_add_test(tcase, another_device_is_no_baseline);
     tcase_add_test(tcase, errors_of_the_allocator_count);
