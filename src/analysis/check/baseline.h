@@ -1,10 +1,10 @@
-/* The lines of code of a report, and those of an older capture that `memsnap check --max-increase`
- * compares with. */
+/* The lines of code of a report, and the older capture that `memsnap check --max-increase` compares
+ * with. */
 #ifndef MEMSNAP_ANALYSIS_CHECK_BASELINE_H
 #define MEMSNAP_ANALYSIS_CHECK_BASELINE_H
 
+#include "analysis/diff/side.h"
 #include "analysis/report/report.h"
-#include "base/arena.h"
 
 struct code_line {
     struct text file, name; /* the file's base name; long names are cut as in labels */
@@ -32,30 +32,19 @@ bool code_lines_make(struct code_lines *lines, const struct device_report *repor
                      struct error *err);
 void code_lines_release(struct code_lines *lines);
 
-/* The end of the lines, from item `first` on, that have its file and function name. */
-size_t code_lines_function(const struct code_lines *lines, size_t first);
-
 #define BASELINE_NO_DEVICE INT64_C(-1) /* the "device" of a file that knows no devices */
 
-/* A line of code that holds memory at a device's active peak. */
-struct baseline_line {
-    struct text file, name; /* the file's base name */
-    int64_t bytes;
-};
-
 struct baseline_device {
-    int64_t device; /* or BASELINE_NO_DEVICE */
+    int64_t device; /* or BASELINE_NO_DEVICE, without call sites */
     int64_t peak_bytes;
-    size_t first, count; /* in check_baseline.lines, by file, name and line */
+    struct diff_side side; /* its call sites at the active peak, in check_baseline.symbols */
 };
 
 /* The parts of an older capture that are compared. */
 struct check_baseline {
     struct baseline_device *devices;
-    size_t device_count;
-    struct baseline_line *lines;
-    size_t line_count, device_capacity, line_capacity;
-    struct arena arena; /* the names */
+    size_t device_count, device_capacity;
+    struct symbols *symbols; /* NULL: no call sites */
     struct budget budget;
 };
 
@@ -72,10 +61,5 @@ bool check_baseline_add_peak(struct check_baseline *baseline, int64_t peak_bytes
 /* NULL: the capture has no such device. */
 const struct baseline_device *check_baseline_find(const struct check_baseline *baseline,
                                                   int64_t device);
-/* The lines of a function; *count is 0 if it held nothing. */
-const struct baseline_line *check_baseline_function(const struct check_baseline *baseline,
-                                                    const struct baseline_device *device,
-                                                    struct text file, struct text name,
-                                                    size_t *count);
 
 #endif

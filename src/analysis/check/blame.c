@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/code/site_pattern.h"
+#include "analysis/diff/rows.h"
 
 bool check_blame_site(struct judge *judge, stack_id stack, const struct site *site,
                       const char *label, int64_t bytes, struct check_row *row)
@@ -53,61 +54,113 @@ bool check_blame_rows(struct judge *judge, const struct device_report *report,
     return ok;
 }
 
-/* The line that has grown the most so far. */
-struct increase {
-    const struct code_line *line;
-    int64_t bytes;
+/* A row of matched call sites that the newer capture has. */
+struct change {
+    frame_id line; /* its line of code; UINT32_MAX: none */
+    size_t row;    /* its largest call site, in report->sites */
+    int64_t bytes; /* by how much it grew; negative: it shrank */
 };
 
-static void offer(struct increase *most, const struct code_line *line, int64_t bytes)
+struct changes {
+    struct change *items;
+    size_t count, capacity;
+    struct budget *budget;
+};
+
+static int compare_changes(const void *a, const void *b)
 {
-    if (bytes > most->bytes)
-        *most = (struct increase){line, bytes};
+    const struct change *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row); /* the largest comes first in the report */
 }
 
-/* Compares the lines [first, end) of a function with those of the baseline. Line numbers change
- * when code is edited, so lines are paired by their order. If there are more or fewer than in the
- * baseline, the function is compared as a whole. */
-static void compare_function(const struct code_line *first, const struct code_line *end,
-                             const struct baseline_line *old, size_t old_count,
-                             struct increase *most)
+/* The index in the report of each call site of its side. */
+static bool list_rows(const struct device_report *report, size_t *indexes)
 {
-    const struct code_line *largest = first;
-    int64_t bytes = 0;
-    bool pairs = (size_t)(end - first) == old_count;
-    for (const struct code_line *line = first; line < end; line++) {
-        if (pairs)
-            offer(most, line, line->bytes - old[line - first].bytes);
-        if (line->bytes > largest->bytes)
-            largest = line;
-        bytes += line->bytes;
+    size_t count = 0;
+    for (size_t i = 0; i < report->site_count; i++)
+        if (!report->sites[i].is_remainder)
+            indexes[count++] = i;
+    return count > 0;
+}
+
+static bool add_changes(const struct judge *judge, const struct diff_rows *rows,
+                        struct changes *changes)
+{
+    const struct device_report *report = judge->peak;
+    size_t *indexes = NULL, capacity = 0;
+    bool ok =
+        vec_reserve(indexes, capacity, report->site_count + 1, changes->budget, judge->err) &&
+        vec_reserve(changes->items, changes->capacity, rows->count, changes->budget, judge->err);
+    if (ok && list_rows(report, indexes))
+        for (size_t i = 0; i < rows->count; i++) {
+            const struct diff_row *row = &rows->items[i];
+            struct change change = {.line = UINT32_MAX, .bytes = row->bytes[1] - row->bytes[0]};
+            if (row->top[1] == DIFF_NONE)
+                continue;
+            change.row = indexes[row->top[1]];
+            const struct live_source *source = &report->sites[change.row].group.source;
+            site_frame(judge->question->sites, source->shown, &source->site, &change.line);
+            changes->items[changes->count++] = change;
+        }
+    vec_free(indexes, capacity, sizeof(*indexes), changes->budget);
+    if (ok && changes->count > 0)
+        qsort(changes->items, changes->count, sizeof(*changes->items), compare_changes);
+    return ok;
+}
+
+/* Matches the call sites of the baseline with those of the report. */
+static bool find_changes(const struct judge *judge, const struct baseline_device *device,
+                         struct changes *changes)
+{
+    struct budget *budget = changes->budget;
+    struct symbols *symbols = symbols_create(budget, judge->err);
+    struct diff_side sides[2] = {{.budget = budget}, {.budget = budget}};
+    struct diff_rows rows = {.budget = budget};
+    bool ok = symbols &&
+              diff_side_copy(&sides[0], &device->side, judge->question->baseline->symbols, symbols,
+                             budget, judge->err) &&
+              diff_side_of_report(&sides[1], judge->peak, judge->question->sites, symbols, budget,
+                                  judge->err) &&
+              diff_rows_make(&rows, sides, symbols, budget, judge->err) &&
+              add_changes(judge, &rows, changes);
+    diff_rows_release(&rows);
+    diff_side_release(&sides[0]);
+    diff_side_release(&sides[1]);
+    symbols_destroy(symbols);
+    return ok;
+}
+
+/* The line of code that grew the most, else the largest change without one; bytes 0: none. */
+static struct change largest_change(const struct judge *judge, const struct changes *changes)
+{
+    struct change most = {0}, other = {0};
+    for (size_t i = 0, end; i < changes->count; i = end) {
+        struct change line = changes->items[i];
+        for (end = i + 1; line.line != UINT32_MAX && end < changes->count &&
+                          changes->items[end].line == line.line;
+             end++)
+            line.bytes += changes->items[end].bytes;
+        struct change *best = line.line != UINT32_MAX ? &most : &other;
+        if (line.bytes > best->bytes ||
+            (line.bytes == best->bytes && best == &most && line.bytes > 0 &&
+             site_frame_order(judge->question->sites, line.line, best->line) < 0))
+            *best = line;
     }
-    for (size_t i = 0; i < old_count; i++)
-        bytes -= old[i].bytes;
-    if (!pairs)
-        offer(most, largest, bytes);
+    return most.bytes > 0 ? most : other;
 }
 
 bool check_blame_increase(struct judge *judge, const struct baseline_device *device,
                           struct check_row *row)
 {
     const struct device_report *report = judge->peak;
-    struct code_lines lines;
-    struct increase most = {0};
-    bool ok = true;
-    if (!code_lines_make(&lines, report, judge->question->sites, NULL, NULL, judge->err))
-        return false;
-    for (size_t i = 0, end; i < lines.count; i = end) {
-        const struct code_line *line = &lines.items[i];
-        size_t old_count;
-        end = code_lines_function(&lines, i);
-        const struct baseline_line *old = check_baseline_function(
-            judge->question->baseline, device, line->file, line->name, &old_count);
-        compare_function(line, &lines.items[end], old, old_count, &most);
-    }
-    if (most.line)
-        ok = blame_row(judge, &report->sites[most.line->row], most.bytes, row);
-    code_lines_release(&lines);
+    struct changes changes = {.budget = report->timeline->snapshot->budget};
+    bool ok = find_changes(judge, device, &changes);
+    struct change most = ok ? largest_change(judge, &changes) : (struct change){0};
+    if (most.bytes > 0)
+        ok = blame_row(judge, &report->sites[most.row], most.bytes, row);
+    vec_free(changes.items, changes.capacity, sizeof(*changes.items), changes.budget);
     return ok;
 }
 

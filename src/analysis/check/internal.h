@@ -35,9 +35,9 @@ bool check_copy_words(char **copy, const char *words, struct error *err);
  * line of code, the largest row. */
 bool check_blame_rows(struct judge *judge, const struct device_report *report,
                       site_row_test *counts, struct check_row *row);
-/* Blames the line of code that has grown the most since the baseline. A function that has another
- * number of lines than in the baseline is compared as a whole, and represented by its largest line.
- * If nothing has grown, nothing is blamed. */
+/* Blames the line of code that has grown the most since the baseline, over all its operators. Call
+ * sites are matched as in `memsnap diff` (analysis/diff/rows.h). If no line of code has grown, the
+ * call site without one that has grown the most is blamed, if any. */
 bool check_blame_increase(struct judge *judge, const struct baseline_device *device,
                           struct check_row *row);
 /* Blames the call site of a stack. */

@@ -58,13 +58,19 @@ static unsigned __int128 pair_cost(const struct diff_site *a, const struct diff_
     return a->place.line == b->place.line ? change : 2 * change;
 }
 
-static void consider(struct diff_cell *best, const struct diff_cell *before, enum move move,
-                     unsigned __int128 cost)
+/* Call sites that kept their line or their size are likely the same. */
+static uint32_t pair_merit(const struct diff_site *a, const struct diff_site *b)
 {
-    struct diff_cell next = {before->cost + cost, before->pairs + (move == MOVE_PAIR),
-                             (uint8_t)move};
-    if (best->pairs == UINT32_MAX || next.cost < best->cost ||
-        (next.cost == best->cost && next.pairs > best->pairs))
+    return 1U + (a->place.line == b->place.line) + (a->bytes == b->bytes);
+}
+
+/* Of alignments that change equally many bytes, the one with the highest sum of `merit` wins. */
+static void consider(struct diff_cell *best, const struct diff_cell *before, enum move move,
+                     unsigned __int128 cost, uint32_t merit)
+{
+    struct diff_cell next = {before->cost + cost, before->merit + merit, (uint8_t)move};
+    if (best->merit == UINT32_MAX || next.cost < best->cost ||
+        (next.cost == best->cost && next.merit > best->merit))
         *best = next;
 }
 
@@ -76,15 +82,15 @@ static void fill(struct diff_matcher *matcher, const struct function *function)
             struct diff_cell *cell = &matcher->cells[i * width + j];
             const struct diff_site *a = i ? site_at(matcher, function, 0, i - 1) : NULL;
             const struct diff_site *b = j ? site_at(matcher, function, 1, j - 1) : NULL;
-            *cell = (struct diff_cell){.pairs = i + j > 0 ? UINT32_MAX : 0};
+            *cell = (struct diff_cell){.merit = i + j > 0 ? UINT32_MAX : 0};
             if (a && b && may_pair(a, b))
-                consider(cell, cell - width - 1, MOVE_PAIR, pair_cost(a, b));
+                consider(cell, cell - width - 1, MOVE_PAIR, pair_cost(a, b), pair_merit(a, b));
             if (a)
                 consider(cell, cell - width, MOVE_SKIP_FIRST,
-                         2 * (unsigned __int128)(uint64_t)a->bytes);
+                         2 * (unsigned __int128)(uint64_t)a->bytes, 0);
             if (b)
                 consider(cell, cell - 1, MOVE_SKIP_SECOND,
-                         2 * (unsigned __int128)(uint64_t)b->bytes);
+                         2 * (unsigned __int128)(uint64_t)b->bytes, 0);
         }
     }
 }

@@ -36,8 +36,8 @@ struct diff_matcher {
 /* The best alignment of the first i sites of one side with the first j of the other. */
 struct diff_cell {
     unsigned __int128 cost; /* twice the bytes that change */
-    uint32_t pairs;
-    uint8_t move; /* enum move of match.c: the last one */
+    uint32_t merit;         /* of its pairs */
+    uint8_t move;           /* enum move of match.c: the last one */
 };
 
 /* An item with its key in the current pass. */

@@ -101,27 +101,21 @@ static bool make_parts(struct reduction *reduction, struct error *err)
     return ok;
 }
 
-static bool place_of(struct reduction *reduction, const struct site_group *group,
-                     struct diff_site *made, struct error *err)
+/* Names a call site in the symbols of the translation. */
+static bool place_of(struct translation *translation, const struct site_table *sites,
+                     const struct site_group *group, struct diff_place *place, struct error *err)
 {
-    struct translation *translation = &reduction->translation;
     const struct live_source *source = &group->source;
-    struct diff_place *place = &made->place;
     frame_id frame, shared;
     *place = (struct diff_place){
         .kind = source->shown == STACK_NONE ? DIFF_STACKLESS : DIFF_NATIVE,
         .category = (uint8_t)group->category,
         .source = (uint8_t)source->source,
     };
-    made->source = *source;
-    made->source.own = STACK_NONE; /* not needed, so not translated */
     if (!translate_string(translation, source->site.op, &place->op, err) ||
-        !translate_string(translation, source->site.node, &place->node, err) ||
-        !translate_stack(translation, source->shown, false, &made->source.shown, err))
+        !translate_string(translation, source->site.node, &place->node, err))
         return false;
-    made->source.site.op = place->op;
-    made->source.site.node = place->node;
-    if (!site_frame(reduction->set.sites, source->shown, &source->site, &frame)) {
+    if (!site_frame(sites, source->shown, &source->site, &frame)) {
         place->has_backward = source->site.has_backward;
         place->function =
             place->has_backward && place->node != STRING_EMPTY ? place->node : place->op;
@@ -136,6 +130,18 @@ static bool place_of(struct reduction *reduction, const struct site_group *group
     place->line = named.line;
     place->node = STRING_EMPTY;
     return true;
+}
+
+/* The stack that stands for a site, for its label. */
+static bool source_of(struct reduction *reduction, const struct live_source *from,
+                      struct diff_site *site, struct error *err)
+{
+    struct live_source *source = &site->source;
+    *source = *from;
+    source->own = STACK_NONE; /* not needed, so not translated */
+    source->site.op = site->place.op;
+    return translate_string(&reduction->translation, from->site.node, &source->site.node, err) &&
+           translate_stack(&reduction->translation, from->shown, false, &source->shown, err);
 }
 
 static bool add_stack(struct reduction *reduction, struct diff_site *site, const struct part *part,
@@ -159,7 +165,8 @@ static bool add_site(struct reduction *reduction, uint32_t group, size_t *next, 
     const struct site_group *from = &reduction->groups.items[group];
     struct diff_site site = {
         .bytes = from->bytes, .count = from->count, .first_stack = side->stack_count};
-    if (!place_of(reduction, from, &site, err))
+    if (!place_of(&reduction->translation, reduction->set.sites, from, &site.place, err) ||
+        !source_of(reduction, &from->source, &site, err))
         return false;
     size_t end = reduction->part_count;
     for (; *next < end && reduction->parts[*next].group == group; ++*next) {
@@ -369,4 +376,54 @@ void diff_side_release(struct diff_side *side)
         free(side->in_phase[phase]);
     }
     *side = (struct diff_side){0};
+}
+
+bool diff_side_of_report(struct diff_side *side, const struct device_report *report,
+                         const struct site_table *sites, struct symbols *shared,
+                         struct budget *budget, struct error *err)
+{
+    struct diff_side made = {.device = report->timeline->device, .budget = budget};
+    struct translation translation = {
+        .from = site_table_symbols(sites), .to = shared, .budget = budget};
+    bool ok = vec_reserve(made.sites, made.site_capacity, report->site_count + 1, budget, err);
+    for (size_t i = 0; ok && i < report->site_count; i++) {
+        const struct site_row *row = &report->sites[i];
+        struct diff_site site = {.bytes = row->group.bytes, .count = row->group.count};
+        if (row->is_remainder)
+            continue;
+        ok = place_of(&translation, sites, &row->group, &site.place, err);
+        if (ok)
+            made.sites[made.site_count++] = site;
+    }
+    translation_release(&translation);
+    if (ok)
+        *side = made;
+    else
+        diff_side_release(&made);
+    return ok;
+}
+
+bool diff_side_copy(struct diff_side *copy, const struct diff_side *side,
+                    const struct symbols *from, struct symbols *shared, struct budget *budget,
+                    struct error *err)
+{
+    struct diff_side made = {.device = side->device, .budget = budget};
+    struct translation translation = {.from = from, .to = shared, .budget = budget};
+    bool ok = vec_reserve(made.sites, made.site_capacity, side->site_count + 1, budget, err);
+    for (size_t i = 0; ok && i < side->site_count; i++) {
+        struct diff_site site = side->sites[i];
+        struct diff_place *place = &site.place;
+        ok = translate_string(&translation, place->file, &place->file, err) &&
+             translate_string(&translation, place->function, &place->function, err) &&
+             translate_string(&translation, place->op, &place->op, err) &&
+             translate_string(&translation, place->node, &place->node, err);
+        if (ok)
+            made.sites[made.site_count++] = site;
+    }
+    translation_release(&translation);
+    if (ok)
+        *copy = made;
+    else
+        diff_side_release(&made);
+    return ok;
 }

@@ -100,4 +100,14 @@ bool diff_side_make(struct diff_side *side, const struct timeline *timeline,
                     struct symbols *shared, struct budget *budget, struct error *err);
 void diff_side_release(struct diff_side *side);
 
+/* Only the call sites of a report and their names, without stacks: all that matching needs. Site i
+ * is that of the i-th row that is not a remainder. The report has all call sites (top = 0). */
+bool diff_side_of_report(struct diff_side *side, const struct device_report *report,
+                         const struct site_table *sites, struct symbols *shared,
+                         struct budget *budget, struct error *err);
+/* The same for a side made by diff_side_of_report() with the symbols `from`. */
+bool diff_side_copy(struct diff_side *copy, const struct diff_side *side,
+                    const struct symbols *from, struct symbols *shared, struct budget *budget,
+                    struct error *err);
+
 #endif

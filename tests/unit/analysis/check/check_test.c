@@ -147,13 +147,23 @@ START_TEST(other_rules_are_judged_nevertheless)
 }
 END_TEST
 
-/* A baseline of the capture itself, but that some of its lines held other sizes. */
+/* A baseline of the capture itself, in which some call sites can be given other sizes. */
 static void make_baseline(struct check_baseline *baseline)
 {
     struct device_report *report = capture_report(&capture, 0);
     check_baseline_init(baseline, 1 << 20);
     ck_assert(check_baseline_add(baseline, report, capture.sites, &err));
     device_report_destroy(report);
+}
+
+/* The largest call site of a line in the baseline. */
+static struct diff_site *old_site(struct check_baseline *baseline, uint32_t line)
+{
+    struct diff_side *side = &baseline->devices[0].side;
+    for (size_t i = 0; i < side->site_count; i++)
+        if (side->sites[i].place.line == line)
+            return &side->sites[i];
+    ck_abort_msg("no line %u", line);
 }
 
 START_TEST(an_increase_is_measured_and_blamed)
@@ -165,25 +175,41 @@ START_TEST(an_increase_is_measured_and_blamed)
     ck_assert(judge(&baseline));
     expect(0, 0, true, "", 0);
 
-    /* a.py held 400 in line 3 before, b.py 100 more than now */
-    ck_assert_uint_eq(baseline.line_count, 3);
-    baseline.lines[0].bytes -= 100;
-    baseline.lines[2].bytes += 100;
+    /* line 3 of a.py held 100 less before, b.py 100 more than now */
+    old_site(&baseline, 3)->bytes -= 100;
+    old_site(&baseline, 5)->bytes += 100;
     baseline.devices[0].peak_bytes -= 7;
     ck_assert(judge(&baseline));
     expect(0, 7, false, "a.py:3 forward", 100);
     ck_assert_int_eq(result.rows[0].whole, 1043);
 
-    /* nothing is known of b.py: all of it is new */
-    baseline.devices[0].count = 2;
+    /* b.py was another file: all of it is new */
+    old_site(&baseline, 5)->place.file = STRING_EMPTY;
     ck_assert(judge(&baseline));
     expect(0, 7, false, "b.py:5 forward", 400);
+    check_baseline_release(&baseline);
+}
+END_TEST
 
-    /* a.py had one line: the function as a whole, by its largest line */
-    baseline.devices[0].count = 1;
-    baseline.devices[0].first = 1;
+/* Call sites of functions with one name are not lumped together where one of them is new, nor where
+ * the code moved. */
+START_TEST(an_increase_is_not_that_of_a_whole_function)
+{
+    struct check_baseline baseline;
+    capture_event(&capture, "alloc", 0x1000, 100, LINE("/u/model.py", 10));
+    capture_event(&capture, "alloc", 0x2000, 700, LINE("/u/model.py", 30));
+    capture_event(&capture, "alloc", 0x4000, 1000, LINE("/u/model.py", 55));
+    capture_event(&capture, "alloc", 0x8000, 1300, LINE("/u/model.py", 95));
+    capture_load(&capture);
+    make_baseline(&baseline);
+    struct diff_side *old = &baseline.devices[0].side;
+    old_site(&baseline, 55)->place.line = 50;
+    old_site(&baseline, 95)->place.line = 90;
+    *old_site(&baseline, 30) = old->sites[--old->site_count];
+    baseline.devices[0].peak_bytes -= 700;
+    rule("max-increase", "0");
     ck_assert(judge(&baseline));
-    expect(0, 7, false, "a.py:3 forward", 500);
+    expect(0, 700, false, "model.py:30 forward", 700);
     check_baseline_release(&baseline);
 }
 END_TEST
@@ -224,6 +250,7 @@ TCase *check_tests(void)
     tcase_add_test(tcase, what_is_not_there_cannot_pass);
     tcase_add_test(tcase, other_rules_are_judged_nevertheless);
     tcase_add_test(tcase, an_increase_is_measured_and_blamed);
+    tcase_add_test(tcase, an_increase_is_not_that_of_a_whole_function);
     tcase_add_test(tcase, another_device_is_no_baseline);
     tcase_add_test(tcase, errors_of_the_allocator_count);
     return tcase;
