@@ -1,14 +1,20 @@
 /* Finds passes by how blocks saved for a backward pass pile up and go. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 
-#define LEAST_OPEN 2   /* blocks that a backward pass still has to free */
-#define MOST_OPEN  256 /* blocks followed from one hump to the next */
+#define LEAST_PART   8    /* a pass has at least this part of the largest one */
+#define NO_GRADIENTS 1024 /* a smaller part of the weights is none */
+#define MOST_OPEN    256  /* blocks followed from one hump to the next */
 
 /* One rise and fall of the count. */
 struct hump {
     uint32_t first, top, end; /* items; `top` is the first that reaches the highest count */
 };
+
+typedef bool visit_hump(struct pattern *pattern, const struct hump *hump, struct error *err);
 
 static void count_saved(struct pattern *pattern)
 {
@@ -67,44 +73,142 @@ static bool add_members(struct pattern *pattern, const struct hump *hump, struct
     return true;
 }
 
+static int compare_births(const void *a, const void *b)
+{
+    const struct saved *x = a, *y = b;
+    return (x->birth > y->birth) - (x->birth < y->birth);
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct saved *x = a, *y = b;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+/* The end of the backward pass that frees pattern->saved, by ends. The program may hold some of
+ * them longer: what ends four times as late as three quarters of them do not count. */
+static uint32_t end_of_backward(const struct pattern *pattern, const struct hump *hump)
+{
+    size_t most = pattern->saved_count * 3 / 4;
+    uint64_t limit = 4 * (uint64_t)(pattern->saved[most].end - hump->top) + hump->top;
+    uint32_t end = hump->top + 1;
+    for (size_t i = 0; i < pattern->saved_count; i++)
+        if (pattern->saved[i].end <= hump->end && pattern->saved[i].end <= limit)
+            end = pattern->saved[i].end + 1;
+    return end;
+}
+
 static bool add_passes(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
     struct passes passes = {.forward = pattern->saved[0].birth, .backward = hump->top + 1};
-    passes.end = passes.backward;
-    for (size_t i = 0; i < pattern->saved_count; i++)
-        if (pattern->saved[i].end <= hump->end && pattern->saved[i].end + 1 > passes.end)
-            passes.end = pattern->saved[i].end + 1;
+    qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), compare_ends);
+    passes.end = end_of_backward(pattern, hump);
+    qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), compare_births);
     return pattern_add_passes(pattern, passes, err);
 }
 
-/* A hump is a pair of passes if its blocks go in the reverse order. It is part of the backward pass
- * before it if that has blocks left to free: checkpointing recomputes a part of the forward. */
+/* What the fall of a hump makes in blocks of the weights' sizes. */
+struct weight_births {
+    double kept, all; /* bytes; kept beyond the fall: gradients */
+};
+
+static struct weight_births births_in_fall(const struct pattern *pattern, const struct hump *hump)
+{
+    const struct timeline *timeline = pattern->timeline;
+    struct weight_births births = {0};
+    for (size_t i = births_from(timeline, hump->top);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= hump->end; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
+        uint64_t size = trace_size(timeline->trace, item);
+        if (size < LEAST_WEIGHT || !pattern_has_weight_size(pattern, size) ||
+            pattern_in_step(pattern, item))
+            continue;
+        births.all += (double)size;
+        births.kept += lifetime_end(&timeline->lifetimes[i]) > hump->end ? (double)size : 0;
+    }
+    return births;
+}
+
+/* True if the fall of a hump may be a backward pass: it leaves gradients; or it adds to those of
+ * another, and the hump is not much smaller than others. Networks without gradients, and the
+ * temporaries of one layer, make humps as well. */
+static bool makes_gradients(const struct pattern *pattern, const struct hump *hump)
+{
+    struct weight_births births = births_in_fall(pattern, hump);
+    bool is_main = pattern->saved_count * 2 >= pattern->most_members;
+    if (pattern->most_gradients * NO_GRADIENTS < pattern->stay_bytes)
+        return is_main && births.all * LEAST_PART * LEAST_PART >= pattern->stay_bytes;
+    return births.kept * LEAST_PART > pattern->most_gradients ||
+           (is_main && (births.kept > 0 || births.all * 2 >= pattern->most_gradients));
+}
+
+/* True if the hump lies within the backward pass that is open: what that has left to free in the
+ * fall, it frees after most of the hump's own blocks. `own` is the index of the first of these in
+ * pattern->saved; sorts them by their ends. */
+static bool is_nested(struct pattern *pattern, const struct hump *hump, size_t own)
+{
+    size_t count = pattern->saved_count - own, nested = 0, crossing = 0;
+    if (count > 0)
+        qsort(&pattern->saved[own], count, sizeof(*pattern->saved), compare_ends);
+    uint32_t middle = count > 0 ? pattern->saved[own + count / 2].end : hump->top;
+    for (size_t i = 0; i < own; i++) {
+        bool in_fall = pattern->saved[i].end <= hump->end;
+        nested += in_fall && pattern->saved[i].end >= middle;
+        crossing += in_fall && pattern->saved[i].end < middle;
+    }
+    return nested > crossing;
+}
+
+/* A hump is a pair of passes if its blocks go in the reverse order, and its fall makes blocks of
+ * the sizes of weights: gradients. It is part of the backward pass before it if it nests in that:
+ * checkpointing recomputes a part of the forward. Otherwise the forward pass goes on. */
 static bool add_hump(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
     keep_ending_after(pattern, hump->top);
-    bool in_backward = pattern->is_open && pattern->saved_count >= LEAST_OPEN;
-    if (in_backward) {
+    size_t before = pattern->saved_count;
+    if (!add_members(pattern, hump, err))
+        return false;
+    if (pattern->is_open && is_nested(pattern, hump, before)) {
         pattern->passes[pattern->pass_count - 1].end = hump->end + 1;
+        pattern->saved_count = before;
         keep_ending_after(pattern, hump->end);
         return true;
     }
-    if (pattern->is_open)
-        pattern->saved_count = 0;
-    if (!add_members(pattern, hump, err))
-        return false;
-    pattern->is_open =
-        pattern->saved_count >= LEAST_SAVED && are_reversed(pattern->saved, pattern->saved_count);
+    /* What the last passes left is no part of these, nor is the little that other code left. */
+    if (pattern->is_open || before * 4 < pattern->saved_count) {
+        pattern->saved_count -= before;
+        memmove(pattern->saved, &pattern->saved[before],
+                pattern->saved_count * sizeof(*pattern->saved));
+    }
+    if (pattern->saved_count > 0)
+        qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), compare_births);
+    pattern->is_open = pattern->saved_count >= LEAST_SAVED && makes_gradients(pattern, hump) &&
+                       are_reversed(pattern->saved, pattern->saved_count);
     if (pattern->is_open && !add_passes(pattern, hump, err))
         return false;
     keep_ending_after(pattern, hump->end);
     return true;
 }
 
+/* Notes the largest hump. */
+static bool measure_hump(struct pattern *pattern, const struct hump *hump, struct error *err)
+{
+    double gradients = births_in_fall(pattern, hump).kept;
+    pattern->saved_count = 0;
+    if (!add_members(pattern, hump, err))
+        return false;
+    if (gradients > pattern->most_gradients)
+        pattern->most_gradients = gradients;
+    if (pattern->saved_count > pattern->most_members)
+        pattern->most_members = pattern->saved_count;
+    pattern->saved_count = 0;
+    return true;
+}
+
 /* Splits the trace into humps. A hump ends where the count, having fallen to half of its top, stops
  * falling. */
-bool passes_from_humps(struct pattern *pattern, struct error *err)
+static bool find_humps(struct pattern *pattern, visit_hump *visit, struct error *err)
 {
-    count_saved(pattern);
     size_t items = pattern->timeline->trace->count;
     struct hump hump = {0};
     int64_t now = 0, top = 0, low = 0;
@@ -124,7 +228,7 @@ bool passes_from_humps(struct pattern *pattern, struct error *err)
             low_item = (uint32_t)i;
         } else if (falling && now >= low * 2 && now >= low + LEAST_SAVED) {
             hump.end = low_item;
-            if (!add_hump(pattern, &hump, err))
+            if (!visit(pattern, &hump, err))
                 return false;
             hump = (struct hump){.first = low_item + 1, .top = (uint32_t)i};
             top = now;
@@ -132,5 +236,11 @@ bool passes_from_humps(struct pattern *pattern, struct error *err)
         }
     }
     hump.end = items > 0 ? (uint32_t)items - 1 : 0;
-    return top < LEAST_SAVED || add_hump(pattern, &hump, err);
+    return top < LEAST_SAVED || visit(pattern, &hump, err);
+}
+
+bool passes_from_humps(struct pattern *pattern, struct error *err)
+{
+    count_saved(pattern);
+    return find_humps(pattern, measure_hump, err) && find_humps(pattern, add_hump, err);
 }

@@ -6,6 +6,8 @@
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 
+#define MOST_RATIO 8 /* times the median: births per staying block of a size */
+
 static int compare_sizes(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -21,20 +23,96 @@ static bool add_staying_size(struct pattern *pattern, uint64_t size, struct erro
     return true;
 }
 
+/* True if it is live for most of the trace and never freed. */
+static bool lives_long(const struct timeline *timeline, uint32_t birth, uint32_t end)
+{
+    return end == EVENT_NEVER && (timeline->trace->count - birth) * 2 > timeline->trace->count;
+}
+
 static bool find_staying_sizes(struct pattern *pattern, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
     for (size_t i = 0; i < timeline->preexisting_count; i++)
-        if (preexisting_end(&timeline->preexisting[i]) == EVENT_NEVER &&
+        if (lives_long(timeline, 0, preexisting_end(&timeline->preexisting[i])) &&
             !add_staying_size(pattern, timeline->preexisting[i].size, err))
             return false;
-    for (size_t i = 0; i < timeline->lifetime_count; i++)
-        if (lifetime_end(&timeline->lifetimes[i]) == EVENT_NEVER &&
-            !add_staying_size(pattern, trace_size(timeline->trace, timeline->lifetimes[i].alloc),
-                              err))
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        if (lives_long(timeline, lifetime->alloc, lifetime_end(lifetime)) &&
+            !add_staying_size(pattern, trace_size(timeline->trace, lifetime->alloc), err))
             return false;
+    }
     if (pattern->stay_count > 0)
         qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_sizes);
+    return true;
+}
+
+bool pattern_has_weight_size(const struct pattern *pattern, uint64_t size)
+{
+    return pattern->stay_count > 0 &&
+           bsearch(&size, pattern->stays, pattern->stay_count, sizeof(size), compare_sizes);
+}
+
+struct size_count {
+    uint64_t size;
+    uint32_t stays, births;
+    double ratio;
+};
+
+static int compare_ratios(const void *a, const void *b)
+{
+    const struct size_count *x = a, *y = b;
+    return (x->ratio > y->ratio) - (x->ratio < y->ratio);
+}
+
+/* Drops sizes that activations happen to share: far more blocks of them are born than of others,
+ * for each block that stays. `counts` are in ascending order of size. */
+static void drop_shared_sizes(struct pattern *pattern, struct size_count *counts, size_t count)
+{
+    const struct timeline *timeline = pattern->timeline;
+    size_t half = 0, born = 0, kept = 0;
+    double median = 0;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        if (!pattern_has_weight_size(pattern, size) || birth_is_leaf(timeline, i))
+            continue;
+        counts[bisect_less_64(&counts->size, sizeof(*counts), count, size)].births++;
+    }
+    for (size_t i = 0; i < count; i++)
+        counts[i].ratio = (double)counts[i].births / counts[i].stays;
+    qsort(counts, count, sizeof(*counts), compare_ratios);
+    for (size_t i = 0; i < count; i++)
+        born += counts[i].births > 0 ? counts[i].stays : 0;
+    for (size_t i = 0; i < count && half * 2 < born; i++) {
+        half += counts[i].births > 0 ? counts[i].stays : 0;
+        median = counts[i].ratio;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (counts[i].ratio <= median * MOST_RATIO + 1) {
+            pattern->stays[kept++] = counts[i].size;
+            pattern->stay_bytes += (double)counts[i].size * counts[i].stays;
+        }
+    pattern->stay_count = kept;
+    qsort(pattern->stays, kept, sizeof(uint64_t), compare_sizes);
+}
+
+static bool find_weight_sizes(struct pattern *pattern, struct error *err)
+{
+    struct size_count *counts = NULL;
+    size_t count = 0, capacity = 0;
+    if (!find_staying_sizes(pattern, err))
+        return false;
+    if (pattern->stay_count == 0)
+        return true;
+    if (!vec_reserve(counts, capacity, pattern->stay_count, pattern->budget, err))
+        return false;
+    for (size_t i = 0; i < pattern->stay_count; i++) {
+        if (count == 0 || counts[count - 1].size != pattern->stays[i])
+            counts[count++] = (struct size_count){.size = pattern->stays[i]};
+        counts[count - 1].stays++;
+    }
+    drop_shared_sizes(pattern, counts, count);
+    vec_free(counts, capacity, sizeof(*counts), pattern->budget);
     return true;
 }
 
@@ -58,6 +136,11 @@ static bool count_steps(struct pattern *pattern, struct error *err)
     return true;
 }
 
+bool pattern_in_step(const struct pattern *pattern, uint32_t item)
+{
+    return pattern->old->runs[find_run(pattern->old, item)].phase == PHASE_OPTIMIZER;
+}
+
 /* True if an optimizer step lies between birth and end, or the birth lies in one. */
 static bool outlives_step(const struct pattern *pattern, uint32_t birth, uint32_t end)
 {
@@ -75,8 +158,7 @@ bool pattern_may_be_saved(const struct pattern *pattern, size_t index, bool any_
         outlives_step(pattern, lifetime->alloc, end))
         return false;
     uint64_t size = trace_size(timeline->trace, lifetime->alloc);
-    return any_size || pattern->stay_count == 0 ||
-           !bsearch(&size, pattern->stays, pattern->stay_count, sizeof(size), compare_sizes);
+    return any_size || !pattern_has_weight_size(pattern, size);
 }
 
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err)
@@ -104,7 +186,7 @@ bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
                   const struct phases *old, struct error *err)
 {
     *pattern = (struct pattern){.timeline = timeline, .old = old, .budget = old->budget};
-    return find_staying_sizes(pattern, err) && count_steps(pattern, err) &&
+    return find_weight_sizes(pattern, err) && count_steps(pattern, err) &&
            vec_reserve(pattern->change, pattern->change_capacity, timeline->trace->count + 1,
                        pattern->budget, err);
 }
@@ -119,7 +201,7 @@ void pattern_release(struct pattern *pattern)
 }
 
 /* Finds the turn from forward to backward in the items [from, to): where most of the allocations
- * that are made and freed in them are alive. False if there are none. */
+ * that are made and freed in them are alive, scalars apart. False if there are none. */
 static bool find_turn(struct pattern *pattern, uint32_t from, uint32_t to, bool any_size,
                       struct passes *passes)
 {
@@ -133,6 +215,8 @@ static bool find_turn(struct pattern *pattern, uint32_t from, uint32_t to, bool 
     for (size_t i = begin; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < to; i++) {
         uint32_t end = lifetime_end(&timeline->lifetimes[i]);
         if (end >= to || !pattern_may_be_saved(pattern, i, any_size))
+            continue;
+        if (trace_size(timeline->trace, timeline->lifetimes[i].alloc) < LEAST_WEIGHT)
             continue;
         change[timeline->lifetimes[i].alloc]++;
         change[end]--;

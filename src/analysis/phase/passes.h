@@ -4,7 +4,8 @@
 
 #include "analysis/phase/runs.h"
 
-#define LEAST_SAVED 5 /* blocks alive at a turn that nothing else shows */
+#define LEAST_WEIGHT 64 /* bytes: smaller blocks are as often scalars */
+#define LEAST_SAVED  5  /* blocks alive at a turn that nothing else shows */
 
 struct saved {
     uint32_t birth, end; /* items */
@@ -18,13 +19,16 @@ struct passes {
 struct pattern {
     const struct timeline *timeline;
     const struct phases *old; /* from annotations */
-    uint64_t *stays;          /* sizes of what is never freed, ascending */
+    uint64_t *stays;          /* sizes of weights: of what lives most of the trace, ascending */
     size_t stay_count, stay_capacity;
-    uint32_t *steps; /* by run of `old`; see count_steps() */
+    double stay_bytes; /* of all blocks of those sizes that live that long */
+    uint32_t *steps;   /* by run of `old`; see count_steps() */
     size_t step_capacity;
     int32_t *change; /* of the number of live blocks, by item */
     size_t change_capacity;
-    struct saved *saved; /* in order of birth; between humps, those still alive */
+    double most_gradients; /* bytes that the fall of one hump leaves in blocks of those sizes */
+    size_t most_members;   /* blocks at the top of one hump */
+    struct saved *saved;   /* in order of birth; between humps, those still alive */
     size_t saved_count, saved_capacity;
     bool is_open; /* the last hump was a pair of passes, and `saved` holds what it left */
     struct passes *passes;
@@ -39,6 +43,9 @@ void pattern_release(struct pattern *pattern); /* also after pattern_init() fail
 /* True if a lifetime may be saved for a backward pass. `any_size` allows the sizes of what is never
  * freed. */
 bool pattern_may_be_saved(const struct pattern *pattern, size_t index, bool any_size);
+/* True if an annotated optimizer step contains the item. */
+bool pattern_in_step(const struct pattern *pattern, uint32_t item);
+bool pattern_has_weight_size(const struct pattern *pattern, uint64_t size);
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err);
 void pattern_sort_passes(struct pattern *pattern); /* in order of time */
 

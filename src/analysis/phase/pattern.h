@@ -3,9 +3,16 @@
  * What a forward pass saves for the backward pass piles up and is freed in the reverse order. So
  * the number of blocks that are alive and will be freed rises until the turn from forward to
  * backward and falls after it. Not counted are blocks of the sizes of anything that is never freed
- * (such as parameters, gradients and optimizer states), blocks that outlive an annotated optimizer
- * step, and scratch space. A rise that falls again by half is a pair of passes if most of the
- * blocks alive at the top are freed in the reverse order of their birth. Before an annotated
+ * (such as parameters, gradients and optimizer states) unless activations share the size, blocks
+ * that outlive an annotated optimizer step, and scratch space.
+ *
+ * A rise that falls again by half is a hump. It is a pair of passes if most of the blocks alive at
+ * its top are freed in the reverse order of their birth (last in, first out), and its fall makes
+ * blocks of the weights' sizes that outlive it, as gradients do; a smaller hump without them, such
+ * as a network that is not trained, is a part of the forward pass that goes on. A hump is a part of
+ * the backward pass before it if it nests in that: what the pass has left to free in the hump's
+ * fall, it frees after the hump's own blocks, as checkpointing does. What a variable of the program
+ * holds is freed before them, or later than the hump. Before an annotated
  * optimizer step there is always a pair of passes, however little it saves; its turn is where most
  * of what it makes and frees is alive. Without any pass or annotation, everything after the
  * permanent allocations have been made is guessed to be forward. */

@@ -38,12 +38,17 @@ static void freed(uint64_t addr, uint64_t size, const char *frames)
     capture_free(&capture, addr, size, frames);
 }
 
-/* One allocation a layer is saved, at 100, 101, ...; the pass back uses them up in the reverse
- * order, each with a gradient passed on (200, ...) and one that stays (300, ...). */
-static void one_step(const char *forward, const char *backward)
+/* One allocation a layer is saved, at 100, 101, ... */
+static void forward_pass(const char *forward)
 {
     for (unsigned i = 0; i < LAYERS; i++)
         born(100 + i, ACTIVATION + i, forward);
+}
+
+/* Uses them up in the reverse order, each with a gradient passed on (200, ...) and one that stays
+ * (300, ...). */
+static void backward_pass(const char *backward)
+{
     born(200 + LAYERS, ACTIVATION, backward);
     for (unsigned i = LAYERS; i-- > 0;) {
         born(300 + i, PARAMETER + i, backward);
@@ -52,6 +57,12 @@ static void one_step(const char *forward, const char *backward)
         freed(100 + i, ACTIVATION + i, backward);
     }
     freed(200, ACTIVATION, backward);
+}
+
+static void one_step(const char *forward, const char *backward)
+{
+    forward_pass(forward);
+    backward_pass(backward);
 }
 
 /* velocities at 400, ... in place of those at 500, ... */
@@ -131,6 +142,18 @@ START_TEST(without_stacks_the_lifetimes_tell)
 }
 END_TEST
 
+static void expect_forward_passes(unsigned count)
+{
+    struct phases phases;
+    struct error err;
+    ck_assert(phases_build(&phases, capture.timeline, capture.sites, &err));
+    unsigned forward = 0;
+    for (size_t run = 0; run < phases.count; run++)
+        forward += phases.runs[run].phase == PHASE_FORWARD;
+    ck_assert_uint_eq(forward, count);
+    phases_release(&phases);
+}
+
 /* Simulates checkpointing: two blocks are saved, and each segment is recomputed for the backward
  * pass. */
 START_TEST(a_piece_computed_again_belongs_to_the_backward)
@@ -143,14 +166,45 @@ START_TEST(a_piece_computed_again_belongs_to_the_backward)
     for (unsigned i = 4; i-- > 0;)
         freed(10 + i, 77, "");
     capture_load(&capture);
-    struct phases phases;
-    struct error err;
-    ck_assert(phases_build(&phases, capture.timeline, capture.sites, &err));
-    unsigned forward = 0;
-    for (size_t run = 0; run < phases.count; run++)
-        forward += phases.runs[run].phase == PHASE_FORWARD;
-    ck_assert_uint_eq(forward, 1);
-    phases_release(&phases);
+    expect_forward_passes(1);
+}
+END_TEST
+
+/* A teacher piles up blocks and frees them in the reverse order, too. */
+START_TEST(a_network_without_gradients_is_no_pair_of_passes)
+{
+    parameters_before();
+    for (unsigned i = 0; i < LAYERS + 2; i++)
+        born(500 + i, 6000 + i, "");
+    for (unsigned i = LAYERS + 2; i-- > 0;) {
+        born(600 + i, 7000 + i, "");
+        freed(500 + i, 6000 + i, "");
+        freed(600 + i, 7000 + i, "");
+    }
+    one_step("", "");
+    capture_load(&capture);
+    expect_forward_passes(1);
+    expect(103, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(203, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
+    expect(303, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+START_TEST(what_a_variable_holds_does_not_join_steps)
+{
+    parameters_before();
+    for (unsigned i = 0; i < 3; i++)
+        born(60 + i, 880 + i, ""); /* replaced in the next step, after its forward pass */
+    one_step("", "");
+    for (unsigned i = 0; i < LAYERS; i++)
+        freed(300 + i, PARAMETER + i, "");
+    forward_pass("");
+    for (unsigned i = 0; i < 3; i++)
+        freed(60 + i, 880 + i, "");
+    backward_pass("");
+    capture_load(&capture);
+    expect_forward_passes(2);
+    expect(103, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
 }
 END_TEST
 
@@ -271,6 +325,8 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, a_thread_that_frees_nothing_of_the_forward_is_none_of_autograds);
     tcase_add_test(tests, without_stacks_the_lifetimes_tell);
     tcase_add_test(tests, a_piece_computed_again_belongs_to_the_backward);
+    tcase_add_test(tests, a_network_without_gradients_is_no_pair_of_passes);
+    tcase_add_test(tests, what_a_variable_holds_does_not_join_steps);
     tcase_add_test(tests, without_a_turn_it_is_a_guess);
     tcase_add_test(tests, gradients_may_stay);
     tcase_add_test(tests, copies_in_a_wider_type);
