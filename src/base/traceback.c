@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define INNERMOST_WITHIN ((size_t)16 << 10) /* bytes, so that each read takes bounded time */
+
 static const char file_word[] = "File \"", line_word[] = "\", line ", in_word[] = ", in ";
 
 /* Removes a prefix. */
@@ -70,6 +72,29 @@ bool traceback_next(struct text *rest, struct traceback_line *line)
     return false;
 }
 
+static bool line_frame(struct symbols *symbols, const struct traceback_line *line,
+                       struct frame *frame, struct error *err)
+{
+    frame->line = line->number;
+    return symbols_string(symbols, line->file.bytes, line->file.size, &frame->file, err) &&
+           symbols_string(symbols, line->name.bytes, line->name.size, &frame->name, err);
+}
+
+bool traceback_innermost(struct symbols *symbols, string_id text, frame_id *frame, bool *found,
+                         struct error *err)
+{
+    struct text rest = text_last(symbols_text(symbols, text), INNERMOST_WITHIN);
+    struct traceback_line line, last;
+    struct frame made = {0};
+    *found = false;
+    while (traceback_next(&rest, &line)) {
+        last = line;
+        *found = true;
+    }
+    return !*found ||
+           (line_frame(symbols, &last, &made, err) && symbols_frame(symbols, made, frame, err));
+}
+
 void traceback_frames_release(struct traceback_frames *frames)
 {
     vec_free(frames->of_string, frames->capacity, sizeof(*frames->of_string), frames->budget);
@@ -80,12 +105,8 @@ static bool read_frame(struct symbols *symbols, string_id string, frame_id *id, 
     struct frame frame = {.name = string};
     struct text rest = symbols_text(symbols, string);
     struct traceback_line line;
-    if (traceback_next(&rest, &line)) {
-        frame.line = line.number;
-        if (!symbols_string(symbols, line.file.bytes, line.file.size, &frame.file, err) ||
-            !symbols_string(symbols, line.name.bytes, line.name.size, &frame.name, err))
-            return false;
-    }
+    if (traceback_next(&rest, &line) && !line_frame(symbols, &line, &frame, err))
+        return false;
     return symbols_detail(symbols, &(struct frame_detail){.text = string}, &frame.detail, err) &&
            symbols_frame(symbols, frame, id, err);
 }

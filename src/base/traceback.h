@@ -20,6 +20,11 @@ struct traceback_line {
  * everything before it. False if there is none. Takes time proportional to the bytes removed. */
 bool traceback_next(struct text *rest, struct traceback_line *line);
 
+/* The last line of a traceback, which is the innermost, as a frame. `*found` is false if the text
+ * names no line in its last 16 KiB. Reads of the same text give the same frame. */
+bool traceback_innermost(struct symbols *symbols, string_id text, frame_id *frame, bool *found,
+                         struct error *err);
+
 /* The frames of strings that were read before. */
 struct traceback_frames {
     struct symbols *symbols; /* not owned */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/code/frames.h"
+#include "base/traceback.h"
 
 /* Cached facts about a frame, independent of the stack it is in. */
 struct frame_facts {
@@ -92,6 +93,21 @@ static struct file_facts file_facts_of(struct site_table *table, string_id file)
     return *facts;
 }
 
+frame_id site_original_frame(const struct site_table *table, frame_id frame)
+{
+    struct symbols *symbols = site_table_symbols(table);
+    detail_id detail = symbols_frame_at(symbols, frame).detail;
+    string_id trace =
+        detail == DETAIL_NONE ? STRING_EMPTY : symbols_detail_at(symbols, detail).fx_trace;
+    frame_id original;
+    struct error ignored;
+    bool found;
+    if (trace == STRING_EMPTY ||
+        !traceback_innermost(symbols, trace, &original, &found, &ignored) || !found)
+        return frame;
+    return original;
+}
+
 static struct frame_facts frame_facts_compute(struct site_table *table, frame_id id)
 {
     static const uint8_t kinds[] = {
@@ -100,7 +116,7 @@ static struct frame_facts frame_facts_compute(struct site_table *table, frame_id
         [FILE_TORCH] = FRAME_LIBRARY,
         [FILE_LIBRARY] = FRAME_LIBRARY,
     };
-    struct frame frame = symbols_frame_at(table->symbols, id);
+    struct frame frame = symbols_frame_at(table->symbols, site_original_frame(table, id));
     struct text file = symbols_text(table->symbols, frame.file);
     struct text name = symbols_text(table->symbols, frame.name);
     struct file_facts of_file = file_facts_of(table, frame.file);

@@ -87,6 +87,9 @@ bool site_of(struct site_table *table, stack_id stack, struct site *site, struct
 const struct stack_facts *site_stack_facts(struct site_table *table, stack_id stack,
                                            struct error *err);
 
+/* The line of the model that torch.fx generated the code of a frame from, if the file names it
+ * (fx_original_trace); else the frame itself. */
+frame_id site_original_frame(const struct site_table *table, frame_id frame);
 /* The frame that represents the site: its user frame, else its innermost Python frame; false if it
  * has none. */
 bool site_frame(const struct site_table *table, stack_id stack, const struct site *site,

@@ -10,7 +10,8 @@ bool site_frame(const struct site_table *table, stack_id stack, const struct sit
     uint32_t index = site->user_frame != NO_FRAME ? site->user_frame : site->any_python_frame;
     if (index == NO_FRAME)
         return false;
-    *frame = symbols_stack_at(site_table_symbols(table), stack).frames[index];
+    *frame = site_original_frame(table,
+                                 symbols_stack_at(site_table_symbols(table), stack).frames[index]);
     return true;
 }
 

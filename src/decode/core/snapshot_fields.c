@@ -1,5 +1,7 @@
 #include "decode/core/snapshot_fields.h"
 
+#include "base/traceback.h"
+
 static const struct field parts[PART_COUNT] = {
     [PART_SEGMENTS] = OTHER_FIELD("a list", "segments", false),
     [PART_TRACES] = OTHER_FIELD("a list", "device_traces", false),
@@ -136,6 +138,12 @@ bool annotation_stage_of(struct text name, enum annotation_stage *stage)
 bool frame_finish(struct frame_draft *frame, struct symbols *symbols, frame_id *id,
                   struct error *err)
 {
+    frame_id original;
+    bool found;
+    /* interned now, so that the analysis finds it and no frames are added later */
+    if (frame->detail.fx_trace != STRING_EMPTY &&
+        !traceback_innermost(symbols, frame->detail.fx_trace, &original, &found, err))
+        return false;
     return symbols_detail(symbols, &frame->detail, &frame->frame.detail, err) &&
            symbols_frame(symbols, frame->frame, id, err);
 }

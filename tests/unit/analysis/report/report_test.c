@@ -141,6 +141,19 @@ START_TEST(forward_frames_name_the_code)
 }
 END_TEST
 
+/* torch.compile: the line of the model, not of the code generated from it. */
+START_TEST(generated_code_names_its_original)
+{
+    capture_event(&capture, "alloc", 1, 100,
+                  "{\"name\":\"forward\",\"filename\":\"/tmp/fx_generated_1.py\",\"line\":7,"
+                  "\"fx_node_op\":\"call_function\",\"fx_original_trace\":"
+                  "\"  File \\\"/home/u/train.py\\\", line 9, in main\\n    m(x)\\n"
+                  "  File \\\"/home/u/model.py\\\", line 31, in attend\\n    q @ k\"}");
+    make_report(0);
+    check_site(0, "model.py:31 attend", 100, 1);
+}
+END_TEST
+
 START_TEST(any_moment_can_be_asked_for)
 {
     struct error err;
@@ -216,6 +229,7 @@ TCase *report_tests(void)
     tcase_add_test(tests, what_has_no_stack_comes_after_the_call_sites);
     tcase_add_test(tests, what_the_trace_does_not_explain_is_a_row);
     tcase_add_test(tests, forward_frames_name_the_code);
+    tcase_add_test(tests, generated_code_names_its_original);
     tcase_add_test(tests, any_moment_can_be_asked_for);
     tcase_add_test(tests, annotations_nest_and_repeat);
     return tests;
