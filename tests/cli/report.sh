@@ -106,9 +106,10 @@ cp .run/out plain.txt
 run analyze --gpu-memory 24GiB oom.pickle.gz
 exits 0
 diff plain.txt .run/out >added.txt
-echo "23.25 GiB of the device's 24.00 GiB are held outside of PyTorch: by other processes, CUDA contexts or other allocators" >wanted.txt
+echo "23.25 GiB of the device's 24.00 GiB are held outside of PyTorch: by other processes, CUDA contexts or other allocators
+used, as nvidia-smi shows it: 681.40 MiB allocated + 52.60 MiB cached + 23.25 GiB outside of PyTorch = 23.97 GiB of 24.00 GiB" >wanted.txt
 sed -n 's/^[<>] *//p' added.txt >told.txt
-check 'adds what others held' diff -u wanted.txt told.txt
+check 'adds what others held, and the sum' diff -u wanted.txt told.txt
 for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-shortage; do
     run analyze --gpu-memory 24GiB --top 1 "$sample.pickle.gz"
     exits 0

@@ -135,6 +135,10 @@ enum oom_verdict oom_decide(const struct oom_facts *facts);
 /* The verdict that the figures of a row support; all but the verdict and its sentences are filled.
  */
 enum oom_verdict oom_choose_verdict(const struct oom_row *row);
+/* True if the row tells how much of the device was used in all: reserved + other_bytes. */
+bool oom_used_is_known(const struct oom_row *row);
+/* The part of reserved memory that is not cached: blocks in use, rounded if that is known. */
+uint64_t oom_allocated_bytes(const struct oom_row *row);
 /* An upper bound on memory that was reserved but unused, from the curves alone, rounding included.
  */
 uint64_t oom_most_unused(const struct oom_row *row);

@@ -77,6 +77,8 @@ void oom_account_make(const struct oom_message *message, struct oom_account *acc
     account->slack_bytes = sum_slack(message);
     take_reserved(message, account);
     take_processes(message, account);
+    account->device_used_bytes = subtract(account->total_bytes, account->free_bytes);
+    account->outside_bytes = subtract(account->device_used_bytes, account->reserved_bytes);
     uint64_t parts = add(add(account->free_bytes, account->reserved_bytes),
                          add(account->own_bytes, account->process_bytes));
     account->unexplained_bytes = subtract(account->total_bytes, parts);
@@ -85,15 +87,10 @@ void oom_account_make(const struct oom_message *message, struct oom_account *acc
         account->excess_bytes = 0;
 }
 
-static uint64_t other_bytes(const struct oom_account *account)
-{
-    return subtract(account->total_bytes, add(account->free_bytes, account->reserved_bytes));
-}
-
 /* Held by other processes, as far as the text tells. */
 static uint64_t foreign_bytes(const struct oom_account *account)
 {
-    return account->own_is_known ? account->process_bytes : other_bytes(account);
+    return account->own_is_known ? account->process_bytes : account->outside_bytes;
 }
 
 /* By the sizes that the caching allocator states. */
@@ -116,7 +113,7 @@ static enum oom_verdict judge_sizes(const struct oom_message *message,
         .unused_is_known = true,
         .unused_bytes = add(account->unallocated_bytes, account->private_bytes),
         .device_bytes = account->total_bytes,
-        .other_bytes = other_bytes(account),
+        .other_bytes = account->outside_bytes,
     });
     /* What is unallocated may belong to other streams: with most of the device in other hands, that
      * is the better reason. */

@@ -14,6 +14,8 @@ struct oom_account {
     uint64_t private_bytes;     /* free blocks of private pools */
     uint64_t unallocated_bytes; /* reserved by PyTorch, but free, in other pools */
     uint64_t reserved_bytes;    /* the sum of the last three */
+    uint64_t device_used_bytes; /* not free: reserved_bytes and outside_bytes */
+    uint64_t outside_bytes;     /* of PyTorch's allocator, by whomever */
     bool own_is_known;          /* the text tells what this process holds */
     uint64_t own_bytes;         /* held by this process outside of PyTorch's allocator */
     uint64_t own_pid;           /* this process, where the text calls it by number; else 0 */

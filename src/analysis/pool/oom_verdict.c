@@ -49,6 +49,20 @@ uint64_t oom_most_unused(const struct oom_row *row)
     return unused > 0 ? (uint64_t)unused : 0;
 }
 
+bool oom_used_is_known(const struct oom_row *row)
+{
+    return row->device_bytes > 0 && !row->device_is_least && row->at.reserved_bytes >= 0;
+}
+
+uint64_t oom_allocated_bytes(const struct oom_row *row)
+{
+    uint64_t reserved = (uint64_t)row->at.reserved_bytes;
+    uint64_t blocks = row->layout.is_known       ? row->layout.block_bytes
+                      : row->at.active_bytes > 0 ? (uint64_t)row->at.active_bytes
+                                                 : 0;
+    return blocks < reserved ? blocks : reserved;
+}
+
 static bool others_hold_enough(const struct oom_facts *facts)
 {
     return facts->other_bytes > 0 && facts->other_bytes > facts->device_bytes / NOTABLE_SHARE &&

@@ -17,6 +17,20 @@ static struct value time_us(const void *data, const struct field_context *contex
     return time == TIME_NONE ? value_none() : value_integer(time);
 }
 
+static bool used_is_known(const void *data, const struct field_context *context)
+{
+    (void)context;
+    return oom_used_is_known(oom_of(data));
+}
+
+/* Of the device, by any process. */
+static struct value used_bytes(const void *data, const struct field_context *context)
+{
+    const struct oom_row *row = data;
+    (void)context;
+    return value_integer(row->at.reserved_bytes + (int64_t)row->other_bytes);
+}
+
 static struct value rounding(const void *data, const struct field_context *context)
 {
     const struct oom_row *row = data;
@@ -63,6 +77,7 @@ static const struct row_type oom_type = ROW_TYPE(
     FIELD(ROW, BYTES, device_bytes, IF(ROW, device_bytes)),
     FIELD_AS(ROW, FLAG, "device_bytes_is_least", device_is_least, IF(ROW, device_bytes)),
     FIELD(ROW, BYTES, other_bytes, IF(ROW, device_bytes)),
+    FIELD_CALL(BYTES, "used_bytes", used_bytes, .present = used_is_known),
     FIELD(ROW, NAME, verdict, .name = oom_verdict_name), FIELD(ROW, CHARS, sentence),
     FIELD(ROW, CHARS, next), FIELD_JSON("categories", put_live),
     FIELD_AS(ROW, LABEL, "asked_by", asker),
@@ -226,6 +241,27 @@ static bool others(const struct page *page, const struct oom_row *row)
     return ok;
 }
 
+/* Adds up to what nvidia-smi showed for the device. */
+static bool used(const struct page *page, const struct oom_row *row)
+{
+    char allocated[UNITS_TEXT_SIZE], cached[UNITS_TEXT_SIZE], outside[UNITS_TEXT_SIZE];
+    char sum[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE];
+    struct buffer text = BUFFER_INIT;
+    if (!oom_used_is_known(row))
+        return true;
+    uint64_t reserved = (uint64_t)row->at.reserved_bytes, blocks = oom_allocated_bytes(row);
+    buffer_printf(&text,
+                  "used, as nvidia-smi shows it: %s allocated + %s cached + %s outside of PyTorch "
+                  "= %s of %s",
+                  size_text(page, allocated, blocks), size_text(page, cached, reserved - blocks),
+                  size_text(page, outside, row->other_bytes),
+                  size_text(page, sum, reserved + row->other_bytes),
+                  size_text(page, whole, row->device_bytes));
+    bool ok = put(page, OOM_INDENT, &text);
+    buffer_release(&text);
+    return ok;
+}
+
 static bool earlier(const struct page *page, const struct device_report *report)
 {
     const struct ooms *ooms = &report->ooms;
@@ -254,7 +290,7 @@ bool device_ooms(const struct page *page, const struct device_report *report)
     const struct oom_row *row = &ooms->items[ooms->count - 1];
     bool is_told = row->at.active_bytes == report->at.active_bytes;
     return headline(page, report, row) && figures(page, row) &&
-           put_words(page, "", row->sentence) && others(page, row) &&
+           put_words(page, "", row->sentence) && others(page, row) && used(page, row) &&
            put_words(page, "next: ", row->next) && (is_told || live(page, row)) &&
            earlier(page, report);
 }

@@ -77,6 +77,7 @@ static void put_account(struct json_writer *json, const struct oom_account *acco
         json_put_count(json, "own_pid", account->own_pid);
     json_put_count(json, "other_process_bytes", account->process_bytes);
     json_put_count(json, "free_bytes", account->free_bytes);
+    json_put_count(json, "device_used_bytes", account->device_used_bytes);
     json_put_count(json, "unexplained_bytes", account->unexplained_bytes);
     if (account->excess_bytes > 0)
         json_put_count(json, "excess_bytes", account->excess_bytes);

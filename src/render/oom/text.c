@@ -156,6 +156,27 @@ static bool division(const struct page *page, const struct oom_error *error)
     return ok;
 }
 
+/* Adds up to what nvidia-smi showed for the device. */
+static bool used(const struct page *page, const struct oom_account *account)
+{
+    char allocated[UNITS_TEXT_SIZE], cached[UNITS_TEXT_SIZE], outside[UNITS_TEXT_SIZE];
+    char sum[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE];
+    struct buffer text = BUFFER_INIT;
+    if (!account->is_known || account->excess_bytes > 0)
+        return true;
+    buffer_printf(&text,
+                  "used, as nvidia-smi shows it: %s allocated + %s cached + %s outside of PyTorch "
+                  "= %s of %s",
+                  size_text(page, allocated, account->used_bytes),
+                  size_text(page, cached, account->reserved_bytes - account->used_bytes),
+                  size_text(page, outside, account->outside_bytes),
+                  size_text(page, sum, account->device_used_bytes),
+                  size_text(page, whole, account->total_bytes));
+    bool ok = !text.failed && put(page, "", text.bytes);
+    buffer_release(&text);
+    return ok;
+}
+
 /* Sizes that contradict each other are said to do so. */
 static bool contradiction(const struct page *page, const struct oom_account *account)
 {
@@ -209,9 +230,9 @@ static bool explain(const struct page *page, const struct oom_errors *errors, si
 {
     const struct oom_error *error = &errors->items[at];
     fputc('\n', page->out);
-    return headline(page, error) && division(page, error) && contradiction(page, &error->account) &&
-           put(page, "", error->sentence) && put(page, "next: ", error->next) &&
-           earlier(page, errors, at);
+    return headline(page, error) && division(page, error) && used(page, &error->account) &&
+           contradiction(page, &error->account) && put(page, "", error->sentence) &&
+           put(page, "next: ", error->next) && earlier(page, errors, at);
 }
 
 static bool title(const struct page *page, const struct oom_report *report)

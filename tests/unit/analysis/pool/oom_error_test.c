@@ -108,6 +108,8 @@ START_TEST(parts_sum_to_the_device)
     ck_assert_uint_eq(account->process_bytes, 2 * GIB);
     ck_assert_uint_eq(account->unexplained_bytes, GIB / 2);
     ck_assert_uint_eq(account->excess_bytes, 0);
+    ck_assert_uint_eq(account->device_used_bytes, account->total_bytes - account->free_bytes);
+    ck_assert_uint_eq(account->reserved_bytes + account->outside_bytes, account->device_used_bytes);
     ck_assert_uint_eq(account->used_bytes + account->private_bytes + account->unallocated_bytes +
                           account->own_bytes + account->process_bytes + account->free_bytes +
                           account->unexplained_bytes,
