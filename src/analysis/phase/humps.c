@@ -66,7 +66,7 @@ static bool add_members(struct pattern *pattern, const struct hump *hump, struct
     for (size_t i = births_from(timeline, hump->first);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= hump->top; i++) {
         struct saved saved = {timeline->lifetimes[i].alloc, lifetime_end(&timeline->lifetimes[i])};
-        if (saved.end > hump->top && pattern_may_be_saved(pattern, i, false) &&
+        if (pattern_may_be_saved(pattern, i, false) && saved.end > hump->top &&
             !add_saved(pattern, &saved, err))
             return false;
     }
@@ -85,25 +85,25 @@ static int compare_ends(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* The end of the backward pass that frees pattern->saved, by ends. The program may hold some of
- * them longer: what ends four times as late as three quarters of them do not count. */
+/* The end of the backward pass that frees pattern->saved. The program may hold some of them longer:
+ * what ends four times as late as most do not count. As the blocks end in the reverse order, three
+ * quarters have ended with the one at a quarter. */
 static uint32_t end_of_backward(const struct pattern *pattern, const struct hump *hump)
 {
-    size_t most = pattern->saved_count * 3 / 4;
-    uint64_t limit = 4 * (uint64_t)(pattern->saved[most].end - hump->top) + hump->top;
-    uint32_t end = hump->top + 1;
-    for (size_t i = 0; i < pattern->saved_count; i++)
-        if (pattern->saved[i].end <= hump->end && pattern->saved[i].end <= limit)
-            end = pattern->saved[i].end + 1;
+    uint32_t most = pattern->saved[pattern->saved_count / 4].end, end = hump->top + 1;
+    uint64_t limit = 4 * (uint64_t)(most - hump->top) + hump->top;
+    for (size_t i = 0; i < pattern->saved_count; i++) {
+        uint32_t freed = pattern->saved[i].end;
+        if (freed <= hump->end && freed <= limit && freed + 1 > end)
+            end = freed + 1;
+    }
     return end;
 }
 
 static bool add_passes(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
     struct passes passes = {.forward = pattern->saved[0].birth, .backward = hump->top + 1};
-    qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), compare_ends);
     passes.end = end_of_backward(pattern, hump);
-    qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), compare_births);
     return pattern_add_passes(pattern, passes, err);
 }
 
@@ -120,8 +120,8 @@ static struct weight_births births_in_fall(const struct pattern *pattern, const 
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= hump->end; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
         uint64_t size = trace_size(timeline->trace, item);
-        if (size < LEAST_WEIGHT || !pattern_has_weight_size(pattern, size) ||
-            pattern_in_step(pattern, item))
+        bool counts = (pattern->flags[i] & (PATTERN_WEIGHT | PATTERN_IN_STEP)) == PATTERN_WEIGHT;
+        if (!counts || size < LEAST_WEIGHT)
             continue;
         births.all += (double)size;
         births.kept += lifetime_end(&timeline->lifetimes[i]) > hump->end ? (double)size : 0;
@@ -168,7 +168,8 @@ static bool add_hump(struct pattern *pattern, const struct hump *hump, struct er
     size_t before = pattern->saved_count;
     if (!add_members(pattern, hump, err))
         return false;
-    if (pattern->is_open && is_nested(pattern, hump, before)) {
+    bool may_nest = pattern->is_open && before > 0;
+    if (may_nest && is_nested(pattern, hump, before)) {
         pattern->passes[pattern->pass_count - 1].end = hump->end + 1;
         pattern->saved_count = before;
         keep_ending_after(pattern, hump->end);
@@ -180,7 +181,7 @@ static bool add_hump(struct pattern *pattern, const struct hump *hump, struct er
         memmove(pattern->saved, &pattern->saved[before],
                 pattern->saved_count * sizeof(*pattern->saved));
     }
-    if (pattern->saved_count > 0)
+    if (may_nest && pattern->saved_count > 0) /* is_nested() left them in another order */
         qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), compare_births);
     pattern->is_open = pattern->saved_count >= LEAST_SAVED && makes_gradients(pattern, hump) &&
                        are_reversed(pattern->saved, pattern->saved_count);
@@ -193,15 +194,18 @@ static bool add_hump(struct pattern *pattern, const struct hump *hump, struct er
 /* Notes the largest hump. */
 static bool measure_hump(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
+    (void)err;
+    const struct timeline *timeline = pattern->timeline;
     double gradients = births_in_fall(pattern, hump).kept;
-    pattern->saved_count = 0;
-    if (!add_members(pattern, hump, err))
-        return false;
+    size_t members = 0;
+    for (size_t i = births_from(timeline, hump->first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= hump->top; i++)
+        members += pattern_may_be_saved(pattern, i, false) &&
+                   lifetime_end(&timeline->lifetimes[i]) > hump->top;
     if (gradients > pattern->most_gradients)
         pattern->most_gradients = gradients;
-    if (pattern->saved_count > pattern->most_members)
-        pattern->most_members = pattern->saved_count;
-    pattern->saved_count = 0;
+    if (members > pattern->most_members)
+        pattern->most_members = members;
     return true;
 }
 

@@ -47,7 +47,7 @@ static bool find_staying_sizes(struct pattern *pattern, struct error *err)
     return true;
 }
 
-bool pattern_has_weight_size(const struct pattern *pattern, uint64_t size)
+static bool has_weight_size(const struct pattern *pattern, uint64_t size)
 {
     return pattern->stay_count > 0 &&
            bsearch(&size, pattern->stays, pattern->stay_count, sizeof(size), compare_sizes);
@@ -74,7 +74,11 @@ static void drop_shared_sizes(struct pattern *pattern, struct size_count *counts
     double median = 0;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-        if (!pattern_has_weight_size(pattern, size) || birth_is_leaf(timeline, i))
+        pattern->flags[i] = birth_is_leaf(timeline, i) ? PATTERN_LEAF : 0;
+        if (!has_weight_size(pattern, size))
+            continue;
+        pattern->flags[i] |= PATTERN_WEIGHT;
+        if (pattern->flags[i] & PATTERN_LEAF)
             continue;
         counts[bisect_less_64(&counts->size, sizeof(*counts), count, size)].births++;
     }
@@ -94,17 +98,21 @@ static void drop_shared_sizes(struct pattern *pattern, struct size_count *counts
         }
     pattern->stay_count = kept;
     qsort(pattern->stays, kept, sizeof(uint64_t), compare_sizes);
+    for (size_t i = 0; kept < count && i < timeline->lifetime_count; i++) {
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        if ((pattern->flags[i] & PATTERN_WEIGHT) && !has_weight_size(pattern, size))
+            pattern->flags[i] &= (uint8_t)~PATTERN_WEIGHT;
+    }
 }
 
 static bool find_weight_sizes(struct pattern *pattern, struct error *err)
 {
     struct size_count *counts = NULL;
     size_t count = 0, capacity = 0;
-    if (!find_staying_sizes(pattern, err))
-        return false;
-    if (pattern->stay_count == 0)
-        return true;
-    if (!vec_reserve(counts, capacity, pattern->stay_count, pattern->budget, err))
+    size_t births = pattern->timeline->lifetime_count;
+    if (!find_staying_sizes(pattern, err) ||
+        !vec_reserve(pattern->flags, pattern->flags_capacity, births + 1, pattern->budget, err) ||
+        !vec_reserve(counts, capacity, pattern->stay_count + 1, pattern->budget, err))
         return false;
     for (size_t i = 0; i < pattern->stay_count; i++) {
         if (count == 0 || counts[count - 1].size != pattern->stays[i])
@@ -136,29 +144,24 @@ static bool count_steps(struct pattern *pattern, struct error *err)
     return true;
 }
 
-bool pattern_in_step(const struct pattern *pattern, uint32_t item)
-{
-    return pattern->old->runs[find_run(pattern->old, item)].phase == PHASE_OPTIMIZER;
-}
-
-/* True if an optimizer step lies between birth and end, or the birth lies in one. */
-static bool outlives_step(const struct pattern *pattern, uint32_t birth, uint32_t end)
-{
-    size_t first = find_run(pattern->old, birth), last = find_run(pattern->old, end);
-    return pattern->old->runs[first].phase == PHASE_OPTIMIZER ||
-           pattern->steps[first] != pattern->steps[last];
-}
-
-bool pattern_may_be_saved(const struct pattern *pattern, size_t index, bool any_size)
+/* Adds the flags that depend on the annotated optimizer steps. */
+static void flag_crossings(struct pattern *pattern)
 {
     const struct timeline *timeline = pattern->timeline;
-    const struct lifetime *lifetime = &timeline->lifetimes[index];
-    uint32_t end = lifetime_end(lifetime);
-    if (end == EVENT_NEVER || end < lifetime->alloc || birth_is_leaf(timeline, index) ||
-        outlives_step(pattern, lifetime->alloc, end))
-        return false;
-    uint64_t size = trace_size(timeline->trace, lifetime->alloc);
-    return any_size || !pattern_has_weight_size(pattern, size);
+    const struct phases *old = pattern->old;
+    size_t run = 0;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        uint32_t end = lifetime_end(lifetime);
+        while (run + 1 < old->count && old->runs[run + 1].first <= lifetime->alloc)
+            run++;
+        bool in_step = old->runs[run].phase == PHASE_OPTIMIZER;
+        bool crosses = in_step || end == EVENT_NEVER || end < lifetime->alloc;
+        if (!crosses)
+            crosses = pattern->steps[run] != pattern->steps[find_run(old, end)];
+        pattern->flags[i] |=
+            (uint8_t)((in_step ? PATTERN_IN_STEP : 0) | (crosses ? PATTERN_CROSSES : 0));
+    }
 }
 
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err)
@@ -186,14 +189,18 @@ bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
                   const struct phases *old, struct error *err)
 {
     *pattern = (struct pattern){.timeline = timeline, .old = old, .budget = old->budget};
-    return find_weight_sizes(pattern, err) && count_steps(pattern, err) &&
-           vec_reserve(pattern->change, pattern->change_capacity, timeline->trace->count + 1,
-                       pattern->budget, err);
+    if (!find_weight_sizes(pattern, err) || !count_steps(pattern, err) ||
+        !vec_reserve(pattern->change, pattern->change_capacity, timeline->trace->count + 1,
+                     pattern->budget, err))
+        return false;
+    flag_crossings(pattern);
+    return true;
 }
 
 void pattern_release(struct pattern *pattern)
 {
     vec_free(pattern->stays, pattern->stay_capacity, sizeof(uint64_t), pattern->budget);
+    vec_free(pattern->flags, pattern->flags_capacity, 1, pattern->budget);
     vec_free(pattern->steps, pattern->step_capacity, sizeof(uint32_t), pattern->budget);
     vec_free(pattern->change, pattern->change_capacity, sizeof(int32_t), pattern->budget);
     vec_free(pattern->saved, pattern->saved_capacity, sizeof(struct saved), pattern->budget);

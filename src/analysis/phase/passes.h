@@ -16,11 +16,22 @@ struct passes {
     uint32_t forward, backward, end;
 };
 
+/* Facts about a lifetime, looked up once. */
+enum pattern_flag {
+    PATTERN_LEAF = 1,    /* birth_is_leaf() */
+    PATTERN_WEIGHT = 2,  /* of the size of a weight */
+    PATTERN_CROSSES = 4, /* never freed, or freed after an annotated optimizer step */
+    PATTERN_UNSAVED = 7, /* any of these: not saved for a backward pass */
+    PATTERN_IN_STEP = 8, /* born in an annotated optimizer step */
+};
+
 struct pattern {
     const struct timeline *timeline;
     const struct phases *old; /* from annotations */
     uint64_t *stays;          /* sizes of weights: of what lives most of the trace, ascending */
     size_t stay_count, stay_capacity;
+    uint8_t *flags; /* by lifetime: enum pattern_flag */
+    size_t flags_capacity;
     double stay_bytes; /* of all blocks of those sizes that live that long */
     uint32_t *steps;   /* by run of `old`; see count_steps() */
     size_t step_capacity;
@@ -40,12 +51,13 @@ bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
                   const struct phases *old, struct error *err);
 void pattern_release(struct pattern *pattern); /* also after pattern_init() failed */
 
-/* True if a lifetime may be saved for a backward pass. `any_size` allows the sizes of what is never
- * freed. */
-bool pattern_may_be_saved(const struct pattern *pattern, size_t index, bool any_size);
-/* True if an annotated optimizer step contains the item. */
-bool pattern_in_step(const struct pattern *pattern, uint32_t item);
-bool pattern_has_weight_size(const struct pattern *pattern, uint64_t size);
+/* True if a lifetime may be saved for a backward pass. `any_size` allows the sizes of weights. */
+static inline bool pattern_may_be_saved(const struct pattern *pattern, size_t index, bool any_size)
+{
+    int unsaved = any_size ? PATTERN_UNSAVED & ~PATTERN_WEIGHT : PATTERN_UNSAVED;
+    return (pattern->flags[index] & unsaved) == 0;
+}
+
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err);
 void pattern_sort_passes(struct pattern *pattern); /* in order of time */
 
