@@ -45,6 +45,8 @@ libmemsnap_dryrun_so_SOURCES = $(dryrun_core) \
 	src/dryrun/device/stream.c \
 	src/dryrun/device/tools.c \
 	src/dryrun/device/unknown.c \
+	src/dryrun/device/values.c \
+	src/dryrun/device/values.h \
 	src/dryrun/device/virtual.c
 libmemsnap_dryrun_so_CFLAGS = -std=gnu11 $(WARNING_CFLAGS) $(DRYRUN_CFLAGS)
 libmemsnap_dryrun_so_LDFLAGS = -shared -Wl,-soname,libmemsnap-dryrun.so -Wl,-z,defs \

@@ -103,6 +103,7 @@ exits 1
 # Values, and functions that the stand-in does not implement.
 dry -o a.pickle -- "$PYTHON3" train.py 100 read
 exits 0
+out_has 'own value 5'
 out_has 'value 0'
 err_has 'read values from the GPU 1 times, and got zeros'
 dry -o a.pickle -- "$PYTHON3" train.py 100 create

@@ -1,20 +1,28 @@
-/* Copies. What arrives from a GPU is zero. */
+/* Copies. What arrives from a GPU is zero, unless only copies have touched it. */
 #include <string.h>
 
 #include "dryrun/device/state.h"
+#include "dryrun/device/values.h"
 
-enum { COPY_DEVICE_TO_HOST = 2 };
+enum { COPY_TO_DEVICE = 1, COPY_TO_HOST = 2 };
 
 static void copy(void *to, const void *from, size_t size, int kind)
 {
-    if (size == 0 || address_device(to) >= 0)
+    bool is_from_host =
+        kind == COPY_TO_DEVICE || (kind != COPY_TO_HOST && address_device(from) < 0);
+    if (size == 0)
         return;
-    if (kind != COPY_DEVICE_TO_HOST && address_device(from) < 0) {
+    if (address_device(to) >= 0) {
+        if (is_from_host)
+            values_put(to, from, size);
+        else
+            values_move(to, from, size);
+    } else if (is_from_host) {
         memmove(to, from, size);
-        return;
+    } else if (!values_get(to, from, size)) {
+        memset(to, 0, size);
+        __atomic_add_fetch(&machine.values_read, 1, __ATOMIC_RELAXED);
     }
-    memset(to, 0, size);
-    __atomic_add_fetch(&machine.values_read, 1, __ATOMIC_RELAXED);
 }
 
 API int cudaMemcpy(void *to, const void *from, size_t size, int kind)
@@ -43,14 +51,15 @@ API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t fr
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
-API int cudaMemcpyPeer(void)
+API int cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size)
 {
+    values_move(to, from, size);
     return CUDA_OK;
 }
 
-API int cudaMemcpyPeerAsync(void)
+API int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size)
 {
-    return CUDA_OK;
+    return cudaMemcpyPeer(to, to_device, from, from_device, size);
 }
 
 API int cudaMemcpyToSymbol(void)
@@ -73,6 +82,8 @@ API int cudaMemset(void *to, int value, size_t size)
 {
     if (address_device(to) < 0)
         memset(to, value, size);
+    else
+        values_fill(to, value, size);
     return CUDA_OK;
 }
 
@@ -81,19 +92,20 @@ API int cudaMemsetAsync(void *to, int value, size_t size)
     return cudaMemset(to, value, size);
 }
 
-API int cuMemcpyHtoDAsync_v2(void)
+API int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size)
 {
+    copy((void *)(uintptr_t)to, from, size, COPY_TO_DEVICE);
     return CUDA_OK;
 }
 
-API int cuMemcpyHtoD_v2(void)
+API int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size)
 {
-    return CUDA_OK;
+    return cuMemcpyHtoDAsync_v2(to, from, size);
 }
 
 API int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size)
 {
-    copy(to, (const void *)(uintptr_t)from, size, COPY_DEVICE_TO_HOST);
+    copy(to, (const void *)(uintptr_t)from, size, COPY_TO_HOST);
     return CUDA_OK;
 }
 
@@ -102,17 +114,20 @@ API int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size)
     return cuMemcpyDtoHAsync_v2(to, from, size);
 }
 
-API int cuMemcpyDtoDAsync_v2(void)
+API int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size)
 {
+    values_move((void *)(uintptr_t)to, (void *)(uintptr_t)from, size);
     return CUDA_OK;
 }
 
 API int cuMemsetD8Async(void)
 {
+    values_forget();
     return CUDA_OK;
 }
 
 API int cuMemsetD32Async(void)
 {
+    values_forget();
     return CUDA_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dryrun/device/state.h"
+#include "dryrun/device/values.h"
 
 /* Numbers from cuDNN's documentation of its graph interface. */
 enum {
@@ -258,5 +259,6 @@ API int cudnnBackendFinalize(void)
 
 API int cudnnBackendExecute(void)
 {
+    values_forget();
     return CUDA_OK;
 }

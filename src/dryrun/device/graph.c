@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "dryrun/device/state.h"
+#include "dryrun/device/values.h"
 
 static char executable, node, user_object; /* any addresses */
 
@@ -23,6 +24,7 @@ API int cudaGraphExecDestroy(void)
 
 API int cudaGraphLaunch(void)
 {
+    values_forget();
     return CUDA_OK;
 }
 

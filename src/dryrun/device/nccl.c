@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dryrun/device/state.h"
+#include "dryrun/device/values.h"
 
 API int cudaMalloc(void **address, size_t size);
 API int cudaFree(void *address);
@@ -129,16 +130,30 @@ API int ncclCommDeregister(void)
     }
 NOTHING(ncclGroupStart)
 NOTHING(ncclGroupEnd)
-NOTHING(ncclAllReduce)
-NOTHING(ncclAllGather)
-NOTHING(ncclAlltoAll)
 NOTHING(ncclBcast)
-NOTHING(ncclBroadcast)
-NOTHING(ncclGather)
-NOTHING(ncclReduce)
-NOTHING(ncclReduceScatter)
-NOTHING(ncclScatter)
 NOTHING(ncclSend)
 NOTHING(ncclRecv)
 NOTHING(ncclRedOpCreatePreMulSum)
 NOTHING(ncclRedOpDestroy)
+
+/* Bytes of an element of ncclDataType_t. */
+static size_t element_size(int type)
+{
+    static const unsigned char sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+    return type >= 0 && (size_t)type < sizeof(sizes) ? sizes[type] : 8;
+}
+
+#define COPY(function)                                                                             \
+    API int function(const void *from, void *to, size_t count, int type)                           \
+    {                                                                                              \
+        values_move(to, from, count *element_size(type));                                          \
+        return CUDA_OK;                                                                            \
+    }
+COPY(ncclAllGather)
+COPY(ncclAllReduce)
+COPY(ncclAlltoAll)
+COPY(ncclBroadcast)
+COPY(ncclGather)
+COPY(ncclReduce)
+COPY(ncclReduceScatter)
+COPY(ncclScatter)

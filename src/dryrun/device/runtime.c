@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dryrun/device/state.h"
+#include "dryrun/device/values.h"
 
 static __thread int last_error;
 
@@ -143,9 +144,20 @@ API int __cudaGetKernel(const void **kernel, const void *function)
     return CUDA_OK;
 }
 
+API int cudaLaunchKernel(void)
+{
+    values_forget();
+    return CUDA_OK;
+}
+
 API int __cudaLaunchKernel(void)
 {
-    return CUDA_OK;
+    return cudaLaunchKernel();
+}
+
+API int cudaLaunchKernelExC(void)
+{
+    return cudaLaunchKernel();
 }
 
 API int cudaGetFuncBySymbol(const void **function, const void *symbol)

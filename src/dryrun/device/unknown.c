@@ -10,6 +10,7 @@
 #include "dryrun/core/answers.h"
 #include "dryrun/core/outcome.h"
 #include "dryrun/device/state.h"
+#include "dryrun/device/values.h"
 
 #define HANDLE_SIZE 4096 /* more than any library's own structure that a program fills in */
 
@@ -29,6 +30,8 @@ void dryrun_stop(const char *format, ...)
 int memsnap_dryrun_unknown(void *first, const char *name)
 {
     enum answer answer = answer_for(name);
+    if (answer == ANSWER_WORK || answer == ANSWER_STOP)
+        values_forget();
     if (answer == ANSWER_STOP && !machine.is_lenient)
         dryrun_stop("the program called %s, which the stand-in for CUDA does not implement; "
                     "--lenient lets such functions return success",

@@ -8,6 +8,7 @@ int cudaFree(void *address);
 int cudaMemGetInfo(size_t *unused, size_t *total);
 int cudaGetDeviceCount(int *count);
 int cudaMemcpy(void *to, const void *from, size_t size, int kind);
+int cudaLaunchKernel(const void *function);
 int cusparseCreateThing(void **thing);
 int cusparseGetThing(void *thing, int *value);
 int cublasFrobnicate(void);
@@ -17,6 +18,8 @@ void give_back(void *address);
 int unused_mib(void);
 int devices(void);
 int read_value(void *address);
+void write_value(void *address, int value);
+void launch(void);
 int call(const char *name);
 
 void *take(size_t size)
@@ -49,6 +52,16 @@ int read_value(void *address)
     int value = 7;
     cudaMemcpy(&value, address, sizeof(value), 2);
     return value;
+}
+
+void write_value(void *address, int value)
+{
+    cudaMemcpy(address, &value, sizeof(value), 1);
+}
+
+void launch(void)
+{
+    cudaLaunchKernel(NULL);
 }
 
 /* Calls a function that the stand-in does not implement. */

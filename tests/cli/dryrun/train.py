@@ -15,7 +15,11 @@ model = torch.empty(size)
 if deed in ("create", "get", "frobnicate"):
     print(deed, torch.call(deed.encode()))
 elif deed == "read":
-    print("value", torch.read_value(torch._native.take(512)))
+    address = torch._native.take(512)
+    torch.write_value(address, 5)
+    print("own value", torch.read_value(address))
+    torch.launch()
+    print("value", torch.read_value(address))
 elif deed == "fail":
     sys.exit(7)
 elif deed == "crash":

@@ -13,11 +13,20 @@ static void expect(enum answer answer, const char *const *functions)
 START_TEST(test_success)
 {
     expect(ANSWER_SUCCESS,
-           (const char *const[]){"cublasSgemm_v2", "cublasLtMatmul", "cublasSetStream_v2",
-                                 "cudnnConvolutionForward", "cudnnDestroyTensorDescriptor",
-                                 "cusparseSpMM", "cusparseSpGEMM_destroyDescr", "cufftXtExec",
-                                 "cudaDeviceSynchronize", "cudaLaunchKernel", "cuModuleUnload",
+           (const char *const[]){"cublasSetStream_v2", "cublasLtMatmulDescSetAttribute",
+                                 "cudnnDestroyTensorDescriptor", "cusparseSpGEMM_destroyDescr",
+                                 "cudaDeviceSynchronize", "cudaStreamSynchronize",
+                                 "cudaFuncSetAttribute", "cuModuleUnload", "cufftSetWorkArea",
                                  "__cudaRegisterFunction", NULL});
+}
+END_TEST
+
+START_TEST(test_work)
+{
+    expect(ANSWER_WORK,
+           (const char *const[]){"cublasSgemm_v2", "cublasLtMatmul", "cudnnConvolutionForward",
+                                 "cusparseSpMM", "cufftXtExec", "cudaLaunchCooperativeKernel",
+                                 "cuLaunchKernel", "curandGenerateUniform", NULL});
 }
 END_TEST
 
@@ -44,6 +53,7 @@ TCase *answers_tests(void)
 {
     TCase *tests = tcase_create("answers");
     tcase_add_test(tests, test_success);
+    tcase_add_test(tests, test_work);
     tcase_add_test(tests, test_handle);
     tcase_add_test(tests, test_stop);
     return tests;

@@ -98,4 +98,6 @@ cuda = _module("cuda", _lazy_call=_lazy_call, device_count=_native.devices,
 optim = _module("optim", Optimizer=Optimizer,
                 optimizer=_module("optim.optimizer", register_optimizer_step_post_hook=_State.hooks.append))
 call = _native.call
-read_value = _native.read_value
+read_value, write_value, launch = _native.read_value, _native.write_value, _native.launch
+read_value.argtypes = (ctypes.c_void_p,)
+write_value.argtypes = (ctypes.c_void_p, ctypes.c_int)
