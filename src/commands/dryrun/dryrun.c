@@ -176,7 +176,7 @@ const struct command command_dryrun = {
     .examples = "  memsnap dryrun -- python train.py --batch 64\n"
                 "  memsnap dryrun --gpu a100-40 -- python train.py      on another GPU\n"
                 "  memsnap dryrun --gpu 24GiB -- python train.py        with this much memory\n"
-                "  memsnap dryrun --steps 0 -- python generate.py       until it ends\n"
+                "  memsnap dryrun --steps 0 -- python evaluate.py       until it ends\n"
                 "  memsnap dryrun --alloc-conf expandable_segments:True -- python train.py\n"
                 "  memsnap dryrun --list                                names of GPUs\n",
     .options = dryrun_option_specs,
