@@ -67,6 +67,17 @@ exits 0
 out_has 'Host memory: live memory at the peaks'
 run check --max-peak 512KiB --device host anomaly.pickle.gz
 exits 1
+cat >host-only.json <<'EOF'
+{"segments": [{"device": 0, "address": 4096, "total_size": 2048, "blocks": [
+   {"address": 4096, "size": 2048, "requested_size": 2000, "state": "active_allocated"}]}],
+ "device_traces": [[]], "host_segments": [],
+ "host_traces": [{"action": "alloc", "addr": 1, "size": 100}, {"action": "free_requested", "addr": 1, "size": 100},
+   {"action": "free_completed", "addr": 1, "size": 100}]}
+EOF
+run flame host-only.json
+out_has '(no stack recorded) 100'
+run check --max-peak 1KiB host-only.json
+exits 1
 run export --table events --device host anomaly.pickle.gz
 exits 0
 out_has '-1,0,segment_alloc,'

@@ -221,7 +221,7 @@ static enum status run_options(struct check_options *options, char **paths, int 
 
 static enum status run(int argc, char **argv)
 {
-    struct check_options options = {.capture.device = ALL_DEVICES};
+    struct check_options options = {.capture = {.device = ALL_DEVICES, .gpus_only = true}};
     struct error err;
     enum status status;
     if (options_read(&command_check, argc, argv, check_option, &options, &status)) {

@@ -37,15 +37,15 @@ static bool build_timelines(struct capture *capture, const uint32_t *devices, si
 
 /* A GPU's memory and the host's are not alike, so most commands look at the host only on request,
  * or if nothing else was recorded (record_cuda=False). The host is the last device. */
-static void choose_host(const struct snapshot *snapshot, bool with_host, uint32_t *devices,
-                        size_t *count)
+static void choose_host(const struct snapshot *snapshot, const struct capture_options *options,
+                        uint32_t *devices, size_t *count)
 {
     bool recorded = false;
-    if (with_host || *count < 2 || devices[*count - 1] != DEVICE_HOST)
+    if (options->with_host || *count < 2 || devices[*count - 1] != DEVICE_HOST)
         return;
     for (size_t i = 0; i < snapshot->trace_count; i++)
         recorded = recorded || snapshot->traces[i].file_events > 0;
-    if (recorded || snapshot->host.file_events == 0) {
+    if (recorded || snapshot->host.file_events == 0 || options->gpus_only) {
         --*count;
     } else {
         devices[0] = DEVICE_HOST;
@@ -64,7 +64,7 @@ static bool choose_devices(struct capture *capture, const struct capture_options
         return false;
     bool ok;
     if (device == ALL_DEVICES) {
-        choose_host(capture->snapshot, options->with_host, devices, &count);
+        choose_host(capture->snapshot, options, devices, &count);
         ok = build_timelines(capture, devices, count, err);
     } else {
         size_t i = 0;

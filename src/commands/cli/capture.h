@@ -19,6 +19,7 @@ struct capture_options {
     struct window window;
     int64_t device;                /* or ALL_DEVICES */
     bool with_host;                /* ALL_DEVICES includes the host in any case */
+    bool gpus_only;                /* ALL_DEVICES never means the host: limits are about GPUs */
     const struct own_rules *rules; /* for categories; NULL: none */
 };
 
