@@ -11,9 +11,9 @@ set xlabel x_label offset 0, label_lift textcolor rgb '#444444'
 set ylabel y_label textcolor rgb '#444444'
 set key at screen right + 0.012, screen top left top Left reverse samplen 2 spacing key_spacing
 
-# the peak's label is on the side that has room
+# the peak, if it is known; its label is on the side that has room
 peak_right = peak_x > x_first + 0.5 * (x_last - x_first)
-set arrow 1 from peak_x, y_top * 0.97 to peak_x, peak_y filled size graph 0.006,18 front
+if (peak_known) set arrow 1 from peak_x, y_top * 0.97 to peak_x, peak_y filled size graph 0.006,18 front
 set label 3 peak_text at peak_x, y_top * 0.97 front
 if (peak_right) set label 3 right offset character -1, 0; else set label 3 left offset character 1, 0
 

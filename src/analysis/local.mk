@@ -147,6 +147,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/device_memory.h \
 	src/analysis/pool/fragmentation.c \
 	src/analysis/pool/fragmentation.h \
+	src/analysis/pool/given_back.c \
+	src/analysis/pool/given_back.h \
 	src/analysis/pool/oom.c \
 	src/analysis/pool/oom.h \
 	src/analysis/pool/oom_account.c \
@@ -165,6 +167,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/segment_map.h \
 	src/analysis/pool/sentence.c \
 	src/analysis/pool/sentence.h \
+	src/analysis/report/attention.c \
+	src/analysis/report/attention.h \
 	src/analysis/report/explain.c \
 	src/analysis/report/explain.h \
 	src/analysis/report/findings.c \

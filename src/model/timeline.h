@@ -122,6 +122,12 @@ struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device
                                 struct error *err);
 void timeline_destroy(struct timeline *timeline); /* NULL is allowed */
 
+/* False if no allocation was recorded: memory may have been higher before the first event. */
+static inline bool timeline_knows_peak(const struct timeline *timeline)
+{
+    return timeline->by_action[ACTION_ALLOC] > 0 || timeline->trace->edge.present;
+}
+
 enum curve_kind { CURVE_ACTIVE, CURVE_ALLOCATED };
 
 /* The curves after trace item `item`; -1: before the first item. */

@@ -17,6 +17,7 @@ enum frame_role {
     ROLE_MODEL_INIT,   /* making, loading, converting or moving parameters and buffers */
     ROLE_DATA_LOADING, /* torch.utils.data, which also collates batches */
     ROLE_COMMUNICATION,
+    ROLE_EMPTY_CACHE,  /* torch.cuda.empty_cache() */
     ROLE_AUTOCAST_END, /* leaves a region of autocast */
     ROLE_KV_CACHE,     /* allocates or extends a cache of keys and values */
     ROLE_NO_GRAD,

@@ -250,6 +250,9 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
     case ROLE_COMMUNICATION:
         facts->communicates = facts->communicates || is_innermost;
         return true;
+    case ROLE_EMPTY_CACHE:
+        facts->empties_cache = true;
+        return true;
     case ROLE_AUTOCAST_END:
         facts->ends_autocast = facts->ends_autocast || is_innermost;
         return true;

@@ -62,6 +62,7 @@ struct stack_facts {
     bool communicates;     /* allocated by c10d or by FSDP's buffers */
     bool is_workspace;     /* allocated by a library for its scratch space */
     bool in_main;          /* a Python frame is a script's top level: not a thread of autograd */
+    bool empties_cache;    /* torch.cuda.empty_cache() */
     bool is_autocast;      /* autocast converts an argument of an operator */
     bool ends_autocast;    /* autocast drops its copies of weights */
     bool is_kv_cache;      /* allocated by a library's own cache of keys and values */

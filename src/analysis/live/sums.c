@@ -46,6 +46,13 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
     return run != NO_RUN && facts->phases->runs[run].phase == PHASE_BACKWARD;
 }
 
+bool live_is_attention(const struct live_set *set, const struct live_facts *facts,
+                       const struct live *live, const struct live_source *source)
+{
+    return live->in_trace && facts->is_attention && facts->is_attention[live->index] &&
+           live_waits_for_backward(set, facts, live, source);
+}
+
 static enum grad_mode mode_of(const struct live_set *set, const struct live *live)
 {
     struct error err; /* cannot fail: the source has looked the stack up */

@@ -15,9 +15,10 @@ struct live_sum {
 /* Further facts that tests use. */
 struct live_facts {
     const struct phases *phases;
-    const uint8_t *is_dropped; /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
-    bool is_last_pass;         /* no backward pass begins after the moment */
-    uint32_t last_pass;        /* first item of the last backward pass that ended before it, or 0 */
+    const uint8_t *is_dropped;   /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
+    const uint8_t *is_attention; /* by lifetime: see report/attention.h; NULL: none is */
+    bool is_last_pass;           /* no backward pass begins after the moment */
+    uint32_t last_pass; /* first item of the last backward pass that ended before it, or 0 */
 };
 
 /* True if an allocation counts. */
@@ -26,7 +27,7 @@ typedef bool live_test(const struct live_set *set, const struct live_facts *fact
 
 /* One sum per test, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is nothing
  * to release. */
-#define LIVE_SUMS_MOST 7
+#define LIVE_SUMS_MOST 8
 bool live_sums(const struct live_set *set, const struct live_facts *facts, live_test *const *counts,
                size_t count, struct live_sum *sums, struct error *err);
 void live_sum_release(struct live_sum *sum);
@@ -35,6 +36,7 @@ void live_sum_release(struct live_sum *sum);
 live_test live_is_dropped;         /* kept by a graph that no backward pass used */
 live_test live_is_activation;      /* any other activation */
 live_test live_waits_for_backward; /* such an activation that a backward pass frees, or may free */
+live_test live_is_attention;       /* live_waits_for_backward, and a matrix of attention by hand */
 /* An activation that is not freed in the trace, and that no decorator shows to be without a graph.
  */
 live_test live_may_have_graph;

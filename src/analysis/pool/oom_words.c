@@ -87,12 +87,17 @@ static void say_elsewhere(const struct words *words, const struct oom_layout *la
         say(words, "; the pool of this request has no hole");
 }
 
-static void say_elsewhere_next(const struct words *words, const struct oom_elsewhere *elsewhere,
+static void say_elsewhere_next(const struct words *words, const struct oom_row *row,
                                const struct allocator_rules *rules)
 {
+    const struct oom_elsewhere *elsewhere = &row->layout.elsewhere;
+    bool is_only_graph = elsewhere->places == 1 && !pool_key_is_private(&row->key);
     if (elsewhere->kind == ELSEWHERE_DEFAULT)
         say(words, "call torch.cuda.empty_cache() before the capture: while a CUDA graph is "
                    "captured, no memory is released to the device");
+    else if (elsewhere->kind == ELSEWHERE_GRAPHS && is_only_graph)
+        say(words, "delete that CUDA graph once it is no longer needed, or capture it for a "
+                   "smaller batch: until then, nothing else can use its memory");
     else if (elsewhere->kind == ELSEWHERE_GRAPHS)
         say(words,
             "let the CUDA graphs share one pool (torch.cuda.graph(..., pool=...)), or delete "
@@ -252,7 +257,7 @@ static void say_next(const struct words *words, const struct oom_row *row,
         }
         break;
     case OOM_OTHER_POOL:
-        say_elsewhere_next(words, &row->layout.elsewhere, rules);
+        say_elsewhere_next(words, row, rules);
         say_pins(words, row, "; ");
         break;
     case OOM_OTHER_PROCESS:

@@ -4,12 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/phase/births.h"
+#include "analysis/pool/given_back.h"
+
 /* In percent of the peak: smaller findings are left out. */
-#define LEAST_STATE 15
+#define LEAST_STATE         15
+#define LEAST_FRAGMENTATION 5
+#define LEAST_GIVEN_BACK    10
 
 static const char *const names[] = {
     [FINDING_ACTIVATIONS] = "activations",
     [FINDING_NO_GRAD] = "no_grad",
+    [FINDING_ATTENTION] = "attention",
     [FINDING_CASTS] = "casts",
     [FINDING_OPTIMIZER_TEMPORARIES] = "optimizer_temporaries",
     [FINDING_OPTIMIZER_STATE] = "optimizer_state",
@@ -18,6 +24,7 @@ static const char *const names[] = {
     [FINDING_GROWTH] = "growth",
     [FINDING_FRAGMENTATION] = "fragmentation",
     [FINDING_PENDING_FREES] = "pending_frees",
+    [FINDING_EMPTY_CACHE] = "empty_cache",
 };
 
 const char *finding_kind_name(enum finding_kind kind)
@@ -72,28 +79,80 @@ static bool about_growth(struct findings_maker *maker)
                        finding_size(maker, growth->bytes_per_step).text, where, row->label.full);
 }
 
-/* Reports on expandable segments, the setting whose saving bounds those of the others. */
+static int64_t private_bytes(const struct pool_rows *pools)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < pools->count; i++)
+        if (pool_key_is_private(&pools->items[i].key))
+            sum += pools->items[i].reserved_bytes;
+    return (int64_t)sum;
+}
+
+/* The least that expandable segments would reserve: each pool's blocks at the peak, in whole pages.
+ * CUDA graphs keep the memory of their pools, in whatever segments, also if captured later. */
+static int64_t needed(const struct fragmentation *fragmentation)
+{
+    const struct pool_rows *pools = &fragmentation->moment.pools;
+    int64_t then = private_bytes(pools), later = private_bytes(&fragmentation->dump.pools);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < pools->count; i++)
+        if (!pool_key_is_private(&pools->items[i].key))
+            sum += allocator_round_up(pools->items[i].active_bytes,
+                                      allocator_page(pools->items[i].key.is_small));
+    return (int64_t)sum + (later > then ? later : then);
+}
+
+/* Reports on expandable segments, the setting whose saving bounds those of the others: at the peak,
+ * no layout of segments can be smaller than the blocks in use. The dump shows only the holes. */
 static bool about_fragmentation(struct findings_maker *maker)
 {
     const struct fragmentation *fragmentation = maker->evidence->fragmentation;
-    const struct cut_up *cut =
-        fragmentation->has_moment ? &fragmentation->moment : &fragmentation->dump;
+    const struct live_set *set = maker->evidence->at_peak;
+    bool at_peak = set && fragmentation->has_moment;
+    const struct cut_up *cut = at_peak ? &fragmentation->moment : &fragmentation->dump;
     const struct advice *expandable = &cut->advice[SETTING_EXPANDABLE_SEGMENTS];
-    int64_t save = (int64_t)expandable->would_save_bytes;
-    int64_t holes = (int64_t)cut->pools.total.inactive_split_bytes;
-    if (expandable->in_force || finding_share(maker, save) < LEAST_SHARE)
+    int64_t save = (int64_t)expandable->would_save_bytes, reserved = 0, need = 0;
+    if (at_peak) {
+        reserved = set->timeline->reserved.peak_bytes;
+        need = needed(fragmentation);
+        save = reserved - need;
+    }
+    if (expandable->in_force ||
+        finding_share(maker, save) < (at_peak ? LEAST_FRAGMENTATION : LEAST_SHARE))
         return true;
     char next[600];
     snprintf(next, sizeof(next), "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: %s.",
              expandable->why);
-    return finding_add(maker,
-                       (struct finding){.kind = FINDING_FRAGMENTATION,
-                                        .save_bytes = save,
-                                        .at_most = true,
-                                        .of_reserved = true},
-                       next, "%s%s lie unused in holes between blocks in use.",
-                       fragmentation->has_moment ? "" : "In the snapshot, ",
-                       finding_size(maker, holes).text);
+    struct finding finding = {
+        .kind = FINDING_FRAGMENTATION, .save_bytes = save, .at_most = true, .of_reserved = true};
+    if (!at_peak)
+        return finding_add(
+            maker, finding, next, "In the snapshot, %s lie unused in holes between blocks in use.",
+            finding_size(maker, (int64_t)cut->pools.total.inactive_split_bytes).text);
+    return finding_add(maker, finding, next,
+                       "Reserved memory reaches %s; at the peak, blocks in use need %s.",
+                       finding_size(maker, reserved).text, finding_size(maker, need).text);
+}
+
+/* Reports on memory that empty_cache() released for nothing, which costs time. */
+static bool about_empty_cache(struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    struct given_back given;
+    if (!given_back_find(&given, set->timeline, set->sites, maker->err))
+        return false;
+    if (finding_share(maker, given.again_bytes) < LEAST_GIVEN_BACK)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_EMPTY_CACHE},
+        "Remove the calls: the allocator keeps freed memory for the next requests, and releases it "
+        "itself before it runs out. They help only if another process, or the other stream or "
+        "pool, needs the memory in between.",
+        "torch.cuda.empty_cache() gave back %s in %llu call%s, and %s were asked for again, by "
+        "%llu cudaMallocs.",
+        finding_size(maker, given.bytes).text, (unsigned long long)given.calls,
+        given.calls == 1 ? "" : "s", finding_size(maker, given.again_bytes).text,
+        (unsigned long long)given.mallocs);
 }
 
 static bool about_pending(struct findings_maker *maker)
@@ -142,9 +201,27 @@ static bool about_state(struct findings_maker *maker)
         ratio);
 }
 
+/* True if an optimizer frees it from within the backward pass, in a hook of its parameter. */
+static bool is_freed_in_hook(const struct live_set *set, const struct live *live)
+{
+    uint32_t end = live->in_trace ? lifetime_end(&set->timeline->lifetimes[live->index])
+                                  : preexisting_end(&set->timeline->preexisting[live->index]);
+    struct error err; /* the stack has been looked up for its category */
+    const struct stack_facts *facts =
+        end == EVENT_NEVER ? NULL
+                           : site_stack_facts(set->sites, set->timeline->trace->stack[end], &err);
+    return facts && facts->site.has_backward &&
+           (facts->context == CONTEXT_OPTIMIZER || facts->context == CONTEXT_ZERO_GRAD);
+}
+
 static bool about_gradients(struct findings_maker *maker)
 {
-    int64_t bytes = live_bytes(maker->evidence->at_peak, CATEGORY_GRADIENT);
+    const struct live_set *set = maker->evidence->at_peak;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (live_category(set, &set->items[i]) == CATEGORY_GRADIENT &&
+            !is_freed_in_hook(set, &set->items[i]))
+            bytes += (int64_t)set->items[i].size;
     double share = finding_share(maker, bytes);
     if (share < LEAST_STATE)
         return true;
@@ -158,7 +235,8 @@ static bool about_gradients(struct findings_maker *maker)
 
 static bool find_at_peak(struct findings_maker *maker)
 {
-    return findings_of_sums(maker) && about_state(maker) && about_gradients(maker);
+    return findings_of_sums(maker) && about_empty_cache(maker) && about_state(maker) &&
+           about_gradients(maker);
 }
 
 static int compare_findings(const void *a, const void *b)

@@ -17,6 +17,7 @@
 enum finding_kind {
     FINDING_ACTIVATIONS,           /* kept for the backward pass; checkpoints would free them */
     FINDING_NO_GRAD,               /* kept by graphs that no backward pass used */
+    FINDING_ATTENTION,             /* matrices of attention written by hand */
     FINDING_CASTS,                 /* activations that are copies in another dtype */
     FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
     FINDING_OPTIMIZER_STATE,       /* could be sharded */
@@ -25,6 +26,7 @@ enum finding_kind {
     FINDING_GROWTH,
     FINDING_FRAGMENTATION,
     FINDING_PENDING_FREES,
+    FINDING_EMPTY_CACHE, /* gave back memory that was asked for again: saves time, no bytes */
     FINDING_KINDS,
 };
 
@@ -33,7 +35,7 @@ const char *finding_kind_name(enum finding_kind kind);
 
 struct finding {
     enum finding_kind kind;
-    int64_t save_bytes; /* above 0 */
+    int64_t save_bytes; /* above 0, but 0 for FINDING_EMPTY_CACHE */
     bool at_most;       /* save_bytes is an upper bound */
     bool at_least;      /* save_bytes is a lower bound */
     bool of_reserved;

@@ -2,10 +2,12 @@
 #include "analysis/report/findings_internal.h"
 
 #include "analysis/live/sums.h"
+#include "analysis/report/attention.h"
 
 /* In percent of the peak: smaller findings are left out. */
 #define LEAST_ACTIVATIONS 10
 #define LEAST_CASTS       5
+#define LEAST_ATTENTION   5
 
 #define GRAPH_TENSORS 16 /* at least, that look as if an autograd graph kept them */
 
@@ -76,6 +78,20 @@ static bool about_dropped(struct findings_maker *maker, const struct live_sum *s
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
+static bool about_attention(struct findings_maker *maker, const struct live_sum *sum,
+                            const struct buffer *most)
+{
+    double share = finding_share(maker, sum->bytes);
+    if (share < LEAST_ATTENTION)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_ATTENTION, .save_bytes = sum->bytes},
+        "Use torch.nn.functional.scaled_dot_product_attention there (in transformers, "
+        "attn_implementation=\"sdpa\"): its fused kernels keep none of these matrices.",
+        "Attention written by hand keeps %s, %.1f%% of the peak, for the backward pass%s.",
+        finding_size(maker, sum->bytes).text, share, most->bytes);
+}
+
 static bool about_casts(struct findings_maker *maker, const struct live_sum *sum,
                         const struct buffer *most)
 {
@@ -128,6 +144,7 @@ enum {
     SUM_DROPPED,
     SUM_ACTIVATIONS,
     SUM_MAY_HAVE_GRAPH,
+    SUM_ATTENTION,
     SUM_CASTS,
     SUM_TEMPORARIES,
     SUM_WITHOUT_GRAD,
@@ -153,6 +170,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_DROPPED] = live_is_dropped,
         [SUM_ACTIVATIONS] = live_waits_for_backward,
         [SUM_MAY_HAVE_GRAPH] = live_may_have_graph,
+        [SUM_ATTENTION] = live_is_attention,
         [SUM_CASTS] = live_is_cast,
         [SUM_TEMPORARIES] = live_is_optimizer_temporary,
         [SUM_WITHOUT_GRAD] = live_is_without_grad,
@@ -163,6 +181,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_DROPPED] = about_dropped,
         [SUM_ACTIVATIONS] = about_activations,
         [SUM_MAY_HAVE_GRAPH] = about_activations,
+        [SUM_ATTENTION] = about_attention,
         [SUM_CASTS] = about_casts,
         [SUM_TEMPORARIES] = about_optimizer_temporaries,
     };
@@ -171,11 +190,17 @@ bool findings_of_sums(struct findings_maker *maker)
         .is_dropped = maker->evidence->dropped->is_dropped,
     };
     struct live_sum sums[SUMS];
+    struct attention attention;
+    const struct live_set *set = maker->evidence->at_peak;
+    if (!attention_find(&attention, set->timeline, set->sites, maker->err))
+        return false;
+    facts.is_attention = attention.is_part;
     place(maker->evidence->phases, maker->evidence->peak->item, &facts);
-    if (!live_sums(maker->evidence->at_peak, &facts, counts, SUMS, sums, maker->err))
+    bool ok = live_sums(set, &facts, counts, SUMS, sums, maker->err);
+    attention_release(&attention);
+    if (!ok)
         return false;
     const struct live_sum *kept = kept_for_backward(maker, sums);
-    bool ok = true;
     if (!has_phase(maker->evidence->phases, PHASE_BACKWARD)) {
         maker->findings->without_grad_bytes = sums[SUM_WITHOUT_GRAD].bytes;
         maker->findings->inference_mode_bytes = sums[SUM_INFERENCE_MODE].bytes;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "model/recording.h"
@@ -93,6 +94,20 @@ static bool unrecorded(struct notice_list *list, const struct timeline *timeline
     return missing;
 }
 
+/* True if the first event is of a call that programs make when they start recording again. */
+static bool begins_with_empty_cache(const struct timeline *timeline)
+{
+    const struct symbols *symbols = timeline->snapshot->symbols;
+    if (timeline->trace->count == 0)
+        return false;
+    struct stack stack = symbols_stack_at(symbols, timeline->trace->stack[0]);
+    for (size_t i = 0; i < stack.count; i++)
+        if (text_equals(symbols_text(symbols, symbols_frame_at(symbols, stack.frames[i]).name),
+                        "empty_cache"))
+            return true;
+    return false;
+}
+
 static void overflow(struct notice_list *list, const struct timeline *timeline)
 {
     const struct trace *trace = timeline->trace;
@@ -111,7 +126,13 @@ static void overflow(struct notice_list *list, const struct timeline *timeline)
                           timeline->by_action[ACTION_ALLOC] > 0
                       ? blocks_with_lost_events(timeline)
                       : 0;
-    if (lost > 0)
+    if (lost > 0 && begins_with_empty_cache(timeline))
+        add(list, NOTICE_OVERFLOW,
+            "%s block%s a stack but no allocation among the %s events: recording was started again "
+            "before torch.cuda.empty_cache(), and %s older",
+            units_count(blocks, lost), lost == 1 ? " has" : "s have", events,
+            lost == 1 ? "it is" : "they are");
+    else if (lost > 0)
         add(list, NOTICE_OVERFLOW,
             "%s block%s a stack but no allocation among the %s events: the ring probably lost the "
             "oldest events (or the history was cleared); record with a larger max_entries",
@@ -212,7 +233,7 @@ static void above_reserved(struct notice_list *list, const struct timeline *time
     int64_t active = timeline->active.peak_bytes;
     int64_t reserved = timeline->reserved.at_active_peak_bytes;
     char held[UNITS_TEXT_SIZE], have[UNITS_TEXT_SIZE];
-    if (reserved >= 0 && active > reserved)
+    if (timeline_knows_peak(timeline) && reserved >= 0 && active > reserved)
         add(list, NOTICE_MORE_THAN_RESERVED,
             "%s are active at the peak but only %s reserved: the file was edited or is damaged, "
             "and its figures for reserved memory cannot be trusted",

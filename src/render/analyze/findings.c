@@ -13,9 +13,12 @@ static bool finding_text(const struct page *page, const struct finding *finding,
     struct buffer text = BUFFER_INIT;
     char bytes[UNITS_TEXT_SIZE];
     fprintf(page->out, "%*s%zu. ", SECTION_INDENT, "", number);
-    buffer_printf(&text, "%s%s%s: ", finding_bound(finding),
-                  page_bytes(page, bytes, finding->save_bytes),
-                  finding->of_reserved ? " of reserved memory" : "");
+    if (finding->save_bytes == 0)
+        buffer_puts(&text, "time: ");
+    else
+        buffer_printf(&text, "%s%s%s: ", finding_bound(finding),
+                      page_bytes(page, bytes, finding->save_bytes),
+                      finding->of_reserved ? " of reserved memory" : "");
     escape_text(&text, finding->what, strlen(finding->what));
     bool ok = !text.failed;
     if (ok)

@@ -109,7 +109,7 @@ static bool settings(const struct page *page, const struct cut_up *cut_up)
         struct buffer text = BUFFER_INIT;
         if (i == SETTING_GC_THRESHOLD || advice->would_save_bytes <= least)
             continue;
-        buffer_printf(&text, "%s%s would save at most %s: %s",
+        buffer_printf(&text, "%s%s would release at most %s of it: %s",
                       i == SETTING_ROUNDUP_DIVISIONS ? "no " : "",
                       spelled((enum allocator_setting)i),
                       page_bytes(page, size, (int64_t)advice->would_save_bytes), advice->why);

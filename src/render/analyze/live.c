@@ -19,8 +19,12 @@ static void title(const struct page *page, const struct analysis *analysis,
     for (size_t i = 0; i < report->category_count; i++)
         count += report->categories[i].count;
     const char *moment = place;
+    const struct curve *active = &report->timeline->active;
     if (!device_has_history(report))
         moment = "in the snapshot";
+    else if (!analysis->at_given && !timeline_knows_peak(report->timeline))
+        moment = active->end_bytes == active->baseline_bytes ? "when the snapshot was taken"
+                                                             : "before the first event";
     else if (!analysis->at_given)
         moment = "at the peak";
     else if (analysis->at_end)

@@ -22,18 +22,18 @@ bool device_has_history(const struct device_report *report)
 static void headline(const struct page *page, const struct device_report *report)
 {
     const struct timeline *timeline = report->timeline;
-    bool history = device_has_history(report);
-    int64_t used = timeline->active.peak_bytes;
-    int64_t reserved =
-        history ? timeline->reserved.at_active_peak_bytes : (int64_t)timeline->state.reserved_bytes;
+    bool has_peak = timeline_knows_peak(timeline);
+    int64_t used = has_peak ? timeline->active.peak_bytes : timeline->active.end_bytes;
+    int64_t reserved = has_peak ? timeline->reserved.at_active_peak_bytes
+                                : (int64_t)timeline->state.reserved_bytes;
     char used_text[UNITS_TEXT_SIZE], reserved_text[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
     char text[4 * UNITS_TEXT_SIZE];
     page_bytes(page, used_text, used);
     page_bytes(page, reserved_text, reserved);
     page_share(share, used, reserved);
     snprintf(text, sizeof(text),
-             history ? "%s: peak %s, %s of the %s reserved then"
-                     : "%s: %s in use at the snapshot, %s of the %s reserved",
+             has_peak ? "%s: peak %s, %s of the %s reserved then"
+                      : "%s: %s in use when the snapshot was taken, %s of the %s reserved",
              DEVICE_TITLE(timeline->device), used_text, share, reserved_text);
     fputs(page_style(page, STYLE_TITLE), page->out);
     page_paragraph(page, 0, SECTION_INDENT, text);
@@ -113,8 +113,9 @@ static void add_history(struct table *table, const struct page *page,
     if (analysis->at_given && !analysis->at_end)
         add_moment(table, page, "--at", report->at.active_bytes, timeline, report->at_item,
                    &report->annotations);
-    add_moment(table, page, "peak", timeline->active.peak_bytes, timeline,
-               timeline->active.peak_event, &report->peak_annotations);
+    if (timeline_knows_peak(timeline))
+        add_moment(table, page, "peak", timeline->active.peak_bytes, timeline,
+                   timeline->active.peak_event, &report->peak_annotations);
     add_figure(table, page, "baseline", timeline->active.baseline_bytes,
                timeline->trace->first_event > 0 ? "allocated before the range"
                                                 : "allocated before the first event");

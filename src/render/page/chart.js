@@ -212,6 +212,9 @@ class Chart {
 
     drawPeak(context) {
         const {data, view, theme} = this;
+        if (!data.peak.known) {
+            return;
+        }
         const x = this.xOf((view.edges[data.peak.column] + view.edges[data.peak.column + 1]) / 2);
         const y = this.yOf(data.peak.bytes);
         if (x < MARGIN.left || x > MARGIN.left + this.wide || y < MARGIN.top || y > MARGIN.top + this.high) {

@@ -79,6 +79,7 @@ static void emit_curves(struct json_writer *json, const struct html_page *page,
     emit_int64s(json, "reserved", sampling->reserved, sampling->count, numbers);
     emit_times(json, page, numbers);
     json_put_open(json, "peak", '{');
+    json_put_bool(json, "known", timeline_knows_peak(page->timeline));
     json_put_integer(json, "bytes", active->peak_bytes);
     json_put_count(json, "column", peak);
     if (active->peak_event >= 0)

@@ -16,10 +16,14 @@ static bool put_subtitle(FILE *out, const struct html_page *page, struct error *
     const struct curve *active = &timeline->active;
     (void)err;
     units_count(events, timeline->trace->count);
-    units_bytes(size, active->peak_bytes, UNIT_AUTO);
-    fprintf(out, "%s, %s event%s. Active memory (requested sizes) peaks at %s",
-            DEVICE_TITLE(timeline->device), events, timeline->trace->count == 1 ? "" : "s", size);
-    if (active->peak_event < 0) {
+    bool has_peak = timeline_knows_peak(timeline);
+    units_bytes(size, has_peak ? active->peak_bytes : active->end_bytes, UNIT_AUTO);
+    fprintf(out, "%s, %s event%s. Active memory (requested sizes) %s %s",
+            DEVICE_TITLE(timeline->device), events, timeline->trace->count == 1 ? "" : "s",
+            has_peak ? "peaks at" : "holds", size);
+    if (!has_peak) {
+        fputs(" when the snapshot is taken. ", out);
+    } else if (active->peak_event < 0) {
         fputs(", before the first event. ", out);
     } else {
         units_count(count, timeline->trace->first_event + (uint64_t)active->peak_event);

@@ -72,11 +72,13 @@ static void put_numbers(struct words *words, const struct device_report *report)
     const struct memory_state *state = &timeline->state;
     char size[UNITS_TEXT_SIZE], place[MOMENT_TEXT_SIZE], share[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
-    bool has_events = timeline->trace->count > 0;
+    bool has_events = timeline->trace->count > 0, has_peak = timeline_knows_peak(timeline);
     buffer_printf(&text, "%s: ", DEVICE_WORDS(timeline->device));
-    buffer_printf(&text, has_events ? "peak %s" : "%s in use in the snapshot",
-                  units_bytes(size, timeline->active.peak_bytes, UNIT_AUTO));
-    if (has_events)
+    buffer_printf(&text, has_peak ? "peak %s" : "%s in use when the snapshot was taken",
+                  units_bytes(size,
+                              has_peak ? timeline->active.peak_bytes : timeline->active.end_bytes,
+                              UNIT_AUTO));
+    if (has_peak)
         buffer_printf(&text, " (%s)",
                       moment_place(place, timeline->trace, timeline->active.peak_event));
     if (has_events)
@@ -124,10 +126,13 @@ static void put_findings(struct words *words, const struct device_report *report
         const struct finding *finding = &findings->items[i];
         struct buffer text = BUFFER_INIT;
         char size[UNITS_TEXT_SIZE];
-        buffer_printf(&text, "to save %s%s%s: %s %s", finding_bound(finding),
-                      units_bytes(size, finding->save_bytes, UNIT_AUTO),
-                      finding->of_reserved ? " of reserved memory" : "", finding->what,
-                      finding->next);
+        if (finding->save_bytes == 0)
+            buffer_puts(&text, "to save time: ");
+        else
+            buffer_printf(&text, "to save %s%s%s: ", finding_bound(finding),
+                          units_bytes(size, finding->save_bytes, UNIT_AUTO),
+                          finding->of_reserved ? " of reserved memory" : "");
+        buffer_printf(&text, "%s %s", finding->what, finding->next);
         if (!text.failed)
             put_paragraph(words, "#1F4E79", text.bytes, FINDING_LINES);
         buffer_release(&text);

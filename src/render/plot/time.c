@@ -166,9 +166,10 @@ static void put_peak(FILE *script, const struct plot_time *plot, const struct pl
     char size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
     const struct curve *active = &plot->timeline->active;
     size_t column = 0;
-    units_bytes(size, active->peak_bytes, UNIT_AUTO);
-    if (plot->timeline->trace->count == 0) {
-        fprintf(script, "peak_text = '%s in the snapshot'\n", size);
+    bool is_known = timeline_knows_peak(plot->timeline);
+    units_bytes(size, is_known ? active->peak_bytes : active->end_bytes, UNIT_AUTO);
+    if (!is_known) {
+        fprintf(script, "peak_text = '%s in use when the snapshot was taken'\n", size);
     } else if (active->peak_event < 0) {
         fprintf(script, "peak_text = 'peak %s, before the first event'\n", size);
     } else {
@@ -177,7 +178,7 @@ static void put_peak(FILE *script, const struct plot_time *plot, const struct pl
         fprintf(script, "peak_text = 'peak %s at event %s'\n", size, count);
     }
     const double *edges = plot->sampling->edges;
-    fprintf(script, "peak_x = %.9g\npeak_y = %.7g\n",
+    fprintf(script, "peak_known = %d\npeak_x = %.9g\npeak_y = %.7g\n", is_known,
             (edges[column] + edges[column + 1]) / 2 / scale->x_unit,
             (double)active->peak_bytes / scale->y_unit);
 }

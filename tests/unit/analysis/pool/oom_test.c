@@ -142,7 +142,7 @@ START_TEST(free_in_private_pools)
 {
     pool(3, 5, false, 0, 50);
     judge_elsewhere("50.00 MiB lie unused in private pool (0, 3) of a CUDA graph; ",
-                    "share one pool");
+                    "delete that CUDA graph once it is no longer needed");
     pool(1, 0, false, 0, 20);
     pool(2, 5, true, 0, 2);
     pool(3, 5, false, 20, 0);

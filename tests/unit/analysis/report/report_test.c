@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/pool/given_back.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 
@@ -219,6 +220,102 @@ START_TEST(annotations_nest_and_repeat)
 }
 END_TEST
 
+#define EMPTY_CACHE PY("empty_cache", TORCH "cuda/memory.py", 280) "," SCRIPT
+
+START_TEST(memory_given_back_and_asked_for_again)
+{
+    for (int i = 0; i < 3; i++) {
+        capture_event(&capture, "segment_alloc", 4096, 1000, STACK_FORWARD);
+        capture_event(&capture, "alloc", 4096, 900, STACK_FORWARD);
+        capture_free(&capture, 4096, 900, STACK_FORWARD);
+        capture_event(&capture, "segment_free", 4096, 1000, i < 2 ? EMPTY_CACHE : STACK_FORWARD);
+    }
+    capture_load(&capture);
+    report = capture_report(&capture, 0);
+    struct given_back given;
+    struct error err;
+    ck_assert(given_back_find(&given, capture.timeline, capture.sites, &err));
+    ck_assert_int_eq(given.bytes, 2000);
+    ck_assert_int_eq(given.again_bytes, 2000);
+    ck_assert_uint_eq(given.calls, 2);
+    ck_assert_uint_eq(given.mallocs, 2);
+    bool is_told = false;
+    for (size_t i = 0; i < report->findings.count; i++)
+        is_told = is_told || report->findings.items[i].kind == FINDING_EMPTY_CACHE;
+    ck_assert(is_told);
+}
+END_TEST
+
+START_TEST(no_allocation_no_peak)
+{
+    capture_block(&capture, 9, 20, "");
+    capture_event(&capture, "free_completed", 1, 100, "");
+    make_report(0);
+    ck_assert(!timeline_knows_peak(capture.timeline));
+    for (size_t i = 0; i < report->notice_count; i++)
+        ck_assert_int_ne(report->notices[i].kind, NOTICE_MORE_THAN_RESERVED);
+}
+END_TEST
+
+#define IN_ATTENTION     PY("forward", "/home/u/attention.py", 4) "," CALL "," SCRIPT
+#define PRODUCT          CPP("at::_ops::bmm::call(x)") "," IN_ATTENTION
+#define SOFTMAX          CPP("at::_ops::_softmax::call(x)") "," IN_ATTENTION
+#define OTHER_ACTIVATION CPP("at::_ops::gelu::call(x)") "," IN_ATTENTION
+
+static int64_t attention_bytes(void)
+{
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i].kind == FINDING_ATTENTION)
+            return report->findings.items[i].save_bytes;
+    return 0;
+}
+
+/* A product, softmax, a mask of dropout in bytes, and the product with the values. */
+START_TEST(attention_by_hand)
+{
+    capture_event(&capture, "alloc", 1, 400, PRODUCT);
+    capture_event(&capture, "alloc", 2, 400, SOFTMAX);
+    capture_event(&capture, "alloc", 3, 100, OTHER_ACTIVATION);
+    capture_event(&capture, "alloc", 4, 50, OTHER_ACTIVATION); /* smaller: of values, say */
+    capture_event(&capture, "alloc", 5, 80, PRODUCT);
+    capture_event(&capture, "alloc", 6, 400, SOFTMAX); /* of another size: a classifier's */
+    capture_event(&capture, "alloc", 7, 400, PRODUCT);
+    capture_event(&capture, "alloc", 8, 1, STACK_BACKWARD);
+    for (uint64_t addr = 1; addr < 8; addr++)
+        capture_free(&capture, addr,
+                     addr == 3   ? 100
+                     : addr == 4 ? 50
+                     : addr == 5 ? 80
+                                 : 400,
+                     ENGINE);
+    make_report(0);
+    ck_assert_int_eq(attention_bytes(), 900);
+}
+END_TEST
+
+#define HOOK(name, file) PY(name, TORCH file, 7) "," PY("hook", "/home/u/train.py", 3) "," ENGINE
+
+/* Gradients that an optimizer in a hook frees at once need no advice to do so. */
+START_TEST(optimizers_in_hooks)
+{
+    for (int in_hook = 1; in_hook >= 0; in_hook--) {
+        capture_event(&capture, "alloc", 1, 10, STACK_FORWARD);
+        capture_event(&capture, "alloc", 2, 100, STACK_BACKWARD);
+        if (in_hook)
+            capture_free(&capture, 2, 100, HOOK("zero_grad", "optim/optimizer.py"));
+        capture_free(&capture, 1, 10, ENGINE);
+        capture_event(&capture, "alloc", 3, 5, STACK_STEP);
+        make_report(0);
+        bool is_told = false;
+        for (size_t i = 0; i < report->findings.count; i++)
+            is_told = is_told || report->findings.items[i].kind == FINDING_GRADIENTS;
+        ck_assert_int_eq(is_told, !in_hook);
+        destroy();
+        create();
+    }
+}
+END_TEST
+
 TCase *report_tests(void)
 {
     TCase *tests = tcase_create("report");
@@ -232,5 +329,9 @@ TCase *report_tests(void)
     tcase_add_test(tests, generated_code_names_its_original);
     tcase_add_test(tests, any_moment_can_be_asked_for);
     tcase_add_test(tests, annotations_nest_and_repeat);
+    tcase_add_test(tests, memory_given_back_and_asked_for_again);
+    tcase_add_test(tests, no_allocation_no_peak);
+    tcase_add_test(tests, attention_by_hand);
+    tcase_add_test(tests, optimizers_in_hooks);
     return tests;
 }

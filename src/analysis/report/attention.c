@@ -1,0 +1,91 @@
+#include "analysis/report/attention.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+#define WINDOW  24 /* allocations from one matrix product to the next, at most */
+#define SMALLER 4  /* times smaller than the result of softmax: not one of the matrices */
+
+enum step { STEP_OTHER, STEP_PRODUCT, STEP_SOFTMAX };
+
+static uint64_t size_of(const struct timeline *timeline, size_t index)
+{
+    return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+}
+
+static bool step_of(const struct timeline *timeline, struct site_table *sites, size_t index,
+                    enum step *step, struct error *err)
+{
+    static const struct {
+        const char *op;
+        enum step step;
+    } steps[] = {{"aten::bmm", STEP_PRODUCT},
+                 {"aten::baddbmm", STEP_PRODUCT},
+                 {"aten::_softmax", STEP_SOFTMAX}};
+    stack_id stack = timeline->trace->stack[timeline->lifetimes[index].alloc];
+    const struct stack_facts *facts = site_stack_facts(sites, stack, err);
+    if (!facts)
+        return false;
+    struct text op = symbols_text(site_table_symbols(sites), facts->site.op);
+    *step = STEP_OTHER;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        if (!facts->site.has_backward && !facts->is_workspace && text_equals(op, steps[i].op))
+            *step = steps[i].step;
+    return true;
+}
+
+/* Softmax of a product has as many elements, of the same type or of twice or half the width. */
+static bool fits(uint64_t product, uint64_t softmax)
+{
+    return product == softmax || product == softmax / 2 || product / 2 == softmax;
+}
+
+static void mark(struct attention *attention, const struct timeline *timeline, size_t first,
+                 size_t softmax, size_t end)
+{
+    uint64_t least = size_of(timeline, softmax) / SMALLER;
+    for (size_t i = first; i < end; i++)
+        if (size_of(timeline, i) >= least)
+            attention->is_part[i] = true;
+}
+
+bool attention_find(struct attention *attention, const struct timeline *timeline,
+                    struct site_table *sites, struct error *err)
+{
+    struct attention made = {.budget = timeline->snapshot->budget};
+    size_t product = SIZE_MAX, softmax = SIZE_MAX;
+    bool ok =
+        vec_reserve(made.is_part, made.capacity, timeline->lifetime_count + 1, made.budget, err);
+    if (ok)
+        memset(made.is_part, 0, timeline->lifetime_count + 1);
+    for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
+        enum step step;
+        ok = step_of(timeline, sites, i, &step, err);
+        if (!ok || step == STEP_OTHER)
+            continue;
+        bool is_near = product != SIZE_MAX && i - product <= WINDOW;
+        if (step == STEP_SOFTMAX) {
+            softmax =
+                is_near && fits(size_of(timeline, product), size_of(timeline, i)) ? i : SIZE_MAX;
+            continue;
+        }
+        if (softmax != SIZE_MAX && is_near)
+            mark(&made, timeline, product, softmax, i);
+        product = i;
+        softmax = SIZE_MAX;
+    }
+    if (!ok) {
+        attention_release(&made);
+        return false;
+    }
+    *attention = made;
+    return true;
+}
+
+void attention_release(struct attention *attention)
+{
+    vec_free(attention->is_part, attention->capacity, sizeof(*attention->is_part),
+             attention->budget);
+    *attention = (struct attention){0};
+}

@@ -1,0 +1,21 @@
+/* Attention that is written by hand: a matrix product, softmax, perhaps dropout, and another
+ * product. It keeps matrices of the square of the sequence's length for the backward pass, which
+ * fused attention computes again instead. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_ATTENTION_H
+#define MEMSNAP_ANALYSIS_REPORT_ATTENTION_H
+
+#include "analysis/code/site.h"
+#include "model/timeline.h"
+
+struct attention {
+    uint8_t *is_part; /* a flag for each lifetime: one of these matrices */
+    size_t capacity;
+    struct budget *budget; /* not owned */
+};
+
+/* The operators are known by C++ frames. */
+bool attention_find(struct attention *attention, const struct timeline *timeline,
+                    struct site_table *sites, struct error *err);
+void attention_release(struct attention *attention);
+
+#endif
