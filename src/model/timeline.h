@@ -122,10 +122,11 @@ struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device
                                 struct error *err);
 void timeline_destroy(struct timeline *timeline); /* NULL is allowed */
 
-/* False if no allocation was recorded: memory may have been higher before the first event. */
+/* False if no allocation was recorded, or no lifetime: memory may have been higher. */
 static inline bool timeline_knows_peak(const struct timeline *timeline)
 {
-    return timeline->by_action[ACTION_ALLOC] > 0 || timeline->trace->edge.present;
+    return trace_has_lifetimes(timeline->trace) &&
+           (timeline->by_action[ACTION_ALLOC] > 0 || timeline->trace->edge.present);
 }
 
 enum curve_kind { CURVE_ACTIVE, CURVE_ALLOCATED };
