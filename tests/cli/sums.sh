@@ -21,7 +21,7 @@ event() {
 capture 2097152 "$(block 4096 2097152 0 inactive)" "$(event segment_alloc 4096 2097152)"
 run analyze capture.json
 exits 0
-out_has 'Live at the peak: 0 B in 0 allocations'
+out_has 'Live when the snapshot was taken: 0 B in 0 allocations'
 out_has_not 'Gradients live'
 out_has_not 'zero_grad'
 
