@@ -288,7 +288,7 @@ static void read_python(struct stack_reader *reader, uint32_t index,
     if (reader->role == ROLE_NONE || (reader->role == ROLE_FORWARD && role == ROLE_MODULE_CALL))
         reader->role = role;
     reader->recomputes = reader->recomputes || role == ROLE_RECOMPUTE ||
-                         (role == ROLE_BACKWARD && is_forward(reader));
+                         (role == ROLE_BACKWARD && reader->role == ROLE_MODULE_CALL);
     reader->facts.in_main = reader->facts.in_main || facts->is_top_level;
     if (site->any_python_frame == NO_FRAME)
         site->any_python_frame = index;
