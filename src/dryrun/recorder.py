@@ -149,6 +149,14 @@ class Recorder:
         if not files:
             give_up("torch in %s has no shared objects" % folder)
         self.stand_in.load(files)
+        self.prepare_compiler()
+
+    def prepare_compiler(self):
+        """For torch.compile. The timings of a GPU that computes nothing must not reach the user's own caches."""
+        os.environ["TRITON_LIBCUDA_PATH"] = HERE
+        os.environ["TRITON_CACHE_DIR"] = os.path.join(HERE, "triton")
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(HERE, "inductor")
+        os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # the worker processes end early in a dry run
 
     def after_torch(self, torch):
         import atexit

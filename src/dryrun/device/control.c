@@ -15,6 +15,7 @@
 
 #define HANDLER "memsnap_dryrun_unknown"
 #define SONAME  "libmemsnap-dryrun.so"
+#define DRIVER  "libcuda.so.1"
 
 /* Sets a property before the first use of the stand-in; nonzero if there is no such property. */
 API int memsnap_dryrun_set(const char *name, uint64_t value)
@@ -109,8 +110,20 @@ static bool write_all(int fd, const struct buffer *bytes)
     return true;
 }
 
-/* Writes the file and loads it. Its name goes away at once, so that nothing can be left behind. */
-static bool load_file(const char *folder, const struct buffer *bytes, struct error *err)
+/* Removes the file's name, so that nothing can be left behind. The driver stays: Triton links what
+ * it compiles with that file. */
+static void finish_file(const char *folder, const char *soname, const char *path)
+{
+    char kept[4096];
+    int length = snprintf(kept, sizeof(kept), "%s/%s", folder, soname);
+    if (strcmp(soname, DRIVER) != 0 || length < 0 || (size_t)length >= sizeof(kept) ||
+        rename(path, kept) != 0)
+        unlink(path);
+}
+
+/* Writes the file and loads it. */
+static bool load_file(const char *folder, const char *soname, const struct buffer *bytes,
+                      struct error *err)
 {
     char path[4096];
     int length = snprintf(path, sizeof(path), "%s/stub-XXXXXX", folder);
@@ -125,7 +138,7 @@ static bool load_file(const char *folder, const struct buffer *bytes, struct err
     else if (!dlopen(path, RTLD_NOW | RTLD_GLOBAL))
         ok = error_set(err, STATUS_IO, "%.200s (is TMPDIR on a file system without programs?)",
                        dlerror());
-    unlink(path);
+    finish_file(folder, soname, path);
     return ok;
 }
 
@@ -144,7 +157,8 @@ static bool load_library(const struct needs *needs, const struct needed_library 
     bool ok = stub_library_write(&made, &bytes) ||
               error_set(err, STATUS_BAD_INPUT, "the libraries of PyTorch are for another machine");
     if (ok)
-        ok = !bytes.failed ? load_file(folder, &bytes, err) : error_out_of_memory(err);
+        ok = !bytes.failed ? load_file(folder, library->soname, &bytes, err)
+                           : error_out_of_memory(err);
     buffer_release(&bytes);
     return ok;
 }
@@ -152,7 +166,7 @@ static bool load_library(const struct needs *needs, const struct needed_library 
 static bool load_all(struct needs *needs, const char *folder, struct error *err)
 {
     /* looked for by name while a program runs */
-    static const char *const always[] = {"libcuda.so.1", "libnvidia-ml.so.1", NULL};
+    static const char *const always[] = {DRIVER, "libnvidia-ml.so.1", NULL};
     for (const char *const *soname = always; *soname; soname++)
         if (!needs_add_library(needs, *soname, err))
             return false;

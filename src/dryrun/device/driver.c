@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dryrun/device/state.h"
+#include "dryrun/device/values.h"
 
 /* The runtime's function of the same meaning. */
 API int cudaGetDeviceCount(int *count);
@@ -236,6 +237,31 @@ API int cuOccupancyMaxActiveClusters(int *count)
 API int cuTensorMapEncodeTiled(void)
 {
     return CUDA_OK;
+}
+
+/* Triton links the code that it compiles with the driver, so these cannot be left to stubs, which
+ * exist only for what PyTorch's own libraries need. */
+#define NOTHING(function)                                                                          \
+    API int function(void)                                                                         \
+    {                                                                                              \
+        return CUDA_OK;                                                                            \
+    }
+NOTHING(cuCtxSetCurrent)
+NOTHING(cuCtxSetLimit)
+NOTHING(cuCtxSynchronize)
+NOTHING(cuFuncSetAttribute)
+NOTHING(cuFuncSetCacheConfig)
+NOTHING(cuModuleUnload)
+
+API int cuLaunchKernel(void)
+{
+    values_forget();
+    return CUDA_OK;
+}
+
+API int cuLaunchKernelEx(void)
+{
+    return cuLaunchKernel();
 }
 
 /* Entry points by name. */

@@ -236,6 +236,11 @@ API int cudaStreamIsCapturing(void *handle, int *status)
     return CUDA_OK;
 }
 
+API int cuStreamIsCapturing(void *handle, int *status)
+{
+    return cudaStreamIsCapturing(handle, status);
+}
+
 /* Writes status, id and graph; the last two only where asked for. */
 static int get_capture(void *handle, int *status, uint64_t *id, void **graph)
 {
