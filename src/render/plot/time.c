@@ -209,7 +209,7 @@ static void put_words(FILE *script, const struct plot_time *plot, const char *su
     struct buffer words = BUFFER_INIT;
     plot_unknown_words(&words, plot->timeline, plot->categories, plot->timeline->active.peak_event);
     if (words.size && !words.failed)
-        buffer_puts(&words, " (at the peak)");
+        buffer_puts(&words, timeline_knows_peak(plot->timeline) ? " (at the peak)" : "");
     plot_put_words(script, plot->look, plot->margins, subtitle,
                    words.size && !words.failed ? words.bytes : "");
     buffer_release(&words);
