@@ -97,8 +97,10 @@ static bool pair(struct step_marks *marks, const struct edges *edges, uint32_t i
         if (open) {
             mark.begin = open->item;
             mark.number = open->number;
+            mark.name = open->name;
         } else {
             mark.number = edge->number;
+            mark.name = edge->name;
         }
         if (edge->is_start ? open && !same : same || (!open && marks->count == 0)) {
             if (!add_mark(marks, mark, err))
@@ -113,6 +115,7 @@ static bool pair(struct step_marks *marks, const struct edges *edges, uint32_t i
         return true;
     last.begin = open->item;
     last.number = open->number;
+    last.name = open->name;
     return add_mark(marks, last, err);
 }
 

@@ -8,7 +8,9 @@
 struct step_mark {
     int64_t number; /* the number after the '#', else 0 */
     uint32_t begin, end;
+    string_id name;          /* of the annotation; 0 if the mark is a phase */
     bool has_start, has_end; /* if false, the mark before or after it marks that end */
+    bool joins_next;         /* the iteration goes on with the next mark; see step_groups.h */
 };
 
 struct step_marks {

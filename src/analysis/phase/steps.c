@@ -1,5 +1,6 @@
 #include "analysis/phase/steps.h"
 
+#include "analysis/phase/step_groups.h"
 #include "analysis/phase/step_marks.h"
 #include "base/bisect.h"
 
@@ -128,16 +129,19 @@ static bool add_marks_of_phase(struct finder *finder, enum phase phase, struct e
     return true;
 }
 
-/* A step ends with each mark that a forward pass separates from the next mark. */
+/* A step ends with each mark that a forward pass separates from the next mark, unless both belong
+ * to one iteration. */
 static bool add_steps_of_marks(struct finder *finder, enum steps_source source, struct error *err)
 {
     uint32_t first = 0;
     bool parted = source == STEPS_FORWARD || !finder->has_forward;
+    bool is_cut = false; /* the last iteration lacks some of its marks */
     for (size_t i = 0; i < finder->marks.count; i++) {
         const struct step_mark *mark = &finder->marks.items[i];
         bool is_last = i + 1 == finder->marks.count;
-        if (!is_last && !parted &&
-            !forward_within(finder, mark->end, finder->marks.items[i + 1].begin))
+        is_cut = mark->joins_next;
+        if (is_cut || (!is_last && !parted &&
+                       !forward_within(finder, mark->end, finder->marks.items[i + 1].begin)))
             continue;
         bool begins = finder->steps->count > 0 ||
                       (!finder->begins_cut && (parted || forward_within(finder, 0, mark->end)));
@@ -153,11 +157,12 @@ static bool add_steps_of_marks(struct finder *finder, enum steps_source source, 
         first = mark->end > first ? mark->end : first;
     }
     bool begun = source != STEPS_FORWARD && forward_within(finder, first, finder->item_count);
-    return !begun || add_step(finder,
-                              (struct step){.number = (int64_t)finder->steps->count,
-                                            .first = first,
-                                            .last = finder->item_count - 1},
-                              err);
+    return !(begun || (is_cut && first < finder->item_count)) ||
+           add_step(finder,
+                    (struct step){.number = (int64_t)finder->steps->count,
+                                  .first = first,
+                                  .last = finder->item_count - 1},
+                    err);
 }
 
 static bool find(struct finder *finder, struct error *err)
@@ -189,6 +194,10 @@ static bool find(struct finder *finder, struct error *err)
         if (!add_marks_of_phase(finder, by_phase[i].phase, err))
             return false;
     }
+    bool optimizer =
+        finder->steps->source == STEPS_ANNOTATION || finder->steps->source == STEPS_OPTIMIZER;
+    if (optimizer && !step_groups_find(marks, finder->timeline, err))
+        return false;
     return marks->count == 0 || add_steps_of_marks(finder, finder->steps->source, err);
 }
 

@@ -9,7 +9,8 @@
  *   backward passes                   the same, if the optimizer allocates nothing
  *   forward passes                    the same
  * Several optimizer steps (or backward passes) without a forward pass between them end one step:
- * an optimizer a parameter, or several losses. Annotations carry the device that was current; a
+ * an optimizer a parameter, or several losses. So do optimizers that take turns (step_groups.h).
+ * Annotations carry the device that was current; a
  * device without any of its own takes those of the lowest device that has some. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_STEPS_H
 #define MEMSNAP_ANALYSIS_PHASE_STEPS_H

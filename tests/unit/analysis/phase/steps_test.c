@@ -146,6 +146,77 @@ START_TEST(optimizer_annotations_end_steps)
 }
 END_TEST
 
+/* One optimizer's part of an iteration, of 4 events; the optimizer allocates `size` and what is
+ * common to all. */
+static void turn(uint64_t size)
+{
+    born(1, STACK_FORWARD);
+    born(1, STACK_BACKWARD);
+    annotate("START", "Optimizer.step#Adam.step");
+    born(512, SCRIPT);
+    born(size, SCRIPT);
+    annotate("END", "Optimizer.step#Adam.step");
+}
+
+START_TEST(optimizers_that_take_turns_share_a_step)
+{
+    for (int i = 0; i < 3; i++) {
+        for (int critic = 0; critic < 3; critic++)
+            turn(1000);
+        turn(2000);
+    }
+    turn(1000);
+    born(1, STACK_FORWARD);
+    find();
+    ck_assert_int_eq(steps.source, STEPS_ANNOTATION);
+    ck_assert_uint_eq(steps.count, 4);
+    for (uint32_t i = 0; i < 3; i++)
+        expect(i, i, i * 16, i * 16 + 15, true);
+    expect(3, 3, 48, 52, false); /* the other optimizer's turn did not come */
+}
+END_TEST
+
+START_TEST(lazy_turns_share_a_step)
+{
+    static const uint64_t sizes[] = {1000, 1000, 2000, 1000, 2000, 1000, 1000, 2000};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        turn(sizes[i]);
+    find();
+    ck_assert_uint_eq(steps.count, 3);
+    expect(0, 0, 0, 11, true);
+    expect(1, 1, 12, 19, true);
+    expect(2, 2, 20, 31, true);
+}
+END_TEST
+
+START_TEST(an_optimizer_that_now_and_then_allocates_more)
+{
+    for (int i = 0; i < 9; i++) {
+        turn(1000);
+        if (i % 3 == 0) { /* such as states or preconditioners */
+            annotate("START", "Optimizer.step#Adam.step");
+            born(1000, SCRIPT);
+            born(512, SCRIPT);
+            born(3000, SCRIPT);
+            annotate("END", "Optimizer.step#Adam.step");
+        }
+    }
+    find();
+    ck_assert_uint_eq(steps.count, 9);
+}
+END_TEST
+
+START_TEST(stages_do_not_share_a_step)
+{
+    for (int i = 0; i < 4; i++)
+        turn(1000);
+    for (int i = 0; i < 4; i++)
+        turn(2000);
+    find();
+    ck_assert_uint_eq(steps.count, 8);
+}
+END_TEST
+
 START_TEST(annotations_of_another_device)
 {
     born(1, SCRIPT);
@@ -252,6 +323,10 @@ TCase *steps_tests(void)
     tcase_add_test(tests, a_step_that_lost_its_start_or_end);
     tcase_add_test(tests, a_ring_cuts_the_first_step);
     tcase_add_test(tests, optimizer_annotations_end_steps);
+    tcase_add_test(tests, optimizers_that_take_turns_share_a_step);
+    tcase_add_test(tests, lazy_turns_share_a_step);
+    tcase_add_test(tests, an_optimizer_that_now_and_then_allocates_more);
+    tcase_add_test(tests, stages_do_not_share_a_step);
     tcase_add_test(tests, annotations_of_another_device);
     tcase_add_test(tests, repeated_phases);
     tcase_add_test(tests, an_optimizer_that_allocates_nothing);

@@ -1,0 +1,165 @@
+#include "analysis/phase/step_groups.h"
+
+#include <stdlib.h>
+
+#include "analysis/phase/births.h"
+
+#define MOST_OPTIMIZERS 32
+#define LEAST_GROUPS    3
+#define MOST_LENGTHS    2 /* different numbers of marks in a group: some terms are lazy */
+
+/* An optimizer, by the mark with the fewest sizes. */
+struct optimizer {
+    string_id name;
+    size_t first, count; /* in `sizes` */
+};
+
+struct grouper {
+    struct step_marks *marks;
+    const struct timeline *timeline;
+    struct optimizer optimizers[MOST_OPTIMIZERS];
+    size_t optimizer_count;
+    uint64_t *sizes; /* distinct and ascending for each optimizer */
+    size_t size_count, size_capacity;
+    uint8_t *ids; /* by mark: index of its optimizer */
+    size_t ids_capacity;
+};
+
+static int compare_sizes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Appends the distinct sizes that a mark allocates, ascending. */
+static bool append_sizes(struct grouper *grouper, const struct step_mark *mark, size_t *count,
+                         struct error *err)
+{
+    const struct timeline *timeline = grouper->timeline;
+    size_t first = grouper->size_count, end = first, kept = first;
+    for (size_t i = births_from(timeline, mark->begin);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < mark->end; i++) {
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        if (!vec_grow((void **)&grouper->sizes, &grouper->size_capacity, end + 1, sizeof(size),
+                      grouper->marks->budget, err))
+            return false;
+        grouper->sizes[end++] = size;
+    }
+    if (end > first)
+        qsort(grouper->sizes + first, end - first, sizeof(uint64_t), compare_sizes);
+    for (size_t i = first; i < end; i++)
+        if (i == first || grouper->sizes[i] != grouper->sizes[kept - 1])
+            grouper->sizes[kept++] = grouper->sizes[i];
+    *count = kept - first;
+    return true;
+}
+
+/* True if the shorter list has only elements of the longer one. */
+static bool one_contains_other(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count)
+{
+    const uint64_t *few = a_count < b_count ? a : b, *many = a_count < b_count ? b : a;
+    size_t few_count = a_count < b_count ? a_count : b_count, at = 0;
+    size_t many_count = a_count < b_count ? b_count : a_count;
+    for (size_t i = 0; i < few_count; i++) {
+        while (at < many_count && many[at] < few[i])
+            at++;
+        if (at == many_count || many[at] != few[i])
+            return false;
+    }
+    return true;
+}
+
+/* Finds the optimizer of a mark, or adds it; *found is false if there are too many. */
+static bool identify(struct grouper *grouper, size_t mark, bool *found, struct error *err)
+{
+    string_id name = grouper->marks->items[mark].name;
+    size_t first = grouper->size_count, count, i;
+    if (!append_sizes(grouper, &grouper->marks->items[mark], &count, err))
+        return false;
+    for (i = 0; i < grouper->optimizer_count; i++) {
+        struct optimizer *known = &grouper->optimizers[i];
+        if (known->name == name && one_contains_other(grouper->sizes + known->first, known->count,
+                                                      grouper->sizes + first, count))
+            break;
+    }
+    *found = i < MOST_OPTIMIZERS;
+    if (!*found)
+        return true;
+    bool added = i == grouper->optimizer_count;
+    if (added)
+        grouper->optimizer_count++;
+    if (added || count < grouper->optimizers[i].count) {
+        grouper->optimizers[i] = (struct optimizer){name, first, count};
+        grouper->size_count += count;
+    }
+    grouper->ids[mark] = (uint8_t)i;
+    return true;
+}
+
+/* A mark that lost its beginning comes last, since it may lack sizes. */
+static bool identify_all(struct grouper *grouper, bool *found, struct error *err)
+{
+    const struct step_marks *marks = grouper->marks;
+    size_t cut = marks->items[0].has_start && marks->items[0].begin > 0 ? 0 : 1;
+    *found = true;
+    for (size_t i = 0; *found && i < marks->count; i++)
+        if (!identify(grouper, (i + cut) % marks->count, found, err))
+            return false;
+    return true;
+}
+
+/* True if an iteration ends with a mark: the first optimizer's turn comes again. */
+static bool ends_group(const struct grouper *grouper, size_t mark)
+{
+    return mark + 1 < grouper->marks->count && grouper->ids[mark] != 0 &&
+           grouper->ids[mark + 1] == 0;
+}
+
+/* The first and the last group may be cut, so their lengths do not count. */
+static bool is_regular(const struct grouper *grouper)
+{
+    size_t lengths[MOST_LENGTHS], length_count = 0, groups = 1, first = 0;
+    for (size_t i = 0; i < grouper->marks->count; i++) {
+        if (!ends_group(grouper, i))
+            continue;
+        size_t length = i + 1 - first, at = 0;
+        first = i + 1;
+        if (groups++ == 1)
+            continue;
+        while (at < length_count && lengths[at] != length)
+            at++;
+        if (at == MOST_LENGTHS)
+            return false;
+        if (at == length_count)
+            lengths[length_count++] = length;
+    }
+    return groups >= LEAST_GROUPS;
+}
+
+static void join(struct grouper *grouper)
+{
+    struct step_marks *marks = grouper->marks;
+    size_t last = marks->count - 1;
+    uint8_t last_id = grouper->ids[last];
+    for (size_t i = 0; i < last; i++) {
+        marks->items[i].joins_next = !ends_group(grouper, i);
+        if (!marks->items[i].joins_next)
+            last_id = grouper->ids[i];
+    }
+    marks->items[last].joins_next = grouper->ids[last] != last_id;
+}
+
+bool step_groups_find(struct step_marks *marks, const struct timeline *timeline, struct error *err)
+{
+    struct grouper grouper = {.marks = marks, .timeline = timeline};
+    bool found = false;
+    if (marks->count < LEAST_GROUPS)
+        return true;
+    bool ok = vec_reserve(grouper.ids, grouper.ids_capacity, marks->count, marks->budget, err) &&
+              identify_all(&grouper, &found, err);
+    if (ok && found && is_regular(&grouper))
+        join(&grouper);
+    vec_free(grouper.ids, grouper.ids_capacity, sizeof(*grouper.ids), marks->budget);
+    vec_free(grouper.sizes, grouper.size_capacity, sizeof(*grouper.sizes), marks->budget);
+    return ok;
+}
