@@ -95,6 +95,35 @@ START_TEST(growth_by_site)
 }
 END_TEST
 
+/* Optimizers that take turns, as in a GAN: 100 bytes stay per iteration, and 30 more per turn of
+ * the first one. */
+START_TEST(growth_is_per_iteration)
+{
+    static const uint64_t sizes[] = {1000, 1000, 2000};
+    uint64_t next = 1;
+    for (int turn = 0; turn < 15; turn++) {
+        uint64_t size = sizes[turn % 3];
+        born(next++, 1, STACK_FORWARD);
+        if (size == 1000)
+            born(next++, 30, STACK_CACHE);
+        else
+            born(next++, 100, STACK_KEEP);
+        freed(next - 2, 1, STACK_FORWARD);
+        capture.time_us++;
+        capture_annotate(&capture, "START", "Optimizer.step#Adam.step", 0);
+        born(next, size, STACK_STEP);
+        freed(next++, size, STACK_STEP);
+        capture.time_us++;
+        capture_annotate(&capture, "END", "Optimizer.step#Adam.step", 0);
+    }
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->compared, 5);
+    ck_assert_int_eq(growth->bytes_per_step, 160);
+    ck_assert_int_eq(row_of("keep.py:5 keep")->fit.bytes_per_step, 100);
+    ck_assert_int_eq(row_of("cache.py:6 cache")->fit.bytes_per_step, 60);
+}
+END_TEST
+
 START_TEST(two_steps_cannot_tell)
 {
     leaky_steps(2, 0);
@@ -297,6 +326,7 @@ TCase *growth_tests(void)
     TCase *tests = tcase_create("growth");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, growth_by_site);
+    tcase_add_test(tests, growth_is_per_iteration);
     tcase_add_test(tests, two_steps_cannot_tell);
     tcase_add_test(tests, many_steps_are_sampled);
     tcase_add_test(tests, a_loss_with_its_graph);
