@@ -1,5 +1,6 @@
 #include "analysis/growth/gradient_cycles.h"
 
+#include "analysis/phase/births.h"
 #include "analysis/phase/step_marks.h"
 #include "base/bisect.h"
 
@@ -9,6 +10,19 @@ static uint32_t annotated_end(const struct step_marks *marks, size_t *next, uint
     while (*next < marks->count && marks->items[*next].end <= item)
         (*next)++;
     return *next > 0 ? marks->items[*next - 1].end : 0;
+}
+
+/* Extends the forward pass of `cycle` by a run. It ends with its last allocation: without a stack,
+ * what zero_grad frees just before the backward pass appears to be part of the run. */
+static void extend_forward(struct cycle *cycle, const struct timeline *timeline, uint32_t begin,
+                           uint32_t end, bool is_new)
+{
+    size_t births = births_from(timeline, end);
+    uint32_t last = births > 0 ? timeline->lifetimes[births - 1].alloc : 0;
+    if (births > 0 && last >= begin)
+        cycle->forward_end = last + 1;
+    else if (is_new)
+        cycle->forward_end = end;
 }
 
 static bool add_cycle(struct cycles *cycles, struct cycle cycle, struct error *err)
@@ -36,7 +50,7 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
             in_forward = false;
         }
         if (phase == PHASE_FORWARD && (waits || in_forward)) {
-            open.forward_end = end;
+            extend_forward(&open, timeline, begin, end, !in_forward);
             waits = false;
             in_forward = true;
         } else if (phase == PHASE_BACKWARD && in_forward) {

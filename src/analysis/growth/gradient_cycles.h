@@ -7,7 +7,7 @@
 /* All positions are items of the trace. */
 struct cycle {
     uint32_t used;          /* end of the optimizer step: its gradients are stale from here on */
-    uint32_t forward_end;   /* end of the last forward pass before the backward pass */
+    uint32_t forward_end;   /* after the last allocation of the forward pass before the backward */
     uint32_t backward, end; /* the backward pass: [backward, end) */
     bool first;             /* no optimizer step before it is in the trace */
     uint64_t bytes, count;  /* stale gradients; filled in by the caller */

@@ -264,6 +264,42 @@ START_TEST(gradients_freed_after_the_forward)
 }
 END_TEST
 
+/* A forward pass without modules, and frees without stacks: `zero` as for train(). */
+static void train_functional(enum zero zero)
+{
+    born(9, 100, SCRIPT);
+    for (unsigned step = 0; step < 3; step++) {
+        if (zero == ZERO_AT_END && step > 0)
+            capture_free(&capture, 2, 100, "");
+        born(1, 40, SCRIPT);
+        born(5, 10, SCRIPT);
+        if (zero == ZERO_BEFORE_BACKWARD && step > 0)
+            capture_free(&capture, 2, 100, "");
+        born(2, 100, STACK_BACKWARD);
+        freed(5, 10, ENGINE);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+    }
+}
+
+START_TEST(gradients_freed_after_an_inferred_forward)
+{
+    train_functional(ZERO_BEFORE_BACKWARD);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_int_eq(growth->gradients.bytes, 100);
+    ck_assert_uint_eq(growth->gradients.passes, 2);
+}
+END_TEST
+
+START_TEST(gradients_freed_before_an_inferred_forward)
+{
+    train_functional(ZERO_AT_END);
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
 START_TEST(gradients_that_stay)
 {
     train(3, ZERO_NEVER);
@@ -335,6 +371,8 @@ TCase *growth_tests(void)
     tcase_add_test(tests, results_that_are_kept_without_a_graph);
     tcase_add_test(tests, gradients_freed_in_time);
     tcase_add_test(tests, gradients_freed_after_the_forward);
+    tcase_add_test(tests, gradients_freed_after_an_inferred_forward);
+    tcase_add_test(tests, gradients_freed_before_an_inferred_forward);
     tcase_add_test(tests, gradients_that_stay);
     tcase_add_test(tests, gradients_at_the_peak);
     tcase_add_test(tests, gradients_that_accumulate);
