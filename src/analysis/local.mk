@@ -178,6 +178,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_add.c \
 	src/analysis/report/findings_internal.h \
 	src/analysis/report/findings_peak.c \
+	src/analysis/report/grouping.c \
+	src/analysis/report/grouping.h \
 	src/analysis/report/notices.c \
 	src/analysis/report/notices.h \
 	src/analysis/report/report.c \

@@ -1,6 +1,7 @@
 cli_tests = \
 	tests/cli/at.sh \
 	tests/cli/backends.sh \
+	tests/cli/by.sh \
 	tests/cli/convert.sh \
 	tests/cli/devices.sh \
 	tests/cli/categories.sh \
@@ -60,6 +61,7 @@ EXTRA_DIST += \
 	tests/cli/golden/at-event.txt \
 	tests/cli/golden/at-peak-annotations.txt \
 	tests/cli/golden/at-time.txt \
+	tests/cli/golden/by.txt \
 	tests/cli/golden/cache.txt \
 	tests/cli/golden/check-failed.txt \
 	tests/cli/golden/check-github.txt \

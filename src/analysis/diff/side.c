@@ -30,9 +30,7 @@ struct part {
 
 const char *diff_phase_name(unsigned phase)
 {
-    if (phase == DIFF_PHASE_BEFORE)
-        return "before_recording";
-    return phase == DIFF_PHASE_UNEXPLAINED ? "unexplained" : phase_name((enum phase)phase);
+    return phase == DIFF_PHASE_UNEXPLAINED ? "unexplained" : live_phase_name(phase);
 }
 
 static void add(struct diff_sum *sum, int64_t bytes, uint64_t count)
@@ -53,11 +51,7 @@ static void sum_up(struct reduction *reduction)
     const struct live_set *set = &reduction->set;
     for (size_t i = 0; i < set->count; i++) {
         const struct live *live = &set->items[i];
-        unsigned phase = DIFF_PHASE_BEFORE;
-        if (live->in_trace)
-            phase = phase_at(&reduction->phases, set->timeline->lifetimes[live->index].alloc);
-        else if (!live_is_older(set, live))
-            phase = PHASE_UNKNOWN; /* before the range */
+        unsigned phase = live_phase(set, &reduction->phases, live);
         add(&side->phases[phase], (int64_t)live->size, 1);
         add(&side->categories[live_category(set, live)], (int64_t)live->size, 1);
     }

@@ -7,6 +7,7 @@
 #define MEMSNAP_ANALYSIS_DIFF_SIDE_H
 
 #include "analysis/live/source.h"
+#include "analysis/live/sums.h"
 #include "analysis/phase/phases.h"
 #include "analysis/report/report.h"
 
@@ -51,7 +52,7 @@ struct diff_sum {
 
 /* The phase in which memory was allocated: enum phase, or one of these. */
 enum {
-    DIFF_PHASE_BEFORE = PHASE_COUNT, /* before the recording began */
+    DIFF_PHASE_BEFORE = LIVE_PHASE_BEFORE,
     DIFF_PHASE_UNEXPLAINED,
     DIFF_PHASES,
 };

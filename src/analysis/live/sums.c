@@ -97,6 +97,20 @@ bool live_is_optimizer_temporary(const struct live_set *set, const struct live_f
     return run != NO_RUN && facts->phases->runs[run].phase == PHASE_OPTIMIZER;
 }
 
+unsigned live_phase(const struct live_set *set, const struct phases *phases,
+                    const struct live *live)
+{
+    if (!live->in_trace)
+        return live_is_older(set, live) ? LIVE_PHASE_BEFORE : PHASE_UNKNOWN;
+    uint32_t run = phases_run_of(phases, set->timeline->lifetimes[live->index].alloc);
+    return run == NO_RUN ? PHASE_UNKNOWN : phases->runs[run].phase;
+}
+
+const char *live_phase_name(unsigned phase)
+{
+    return phase == LIVE_PHASE_BEFORE ? "before_recording" : phase_name((enum phase)phase);
+}
+
 /* By frame, then the largest first. */
 static int compare_parts(const void *a, const void *b)
 {

@@ -21,6 +21,14 @@ struct live_facts {
     uint32_t last_pass; /* first item of the last backward pass that ended before it, or 0 */
 };
 
+/* The phase in which an allocation was made: enum phase, or this if it is older than the recording.
+ */
+#define LIVE_PHASE_BEFORE PHASE_COUNT
+unsigned live_phase(const struct live_set *set, const struct phases *phases,
+                    const struct live *live);
+/* "forward", "before_recording" */
+const char *live_phase_name(unsigned phase);
+
 /* True if an allocation counts. */
 typedef bool live_test(const struct live_set *set, const struct live_facts *facts,
                        const struct live *live, const struct live_source *source);

@@ -27,6 +27,19 @@ void pool_rows_release(struct pool_rows *rows)
     rows->count = rows->capacity = 0;
 }
 
+const char *pool_text(char out[POOL_TEXT_SIZE], const struct pool_key *key)
+{
+    char stream[STREAM_TEXT_SIZE];
+    int used = snprintf(out, POOL_TEXT_SIZE, "%s", key->is_small ? "small" : "large");
+    if (key->stream != 0)
+        used += snprintf(out + used, POOL_TEXT_SIZE - (size_t)used, ", stream %s",
+                         stream_text(stream, key->stream));
+    if (key->pool[0] != 0 || key->pool[1] != 0)
+        snprintf(out + used, POOL_TEXT_SIZE - (size_t)used, ", graph pool (%llu, %llu)",
+                 (unsigned long long)key->pool[0], (unsigned long long)key->pool[1]);
+    return out;
+}
+
 struct pool_key pool_key_of(const struct layout_segment *segment)
 {
     return (struct pool_key){.is_small = segment->is_small,

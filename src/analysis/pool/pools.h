@@ -18,6 +18,10 @@ struct pool_key {
 #define STREAM_TEXT_SIZE 24
 const char *stream_text(char out[STREAM_TEXT_SIZE], int64_t stream);
 
+/* "large", "small, stream 0x7, graph pool (0, 3)": a pool's name for people. */
+#define POOL_TEXT_SIZE 128
+const char *pool_text(char out[POOL_TEXT_SIZE], const struct pool_key *key);
+
 /* All sizes except requested_bytes are of blocks, so reserved = active + inactive split +
  * releasable, unless the file contradicts itself. */
 struct pool_row {

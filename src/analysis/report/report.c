@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/pool/device_memory.h"
+#include "analysis/report/grouping.h"
 #include "analysis/report/notices.h"
 #include "analysis/report/rows.h"
 
@@ -189,6 +190,7 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
         set->categories = &report->all;
         sum_categories(report, set);
         ok = report_rows_make(report, set, options->top, err) &&
+             report_groups_make(report, set, options, err) &&
              fragmentation_make(set, &report->at, options->unit, &report->fragmentation, err) &&
              ooms_make(set, &(struct oom_question){options->device_bytes, options->unit},
                        &report->ooms, err);

@@ -36,6 +36,25 @@ struct baseline_row {
     uint64_t count;
 };
 
+/* What the table of live memory is grouped by. */
+enum group_by {
+    BY_SITE,
+    BY_CATEGORY,
+    BY_METADATA,
+    BY_MODULE,
+    BY_POOL,
+    BY_STREAM,
+    BY_PHASE,
+};
+
+/* Live allocations of one group; see report/grouping.h. */
+struct group_row {
+    const char *name; /* raw bytes, in symbols */
+    int64_t bytes;
+    uint64_t count;
+    bool is_remainder; /* rows that a limit cut, or memory that the trace does not explain */
+};
+
 /* Live allocations of one call site, operator and category. */
 struct site_row {
     /* source.shown is STACK_NONE if there is no call site. */
@@ -85,6 +104,7 @@ struct notice {
 struct report_options {
     struct when at;
     size_t top;            /* rows of call sites and of largest allocations; 0: all */
+    enum group_by by;      /* BY_SITE: report->groups stays empty */
     enum unit unit;        /* of sizes in sentences */
     uint64_t device_bytes; /* memory of the device, as given by the user; 0: unknown */
 };
@@ -105,6 +125,11 @@ struct device_report {
      * remainders. The sum is at.active_bytes. */
     struct site_row *sites;
     size_t site_count, site_capacity;
+    /* The same memory by something else, largest first, then the remainders, if options ask for it.
+     * The sum is at.active_bytes. */
+    enum group_by by;
+    struct group_row *groups;
+    size_t group_count, group_capacity;
     struct live_row *largest;
     size_t largest_count, largest_capacity;
     struct steps steps;

@@ -167,6 +167,7 @@ void report_rows_release(struct device_report *report)
 {
     struct budget *budget = report->timeline->snapshot->budget;
     vec_free(report->sites, report->site_capacity, sizeof(*report->sites), budget);
+    vec_free(report->groups, report->group_capacity, sizeof(*report->groups), budget);
     vec_free(report->largest, report->largest_capacity, sizeof(*report->largest), budget);
     free(report->baseline);
 }

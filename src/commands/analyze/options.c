@@ -14,6 +14,7 @@
 
 enum {
     OPTION_TOP = OPTION_LONG_ONLY,
+    OPTION_BY,
     OPTION_STACKS,
     OPTION_ALLOCATIONS,
     OPTION_EXPLAIN,
@@ -23,23 +24,22 @@ enum {
 };
 
 const struct option_words analyze_option_words[] = {
-    {"at", WORDS_MOMENT, NULL},
-    {"units", WORDS_UNITS, NULL},
-    {"format", "text json", NULL},
+    {"at", WORDS_MOMENT, NULL},   {"by", "site category metadata module pool stream phase", NULL},
+    {"units", WORDS_UNITS, NULL}, {"format", "text json", NULL},
     {NULL, NULL, NULL},
 };
 
 /* Those that apply to snapshots only. */
-static const int for_snapshots[] = {OPTION_AT,      OPTION_STACKS, OPTION_ALLOCATIONS,
-                                    OPTION_EXPLAIN, OPTION_RULES,  OPTION_GPU_MEMORY,
-                                    OPTION_RANGE,   OPTION_DEVICE, 0};
+static const int for_snapshots[] = {
+    OPTION_AT,    OPTION_BY,         OPTION_STACKS, OPTION_ALLOCATIONS, OPTION_EXPLAIN,
+    OPTION_RULES, OPTION_GPU_MEMORY, OPTION_RANGE,  OPTION_DEVICE,      0};
 static const int for_layers[] = {OPTION_RANKS, 0};
 
 bool analyze_option(int option, void *to, struct error *err)
 {
     struct analyze_options *options = to;
     uint64_t number = 0;
-    unsigned format;
+    unsigned format, by;
     option_note(option, analyze_option_specs, for_snapshots, &options->snapshot_option);
     option_note(option, analyze_option_specs, for_layers, &options->layers_option);
     switch (option) {
@@ -48,6 +48,11 @@ bool analyze_option(int option, void *to, struct error *err)
             return false;
         options->report.top = options->largest;
         options->top_given = true;
+        return true;
+    case OPTION_BY:
+        if (!option_word(analyze_option_words, "by", "--by", &by, err))
+            return false;
+        options->report.by = (enum group_by)by;
         return true;
     case OPTION_STACKS:
         return argument_stacks(optarg, &options->stacks, err);
@@ -99,6 +104,9 @@ const struct option_spec analyze_option_specs[] = {
     {OPTION_GPU_MEMORY, "gpu-memory", "SIZE",
      "total memory of each device, for example 24GiB, to\n"
      "find what other processes held when memory ran out"},
+    {OPTION_BY, "by", "WHAT",
+     "group live memory by site (the default), category,\n"
+     "metadata, module, pool, stream or phase"},
     {OPTION_TOP, "top", "N", "list N call sites and N allocations (0: all)"},
     {OPTION_STACKS, "stacks", "[=all]",
      "print a stack below each call site: the operator and\n"
@@ -130,6 +138,10 @@ bool analyze_options_complete(struct analyze_options *options, struct error *err
     if (options->explain && options->json)
         return error_set(err, STATUS_USAGE,
                          "--explain prints only text; for JSON use --allocations");
+    if (options->report.by != BY_SITE && options->stacks != STACKS_NONE)
+        return error_set(err, STATUS_USAGE, "--stacks needs --by site");
+    if (options->report.by != BY_SITE && options->explain)
+        return error_set(err, STATUS_USAGE, "--explain prints no table to group with --by");
     if (options->jobs == 0)
         options->jobs = worker_pool_cores();
     options->report.unit = options->json ? UNIT_AUTO : options->unit;

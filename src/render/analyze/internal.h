@@ -47,6 +47,8 @@ bool site_stack(const struct page *page, struct site_table *sites, enum stack_de
 
 /* "baseline": memory allocated before the first event, by category and reason. */
 void baseline_json(struct json_writer *json, const struct device_report *report);
+/* "by": live memory grouped by what --by names; nothing by call site. */
+void groups_json(struct json_writer *json, const struct device_report *report);
 /* "phases": the stretches of the trace, in order. */
 void phases_json(struct json_writer *json, const struct device_report *report);
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/report/grouping.h"
 #include "render/core/moments.h"
 #include "render/core/rows.h"
 #include "render/core/site_type.h"
@@ -223,6 +224,41 @@ static bool sites(const struct page *page, const struct analysis *analysis,
     return row_table_finish(&rows) && ok;
 }
 
+#define ROW struct group_row
+#define GROUPS(title_)                                                                             \
+    ROW_TYPE("rows", ROW, FIELD_AS(ROW, BYTES, "bytes", bytes, .title = "size"),                   \
+             FIELD_AS(ROW, SHARE, NULL, bytes, .title = "share", .optional = 2),                   \
+             FIELD_AS(ROW, COUNT, "count", count, .title = "count", .optional = 1),                \
+             FIELD_AS(ROW, LABEL, "name", name, .title = title_, .cut = CUT_END,                   \
+                      .least = CALL_SITE_LEAST),                                                   \
+             FIELD_AS(ROW, FLAG, "remainder", is_remainder, .flags = FIELD_SKIP_ZERO))
+static const struct row_type group_types[] = {
+    [BY_CATEGORY] = GROUPS("category"), [BY_METADATA] = GROUPS("metadata"),
+    [BY_MODULE] = GROUPS("module"),     [BY_POOL] = GROUPS("pool"),
+    [BY_STREAM] = GROUPS("stream"),     [BY_PHASE] = GROUPS("phase"),
+};
+#undef GROUPS
+#undef ROW
+
+static bool groups(const struct page *page, const struct device_report *report)
+{
+    const struct field_context context = report_context(report);
+    fputc('\n', page->out);
+    return rows_print(page, SECTION_INDENT, &group_types[report->by], report->groups,
+                      report->group_count, &context);
+}
+
+void groups_json(struct json_writer *json, const struct device_report *report)
+{
+    const struct field_context context = report_context(report);
+    if (report->by == BY_SITE)
+        return;
+    json_put_open(json, "by", '{');
+    json_put_string(json, "key", group_by_name(report->by));
+    json_put_rows(json, &group_types[report->by], report->groups, report->group_count, &context);
+    json_put_close(json, '}');
+}
+
 static bool largest(const struct page *page, const struct analysis *analysis,
                     const struct device_report *report)
 {
@@ -244,6 +280,7 @@ bool device_live(const struct page *page, const struct analysis *analysis,
     title(page, analysis, report);
     if (report->category_count == 0)
         return true;
-    return categories(page, report) && sites(page, analysis, report) &&
+    return categories(page, report) &&
+           (report->by == BY_SITE ? sites(page, analysis, report) : groups(page, report)) &&
            largest(page, analysis, report);
 }

@@ -26,8 +26,4 @@ bool device_fragmentation(const struct page *page, const struct analysis *analys
 void fragmentation_json(struct json_writer *json, const struct device_report *report);
 void ooms_json(struct json_writer *json, const struct device_report *report);
 
-/* "large requests", "small requests, stream 0x7, private pool (0, 3)": a pool's name for people. */
-#define POOL_TEXT_SIZE 128
-const char *pool_text(char out[POOL_TEXT_SIZE], const struct pool_key *key);
-
 #endif
