@@ -1,8 +1,12 @@
+#include <stddef.h>
+
 #include "base/hash.h"
 #include "model/device.h"
 #include "model/loader_state.h"
 
-_Static_assert(sizeof(struct event_extra) == 40, "hashed as bytes: there may be no padding");
+/* Hashed as bytes: there may be padding only at the end. */
+#define EXTRA_BYTES (offsetof(struct event_extra, internal_metadata) + sizeof(string_id))
+_Static_assert(EXTRA_BYTES == 44, "no padding between the members, and none left out");
 
 static bool is_extra(const void *items, uint32_t id, const void *wanted)
 {
@@ -11,7 +15,7 @@ static bool is_extra(const void *items, uint32_t id, const void *wanted)
 
 bool extras_intern(struct extras *extras, const struct event_extra *extra, struct error *err)
 {
-    uint32_t tag = (uint32_t)hash_bytes(extra, sizeof(*extra), hash_seed());
+    uint32_t tag = (uint32_t)hash_bytes(extra, EXTRA_BYTES, hash_seed());
     uint32_t id;
     if (idtable_find(&extras->table, tag, is_extra, extras->items, extra, &id)) {
         extras->last = id;

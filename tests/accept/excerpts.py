@@ -29,7 +29,7 @@ def frames_of(thing, key="frames"):
 
 def plain_event(event):
     kept = ("action", "addr", "device_free", "size", "stream", "time_us", "compile_context",
-            "user_metadata", "category")
+            "user_metadata", "internal_metadata", "category")
     pool = tuple(event.get("pool_id") or (0, 0))
     return ({key: event[key] for key in kept if event.get(key) not in (None, "")}, pool,
             frames_of(event), frames_of(event, "forward_frames"))

@@ -102,6 +102,7 @@ def events_match(path, rows, stacks):
                 "address": event.get("addr"), "size": event["size"], "time_us": event.get("time_us"),
                 "device_free": event.get("device_free"), "stream": event["stream"],
                 "user_metadata": event.get("user_metadata") or None,
+                "internal_metadata": event.get("internal_metadata") or None,
                 "compile_context": event.get("compile_context") or None}
         for key, value in want.items():
             if row[key] != value:

@@ -123,6 +123,19 @@ printf '{"segments": [], "device_traces": [], "host\\u001b": 1}' >unknown.json
 run export --as snapshot unknown.json -o unknown.pickle
 exits 0
 err 'memsnap: unknown.json: unknown keys were left out: snapshot.host\x1b'
+cat >internal.json <<'END'
+{"segments": [], "device_traces": [[{"action": "alloc", "addr": 4096, "size": 8, "stream": 0,
+"internal_metadata": "mallocWithAddress"}, {"action": "alloc", "addr": 8192, "size": 8, "stream": 0},
+{"action": "free_completed", "addr": 4096, "size": 8, "stream": 0, "internal_metadata": "mallocWithAddress"}]]}
+END
+run export --as snapshot internal.json -o internal.pickle
+exits 0
+err_has_not 'unknown keys'
+run export --table events internal.pickle
+exits 0
+check 'internal_metadata of those events that had it' \
+    test "$(cut -d, -f3,18 .run/out | tr -d '\r' | tr '\n' ' ')" = \
+    'action,internal_metadata alloc,mallocWithAddress alloc, free_completed,mallocWithAddress '
 cat >twice.json <<'END'
 {"segments": [], "device_traces": [[{"action": "alloc", "addr": 4096, "size": 8, "stream": 0},
 {"action": "alloc", "addr": 4096, "size": 16, "stream": 0},

@@ -63,6 +63,7 @@ static bool add_event(void *self, uint32_t device, const struct event_row *row, 
     add(into, row->extra.pool[1]);
     add_string(into, row->extra.compile_context);
     add_string(into, row->extra.user_metadata);
+    add_string(into, row->extra.internal_metadata);
     add_string(into, row->extra.category);
     add_stack(into, row->extra.forward_stack);
     return true;

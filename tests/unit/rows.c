@@ -61,6 +61,7 @@ static bool on_event(void *self, uint32_t device, const struct event_row *row, s
                       row->extra.pool[1]);
     add_labelled(recorder, " context=", row->extra.compile_context);
     add_labelled(recorder, " metadata=", row->extra.user_metadata);
+    add_labelled(recorder, " internal=", row->extra.internal_metadata);
     add_labelled(recorder, " category=", row->extra.category);
     add_stack(recorder, row->stack);
     buffer_add(&recorder->stacks, (const char *)&row->stack, sizeof row->stack);

@@ -46,6 +46,7 @@ struct event_extra {
     string_id category; /* torch.profiler's label, present in converted profiles */
     /* of a backward pass: where the forward pass made the autograd node that runs */
     stack_id forward_stack;
+    string_id internal_metadata; /* the allocator's own label, such as "mallocWithAddress" */
 };
 
 struct event_row {

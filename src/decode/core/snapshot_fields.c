@@ -21,6 +21,8 @@ static const struct field event_fields[EVENT_FIELDS] = {
         FIELD(LOOSE_STRING, event_draft, row.extra.compile_context, "compile_context"),
     [EVENT_USER_METADATA] =
         FIELD(LOOSE_STRING, event_draft, row.extra.user_metadata, "user_metadata"),
+    [EVENT_INTERNAL_METADATA] =
+        FIELD(LOOSE_STRING, event_draft, row.extra.internal_metadata, "internal_metadata"),
     [EVENT_FRAMES] = FIELD(STACK, event_draft, row.stack, "frames"),
     [EVENT_POOL_ID] = FIELD(POOL, event_draft, row.extra.pool, "pool_id"),
     [EVENT_FORWARD_FRAMES] = FIELD(STACK, event_draft, row.extra.forward_stack, "forward_frames"),

@@ -69,7 +69,8 @@ const struct row_type export_event_type = ROW_TYPE(
     FIELD_AS(ROW, STACK, "forward_stack", row.extra.forward_stack),
     FIELD_AS(ROW, STRING, "category", row.extra.category),
     FIELD_AS(ROW, STRING, "compile_context", row.extra.compile_context),
-    FIELD_AS(ROW, STRING, "user_metadata", row.extra.user_metadata));
+    FIELD_AS(ROW, STRING, "user_metadata", row.extra.user_metadata),
+    FIELD_AS(ROW, STRING, "internal_metadata", row.extra.internal_metadata));
 #undef ROW
 
 bool export_event(struct export_sheet *sheet, uint32_t device, uint64_t event,

@@ -31,6 +31,7 @@ static const char *const words[WORD_COUNT] = {
     [WORD_HOST_SEGMENTS] = "host_segments",
     [WORD_HOST_TRACES] = "host_traces",
     [WORD_INACTIVE] = "inactive",
+    [WORD_INTERNAL_METADATA] = "internal_metadata",
     [WORD_IS_EXPANDABLE] = "is_expandable",
     [WORD_LINE] = "line",
     [WORD_NAME] = "name",

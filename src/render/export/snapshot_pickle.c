@@ -138,6 +138,7 @@ static bool put_extra(struct dump *dump, const struct event_extra *extra, struct
     }
     return put_string(pickle, WORD_COMPILE_CONTEXT, extra->compile_context, err) &&
            put_string(pickle, WORD_USER_METADATA, extra->user_metadata, err) &&
+           put_string(pickle, WORD_INTERNAL_METADATA, extra->internal_metadata, err) &&
            put_string(pickle, WORD_CATEGORY, extra->category, err) &&
            put_stack(pickle, WORD_FORWARD_FRAMES, extra->forward_stack, err);
 }

@@ -9,11 +9,12 @@ START_TEST(event_with_everything)
 {
     json_check(EVENTS("{\"action\":\"alloc\",\"addr\":18446744073709551615,\"size\":512,"
                       "\"stream\":-3,\"time_us\":1700000000000000,\"compile_context\":\"N/A\","
-                      "\"user_metadata\":\"m\",\"category\":\"c\",\"pool_id\":[1, 2],"
+                      "\"user_metadata\":\"m\",\"internal_metadata\":\"i\",\"category\":\"c\","
+                      "\"pool_id\":[1, 2],"
                       "\"frames\":[{\"name\":\"f\",\"filename\":\"a.py\",\"line\":7}],"
                       "\"forward_frames\":[\"g\",\"h\"]}"),
                "trace 0\nevent 0 0 alloc 18446744073709551615 512 t1700000000000000 s-3 p1,2"
-               " context=N/A metadata=m category=c f@a.py:7 forward g@:0 h@:0\n");
+               " context=N/A metadata=m internal=i category=c f@a.py:7 forward g@:0 h@:0\n");
 }
 END_TEST
 
