@@ -10,6 +10,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/roles.h \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \
+	src/analysis/category/traced_reason.c \
+	src/analysis/category/traced_reason.h \
 	src/analysis/chain/cut.c \
 	src/analysis/chain/cut.h \
 	src/analysis/chain/extras.c \
@@ -72,6 +74,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/diff/rows.h \
 	src/analysis/diff/side.c \
 	src/analysis/diff/side.h \
+	src/analysis/diff/side_sites.c \
+	src/analysis/diff/side_sites.h \
 	src/analysis/diff/summary.c \
 	src/analysis/diff/summary.h \
 	src/analysis/diff/symbols.c \

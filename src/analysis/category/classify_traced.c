@@ -3,265 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/category/traced_reason.h"
 #include "analysis/phase/births.h"
-#include "analysis/phase/refine.h"
-
-#define MOST_PLAIN_RUNS 4 /* looked through for the next phase of a step */
-
-/* The facts about one allocation of the trace that the rules use. */
-struct evidence {
-    size_t index; /* in timeline->lifetimes */
-    stack_id birth_stack, end_stack;
-    const struct stack_facts *birth;
-    const struct stack_facts *end; /* of the free's stack; NULL if it has none */
-    uint32_t birth_run, end_run;   /* end_run is NO_RUN if never freed */
-};
-
-static uint64_t size_of(const struct classifier *classifier, const struct evidence *evidence)
-{
-    const struct timeline *timeline = classifier->timeline;
-    return trace_size(timeline->trace, timeline->lifetimes[evidence->index].alloc);
-}
-
-static bool ends_in_run(const struct evidence *evidence)
-{
-    return evidence->end_run == evidence->birth_run;
-}
-
-/* True if it is freed in the run in which it was made, or in the same backward pass. */
-static bool ends_in_pass(const struct classifier *classifier, const struct evidence *evidence)
-{
-    return ends_in_run(evidence) ||
-           phases_same_backward(classifier->phases, evidence->birth_run, evidence->end_run);
-}
-
-/* True if an allocation outlives the pass in which it was made. */
-static bool outlives_pass(const struct classifier *classifier, const struct evidence *evidence)
-{
-    if (evidence->end_run != NO_RUN)
-        return !ends_in_pass(classifier, evidence);
-    bool in_last_run = evidence->birth_run + 1 == classifier->phases->count;
-    return !(in_last_run && classifier->is_cut);
-}
-
-/* True if it was made and freed inside one operator or autograd node. Without C++ frames: by one
- * line of Python, or by unknown code, while nothing is made that outlives it. */
-static bool is_scratch(const struct classifier *classifier, const struct evidence *evidence)
-{
-    const struct stack_facts *birth = evidence->birth, *end = evidence->end;
-    if (!ends_in_pass(classifier, evidence))
-        return false;
-    if (end && end->site.node != STRING_EMPTY && end->site.node == birth->site.node)
-        return true;
-    if (birth->in_operator && end)
-        return end->in_operator;
-    if (end && evidence->birth_stack != STACK_NONE && evidence->birth_stack != evidence->end_stack)
-        return false;
-    return birth_is_leaf(classifier->timeline, evidence->index);
-}
-
-/* True if a later backward pass frees it: the pass that made it was itself recorded
- * (create_graph=True), and kept it for that one. Passes that lifetimes tell are not exact enough:
- * zero_grad right before a backward pass frees gradients. */
-static bool is_saved_again(const struct classifier *classifier, const struct evidence *evidence)
-{
-    if (!outlives_pass(classifier, evidence) ||
-        classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD ||
-        classifier->phases->runs[evidence->end_run].evidence >= PHASE_BY_LIFETIMES)
-        return false;
-    return !evidence->end || evidence->end->context == CONTEXT_BACKWARD;
-}
-
-static enum reason backward_reason(const struct classifier *classifier,
-                                   const struct evidence *evidence)
-{
-    if (evidence->birth->accumulates_grad && outlives_pass(classifier, evidence))
-        return REASON_BACKWARD_ACCUMULATED;
-    if (is_saved_again(classifier, evidence))
-        return REASON_BACKWARD_SAVED;
-    if (outlives_pass(classifier, evidence))
-        return REASON_BACKWARD_KEPT;
-    if (evidence->end_run == NO_RUN)
-        return evidence->birth->accumulates_grad ? REASON_BACKWARD_ACCUMULATED : REASON_NONE;
-    return is_scratch(classifier, evidence) ? REASON_BACKWARD_SCRATCH : REASON_BACKWARD_PASSED_ON;
-}
-
-/* True if it has the size of a weight and lives over a backward pass until a later forward pass:
- * the forward pass updates a model itself, as a momentum encoder. */
-static bool is_new_weight(const struct classifier *classifier, const struct evidence *evidence)
-{
-    const struct phases *phases = classifier->phases;
-    uint32_t birth = evidence->birth_run, end = evidence->end_run;
-    const struct size_tally *tally =
-        size_tallies_find(&classifier->tallies, size_of(classifier, evidence));
-    if (!tally || tally->weights_replaced == 0)
-        return false;
-    return end == NO_RUN || (classifier_phase(classifier, end) == PHASE_FORWARD &&
-                             phases->runs[end].pass > phases->runs[birth].pass);
-}
-
-static enum reason forward_reason(const struct classifier *classifier,
-                                  const struct evidence *evidence)
-{
-    if (ends_in_run(evidence))
-        return is_scratch(classifier, evidence) ? REASON_FORWARD_SCRATCH : REASON_FORWARD_PASSED_ON;
-    if (evidence->end && evidence->end->releases_graph && !evidence->end->site.has_backward &&
-        classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD)
-        return REASON_GRAPH_DROPPED;
-    if (classifier->first_backward_run == NO_RUN)
-        return REASON_FORWARD_RESULT;
-    return is_new_weight(classifier, evidence) ? REASON_WEIGHT_REPLACED : REASON_FORWARD_KEPT;
-}
-
-static enum reason step_reason(const struct evidence *evidence)
-{
-    return ends_in_run(evidence) ? REASON_STEP_FREED : REASON_STEP_KEPT;
-}
-
-/* True if it lives into the next forward pass, and only other code and data loading lie between. */
-static bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence)
-{
-    uint32_t next = evidence->birth_run + 1;
-    while (classifier_phase(classifier, next) == PHASE_OTHER ||
-           classifier_phase(classifier, next) == PHASE_DATA) {
-        if (next - evidence->birth_run > MOST_PLAIN_RUNS)
-            return false;
-        next++;
-    }
-    return classifier_phase(classifier, next) == PHASE_FORWARD &&
-           (evidence->end_run == NO_RUN || evidence->end_run >= next);
-}
-
-/* The next (or last) run of a step before or after `run`, or PHASE_UNKNOWN if none is near. */
-static enum phase step_near(const struct classifier *classifier, uint32_t run, int by,
-                            uint32_t *near)
-{
-    for (int i = 1; i <= MOST_PLAIN_RUNS; i++) {
-        *near = run + (uint32_t)(by * i); /* wraps around to a run that does not exist */
-        enum phase phase = classifier_phase(classifier, *near);
-        if (phase > PHASE_DATA)
-            return phase;
-    }
-    return PHASE_UNKNOWN;
-}
-
-static bool has_gradient_size(const struct classifier *classifier, uint64_t size)
-{
-    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
-    return tally && (tally->gradients.most > 0 || tally->accumulated.most > 0);
-}
-
-/* True if an input of the size was freed before. */
-static bool has_input_size(const struct classifier *classifier, uint64_t size)
-{
-    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
-    for (int phase = 0; tally && phase < PHASE_COUNT; phase++)
-        if (tally->twin[phase] == 1 + CATEGORY_INPUT)
-            return true;
-    return false;
-}
-
-/* True if it is made between a backward pass and the optimizer step, lives into that step, and has
- * the size of a gradient in the same type or in one that is twice as wide. */
-static bool is_main_gradient(const struct classifier *classifier, const struct evidence *evidence)
-{
-    uint64_t size = size_of(classifier, evidence);
-    uint32_t pass, step;
-    return step_near(classifier, evidence->birth_run, -1, &pass) == PHASE_BACKWARD &&
-           step_near(classifier, evidence->birth_run, 1, &step) == PHASE_OPTIMIZER &&
-           evidence->end_run >= step &&
-           (has_gradient_size(classifier, size) ||
-            (size % 2 == 0 && has_gradient_size(classifier, size / 2)));
-}
-
-/* For other Python code, or unknown code, outside the phases of a step. */
-static enum reason other_reason(const struct classifier *classifier,
-                                const struct evidence *evidence)
-{
-    uint32_t birth = evidence->birth_run, end = evidence->end_run;
-    if (!classifier->phases->any_step)
-        return REASON_NONE;
-    bool by_operator =
-        op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) ||
-        evidence->birth->context == CONTEXT_DATA;
-    /* data that is there from the start and stays may be the whole data set, not a batch */
-    bool is_over = end != NO_RUN || birth > classifier->first_step_run;
-    bool goes_in = is_over && goes_into_forward(classifier, evidence);
-    if (is_main_gradient(classifier, evidence))
-        return REASON_MAIN_GRADIENT;
-    if (goes_in && by_operator)
-        return REASON_BATCH;
-    bool trains = classifier->first_backward_run != NO_RUN;
-    if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&
-        (end != NO_RUN || has_input_size(classifier, size_of(classifier, evidence))))
-        return REASON_BEFORE_FORWARD;
-    if (end == birth)
-        return REASON_PLAIN_FREED;
-    if (classifier_phase(classifier, end) == PHASE_BACKWARD)
-        return REASON_BACKWARD_FREES;
-    bool is_loss = birth > 0 && classifier_phase(classifier, birth - 1) == PHASE_FORWARD &&
-                   classifier_phase(classifier, birth + 1) == PHASE_BACKWARD;
-    if (is_loss)
-        return REASON_LOSS;
-    bool is_result =
-        birth > 0 && classifier_phase(classifier, birth - 1) == PHASE_FORWARD && !by_operator;
-    if (is_result && evidence->birth->in_operator)
-        return REASON_AFTER_FORWARD;
-    bool unseen = evidence->birth_stack == STACK_NONE && !classifier->phases->has_stacks;
-    if (goes_in && unseen)
-        return REASON_BEFORE_FORWARD;
-    return REASON_NONE;
-}
-
-/* For stacks that show no context: by the phase in which it was made. */
-static enum reason phase_reason(const struct classifier *classifier,
-                                const struct evidence *evidence)
-{
-    switch (classifier_phase(classifier, evidence->birth_run)) {
-    case PHASE_FORWARD:
-        return forward_reason(classifier, evidence);
-    case PHASE_BACKWARD:
-        return backward_reason(classifier, evidence);
-    case PHASE_OPTIMIZER:
-        return step_reason(evidence);
-    case PHASE_UNKNOWN:
-    case PHASE_OTHER:
-    case PHASE_DATA:
-    case PHASE_COUNT:
-        break;
-    }
-    return other_reason(classifier, evidence);
-}
-
-static enum reason find_reason(const struct classifier *classifier, const struct evidence *evidence)
-{
-    if (evidence->birth->is_workspace)
-        return REASON_WORKSPACE;
-    if (evidence->birth->communicates)
-        return REASON_COMMUNICATION;
-    if (evidence->birth_stack == STACK_NONE && evidence->end_run == NO_RUN &&
-        size_of(classifier, evidence) == CUBLAS_WORKSPACE)
-        return REASON_WORKSPACE_SIZE;
-    switch ((enum context)evidence->birth->context) {
-    case CONTEXT_OPTIMIZER:
-        return step_reason(evidence);
-    case CONTEXT_BACKWARD:
-        return backward_reason(classifier, evidence);
-    case CONTEXT_RECOMPUTE:
-        return is_scratch(classifier, evidence) ? REASON_RECOMPUTED_SCRATCH : REASON_RECOMPUTED;
-    case CONTEXT_FORWARD:
-        return forward_reason(classifier, evidence);
-    case CONTEXT_INIT:
-        return ends_in_run(evidence) ? REASON_MODEL_MADE_FREED : REASON_MODEL_MADE;
-    case CONTEXT_DATA:
-    case CONTEXT_OTHER:
-    case CONTEXT_NONE:
-        return phase_reason(classifier, evidence);
-    case CONTEXT_ZERO_GRAD:
-        break;
-    }
-    return REASON_NONE;
-}
 
 /* The category that the file gives (a converted torch.profiler run), or CATEGORY_COUNT. */
 static enum category category_in_file(const struct timeline *timeline, uint32_t item)
@@ -320,14 +63,14 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         reason == REASON_BACKWARD_PASSED_ON && (!evidence->end || evidence->end->accumulates_grad);
     bool is_replaced = category == CATEGORY_PARAMETER && !is_parameter &&
                        classifier_phase(classifier, evidence->end_run) == PHASE_FORWARD;
-    bool crosses = evidence->end_run != NO_RUN && !ends_in_run(evidence);
+    bool crosses = evidence->end_run != NO_RUN && !evidence_ends_in_run(evidence);
     if (reason == REASON_MAIN_GRADIENT)
         return true; /* beside the pass's own gradient */
     if (!undecided && !is_parameter && !accumulated && !crosses && category != CATEGORY_GRADIENT &&
         category != CATEGORY_OPTIMIZER_STATE)
         return true;
     struct size_tally *tally =
-        size_tallies_at(&classifier->tallies, size_of(classifier, evidence), err);
+        size_tallies_at(&classifier->tallies, evidence_size(classifier, evidence), err);
     if (!tally)
         return false;
     uint32_t pass = classifier->phases->runs[evidence->birth_run].pass;
@@ -364,7 +107,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
                 category_in_file(classifier->timeline, classifier->timeline->lifetimes[i].alloc);
         }
         if (category == CATEGORY_COUNT) {
-            reason = find_reason(classifier, &evidence);
+            reason = traced_reason(classifier, &evidence);
             category = reason_category(reason);
         }
         if (!count_sizes(classifier, &evidence, category, reason, err))

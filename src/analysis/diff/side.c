@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/diff/symbols.h"
-#include "analysis/live/sites.h"
+#include "analysis/diff/side_sites.h"
 #include "analysis/report/notices.h"
 
 /* State while a capture is reduced to its side. */
@@ -14,18 +13,7 @@ struct reduction {
     struct phases phases;
     struct categories categories;
     struct live_list live;
-    struct site_groups groups;
-    struct part *parts; /* by group, then by stack */
-    size_t part_count, part_capacity;
     struct translation translation;
-};
-
-/* The bytes that a bundle adds to a stack of its site. */
-struct part {
-    uint32_t group;
-    stack_id stack;
-    int64_t bytes;
-    uint64_t count;
 };
 
 const char *diff_phase_name(unsigned phase)
@@ -57,146 +45,6 @@ static void sum_up(struct reduction *reduction)
     }
     add(&side->categories[CATEGORY_COUNT], set->unexplained_bytes, 0);
     add(&side->phases[DIFF_PHASE_UNEXPLAINED], set->unexplained_bytes, 0);
-}
-
-static int compare_parts(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return (x->stack > y->stack) - (x->stack < y->stack);
-}
-
-static bool add_part(struct reduction *reduction, const struct live_bundle *bundle,
-                     struct error *err)
-{
-    struct live_source source;
-    if (!live_source_of(&reduction->set, &bundle->example, &source, err))
-        return false;
-    reduction->parts[reduction->part_count++] =
-        (struct part){bundle->group, source.shown, (int64_t)bundle->weight, bundle->count};
-    return true;
-}
-
-static bool make_parts(struct reduction *reduction, struct error *err)
-{
-    const struct live_set *set = &reduction->set;
-    struct live_bundles bundles;
-    if (!site_groups_bundle(set, &bundles, NULL, err))
-        return false;
-    bool ok =
-        site_groups_of(set, &bundles, &reduction->groups, err) &&
-        vec_reserve(reduction->parts, reduction->part_capacity, bundles.count, bundles.budget, err);
-    for (size_t i = 0; ok && i < bundles.count; i++)
-        ok = add_part(reduction, &bundles.items[i], err);
-    live_bundles_release(&bundles);
-    if (ok && reduction->part_count > 0)
-        qsort(reduction->parts, reduction->part_count, sizeof(*reduction->parts), compare_parts);
-    return ok;
-}
-
-/* Names a call site in the symbols of the translation. */
-static bool place_of(struct translation *translation, const struct site_table *sites,
-                     const struct site_group *group, struct diff_place *place, struct error *err)
-{
-    const struct live_source *source = &group->source;
-    frame_id frame, shared;
-    *place = (struct diff_place){
-        .kind = source->shown == STACK_NONE ? DIFF_STACKLESS : DIFF_NATIVE,
-        .category = (uint8_t)group->category,
-        .source = (uint8_t)source->source,
-    };
-    if (!translate_string(translation, source->site.op, &place->op, err) ||
-        !translate_string(translation, source->site.node, &place->node, err))
-        return false;
-    if (!site_frame(sites, source->shown, &source->site, &frame)) {
-        place->has_backward = source->site.has_backward;
-        place->function =
-            place->has_backward && place->node != STRING_EMPTY ? place->node : place->op;
-        return true;
-    }
-    if (!translate_frame(translation, frame, false, &shared, err))
-        return false;
-    struct frame named = symbols_frame_at(translation->to, shared);
-    place->kind = DIFF_PYTHON;
-    place->file = named.file;
-    place->function = named.name;
-    place->line = named.line;
-    place->node = STRING_EMPTY;
-    return true;
-}
-
-/* The stack that stands for a site, for its label. */
-static bool source_of(struct reduction *reduction, const struct live_source *from,
-                      struct diff_site *site, struct error *err)
-{
-    struct live_source *source = &site->source;
-    *source = *from;
-    source->own = STACK_NONE; /* not needed, so not translated */
-    source->site.op = site->place.op;
-    return translate_string(&reduction->translation, from->site.node, &source->site.node, err) &&
-           translate_stack(&reduction->translation, from->shown, false, &source->shown, err);
-}
-
-static bool add_stack(struct reduction *reduction, struct diff_site *site, const struct part *part,
-                      struct error *err)
-{
-    struct diff_side *side = reduction->side;
-    struct diff_stack made = {.bytes = 0};
-    if (!translate_stack(&reduction->translation, part->stack, false, &made.stack, err) ||
-        !translate_stack(&reduction->translation, part->stack, true, &made.bare, err) ||
-        !vec_push(side->stacks, side->stack_count, side->stack_capacity, side->budget, err, made))
-        return false;
-    site->stack_count++;
-    return true;
-}
-
-/* Adds the site of a group, with its stacks. *next is the first part of the group, and is moved to
- * that of the next group. */
-static bool add_site(struct reduction *reduction, uint32_t group, size_t *next, struct error *err)
-{
-    struct diff_side *side = reduction->side;
-    const struct site_group *from = &reduction->groups.items[group];
-    struct diff_site site = {
-        .bytes = from->bytes, .count = from->count, .first_stack = side->stack_count};
-    if (!place_of(&reduction->translation, reduction->set.sites, from, &site.place, err) ||
-        !source_of(reduction, &from->source, &site, err))
-        return false;
-    size_t end = reduction->part_count;
-    for (; *next < end && reduction->parts[*next].group == group; ++*next) {
-        const struct part *part = &reduction->parts[*next];
-        bool is_new = site.stack_count == 0 || part->stack != part[-1].stack;
-        if (is_new && !add_stack(reduction, &site, part, err))
-            return false;
-        side->stacks[side->stack_count - 1].bytes += part->bytes;
-        side->stacks[side->stack_count - 1].count += part->count;
-    }
-    side->has_python = side->has_python || site.place.kind == DIFF_PYTHON;
-    side->has_operators = side->has_operators || site.place.op != STRING_EMPTY;
-    if (site.place.kind != DIFF_STACKLESS)
-        side->placed_bytes += site.bytes;
-    else if (site.place.source == SOURCE_BEFORE)
-        side->before_bytes += site.bytes;
-    side->sites[side->site_count++] = site;
-    return true;
-}
-
-static bool make_sites(struct reduction *reduction, struct error *err)
-{
-    struct diff_side *side = reduction->side;
-    size_t count = reduction->groups.count, next = 0;
-    if (!vec_reserve(side->sites, side->site_capacity, count + 1, side->budget, err))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!add_site(reduction, (uint32_t)i, &next, err))
-            return false;
-    if (reduction->set.unexplained_bytes != 0)
-        side->sites[side->site_count++] = (struct diff_site){
-            .place = {.kind = DIFF_UNEXPLAINED, .category = CATEGORY_UNKNOWN},
-            .source.site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME},
-            .bytes = reduction->set.unexplained_bytes,
-            .first_stack = side->stack_count};
-    return true;
 }
 
 static int compare_settings(const void *a, const void *b, void *symbols)
@@ -277,7 +125,7 @@ static bool reduce(struct reduction *reduction, int64_t item, enum unit unit, st
     live_set_take(set, &reduction->live);
     side->phase = phase_at(&reduction->phases, item);
     sum_up(reduction);
-    return make_parts(reduction, err) && make_sites(reduction, err) &&
+    return diff_sites_make(side, set, &reduction->translation, err) &&
            take_holes(reduction, unit, err) && take_settings(reduction, timeline->snapshot, err) &&
            notices_make(timeline, set->unexplained_bytes, unit, &side->notices, &side->notice_count,
                         err);
@@ -286,13 +134,7 @@ static bool reduce(struct reduction *reduction, int64_t item, enum unit unit, st
 /* Frees what belongs to one moment. */
 static void forget_moment(struct reduction *reduction)
 {
-    site_groups_release(&reduction->groups);
-    vec_free(reduction->parts, reduction->part_capacity, sizeof(*reduction->parts),
-             reduction->set.timeline->snapshot->budget);
     live_list_release(&reduction->live);
-    reduction->groups = (struct site_groups){0};
-    reduction->parts = NULL;
-    reduction->part_count = reduction->part_capacity = 0;
     reduction->live = (struct live_list){0};
 }
 
@@ -385,7 +227,7 @@ bool diff_side_of_report(struct diff_side *side, const struct device_report *rep
         struct diff_site site = {.bytes = row->group.bytes, .count = row->group.count};
         if (row->is_remainder)
             continue;
-        ok = place_of(&translation, sites, &row->group, &site.place, err);
+        ok = diff_place_of(&translation, sites, &row->group, &site.place, err);
         if (ok)
             made.sites[made.site_count++] = site;
     }
