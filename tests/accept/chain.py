@@ -30,7 +30,7 @@ def kept_by(path, answer):
     first, backward = answer["first_event"], answer["backward_event"]
     for allocation in entry["allocations"]:
         born, freed = allocation.get("born_event", -1), allocation.get("freed_event", -1)
-        if allocation["category"] == "activation" and first <= born < backward and \
+        if allocation["category"] in ("activation", "cast_cache") and first <= born < backward and \
                 (freed < 0 or freed >= backward):
             yield born, allocation["bytes"]
 

@@ -59,4 +59,11 @@ bool categories_assign(const struct timeline *timeline, struct site_table *sites
                        struct error *err);
 void categories_release(struct categories *categories);
 
+/* True for the categories of memory that a forward pass keeps for its backward pass, which
+ * checkpoints do not keep. */
+static inline bool category_is_saved(enum category category)
+{
+    return category == CATEGORY_ACTIVATION || category == CATEGORY_CAST_CACHE;
+}
+
 #endif

@@ -27,6 +27,7 @@ static bool is_counted(const struct chain_measure *measure, size_t lifetime)
 {
     switch ((enum category)measure->categories->of_lifetime[lifetime]) {
     case CATEGORY_ACTIVATION:
+    case CATEGORY_CAST_CACHE:
         return true;
     case CATEGORY_TEMPORARY:
     case CATEGORY_AUTOGRAD_DETAIL:
@@ -75,7 +76,7 @@ static void replay(struct replayed *replayed, struct forward_chain *chain,
         count_birth(replayed, measure, i);
         if (timeline->lifetimes[i].alloc < measure->pass->backward)
             count_free(replayed, measure, i, element);
-        else if (measure->categories->of_lifetime[i] == CATEGORY_ACTIVATION)
+        else if (category_is_saved((enum category)measure->categories->of_lifetime[i]))
             chain->recomputed_bytes +=
                 (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
     }

@@ -179,7 +179,7 @@ static bool relate_to_peak(struct build *build, struct error *err)
         uint32_t index = live->index;
         const uint8_t *of =
             live->in_trace ? build->categories.of_lifetime : build->categories.of_preexisting;
-        if (of[index] != CATEGORY_ACTIVATION)
+        if (!category_is_saved((enum category)of[index]))
             continue;
         build->chain->peak_category_bytes += (int64_t)live->size;
         if (!live->in_trace)

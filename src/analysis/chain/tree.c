@@ -19,7 +19,8 @@ bool pass_keeps(const struct pass *pass, const struct timeline *timeline,
                 const struct categories *categories, size_t lifetime)
 {
     uint32_t end = lifetime_end(&timeline->lifetimes[lifetime]);
-    return categories->of_lifetime[lifetime] == CATEGORY_ACTIVATION && end >= pass->backward;
+    return category_is_saved((enum category)categories->of_lifetime[lifetime]) &&
+           end >= pass->backward;
 }
 
 /* Sums up what the pass keeps. What was kept before the first activation that this backward frees
