@@ -97,7 +97,8 @@ static void drop_shared_sizes(struct pattern *pattern, struct size_count *counts
             pattern->stay_bytes += (double)counts[i].size * counts[i].stays;
         }
     pattern->stay_count = kept;
-    qsort(pattern->stays, kept, sizeof(uint64_t), compare_sizes);
+    if (kept > 0)
+        qsort(pattern->stays, kept, sizeof(uint64_t), compare_sizes);
     for (size_t i = 0; kept < count && i < timeline->lifetime_count; i++) {
         uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         if ((pattern->flags[i] & PATTERN_WEIGHT) && !has_weight_size(pattern, size))
