@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "model/addrmap.h"
 #include "model/sums.h"
 
@@ -10,6 +11,7 @@
 #define IN_ALLOCATED 2u
 
 struct cutter {
+    const struct symbols *symbols; /* not owned */
     struct budget *budget;
     struct window_gate gate;
     enum window_phase phase; /* phase of the current event */
@@ -18,10 +20,11 @@ struct cutter {
     struct addrmap live;
     /* `held` is final once the range has begun; until then allocations are added and removed. */
     struct window_edge edge;
-    size_t held_capacity, later_free_capacity;
+    size_t held_capacity, later_free_capacity, note_capacity;
 };
 
-struct cutter *cutter_create(const struct window *window, struct budget *budget, struct error *err)
+struct cutter *cutter_create(const struct window *window, const struct symbols *symbols,
+                             struct budget *budget, struct error *err)
 {
     struct cutter *cutter = calloc(1, sizeof(*cutter));
     if (!cutter) {
@@ -29,6 +32,7 @@ struct cutter *cutter_create(const struct window *window, struct budget *budget,
         return NULL;
     }
     window_gate_init(&cutter->gate, window);
+    cutter->symbols = symbols;
     cutter->budget = budget;
     cutter->edge.present = true;
     addrmap_init(&cutter->live, budget);
@@ -41,6 +45,8 @@ void cutter_destroy(struct cutter *cutter)
         return;
     addrmap_release(&cutter->live);
     vec_free(cutter->edge.held, cutter->held_capacity, sizeof(*cutter->edge.held), cutter->budget);
+    vec_free(cutter->edge.notes, cutter->note_capacity, sizeof(*cutter->edge.notes),
+             cutter->budget);
     vec_free(cutter->edge.later_frees, cutter->later_free_capacity,
              sizeof(*cutter->edge.later_frees), cutter->budget);
     vec_free(cutter->edge.end_live, cutter->edge.end_live_count, sizeof(*cutter->edge.end_live),
@@ -162,6 +168,23 @@ static bool on_free(struct cutter *cutter, const struct event_row *row, unsigned
     return true;
 }
 
+static bool on_other(struct cutter *cutter, const struct event_row *row, struct error *err)
+{
+    struct window_edge *edge = &cutter->edge;
+    if (cutter->phase != WINDOW_BEFORE || row->extra.user_metadata == STRING_EMPTY ||
+        !text_equals(symbols_text(cutter->symbols, row->action_name), ACTION_TEXT_ANNOTATE))
+        return true;
+    const struct addrmap_slot *slot = addrmap_find(&cutter->live, row->addr);
+    const struct edge_note note = {
+        .event = cutter->event,
+        .alloc = slot && slot->tag ? edge->held[slot->value].event : NO_EDGE_EVENT,
+        .addr = row->addr,
+        .text = row->extra.user_metadata,
+    };
+    return vec_push(edge->notes, edge->note_count, cutter->note_capacity, cutter->budget, err,
+                    note);
+}
+
 static bool apply(struct cutter *cutter, const struct event_row *row, uint32_t extra,
                   struct error *err)
 {
@@ -184,8 +207,9 @@ static bool apply(struct cutter *cutter, const struct event_row *row, uint32_t e
     case ACTION_OOM:
     case ACTION_SNAPSHOT:
     case ACTION_WORKSPACE_SNAPSHOT:
-    case ACTION_OTHER:
         break;
+    case ACTION_OTHER:
+        return on_other(cutter, row, err);
     }
     return true;
 }
@@ -238,6 +262,22 @@ static bool collect_end_live(struct cutter *cutter, struct error *err)
     return true;
 }
 
+/* Drops the notes of allocations that ended before the range. `held` is sorted. */
+static void drop_notes(struct window_edge *edge)
+{
+    const struct edge_allocation *held = edge->held;
+    size_t kept = 0;
+    for (size_t i = 0; i < edge->note_count; i++) {
+        uint64_t alloc = edge->notes[i].alloc;
+        size_t at = edge->held_count > 0
+                        ? bisect_less_64(&held->event, sizeof(*held), edge->held_count, alloc)
+                        : 0;
+        if (alloc == NO_EDGE_EVENT || (at < edge->held_count && held[at].event == alloc))
+            edge->notes[kept++] = edge->notes[i];
+    }
+    edge->note_count = kept;
+}
+
 bool cutter_finish(struct cutter *cutter, struct trace *trace, struct error *err)
 {
     struct window_edge *edge = &cutter->edge;
@@ -245,6 +285,7 @@ bool cutter_finish(struct cutter *cutter, struct trace *trace, struct error *err
         return false;
     if (edge->held_count)
         qsort(edge->held, edge->held_count, sizeof(*edge->held), by_event);
+    drop_notes(edge);
     if (edge->end_live_count)
         qsort(edge->end_live, edge->end_live_count, sizeof(*edge->end_live), by_address);
     const struct window_gate *gate = &cutter->gate;
@@ -255,6 +296,6 @@ bool cutter_finish(struct cutter *cutter, struct trace *trace, struct error *err
     trace->file_events = gate->events;
     trace->edge = *edge;
     cutter->edge = (struct window_edge){0};
-    cutter->held_capacity = cutter->later_free_capacity = 0;
+    cutter->held_capacity = cutter->later_free_capacity = cutter->note_capacity = 0;
     return true;
 }

@@ -6,8 +6,9 @@
 
 struct cutter;
 
-/* `budget` is not owned. NULL on STATUS_LIMIT. */
-struct cutter *cutter_create(const struct window *window, struct budget *budget, struct error *err);
+/* `symbols` and `budget` are not owned. NULL on STATUS_LIMIT. */
+struct cutter *cutter_create(const struct window *window, const struct symbols *symbols,
+                             struct budget *budget, struct error *err);
 void cutter_destroy(struct cutter *cutter); /* NULL is allowed */
 
 /* `extra` is the id under which row->extra was interned. Sets `*keep` if the event lies in the

@@ -39,7 +39,7 @@ static int by_allocation(const void *a, const void *b)
         return x->in_trace ? 1 : -1;
     if (x->index != y->index)
         return x->index < y->index ? -1 : 1;
-    return (x->item > y->item) - (x->item < y->item);
+    return (x->event > y->event) - (x->event < y->event);
 }
 
 void live_notes_sort(struct timeline *timeline)
@@ -51,7 +51,7 @@ void live_notes_sort(struct timeline *timeline)
 const struct note *live_notes(const struct timeline *timeline, const struct live *live,
                               size_t *count)
 {
-    const struct note from = {.in_trace = live->in_trace, .index = live->index, .item = 0};
+    const struct note from = {.in_trace = live->in_trace, .index = live->index, .event = 0};
     size_t low = 0, high = timeline->note_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;

@@ -17,7 +17,8 @@ void loader_report_progress(struct loader *loader)
 static bool add_cutter(struct loader *loader, struct columns *columns, struct error *err)
 {
     if (loader->window && !columns->cutter)
-        columns->cutter = cutter_create(loader->window, loader->budget, err);
+        columns->cutter =
+            cutter_create(loader->window, loader->snapshot->symbols, loader->budget, err);
     return !loader->window || columns->cutter;
 }
 

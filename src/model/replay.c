@@ -214,7 +214,7 @@ bool replay_events(struct replay *replay, struct error *err)
 {
     const struct trace *trace = replay->trace;
     bool has_lifetimes = trace_has_lifetimes(trace);
-    if (has_lifetimes && !hold_edge(replay, err))
+    if ((has_lifetimes && !hold_edge(replay, err)) || !replay_edge_notes(replay, err))
         return false;
     for (size_t i = 0; i < trace->count; i++) {
         bool ok = true;

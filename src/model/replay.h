@@ -28,7 +28,7 @@ struct replay {
     /* Annotations of addresses without an allocation so far: of blocks from before the trace. */
     struct early_note {
         uint64_t addr;
-        uint32_t item;
+        uint64_t event; /* index in the file */
         string_id text;
     } * early;
     size_t early_count, early_capacity;
@@ -46,6 +46,8 @@ bool replay_dump(struct replay *replay, struct error *err);
 
 /* Gives the early notes to the allocations that the other two found, and sorts all notes. */
 bool replay_notes(struct replay *replay, struct error *err);
+/* The annotate events before the range. */
+bool replay_edge_notes(struct replay *replay, struct error *err);
 /* An annotate event. */
 bool replay_note(struct replay *replay, size_t item, struct error *err);
 

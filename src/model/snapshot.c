@@ -23,6 +23,7 @@ static void release_trace(struct trace *t, struct budget *budget)
     release(t->stack, budget);
     release(t->action, budget);
     release(t->edge.held, budget);
+    release(t->edge.notes, budget);
     release(t->edge.later_frees, budget);
     release(t->edge.end_live, budget);
 }

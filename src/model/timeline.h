@@ -93,8 +93,8 @@ struct literal_curves {
 struct note {
     bool in_trace; /* as in struct live */
     uint32_t index;
-    uint32_t item; /* the annotate event */
     string_id text;
+    uint64_t event; /* index in the file of the annotate event */
 };
 
 struct timeline {

@@ -76,10 +76,22 @@ struct edge_address {
     bool in_active, in_allocated; /* not yet removed by free_completed, by free_requested */
 };
 
+#define NO_EDGE_EVENT UINT64_MAX
+
+/* Text of an annotate event before the range, for an allocation that still counts then. */
+struct edge_note {
+    uint64_t event; /* index in the file of the annotate event */
+    uint64_t alloc; /* the same of the alloc; NO_EDGE_EVENT: older than the trace */
+    uint64_t addr;
+    string_id text;
+};
+
 struct window_edge {
     bool present;                 /* false: the trace is whole, and everything else here is zero */
     struct edge_allocation *held; /* by event */
     size_t held_count;
+    struct edge_note *notes; /* by event */
+    size_t note_count;
     struct edge_free *later_frees; /* in file order */
     size_t later_free_count;
     struct edge_address *end_live; /* by address */

@@ -53,6 +53,40 @@ out_has '"category":"input","confidence":"high","reason":"annotated","annotation
 out_has '"bytes":900,"born_event":2,"freed_event":-1,"category":"unknown"'
 out_has_not 'unknown actions'
 
+# Annotations from before a range, also of an address that was annotated for another allocation.
+cat >cut.json <<'EOF'
+{"segments": [{"device": 0, "address": 4096, "total_size": 4096, "blocks": [
+   {"address": 4096, "size": 1024, "requested_size": 1000, "state": "active_allocated"},
+   {"address": 5120, "size": 1024, "requested_size": 900, "state": "active_allocated"},
+   {"address": 6144, "size": 1024, "requested_size": 800, "state": "active_allocated"}]}],
+ "device_traces": [[{"action": "annotate", "addr": 4096, "size": 1000, "user_metadata": "older"},
+   {"action": "alloc", "addr": 5120, "size": 500},
+   {"action": "annotate", "addr": 5120, "size": 500, "user_metadata": "gone"},
+   {"action": "free_requested", "addr": 5120, "size": 500},
+   {"action": "free_completed", "addr": 5120, "size": 500},
+   {"action": "alloc", "addr": 5120, "size": 900},
+   {"action": "annotate", "addr": 5120, "size": 900, "user_metadata": "second"},
+   {"action": "annotate", "addr": 5120, "size": 900, "user_metadata": "first"},
+   {"action": "note", "addr": 5120, "size": 900, "user_metadata": "not an annotation"},
+   {"action": "annotate", "addr": 5120, "size": 900, "user_metadata": "inside"},
+   {"action": "alloc", "addr": 6144, "size": 800}]]}
+EOF
+for range in : 8: 9: 10:; do
+    case $range in
+    :) run analyze --format json --allocations cut.json ;;
+    *) run analyze --format json --allocations --range $range cut.json ;;
+    esac
+    exits 0
+    sed 's/.*"allocations":\[//' .run/out >.run/part
+    mv .run/part .run/out
+    out_has '"bytes":1000,"born_event":-1,"freed_event":-1,"category":"unknown","confidence":"low","reason":"undecided","annotation":"older"}'
+    case $range in
+    10:) out_has '"bytes":900,"born_event":5,"freed_event":-1,"category":"unknown","confidence":"low","reason":"undecided","annotation":"second; first; inside"}' ;;
+    *) out_has '"annotation":"second; first; inside"}' ;;
+    esac
+    test $range = : || out_has_not gone
+done
+
 # Host memory is a device of its own name.
 run analyze --device host --format json anomaly.pickle.gz
 exits 0
