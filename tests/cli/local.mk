@@ -159,6 +159,9 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-flame.txt \
 	tests/cli/golden/plot-timeline.txt \
 	tests/cli/golden/range.txt \
+	tests/cli/golden/recording-anomaly.txt \
+	tests/cli/golden/recording-skip-alloc.txt \
+	tests/cli/golden/recording-skip-free-completed.txt \
 	tests/cli/golden/ring-overflow.txt \
 	tests/cli/golden/rules.txt \
 	tests/cli/golden/several.txt \
