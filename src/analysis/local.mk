@@ -128,8 +128,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/live/sums.h \
 	src/analysis/live/when.c \
 	src/analysis/live/when.h \
-	src/analysis/live/wrapper.c \
-	src/analysis/live/wrapper.h \
 	src/analysis/phase/births.c \
 	src/analysis/phase/births.h \
 	src/analysis/phase/humps.c \

@@ -77,8 +77,8 @@ static bool rank_texts(const struct text *texts, size_t count, uint32_t *ranks,
 
 /* The key of a group. */
 struct group_key {
-    frame_id frame, caller; /* caller: NO_FRAME without one */
-    string_id op, node;     /* node: only without a frame */
+    frame_id frame;
+    string_id op, node; /* node: only without a frame */
     uint32_t category_and_source;
 };
 
@@ -86,7 +86,6 @@ static struct group_key key_of(const struct live_set *set, const struct live_sou
                                enum category category)
 {
     struct group_key key = {.op = source->site.op,
-                            .caller = live_source_caller(set, source),
                             .category_and_source =
                                 (uint32_t)category << 8 | (uint32_t)source->source << 1};
     if (!site_frame(set->sites, source->shown, &source->site, &key.frame)) {
@@ -101,7 +100,7 @@ static struct group_key key_of(const struct live_set *set, const struct live_sou
 
 static bool key_equal(struct group_key a, struct group_key b)
 {
-    return a.frame == b.frame && a.caller == b.caller && a.op == b.op && a.node == b.node &&
+    return a.frame == b.frame && a.op == b.op && a.node == b.node &&
            a.category_and_source == b.category_and_source;
 }
 
@@ -143,7 +142,7 @@ static bool group_add(const struct live_set *set, struct site_groups *groups, st
     struct group_key key = key_of(set, &source, category);
     uint64_t words = hash_word((uint64_t)key.frame << 32 | key.op, seed);
     words += (uint64_t)key.node << 32 | key.category_and_source;
-    uint32_t tag = (uint32_t)hash_word(words ^ hash_word(key.caller, seed), seed);
+    uint32_t tag = (uint32_t)hash_word(words, seed);
     const struct group_lookup lookup = {set, groups->items};
     if (!idtable_find(table, tag, has_key, &lookup, &key, &bundle->group)) {
         bundle->group = (uint32_t)groups->count;

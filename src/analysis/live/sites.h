@@ -4,8 +4,7 @@
 
 #include "analysis/live/bundles.h"
 
-/* Live allocations with the same frame (and caller, if the set has a wrapper), operator and
- * category. */
+/* Live allocations with the same frame, operator and category. */
 struct site_group {
     struct live_source source; /* of the stack that holds the most */
     enum category category;

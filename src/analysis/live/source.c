@@ -44,31 +44,6 @@ bool live_is_older(const struct live_set *set, const struct live *live)
     return !live->in_trace && preexisting_is_older(&set->timeline->preexisting[live->index]);
 }
 
-frame_id live_source_caller(const struct live_set *set, const struct live_source *source)
-{
-    if (source->caller == 0)
-        return NO_FRAME;
-    return site_original_frame(
-        set->sites,
-        symbols_stack_at(site_table_symbols(set->sites), source->shown).frames[source->caller]);
-}
-
-/* Finds the user frame that called the wrapper, if the source is one. */
-static void find_caller(const struct live_set *set, struct live_source *source)
-{
-    frame_id frame;
-    if (!set->has_wrapper || source->site.user_frame == NO_FRAME ||
-        !site_frame(set->sites, source->shown, &source->site, &frame) || frame != set->wrapper)
-        return;
-    const struct stack stack = symbols_stack_at(site_table_symbols(set->sites), source->shown);
-    for (uint32_t i = source->site.user_frame + 1; i < stack.count; i++) {
-        if (site_frame_kind(set->sites, stack.frames[i]) != FRAME_USER)
-            continue;
-        source->caller = i;
-        return;
-    }
-}
-
 bool live_source_of(const struct live_set *set, const struct live *live, struct live_source *source,
                     struct error *err)
 {
@@ -91,7 +66,6 @@ bool live_source_of(const struct live_set *set, const struct live *live, struct 
                 return false;
         }
     }
-    find_caller(set, &found);
     *source = found;
     return true;
 }
@@ -120,11 +94,6 @@ void live_source_label(const struct live_set *set, const struct live_source *sou
     if (files && live_source_file(set, source, &file))
         size = label_files_size(files, file);
     site_label_long(set->sites, source->shown, &source->site, size, brief, label);
-    if (source->caller != 0) {
-        struct site caller = {.user_frame = source->caller, .any_python_frame = NO_FRAME};
-        buffer_puts(label, " < ");
-        site_label_long(set->sites, source->shown, &caller, 0, brief, label);
-    }
     if (source->source == SOURCE_FORWARD)
         buffer_puts(label, " (its backward)");
 }

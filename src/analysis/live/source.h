@@ -16,7 +16,6 @@ struct live_source {
     enum site_source source;
     stack_id own, shown; /* shown: the stack that names the user's code */
     struct site site;    /* of `shown`, with operator and node of `own` if it has them */
-    uint32_t caller;     /* index in `shown` of the user frame that called a wrapper; 0: none */
 };
 
 /* The live allocations at a moment and what is known of each. */
@@ -27,8 +26,6 @@ struct live_set {
     const struct live *items;
     size_t count;
     int64_t unexplained_bytes;
-    bool has_wrapper;
-    frame_id wrapper; /* a line whose callers are told apart, if has_wrapper */
 };
 
 /* Takes the items of a list, which stays the caller's. */
@@ -39,8 +36,6 @@ enum category live_category(const struct live_set *set, const struct live *live)
 uint8_t live_reason(const struct live_set *set, const struct live *live);
 /* True if it is older than the recording. */
 bool live_is_older(const struct live_set *set, const struct live *live);
-/* The frame of source->caller; NO_FRAME without one. */
-frame_id live_source_caller(const struct live_set *set, const struct live_source *source);
 bool live_source_of(const struct live_set *set, const struct live *live, struct live_source *source,
                     struct error *err);
 /* Adds the label of a source; `files` may be NULL. `brief` as in site_label_long(). */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/live/wrapper.h"
+#include "analysis/live/sites.h"
 #include "base/units.h"
 #include "model/live.h"
 
@@ -152,10 +152,8 @@ bool report_rows_make(struct device_report *report, const struct live_set *set, 
                       struct error *err)
 {
     struct builder builder = {.report = report, .set = set};
-    struct live_set split;
-    if (!site_groups_make_split(set, &split, &builder.groups, err))
+    if (!site_groups_make(set, &builder.groups, err))
         return false;
-    builder.set = &split;
     size_t sites = shown_rows(builder.groups.placed, top), largest = shown_rows(set->count, top);
     bool ok = note_files(&builder, sites, largest, err) && make_sites(&builder, sites, err) &&
               make_largest(&builder, largest, err);

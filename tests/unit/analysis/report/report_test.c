@@ -1,6 +1,5 @@
 #include "analysis/report/report.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/pool/given_back.h"
@@ -66,52 +65,6 @@ START_TEST(live_allocations_are_grouped)
     ck_assert_int_eq(report->largest[0].born_item, 2);
     ck_assert_int_eq(report->largest[0].freed_item, -1);
     ck_assert_int_eq(report->largest[3].born_item, -1);
-}
-END_TEST
-
-#define STACK_WRAPPER PY("allocate", "/home/u/wrapper.py", 12)
-
-/* Eight allocations by a wrapper with two callers, or by a forward() with them. */
-static void allocate_by(const char *wrapper)
-{
-    char frames[512];
-    for (uint64_t i = 0; i < 8; i++) {
-        snprintf(frames, sizeof(frames), "%s,%s,%s", wrapper,
-                 i < 5 ? PY("__init__", "/home/u/cache.py", 40)
-                       : PY("grow", "/home/u/cache.py", 77),
-                 SCRIPT);
-        capture_event(&capture, "alloc", 1 + i, 100, frames);
-    }
-}
-
-START_TEST(a_wrapper_is_split_by_its_callers)
-{
-    allocate_by(STACK_WRAPPER);
-    capture_event(&capture, "alloc", 20, 200, STACK_LOSS);
-    make_report(0);
-    ck_assert_uint_eq(report->site_count, 3);
-    check_site(0, "wrapper.py:12 allocate < cache.py:40 __init__", 500, 5);
-    check_site(1, "wrapper.py:12 allocate < cache.py:77 grow", 300, 3);
-    check_site(2, "loss.py:4 loss", 200, 1);
-}
-END_TEST
-
-START_TEST(a_smaller_site_is_not_split)
-{
-    allocate_by(STACK_WRAPPER);
-    capture_event(&capture, "alloc", 20, 201, STACK_LOSS);
-    make_report(0);
-    ck_assert_uint_eq(report->site_count, 2);
-    check_site(0, "wrapper.py:12 allocate", 800, 8);
-}
-END_TEST
-
-START_TEST(a_forward_is_not_split)
-{
-    allocate_by(STACK_FORWARD);
-    make_report(0);
-    ck_assert_uint_eq(report->site_count, 1);
-    check_site(0, "model.py:3 forward", 800, 8);
 }
 END_TEST
 
@@ -368,9 +321,6 @@ TCase *report_tests(void)
     TCase *tests = tcase_create("report");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, live_allocations_are_grouped);
-    tcase_add_test(tests, a_wrapper_is_split_by_its_callers);
-    tcase_add_test(tests, a_smaller_site_is_not_split);
-    tcase_add_test(tests, a_forward_is_not_split);
     tcase_add_test(tests, operators_and_files_are_not_merged);
     tcase_add_test(tests, a_limit_leaves_a_labelled_remainder);
     tcase_add_test(tests, what_has_no_stack_comes_after_the_call_sites);
