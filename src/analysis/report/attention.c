@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/phase/births.h"
 #include "base/text.h"
 
 #define WINDOW  24 /* allocations from one matrix product to the next, at most */
@@ -51,7 +52,7 @@ static void mark(struct attention *attention, const struct timeline *timeline, s
 }
 
 bool attention_find(struct attention *attention, const struct timeline *timeline,
-                    struct site_table *sites, struct error *err)
+                    struct site_table *sites, int64_t item, struct error *err)
 {
     struct attention made = {.budget = timeline->snapshot->budget};
     size_t product = SIZE_MAX, softmax = SIZE_MAX;
@@ -59,7 +60,9 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
         vec_reserve(made.is_part, made.capacity, timeline->lifetime_count + 1, made.budget, err);
     if (ok)
         memset(made.is_part, 0, timeline->lifetime_count + 1);
-    for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
+    /* the second product may come after the item */
+    size_t end = item < 0 ? 0 : births_from(timeline, (uint32_t)item + 1) + WINDOW;
+    for (size_t i = 0; ok && i < timeline->lifetime_count && i < end; i++) {
         enum step step;
         ok = step_of(timeline, sites, i, &step, err);
         if (!ok || step == STEP_OTHER)

@@ -13,9 +13,10 @@ struct attention {
     struct budget *budget; /* not owned */
 };
 
-/* The operators are known by C++ frames. */
+/* Finds the matrices among what is allocated up to an item of the trace (-1: nothing). The
+ * operators are known by C++ frames. */
 bool attention_find(struct attention *attention, const struct timeline *timeline,
-                    struct site_table *sites, struct error *err);
+                    struct site_table *sites, int64_t item, struct error *err);
 void attention_release(struct attention *attention);
 
 #endif

@@ -192,7 +192,8 @@ bool findings_of_sums(struct findings_maker *maker)
     struct live_sum sums[SUMS];
     struct attention attention;
     const struct live_set *set = maker->evidence->at_peak;
-    if (!attention_find(&attention, set->timeline, set->sites, maker->err))
+    if (!attention_find(&attention, set->timeline, set->sites, maker->evidence->peak->item,
+                        maker->err))
         return false;
     facts.is_attention = attention.is_part;
     place(maker->evidence->phases, maker->evidence->peak->item, &facts);
