@@ -90,7 +90,7 @@ END_TEST
 START_TEST(test_many)
 {
     enum { MANY = 3000 };
-    static char texts[MANY][16];
+    static char texts[MANY][24];
     static struct stub many[MANY];
     struct stub_library library = made;
     for (int i = 0; i < MANY; i++) {
