@@ -11,6 +11,7 @@
 /* An optimizer, by the mark with the fewest sizes. */
 struct optimizer {
     string_id name;
+    size_t latest;       /* index of its latest mark */
     size_t first, count; /* in `sizes` */
 };
 
@@ -69,11 +70,34 @@ static bool one_contains_other(const uint64_t *a, size_t a_count, const uint64_t
     return true;
 }
 
+/* True if two marks of one name allocate the same sizes in the same order, as most do. */
+static bool are_alike(const struct grouper *grouper, size_t a, size_t b)
+{
+    const struct timeline *timeline = grouper->timeline;
+    const struct step_mark *x = &grouper->marks->items[a], *y = &grouper->marks->items[b];
+    size_t i = births_from(timeline, x->begin), i_end = births_from(timeline, x->end);
+    size_t j = births_from(timeline, y->begin), j_end = births_from(timeline, y->end);
+    if (x->name != y->name || i_end - i != j_end - j)
+        return false;
+    for (; i < i_end; i++, j++)
+        if (trace_size(timeline->trace, timeline->lifetimes[i].alloc) !=
+            trace_size(timeline->trace, timeline->lifetimes[j].alloc))
+            return false;
+    return true;
+}
+
 /* Finds the optimizer of a mark, or adds it; *found is false if there are too many. */
 static bool identify(struct grouper *grouper, size_t mark, bool *found, struct error *err)
 {
     string_id name = grouper->marks->items[mark].name;
     size_t first = grouper->size_count, count, i;
+    *found = true;
+    for (i = 0; i < grouper->optimizer_count; i++)
+        if (are_alike(grouper, mark, grouper->optimizers[i].latest)) {
+            grouper->optimizers[i].latest = mark;
+            grouper->ids[mark] = (uint8_t)i;
+            return true;
+        }
     if (!append_sizes(grouper, &grouper->marks->items[mark], &count, err))
         return false;
     for (i = 0; i < grouper->optimizer_count; i++) {
@@ -89,9 +113,10 @@ static bool identify(struct grouper *grouper, size_t mark, bool *found, struct e
     if (added)
         grouper->optimizer_count++;
     if (added || count < grouper->optimizers[i].count) {
-        grouper->optimizers[i] = (struct optimizer){name, first, count};
+        grouper->optimizers[i] = (struct optimizer){name, mark, first, count};
         grouper->size_count += count;
     }
+    grouper->optimizers[i].latest = mark;
     grouper->ids[mark] = (uint8_t)i;
     return true;
 }
