@@ -65,7 +65,7 @@ const struct note *live_notes(const struct timeline *timeline, const struct live
            timeline->notes[end].index == live->index)
         end++;
     *count = end - low;
-    return timeline->notes + low;
+    return *count > 0 ? &timeline->notes[low] : NULL;
 }
 
 #define TEXTS_MOST 8
