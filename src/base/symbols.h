@@ -19,7 +19,7 @@ typedef uint32_t stack_id;
 #define STRING_EMPTY ((string_id)0)
 #define STACK_NONE   ((stack_id)0)
 
-/* What a few frames have beyond a function, a file and a line. */
+/* Fields that only a few frames have, beyond a function, a file and a line. */
 struct frame_detail {
     string_id text; /* the frame as Python's traceback module formats it, if that is its form */
     /* of code that torch.fx generated: the operation, and the traceback of the original code */

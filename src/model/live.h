@@ -1,4 +1,4 @@
-/* What the file says of a live allocation, beyond its address, size and stack. */
+/* Further facts about a live allocation: the fields, annotations and stack of its event. */
 #ifndef MEMSNAP_MODEL_LIVE_H
 #define MEMSNAP_MODEL_LIVE_H
 

@@ -53,7 +53,7 @@ static inline bool trace_has_lifetimes(const struct trace *trace)
     return trace->birth != ACTION_NEVER;
 }
 
-/* What an event does to a curve, by action: 1 adds its size, -1 subtracts it. */
+/* The effect of an event on a curve, by action: 1 adds its size, -1 subtracts it. */
 struct trace_signs {
     int8_t of[ACTION_CODES + 1];
 };

@@ -16,7 +16,7 @@
 #define LEAST_GROWN  2 /* forward passes in which a line made larger blocks than before */
 #define LEAST_BLOCKS 2 /* equal ones that a line makes in one pass, for layers */
 
-/* What is known of a stack that allocates or frees. */
+/* Facts about a stack that allocates or frees. */
 struct line {
     uint32_t run;   /* the latest that it allocated in */
     uint32_t count; /* of equal blocks in that run */

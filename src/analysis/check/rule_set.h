@@ -23,7 +23,7 @@ struct check_rule {
     size_t checkpoints;       /* CHECK_TAKES_CHECKPOINTS */
 };
 
-/* What a rule that a file gives nothing to judge by means for the file. */
+/* How a rule counts if a file gives nothing to judge it by. */
 enum check_not_judged {
     CHECK_NOT_JUDGED_DEFAULT, /* the same as PASS; anything else replaces it */
     CHECK_NOT_JUDGED_PASS,

@@ -107,7 +107,7 @@ static bool add_passes(struct pattern *pattern, const struct hump *hump, struct 
     return pattern_add_passes(pattern, passes, err);
 }
 
-/* What the fall of a hump makes in blocks of the weights' sizes. */
+/* The blocks of the weights' sizes that are made while a hump falls. */
 struct weight_births {
     double kept, all; /* bytes; kept beyond the fall: gradients */
 };

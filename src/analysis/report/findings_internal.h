@@ -1,4 +1,4 @@
-/* What the files that make findings share. */
+/* State and helpers that the files which make findings share. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_FINDINGS_INTERNAL_H
 #define MEMSNAP_ANALYSIS_REPORT_FINDINGS_INTERNAL_H
 

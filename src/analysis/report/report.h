@@ -36,7 +36,7 @@ struct baseline_row {
     uint64_t count;
 };
 
-/* What the table of live memory is grouped by. */
+/* The key by which the table of live memory is grouped. */
 enum group_by {
     BY_SITE,
     BY_CATEGORY,

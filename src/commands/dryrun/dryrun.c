@@ -52,7 +52,7 @@ static bool keep(const struct dryrun_folder *folder, const char *name, struct ne
            error_set(err, STATUS_IO, "cannot write %.150s: %s", output, strerror(errno));
 }
 
-/* What the report does not say. */
+/* Remarks on the run that the report does not contain. */
 static void remark(const struct outcome *outcome, const struct dryrun_options *options)
 {
     char count[UNITS_TEXT_SIZE];

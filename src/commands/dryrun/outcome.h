@@ -1,4 +1,4 @@
-/* What a dry run left in its private folder. */
+/* The files that a dry run left in its private folder. */
 #ifndef MEMSNAP_COMMANDS_DRYRUN_OUTCOME_H
 #define MEMSNAP_COMMANDS_DRYRUN_OUTCOME_H
 

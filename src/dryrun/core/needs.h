@@ -1,4 +1,4 @@
-/* What a set of shared objects needs of NVIDIA's libraries. */
+/* The symbols of NVIDIA's libraries that a set of shared objects needs. */
 #ifndef MEMSNAP_DRYRUN_CORE_NEEDS_H
 #define MEMSNAP_DRYRUN_CORE_NEEDS_H
 

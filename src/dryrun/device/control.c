@@ -1,4 +1,4 @@
-/* What the recorder in Python calls. */
+/* The functions that the recorder in Python calls. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <errno.h>

@@ -76,7 +76,7 @@ struct diff_sites_text {
     const bool *alike; /* of each line; NULL: operators have a column */
 };
 
-/* What comparisons of snapshots and of layer traces share. */
+/* Shared by comparisons of snapshots and of layer traces. */
 #define DIFF_SCHEMA "memsnap.diff/1"
 
 void diff_title(const struct page *page, const char *text);

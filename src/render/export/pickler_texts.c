@@ -143,7 +143,7 @@ static bool put_field(struct pickler *pickle, enum pickler_word key, string_id t
     return pickler_string(pickle, text, err);
 }
 
-/* What torch adds to a frame of generated code. */
+/* The fields that torch adds to a frame of generated code. */
 static bool put_fx_fields(struct pickler *pickle, const struct frame_detail *detail,
                           struct error *err)
 {

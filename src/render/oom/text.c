@@ -119,7 +119,7 @@ static void add_processes(struct table *table, const struct page *page,
     }
 }
 
-/* What the sizes leave over, beyond their rounding. */
+/* The bytes that the sizes do not account for, beyond their rounding. */
 static const char *rest_label(const struct oom_account *account)
 {
     if (account->unexplained_bytes <= account->slack_bytes)
