@@ -106,10 +106,14 @@ bool classify_cast_cache(const struct classifier *classifier, struct categories 
 {
     struct finder finder = {
         .classifier = classifier, .categories = categories, .latest = UINT32_MAX - 1};
+    struct stacks_include include;
+    if (!site_stacks_include(classifier->sites, &include, err))
+        return false;
+    if (!classifier->phases->has_stacks || !include.autocast)
+        return true;
     size_tallies_init(&finder.sizes, classifier->timeline->snapshot->budget);
-    bool ok = !classifier->phases->has_stacks || count_parameters(&finder, err);
-    for (size_t i = 0;
-         ok && classifier->phases->has_stacks && i < classifier->timeline->lifetime_count; i++)
+    bool ok = count_parameters(&finder, err);
+    for (size_t i = 0; ok && i < classifier->timeline->lifetime_count; i++)
         ok = judge(&finder, (uint32_t)i, err);
     size_tallies_release(&finder.sizes);
     return ok;

@@ -226,9 +226,12 @@ bool classify_kv_cache(const struct classifier *classifier, struct categories *c
     struct finder finder = {.classifier = classifier, .categories = categories};
     struct budget *budget = classifier->timeline->snapshot->budget;
     size_t stacks = symbols_stack_count(site_table_symbols(classifier->sites));
-    if (!judge_preexisting(&finder, err))
+    bool is_training = classifier->first_backward_run != NO_RUN;
+    struct stacks_include include;
+    if (!site_stacks_include(classifier->sites, &include, err) ||
+        (include.kv_cache && !judge_preexisting(&finder, err)))
         return false;
-    if (!classifier->phases->has_stacks)
+    if (!classifier->phases->has_stacks || (is_training && !include.kv_cache))
         return true;
     if (!vec_reserve(finder.lines, finder.line_capacity, stacks + 1, budget, err))
         return false;

@@ -25,6 +25,8 @@ struct site_table {
     struct frame_facts *frames;
     struct stack_facts *stacks;
     size_t file_count, frame_count, stack_count;
+    struct stacks_include include; /* of stacks below `included` */
+    stack_id included;
 };
 
 struct site_table *site_table_create(struct symbols *symbols, struct error *err)
@@ -373,6 +375,22 @@ const struct stack_facts *site_stack_facts(struct site_table *table, stack_id st
     if (!facts->is_known && !stack_facts_compute(table, stack, facts, err))
         return NULL;
     return facts;
+}
+
+bool site_stacks_include(struct site_table *table, struct stacks_include *include,
+                         struct error *err)
+{
+    for (; table->included < symbols_stack_count(table->symbols); table->included++) {
+        const struct stack_facts *facts = site_stack_facts(table, table->included, err);
+        if (!facts)
+            return false;
+        if (facts->is_autocast || facts->ends_autocast)
+            table->include.autocast = true;
+        if (facts->is_kv_cache)
+            table->include.kv_cache = true;
+    }
+    *include = table->include;
+    return true;
 }
 
 bool site_of(struct site_table *table, stack_id stack, struct site *site, struct error *err)

@@ -88,6 +88,15 @@ bool site_of(struct site_table *table, stack_id stack, struct site *site, struct
 const struct stack_facts *site_stack_facts(struct site_table *table, stack_id stack,
                                            struct error *err);
 
+/* What at least one stack of the symbols is, so that a search for it can be left out. */
+struct stacks_include {
+    bool autocast, kv_cache; /* is_autocast or ends_autocast; is_kv_cache */
+};
+
+/* Looks each stack up once. */
+bool site_stacks_include(struct site_table *table, struct stacks_include *include,
+                         struct error *err);
+
 /* The line of the model that torch.fx generated the code of a frame from, if the file names it
  * (fx_original_trace); else the frame itself. */
 frame_id site_original_frame(const struct site_table *table, frame_id frame);

@@ -1,5 +1,6 @@
 #include "analysis/growth/dropped_graphs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/growth/early_ends.h"
@@ -9,18 +10,22 @@
 #define LEAST_STACKS  4 /* different ones, that allocated them */
 #define OVERWHELMING  4 /* times as many bytes dropped as used by a backward pass */
 
+/* Where the program frees a tensor that may belong to a burst. */
+struct end {
+    uint32_t item, index; /* index: of the lifetime */
+};
+
 struct finder {
     const struct timeline *timeline;
     struct site_table *sites;
     const struct categories *categories;
     const struct phases *phases;
     struct dropped_graphs *dropped;
-    uint32_t *freed; /* by item: 1 + the lifetime that ends there; 0: none */
-    uint32_t *burst; /* lifetimes that one stack freed, with no allocation in between */
-    size_t burst_count;
-    stack_id burst_stack;
+    bool any_dropped;
+    struct end *ends;
+    size_t end_count;
     int64_t *used, *unused; /* by run: bytes that a backward pass freed; that a graph dropped */
-    size_t freed_capacity, burst_capacity, used_capacity, unused_capacity;
+    size_t end_capacity, used_capacity, unused_capacity;
 };
 
 static int64_t size_of(const struct finder *finder, size_t index)
@@ -44,82 +49,110 @@ static uint32_t pass_of(const struct finder *finder, size_t index)
     return phase_of(finder, run) == PHASE_FORWARD ? run : NO_RUN;
 }
 
-/* Marks the burst if its tensors come from many lines, and begins the next. */
-static void end_burst(struct finder *finder)
+static void mark(struct finder *finder, uint32_t index)
+{
+    finder->dropped->is_dropped[index] = true;
+    finder->any_dropped = true;
+}
+
+/* Judges an activation by the stack that frees it. */
+static bool judge(struct finder *finder, uint32_t index, struct error *err)
+{
+    const stack_id *stacks = finder->timeline->trace->stack;
+    const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
+    uint32_t item = lifetime_end(lifetime), run = phases_run_of(finder->phases, item);
+    if (item == EVENT_NEVER || phase_of(finder, run) == PHASE_BACKWARD)
+        return true;
+    uint32_t pass = pass_of(finder, index);
+    if (pass == NO_RUN)
+        return true;
+    const struct stack_facts *facts = site_stack_facts(finder->sites, stacks[item], err);
+    if (!facts)
+        return false;
+    bool is_backward = facts->site.has_backward;
+    bool is_python = facts->site.any_python_frame != NO_FRAME;
+    if (facts->releases_graph && !is_backward)
+        mark(finder, index);
+    if (run == pass || is_backward || !is_python)
+        return true;
+    facts = site_stack_facts(finder->sites, stacks[lifetime->alloc], err);
+    if (!facts)
+        return false;
+    struct end end = {item, index};
+    return facts->in_operator || vec_push(finder->ends, finder->end_count, finder->end_capacity,
+                                          finder->dropped->budget, err, end);
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct end *x = a, *y = b;
+    if (x->item != y->item)
+        return x->item < y->item ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* True if one stack frees both, with no allocation in between. */
+static bool in_one_burst(const struct trace *trace, const struct end *a, const struct end *b)
+{
+    if (trace->stack[a->item] != trace->stack[b->item])
+        return false;
+    for (uint32_t item = a->item; item < b->item; item++)
+        if (trace->action[item] == ACTION_ALLOC)
+            return false;
+    return true;
+}
+
+/* Marks the tensors of a burst if they come from many lines. */
+static void judge_burst(struct finder *finder, const struct end *ends, size_t count)
 {
     const struct timeline *timeline = finder->timeline;
     stack_id stacks[LEAST_STACKS];
     size_t distinct = 0;
-    for (size_t i = 0; i < finder->burst_count && distinct < LEAST_STACKS; i++) {
-        stack_id stack = timeline->trace->stack[timeline->lifetimes[finder->burst[i]].alloc];
+    for (size_t i = 0; i < count && distinct < LEAST_STACKS; i++) {
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[ends[i].index].alloc];
         size_t known = 0;
         while (known < distinct && stacks[known] != stack)
             known++;
         if (known == distinct)
             stacks[distinct++] = stack;
     }
-    if (finder->burst_count >= LEAST_TENSORS && distinct == LEAST_STACKS)
-        for (size_t i = 0; i < finder->burst_count; i++)
-            finder->dropped->is_dropped[finder->burst[i]] = true;
-    finder->burst_count = 0;
-}
-
-static bool add_to_burst(struct finder *finder, uint32_t index, stack_id stack, struct error *err)
-{
-    if (stack != finder->burst_stack)
-        end_burst(finder);
-    finder->burst_stack = stack;
-    if (!vec_reserve(finder->burst, finder->burst_capacity, finder->burst_count + 1,
-                     finder->dropped->budget, err))
-        return false;
-    finder->burst[finder->burst_count++] = index;
-    return true;
-}
-
-/* Judges an activation by the stack that frees it. */
-static bool judge(struct finder *finder, uint32_t index, uint32_t item, struct error *err)
-{
-    const struct trace *trace = finder->timeline->trace;
-    uint32_t pass = pass_of(finder, index), run = phases_run_of(finder->phases, item);
-    stack_id birth = trace->stack[finder->timeline->lifetimes[index].alloc];
-    if (pass == NO_RUN || finder->categories->of_lifetime[index] != CATEGORY_ACTIVATION)
-        return true;
-    if (phase_of(finder, run) == PHASE_BACKWARD) {
-        finder->used[pass] += size_of(finder, index);
-        return true;
-    }
-    const struct stack_facts *facts = site_stack_facts(finder->sites, trace->stack[item], err);
-    if (!facts)
-        return false;
-    bool is_backward = facts->site.has_backward, releases = facts->releases_graph;
-    bool is_python = facts->site.any_python_frame != NO_FRAME;
-    facts = site_stack_facts(finder->sites, birth, err);
-    if (!facts)
-        return false;
-    if (releases && !is_backward)
-        finder->dropped->is_dropped[index] = true;
-    bool has_native = facts->in_operator;
-    if (run == pass || has_native || is_backward || !is_python)
-        return true;
-    return add_to_burst(finder, index, trace->stack[item], err);
+    if (count >= LEAST_TENSORS && distinct == LEAST_STACKS)
+        for (size_t i = 0; i < count; i++)
+            mark(finder, ends[i].index);
 }
 
 static bool judge_all(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
-    for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
-        if (end != EVENT_NEVER)
-            finder->freed[end] = (uint32_t)i + 1;
-    }
-    for (uint32_t item = 0; item < timeline->trace->count; item++) {
-        if (timeline->trace->action[item] == ACTION_ALLOC)
-            end_burst(finder);
-        if (finder->freed[item] > 0 && !judge(finder, finder->freed[item] - 1, item, err))
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        if (finder->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
+            !judge(finder, (uint32_t)i, err))
             return false;
+    if (finder->end_count < LEAST_TENSORS)
+        return true;
+    qsort(finder->ends, finder->end_count, sizeof(*finder->ends), compare_ends);
+    for (size_t i = 0, next; i < finder->end_count; i = next) {
+        for (next = i + 1; next < finder->end_count; next++)
+            if (!in_one_burst(timeline->trace, &finder->ends[next - 1], &finder->ends[next]))
+                break;
+        judge_burst(finder, &finder->ends[i], next - i);
     }
-    end_burst(finder);
     return true;
+}
+
+/* Counts what backward passes free of each forward pass, and what graphs dropped. */
+static void add_up(struct finder *finder)
+{
+    for (size_t i = 0; i < finder->timeline->lifetime_count; i++) {
+        uint32_t pass, end = lifetime_end(&finder->timeline->lifetimes[i]);
+        if (finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION ||
+            (pass = pass_of(finder, i)) == NO_RUN)
+            continue;
+        if (phase_of(finder, phases_run_of(finder->phases, end)) == PHASE_BACKWARD)
+            finder->used[pass] += size_of(finder, i);
+        else if (finder->dropped->is_dropped[i])
+            finder->unused[pass] += size_of(finder, i);
+    }
 }
 
 /* Leaves out passes whose tensors a backward pass used, and counts the others. */
@@ -128,9 +161,7 @@ static void count_passes(struct finder *finder)
     const struct timeline *timeline = finder->timeline;
     struct dropped_graphs *dropped = finder->dropped;
     int64_t peak = timeline->active.peak_event;
-    for (size_t i = 0; i < timeline->lifetime_count; i++)
-        if (dropped->is_dropped[i])
-            finder->unused[pass_of(finder, i)] += size_of(finder, i);
+    add_up(finder);
     for (size_t run = 0; run < finder->phases->count; run++)
         dropped->passes +=
             finder->unused[run] > 0 && finder->unused[run] / OVERWHELMING >= finder->used[run];
@@ -151,15 +182,12 @@ static void count_passes(struct finder *finder)
 
 static bool make_room(struct finder *finder, struct error *err)
 {
-    size_t items = finder->timeline->trace->count, runs = finder->phases->count;
+    size_t runs = finder->phases->count, lifetimes = finder->timeline->lifetime_count;
     struct dropped_graphs *dropped = finder->dropped;
-    size_t lifetimes = finder->timeline->lifetime_count;
-    if (!vec_reserve(finder->freed, finder->freed_capacity, items + 1, dropped->budget, err) ||
-        !vec_reserve(finder->used, finder->used_capacity, runs + 1, dropped->budget, err) ||
+    if (!vec_reserve(finder->used, finder->used_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(finder->unused, finder->unused_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(dropped->is_dropped, dropped->capacity, lifetimes + 1, dropped->budget, err))
         return false;
-    memset(finder->freed, 0, (items + 1) * sizeof(*finder->freed));
     memset(finder->used, 0, (runs + 1) * sizeof(*finder->used));
     memset(finder->unused, 0, (runs + 1) * sizeof(*finder->unused));
     memset(dropped->is_dropped, 0, lifetimes + 1);
@@ -179,13 +207,12 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
     bool ok = true;
     if (phases->has_stacks && phases->any_step) {
         ok = make_room(&finder, err) && judge_all(&finder, err);
-        if (ok)
+        if (ok && finder.any_dropped)
             count_passes(&finder);
         ok = ok && (made.at_peak_bytes == 0 ||
                     early_ends_save(timeline, sites, made.is_dropped, &made.save_bytes, err));
     }
-    vec_free(finder.freed, finder.freed_capacity, sizeof(*finder.freed), made.budget);
-    vec_free(finder.burst, finder.burst_capacity, sizeof(*finder.burst), made.budget);
+    vec_free(finder.ends, finder.end_capacity, sizeof(*finder.ends), made.budget);
     vec_free(finder.used, finder.used_capacity, sizeof(*finder.used), made.budget);
     vec_free(finder.unused, finder.unused_capacity, sizeof(*finder.unused), made.budget);
     if (!ok || made.count == 0) {

@@ -94,9 +94,9 @@ static bool collect(struct collector *collector, struct error *err)
         if (preexisting->free_requested == EVENT_NEVER && !before)
             continue;
         int64_t us = waited(collector, preexisting->free_requested, preexisting->free_completed);
-        struct live live = live_of_preexisting(timeline, i);
-        if (us > PENDING_LEAST_US && !add(collector, live, preexisting->free_requested,
-                                          preexisting->free_completed, us, err))
+        if (us > PENDING_LEAST_US &&
+            !add(collector, live_of_preexisting(timeline, i), preexisting->free_requested,
+                 preexisting->free_completed, us, err))
             return false;
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
@@ -104,9 +104,9 @@ static bool collect(struct collector *collector, struct error *err)
         if (lifetime->free_requested == EVENT_NEVER)
             continue;
         int64_t us = waited(collector, lifetime->free_requested, lifetime->free_completed);
-        struct live live = live_of_lifetime(timeline, i);
         if (us > PENDING_LEAST_US &&
-            !add(collector, live, lifetime->free_requested, lifetime->free_completed, us, err))
+            !add(collector, live_of_lifetime(timeline, i), lifetime->free_requested,
+                 lifetime->free_completed, us, err))
             return false;
     }
     return true;

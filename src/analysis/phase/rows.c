@@ -38,19 +38,14 @@ static bool add_rows(struct phase_rows *rows, const struct timeline *timeline,
 }
 
 bool phase_rows_make(struct phase_rows *rows, const struct timeline *timeline,
-                     const struct phases *phases, struct error *err)
+                     const struct phases *phases, const struct steps *steps, struct error *err)
 {
     struct phase_rows made = {.budget = timeline->snapshot->budget};
-    struct steps steps;
     if (!phases->any_step) {
         *rows = made;
         return true;
     }
-    if (!steps_find(&steps, timeline, phases, err))
-        return false;
-    bool ok = add_rows(&made, timeline, phases, &steps, err);
-    steps_release(&steps);
-    if (!ok) {
+    if (!add_rows(&made, timeline, phases, steps, err)) {
         phase_rows_release(&made);
         return false;
     }

@@ -20,7 +20,7 @@ struct phase_rows {
 };
 
 bool phase_rows_make(struct phase_rows *rows, const struct timeline *timeline,
-                     const struct phases *phases, struct error *err);
+                     const struct phases *phases, const struct steps *steps, struct error *err);
 void phase_rows_release(struct phase_rows *rows);
 
 #endif

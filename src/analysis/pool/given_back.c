@@ -17,28 +17,28 @@ bool given_back_find(struct given_back *given, const struct timeline *timeline,
 {
     const struct trace *trace = timeline->trace;
     struct given_back made = {0};
-    int64_t missing = 0; /* given back, and not yet asked for again */
-    bool in_call = false;
-    for (size_t i = 0; i < trace->count; i++) {
-        bool releases = is_release(trace->action[i]), calls = false;
-        if (releases) {
+    int64_t missing = 0;     /* given back, and not yet asked for again */
+    size_t call_goes_on = 0; /* the item after the latest release by a call */
+    size_t releases =
+        timeline->by_action[ACTION_SEGMENT_FREE] + timeline->by_action[ACTION_SEGMENT_UNMAP];
+    for (size_t i = 0; releases > 0 && i < trace->count; i++) {
+        if (is_release(trace->action[i])) {
             const struct stack_facts *facts = site_stack_facts(sites, trace->stack[i], err);
             if (!facts)
                 return false;
-            calls = facts->empties_cache;
-        }
-        int64_t size = (int64_t)trace_size(trace, i);
-        if (calls) {
-            made.calls += !in_call;
-            sum_add_capped(&made.bytes, size);
-            sum_add_capped(&missing, size);
-        } else if (is_growth(trace->action[i]) && missing > 0) {
+            if (!facts->empties_cache)
+                continue;
+            made.calls += made.calls == 0 || call_goes_on != i;
+            sum_add_capped(&made.bytes, (int64_t)trace_size(trace, i));
+            sum_add_capped(&missing, (int64_t)trace_size(trace, i));
+            call_goes_on = i + 1;
+        } else if (missing > 0 && is_growth(trace->action[i])) {
+            int64_t size = (int64_t)trace_size(trace, i);
             int64_t again = size < missing ? size : missing;
             sum_add_capped(&made.again_bytes, again);
             missing -= again;
             made.mallocs++;
         }
-        in_call = calls;
     }
     *given = made;
     return true;

@@ -179,7 +179,8 @@ static int compare_live(const void *a, const void *b)
 static bool sum_up(struct device_report *report, struct live_set *set, struct live_list *live,
                    const struct report_options *options, struct error *err)
 {
-    bool ok = phase_rows_make(&report->phase_rows, report->timeline, &report->phases, err) &&
+    bool ok = phase_rows_make(&report->phase_rows, report->timeline, &report->phases,
+                              &report->steps, err) &&
               categories_assign(report->timeline, set->sites, &report->phases, &report->all, err) &&
               report_baseline_make(report, err) &&
               timeline_live(report->timeline, report->at_item, live, err);
@@ -198,11 +199,10 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
     return ok;
 }
 
-static bool make_steps(struct device_report *report, struct site_table *sites, struct error *err)
+static bool compare_steps(struct device_report *report, struct site_table *sites, struct error *err)
 {
     const struct timeline *timeline = report->timeline;
-    return steps_find(&report->steps, timeline, &report->phases, err) &&
-           growth_find(&report->growth, timeline, sites, &report->all, &report->phases,
+    return growth_find(&report->growth, timeline, sites, &report->all, &report->phases,
                        &report->steps, err) &&
            (timeline->device == DEVICE_HOST ||
             pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err)) &&
@@ -243,8 +243,9 @@ struct device_report *device_report_build(const struct timeline *timeline, struc
         (timeline->device == DEVICE_HOST ||
          device_memory_check(timeline, options->device_bytes, err)) &&
         phases_build(&report->phases, timeline, sites, err) &&
+        steps_find(&report->steps, timeline, &report->phases, err) &&
         choose_moment(report, &options->at, sites, err) &&
-        sum_up(report, &set, &live, options, err) && make_steps(report, sites, err) &&
+        sum_up(report, &set, &live, options, err) && compare_steps(report, sites, err) &&
         find(report, &set, options, err) &&
         annotations_open(timeline, report->at_item, &report->annotations, err) &&
         annotations_open(timeline, timeline->active.peak_event, &report->peak_annotations, err) &&

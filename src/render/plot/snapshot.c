@@ -8,10 +8,13 @@ bool plot_snapshot_categories(struct plot_snapshot *snapshot, struct error *err)
     struct site_table *sites = snapshot->sites;
     snapshot->rows = &snapshot->own_rows;
     snapshot->categories = &snapshot->own_categories;
-    return phases_build(&snapshot->own_phases, timeline, sites, err) &&
-           phase_rows_make(&snapshot->own_rows, timeline, &snapshot->own_phases, err) &&
-           categories_assign(timeline, sites, &snapshot->own_phases, &snapshot->own_categories,
-                             err);
+    struct steps steps = {0};
+    bool ok = phases_build(&snapshot->own_phases, timeline, sites, err) &&
+              steps_find(&steps, timeline, &snapshot->own_phases, err) &&
+              phase_rows_make(&snapshot->own_rows, timeline, &snapshot->own_phases, &steps, err);
+    steps_release(&steps);
+    return ok && categories_assign(timeline, sites, &snapshot->own_phases,
+                                   &snapshot->own_categories, err);
 }
 
 bool plot_snapshot_report(struct plot_snapshot *snapshot, const struct report_options *options,
