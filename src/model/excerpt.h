@@ -17,6 +17,12 @@ struct excerpt {
 /* The items of the device in the range. */
 struct excerpt excerpt_choose(const struct timeline *timeline, const struct window *window);
 
+/* Finds the annotate events before the range whose allocations are live when it begins: items of
+ * the trace, ascending. A snapshot of the range has them before its events, or the annotations are
+ * lost. The caller frees `*items` with free(). */
+bool excerpt_notes(const struct excerpt *excerpt, uint32_t **items, size_t *count,
+                   struct error *err);
+
 struct excerpt_visitor {
     void *self;
     bool (*segment)(void *self, const struct segment_row *row, struct error *err);

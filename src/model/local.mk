@@ -13,6 +13,7 @@ libmemsnap_a_SOURCES += \
 	src/model/device.h \
 	src/model/excerpt.c \
 	src/model/excerpt.h \
+	src/model/excerpt_notes.c \
 	src/model/layer_trace.c \
 	src/model/layer_trace.h \
 	src/model/layout.c \

@@ -86,6 +86,31 @@ def live_at(snapshot, device, end):
     return before
 
 
+def annotations_before(trace, first):
+    """The annotate events of what is live after the first `first` events, slow and plain."""
+    kept = []
+    for event in trace[:first]:
+        if event["action"] == "annotate":
+            kept.append(event)
+        elif event["action"] == "free_completed":
+            kept = [note for note in kept if note["addr"] != event["addr"]]
+    return [{**note, "time_us": trace[first]["time_us"]} for note in kept]
+
+
+def annotations_of(device):
+    return {(row["address"], row["bytes"]): row["annotation"] for row in device["allocations"] if "annotation" in row}
+
+
+def annotations_are_kept(a, b, where):
+    if annotations_of(a) != annotations_of(b):
+        yield f"{where}: other annotations of allocations: {annotations_of(b)}, not {annotations_of(a)}"
+    # their categories may differ elsewhere, for want of a stack
+    for row in b["allocations"]:
+        named = [text[8:] for text in row.get("annotation", "").split("; ") if text.startswith("memsnap:")]
+        if named and row["category"] != named[-1]:
+            yield f"{where}: {row['annotation']}, but {row['category']}"
+
+
 def segments_are_whole(part):
     for segment in part["segments"]:
         at = segment["address"]
@@ -103,11 +128,13 @@ def range_is_kept(path, whole, first, last, out):
     doubts = cut(path, out, "--range", f"{first}:{last}")
     with open(out, "rb") as file:
         part = pickle.load(file)
-    ranged = captures.report(path, "--range", f"{first}:{last}")["devices"]
-    excerpt = captures.report(out)["devices"]
+    ranged = captures.report(path, "--allocations", "--range", f"{first}:{last}")["devices"]
+    excerpt = captures.report(out, "--allocations")["devices"]
     for a, b in zip(ranged, excerpt):
         where = f"--range {first}:{last}, device {a['device']}"
         trace = whole["device_traces"][a["device"]]
+        notes = annotations_before(trace, first)
+        yield from annotations_are_kept(a, b, where)
         frees = {event["action"] for event in trace} & {"free_requested", "free_completed"}
         for curve in ("active", "allocated", "reserved"):
             if doubts or (curve == "allocated" and len(frees) == 1):
@@ -116,13 +143,17 @@ def range_is_kept(path, whole, first, last, out):
                         "at_active_peak_bytes"):
                 if a[curve].get(key) != b[curve].get(key):
                     yield f"{where}: {curve} {key} is {b[curve].get(key)}, not {a[curve].get(key)}"
-            shift = first if a[curve]["peak_event"] >= 0 else 0
+            shift = first - len(notes) if a[curve]["peak_event"] >= 0 else 0
             if a[curve]["peak_event"] != b[curve]["peak_event"] + shift:
                 yield f"{where}: {curve} peak_event"
+        a["trace"]["events"] += len(notes)
+        if notes:
+            counts = a["trace"]["by_action"]
+            counts["annotate"] = counts.get("annotate", 0) + len(notes)
         for key in ("events", "by_action", "first_time_us", "last_time_us"):
             if a["trace"].get(key) != b["trace"].get(key):
                 yield f"{where}: {key} is {b['trace'].get(key)}, not {a['trace'].get(key)}"
-        if list(map(plain_event, trace[first:last])) != list(
+        if list(map(plain_event, notes + trace[first:last])) != list(
                 map(plain_event, part["device_traces"][a["device"]])):
             yield f"{where}: other events"
         live = {address: size for segment in part["segments"] if segment["device"] == a["device"]
@@ -249,13 +280,62 @@ def odd_problems(folder):
             yield f"--device {device}: other traces"
 
 
+def annotated_snapshot():
+    """Allocations with annotations: from before the trace, freed before a range, in it, after it, and never; one
+    address twice."""
+    kinds, events = ["alloc", "annotate", "free_requested", "free_completed"], []
+
+    def add(action, addr, text=None):
+        events.append({"action": kinds[action], "addr": 4096 * addr, "size": 512 * addr, "stream": 0,
+                       "time_us": 100 + 10 * len(events), "frames": [{"name": "f", "filename": "m.py", "line": addr}],
+                       **({"user_metadata": text} if text else {})})
+
+    add(1, 9, "memsnap:parameter")  # from before the trace, to stay
+    add(1, 8, "memsnap:optimizer_state")  # from before the trace, freed in it
+    for addr in range(1, 6):
+        add(0, addr)
+    for addr in range(1, 6):
+        add(1, addr, f"tensor {addr}")
+    add(1, 4, "memsnap:gradient")
+    for addr in (1, 2):
+        add(2, addr), add(3, addr)
+    add(0, 1)
+    add(1, 1, "memsnap:workspace")
+    add(2, 3), add(3, 3)
+    add(2, 8), add(3, 8)
+    add(2, 1), add(3, 1)
+    blocks = [{"address": 4096 * addr, "size": 512 * addr, "requested_size": 512 * addr, "state": "active_allocated",
+               "frames": []} for addr in (4, 5, 9)]
+    size = sum(block["size"] for block in blocks)
+    segment = {"device": 0, "address": 4096, "total_size": 4096 * 10, "allocated_size": size, "active_size": size,
+               "requested_size": size, "stream": 0, "segment_type": "small", "blocks": blocks}
+    return {"segments": [segment], "device_traces": [events], "allocator_settings": {}, "external_annotations": []}
+
+
+def annotated_problems(folder):
+    path, out = folder / "annotated.pickle", folder / "annotated-out.pickle"
+    whole = annotated_snapshot()
+    path.write_bytes(pickle.dumps(whole))
+    count = len(whole["device_traces"][0])
+    for first in captures.some(range(count)):
+        for last in range(first + 1, count + 1):
+            cut(path, out, "--range", f"{first}:{last}")
+            where = f"--range {first}:{last}"
+            ranged, = captures.report(path, "--allocations", "--range", f"{first}:{last}")["devices"]
+            excerpt, = captures.report(out, "--allocations")["devices"]
+            yield from annotations_are_kept(ranged, excerpt, where)
+            if not annotations_of(excerpt):
+                yield f"{where}: no annotations"
+
+
 def main():
     tally = captures.Tally()
     viz = viewer()
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "part.pickle"
         tally.check("odd", odd_problems(pathlib.Path(folder)))
-        for path in captures.samples() + captures.corpus():
+        tally.check("annotated", annotated_problems(pathlib.Path(folder)))
+        for path in captures.samples() + captures.corpus() + captures.corpus("*annotat*.pickle.gz"):
             tally.check(path.name, problems_of(path, out, viz))
     tally.end()
 

@@ -136,6 +136,27 @@ exits 0
 check 'internal_metadata of those events that had it' \
     test "$(cut -d, -f3,18 .run/out | tr -d '\r' | tr '\n' ' ')" = \
     'action,internal_metadata alloc,mallocWithAddress alloc, free_completed,mallocWithAddress '
+cat >annotated.json <<'END'
+{"segments": [], "device_traces": [[{"action": "alloc", "addr": 4096, "size": 8, "stream": 0},
+{"action": "alloc", "addr": 8192, "size": 4, "stream": 0},
+{"action": "annotate", "addr": 4096, "size": 8, "stream": 0, "user_metadata": "memsnap:input"},
+{"action": "annotate", "addr": 8192, "size": 4, "stream": 0, "user_metadata": "of the past"},
+{"action": "free_requested", "addr": 8192, "size": 4, "stream": 0},
+{"action": "free_completed", "addr": 8192, "size": 4, "stream": 0},
+{"action": "alloc", "addr": 8192, "size": 4, "stream": 0, "time_us": 70},
+{"action": "free_requested", "addr": 4096, "size": 8, "stream": 0, "time_us": 80},
+{"action": "free_completed", "addr": 4096, "size": 8, "stream": 0, "time_us": 90}]]}
+END
+run export --as snapshot --range 6: annotated.json -o annotated.pickle
+exits 0
+run export annotated.pickle
+check 'an allocation from before the range keeps its annotation and category' \
+    test "$(cut -d, -f2,8,27 .run/out | tr -d '\r' | tr '\n' ' ')" = \
+    'address,category,annotation 4096,input,memsnap:input 8192,unknown, '
+run export --table events annotated.pickle
+check 'the annotation has the time of the first event' \
+    test "$(cut -d, -f1-3,7 .run/out | tr -d '\r' | sed -n 2,3p | tr '\n' ' ')" = \
+    '0,0,annotate,70 0,1,alloc,70 '
 cat >twice.json <<'END'
 {"segments": [], "device_traces": [[{"action": "alloc", "addr": 4096, "size": 8, "stream": 0},
 {"action": "alloc", "addr": 4096, "size": 16, "stream": 0},

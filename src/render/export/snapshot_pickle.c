@@ -143,7 +143,9 @@ static bool put_extra(struct dump *dump, const struct event_extra *extra, struct
            put_stack(pickle, WORD_FORWARD_FRAMES, extra->forward_stack, err);
 }
 
-static bool put_event(struct dump *dump, const struct trace *trace, size_t item, struct error *err)
+/* With `time_us` in place of the recorded time. TIME_NONE: without one. */
+static bool put_event(struct dump *dump, const struct trace *trace, size_t item, int64_t time_us,
+                      struct error *err)
 {
     struct pickler *pickle = &dump->pickle;
     const struct event_extra *extra = &dump->snapshot->extras[trace_extra(trace, item)];
@@ -156,9 +158,9 @@ static bool put_event(struct dump *dump, const struct trace *trace, size_t item,
     put_count(pickle, WORD_SIZE, trace_size(trace, item));
     pickler_word(pickle, WORD_STREAM);
     pickler_integer(pickle, extra->stream);
-    if (trace_time(trace, item) != TIME_NONE) {
+    if (time_us != TIME_NONE) {
         pickler_word(pickle, WORD_TIME_US);
-        pickler_integer(pickle, trace_time(trace, item));
+        pickler_integer(pickle, time_us);
     }
     bool ok =
         put_extra(dump, extra, err) && put_stack(pickle, WORD_FRAMES, trace->stack[item], err);
@@ -166,13 +168,36 @@ static bool put_event(struct dump *dump, const struct trace *trace, size_t item,
     return ok && pickler_is_well(pickle, err);
 }
 
+/* The annotate events from before the range, with the time at which the range begins: offsets from
+ * the first event stay those of the range. */
+static bool put_notes(struct dump *dump, struct pickler_list *events, const struct excerpt *excerpt,
+                      struct error *err)
+{
+    const struct trace *trace = excerpt->timeline->trace;
+    int64_t time_us = excerpt->first < excerpt->end ? trace_time(trace, excerpt->first) : TIME_NONE;
+    uint32_t *items;
+    size_t count;
+    if (!excerpt_notes(excerpt, &items, &count, err))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) {
+        pickler_item(&dump->pickle, events);
+        ok = put_event(dump, trace, items[i], time_us, err);
+    }
+    free(items);
+    return ok;
+}
+
 static bool put_trace(struct dump *dump, const struct excerpt *excerpt, struct error *err)
 {
     struct pickler_list events;
     pickler_list_begin(&dump->pickle, &events);
+    if (excerpt->first > 0 && !put_notes(dump, &events, excerpt, err))
+        return false;
     for (size_t i = excerpt->first; i < excerpt->end; i++) {
+        const struct trace *trace = excerpt->timeline->trace;
         pickler_item(&dump->pickle, &events);
-        if (!put_event(dump, excerpt->timeline->trace, i, err))
+        if (!put_event(dump, trace, i, trace_time(trace, i), err))
             return false;
     }
     pickler_list_end(&dump->pickle, &events);
