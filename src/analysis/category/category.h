@@ -11,8 +11,9 @@
  *      library scratch space       workspace
  *      c10d, FSDP's buffers        communication
  *      optimizer                   temporary if freed in the same step, else optimizer_state
- *      backward                    gradient if it outlives the backward pass, but activation if a
- *                                  later backward pass frees it (the pass was itself recorded);
+ *      backward                    activation if an autograd graph saved it, or a later backward
+ *                                  pass frees it (the pass was itself recorded); gradient if it
+ *                                  outlives the backward pass;
  *                                  otherwise temporary if freed inside an operator or inside a
  *                                  node of the same name, else autograd_detail (a gradient on its
  *                                  way between nodes)

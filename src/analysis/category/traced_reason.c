@@ -37,11 +37,14 @@ static bool is_scratch(const struct classifier *classifier, const struct evidenc
     return birth_is_leaf(classifier->timeline, evidence->index);
 }
 
-/* True if a later backward pass frees it: the pass that made it was itself recorded
- * (create_graph=True), and kept it for that one. Passes that lifetimes tell are not exact enough:
- * zero_grad right before a backward pass frees gradients. */
+/* True if autograd saved it: the pass that made it was itself recorded (create_graph=True). The
+ * graph releases what it saved, which C++ frames show; without them, a later backward pass frees
+ * it. Passes that lifetimes tell are not exact enough for that: zero_grad right before a backward
+ * pass frees gradients. */
 static bool is_saved_again(const struct classifier *classifier, const struct evidence *evidence)
 {
+    if (evidence->end && evidence->end->releases_saved)
+        return true;
     if (!outlives_pass(classifier, evidence) ||
         classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD ||
         classifier->phases->runs[evidence->end_run].evidence >= PHASE_BY_LIFETIMES)
@@ -151,6 +154,16 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
             (size % 2 == 0 && has_gradient_size(classifier, size / 2)));
 }
 
+/* True if plain code between two parts of a forward pass made it, and the backward pass frees it
+ * as a saved tensor; without C++ frames, if it frees it at all. */
+static bool is_saved_between(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t near;
+    return classifier_phase(classifier, evidence->end_run) == PHASE_BACKWARD &&
+           (!evidence->end || evidence->end->releases_saved) &&
+           step_near(classifier, evidence->birth_run, -1, &near) == PHASE_FORWARD;
+}
+
 /* For other Python code, or unknown code, outside the phases of a step. */
 static enum reason other_reason(const struct classifier *classifier,
                                 const struct evidence *evidence)
@@ -168,6 +181,8 @@ static enum reason other_reason(const struct classifier *classifier,
         return REASON_MAIN_GRADIENT;
     if (goes_in && by_operator)
         return REASON_BATCH;
+    if (!by_operator && is_saved_between(classifier, evidence))
+        return REASON_BACKWARD_FREES;
     bool trains = classifier->first_backward_run != NO_RUN;
     if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&
         (end != NO_RUN || has_input_size(classifier, evidence_size(classifier, evidence))))

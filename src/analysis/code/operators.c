@@ -149,15 +149,21 @@ static bool is_workspace(struct text function)
            text_starts(function, "at::cuda::getCurrentCUDABlas");
 }
 
-static bool releases_graph(struct text function)
+static enum native_role classify_release(struct text function)
 {
-    static const char *const names[] = {"torch::autograd::SavedVariable::reset_data(",
-                                        "torch::autograd::SavedVariable::~",
-                                        "torch::autograd::Node::~", "torch::autograd::deleteNode("};
+    static const struct {
+        const char *start;
+        enum native_role role;
+    } names[] = {
+        {"torch::autograd::SavedVariable::reset_data(", NATIVE_SAVED_RELEASE},
+        {"torch::autograd::SavedVariable::~", NATIVE_SAVED_RELEASE},
+        {"torch::autograd::Node::~", NATIVE_GRAPH_RELEASE},
+        {"torch::autograd::deleteNode(", NATIVE_GRAPH_RELEASE},
+    };
     for (size_t i = 0; i < COUNT(names); i++)
-        if (text_starts(function, names[i]))
-            return true;
-    return false;
+        if (text_starts(function, names[i].start))
+            return names[i].role;
+    return NATIVE_PLAIN;
 }
 
 enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZE])
@@ -172,8 +178,9 @@ enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZ
             text_starts(function, "torch::autograd::Node::operator()") ||
             text_starts(function, "torch::autograd::python::PythonEngine::"))
             return NATIVE_ENGINE;
-        if (releases_graph(function))
-            return NATIVE_GRAPH_RELEASE;
+        enum native_role release = classify_release(function);
+        if (release != NATIVE_PLAIN)
+            return release;
         return classify_node(function, name);
     }
     if (text_starts(function, "c10d::")) {

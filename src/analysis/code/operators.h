@@ -15,7 +15,8 @@ enum native_role {
     NATIVE_ENGINE,        /* the autograd engine itself */
     NATIVE_AUTOCAST,      /* autocast converts an argument of an operator */
     NATIVE_AUTOCAST_END,  /* autocast drops its copies of weights */
-    NATIVE_GRAPH_RELEASE, /* an autograd graph releases what it saved for the backward pass */
+    NATIVE_GRAPH_RELEASE, /* a node of an autograd graph is released */
+    NATIVE_SAVED_RELEASE, /* a tensor that a node saved for the backward pass is released */
     NATIVE_COMMUNICATION, /* c10d: named "c10d::NAME" where it is a collective, else unnamed */
     NATIVE_WORKSPACE,     /* scratch space that a library keeps: cuBLAS, cuDNN */
 };

@@ -100,7 +100,8 @@ static const struct {
     [REASON_BACKWARD_KEPT] = {"backward-kept", "made in the backward pass and kept after it",
                               CATEGORY_GRADIENT, CONFIDENCE_HIGH},
     [REASON_BACKWARD_SAVED] = {"backward-saved",
-                               "made in a backward pass and kept for a later one, which freed it",
+                               "made in a backward pass that was recorded itself, and saved for a "
+                               "later one",
                                CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
     [REASON_BACKWARD_SCRATCH] = {"backward-scratch",
                                  "made and freed inside one operator of the backward pass",

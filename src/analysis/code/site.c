@@ -223,6 +223,10 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
     case NATIVE_AUTOCAST_END:
         reader->facts.ends_autocast = true;
         return true;
+    case NATIVE_SAVED_RELEASE:
+        reader->facts.releases_saved = true;
+        reader->facts.releases_graph = true;
+        return true;
     case NATIVE_GRAPH_RELEASE:
         reader->facts.releases_graph = true;
         return true;

@@ -66,7 +66,8 @@ struct stack_facts {
     bool is_autocast;      /* autocast converts an argument of an operator */
     bool ends_autocast;    /* autocast drops its copies of weights */
     bool is_kv_cache;      /* allocated by a library's own cache of keys and values */
-    bool releases_graph;   /* an autograd graph releases what it saved, in no backward pass */
+    bool releases_graph;   /* a node of an autograd graph, or what it saved, is released */
+    bool releases_saved;   /* a tensor that a node saved is released */
     uint8_t grad_mode;     /* enum grad_mode */
 };
 

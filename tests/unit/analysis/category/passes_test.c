@@ -10,7 +10,9 @@
 #define ZERO_IN_HOOK                                                                               \
     PY("zero_grad", TORCH "optim/optimizer.py", 9)                                                 \
     "," HOOK "," ACCUMULATE
-#define NORM CPP("at::_ops::linalg_vector_norm::call(x)") "," SCRIPT
+#define SAVED_DIES CPP("torch::autograd::SavedVariable::reset_data()")
+#define NODE_DIES  CPP("torch::autograd::Node::~Node()")
+#define NORM       CPP("at::_ops::linalg_vector_norm::call(x)") "," SCRIPT
 
 static struct capture capture;
 
@@ -126,6 +128,44 @@ START_TEST(a_pass_may_be_recorded_for_a_later_one)
 }
 END_TEST
 
+START_TEST(what_a_graph_saved_is_no_gradient)
+{
+    born(1, 100, STACK_FORWARD);
+    born(2, 1000, STACK_BACKWARD); /* saved by autograd.grad(create_graph=True) */
+    born(3, 1000, STACK_BACKWARD); /* saved, and used by the same pass */
+    freed(3, 1000, SAVED_DIES "," ENGINE);
+    born(4, 1000, STACK_BACKWARD); /* .grad of a tensor that a node keeps */
+    freed(1, 100, ENGINE);
+    born(5, 16, STACK_STEP);
+    freed(2, 1000, SAVED_DIES "," NODE_DIES "," SCRIPT); /* no backward pass came */
+    freed(4, 1000, NODE_DIES "," SCRIPT);
+    capture_load(&capture);
+    expect(2, CATEGORY_ACTIVATION);
+    expect(3, CATEGORY_ACTIVATION);
+    expect(4, CATEGORY_GRADIENT);
+}
+END_TEST
+
+START_TEST(plain_code_between_modules_is_saved)
+{
+    born(1, 100, SCRIPT); /* a batch */
+    born(2, 200, STACK_FORWARD);
+    born(3, 300, STACK_LOSS); /* computed of the first model's result */
+    born(4, 400, STACK_LOSS); /* prepared for the second model */
+    born(5, 200, STACK_FORWARD);
+    born(6, 1000, STACK_BACKWARD);
+    freed(5, 200, SAVED_DIES "," ENGINE);
+    freed(3, 300, SAVED_DIES "," ENGINE);
+    freed(2, 200, SAVED_DIES "," ENGINE);
+    freed(1, 100, SAVED_DIES "," ENGINE);
+    freed(4, 400, ENGINE);
+    capture_load(&capture);
+    expect(1, CATEGORY_INPUT);
+    expect(3, CATEGORY_ACTIVATION);
+    expect(4, CATEGORY_INPUT);
+}
+END_TEST
+
 START_TEST(gradients_may_be_copied_for_the_step)
 {
     capture_block(&capture, 90, 1000, "");
@@ -192,6 +232,8 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, after_the_hook_a_thread_without_python_goes_on);
     tcase_add_test(tests, python_of_torch_alone_may_be_a_thread_of_autograd);
     tcase_add_test(tests, a_pass_may_be_recorded_for_a_later_one);
+    tcase_add_test(tests, what_a_graph_saved_is_no_gradient);
+    tcase_add_test(tests, plain_code_between_modules_is_saved);
     tcase_add_test(tests, gradients_may_be_copied_for_the_step);
     tcase_add_test(tests, an_update_may_need_other_sizes_in_between);
     tcase_add_test(tests, buffers_of_plain_code_are_inputs);
