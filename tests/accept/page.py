@@ -367,6 +367,8 @@ def evil_capture(path):
                   {"name": "forward", "filename": name, "line": 1}]
         events.append({"action": "alloc", "addr": 4096 * (i + 1), "size": (i + 1) << 20, "stream": 0,
                        "time_us": 1000 + i, "frames": frames})
+        events.append({"action": "annotate", "addr": 4096 * (i + 1), "size": (i + 1) << 20, "stream": 0,
+                       "time_us": 1000 + i, "user_metadata": name})
     path.write_text(json.dumps({"segments": [], "device_traces": [events]}), encoding="ascii")
 
 
@@ -400,6 +402,38 @@ def evil_problems(page, folder):
     for hidden in "\u202e\u2028\u200b\x1b\x00":
         if hidden in shown:
             yield f"U+{ord(hidden):04X} is not made visible"
+
+
+def annotated_problems(page, folder):
+    """Annotations: of the right band, in the tip, in the details, and found."""
+    source, target = folder / "annotated.json", folder / "annotated.html"
+    source.write_text(json.dumps({"segments": [], "device_traces": [[
+        {"action": "alloc", "addr": 4096, "size": 1 << 20, "stream": 0},
+        {"action": "alloc", "addr": 1 << 30, "size": 9 << 20, "stream": 0},
+        {"action": "annotate", "addr": 1 << 30, "size": 9 << 20, "stream": 0, "user_metadata": "Big one"},
+        {"action": "annotate", "addr": 1 << 30, "size": 9 << 20, "stream": 0, "user_metadata": "<b>again"}]]}))
+    plot(source, target)
+    data = json.loads(Parts(target.read_text(encoding="utf-8")).data)
+    size, notes = numbers("d", data["bands"]["size"]), numbers("I", data["bands"]["annotation"])
+    texts = {int(size[b]) >> 20: data["strings"][notes[b] - 1] if notes[b] else "" for b in range(2)}
+    if texts != {1: "", 9: "Big one; <b>again"}:
+        yield f"annotations are {texts}"
+    if page is None:
+        return
+    page.open(target)
+    band, x, y = page.evaluate(LARGE)
+    page.move(x, y)
+    if "Big one; <b>again" not in text_of(page, "tip"):
+        yield f"the tip lacks the annotation: {text_of(page, 'tip')}"
+    page.click(x, y)
+    if "annotationBig one; <b>again" not in text_of(page, "chosen"):
+        yield f"the details lack the annotation: {text_of(page, 'chosen')}"
+    page.evaluate("thePage.search('BIG ONE')")
+    page.settle()
+    if not text_of(page, "found").startswith("1 found") or not page.evaluate(f"thePage.finder.found[{band}]"):
+        yield f"the search finds: {text_of(page, 'found')}"
+    page.screenshot(PICTURES / "annotated.png")
+    yield from quiet_problems(page, target)
 
 
 def script_problems():
@@ -458,6 +492,7 @@ def main():
         if not path:
             print("note: no Chromium: what the page does is not tested, only what is in it")
             tally.check("evil names", evil_problems(None, folder))
+            tally.check("annotations", annotated_problems(None, folder))
         else:
             look(tally, path, folder, made)
     tally.end()
@@ -475,6 +510,7 @@ def look(tally, path, folder, made):
             tally.check(f"looking into {target.stem}", look_problems(page, target))
         tally.check("links", link_problems(page, made[0]))
         tally.check("evil names", evil_problems(page, folder))
+        tally.check("annotations", annotated_problems(page, folder))
         tally.check("without JavaScript", still_problems(page, made[0]))
     with browser.Browser(path, width=500, height=900, dark=True) as page:
         tally.check("dark and narrow", look_problems(page, made[-1]))

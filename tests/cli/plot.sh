@@ -257,6 +257,8 @@ cat >evil.json <<'END'
 {"segments": [], "device_traces": [[
  {"action": "alloc", "addr": 4096, "size": 104857600, "stream": 0, "time_us": 1000, "frames": [
    {"name": "f';system('touch owned')#`touch owned`\u001b[2J\n\"\\\u202e\ud800<b>&]]>{/=9 x}@a", "filename": "/a/b\t'`touch owned`.py", "line": 7}]},
+ {"action": "annotate", "addr": 4096, "size": 104857600, "stream": 0, "time_us": 1000,
+  "user_metadata": "g';system('touch owned')#`touch owned`\u001b[2J\n\"\\\u202e\ud800<b>&]]>{/=9 x}@a"},
  {"action": "free_requested", "addr": 4096, "size": 104857600, "stream": 0, "time_us": 1001, "frames": []},
  {"action": "free_completed", "addr": 4096, "size": 104857600, "stream": 0, "time_us": 1002, "frames": []}]]}
 END
@@ -273,7 +275,8 @@ awk '/"name"/ { sub(/},$/, ""); frames = $0 }
     END {
         block = "\"size\": 104857600, \"requested_size\": 104857600, \"state\": \"active_allocated\""
         printf "{\"segments\": [{\"device\": 0, \"address\": 4096, \"total_size\": 104857600, \"stream\": 0, \"segment_type\": \"large\", \"blocks\": [{\"address\": 4096, %s, \"frames\": [%s}]}], ", block, frames
-        printf "\"device_traces\": [[{\"action\": \"alloc\", \"addr\": 4096, \"size\": 104857600, \"stream\": 0, \"time_us\": 1000, \"frames\": [%s}]]}", frames
+        printf "\"device_traces\": [[{\"action\": \"alloc\", \"addr\": 4096, \"size\": 104857600, \"stream\": 0, \"time_us\": 1000, \"frames\": [%s}, ", frames
+        printf "{\"action\": \"annotate\", \"addr\": 4096, \"size\": 104857600, \"stream\": 0, \"user_metadata\": \"mine\\n<i>\"}]]}"
     }' evil.json >held.json
 echo '{"segments": [{"device": 0, "address": 4096, "total_size": 2097152, "stream": 0, "segment_type": "small", "blocks": []}], "device_traces": []}' >empty.json
 awk 'BEGIN {
@@ -320,6 +323,11 @@ for kind in timeline categories segments sites phases report flame; do
     categories | phases) ;;
     *) check 'tells the call site in one line' \
         grep -q '<title>b.*touch owned.*py:7 f&#39;;system.*&#60;b&#62;&#38;.*&#10;100.00 MiB' held.svg ;;
+    esac
+    case $kind in
+    timeline | segments | report)
+        check 'tells the annotation' grep -q '<title>b.*, mine &#60;i&#62;&#10;100.00 MiB' held.svg
+        ;;
     esac
     check 'runs nothing' test ! -e owned
     run plot --kind $kind samples/history-off.pickle --out report.svg

@@ -23,6 +23,13 @@ struct band {
     stack_id stack;
 };
 
+/* The allocation of a band, without its address. */
+static inline struct live band_live(const struct band *band)
+{
+    return (struct live){
+        .in_trace = band->in_trace, .index = band->index, .size = band->size, .stack = band->stack};
+}
+
 struct bands {
     struct band *items; /* from bottom to top */
     size_t count;

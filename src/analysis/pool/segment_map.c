@@ -2,11 +2,48 @@
 
 #include <stdlib.h>
 
+#include "model/addrmap.h"
+#include "model/live.h"
+
 struct gather {
     struct segment_map *map;
     const struct snapshot *snapshot; /* NULL unless at the dump */
     const struct live *live;         /* of another moment */
+    struct addrmap notes;            /* by address: the annotations of what is live */
 };
+
+/* `item` is that of segment_map_make(). */
+static bool is_live(const struct timeline *timeline, const struct note *note, int64_t item)
+{
+    int64_t at = item == MAP_DUMP ? (int64_t)timeline->trace->count - 1 : item;
+    if (note->in_trace)
+        return timeline->lifetimes[note->index].alloc <= at &&
+               timeline->lifetimes[note->index].free_completed > at;
+    return timeline->preexisting[note->index].in_active &&
+           timeline->preexisting[note->index].free_completed > at;
+}
+
+static bool find_notes(struct gather *gather, const struct timeline *timeline, int64_t item,
+                       struct error *err)
+{
+    if (item == MAP_DUMP && !trace_has_end(timeline->trace))
+        return true; /* what the dump holds is not known */
+    for (size_t i = 0; i < timeline->note_count; i++) {
+        const struct note *note = &timeline->notes[i];
+        struct live live = note->in_trace ? live_of_lifetime(timeline, note->index)
+                                          : live_of_preexisting(timeline, note->index);
+        struct addrmap_slot *slot;
+        bool is_next =
+            i > 0 && note[-1].in_trace == note->in_trace && note[-1].index == note->index;
+        if (is_next || !is_live(timeline, note, item))
+            continue;
+        if (!addrmap_put(&gather->notes, live.addr, &slot, err) ||
+            !live_note_text(timeline, &live, &slot->value, err))
+            return false;
+        slot->tag = 1;
+    }
+    return true;
+}
 
 static bool add_span(struct segment_map *map, struct map_span span, struct error *err)
 {
@@ -20,12 +57,17 @@ static bool add_span(struct segment_map *map, struct map_span span, struct error
 static struct map_span span_of(const struct gather *gather, const struct layout_segment *segment,
                                const struct layout_span *span, bool is_whole)
 {
-    struct map_span kept = {.size = span->size, .stack = STACK_NONE, .state = (uint8_t)span->state};
+    struct map_span kept = {.size = span->size,
+                            .stack = STACK_NONE,
+                            .note = STRING_EMPTY,
+                            .state = (uint8_t)span->state};
     const struct pool_key key = pool_key_of(segment);
     if (span->state == SPAN_HOLE) {
         kept.is_releasable = pool_releasable(segment, span, is_whole) > span->size / 2;
         kept.after_graph = kept.is_releasable && pool_key_is_private(&key);
     } else {
+        const struct addrmap_slot *note = addrmap_find(&gather->notes, span->addr);
+        kept.note = note ? note->value : STRING_EMPTY;
         kept.stack = gather->snapshot ? gather->snapshot->blocks[span->owner].stack
                                       : gather->live[span->owner].stack;
     }
@@ -60,6 +102,7 @@ static bool take(void *self, const struct layout_segment *segment, struct error 
     return add_span(map,
                     (struct map_span){.size = segment->size - made->size,
                                       .stack = STACK_NONE,
+                                      .note = STRING_EMPTY,
                                       .state = SPAN_UNTOLD},
                     err);
 }
@@ -150,13 +193,15 @@ bool segment_map_make(struct segment_map *map, const struct timeline *timeline, 
     struct gather gather = {.map = &made};
     const struct layout_visitor visitor = {&gather, take};
     pool_rows_init(&made.pools, snapshot->budget);
-    bool ok;
-    if (item == MAP_DUMP) {
+    addrmap_init(&gather.notes, snapshot->budget);
+    bool ok = find_notes(&gather, timeline, item, err);
+    if (ok && item == MAP_DUMP) {
         gather.snapshot = snapshot;
         ok = layout_of_dump(snapshot, timeline->device, &visitor, err);
-    } else {
+    } else if (ok) {
         ok = take_moment(&gather, timeline, item, &visitor, err);
     }
+    addrmap_release(&gather.notes);
     if (!ok || !settle_pools(&made, err)) {
         segment_map_release(&made);
         return false;

@@ -12,6 +12,7 @@
 struct map_span {
     uint64_t size;
     stack_id stack;     /* of its allocation; STACK_NONE for a hole or if unknown */
+    string_id note;     /* annotations of its allocation, or STRING_EMPTY */
     uint8_t state;      /* enum span_state, or SPAN_UNTOLD */
     bool is_releasable; /* a hole, most of which could be released to the device, */
     bool after_graph;   /* but only once the CUDA graph of its pool is gone */

@@ -203,7 +203,9 @@ class Chart {
             if (room < 60 || (this.found && !this.found[place.band])) {
                 continue;
             }
-            const text = `${sizeText(this.data.bands.size[place.band])} ${labelOf(this.data, place.band)}`;
+            const annotation = annotationOf(this.data, place.band);
+            const text = `${sizeText(this.data.bands.size[place.band])} ${labelOf(this.data, place.band)}` +
+                (annotation ? `, ${annotation}` : "");
             const y = MARGIN.top + this.high - (place.low + place.high) / 2 / ratio;
             context.fillStyle = textOn(this.groups.colours[this.groups.of[place.band]]);
             context.fillText(fitText(context, text, room), MARGIN.left + place.from / ratio + 5, y);

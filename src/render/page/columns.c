@@ -119,6 +119,11 @@ static uint64_t band_stack(const struct html_numbers *numbers, size_t b)
     return numbers->stacks->of_band[b];
 }
 
+static uint64_t band_note(const struct html_numbers *numbers, size_t b)
+{
+    return numbers->stacks->note_of_band[b];
+}
+
 void html_emit_bands(struct json_writer *json, const struct html_numbers *numbers,
                      struct buffer *sizes)
 {
@@ -133,11 +138,14 @@ void html_emit_bands(struct json_writer *json, const struct html_numbers *number
         {"stack", 4, band_stack},
         {NULL, 0, NULL},
     };
+    static const struct number_column notes[] = {{"annotation", 4, band_note}, {NULL, 0, NULL}};
     const struct bands *bands = numbers->page->bands;
     json_put_count(json, "left_out", bands->left_out);
     json_put_open(json, "bands", '{');
     json_put_count(json, "count", bands->count);
     emit_columns(json, numbers, columns, bands->count);
+    if (numbers->stacks->has_notes)
+        emit_columns(json, numbers, notes, bands->count);
     for (size_t b = 0; b < bands->count; b++)
         html_add_double(sizes, (double)bands->items[b].size);
     html_emit_numbers(json, "size", sizes);

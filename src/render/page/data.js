@@ -43,6 +43,7 @@ function readData(text) {
         stack: arrayOf(Uint32Array, bands.stack),
         born: arrayOf(Uint32Array, bands.born),
         freed: arrayOf(Uint32Array, bands.freed),
+        annotation: bands.annotation ? arrayOf(Uint32Array, bands.annotation) : null,
     };
     data.frames = {
         name: arrayOf(Uint32Array, data.frames.name),
@@ -77,6 +78,12 @@ function eventEdges(data) {
 
 function labelOf(data, band) {
     return data.strings[data.stacks.label[data.bands.stack[band]]];
+}
+
+/* The text that the program attached to an allocation, or "". */
+function annotationOf(data, band) {
+    const text = data.bands.annotation ? data.bands.annotation[band] : 0;
+    return text > 0 ? data.strings[text - 1] : "";
 }
 
 /* The number of an item of the trace, as the file counts. */

@@ -71,6 +71,9 @@ class Page {
         const lines = [`${sizeText(this.data.bands.size[band])}, ` +
             this.data.categories[this.data.bands.category[band]].name.replace(/_/g, " "),
         ...this.lifetime(band).map(([name, value]) => `${name} ${value}`)];
+        if (annotationOf(this.data, band)) {
+            lines.unshift(annotationOf(this.data, band));
+        }
         tip.replaceChildren(element("b", "", labelOf(this.data, band)),
             ...lines.map((text) => element("div", "", text)));
         const box = byId("picture").getBoundingClientRect();

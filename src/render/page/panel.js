@@ -120,10 +120,11 @@ class Panel {
         close.title = "close (Esc)";
         close.setAttribute("aria-label", "close");
         close.addEventListener("click", () => this.actions.choose(-1));
-        const why = data.reasons[reason[band]];
+        const why = data.reasons[reason[band]], annotation = annotationOf(data, band);
         const facts = [
             ["size", `${sizeText(size[band])} (${countText(size[band])} bytes)`],
             ["category", data.categories[category[band]].name.replace(/_/g, " ") + (why ? `: ${why}` : "")],
+            ...annotation ? [["annotation", annotation]] : [],
             ...lifetime,
             ["address", "0x" + address[band].toString(16)],
         ];

@@ -1,5 +1,5 @@
 "use strict";
-/* Finds bands by what their stacks say. */
+/* Finds bands by what their stacks and annotations say. */
 
 class Search {
     constructor(data) {
@@ -14,18 +14,21 @@ class Search {
         this.at = -1;
     }
 
-    /* `text` in a function, a file, file:line, or a call site, of any frame; case does not count. */
+    /* `text` in a function, a file, file:line, or a call site, of any frame, or in an annotation; case
+     * does not count. */
     find(text) {
         const wanted = text.trim().toLowerCase();
         this.clear();
         if (wanted === "") {
             return;
         }
-        const stacks = this.stacksWith(wanted);
-        const {count, begin, end, size, stack} = this.data.bands;
+        this.lower = this.lower || this.data.strings.map((text) => text.toLowerCase());
+        const texts = this.lower.map((lower) => lower.includes(wanted));
+        const stacks = this.stacksWith(wanted, texts);
+        const {count, begin, end, size, stack, annotation} = this.data.bands;
         this.found = new Uint8Array(count);
         for (let b = 0; b < count; b++) {
-            if (stacks[stack[b]]) {
+            if (stacks[stack[b]] || (annotation && annotation[b] > 0 && texts[annotation[b] - 1])) {
                 this.found[b] = 1;
                 this.order.push(b);
             }
@@ -34,10 +37,9 @@ class Search {
         this.order.sort((a, b) => area(b) - area(a));
     }
 
-    stacksWith(wanted) {
-        const {data} = this, {frames, stacks, stacked} = data;
-        this.lower = this.lower || data.strings.map((text) => text.toLowerCase());
-        const texts = this.lower.map((text) => text.includes(wanted));
+    /* `texts`: which of the strings have it. */
+    stacksWith(wanted, texts) {
+        const {frames, stacks, stacked} = this.data;
         const hits = new Uint8Array(frames.name.length);
         for (let f = 0; f < hits.length; f++) {
             hits[f] = texts[frames.name[f]] || texts[frames.file[f]] || this.isLine(f, wanted) ? 1 : 0;

@@ -5,6 +5,7 @@
 
 #include "analysis/live/source.h"
 #include "base/hash.h"
+#include "model/live.h"
 #include "render/core/escape.h"
 
 #define GROW(stacks, array, capacity, need)                                                        \
@@ -225,6 +226,24 @@ static int by_area(const void *a, const void *b)
     return (x->band > y->band) - (x->band < y->band);
 }
 
+/* Adds the annotations of a band. */
+static bool add_note(struct html_stacks *stacks, const struct timeline *timeline,
+                     const struct live *live, size_t band, struct error *err)
+{
+    uint32_t *note = &stacks->note_of_band[band];
+    string_id text;
+    *note = 0;
+    if (!live_note_text(timeline, live, &text, err))
+        return false;
+    if (text == STRING_EMPTY)
+        return true;
+    if (!add_text(stacks, symbols_text(timeline->snapshot->symbols, text), false, note, err))
+        return false;
+    ++*note;
+    stacks->has_notes = true;
+    return true;
+}
+
 static bool add_bands(struct html_stacks *stacks, const struct html_page *page,
                       struct place *places, struct error *err)
 {
@@ -239,11 +258,10 @@ static bool add_bands(struct html_stacks *stacks, const struct html_page *page,
     for (size_t i = 0; i < bands->count; i++) {
         const struct band *band = &bands->items[places[i].band];
         uint32_t *stack = &stacks->of_band[places[i].band];
-        const struct live live = {.in_trace = band->in_trace,
-                                  .index = (uint32_t)band->index,
-                                  .size = band->size,
-                                  .stack = band->stack};
+        const struct live live = band_live(band);
         struct live_source source;
+        if (!add_note(stacks, page->timeline, &live, places[i].band, err))
+            return false;
         if (band->stack == STACK_NONE && live_is_older(&set, &live))
             *stack = 0;
         else if (!live_source_of(&set, &live, &source, err) ||
@@ -260,7 +278,8 @@ bool html_stacks_make(struct html_stacks *stacks, const struct html_page *page, 
     *stacks = (struct html_stacks){.budget = page->timeline->snapshot->budget};
     if (!GROW(stacks, frame_ids, frame_ids_capacity, frames + 1) ||
         !GROW(stacks, stack_ids, stack_ids_capacity, stack_ids + 1) ||
-        !GROW(stacks, of_band, band_capacity, page->bands->count + 1))
+        !GROW(stacks, of_band, band_capacity, page->bands->count + 1) ||
+        !GROW(stacks, note_of_band, note_capacity, page->bands->count + 1))
         return false;
     memset(stacks->frame_ids, 0, (frames + 1) * sizeof(*stacks->frame_ids));
     memset(stacks->stack_ids, 0, (stack_ids + 1) * sizeof(*stacks->stack_ids));
@@ -283,6 +302,7 @@ void html_stacks_release(struct html_stacks *stacks)
     FREE(stacks, stacked, stacked_capacity);
     FREE(stacks, stacks, stack_capacity);
     FREE(stacks, of_band, band_capacity);
+    FREE(stacks, note_of_band, note_capacity);
     FREE(stacks, frame_ids, frame_ids_capacity);
     FREE(stacks, stack_ids, stack_ids_capacity);
     idtable_release(&stacks->by_text, stacks->budget);

@@ -1,4 +1,4 @@
-/* The call stacks of a page's bands: texts, frames and stacks, each once.
+/* The call stacks and annotations of a page's bands: texts, frames and stacks, each once.
  *
  * The largest bands come first: when the page is full, those after them keep less of their stacks,
  * or none, and `whole` tells so. */
@@ -35,8 +35,11 @@ struct html_stacks {
     uint32_t *stacked; /* frames, innermost first */
     struct html_stack *stacks;
     size_t text_count, frame_count, stacked_count, stack_count;
-    uint32_t *of_band; /* stack of each band */
-    size_t text_capacity, frame_capacity, stacked_capacity, stack_capacity, band_capacity;
+    uint32_t *of_band;      /* stack of each band */
+    uint32_t *note_of_band; /* text of its annotations, plus one; 0: none */
+    bool has_notes;         /* some band has one */
+    size_t text_capacity, frame_capacity, stacked_capacity, stack_capacity, band_capacity,
+        note_capacity;
     struct idtable by_text, by_pair; /* by_pair: stacks with a forward stack */
     uint32_t *frame_ids, *stack_ids; /* by id of symbols, plus one; 0: none yet */
     size_t frame_ids_capacity, stack_ids_capacity;

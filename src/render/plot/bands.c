@@ -62,13 +62,14 @@ static void widest(const struct plot_timeline *plot, size_t b, size_t *from, siz
     }
 }
 
-/* The size and call site of a band, in at most `letters`. */
+/* The size, call site and annotations of a band, in at most `letters`. */
 static bool put_label(const struct plot_timeline *plot, const struct band *band, size_t letters,
                       FILE *out, struct error *err)
 {
     char size[UNITS_TEXT_SIZE];
     struct buffer label = BUFFER_INIT, text = BUFFER_INIT;
-    bool ok = plot_band_site(plot, band, &label, err);
+    bool ok = plot_band_site(plot, band, &label, err) &&
+              plot_band_annotation(plot, band, ", ", &label, err);
     units_bytes(size, band->size < INT64_MAX ? (int64_t)band->size : INT64_MAX, UNIT_AUTO);
     buffer_printf(&text, "%s ", size);
     if (ok && letters > text.size)

@@ -1,7 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/code/labels.h"
 #include "analysis/curves/site_ranks.h"
+#include "model/live.h"
 #include "render/plot/timeline_internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -118,6 +120,21 @@ bool plot_band_site(const struct plot_timeline *plot, const struct band *band, s
         !preexisting_is_older(&timeline->preexisting[band->index]))
         return add_label(plot, band->stack, label, err);
     buffer_puts(label, "allocated before recording began");
+    return !label->failed || error_out_of_memory(err);
+}
+
+bool plot_band_annotation(const struct plot_timeline *plot, const struct band *band,
+                          const char *before, struct buffer *label, struct error *err)
+{
+    const struct timeline *timeline = plot->time.timeline;
+    const struct live live = band_live(band);
+    string_id text;
+    if (!live_note_text(timeline, &live, &text, err))
+        return false;
+    if (text == STRING_EMPTY)
+        return true;
+    buffer_puts(label, before);
+    label_add_name(label, symbols_text(timeline->snapshot->symbols, text));
     return !label->failed || error_out_of_memory(err);
 }
 

@@ -1,3 +1,4 @@
+#include "analysis/code/labels.h"
 #include "base/units.h"
 #include "render/core/escape.h"
 #include "render/plot/segments_internal.h"
@@ -153,6 +154,16 @@ static void keep_widest(void *self, const struct segment_piece *piece)
         *widest = *piece;
 }
 
+void plot_segment_annotation(const struct plot_segments *plot, const struct map_span *span,
+                             struct buffer *label)
+{
+    if (span->note == STRING_EMPTY)
+        return;
+    if (label->size > 0)
+        buffer_puts(label, ", ");
+    label_add_name(label, symbols_text(site_table_symbols(plot->sites), span->note));
+}
+
 static bool put_label(const struct plot_segments *plot, const struct map_span *span, size_t letters,
                       FILE *out, struct error *err)
 {
@@ -166,6 +177,7 @@ static bool put_label(const struct plot_segments *plot, const struct map_span *s
         if (ok)
             site_label_long(plot->sites, span->stack, &site, 0, true, &label);
     }
+    plot_segment_annotation(plot, span, &label);
     if (ok && label.size > 0 && letters > text.size + 8) {
         buffer_putc(&text, ' ');
         escape_plot(&text, label.bytes, label.size, letters - text.size);

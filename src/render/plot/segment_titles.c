@@ -62,6 +62,7 @@ static bool describe(const struct plot_segments *plot, const struct map_segment 
                          : span->state == SPAN_UNTOLD ? "reserved"
                                                       : "hole");
     }
+    plot_segment_annotation(plot, span, out);
     svg_title_begin(out);
     units_bytes(size, (int64_t)span->size, UNIT_AUTO);
     units_bytes(whole, (int64_t)segment->size, UNIT_AUTO);

@@ -44,6 +44,9 @@ unsigned segment_span_colour(const struct map_span *span, size_t i);
 /* The size in bytes below which pieces share a box with their neighbours. */
 double segment_piece_least(const struct segment_map *map, const struct segment_lines *lines);
 
+/* Adds the annotations of a block, if it has some, after ", ": raw bytes. */
+void plot_segment_annotation(const struct plot_segments *plot, const struct map_span *span,
+                             struct buffer *label);
 /* Notes the titles of all boxes (svg_titles.h). */
 bool plot_segment_titles(const struct plot_segments *plot, const struct segment_lines *lines,
                          struct error *err);

@@ -53,7 +53,7 @@ static void add_age(const struct plot_time *plot, uint32_t born, uint32_t freed,
     buffer_printf(out, "\nlived %s", age + (*age == '+'));
 }
 
-/* Call site, size, category and lifetime. */
+/* Call site, annotations, size, category and lifetime. */
 static bool describe(const struct plot_timeline *plot, const struct band *band, struct buffer *out,
                      struct error *err)
 {
@@ -68,7 +68,7 @@ static bool describe(const struct plot_timeline *plot, const struct band *band, 
     }
     plot_category_name(category, plot_band_category(plot, band));
     units_bytes(size, band->size < INT64_MAX ? (int64_t)band->size : INT64_MAX, UNIT_AUTO);
-    if (!plot_band_site(plot, band, out, err))
+    if (!plot_band_site(plot, band, out, err) || !plot_band_annotation(plot, band, ", ", out, err))
         return false;
     svg_title_begin(out);
     buffer_printf(out, "\n%s, %s", size, category);

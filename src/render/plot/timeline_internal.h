@@ -34,7 +34,11 @@ bool plot_rest_write(const struct plot_timeline *plot, const struct plot_scale *
 bool plot_band_site(const struct plot_timeline *plot, const struct band *band, struct buffer *label,
                     struct error *err);
 
-/* Shapes, and the sizes and call sites of those with room for them. */
+/* Adds `before` and the annotations of a band, as raw bytes; nothing if it has none. */
+bool plot_band_annotation(const struct plot_timeline *plot, const struct band *band,
+                          const char *before, struct buffer *label, struct error *err);
+
+/* Shapes, and the sizes, call sites and annotations of those with room for them. */
 void plot_bands_write(FILE *out, const struct plot_timeline *plot, const struct plot_scale *scale,
                       const unsigned *colours);
 bool plot_band_labels_write(FILE *out, const struct plot_timeline *plot,
