@@ -63,6 +63,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/curves/sampling.h \
 	src/analysis/curves/site_ranks.c \
 	src/analysis/curves/site_ranks.h \
+	src/analysis/diff/annotations.c \
+	src/analysis/diff/annotations.h \
 	src/analysis/diff/diff.c \
 	src/analysis/diff/diff.h \
 	src/analysis/diff/layers.c \

@@ -117,7 +117,9 @@ static const struct option_spec option_specs[] = {
     {OPTION_FORMAT, "format", "FORMAT",
      "write folded (for flamegraph.pl and inferno, the\n"
      "default) or speedscope (JSON for speedscope.app)"},
-    {OPTION_BY, "by", "ROOT", "group by stack (the default), category or phase"},
+    {OPTION_BY, "by", "ROOT",
+     "group by stack (the default), category, phase or\n"
+     "annotation"},
     {OPTION_STACKS, "stacks", "WHICH",
      "show code (Python frames and the operator, without\n"
      "frames that only forward calls, the default) or all\n"
@@ -135,7 +137,7 @@ static const struct option_spec option_specs[] = {
 static const struct option_words words[] = {
     {"weight", "live bytes-time allocated count", NULL},
     {"format", "folded speedscope", NULL},
-    {"by", "stack category phase", NULL},
+    {"by", "stack category phase annotation", NULL},
     {"stacks", "code all", NULL},
     {"at", WORDS_MOMENT, NULL},
     {NULL, NULL, NULL},

@@ -38,7 +38,7 @@ for options in '--top 1' '--top 0' '--at end --top 2' '--at 300 --top 1' '--rang
         awk -F: '{ sum += $2 } END { printf "%.0f\n", sum }')
     sed 's/.*"sites":\(.*\),"largest":.*/\1/' .run/out >sites
     out_has_not '"by":'
-    for by in category metadata module pool stream phase; do
+    for by in category metadata module pool stream phase annotation; do
         # shellcheck disable=SC2086
         run analyze --format json --by $by --at peak $options train-loop.pickle.gz
         exits 0
@@ -64,7 +64,9 @@ cat >named.json <<'EOF'
    {"action": "alloc", "addr": 5120, "size": 900, "stream": 7, "user_metadata": "(no metadata)", "frames": [
      {"name": "Net.forward", "filename": "b/net.py", "line": 2}]},
    {"action": "alloc", "addr": 6144, "size": 600, "stream": 7, "frames": [
-     {"name": "fast_forward", "filename": "b/net.py", "line": 5}]}]]}
+     {"name": "fast_forward", "filename": "b/net.py", "line": 5}]},
+   {"action": "annotate", "addr": 5120, "size": 900, "stream": 7, "user_metadata": "weight <\u001b>"},
+   {"action": "annotate", "addr": 5120, "size": 900, "stream": 7, "user_metadata": "twice"}]]}
 EOF
 run analyze --format json --by module named.json
 out_has '{"bytes":1000,"count":1,"name":"a/net.py Block.forward"},{"bytes":900,"count":1,"name":"b/net.py Net.forward"},{"bytes":670,"count":2,"name":"(in no forward function)"}'
@@ -72,6 +74,10 @@ run analyze --format json --by metadata named.json
 out_has '"name":"one\u001b[31m"},{"bytes":900,"count":1,"name":"(no metadata)"},{"bytes":670,"count":2,"name":"(no metadata)"}'
 run analyze --by metadata named.json
 out_has 'one\x1b[31m'
+run analyze --format json --by annotation named.json
+out_has '"rows":[{"bytes":1670,"count":3,"name":"(no annotation)"},{"bytes":900,"count":1,"name":"weight <\u001b>; twice"}]'
+run analyze --by annotation named.json
+out_has 'weight <\x1b>; twice'
 run analyze --format json --by pool named.json
 out_has '"rows":[{"bytes":2570,"count":4,"name":"small, graph pool (0, 3)"}]'
 run analyze --format json --by stream --range 0:2 named.json
@@ -81,7 +87,7 @@ out_has '{"bytes":70,"count":1,"name":"before_recording"}'
 
 run analyze --by colour named.json
 exits 2
-err 'memsnap: analyze: invalid --by '\''colour'\'' (expected site, category, metadata, module, pool, stream or phase)'
+err 'memsnap: analyze: invalid --by '\''colour'\'' (expected site, category, metadata, module, pool, stream, phase or annotation)'
 run analyze --by pool --stacks named.json
 exits 2
 err 'memsnap: analyze: --stacks needs --by site'

@@ -161,6 +161,30 @@ exits 0
 no_out
 check 'writes a file' test -s out.json
 
+# annotations
+cat >before.json <<'END'
+{"segments": [], "device_traces": [[
+ {"action": "alloc", "addr": 4096, "size": 512, "stream": 0},
+ {"action": "annotate", "addr": 4096, "size": 512, "stream": 0, "user_metadata": "weight"},
+ {"action": "alloc", "addr": 8192, "size": 100, "stream": 0}]]}
+END
+sed 's/"size": 512/"size": 812/; s/weight/bias\\u001b/
+    s/0}\]/0}, {"action": "alloc", "addr": 12288, "size": 50, "stream": 0}]/' before.json >after.json
+run diff --by annotation before.json after.json
+out_has '+812 B      -  812 B  0 > 1  bias\x1b'
+out_has '-512 B  512 B      -  1 > 0  weight'
+out_has '+50 B  100 B  150 B  1 > 2  (no annotation)'
+run diff --by annotation --top 1 before.json after.json
+out_has '-462 B  612 B  150 B      2  (2 more)'
+run diff before.json after.json
+out_has 'By annotation'
+run diff --format csv --by annotation before.json after.json
+out_has '0,0,weight,512,0,-512,1,0'
+run diff --format json before.json after.json
+out_has '"annotations":[{"name":"bias\u001b","a_bytes":0,"b_bytes":812,"delta_bytes":812,"a_count":0,"b_count":1}'
+run diff $a $b
+out_has_not 'annotation'
+
 # standard input
 run diff - $b <$a
 exits 0
@@ -195,7 +219,7 @@ for arguments in '' "$a" "$a $b $a"; do
 done
 run diff --by nothing $a $b
 exits 2
-err "memsnap: diff: invalid table 'nothing' (expected site, category or phase)"
+err "memsnap: diff: invalid table 'nothing' (expected site, category, phase or annotation)"
 run diff --format yaml $a $b
 exits 2
 err "memsnap: diff: invalid format 'yaml' (expected text, json or csv)"

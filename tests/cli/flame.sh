@@ -125,6 +125,22 @@ run flame --format speedscope evil.json
 exits 0
 golden flame-evil-speedscope.txt
 
+# Annotations.
+cat >annotated.json <<'END_OF_FILE'
+{"segments": [], "device_traces": [[
+ {"action": "alloc", "addr": 4096, "size": 512, "stream": 0,
+  "frames": [{"name": "main", "filename": "a.py", "line": 1}]},
+ {"action": "alloc", "addr": 8192, "size": 128, "stream": 0,
+  "frames": [{"name": "main", "filename": "a.py", "line": 1}]},
+ {"action": "annotate", "addr": 8192, "size": 128, "stream": 0, "user_metadata": "bias;\u001b"}]]}
+END_OF_FILE
+run flame --by annotation annotated.json
+exits 0
+out_has '(no annotation);a.py:1 main 512'
+out_has 'bias:\x1b;a.py:1 main 128'
+run flame annotated.json
+out_has 'a.py:1 main 640'
+
 # Forward calls under which the backward hangs.
 cat >forward.json <<'END_OF_FILE'
 {"segments": [], "device_traces": [[

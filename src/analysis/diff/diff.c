@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/diff/annotations.h"
 #include "analysis/diff/summary.h"
 #include "analysis/diff/symbols.h"
 
@@ -231,6 +232,7 @@ static bool make(struct diff *diff, const struct diff_options *options, struct e
     make_sums(diff);
     return diff_rows_make(&diff->rows, diff->sides, diff->symbols, diff->budget, err) &&
            compare_settings(diff, err) && make_lines(diff, options->top, err) &&
+           diff_annotations_make(diff, options->top, err) &&
            diff_summary_make(diff, options, err) && diff_warnings_make(diff, options, err);
 }
 
@@ -263,6 +265,8 @@ void diff_destroy(struct diff *diff)
     diff_words_release(&diff->summary);
     diff_words_release(&diff->warnings);
     diff_words_release(&diff->next);
+    vec_free(diff->annotations, diff->annotation_capacity, sizeof(*diff->annotations),
+             diff->budget);
     vec_free(diff->settings, diff->setting_capacity, sizeof(*diff->settings), diff->budget);
     diff_rows_release(&diff->rows);
     free(diff);

@@ -20,6 +20,13 @@ struct diff_pair {
     struct diff_sum sums[2];
 };
 
+/* The memory with one annotation, or without any. */
+struct diff_annotation_row {
+    const char *name; /* raw bytes */
+    struct diff_sum sums[2];
+    bool is_remainder; /* rows that a limit cut, or what the traces do not explain */
+};
+
 /* A setting of the allocator that differs. */
 struct diff_setting_row {
     string_id key;
@@ -49,6 +56,9 @@ struct diff {
     struct diff_pair categories[CATEGORY_LIMIT]; /* the largest change first */
     struct diff_pair phases[DIFF_PHASES];        /* in the order of the phases */
     size_t category_count, phase_count;
+    struct diff_annotation_row *annotations; /* the largest change first, remainders last */
+    size_t annotation_count, annotation_capacity;
+    bool is_annotated;                 /* some memory of a side has an annotation */
     struct diff_setting_row *settings; /* by key */
     size_t setting_count, setting_capacity;
     struct diff_words summary, warnings, next;
@@ -56,9 +66,9 @@ struct diff {
 };
 
 struct diff_options {
-    size_t top;       /* the most call sites with a change that are shown; 0: all */
-    enum unit unit;   /* of sizes in sentences */
-    bool by_end;      /* both moments are the ends of the traces */
+    size_t top;     /* the most call sites with a change, and annotations, that are shown; 0: all */
+    enum unit unit; /* of sizes in sentences */
+    bool by_end;    /* both moments are the ends of the traces */
     const char *b_at; /* the moment of B as --at takes it; NULL: the peak */
     bool stacks;      /* stacks are shown, so the advice does not mention --stacks */
     /* The two sides at their peaks, if these are in different phases, and the phase of B's peak is

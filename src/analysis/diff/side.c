@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/diff/annotations.h"
 #include "analysis/diff/side_sites.h"
 #include "analysis/report/notices.h"
 
@@ -126,6 +127,7 @@ static bool reduce(struct reduction *reduction, int64_t item, enum unit unit, st
     side->phase = phase_at(&reduction->phases, item);
     sum_up(reduction);
     return diff_sites_make(side, set, &reduction->translation, err) &&
+           diff_annotations_sum(side, set, &reduction->translation, err) &&
            take_holes(reduction, unit, err) && take_settings(reduction, timeline->snapshot, err) &&
            notices_make(timeline, set->unexplained_bytes, unit, &side->notices, &side->notice_count,
                         err);
@@ -205,6 +207,8 @@ void diff_side_release(struct diff_side *side)
     vec_free(side->sites, side->site_capacity, sizeof(*side->sites), side->budget);
     vec_free(side->stacks, side->stack_capacity, sizeof(*side->stacks), side->budget);
     vec_free(side->settings, side->setting_capacity, sizeof(*side->settings), side->budget);
+    vec_free(side->annotations, side->annotation_capacity, sizeof(*side->annotations),
+             side->budget);
     free(side->notices);
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         if (side->in_phase[phase])

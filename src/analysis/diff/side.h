@@ -50,6 +50,11 @@ struct diff_sum {
     uint64_t count;
 };
 
+struct diff_annotation {
+    string_id text; /* as live_note_text() has it */
+    struct diff_sum sum;
+};
+
 /* The phase in which memory was allocated: enum phase, or one of these. */
 enum {
     DIFF_PHASE_BEFORE = LIVE_PHASE_BEFORE,
@@ -78,6 +83,8 @@ struct diff_side {
     size_t stack_count, stack_capacity;
     struct diff_sum categories[CATEGORY_LIMIT]; /* CATEGORY_COUNT: unexplained */
     struct diff_sum phases[DIFF_PHASES];
+    struct diff_annotation *annotations; /* by text; what is unexplained has none */
+    size_t annotation_count, annotation_capacity;
     /* how the capture was recorded */
     bool has_python, has_operators;
     int64_t before_bytes; /* live memory that is older than the recording and has no stack */

@@ -86,6 +86,10 @@ static bool descend_root(struct builder *builder, uint32_t root, uint32_t *node,
         return true;
     if (by == FLAME_BY_CATEGORY)
         return descend_to(builder, FLAME_CATEGORY, root, node, err);
+    if (by == FLAME_BY_ANNOTATION && root == STRING_EMPTY)
+        return descend_to(builder, FLAME_WORD, FLAME_NO_ANNOTATION, node, err);
+    if (by == FLAME_BY_ANNOTATION)
+        return descend_to(builder, FLAME_NAME, root, node, err);
     if (root == FLAME_ROOT_BEFORE)
         return descend_to(builder, FLAME_WORD, FLAME_PHASE_BEFORE, node, err);
     return descend_to(builder, FLAME_PHASE, root, node, err);

@@ -21,13 +21,14 @@ enum flame_weight {
 };
 
 /* The outermost level of the tree. */
-enum flame_by { FLAME_BY_STACK, FLAME_BY_CATEGORY, FLAME_BY_PHASE };
+enum flame_by { FLAME_BY_STACK, FLAME_BY_CATEGORY, FLAME_BY_PHASE, FLAME_BY_ANNOTATION };
 
 struct flame_options {
     enum flame_weight weight;
     enum flame_by by;
     bool all_frames;      /* every frame as recorded */
-    bool with_categories; /* also fill flame.category; not with FLAME_BY_PHASE */
+    bool with_categories; /* also fill flame.category; only with FLAME_BY_STACK or
+                              FLAME_BY_CATEGORY */
     struct when at;       /* for FLAME_LIVE */
 };
 
@@ -41,13 +42,14 @@ enum flame_word {
     FLAME_UNEXPLAINED,
     FLAME_CUT,          /* in place of the middle of a stack of more than FLAME_STACK_MOST frames */
     FLAME_PHASE_BEFORE, /* as a phase: allocated before the trace */
+    FLAME_NO_ANNOTATION,
 };
 
 enum flame_kind {
     FLAME_USER,     /* id: frame_id, Python code of the user */
     FLAME_LIBRARY,  /* id: frame_id, other Python */
     FLAME_NATIVE,   /* id: frame_id, C++ */
-    FLAME_NAME,     /* id: string_id of an operator or autograd node */
+    FLAME_NAME,     /* id: string_id of an operator, autograd node or annotation */
     FLAME_WORD,     /* id: enum flame_word */
     FLAME_CATEGORY, /* id: enum category */
     FLAME_PHASE,    /* id: enum phase */

@@ -44,6 +44,7 @@ static const char *const words[] = {
     [FLAME_UNEXPLAINED] = "(not explained: the trace contradicts itself)",
     [FLAME_CUT] = "(frames left out)",
     [FLAME_PHASE_BEFORE] = "before the trace",
+    [FLAME_NO_ANNOTATION] = "(no annotation)",
 };
 
 void flame_label(const struct flame *flame, uint32_t index, struct buffer *label)

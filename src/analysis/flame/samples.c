@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "model/device.h"
+#include "model/live.h"
 
 /* Samples while they are made. */
 struct maker {
@@ -35,9 +36,12 @@ static uint32_t root_of(const struct maker *maker, const struct live *live)
 static bool add(struct maker *maker, const struct live *live, live_weight weight, struct error *err)
 {
     struct flame_samples *samples = maker->samples;
-    uint32_t index;
-    return live_bundles_add(&samples->bundles, &samples->set, live, root_of(maker, live), weight,
-                            &index, err);
+    uint32_t index, root;
+    if (maker->options->by != FLAME_BY_ANNOTATION)
+        root = root_of(maker, live);
+    else if (!live_note_text(samples->set.timeline, live, &root, err))
+        return false;
+    return live_bundles_add(&samples->bundles, &samples->set, live, root, weight, &index, err);
 }
 
 static bool add_live(struct maker *maker, struct error *err)
@@ -144,10 +148,11 @@ static bool add_all(struct maker *maker, struct error *err)
 static bool find_roots(struct maker *maker, struct error *err)
 {
     const struct timeline *timeline = maker->samples->set.timeline;
-    if (maker->options->by == FLAME_BY_STACK && !maker->options->with_categories)
+    enum flame_by by = maker->options->by;
+    if ((by == FLAME_BY_STACK && !maker->options->with_categories) || by == FLAME_BY_ANNOTATION)
         return true;
     return phases_build(&maker->phases, timeline, maker->samples->set.sites, err) &&
-           (maker->options->by == FLAME_BY_PHASE ||
+           (by == FLAME_BY_PHASE ||
             categories_assign(timeline, maker->samples->set.sites, &maker->phases,
                               &maker->samples->categories, err));
 }

@@ -7,8 +7,8 @@
 
 #define FLAME_ROOT_BEFORE 1000 /* as a phase: allocated before the trace */
 
-/* The kind of a bundle is its root: enum category, enum phase or FLAME_ROOT_BEFORE; 0 without
- * roots. */
+/* The kind of a bundle is its root: enum category; enum phase or FLAME_ROOT_BEFORE; string_id of
+ * the annotations; 0 without roots. */
 struct flame_samples {
     struct live_bundles bundles;
     struct live_set set;

@@ -40,16 +40,16 @@ struct grouping {
 };
 
 static const char *const names[] = {
-    [BY_SITE] = "site",     [BY_CATEGORY] = "category", [BY_METADATA] = "metadata",
-    [BY_MODULE] = "module", [BY_POOL] = "pool",         [BY_STREAM] = "stream",
-    [BY_PHASE] = "phase",
+    [BY_SITE] = "site",         [BY_CATEGORY] = "category",
+    [BY_METADATA] = "metadata", [BY_MODULE] = "module",
+    [BY_POOL] = "pool",         [BY_STREAM] = "stream",
+    [BY_PHASE] = "phase",       [BY_ANNOTATION] = "annotation",
 };
 
 static const char *const names_of_none[] = {
-    [BY_METADATA] = "(no metadata)",
-    [BY_MODULE] = "(in no forward function)",
-    [BY_POOL] = "(pool not known)",
-    [BY_STREAM] = "(stream not known)",
+    [BY_METADATA] = "(no metadata)",     [BY_MODULE] = "(in no forward function)",
+    [BY_POOL] = "(pool not known)",      [BY_STREAM] = "(stream not known)",
+    [BY_ANNOTATION] = "(no annotation)",
 };
 
 const char *group_by_name(enum group_by by)
@@ -147,6 +147,7 @@ static bool take(struct grouping *grouping, const struct live *live, struct erro
     struct group *group = &grouping->groups[grouping->count++];
     *group = (struct group){.bytes = (int64_t)live->size, .count = 1};
     const struct event_extra *extra;
+    string_id annotation;
     switch (grouping->by) {
     case BY_CATEGORY:
         group->parts[0] = live_category(grouping->set, live);
@@ -155,6 +156,12 @@ static bool take(struct grouping *grouping, const struct live *live, struct erro
         extra = live_extra(grouping->set->timeline, live);
         group->parts[0] = extra ? extra->user_metadata : STRING_EMPTY;
         group->is_none = group->parts[0] == STRING_EMPTY;
+        return true;
+    case BY_ANNOTATION:
+        if (!live_note_text(grouping->set->timeline, live, &annotation, err))
+            return false;
+        group->parts[0] = annotation;
+        group->is_none = annotation == STRING_EMPTY;
         return true;
     case BY_MODULE:
         return take_module(grouping, live, group, err);
@@ -234,6 +241,7 @@ static void write_name(struct grouping *grouping, const struct group *group)
         buffer_puts(text, category_name((enum category)parts[0]));
         break;
     case BY_METADATA:
+    case BY_ANNOTATION:
         label_add_name(text, symbols_text(symbols, (string_id)parts[0]));
         break;
     case BY_MODULE:

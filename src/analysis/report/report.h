@@ -45,6 +45,7 @@ enum group_by {
     BY_POOL,
     BY_STREAM,
     BY_PHASE,
+    BY_ANNOTATION,
 };
 
 /* Live allocations of one group; see report/grouping.h. */

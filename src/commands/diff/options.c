@@ -24,7 +24,9 @@ const struct option_spec diff_option_specs[] = {
     ROW_AT("compare this moment (default: peak):\n"),
     {OPTION_AT_A, "at-a", "WHEN", "the same for A only"},
     {OPTION_AT_B, "at-b", "WHEN", "the same for B only"},
-    {OPTION_BY, "by", "WHAT", "print only one table: site, category or phase"},
+    {OPTION_BY, "by", "WHAT",
+     "print only one table: site, category, phase or\n"
+     "annotation"},
     {OPTION_TOP, "top", "N", "list N call sites that changed (0: all)"},
     {OPTION_STACKS, "stacks", "[=all]",
      "print below each call site the stack that changed\n"
@@ -46,7 +48,7 @@ const struct option_spec diff_option_specs[] = {
 
 const struct option_words diff_option_words[] = {
     {"at", WORDS_MOMENT, NULL},   {"at-a", WORDS_MOMENT, NULL},
-    {"at-b", WORDS_MOMENT, NULL}, {"by", "site category phase", NULL},
+    {"at-b", WORDS_MOMENT, NULL}, {"by", "site category phase annotation", NULL},
     {"units", WORDS_UNITS, NULL}, {"format", "text json csv", NULL},
     {NULL, NULL, NULL},
 };

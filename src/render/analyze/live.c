@@ -233,9 +233,10 @@ static bool sites(const struct page *page, const struct analysis *analysis,
                       .least = CALL_SITE_LEAST),                                                   \
              FIELD_AS(ROW, FLAG, "remainder", is_remainder, .flags = FIELD_SKIP_ZERO))
 static const struct row_type group_types[] = {
-    [BY_CATEGORY] = GROUPS("category"), [BY_METADATA] = GROUPS("metadata"),
-    [BY_MODULE] = GROUPS("module"),     [BY_POOL] = GROUPS("pool"),
-    [BY_STREAM] = GROUPS("stream"),     [BY_PHASE] = GROUPS("phase"),
+    [BY_CATEGORY] = GROUPS("category"),     [BY_METADATA] = GROUPS("metadata"),
+    [BY_MODULE] = GROUPS("module"),         [BY_POOL] = GROUPS("pool"),
+    [BY_STREAM] = GROUPS("stream"),         [BY_PHASE] = GROUPS("phase"),
+    [BY_ANNOTATION] = GROUPS("annotation"),
 };
 #undef GROUPS
 #undef ROW

@@ -11,7 +11,7 @@
 #include "render/core/input_line.h"
 #include "render/core/page.h"
 
-enum diff_by { DIFF_BY_ALL, DIFF_BY_SITE, DIFF_BY_CATEGORY, DIFF_BY_PHASE };
+enum diff_by { DIFF_BY_ALL, DIFF_BY_SITE, DIFF_BY_CATEGORY, DIFF_BY_PHASE, DIFF_BY_ANNOTATION };
 
 struct diff_limit {
     bool given, exceeded;

@@ -42,18 +42,27 @@ static void put_sites(struct json_writer *json, const struct diff *diff,
     json_put_close(json, ']');
 }
 
-static void put_sums(struct json_writer *json, const struct diff *diff, bool phases,
-                     const struct field_context *context)
+static void put_sums_by(struct json_writer *json, const struct diff *diff, enum diff_by by,
+                        const struct field_context *context)
 {
-    const struct row_type *type = diff_sum_type(phases);
-    size_t count = diff_sum_count(diff, phases);
+    const struct row_type *type = diff_sum_type(by);
+    size_t count = diff_sum_count(diff, by);
     json_put_open(json, type->name, '[');
     for (size_t i = 0; i < count; i++) {
         struct diff_sum_row row;
-        diff_sum_row(diff, phases, i, &row);
+        diff_sum_row(diff, by, i, &row);
         json_put_row(json, NULL, type, &row, context);
     }
     json_put_close(json, ']');
+}
+
+static void put_sums(struct json_writer *json, const struct diff *diff,
+                     const struct field_context *context)
+{
+    put_sums_by(json, diff, DIFF_BY_CATEGORY, context);
+    put_sums_by(json, diff, DIFF_BY_PHASE, context);
+    if (diff->is_annotated)
+        put_sums_by(json, diff, DIFF_BY_ANNOTATION, context);
 }
 
 void diff_json_words(struct json_writer *json, const char *key, const struct diff_words *words,
@@ -79,8 +88,7 @@ static void put_like(struct json_writer *json, const struct diff *like)
     json_put_row(json, "b", &side_type, &like->sides[1], &context);
     diff_json_words(json, "summary", &like->summary, NULL);
     put_sites(json, like, &context);
-    put_sums(json, like, false, &context);
-    put_sums(json, like, true, &context);
+    put_sums(json, like, &context);
     json_put_close(json, '}');
 }
 
@@ -97,8 +105,7 @@ static void put_device(struct json_writer *json, const struct diff_view *view, c
     diff_json_words(json, "summary", &diff->summary, NULL);
     diff_json_words(json, "next", &diff->next, NULL);
     put_sites(json, diff, &context);
-    put_sums(json, diff, false, &context);
-    put_sums(json, diff, true, &context);
+    put_sums(json, diff, &context);
     if (view->like)
         put_like(json, view->like);
     json_put_rows(json, &diff_setting_type, diff->settings, diff->setting_count, &context);

@@ -201,7 +201,7 @@ bool layers_diff_json(FILE *out, const struct layers_diff_report *report)
         json_put_row(&json, NULL, &layers_diff_type, &line, &(struct field_context){0});
     }
     json_put_close(&json, ']');
-    json_put_rows(&json, &diff_category_type, &all, 1, &(struct field_context){0});
+    json_put_rows(&json, diff_sum_type(DIFF_BY_CATEGORY), &all, 1, &(struct field_context){0});
     diff_json_words(&json, "warnings", &report->diff->warnings, NULL);
     json_put_close(&json, '}');
     return json_writer_finish(&json);

@@ -131,14 +131,20 @@ const struct row_type diff_site_type = ROW_TYPE(
 #undef ROW
 
 #define ROW struct diff_sum_row
-const struct row_type diff_category_type = ROW_TYPE(
+static const struct row_type category_type = ROW_TYPE(
     "categories", ROW, DEVICES,
     FIELD_AS(ROW, CATEGORY, "name", category, .title = "", .column = 1, .flags = FIELD_NOT_RECORD),
     FIELD(ROW, CATEGORY, category, .flags = FIELD_NOT_JSON), DIFF_AMOUNTS(ROW, "count", 1, 0, 2));
-const struct row_type diff_phase_type = ROW_TYPE(
+static const struct row_type phase_type = ROW_TYPE(
     "phases", ROW, DEVICES,
     FIELD_AS(ROW, WORD, "name", phase, .title = "", .column = 1, .flags = FIELD_NOT_RECORD),
     FIELD(ROW, WORD, phase, .flags = FIELD_NOT_JSON), DIFF_AMOUNTS(ROW, "count", 1, 0, 2));
+static const struct row_type annotation_type = ROW_TYPE(
+    "annotations", ROW, DEVICES,
+    FIELD_AS(ROW, LABEL, "name", annotation, .title = "", .column = 1, .cut = CUT_END,
+             .least = CALL_SITE_LEAST, .flags = FIELD_NOT_RECORD),
+    FIELD(ROW, LABEL, annotation, .flags = FIELD_NOT_JSON), DIFF_AMOUNTS(ROW, "count", 1, 0, 2),
+    FIELD_AS(ROW, FLAG, "remainder", is_remainder, .flags = FIELD_SKIP_ZERO | FIELD_NOT_RECORD));
 #undef ROW
 
 #define ROW struct diff_figure
@@ -186,27 +192,38 @@ void diff_site_row(const struct diff *diff, size_t line, struct diff_site_row *r
     }
 }
 
-const struct row_type *diff_sum_type(bool phases)
+const struct row_type *diff_sum_type(enum diff_by by)
 {
-    return phases ? &diff_phase_type : &diff_category_type;
+    return by == DIFF_BY_CATEGORY ? &category_type
+           : by == DIFF_BY_PHASE  ? &phase_type
+                                  : &annotation_type;
 }
 
-size_t diff_sum_count(const struct diff *diff, bool phases)
+size_t diff_sum_count(const struct diff *diff, enum diff_by by)
 {
-    return phases ? diff->phase_count : diff->category_count;
+    return by == DIFF_BY_CATEGORY ? diff->category_count
+           : by == DIFF_BY_PHASE  ? diff->phase_count
+                                  : diff->annotation_count;
 }
 
-void diff_sum_row(const struct diff *diff, bool phases, size_t i, struct diff_sum_row *row)
+void diff_sum_row(const struct diff *diff, enum diff_by by, size_t i, struct diff_sum_row *row)
 {
-    const struct diff_pair *pair = phases ? &diff->phases[i] : &diff->categories[i];
+    const struct diff_sum *sums;
     *row = (struct diff_sum_row){0};
-    if (phases)
-        row->phase = diff_phase_name(pair->what);
-    else
-        row->category = (enum category)pair->what;
+    if (by == DIFF_BY_CATEGORY) {
+        row->category = (enum category)diff->categories[i].what;
+        sums = diff->categories[i].sums;
+    } else if (by == DIFF_BY_PHASE) {
+        row->phase = diff_phase_name(diff->phases[i].what);
+        sums = diff->phases[i].sums;
+    } else {
+        row->annotation = diff->annotations[i].name;
+        row->is_remainder = diff->annotations[i].is_remainder;
+        sums = diff->annotations[i].sums;
+    }
     for (int side = 0; side < 2; side++) {
-        row->amounts.bytes[side] = pair->sums[side].bytes;
-        row->amounts.count[side] = pair->sums[side].count;
+        row->amounts.bytes[side] = sums[side].bytes;
+        row->amounts.count[side] = sums[side].count;
     }
 }
 
@@ -214,13 +231,13 @@ static bool put_device(struct record_writer *csv, const struct diff *diff, enum 
                        struct error *err)
 {
     const struct field_context context = {.symbols = diff->symbols, .user = diff};
-    bool phases = by == DIFF_BY_PHASE, sums = phases || by == DIFF_BY_CATEGORY, ok = true;
-    size_t count = sums ? diff_sum_count(diff, phases) : diff->line_count;
+    bool sums = by > DIFF_BY_SITE, ok = true;
+    size_t count = sums ? diff_sum_count(diff, by) : diff->line_count;
     for (size_t i = 0; ok && i < count; i++) {
         struct diff_site_row site;
         struct diff_sum_row sum;
         if (sums)
-            diff_sum_row(diff, phases, i, &sum);
+            diff_sum_row(diff, by, i, &sum);
         else
             diff_site_row(diff, i, &site);
         ok = record_put_row(csv, sums ? (const void *)&sum : &site, &context, err);
@@ -230,9 +247,8 @@ static bool put_device(struct record_writer *csv, const struct diff *diff, enum 
 
 bool diff_csv(FILE *out, const struct diff_report *report, struct error *err)
 {
-    const struct row_type *type = report->by == DIFF_BY_CATEGORY ? &diff_category_type
-                                  : report->by == DIFF_BY_PHASE  ? &diff_phase_type
-                                                                 : &diff_site_type;
+    const struct row_type *type =
+        report->by > DIFF_BY_SITE ? diff_sum_type(report->by) : &diff_site_type;
     struct record_writer csv;
     if (!records_begin(&csv, out, RECORDS_CSV, type, err))
         return false;

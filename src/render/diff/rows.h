@@ -41,11 +41,12 @@ struct diff_site_row {
     size_t index; /* of the line */
 };
 
-/* A category or a phase. */
+/* A category, a phase or an annotation. */
 struct diff_sum_row {
     struct diff_amounts amounts;
     enum category category;
-    const char *phase;
+    const char *phase, *annotation;
+    bool is_remainder;
 };
 
 /* One figure of A and B. */
@@ -54,14 +55,13 @@ struct diff_figure {
     const char *name;
 };
 
-extern const struct row_type diff_site_type, diff_category_type, diff_phase_type, diff_figure_type,
-    diff_setting_type;
+extern const struct row_type diff_site_type, diff_figure_type, diff_setting_type;
 
 void diff_site_row(const struct diff *diff, size_t line, struct diff_site_row *row);
-/* The rows of sums, by phase or by category: their type, number and values. */
-const struct row_type *diff_sum_type(bool phases);
-size_t diff_sum_count(const struct diff *diff, bool phases);
-void diff_sum_row(const struct diff *diff, bool phases, size_t i, struct diff_sum_row *row);
+/* The rows of sums, by anything but the call site: their type, number and values. */
+const struct row_type *diff_sum_type(enum diff_by by);
+size_t diff_sum_count(const struct diff *diff, enum diff_by by);
+void diff_sum_row(const struct diff *diff, enum diff_by by, size_t i, struct diff_sum_row *row);
 
 static inline struct diff_figure diff_figure(const char *name, int64_t a, int64_t b)
 {

@@ -9,16 +9,16 @@
 #define OPERATOR_COLUMN 5
 #define NAME_MOST       100 /* bytes of the name of a moment */
 
-/* By category, or by phase. */
-static bool print_sums(const struct page *page, const struct diff *diff, bool phases)
+/* A table by anything but the call site. */
+static bool print_sums(const struct page *page, const struct diff *diff, enum diff_by by)
 {
     const struct field_context context = {.symbols = diff->symbols};
-    size_t count = diff_sum_count(diff, phases);
+    size_t count = diff_sum_count(diff, by);
     struct diff_sum_row row;
     struct row_table table;
-    row_table_init(&table, diff_sum_type(phases), page, &context);
+    row_table_init(&table, diff_sum_type(by), page, &context);
     for (size_t i = 0; i < count; i++) {
-        diff_sum_row(diff, phases, i, &row);
+        diff_sum_row(diff, by, i, &row);
         row_table_add(&table, &row);
     }
     return row_table_print(&table, page, SECTION_INDENT);
@@ -223,12 +223,17 @@ static bool tables(const struct page *page, const struct diff_report *report,
         return false;
     if (by == DIFF_BY_ALL || by == DIFF_BY_CATEGORY) {
         diff_title(page, "By category");
-        if (!print_sums(page, diff, false))
+        if (!print_sums(page, diff, DIFF_BY_CATEGORY))
             return false;
     }
     if (by == DIFF_BY_ALL || by == DIFF_BY_PHASE) {
         diff_title(page, "By the phase that allocated it");
-        if (!print_sums(page, diff, true))
+        if (!print_sums(page, diff, DIFF_BY_PHASE))
+            return false;
+    }
+    if ((by == DIFF_BY_ALL && diff->is_annotated) || by == DIFF_BY_ANNOTATION) {
+        diff_title(page, "By annotation");
+        if (!print_sums(page, diff, DIFF_BY_ANNOTATION))
             return false;
     }
     if (by == DIFF_BY_ALL || by == DIFF_BY_SITE) {
