@@ -250,6 +250,22 @@ check 'leaves no picture' test -z "$(ls -d killed* 2>&-)"
 check 'leaves no folder' test -z "$(ls temporary)"
 rm -r bin
 
+# Without a record of allocations, live memory is known in the snapshot only.
+for x in event time; do
+    run plot samples/newest/skip-alloc.pickle.gz --kind timeline --x $x --script s
+    exits 0
+    check 'says so' grep -q "^plot_note = 'alloc was not recorded (skip_actions), so live memory is known only in" s/plot.gp
+    first=$(awk '!/^#/ && $2 != "nan" { print $1; exit }' s/curves.tsv)
+    check 'draws reserved memory throughout' \
+        awk '!/^#/ && $3 > 0 { n++ } END { exit n < 100 }' s/curves.tsv
+    check 'draws no band before' \
+        awk -v first="$first" '!/^#/ && NF && $1 < first { bad = 1 } END { exit bad || NR < 10 }' s/bands.tsv
+    check 'live memory begins late' test "${first%.*}" -gt 20
+done
+run plot samples/newest/skip-alloc.pickle.gz --out skipped.html
+exits 0
+check 'the page says so' grep -q 'Alloc was not recorded (skip_actions)' skipped.html
+
 # Names that would be commands, markup, or the end of a string.
 evil="';system(\"touch owned\")#\`touch owned\`@x{/=50 big}%s\\\\n<script>alert(1)</script>&#1;]]>\\t"
 printf '%s' "$evil" >evil.txt

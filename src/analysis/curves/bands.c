@@ -83,7 +83,7 @@ static void offer_all(struct choice *choice, const struct timeline *timeline,
         const struct preexisting *preexisting = &timeline->preexisting[i];
         if (preexisting->in_active)
             offer(choice,
-                  &(struct band){false, (uint32_t)i, 0,
+                  &(struct band){false, (uint32_t)i, (uint32_t)sampling->unknown,
                                  (uint32_t)sampling_column(sampling, preexisting->free_completed),
                                  preexisting->size, preexisting->stack});
     }

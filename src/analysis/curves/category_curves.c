@@ -21,7 +21,7 @@ static void add_changes(struct category_curves *curves, const struct timeline *t
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
         if (preexisting->in_active)
-            add_change(curves, of_preexisting[i], preexisting->size, 0,
+            add_change(curves, of_preexisting[i], preexisting->size, sampling->unknown,
                        sampling_column(sampling, preexisting->free_completed));
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {

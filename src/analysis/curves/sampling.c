@@ -1,6 +1,7 @@
 #include "analysis/curves/sampling.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/device.h"
 
@@ -80,6 +81,24 @@ static void sample_events(struct sampling *sampling, const struct timeline *time
     sampling->edges[sampling->count] = (double)reader.trace->first_event + (double)items;
 }
 
+#define DUMP_SHARE 16 /* of the columns of the events */
+
+/* Appends the columns of the dump to those of the events. */
+static void append_dump(struct sampling *sampling, const struct timeline *timeline, size_t columns)
+{
+    size_t events = sampling->count;
+    double width = (sampling->edges[events] - sampling->edges[0]) / (double)events;
+    const struct column dump = {(int64_t)timeline->trace->count - 1, timeline->active.end_bytes,
+                                timeline->reserved.end_bytes};
+    memset(sampling->active, 0, events * sizeof(*sampling->active));
+    sampling->unknown = events;
+    sampling->count = columns;
+    for (size_t c = events; c < columns; c++) {
+        put(sampling, c, &dump);
+        sampling->edges[c + 1] = sampling->edges[events] + width * (double)(c + 1 - events);
+    }
+}
+
 struct times {
     double first, last; /* microseconds; differences of 64-bit times may need more than 64 bits */
     double origin;
@@ -135,7 +154,6 @@ static void sample_times(struct sampling *sampling, const struct timeline *timel
 
 static bool allocate(struct sampling *sampling, size_t columns)
 {
-    sampling->count = columns;
     sampling->items = calloc(columns, sizeof(sampling->items[0]));
     sampling->edges = calloc(columns + 1, sizeof(sampling->edges[0]));
     sampling->active = calloc(columns, sizeof(sampling->active[0]));
@@ -151,14 +169,19 @@ bool sampling_make(struct sampling *sampling, const struct timeline *timeline,
     struct times times = {0};
     if (axis == AXIS_TIME && !find_times(timeline, &times, err))
         return false;
+    bool has_dump = items > 0 && !trace_has_lifetimes(timeline->trace);
+    if (has_dump)
+        columns -= columns / DUMP_SHARE + 1;
     if (axis == AXIS_EVENT && items < columns)
         columns = items ? items : 1;
     if (axis == AXIS_TIME && times.last <= times.first)
         columns = 1;
-    if (!allocate(&made, columns)) {
+    size_t all = has_dump ? columns + columns / DUMP_SHARE + 1 : columns;
+    if (!allocate(&made, all)) {
         sampling_release(&made);
         return error_out_of_memory(err);
     }
+    made.count = columns;
     if (items == 0) {
         struct curve_reader reader = start_reading(timeline);
         put(&made, 0, &(struct column){-1, reader.active, reader.reserved});
@@ -168,6 +191,8 @@ bool sampling_make(struct sampling *sampling, const struct timeline *timeline,
     } else {
         sample_times(&made, timeline, &times);
     }
+    if (has_dump)
+        append_dump(&made, timeline, all);
     *sampling = made;
     return true;
 }

@@ -2,7 +2,10 @@
  *
  * A column stands for one moment: after the event, of those in the column, that leaves most memory
  * active. So the spike of a single event is not lost. A picture shows what was live at that moment.
- * A trace with no more events than columns has one column per event. */
+ * A trace with no more events than columns has one column per event.
+ *
+ * If too little was recorded to know lifetimes (recording.h), live memory is known only at the
+ * dump. Then a few columns after the last event stand for the dump. */
 #ifndef MEMSNAP_ANALYSIS_CURVES_SAMPLING_H
 #define MEMSNAP_ANALYSIS_CURVES_SAMPLING_H
 
@@ -17,11 +20,14 @@ struct sampling {
                        the first item */
     double *edges;  /* count + 1: column c goes from edges[c] to edges[c + 1], in event numbers or
                        in microseconds since the first event of the file */
+    size_t unknown; /* of that many columns active memory is not known, and 0 here: 0, or all but
+                       those of the dump */
     int64_t *active;   /* bytes at the moment of the column */
     int64_t *reserved; /* bytes, the maximum in the column */
 };
 
-/* Makes at most `columns` columns, not 0. STATUS_USAGE for AXIS_TIME if the events have no times.
+/* Makes at most `columns` columns, at least 2. STATUS_USAGE for AXIS_TIME if the
+ * events have no times.
  */
 bool sampling_make(struct sampling *sampling, const struct timeline *timeline,
                    enum sampling_axis axis, size_t columns, struct error *err);

@@ -25,7 +25,7 @@ static void add_all(struct tally *tally, const struct timeline *timeline,
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
         if (preexisting->in_active)
-            add(tally, preexisting->stack, preexisting->size, 0,
+            add(tally, preexisting->stack, preexisting->size, sampling->unknown,
                 sampling_column(sampling, preexisting->free_completed));
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {

@@ -23,6 +23,7 @@ static void refer(struct plot_curve *curve, const struct sampling *sampling, con
     size_t peak = plot_time_peak_column(sampling);
     *curve = (struct plot_curve){.path = path,
                                  .columns = sampling->count,
+                                 .unknown = sampling->unknown,
                                  .edges = sampling->edges,
                                  .bytes = sampling->active,
                                  .reserved = sampling->reserved,

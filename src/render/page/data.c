@@ -46,7 +46,8 @@ static void emit_times(struct json_writer *json, const struct html_page *page,
                        struct buffer *numbers)
 {
     const struct trace *trace = page->timeline->trace;
-    size_t columns = page->sampling->count, item = 0;
+    const struct sampling *sampling = page->sampling;
+    size_t columns = sampling->unknown > 0 ? sampling->unknown : sampling->count, item = 0;
     double origin, first = -INFINITY, now = -INFINITY;
     if (!find_origin(trace, &origin))
         return;
@@ -61,6 +62,8 @@ static void emit_times(struct json_writer *json, const struct html_page *page,
             first = now = isinf(now) ? 0 : now;
         html_add_double(numbers, now);
     }
+    for (size_t c = columns; c < sampling->count; c++) /* of the dump */
+        html_add_double(numbers, now + (now - first) * (double)(c + 1 - columns) / (double)columns);
     if (now > first)
         html_emit_numbers(json, "time", numbers);
     buffer_clear(numbers);
@@ -71,10 +74,13 @@ static void emit_curves(struct json_writer *json, const struct html_page *page,
 {
     const struct sampling *sampling = page->sampling;
     const struct curve *active = &page->timeline->active;
-    size_t peak = active->peak_event < 0
+    size_t peak = sampling->unknown > 0 ? sampling->unknown
+                  : active->peak_event < 0
                       ? 0
                       : sampling_column_showing(sampling, (uint32_t)active->peak_event);
     json_put_count(json, "columns", sampling->count);
+    if (sampling->unknown > 0)
+        json_put_count(json, "unknown", sampling->unknown);
     emit_int64s(json, "active", sampling->active, sampling->count, numbers);
     emit_int64s(json, "reserved", sampling->reserved, sampling->count, numbers);
     emit_times(json, page, numbers);

@@ -2,7 +2,9 @@
 /* The data that memsnap put into the page: JSON, with arrays of numbers in base64, little-endian.
  *
  * The trace stands in `columns`: as many as it has events, or fewer that stand for several. A
- * column is one moment, that of its events after which most memory was active. Bands are
+ * column is one moment, that of its events after which most memory was active. If not enough was
+ * recorded to know what was live, the first `unknown` columns are those of the events, and the others
+ * stand for the snapshot. Bands are
  * allocations, from the lowest in the stack to the highest; band b is live in the columns from
  * begin[b] up to, not including, end[b]. */
 
@@ -66,12 +68,17 @@ function framesOf(data, stack) {
     return data.stacked.subarray(first[stack], first[stack + 1]); /* the last: up to the end */
 }
 
+/* The columns that stand for events: all but those of the snapshot. */
+function eventColumns(data) {
+    return data.unknown || data.columns;
+}
+
 /* The boundaries of the columns on an axis: `columns` + 1 values in ascending order. */
 function eventEdges(data) {
     const edges = new Float64Array(data.columns + 1);
     const events = Math.max(data.events, 1);
     for (let c = 0; c <= data.columns; c++) {
-        edges[c] = data.first_event + Math.floor((events * c) / data.columns);
+        edges[c] = data.first_event + Math.floor((events * c) / eventColumns(data));
     }
     return edges;
 }

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "model/device.h"
 #include "render/page/internal.h"
+#include "render/plot/time.h"
 
 static bool put_title(FILE *out, const struct html_page *page, struct error *err)
 {
@@ -35,6 +36,10 @@ static bool put_subtitle(FILE *out, const struct html_page *page, struct error *
         fprintf(out, "; %s smaller or shorter ones are grey",
                 units_count(count, page->bands->left_out));
     fputs(".", out);
+    if (page->sampling->unknown > 0) {
+        const char *words = plot_unrecorded_words(timeline);
+        fprintf(out, " %c%s.", *words - 'a' + 'A', words + 1);
+    }
     return true;
 }
 

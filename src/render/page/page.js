@@ -101,7 +101,7 @@ class Page {
 
     /* The column that an item of the trace is in. */
     columnOf(item) {
-        const {events, columns} = this.data;
+        const {events} = this.data, columns = eventColumns(this.data);
         return Math.min(Math.floor(((item + 1) * columns - 1) / Math.max(events, 1)), columns - 1);
     }
 

@@ -1,5 +1,6 @@
 #include "render/plot/compare.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -96,7 +97,7 @@ static void write_curves(const struct plot_comparison *plot, const struct scale 
             for (size_t side = 0; side < 2; side++)
                 fprintf(out, "%.9g\t%.7g\t%.7g\n",
                         place(plot, scale, curve, curve->edges[c + side]),
-                        (double)curve->bytes[c] / scale->y_unit,
+                        c < curve->unknown ? NAN : (double)curve->bytes[c] / scale->y_unit,
                         (double)curve->reserved[c] / scale->y_unit);
         fputs("\n\n", out);
     }

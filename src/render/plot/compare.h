@@ -11,6 +11,7 @@
 struct plot_curve {
     const char *path;        /* raw bytes */
     size_t columns;          /* at least one */
+    size_t unknown;          /* of the first of them `bytes` is not known */
     const double *edges;     /* columns + 1: events, microseconds, rows or operators */
     const int64_t *bytes;    /* in use: active, or allocated */
     const int64_t *reserved; /* -1: not known */

@@ -81,10 +81,10 @@ static void put_numbers(struct words *words, const struct device_report *report)
     if (has_peak)
         buffer_printf(&text, " (%s)",
                       moment_place(place, timeline->trace, timeline->active.peak_event));
-    if (has_events)
+    if (has_events && has_peak)
         buffer_printf(&text, "; %s before the first event",
                       units_bytes(size, timeline->active.baseline_bytes, UNIT_AUTO));
-    if (has_events)
+    if (has_events && has_peak)
         buffer_printf(&text, ", %s after the last",
                       units_bytes(size, timeline->active.end_bytes, UNIT_AUTO));
     buffer_printf(&text, "; reserved: most %s",

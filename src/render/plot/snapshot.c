@@ -68,7 +68,8 @@ const char *plot_moment(char out[PLOT_MOMENT_SIZE], const struct plot_snapshot *
     const struct timeline *timeline = snapshot->timeline;
     char place[MOMENT_TEXT_SIZE];
     moment_place(place, timeline->trace, snapshot->report->at_item);
-    if (timeline->trace->count == 0)
+    bool is_dump = !snapshot->at_given && !timeline_knows_peak(timeline);
+    if (timeline->trace->count == 0 || is_dump)
         snprintf(out, PLOT_MOMENT_SIZE, "in the snapshot");
     else if (!snapshot->at_given)
         snprintf(out, PLOT_MOMENT_SIZE, "at the peak (%s)", place);

@@ -1,8 +1,10 @@
 #include "render/plot/time.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/units.h"
+#include "model/recording.h"
 #include "render/core/moments.h"
 #include "render/core/page.h"
 #include "render/plot/legend.h"
@@ -183,6 +185,15 @@ static void put_peak(FILE *script, const struct plot_time *plot, const struct pl
             (double)active->peak_bytes / scale->y_unit);
 }
 
+const char *plot_unrecorded_words(const struct timeline *timeline)
+{
+    return timeline->trace->unrecorded & ACTION_BIT(ACTION_ALLOC)
+               ? "alloc was not recorded (skip_actions), so live memory is known only in the "
+                 "snapshot: it is drawn after the last event"
+               : "frees were not recorded (skip_actions), so live memory is known only in the "
+                 "snapshot: it is drawn after the last event";
+}
+
 /* A line at the requested moment, and the active memory at that time. */
 static void put_mark(FILE *script, const struct plot_time *plot, const struct plot_scale *scale)
 {
@@ -207,7 +218,11 @@ static void put_mark(FILE *script, const struct plot_time *plot, const struct pl
 static void put_words(FILE *script, const struct plot_time *plot, const char *subtitle)
 {
     struct buffer words = BUFFER_INIT;
-    plot_unknown_words(&words, plot->timeline, plot->categories, plot->timeline->active.peak_event);
+    if (plot->sampling->unknown > 0)
+        buffer_puts(&words, plot_unrecorded_words(plot->timeline));
+    else
+        plot_unknown_words(&words, plot->timeline, plot->categories,
+                           plot->timeline->active.peak_event);
     if (words.size && !words.failed)
         buffer_puts(&words, timeline_knows_peak(plot->timeline) ? " (at the peak)" : "");
     plot_put_words(script, plot->look, plot->margins, subtitle,
@@ -239,7 +254,8 @@ void plot_time_curves(FILE *out, const struct plot_time *plot, const struct plot
     for (size_t c = 0; c < s->count; c++)
         for (size_t side = 0; side < 2; side++)
             fprintf(out, "%.9g\t%.7g\t%.7g\n", s->edges[c + side] / scale->x_unit,
-                    (double)s->active[c] / scale->y_unit, (double)s->reserved[c] / scale->y_unit);
+                    c < s->unknown ? NAN : (double)s->active[c] / scale->y_unit,
+                    (double)s->reserved[c] / scale->y_unit);
 }
 
 void plot_time_phases(FILE *out, const struct plot_time *plot, const struct plot_scale *scale)

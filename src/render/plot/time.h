@@ -50,6 +50,8 @@ double plot_time_x(const struct plot_time *plot, const struct plot_scale *scale,
 /* Writes the settings: the subtitle, the margins, the axes, and the position of the peak. */
 void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot_scale *scale,
                    const char *subtitle);
+/* Says why sampling->unknown is not 0. */
+const char *plot_unrecorded_words(const struct timeline *timeline);
 /* Write data files: the steps of the curves; and the begin, end, colour and, if there is room, name
  * of each phase. */
 void plot_time_curves(FILE *out, const struct plot_time *plot, const struct plot_scale *scale);
