@@ -130,6 +130,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/live/sums.h \
 	src/analysis/live/when.c \
 	src/analysis/live/when.h \
+	src/analysis/phase/anchors.c \
 	src/analysis/phase/births.c \
 	src/analysis/phase/births.h \
 	src/analysis/phase/humps.c \

@@ -103,7 +103,7 @@ static uint32_t end_of_backward(const struct pattern *pattern, const struct hump
 static bool add_passes(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
     struct passes passes = {.forward = pattern->saved[0].birth, .backward = hump->top + 1};
-    passes.end = end_of_backward(pattern, hump);
+    passes.end = passes.updated = end_of_backward(pattern, hump);
     return pattern_add_passes(pattern, passes, err);
 }
 
@@ -170,7 +170,8 @@ static bool add_hump(struct pattern *pattern, const struct hump *hump, struct er
         return false;
     bool may_nest = pattern->is_open && before > 0;
     if (may_nest && is_nested(pattern, hump, before)) {
-        pattern->passes[pattern->pass_count - 1].end = hump->end + 1;
+        struct passes *open = &pattern->passes[pattern->pass_count - 1];
+        open->end = open->updated = hump->end + 1;
         pattern->saved_count = before;
         keep_ending_after(pattern, hump->end);
         return true;

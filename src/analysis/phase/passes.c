@@ -1,4 +1,4 @@
-/* Passes by the optimizer steps that annotations name. */
+/* Facts about lifetimes by which passes are found. */
 #include "analysis/phase/passes.h"
 
 #include <stdlib.h>
@@ -125,41 +125,22 @@ static bool find_weight_sizes(struct pattern *pattern, struct error *err)
     return true;
 }
 
-/* The run of an item by binary search, since there is no guide yet. */
-static size_t find_run(const struct phases *phases, uint32_t item)
-{
-    return bisect_last(&phases->runs->first, sizeof(*phases->runs), phases->count, item);
-}
-
-/* Counts, for each run, the annotated optimizer steps that begin at or before it. */
-static bool count_steps(struct pattern *pattern, struct error *err)
-{
-    uint32_t steps = 0;
-    if (!vec_grow((void **)&pattern->steps, &pattern->step_capacity, pattern->old->count + 1,
-                  sizeof(uint32_t), pattern->budget, err))
-        return false;
-    for (size_t run = 0; run < pattern->old->count; run++) {
-        steps += pattern->old->runs[run].phase == PHASE_OPTIMIZER;
-        pattern->steps[run] = steps;
-    }
-    return true;
-}
-
-/* Adds the flags that depend on the annotated optimizer steps. */
+/* Adds the flags that depend on the annotated optimizer steps. What outlives the passes before a
+ * step outlives its beginning, or with a closure its end. */
 static void flag_crossings(struct pattern *pattern)
 {
     const struct timeline *timeline = pattern->timeline;
-    const struct phases *old = pattern->old;
-    size_t run = 0;
+    const struct step_mark *marks = pattern->steps->items;
+    size_t count = pattern->steps->count, next = 0; /* the mark that ends after the birth */
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        uint32_t end = lifetime_end(lifetime);
-        while (run + 1 < old->count && old->runs[run + 1].first <= lifetime->alloc)
-            run++;
-        bool in_step = old->runs[run].phase == PHASE_OPTIMIZER;
-        bool crosses = in_step || end == EVENT_NEVER || end < lifetime->alloc;
-        if (!crosses)
-            crosses = pattern->steps[run] != pattern->steps[find_run(old, end)];
+        uint32_t end = lifetime_end(lifetime), birth = lifetime->alloc;
+        while (next < count && marks[next].end <= birth)
+            next++;
+        bool in_step = next < count && marks[next].begin <= birth && !marks[next].has_closure;
+        bool crosses = in_step || end == EVENT_NEVER || end < birth;
+        if (next < count && !crosses)
+            crosses = end >= (marks[next].has_closure ? marks[next].end : marks[next].begin);
         pattern->flags[i] |=
             (uint8_t)((in_step ? PATTERN_IN_STEP : 0) | (crosses ? PATTERN_CROSSES : 0));
     }
@@ -174,23 +155,12 @@ bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct er
     return true;
 }
 
-static int compare_passes(const void *a, const void *b)
-{
-    const struct passes *x = a, *y = b;
-    return (x->forward > y->forward) - (x->forward < y->forward);
-}
-
-void pattern_sort_passes(struct pattern *pattern)
-{
-    if (pattern->pass_count > 0)
-        qsort(pattern->passes, pattern->pass_count, sizeof(*pattern->passes), compare_passes);
-}
-
 bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
-                  const struct phases *old, struct error *err)
+                  const struct phases *old, const struct step_marks *steps, struct error *err)
 {
-    *pattern = (struct pattern){.timeline = timeline, .old = old, .budget = old->budget};
-    if (!find_weight_sizes(pattern, err) || !count_steps(pattern, err) ||
+    *pattern =
+        (struct pattern){.timeline = timeline, .old = old, .steps = steps, .budget = old->budget};
+    if (!find_weight_sizes(pattern, err) ||
         !vec_reserve(pattern->change, pattern->change_capacity, timeline->trace->count + 1,
                      pattern->budget, err))
         return false;
@@ -202,73 +172,7 @@ void pattern_release(struct pattern *pattern)
 {
     vec_free(pattern->stays, pattern->stay_capacity, sizeof(uint64_t), pattern->budget);
     vec_free(pattern->flags, pattern->flags_capacity, 1, pattern->budget);
-    vec_free(pattern->steps, pattern->step_capacity, sizeof(uint32_t), pattern->budget);
     vec_free(pattern->change, pattern->change_capacity, sizeof(int32_t), pattern->budget);
     vec_free(pattern->saved, pattern->saved_capacity, sizeof(struct saved), pattern->budget);
     vec_free(pattern->passes, pattern->pass_capacity, sizeof(struct passes), pattern->budget);
-}
-
-/* Finds the turn from forward to backward in the items [from, to): where most of the allocations
- * that are made and freed in them are alive, scalars apart. False if there are none. */
-static bool find_turn(struct pattern *pattern, uint32_t from, uint32_t to, bool any_size,
-                      struct passes *passes)
-{
-    const struct timeline *timeline = pattern->timeline;
-    int32_t *change = pattern->change;
-    int64_t now = 0, top = 0;
-    uint32_t first = to;
-    for (uint32_t i = from; i < to; i++)
-        change[i] = 0;
-    size_t begin = births_from(timeline, from);
-    for (size_t i = begin; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < to; i++) {
-        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
-        if (end >= to || !pattern_may_be_saved(pattern, i, any_size))
-            continue;
-        if (trace_size(timeline->trace, timeline->lifetimes[i].alloc) < LEAST_WEIGHT)
-            continue;
-        change[timeline->lifetimes[i].alloc]++;
-        change[end]--;
-    }
-    for (uint32_t i = from; i < to; i++) {
-        now += change[i];
-        if (now > top) {
-            top = now;
-            passes->backward = i + 1;
-        }
-    }
-    for (size_t i = begin; top > 0 && timeline->lifetimes[i].alloc < passes->backward; i++) {
-        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
-        if (first == to && end >= passes->backward && end < to &&
-            pattern_may_be_saved(pattern, i, any_size))
-            first = timeline->lifetimes[i].alloc;
-        if (i + 1 == timeline->lifetime_count)
-            break;
-    }
-    passes->forward = first;
-    passes->end = to;
-    return top > 0 && first < passes->backward;
-}
-
-bool passes_from_anchors(struct pattern *pattern, struct error *err)
-{
-    const struct phases *old = pattern->old;
-    size_t items = pattern->timeline->trace->count, found = pattern->pass_count, next = 0;
-    uint32_t from = 0;
-    for (size_t run = 0; run < old->count; run++) {
-        if (old->runs[run].phase != PHASE_OPTIMIZER)
-            continue;
-        uint32_t to = old->runs[run].first;
-        bool has_passes = false;
-        for (; next < found && pattern->passes[next].forward < to; next++)
-            has_passes = has_passes || pattern->passes[next].forward >= from;
-        struct passes passes;
-        if (!has_passes &&
-            (find_turn(pattern, from, to, false, &passes) ||
-             find_turn(pattern, from, to, true, &passes)) &&
-            !pattern_add_passes(pattern, passes, err))
-            return false;
-        from = phases_run_end(old, run, items);
-    }
-    pattern_sort_passes(pattern);
-    return true;
 }

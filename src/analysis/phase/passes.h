@@ -3,6 +3,7 @@
 #define MEMSNAP_ANALYSIS_PHASE_PASSES_H
 
 #include "analysis/phase/runs.h"
+#include "analysis/phase/step_marks.h"
 
 #define LEAST_WEIGHT 64 /* bytes: smaller blocks are as often scalars */
 #define LEAST_SAVED  5  /* blocks alive at a turn that nothing else shows */
@@ -11,9 +12,10 @@ struct saved {
     uint32_t birth, end; /* items */
 };
 
-/* A pair of passes: forward [forward, backward), backward [backward, end). */
+/* A pair of passes: forward [forward, backward), backward [backward, end), and in a closure the
+ * update [end, updated). */
 struct passes {
-    uint32_t forward, backward, end;
+    uint32_t forward, backward, end, updated;
 };
 
 /* Facts about a lifetime, looked up once. */
@@ -27,15 +29,14 @@ enum pattern_flag {
 
 struct pattern {
     const struct timeline *timeline;
-    const struct phases *old; /* from annotations */
-    uint64_t *stays;          /* sizes of weights: of what lives most of the trace, ascending */
+    const struct phases *old;       /* from annotations */
+    const struct step_marks *steps; /* the annotated optimizer steps */
+    uint64_t *stays; /* sizes of weights: of what lives most of the trace, ascending */
     size_t stay_count, stay_capacity;
     uint8_t *flags; /* by lifetime: enum pattern_flag */
     size_t flags_capacity;
     double stay_bytes; /* of all blocks of those sizes that live that long */
-    uint32_t *steps;   /* by run of `old`; see count_steps() */
-    size_t step_capacity;
-    int32_t *change; /* of the number of live blocks, by item */
+    int32_t *change;   /* of the number of live blocks, by item */
     size_t change_capacity;
     double most_gradients; /* bytes that the fall of one hump leaves in blocks of those sizes */
     size_t most_members;   /* blocks at the top of one hump */
@@ -48,7 +49,7 @@ struct pattern {
 };
 
 bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
-                  const struct phases *old, struct error *err);
+                  const struct phases *old, const struct step_marks *steps, struct error *err);
 void pattern_release(struct pattern *pattern); /* also after pattern_init() failed */
 
 /* True if a lifetime may be saved for a backward pass. `any_size` allows the sizes of weights. */
@@ -59,11 +60,11 @@ static inline bool pattern_may_be_saved(const struct pattern *pattern, size_t in
 }
 
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err);
-void pattern_sort_passes(struct pattern *pattern); /* in order of time */
 
 /* humps.c: finds passes by how saved blocks pile up and go. */
 bool passes_from_humps(struct pattern *pattern, struct error *err);
-/* passes.c: adds the pair of passes before each annotated optimizer step that has none yet. */
+/* anchors.c: adds the pair of passes before each annotated optimizer step that has none yet, and
+ * the update after the passes of a closure. Sorts the passes by time. */
 bool passes_from_anchors(struct pattern *pattern, struct error *err);
 
 #endif

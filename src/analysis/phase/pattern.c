@@ -6,6 +6,17 @@
 
 #define LEAST_BIRTHS 32 /* of a program that only computes forward */
 
+/* The phase of an item within a pair of passes, and where that phase ends. */
+static enum phase phase_in_passes(const struct passes *passes, uint32_t item, uint32_t *stop)
+{
+    *stop = item < passes->backward ? passes->backward
+            : item < passes->end    ? passes->end
+                                    : passes->updated;
+    return item < passes->backward ? PHASE_FORWARD
+           : item < passes->end    ? PHASE_BACKWARD
+                                   : PHASE_OPTIMIZER;
+}
+
 /* Puts the passes over annotated runs that are not phases of a step. */
 static bool put_passes(struct pattern *pattern, struct phases *made, struct error *err)
 {
@@ -21,7 +32,7 @@ static bool put_passes(struct pattern *pattern, struct phases *made, struct erro
                pattern->passes[pass].forward < at)
             pass++; /* a pass ends with the step */
         while (ok && at < end) {
-            while (pass < pattern->pass_count && pattern->passes[pass].end <= at)
+            while (pass < pattern->pass_count && pattern->passes[pass].updated <= at)
                 pass++;
             const struct passes *next = pass < pattern->pass_count ? &pattern->passes[pass] : NULL;
             uint32_t stop = end;
@@ -31,10 +42,8 @@ static bool put_passes(struct pattern *pattern, struct phases *made, struct erro
                 stop = next->forward;
                 ok = phases_append(made, at, phase, evidence, err);
             } else {
-                bool forward = at < next->backward;
-                stop = forward ? next->backward : next->end;
-                ok = phases_append(made, at, forward ? PHASE_FORWARD : PHASE_BACKWARD,
-                                   PHASE_BY_LIFETIMES, err);
+                ok = phases_append(made, at, phase_in_passes(next, at, &stop), PHASE_BY_LIFETIMES,
+                                   err);
             }
             at = stop < end ? stop : end;
         }
@@ -99,12 +108,13 @@ static bool has_step(const struct phases *phases)
 }
 
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,
-                           struct error *err)
+                           const struct step_marks *steps, struct error *err)
 {
     struct pattern pattern;
     struct phases made = {.budget = phases->budget};
-    bool ok = pattern_init(&pattern, timeline, phases, err) && passes_from_humps(&pattern, err) &&
-              passes_from_anchors(&pattern, err) && put_passes(&pattern, &made, err);
+    bool ok = pattern_init(&pattern, timeline, phases, steps, err) &&
+              passes_from_humps(&pattern, err) && passes_from_anchors(&pattern, err) &&
+              put_passes(&pattern, &made, err);
     pattern_release(&pattern);
     if (!ok) {
         phases_release(&made);

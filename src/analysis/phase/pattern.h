@@ -14,14 +14,17 @@
  * fall, it frees after the hump's own blocks, as checkpointing does. What a variable of the program
  * holds is freed before them, or later than the hump. Before an annotated
  * optimizer step there is always a pair of passes, however little it saves; its turn is where most
- * of what it makes and frees is alive. Without any pass or annotation, everything after the
+ * of what it makes and frees is alive. A step with a closure holds its passes itself, and updates
+ * the weights after each of them. Without any pass or annotation, everything after the
  * permanent allocations have been made is guessed to be forward. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_PATTERN_H
 #define MEMSNAP_ANALYSIS_PHASE_PATTERN_H
 
 #include "analysis/phase/runs.h"
+#include "analysis/phase/step_marks.h"
 
+/* `steps` are the optimizer steps that annotations name. */
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,
-                           struct error *err);
+                           const struct step_marks *steps, struct error *err);
 
 #endif

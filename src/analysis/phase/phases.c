@@ -83,6 +83,7 @@ static bool marks_find(struct marks *marks, const struct timeline *timeline, str
     for (int i = 0; i < MARK_KINDS; i++)
         if (!step_marks_find(&marks->kinds[i], timeline, prefixes[i], false, err))
             return false;
+    step_marks_find_closures(&marks->kinds[MARK_STEP], &marks->kinds[MARK_ZERO_GRAD]);
     return true;
 }
 
@@ -93,7 +94,7 @@ static void marks_release(struct marks *marks)
 }
 
 /* The phase by the annotation that is open at the item, and where that began; PHASE_UNKNOWN without
- * one. Items must come in order. */
+ * one. A step with a closure has several phases, so it shows none. Items must come in order. */
 static enum phase marked_phase(struct marks *marks, uint32_t item, uint32_t *begin)
 {
     static const enum phase shown[MARK_KINDS] = {PHASE_OPTIMIZER, PHASE_DATA, PHASE_OTHER};
@@ -104,7 +105,7 @@ static enum phase marked_phase(struct marks *marks, uint32_t item, uint32_t *beg
             marks->next[i]++;
         if (marks->next[i] == kind->count || kind->items[marks->next[i]].begin > item)
             continue;
-        phase = shown[i];
+        phase = kind->items[marks->next[i]].has_closure ? PHASE_OTHER : shown[i];
         *begin = kind->items[marks->next[i]].begin;
     }
     return phase;
@@ -239,11 +240,11 @@ bool phases_build(struct phases *phases, const struct timeline *timeline, struct
     struct phases made = {.budget = timeline->snapshot->budget};
     struct marks marks = {0};
     struct stack_phases known = {0};
-    bool ok = marks_find(&marks, timeline, err) &&
-              stack_phases_init(&known, sites, made.budget, err) &&
-              find_runs(&made, timeline, &known, &marks, err) &&
-              (made.has_stacks ? phases_refine(&made, timeline, sites, err)
-                               : phases_from_lifetimes(&made, timeline, err));
+    bool ok =
+        marks_find(&marks, timeline, err) && stack_phases_init(&known, sites, made.budget, err) &&
+        find_runs(&made, timeline, &known, &marks, err) &&
+        (made.has_stacks ? phases_refine(&made, timeline, sites, err)
+                         : phases_from_lifetimes(&made, timeline, &marks.kinds[MARK_STEP], err));
     sum_up(&made);
     ok = ok && make_guide(&made, timeline->trace->count, err);
     marks_release(&marks);

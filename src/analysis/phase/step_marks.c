@@ -149,6 +149,17 @@ bool step_marks_find(struct step_marks *marks, const struct timeline *timeline, 
     return true;
 }
 
+void step_marks_find_closures(struct step_marks *steps, const struct step_marks *zero_grads)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        struct step_mark *step = &steps->items[i];
+        while (next < zero_grads->count && zero_grads->items[next].begin < step->begin)
+            next++;
+        step->has_closure = next < zero_grads->count && zero_grads->items[next].end < step->end;
+    }
+}
+
 void step_marks_release(struct step_marks *marks)
 {
     vec_free(marks->items, marks->capacity, sizeof(*marks->items), marks->budget);

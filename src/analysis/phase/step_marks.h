@@ -11,6 +11,7 @@ struct step_mark {
     string_id name;          /* of the annotation; 0 if the mark is a phase */
     bool has_start, has_end; /* if false, the mark before or after it marks that end */
     bool joins_next;         /* the iteration goes on with the next mark; see step_groups.h */
+    bool has_closure;        /* an optimizer step that runs the passes itself */
 };
 
 struct step_marks {
@@ -23,6 +24,9 @@ struct step_marks {
  * anything: those of the device, else those of the lowest device that has any. */
 bool step_marks_find(struct step_marks *marks, const struct timeline *timeline, const char *prefix,
                      bool numbered, struct error *err);
+/* Sets `has_closure` of the optimizer steps in which gradients are zeroed: their closure computes
+ * them anew. */
+void step_marks_find_closures(struct step_marks *steps, const struct step_marks *zero_grads);
 void step_marks_release(struct step_marks *marks);
 
 #endif

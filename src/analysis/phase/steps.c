@@ -66,6 +66,12 @@ static bool forward_within(const struct finder *finder, uint32_t begin, uint32_t
     return false;
 }
 
+/* The item until which the passes before the end of a mark may lie. */
+static uint32_t end_of_passes(const struct step_mark *mark)
+{
+    return mark->has_closure ? mark->end : mark->begin;
+}
+
 static bool add_step(struct finder *finder, struct step step, struct error *err)
 {
     struct steps *steps = finder->steps;
@@ -140,8 +146,8 @@ static bool add_steps_of_marks(struct finder *finder, enum steps_source source, 
         const struct step_mark *mark = &finder->marks.items[i];
         bool is_last = i + 1 == finder->marks.count;
         is_cut = mark->joins_next;
-        if (is_cut || (!is_last && !parted &&
-                       !forward_within(finder, mark->end, finder->marks.items[i + 1].begin)))
+        if (is_cut ||
+            (!is_last && !parted && !forward_within(finder, mark->end, end_of_passes(&mark[1]))))
             continue;
         bool begins = finder->steps->count > 0 ||
                       (!finder->begins_cut && (parted || forward_within(finder, 0, mark->end)));
@@ -165,6 +171,18 @@ static bool add_steps_of_marks(struct finder *finder, enum steps_source source, 
                     err);
 }
 
+static bool find_optimizer_steps(struct step_marks *marks, const struct timeline *timeline,
+                                 struct error *err)
+{
+    struct step_marks zero_grads;
+    if (!step_marks_find(marks, timeline, "Optimizer.step#", false, err) ||
+        !step_marks_find(&zero_grads, timeline, "Optimizer.zero_grad#", false, err))
+        return false;
+    step_marks_find_closures(marks, &zero_grads);
+    step_marks_release(&zero_grads);
+    return true;
+}
+
 static bool find(struct finder *finder, struct error *err)
 {
     static const struct {
@@ -183,7 +201,7 @@ static bool find(struct finder *finder, struct error *err)
     if (finder->steps->count > 0)
         return true;
     step_marks_release(marks);
-    if (!step_marks_find(marks, finder->timeline, "Optimizer.step#", false, err))
+    if (!find_optimizer_steps(marks, finder->timeline, err))
         return false;
     finder->steps->source = STEPS_ANNOTATION;
     if (marks->count * 2 < optimizer_passes(finder->phases))

@@ -305,6 +305,53 @@ START_TEST(an_annotated_step_has_passes_before_it)
 }
 END_TEST
 
+START_TEST(a_step_that_allocates_nothing_has_passes_before_it)
+{
+    for (unsigned i = 0; i < 3; i++)
+        capture_block(&capture, 1 + i, PARAMETER + i, "");
+    for (unsigned step = 0; step < 2; step++) {
+        small_step();
+        capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+        capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+        for (unsigned i = 0; i < 3; i++)
+            freed(300 + i, PARAMETER + i, "");
+    }
+    capture_load(&capture);
+    expect(2, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
+    expect(101, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+START_TEST(a_step_may_run_the_passes_itself)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 1 + i, PARAMETER + i, "");
+    for (unsigned step = 0; step < 3; step++) {
+        born(60, 16, ""); /* the batch */
+        capture_annotate(&capture, "START", "Optimizer.step#Adam.step", 0);
+        forward_pass("");
+        capture_annotate(&capture, "START", "Optimizer.zero_grad#Adam.zero_grad", 0);
+        for (unsigned i = 0; step > 0 && i < LAYERS; i++)
+            freed(300 + i, PARAMETER + i, "");
+        capture_annotate(&capture, "END", "Optimizer.zero_grad#Adam.zero_grad", 0);
+        backward_pass("");
+        for (unsigned i = 0; step == 0 && i < LAYERS; i++)
+            born(400 + i, PARAMETER + i, "");
+        born(50, PARAMETER, "");
+        freed(50, PARAMETER, "");
+        capture_annotate(&capture, "END", "Optimizer.step#Adam.step", 0);
+        freed(60, 16, "");
+    }
+    capture_load(&capture);
+    expect(2, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
+    expect(101, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+    expect(401, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM);
+    expect(50, CATEGORY_TEMPORARY, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
 START_TEST(without_the_annotation_little_is_known)
 {
     small_step();
@@ -333,6 +380,8 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, what_outlives_a_forward_without_a_backward);
     tcase_add_test(tests, cublas_workspaces_have_a_size);
     tcase_add_test(tests, an_annotated_step_has_passes_before_it);
+    tcase_add_test(tests, a_step_that_allocates_nothing_has_passes_before_it);
+    tcase_add_test(tests, a_step_may_run_the_passes_itself);
     tcase_add_test(tests, without_the_annotation_little_is_known);
     return tests;
 }

@@ -146,6 +146,24 @@ START_TEST(optimizer_annotations_end_steps)
 }
 END_TEST
 
+START_TEST(a_closure_runs_the_passes_in_the_step)
+{
+    for (int i = 0; i < 3; i++) {
+        born(1, SCRIPT);
+        annotate("START", "Optimizer.step#Adam.step");
+        born(1, STACK_FORWARD);
+        annotate("START", "Optimizer.zero_grad#Adam.zero_grad");
+        annotate("END", "Optimizer.zero_grad#Adam.zero_grad");
+        born(1, STACK_BACKWARD);
+        annotate("END", "Optimizer.step#Adam.step");
+    }
+    find();
+    ck_assert_uint_eq(steps.count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        expect(i, i, i * 3, i * 3 + 2, true);
+}
+END_TEST
+
 /* One optimizer's part of an iteration, of 4 events; the optimizer allocates `size` and what is
  * common to all. */
 static void turn(uint64_t size)
@@ -323,6 +341,7 @@ TCase *steps_tests(void)
     tcase_add_test(tests, a_step_that_lost_its_start_or_end);
     tcase_add_test(tests, a_ring_cuts_the_first_step);
     tcase_add_test(tests, optimizer_annotations_end_steps);
+    tcase_add_test(tests, a_closure_runs_the_passes_in_the_step);
     tcase_add_test(tests, optimizers_that_take_turns_share_a_step);
     tcase_add_test(tests, lazy_turns_share_a_step);
     tcase_add_test(tests, an_optimizer_that_now_and_then_allocates_more);

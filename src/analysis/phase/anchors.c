@@ -1,0 +1,115 @@
+/* Passes by the optimizer steps that annotations name. */
+#include <stdlib.h>
+
+#include "analysis/phase/births.h"
+#include "analysis/phase/passes.h"
+
+/* Finds the turn from forward to backward in the items [from, to): where most of the allocations
+ * that are made and freed in them are alive, scalars apart. False if there are none. */
+static bool find_turn(struct pattern *pattern, uint32_t from, uint32_t to, bool any_size,
+                      struct passes *passes)
+{
+    const struct timeline *timeline = pattern->timeline;
+    int32_t *change = pattern->change;
+    int64_t now = 0, top = 0;
+    uint32_t first = to;
+    for (uint32_t i = from; i < to; i++)
+        change[i] = 0;
+    size_t begin = births_from(timeline, from);
+    for (size_t i = begin; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < to; i++) {
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        if (end >= to || !pattern_may_be_saved(pattern, i, any_size))
+            continue;
+        if (trace_size(timeline->trace, timeline->lifetimes[i].alloc) < LEAST_WEIGHT)
+            continue;
+        change[timeline->lifetimes[i].alloc]++;
+        change[end]--;
+    }
+    for (uint32_t i = from; i < to; i++) {
+        now += change[i];
+        if (now > top) {
+            top = now;
+            passes->backward = i + 1;
+        }
+    }
+    for (size_t i = begin; top > 0 && timeline->lifetimes[i].alloc < passes->backward; i++) {
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        if (first == to && end >= passes->backward && end < to &&
+            pattern_may_be_saved(pattern, i, any_size))
+            first = timeline->lifetimes[i].alloc;
+        if (i + 1 == timeline->lifetime_count)
+            break;
+    }
+    passes->forward = first;
+    passes->end = passes->updated = to;
+    return top > 0 && first < passes->backward;
+}
+
+static int compare_passes(const void *a, const void *b)
+{
+    const struct passes *x = a, *y = b;
+    return (x->forward > y->forward) - (x->forward < y->forward);
+}
+
+static void sort_passes(struct pattern *pattern)
+{
+    if (pattern->pass_count > 0)
+        qsort(pattern->passes, pattern->pass_count, sizeof(*pattern->passes), compare_passes);
+}
+
+/* The first item that may belong to the passes of a step: steps may follow one another. */
+static uint32_t previous_end(const struct pattern *pattern, size_t step)
+{
+    return step > 0 ? pattern->steps->items[step - 1].end : 0;
+}
+
+/* Adds passes before each step without a closure that lacks them. Passes must be in order. */
+static bool add_before_steps(struct pattern *pattern, struct error *err)
+{
+    size_t found = pattern->pass_count, next = 0;
+    for (size_t i = 0; i < pattern->steps->count; i++) {
+        const struct step_mark *step = &pattern->steps->items[i];
+        uint32_t from = previous_end(pattern, i), to = step->begin;
+        bool has_passes = step->has_closure;
+        for (; next < found && pattern->passes[next].forward < to; next++)
+            has_passes = has_passes || pattern->passes[next].forward >= from;
+        struct passes passes;
+        if (!has_passes &&
+            (find_turn(pattern, from, to, false, &passes) ||
+             find_turn(pattern, from, to, true, &passes)) &&
+            !pattern_add_passes(pattern, passes, err))
+            return false;
+    }
+    return true;
+}
+
+/* Everything in a step with a closure belongs to its passes and the updates between them. */
+static void complete_closures(struct pattern *pattern)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < pattern->steps->count; i++) {
+        const struct step_mark *step = &pattern->steps->items[i];
+        for (; next < pattern->pass_count && pattern->passes[next].forward < step->begin; next++)
+            ;
+        if (!step->has_closure)
+            continue;
+        uint32_t first = step->begin;
+        for (; next < pattern->pass_count && pattern->passes[next].forward < step->end; next++) {
+            struct passes *passes = &pattern->passes[next];
+            bool is_last = next + 1 == pattern->pass_count || passes[1].forward >= step->end;
+            uint32_t until = is_last ? step->end : passes[1].forward;
+            passes->forward = first < passes->forward ? first : passes->forward;
+            passes->updated = until > passes->end ? until : passes->end;
+            first = passes->updated;
+        }
+    }
+}
+
+bool passes_from_anchors(struct pattern *pattern, struct error *err)
+{
+    if (!add_before_steps(pattern, err))
+        return false;
+    sort_passes(pattern);
+    complete_closures(pattern);
+    return true;
+}
