@@ -16,9 +16,9 @@ BEGIN {
     # those before it. The files that lie in the room itself come last.
     folders["decode"] = "core rows json pickle msgpack layers log ."
     folders["dryrun"] = "core device"
-    folders["analysis"] = "code phase category live pool growth report curves chain layers diff flame check"
+    folders["analysis"] = "code phase category live pool growth report curves chain layers fit diff flame check"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
-    folders["render"] = "core analyze diff check export flame layers suggest dump oom plot page ."
+    folders["render"] = "core analyze diff check export flame layers suggest fit dump oom plot page ."
     folders["commands"] = "sandbox cli analyze check diff dryrun export flame suggest plot ."
     for (each in folders) {
         count = split(folders[each], names, " ")

@@ -85,6 +85,12 @@ libmemsnap_a_SOURCES += \
 	src/analysis/diff/warnings.c \
 	src/analysis/diff/words.c \
 	src/analysis/diff/words.h \
+	src/analysis/fit/search.c \
+	src/analysis/fit/search.h \
+	src/analysis/fit/summary.c \
+	src/analysis/fit/summary.h \
+	src/analysis/fit/values.c \
+	src/analysis/fit/values.h \
 	src/analysis/flame/flame.c \
 	src/analysis/flame/flame.h \
 	src/analysis/flame/label.c \

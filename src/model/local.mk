@@ -14,6 +14,8 @@ libmemsnap_a_SOURCES += \
 	src/model/excerpt.c \
 	src/model/excerpt.h \
 	src/model/excerpt_notes.c \
+	src/model/fit.c \
+	src/model/fit.h \
 	src/model/layer_trace.c \
 	src/model/layer_trace.h \
 	src/model/layout.c \

@@ -78,6 +78,9 @@ libmemsnap_a_SOURCES += \
 	src/render/export/snapshot_pickle.h \
 	src/render/export/snapshot_settings.c \
 	src/render/export/snapshot_settings.h \
+	src/render/fit/fit.h \
+	src/render/fit/json.c \
+	src/render/fit/text.c \
 	src/render/flame/flame.c \
 	src/render/flame/flame.h \
 	src/render/layers/convert.c \

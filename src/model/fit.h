@@ -1,0 +1,63 @@
+/* Results of `memsnap dryrun --fit`: runs of a program with several values of a variable, on
+ * stand-ins for one or more GPUs. */
+#ifndef MEMSNAP_MODEL_FIT_H
+#define MEMSNAP_MODEL_FIT_H
+
+#include "base/arena.h"
+
+enum fit_result { FIT_FITS, FIT_OUT_OF_MEMORY, FIT_FAILED, FIT_RESULTS };
+
+extern const char *const fit_result_names[FIT_RESULTS]; /* "fits", "out-of-memory", "failed" */
+
+struct fit_run {
+    uint64_t value;
+    unsigned result;       /* enum fit_result */
+    bool has_peaks;        /* the run left a snapshot */
+    uint64_t active_bytes; /* peak of the device that used most; until memory ran out, if it did */
+    uint64_t reserved_bytes;
+    uint64_t ooms;       /* times that memory ran out, including those the program survived */
+    uint64_t host_bytes; /* largest resident set of a process of the run; 0: unknown */
+    uint64_t duration_us;
+    const char *failure; /* FIT_FAILED: how the program ended; NULL otherwise */
+};
+
+struct fit_gpu {
+    const char *name;      /* as in --gpu */
+    const char *product;   /* as CUDA reports it */
+    uint64_t memory_bytes; /* total */
+    uint64_t other_bytes;  /* of them used by the context and other processes */
+    struct fit_run *runs;  /* ascending by value, each value once */
+    size_t run_count, run_capacity;
+};
+
+struct fit {
+    const char *variable;
+    const char *values;   /* as the user wrote them: "1..1024" */
+    const char **command; /* with "{VARIABLE}" for the value */
+    size_t command_count, command_capacity;
+    uint64_t steps; /* of the optimizer, in each run; 0: until the program ends */
+    struct fit_gpu *gpus;
+    size_t gpu_count, gpu_capacity;
+    struct arena texts;
+    struct budget *budget; /* owned */
+};
+
+/* Memory that the program can use. */
+static inline uint64_t fit_available(const struct fit_gpu *gpu)
+{
+    return gpu->memory_bytes > gpu->other_bytes ? gpu->memory_bytes - gpu->other_bytes : 0;
+}
+
+/* Without runs; NULL if out of memory. */
+struct fit *fit_create(size_t max_memory, struct error *err);
+void fit_destroy(struct fit *fit); /* NULL is allowed */
+
+/* A copy that belongs to `fit`; NULL if out of memory. */
+const char *fit_copy_text(struct fit *fit, const char *text, size_t size, struct error *err);
+bool fit_add_word(struct fit *fit, const char *word, struct error *err);
+bool fit_add_gpu(struct fit *fit, const struct fit_gpu *gpu, struct error *err);
+/* Inserts the run in its place. Replaces a run with the same value. */
+bool fit_add_run(struct fit *fit, struct fit_gpu *gpu, const struct fit_run *run,
+                 struct error *err);
+
+#endif
