@@ -84,6 +84,12 @@ void progress_update_files(struct progress *progress, uint64_t done, uint64_t to
     put_line(progress->fd, line);
 }
 
+void progress_update_text(struct progress *progress, const char *text)
+{
+    if (progress->enabled && is_due(progress, now_ns()))
+        put_line(progress->fd, text);
+}
+
 void progress_end(struct progress *progress)
 {
     if (progress->shown) {

@@ -42,15 +42,29 @@ libmemsnap_a_SOURCES += \
 	src/commands/diff/options.c \
 	src/commands/diff/options.h \
 	src/commands/diff/snapshots.c \
+	src/commands/dryrun/arguments.c \
+	src/commands/dryrun/arguments.h \
+	src/commands/dryrun/child.c \
+	src/commands/dryrun/child.h \
 	src/commands/dryrun/dryrun.c \
+	src/commands/dryrun/fit.c \
+	src/commands/dryrun/fit.h \
+	src/commands/dryrun/fit_runs.c \
+	src/commands/dryrun/fit_runs.h \
 	src/commands/dryrun/folder.c \
 	src/commands/dryrun/folder.h \
+	src/commands/dryrun/host_memory.c \
+	src/commands/dryrun/host_memory.h \
 	src/commands/dryrun/options.c \
 	src/commands/dryrun/options.h \
 	src/commands/dryrun/outcome.c \
 	src/commands/dryrun/outcome.h \
 	src/commands/dryrun/program.c \
 	src/commands/dryrun/program.h \
+	src/commands/dryrun/snapshot.c \
+	src/commands/dryrun/snapshot.h \
+	src/commands/dryrun/tail.c \
+	src/commands/dryrun/tail.h \
 	src/commands/dump.c \
 	src/commands/export/export.c \
 	src/commands/export/options.c \

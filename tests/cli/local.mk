@@ -8,6 +8,7 @@ cli_tests = \
 	tests/cli/check-policy.sh \
 	tests/cli/check.sh \
 	tests/cli/diff.sh \
+	tests/cli/dryrun-fit.sh \
 	tests/cli/dryrun.sh \
 	tests/cli/dump.sh \
 	tests/cli/escape.sh \
@@ -42,6 +43,7 @@ dryrun_sources = \
 	tests/cli/dryrun/libcudart.c \
 	tests/cli/dryrun/libtorch_cuda.c
 EXTRA_DIST += $(dryrun_sources) \
+	tests/cli/dryrun/fit.py \
 	tests/cli/dryrun/real.py \
 	tests/cli/dryrun/torch/__init__.py \
 	tests/cli/dryrun/torch/version.py \

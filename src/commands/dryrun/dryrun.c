@@ -1,11 +1,8 @@
 /* `memsnap dryrun`: runs a PyTorch program without a GPU, and analyzes the snapshot. */
-#define _GNU_SOURCE /* O_CLOEXEC */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,7 +10,9 @@
 #include "commands/cli/complain.h"
 #include "commands/cli/options.h"
 #include "commands/cli/output.h"
+#include "commands/dryrun/fit.h"
 #include "commands/dryrun/outcome.h"
+#include "commands/dryrun/snapshot.h"
 
 static void list_cards(void)
 {
@@ -22,34 +21,6 @@ static void list_cards(void)
     for (const struct card *card = cards; card->name; card++)
         printf("%-9s %-25s %10s  %d.%d\n", card->name, card->product,
                units_bytes(size, (int64_t)card->bytes, UNIT_GIB), card->major, card->minor);
-}
-
-static bool copy_file(const char *path, int to, struct error *err)
-{
-    char bytes[1 << 16];
-    ssize_t count = -1;
-    int from = open(path, O_RDONLY | O_CLOEXEC);
-    while (from >= 0 && (count = read(from, bytes, sizeof(bytes))) > 0)
-        for (ssize_t done = 0, wrote; done < count; done += wrote)
-            if ((wrote = write(to, bytes + done, (size_t)(count - done))) < 0) {
-                int reason = errno;
-                close(from);
-                return error_set(err, STATUS_IO, "cannot write the snapshot: %s", strerror(reason));
-            }
-    if (from >= 0)
-        close(from);
-    return count == 0 || error_set(err, STATUS_IO, "cannot read the snapshot");
-}
-
-/* Gives the snapshot its final name. */
-static bool keep(const struct dryrun_folder *folder, const char *name, struct new_file *file,
-                 const char *output, struct error *err)
-{
-    char path[PATH_MAX];
-    if (!copy_file(dryrun_folder_file(folder, name, path), file->fd, err))
-        return false;
-    return new_file_place(file) ||
-           error_set(err, STATUS_IO, "cannot write %.150s: %s", output, strerror(errno));
 }
 
 /* Remarks on the run that the report does not contain. */
@@ -71,8 +42,7 @@ static void remark(const struct outcome *outcome, const struct dryrun_options *o
 static enum status analyze(const struct dryrun_options *options)
 {
     char memory[32];
-    uint64_t bytes = options->memory ? options->memory : options->card->bytes;
-    snprintf(memory, sizeof(memory), "%" PRIu64, bytes);
+    snprintf(memory, sizeof(memory), "%" PRIu64, dryrun_gpu_bytes(options->gpus));
     char *arguments[] = {(char *)"analyze",
                          (char *)"--gpu-memory",
                          memory,
@@ -90,7 +60,12 @@ static bool run_program(const struct dryrun_options *options, char *const *argum
                         struct dryrun_folder *folder, struct new_file *file,
                         struct outcome *outcome, struct program_end *end, struct error *err)
 {
-    struct program program = {arguments, folder->path, options->allocator, options->json};
+    const struct program program = {
+        .arguments = arguments,
+        .folder = folder->path,
+        .allocator = options->allocator,
+        .is_silent = options->json,
+    };
     if (!program_run(&program, end, err))
         return false;
     outcome_read(folder, end, outcome, err);
@@ -99,7 +74,7 @@ static bool run_program(const struct dryrun_options *options, char *const *argum
     if (end->interrupt || !outcome->snapshot)
         return false;
     struct error reason;
-    if (!keep(folder, outcome->snapshot, file, options->output, &reason)) {
+    if (!dryrun_snapshot_keep(folder, outcome->snapshot, file, options->output, &reason)) {
         *err = reason;
         return false;
     }
@@ -146,6 +121,14 @@ static enum status run(int argc, char **argv)
     }
     if (optind == argc)
         return complain_usage("dryrun: missing command; try 'memsnap dryrun -- python train.py'");
+    if (options.fit)
+        return dryrun_fit(&options, argv + optind);
+    if (options.only_fit || options.gpu_count > 1)
+        return complain_usage("dryrun: %s%s needs --fit, as in --fit BATCH=1..1024",
+                              options.only_fit ? "--" : "more than one GPU",
+                              options.only_fit ? options.only_fit : "");
+    if (!options.output)
+        options.output = "dryrun.pickle";
     if (!dry_run(&options, argv + optind, &outcome, &err)) {
         complain("dryrun: %s", err.text);
         return err.status;
@@ -171,6 +154,9 @@ const struct command command_dryrun = {
              "come from the GPU are zero. It needs PyTorch's CUDA build, and neither NVIDIA's\n"
              "libraries nor a driver. The program stops after three optimizer steps.\n"
              "\n"
+             "With --fit, it runs the program several times, and finds the largest value of a\n"
+             "variable, such as the batch size, that fits.\n"
+             "\n"
              "The exit status is 0 if the program fits into the GPU's memory, 1 if memory\n"
              "runs out, 3 if there can be no dry run of it, and 5 if it fails otherwise.\n",
     .examples = "  memsnap dryrun -- python train.py --batch 64\n"
@@ -178,6 +164,7 @@ const struct command command_dryrun = {
                 "  memsnap dryrun --gpu 24GiB -- python train.py        with this much memory\n"
                 "  memsnap dryrun --steps 0 -- python evaluate.py       until it ends\n"
                 "  memsnap dryrun --alloc-conf expandable_segments:True -- python train.py\n"
+                "  memsnap dryrun --fit B=1..512 --gpu t4,a100 -- python train.py --batch {B}\n"
                 "  memsnap dryrun --list                                names of GPUs\n",
     .options = dryrun_option_specs,
     .words =

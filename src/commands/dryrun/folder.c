@@ -70,9 +70,10 @@ static bool fail(struct error *err, const char *path)
 
 static void put_config(FILE *file, const struct dryrun_options *options, const char *library)
 {
-    fprintf(file, "library %s\ncard %s\n", library, options->card->name);
-    if (options->memory > 0)
-        fprintf(file, "memory %" PRIu64 "\n", options->memory);
+    const struct dryrun_gpu *gpu = options->gpus;
+    fprintf(file, "library %s\ncard %s\n", library, gpu->card->name);
+    if (gpu->memory > 0)
+        fprintf(file, "memory %" PRIu64 "\n", gpu->memory);
     fprintf(file, "other %" PRIu64 "\ndevices %" PRIu64 "\nlenient %d\n", options->other,
             options->devices, options->is_lenient);
     fprintf(file, "steps %" PRIu64 "\nlate %" PRIu64 "\nstacks %s\n", options->steps, options->late,

@@ -10,6 +10,8 @@
 
 #define DEVICES_MOST 16 /* of the stand-in */
 #define STEPS_MOST   1000000
+#define JOBS_MOST    64
+#define TIMEOUT_MOST ((uint64_t)365 * 24 * 3600)
 
 enum {
     OPTION_GPU = OPTION_LONG_ONLY,
@@ -22,16 +24,19 @@ enum {
     OPTION_STACKS,
     OPTION_LENIENT,
     OPTION_FORMAT,
+    OPTION_FIT,
+    OPTION_TIMEOUT,
 };
 
 void dryrun_options_begin(struct dryrun_options *options)
 {
     *options = (struct dryrun_options){
-        .card = cards,
+        .gpus = {{.card = cards}},
         .other = (uint64_t)512 << 20, /* about what a context takes */
         .devices = 1,
         .steps = 3,
-        .output = "dryrun.pickle",
+        .jobs = 1,
+        .timeout = 3600,
         .all_stacks = true,
     };
 }
@@ -42,17 +47,59 @@ static bool take_size(const char *text, uint64_t *bytes, struct error *err)
            error_set(err, STATUS_USAGE, "invalid size '%.60s' (for example 512MiB)", text);
 }
 
-static bool take_gpu(const char *text, struct dryrun_options *options, struct error *err)
+uint64_t dryrun_gpu_bytes(const struct dryrun_gpu *gpu)
 {
-    const struct card *card = card_find(text);
-    if (card)
-        options->card = card;
-    options->memory = 0;
-    if (card || (units_parse_bytes(text, &options->memory) && options->memory > 0))
+    return gpu->memory > 0 ? gpu->memory : gpu->card->bytes;
+}
+
+static bool read_gpu(struct dryrun_gpu *gpu)
+{
+    gpu->memory = 0;
+    gpu->card = card_find(gpu->name);
+    if (gpu->card)
         return true;
-    return error_set(
-        err, STATUS_USAGE,
-        "invalid --gpu '%.60s' (a name of memsnap dryrun --list, or a size like 24GiB)", text);
+    gpu->card = cards;
+    return units_parse_bytes(gpu->name, &gpu->memory) && gpu->memory > 0;
+}
+
+static bool add_gpu(const char *text, size_t size, struct dryrun_options *options,
+                    struct error *err)
+{
+    struct dryrun_gpu gpu = {0};
+    if (size < sizeof(gpu.name))
+        memcpy(gpu.name, text, size);
+    if (!read_gpu(&gpu))
+        return error_set(
+            err, STATUS_USAGE,
+            "invalid --gpu '%.*s' (a name of memsnap dryrun --list, or a size like 24GiB)",
+            (int)(size < 60 ? size : 60), text);
+    for (size_t i = 0; i < options->gpu_count; i++)
+        if (options->gpus[i].card == gpu.card && options->gpus[i].memory == gpu.memory)
+            return error_set(err, STATUS_USAGE, "invalid --gpu: %s twice", gpu.name);
+    if (options->gpu_count == GPUS_MOST)
+        return error_set(err, STATUS_USAGE, "invalid --gpu: more than %d GPUs", GPUS_MOST);
+    options->gpus[options->gpu_count++] = gpu;
+    return true;
+}
+
+/* A list, separated by commas. */
+static bool take_gpus(const char *text, struct dryrun_options *options, struct error *err)
+{
+    size_t size = strcspn(text, ",");
+    while (add_gpu(text, size, options, err)) {
+        if (text[size] == '\0')
+            return true;
+        text += size + 1;
+        size = strcspn(text, ",");
+    }
+    return false;
+}
+
+static bool take_jobs(struct dryrun_options *options, struct error *err)
+{
+    return argument_count("jobs", optarg, JOBS_MOST, &options->jobs, err) &&
+           (options->jobs > 0 ||
+            error_set(err, STATUS_USAGE, "invalid --jobs '0' (expected at least 1)"));
 }
 
 /* One of two words. */
@@ -67,10 +114,19 @@ static bool take_word(const char *option, const char *text, const char *no, cons
 
 bool dryrun_option(int option, void *to, struct error *err)
 {
+    static const int only_fit[] = {OPTION_JOBS, OPTION_TIMEOUT, 0};
     struct dryrun_options *options = to;
+    option_note(option, dryrun_option_specs, only_fit, &options->only_fit);
     switch (option) {
     case OPTION_GPU:
-        return take_gpu(optarg, options, err);
+        return take_gpus(optarg, options, err);
+    case OPTION_FIT:
+        options->fit = optarg;
+        return true;
+    case OPTION_JOBS:
+        return take_jobs(options, err);
+    case OPTION_TIMEOUT:
+        return argument_number("timeout", optarg, TIMEOUT_MOST, &options->timeout, err);
     case OPTION_LIST:
         options->list = true;
         return true;
@@ -106,6 +162,11 @@ const struct option_spec dryrun_option_specs[] = {
     {OPTION_GPU, "gpu", "NAME|SIZE",
      "stand in for this GPU (h100), or for an h100 with\n"
      "SIZE of memory, for example 24GiB"},
+    {OPTION_FIT, "fit", "NAME=VALUES",
+     "run COMMAND with several values in place of {NAME},\n"
+     "and find the largest that fits; VALUES are a range\n"
+     "(1..1024, 8..256+8, 1..1024*2), or a list (8,16,32)\n"
+     "of which each is tried; --gpu may list several GPUs"},
     {OPTION_LIST, "list", NULL, "list the names of GPUs"},
     {OPTION_OTHER_USE, "other-use", "SIZE",
      "memory of each GPU that its context and other\n"
@@ -122,7 +183,11 @@ const struct option_spec dryrun_option_specs[] = {
     {OPTION_LENIENT, "lenient", NULL,
      "let functions of CUDA that memsnap does not know\n"
      "return success, instead of ending the program"},
-    {OPTION_OUTPUT, "output", "FILE", "keep the snapshot in FILE (dryrun.pickle)"},
+    {OPTION_JOBS, "jobs", "N", "--fit: run up to N programs in parallel (1)"},
+    {OPTION_TIMEOUT, "timeout", "SECONDS", "--fit: end a run after this time (3600; 0: never)"},
+    {OPTION_OUTPUT, "output", "FILE",
+     "keep the snapshot in FILE (dryrun.pickle); --fit:\n"
+     "keep results and snapshots in this folder"},
     {OPTION_FORMAT, "format", "FORMAT", "print the report as text (the default) or json"},
     ROW_HELP,
     {0, NULL, NULL, NULL},

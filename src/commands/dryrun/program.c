@@ -19,13 +19,18 @@ static const int held[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 static sigset_t before; /* the mask before program_hold_signals() */
 
+void program_held_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    for (size_t i = 0; i < HELD_COUNT; i++)
+        sigaddset(set, held[i]);
+    sigaddset(set, SIGCHLD);
+}
+
 void program_hold_signals(void)
 {
     sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < HELD_COUNT; i++)
-        sigaddset(&set, held[i]);
-    sigaddset(&set, SIGCHLD);
+    program_held_signals(&set);
     sigprocmask(SIG_BLOCK, &set, &before);
 }
 
@@ -53,12 +58,20 @@ static bool set_environment(const struct program *program)
     return ok;
 }
 
+static bool set_streams(const struct program *program)
+{
+    if (!program->is_apart)
+        return !program->is_silent || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return setsid() >= 0 && nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+           dup2(program->output, STDOUT_FILENO) >= 0 && dup2(program->output, STDERR_FILENO) >= 0;
+}
+
 /* Does not return. Writes errno to the pipe if the program cannot be run. */
 static void become(const struct program *program, int report)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
-    if (set_environment(program) &&
-        (!program->is_silent || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)) {
+    if (set_environment(program) && set_streams(program)) {
         program_release_signals(0);
         execvp(program->arguments[0], program->arguments);
     }
@@ -82,10 +95,7 @@ static void await(pid_t process, struct program_end *end)
     sigset_t set;
     siginfo_t info;
     int status = 0;
-    sigemptyset(&set);
-    for (size_t i = 0; i < HELD_COUNT; i++)
-        sigaddset(&set, held[i]);
-    sigaddset(&set, SIGCHLD);
+    program_held_signals(&set);
     while (waitpid(process, &status, WNOHANG) != process) {
         int number = sigwaitinfo(&set, &info);
         if (number > 0 && number != SIGCHLD)
@@ -104,28 +114,40 @@ static bool fail_start(const char *name, int reason, struct error *err)
     return error_set(err, STATUS_USAGE, "cannot run %.150s: %s", name, strerror(reason));
 }
 
+bool program_start(const struct program *program, pid_t *process, struct error *err)
+{
+    int report[2], reason = 0;
+    fflush(NULL);
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return error_set(err, STATUS_IO, "cannot start the program: %s", strerror(errno));
+    pid_t child = fork();
+    if (child == 0)
+        become(program, report[1]);
+    if (child < 0)
+        reason = errno;
+    close(report[1]);
+    ssize_t told = child < 0 ? 0 : read(report[0], &reason, sizeof(reason));
+    close(report[0]);
+    if (child < 0)
+        return error_set(err, STATUS_IO, "cannot start the program: %s", strerror(reason));
+    if (told == sizeof(reason)) {
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            continue;
+        return fail_start(program->arguments[0], reason, err);
+    }
+    *process = child;
+    return true;
+}
+
 bool program_run(const struct program *program, struct program_end *end, struct error *err)
 {
     struct termios terminal;
     bool has_terminal = tcgetattr(STDIN_FILENO, &terminal) == 0;
-    int report[2], reason = 0;
+    pid_t process;
     *end = (struct program_end){0};
-    fflush(NULL);
-    if (pipe2(report, O_CLOEXEC) != 0)
-        return error_set(err, STATUS_IO, "cannot start the program: %s", strerror(errno));
-    pid_t process = fork();
-    if (process == 0)
-        become(program, report[1]);
-    if (process < 0)
-        reason = errno;
-    close(report[1]);
-    ssize_t told = process < 0 ? 0 : read(report[0], &reason, sizeof(reason));
-    close(report[0]);
-    if (process < 0)
-        return error_set(err, STATUS_IO, "cannot start the program: %s", strerror(reason));
+    if (!program_start(program, &process, err))
+        return false;
     await(process, end);
-    if (told == sizeof(reason))
-        return fail_start(program->arguments[0], reason, err);
     if (end->signal && has_terminal)
         tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
     return true;

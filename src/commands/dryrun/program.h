@@ -2,6 +2,9 @@
 #ifndef MEMSNAP_COMMANDS_DRYRUN_PROGRAM_H
 #define MEMSNAP_COMMANDS_DRYRUN_PROGRAM_H
 
+#include <signal.h>
+#include <sys/types.h>
+
 #include "commands/dryrun/folder.h"
 
 struct program {
@@ -10,6 +13,9 @@ struct program {
     const char *allocator; /* NULL: as in the environment */
     bool is_silent;        /* standard output belongs to the report; the program's goes to standard
                               error */
+    bool is_apart;         /* it has a session of its own, an empty standard input, and `output` for
+                              standard output and standard error */
+    int output;
 };
 
 struct program_end {
@@ -18,10 +24,16 @@ struct program_end {
     int interrupt; /* signal that memsnap itself got meanwhile; 0: none */
 };
 
-/* Holds back signals that would end memsnap, so that the private folder can be removed. */
+/* Holds back signals that would end memsnap, so that the private folder can be removed. SIGCHLD is
+ * held back too. */
 void program_hold_signals(void);
+/* The signals that are held back. */
+void program_held_signals(sigset_t *set);
 /* Ends memsnap if such a signal arrived afterwards, or if `interrupt` is not 0 by that signal. */
 void program_release_signals(int interrupt);
+
+/* Starts the program without waiting for it. */
+bool program_start(const struct program *program, pid_t *process, struct error *err);
 
 /* Runs the program and waits for its end. Signals that arrive meanwhile are passed on to it. On
  * failure the program was not started. */
