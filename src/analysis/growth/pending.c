@@ -45,7 +45,8 @@ static void find_times(struct collector *collector)
 }
 
 /* Microseconds between two items. A request that is not in the trace counts from its beginning, a
- * completion that is not in the trace up to its end. -1: a time is missing. */
+ * completion that is not in the trace up to its end. -1: a time is missing, or the request was
+ * followed at once by its completion: then the thread was interrupted, and no stream waited. */
 static inline int64_t waited(const struct collector *collector, uint32_t requested,
                              uint32_t completed)
 {
@@ -53,6 +54,8 @@ static inline int64_t waited(const struct collector *collector, uint32_t request
     int64_t from = requested == EVENT_NEVER ? collector->first_time : trace_time(trace, requested);
     int64_t to = completed == EVENT_NEVER ? collector->last_time : trace_time(trace, completed);
     int64_t us;
+    if (requested != EVENT_NEVER && completed == requested + 1)
+        return -1;
     return from == TIME_NONE || to == TIME_NONE || __builtin_sub_overflow(to, from, &us) ? -1 : us;
 }
 

@@ -51,6 +51,17 @@ START_TEST(only_long_waits_count)
 }
 END_TEST
 
+/* The thread was interrupted between the two events of a free. */
+START_TEST(a_pause_within_a_free)
+{
+    capture_event(&capture, "alloc", 1, 100, SCRIPT);
+    capture_event(&capture, "free_requested", 1, 100, SCRIPT);
+    capture.time_us += 5000;
+    capture_event(&capture, "free_completed", 1, 100, SCRIPT);
+    ck_assert_uint_eq(find()->count, 0);
+}
+END_TEST
+
 START_TEST(unfinished_and_from_before)
 {
     capture_event(&capture, "alloc", 1, 100, SCRIPT);
@@ -92,6 +103,7 @@ TCase *pending_tests(void)
     TCase *tests = tcase_create("pending frees");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, only_long_waits_count);
+    tcase_add_test(tests, a_pause_within_a_free);
     tcase_add_test(tests, unfinished_and_from_before);
     tcase_add_test(tests, nothing_waits);
     tcase_add_test(tests, without_requests_nothing_is_told);
