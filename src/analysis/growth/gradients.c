@@ -37,7 +37,13 @@ static bool add_size(struct finder *finder, uint64_t size, struct error *err)
                     size);
 }
 
-/* Collects the sizes of allocations that are, or may be, parameters. */
+static bool is_updated(uint8_t category)
+{
+    return category == CATEGORY_PARAMETER || category == CATEGORY_OPTIMIZER_STATE;
+}
+
+/* Collects the sizes of allocations that are, or may be, parameters or copies of them that the
+ * optimizer updates. */
 static bool collect_sizes(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
@@ -47,7 +53,7 @@ static bool collect_sizes(struct finder *finder, struct error *err)
             !add_size(finder, timeline->preexisting[i].size, err))
             return false;
     for (size_t i = 0; i < timeline->lifetime_count; i++)
-        if (finder->categories->of_lifetime[i] == CATEGORY_PARAMETER &&
+        if (is_updated(finder->categories->of_lifetime[i]) &&
             !add_size(finder, trace_size(timeline->trace, timeline->lifetimes[i].alloc), err))
             return false;
     if (finder->size_count > 0)
@@ -71,9 +77,9 @@ static bool add_gradient(struct finder *finder, struct gradient gradient, struct
     if (from < cycles->count && cycles->items[from].first &&
         (!gradient.preexisting || gradient.freed > cycles->items[from].backward))
         from++;
-    /* A workspace allocated in the backward pass is never freed either, but does not have the size
-     * of a parameter. */
-    if (from >= to || (gradient.freed == EVENT_NEVER && !is_parameter_size(finder, gradient.size)))
+    /* Workspaces, and results of torch.autograd.grad() that the program keeps, do not have the size
+     * of a parameter: zero_grad() does not free them. */
+    if (from >= to || !is_parameter_size(finder, gradient.size))
         return true;
     if (!vec_grow((void **)&finder->gradients, &finder->capacity, finder->count + 1,
                   sizeof(gradient), finder->budget, err))
@@ -269,10 +275,13 @@ static bool sum_up(const struct finder *finder, struct stale_gradients *stale, s
         stale->bytes = bytes;
         stale->count = cycle->count;
     }
+    bool any_freed = false;
     for (size_t i = 0; i < finder->count; i++) {
         const struct gradient *gradient = &finder->gradients[i];
         stale->stay = stale->stay || gradient->freed > cycles->items[gradient->to - 1].end;
+        any_freed = any_freed || gradient->freed < cycles->items[cycles->count - 1].end;
     }
+    stale->stay = stale->stay && !any_freed;
     return stale->count == 0 || measure_saving(finder, stale, err);
 }
 

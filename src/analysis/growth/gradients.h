@@ -3,8 +3,7 @@
  * A gradient is stale from the end of an optimizer step on if it lives through the whole next
  * forward pass, which has no use for it. So is a gradient that zero_grad frees before the trace's
  * first backward pass, but after the forward pass. Without any sign of an optimizer no gradient is
- * stale: they may be meant to accumulate. Memory that is never freed counts only if it has the size
- * of a parameter. */
+ * stale: they may be meant to accumulate. Memory counts only if it has the size of a parameter. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
 
@@ -15,7 +14,9 @@ struct stale_gradients {
     uint64_t count;  /* at the end of the forward pass with the most stale bytes; 0: none */
     int64_t bytes;   /* at that time */
     uint64_t passes; /* number of forward passes that stale gradients lived through */
-    bool stay;       /* some live on in the next backward pass, which adds to them in place */
+    bool stay;       /* they live on in the next backward pass, which adds to them in place: none is
+                      * freed before the last. A gradient of a model that is not trained at every step, as
+                      * in a GAN, also lives on, but is freed */
     /* How much lower the active peak would be if they were freed at the end of the optimizer step.
      * Assumptions: a backward pass that adds to a gradient needs it as late in the pass as the
      * earlier pass that allocated it did; other cycles gain as much if they have at least as many

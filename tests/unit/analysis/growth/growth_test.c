@@ -310,6 +310,44 @@ START_TEST(gradients_that_stay)
 }
 END_TEST
 
+/* Two models with an optimizer each, as in a GAN: what one has been trained with lives through a
+ * cycle of the other, until zero_grad frees it. */
+START_TEST(gradients_that_wait_for_their_turn)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < 6; step++) {
+        uint64_t model = step % 2;
+        if (step > 1)
+            freed(20 + model, 100, STACK_ZERO);
+        born(1, 40, STACK_FORWARD);
+        born(20 + model, 100, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+    }
+    const struct growth *growth = find();
+    ck_assert_uint_gt(growth->gradients.count, 0);
+    ck_assert(!growth->gradients.stay);
+}
+END_TEST
+
+/* A result of torch.autograd.grad(): 300 where the parameter has 100. */
+START_TEST(derivatives_that_the_program_keeps)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < 4; step++) {
+        born(1, 40, STACK_FORWARD);
+        born(20 + step, 300, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+        if (step > 0)
+            freed(19 + step, 300, SCRIPT);
+    }
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
 /* The peak, in the second forward pass, needs no gradient of the first step. */
 START_TEST(gradients_at_the_peak)
 {
@@ -374,6 +412,8 @@ TCase *growth_tests(void)
     tcase_add_test(tests, gradients_freed_after_an_inferred_forward);
     tcase_add_test(tests, gradients_freed_before_an_inferred_forward);
     tcase_add_test(tests, gradients_that_stay);
+    tcase_add_test(tests, gradients_that_wait_for_their_turn);
+    tcase_add_test(tests, derivatives_that_the_program_keeps);
     tcase_add_test(tests, gradients_at_the_peak);
     tcase_add_test(tests, gradients_that_accumulate);
     tcase_add_test(tests, sizes_that_sum_beyond_64_bits);
