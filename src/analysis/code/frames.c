@@ -47,6 +47,7 @@ static const struct role_rule torch_rules[] = {
     {"utils/_contextlib.py", "decorate_context", ROLE_SOME_GRAD_MODE},
     {"amp/autocast_mode.py", "__exit__", ROLE_AUTOCAST_END},
     {"cuda/memory.py", "empty_cache", ROLE_EMPTY_CACHE},
+    {"cuda/graphs.py", "__enter__", ROLE_CAPTURE},
     {"autograd/grad_mode.py", "decorate_context", ROLE_SOME_GRAD_MODE},
     {"distributed/fsdp/_fully_shard/_fsdp_param.py", "_init_sharded_param", ROLE_MODEL_INIT},
     {"distributed/fsdp/_fully_shard/_fsdp_param.py", NULL, ROLE_COMMUNICATION},

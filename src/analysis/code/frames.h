@@ -18,6 +18,7 @@ enum frame_role {
     ROLE_DATA_LOADING, /* torch.utils.data, which also collates batches */
     ROLE_COMMUNICATION,
     ROLE_EMPTY_CACHE,  /* torch.cuda.empty_cache() */
+    ROLE_CAPTURE,      /* torch.cuda.graph(), which empties the cache before it captures */
     ROLE_AUTOCAST_END, /* leaves a region of autocast */
     ROLE_KV_CACHE,     /* allocates or extends a cache of keys and values */
     ROLE_NO_GRAD,

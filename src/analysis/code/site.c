@@ -259,6 +259,9 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
     case ROLE_EMPTY_CACHE:
         facts->empties_cache = true;
         return true;
+    case ROLE_CAPTURE:
+        facts->empties_cache = false;
+        return true;
     case ROLE_AUTOCAST_END:
         facts->ends_autocast = facts->ends_autocast || is_innermost;
         return true;
@@ -404,4 +407,21 @@ bool site_of(struct site_table *table, stack_id stack, struct site *site, struct
         return false;
     *site = facts->site;
     return true;
+}
+
+void site_at_model_call(struct site_table *table, stack_id id, struct site *site)
+{
+    struct stack stack = symbols_stack_at(table->symbols, id);
+    size_t caller = stack.count, i = stack.count;
+    while (i-- > 0) {
+        struct frame_facts spare, *frame = frame_facts_of(table, stack.frames[i], &spare);
+        if (frame->kind == FRAME_NATIVE)
+            continue;
+        if (frame->role == ROLE_MODULE_CALL || frame->role == ROLE_FORWARD)
+            break;
+        if (frame->kind == FRAME_USER)
+            caller = i;
+    }
+    if (i < stack.count && caller < stack.count)
+        site->user_frame = (uint32_t)caller;
 }

@@ -62,7 +62,7 @@ struct stack_facts {
     bool communicates;     /* allocated by c10d or by FSDP's buffers */
     bool is_workspace;     /* allocated by a library for its scratch space */
     bool in_main;          /* a Python frame is a script's top level: not a thread of autograd */
-    bool empties_cache;    /* torch.cuda.empty_cache() */
+    bool empties_cache;    /* torch.cuda.empty_cache(), called by the program */
     bool is_autocast;      /* autocast converts an argument of an operator */
     bool ends_autocast;    /* autocast drops its copies of weights */
     bool is_kv_cache;      /* allocated by a library's own cache of keys and values */
@@ -85,6 +85,9 @@ struct symbols *site_table_symbols(const struct site_table *table);
 
 enum frame_kind site_frame_kind(struct site_table *table, frame_id frame);
 bool site_of(struct site_table *table, stack_id stack, struct site *site, struct error *err);
+/* Makes the line that called the model the user frame of `site`: the innermost user frame outside
+ * of every module. Leaves `site` alone if the stack has none. */
+void site_at_model_call(struct site_table *table, stack_id stack, struct site *site);
 /* NULL on failure. Valid until stacks are added to the symbols. */
 const struct stack_facts *site_stack_facts(struct site_table *table, stack_id stack,
                                            struct error *err);

@@ -12,6 +12,13 @@
 #define LEAST_FRAGMENTATION 5
 #define LEAST_GIVEN_BACK    10
 
+/* Times the parameters. Gradients in single precision, of parameters in half precision and of their
+ * master copies, are 3 times as large. */
+#define MOST_TIMES 8
+
+#define LEAST_CALLS                                                                                \
+    2 /* of empty_cache(): one, as between two stages of a program, costs little time */
+
 static const char *const names[] = {
     [FINDING_ACTIVATIONS] = "activations",
     [FINDING_NO_GRAD] = "no_grad",
@@ -141,7 +148,7 @@ static bool about_empty_cache(struct findings_maker *maker)
     struct given_back given;
     if (!given_back_find(&given, set->timeline, set->sites, maker->err))
         return false;
-    if (finding_share(maker, given.again_bytes) < LEAST_GIVEN_BACK)
+    if (given.calls < LEAST_CALLS || finding_share(maker, given.again_bytes) < LEAST_GIVEN_BACK)
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_EMPTY_CACHE},
@@ -214,9 +221,24 @@ static bool is_freed_in_hook(const struct live_set *set, const struct live *live
            (facts->context == CONTEXT_OPTIMIZER || facts->context == CONTEXT_ZERO_GRAD);
 }
 
+/* Gradients that are many times as large as what an optimizer updates are not in .grad. */
+static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64_t parameters)
+{
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
+        "Compute them for a part of the batch at a time, and delete them (del) as soon as they are "
+        "used, also before the next iteration.",
+        "Gradients hold %s, %.1f%% of the peak and %.1f times the parameters: most are results of "
+        "torch.autograd.grad() or torch.func.grad(), or intermediate results of a second "
+        "derivative.",
+        finding_size(maker, bytes).text, finding_share(maker, bytes),
+        (double)bytes / (double)parameters);
+}
+
 static bool about_gradients(struct findings_maker *maker)
 {
     const struct live_set *set = maker->evidence->at_peak;
+    int64_t parameters = live_bytes(set, CATEGORY_PARAMETER);
     int64_t bytes = 0;
     for (size_t i = 0; i < set->count; i++)
         if (live_category(set, &set->items[i]) == CATEGORY_GRADIENT &&
@@ -225,6 +247,8 @@ static bool about_gradients(struct findings_maker *maker)
     double share = finding_share(maker, bytes);
     if (share < LEAST_STATE)
         return true;
+    if (parameters > 0 && bytes / MOST_TIMES > parameters)
+        return about_derivatives(maker, bytes, parameters);
     return finding_add(
         maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
         "Run the optimizer step of each parameter in a hook "

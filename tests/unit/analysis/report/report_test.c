@@ -220,6 +220,14 @@ START_TEST(annotations_nest_and_repeat)
 }
 END_TEST
 
+static const struct finding *finding_of(enum finding_kind kind)
+{
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i].kind == kind)
+            return &report->findings.items[i];
+    return NULL;
+}
+
 #define EMPTY_CACHE PY("empty_cache", TORCH "cuda/memory.py", 280) "," SCRIPT
 
 START_TEST(memory_given_back_and_asked_for_again)
@@ -239,10 +247,58 @@ START_TEST(memory_given_back_and_asked_for_again)
     ck_assert_int_eq(given.again_bytes, 2000);
     ck_assert_uint_eq(given.calls, 2);
     ck_assert_uint_eq(given.mallocs, 2);
-    bool is_told = false;
-    for (size_t i = 0; i < report->findings.count; i++)
-        is_told = is_told || report->findings.items[i].kind == FINDING_EMPTY_CACHE;
-    ck_assert(is_told);
+    ck_assert_ptr_nonnull(finding_of(FINDING_EMPTY_CACHE));
+}
+END_TEST
+
+/* torch.cuda.graph() empties the cache itself. */
+START_TEST(memory_given_back_for_a_capture)
+{
+    for (int i = 0; i < 3; i++) {
+        capture_event(&capture, "segment_alloc", 4096, 1000, STACK_FORWARD);
+        capture_event(&capture, "alloc", 4096, 900, STACK_FORWARD);
+        capture_free(&capture, 4096, 900, STACK_FORWARD);
+        capture_event(&capture, "segment_free", 4096, 1000,
+                      PY("empty_cache", TORCH "cuda/memory.py",
+                         280) "," PY("__enter__", TORCH "cuda/graphs.py", 200) "," SCRIPT);
+    }
+    capture_load(&capture);
+    report = capture_report(&capture, 0);
+    ck_assert_ptr_null(finding_of(FINDING_EMPTY_CACHE));
+}
+END_TEST
+
+/* A step whose gradient, of `size`, belongs to a parameter of 100. */
+static void one_step(uint64_t size)
+{
+    capture_event(&capture, "alloc", 9, 100,
+                  PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    capture_event(&capture, "alloc", 1, 40, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, size, STACK_BACKWARD);
+    capture_free(&capture, 1, 40, ENGINE);
+    capture_event(&capture, "alloc", 3, 10, STACK_STEP);
+    capture_free(&capture, 3, 10, STACK_STEP);
+    capture_free(&capture, 2, size, SCRIPT);
+    capture_load(&capture);
+    report = capture_report(&capture, 0);
+}
+
+START_TEST(gradients_of_parameters)
+{
+    one_step(100);
+    const struct finding *finding = finding_of(FINDING_GRADIENTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_nonnull(strstr(finding->next, "register_post_accumulate_grad_hook"));
+}
+END_TEST
+
+START_TEST(gradients_larger_than_any_parameters)
+{
+    one_step(5000);
+    const struct finding *finding = finding_of(FINDING_GRADIENTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_nonnull(strstr(finding->what, "50.0 times the parameters"));
+    ck_assert_ptr_null(strstr(finding->next, "hook"));
 }
 END_TEST
 
@@ -330,6 +386,9 @@ TCase *report_tests(void)
     tcase_add_test(tests, any_moment_can_be_asked_for);
     tcase_add_test(tests, annotations_nest_and_repeat);
     tcase_add_test(tests, memory_given_back_and_asked_for_again);
+    tcase_add_test(tests, memory_given_back_for_a_capture);
+    tcase_add_test(tests, gradients_of_parameters);
+    tcase_add_test(tests, gradients_larger_than_any_parameters);
     tcase_add_test(tests, no_allocation_no_peak);
     tcase_add_test(tests, attention_by_hand);
     tcase_add_test(tests, optimizers_in_hooks);
