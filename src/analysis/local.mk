@@ -139,6 +139,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/anchors.c \
 	src/analysis/phase/births.c \
 	src/analysis/phase/births.h \
+	src/analysis/phase/failures.c \
+	src/analysis/phase/failures.h \
 	src/analysis/phase/humps.c \
 	src/analysis/phase/passes.c \
 	src/analysis/phase/passes.h \

@@ -5,6 +5,7 @@
 
 #include "analysis/growth/early_ends.h"
 #include "analysis/phase/births.h"
+#include "analysis/phase/failures.h"
 
 #define LEAST_TENSORS 8 /* that one line frees at once, where no C++ frame shows the reason */
 #define LEAST_STACKS  4 /* different ones, that allocated them */
@@ -20,6 +21,7 @@ struct finder {
     struct site_table *sites;
     const struct categories *categories;
     const struct phases *phases;
+    struct failures failures;
     struct dropped_graphs *dropped;
     bool any_dropped;
     struct end *ends;
@@ -64,7 +66,7 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     if (item == EVENT_NEVER || phase_of(finder, run) == PHASE_BACKWARD)
         return true;
     uint32_t pass = pass_of(finder, index);
-    if (pass == NO_RUN)
+    if (pass == NO_RUN || failures_between(&finder->failures, lifetime->alloc, item))
         return true;
     const struct stack_facts *facts = site_stack_facts(finder->sites, stacks[item], err);
     if (!facts)
@@ -206,12 +208,14 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
                             .dropped = &made};
     bool ok = true;
     if (phases->has_stacks && phases->any_step) {
-        ok = make_room(&finder, err) && judge_all(&finder, err);
+        ok = failures_find(&finder.failures, timeline, err) && make_room(&finder, err) &&
+             judge_all(&finder, err);
         if (ok && finder.any_dropped)
             count_passes(&finder);
         ok = ok && (made.at_peak_bytes == 0 ||
                     early_ends_save(timeline, sites, made.is_dropped, &made.save_bytes, err));
     }
+    failures_release(&finder.failures);
     vec_free(finder.ends, finder.end_capacity, sizeof(*finder.ends), made.budget);
     vec_free(finder.used, finder.used_capacity, sizeof(*finder.used), made.budget);
     vec_free(finder.unused, finder.unused_capacity, sizeof(*finder.unused), made.budget);

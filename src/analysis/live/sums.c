@@ -36,12 +36,13 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
                              const struct live *live, const struct live_source *source)
 {
     uint32_t end = end_of(set, live);
+    uint32_t birth = live->in_trace ? set->timeline->lifetimes[live->index].alloc : 0;
     if (!live_is_activation(set, facts, live, source))
         return false;
-    if (end == EVENT_NEVER) {
-        uint32_t birth = live->in_trace ? set->timeline->lifetimes[live->index].alloc : 0;
+    if (end == EVENT_NEVER)
         return facts->is_last_pass && birth >= facts->last_pass;
-    }
+    if (live->in_trace && failures_between(facts->failures, birth, end))
+        return true;
     uint32_t run = phases_run_of(facts->phases, end);
     return run != NO_RUN && facts->phases->runs[run].phase == PHASE_BACKWARD;
 }
@@ -123,7 +124,7 @@ static int compare_parts(const void *a, const void *b)
 }
 
 static bool label_top(const struct live_set *set, struct part *parts, size_t count,
-                      struct live_sum *sum, struct error *err)
+                      bool by_model_call, struct live_sum *sum, struct error *err)
 {
     size_t top = count;
     qsort(parts, count, sizeof(*parts), compare_parts);
@@ -143,6 +144,8 @@ static bool label_top(const struct live_set *set, struct part *parts, size_t cou
         return true;
     if (!live_source_of(set, &set->items[parts[top].live], &source, err))
         return false;
+    if (by_model_call)
+        site_at_model_call(set->sites, source.shown, &source.site);
     live_source_label(set, &source, NULL, true, &sum->top_label);
     return !sum->top_label.failed || error_out_of_memory(err);
 }
@@ -154,18 +157,21 @@ struct parts {
 };
 
 static void add_live(const struct live_set *set, size_t item, const struct live_source *source,
-                     struct live_sum *sum, struct parts *parts)
+                     bool by_model_call, struct live_sum *sum, struct parts *parts)
 {
     int64_t bytes = (int64_t)set->items[item].size;
+    struct site site = source->site;
     frame_id frame;
     sum->bytes += bytes;
     sum->count++;
-    if (site_frame(set->sites, source->shown, &source->site, &frame))
+    if (by_model_call)
+        site_at_model_call(set->sites, source->shown, &site);
+    if (site_frame(set->sites, source->shown, &site, &frame))
         parts->items[parts->count++] = (struct part){frame, bytes, item};
 }
 
 static bool add_all(const struct live_set *set, const struct live_facts *facts,
-                    live_test *const *counts, size_t count, struct live_sum *sums,
+                    const struct live_question *questions, size_t count, struct live_sum *sums,
                     struct parts *parts, struct error *err)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -173,14 +179,15 @@ static bool add_all(const struct live_set *set, const struct live_facts *facts,
         if (!live_source_of(set, &set->items[i], &source, err))
             return false;
         for (size_t k = 0; k < count; k++)
-            if (counts[k](set, facts, &set->items[i], &source))
-                add_live(set, i, &source, &sums[k], &parts[k]);
+            if (questions[k].counts(set, facts, &set->items[i], &source))
+                add_live(set, i, &source, questions[k].by_model_call, &sums[k], &parts[k]);
     }
     return true;
 }
 
-bool live_sums(const struct live_set *set, const struct live_facts *facts, live_test *const *counts,
-               size_t count, struct live_sum *sums, struct error *err)
+bool live_sums(const struct live_set *set, const struct live_facts *facts,
+               const struct live_question *questions, size_t count, struct live_sum *sums,
+               struct error *err)
 {
     struct live_sum made[LIVE_SUMS_MOST] = {0};
     struct parts parts[LIVE_SUMS_MOST] = {0};
@@ -191,9 +198,10 @@ bool live_sums(const struct live_set *set, const struct live_facts *facts, live_
         return false;
     for (size_t k = 0; k < count; k++)
         parts[k].items = room + k * set->count;
-    bool ok = add_all(set, facts, counts, count, made, parts, err);
+    bool ok = add_all(set, facts, questions, count, made, parts, err);
     for (size_t k = 0; ok && k < count; k++)
-        ok = parts[k].count == 0 || label_top(set, parts[k].items, parts[k].count, &made[k], err);
+        ok = parts[k].count == 0 || label_top(set, parts[k].items, parts[k].count,
+                                              questions[k].by_model_call, &made[k], err);
     vec_free(room, capacity, sizeof(*room), budget);
     for (size_t k = 0; k < count; k++) {
         if (ok)

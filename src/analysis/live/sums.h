@@ -3,6 +3,7 @@
 #define MEMSNAP_ANALYSIS_LIVE_SUMS_H
 
 #include "analysis/live/source.h"
+#include "analysis/phase/failures.h"
 #include "analysis/phase/phases.h"
 
 struct live_sum {
@@ -15,6 +16,7 @@ struct live_sum {
 /* Further facts that tests use. */
 struct live_facts {
     const struct phases *phases;
+    const struct failures *failures;
     const uint8_t *is_dropped;   /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
     const uint8_t *is_attention; /* by lifetime: see report/attention.h; NULL: none is */
     bool is_last_pass;           /* no backward pass begins after the moment */
@@ -33,18 +35,26 @@ const char *live_phase_name(unsigned phase);
 typedef bool live_test(const struct live_set *set, const struct live_facts *facts,
                        const struct live *live, const struct live_source *source);
 
-/* One sum per test, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is nothing
- * to release. */
+/* A sum to make: over what, and by which line of code its bytes are divided. */
+struct live_question {
+    live_test *counts;
+    bool by_model_call; /* by the line that called the model, not by the line inside it */
+};
+
+/* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
+ * nothing to release. */
 #define LIVE_SUMS_MOST 8
-bool live_sums(const struct live_set *set, const struct live_facts *facts, live_test *const *counts,
-               size_t count, struct live_sum *sums, struct error *err);
+bool live_sums(const struct live_set *set, const struct live_facts *facts,
+               const struct live_question *questions, size_t count, struct live_sum *sums,
+               struct error *err);
 void live_sum_release(struct live_sum *sum);
 
 /* Tests. */
-live_test live_is_dropped;         /* kept by a graph that no backward pass used */
-live_test live_is_activation;      /* any other activation */
-live_test live_waits_for_backward; /* such an activation that a backward pass frees, or may free */
-live_test live_is_attention;       /* live_waits_for_backward, and a matrix of attention by hand */
+live_test live_is_dropped;    /* kept by a graph that no backward pass used */
+live_test live_is_activation; /* any other activation */
+/* Such an activation that a backward pass frees, or would have freed if no request had failed. */
+live_test live_waits_for_backward;
+live_test live_is_attention; /* live_waits_for_backward, and a matrix of attention by hand */
 /* An activation that is not freed in the trace, and that no decorator shows to be without a graph.
  */
 live_test live_may_have_graph;

@@ -73,7 +73,7 @@ static bool about_dropped(struct findings_maker *maker, const struct live_sum *s
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_NO_GRAD, .save_bytes = save, .at_least = true},
-        "Run that code under torch.no_grad() or torch.inference_mode().",
+        "Call the model there under torch.no_grad() or torch.inference_mode().",
         "At the peak, autograd keeps %s for a backward pass that never comes%s.",
         finding_size(maker, sum->bytes).text, most->bytes);
 }
@@ -166,15 +166,15 @@ static const struct live_sum *kept_for_backward(const struct findings_maker *mak
 
 bool findings_of_sums(struct findings_maker *maker)
 {
-    static live_test *const counts[SUMS] = {
-        [SUM_DROPPED] = live_is_dropped,
-        [SUM_ACTIVATIONS] = live_waits_for_backward,
-        [SUM_MAY_HAVE_GRAPH] = live_may_have_graph,
-        [SUM_ATTENTION] = live_is_attention,
-        [SUM_CASTS] = live_is_cast,
-        [SUM_TEMPORARIES] = live_is_optimizer_temporary,
-        [SUM_WITHOUT_GRAD] = live_is_without_grad,
-        [SUM_INFERENCE_MODE] = live_is_inference,
+    static const struct live_question questions[SUMS] = {
+        [SUM_DROPPED] = {live_is_dropped, .by_model_call = true},
+        [SUM_ACTIVATIONS] = {live_waits_for_backward},
+        [SUM_MAY_HAVE_GRAPH] = {live_may_have_graph},
+        [SUM_ATTENTION] = {live_is_attention},
+        [SUM_CASTS] = {live_is_cast},
+        [SUM_TEMPORARIES] = {live_is_optimizer_temporary},
+        [SUM_WITHOUT_GRAD] = {live_is_without_grad},
+        [SUM_INFERENCE_MODE] = {live_is_inference},
     };
     static bool (*const about[SUMS])(struct findings_maker *, const struct live_sum *,
                                      const struct buffer *) = {
@@ -185,20 +185,27 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_CASTS] = about_casts,
         [SUM_TEMPORARIES] = about_optimizer_temporaries,
     };
+    struct failures failures;
     struct live_facts facts = {
         .phases = maker->evidence->phases,
+        .failures = &failures,
         .is_dropped = maker->evidence->dropped->is_dropped,
     };
     struct live_sum sums[SUMS];
     struct attention attention;
     const struct live_set *set = maker->evidence->at_peak;
-    if (!attention_find(&attention, set->timeline, set->sites, maker->evidence->peak->item,
-                        maker->err))
+    if (!failures_find(&failures, set->timeline, maker->err))
         return false;
+    if (!attention_find(&attention, set->timeline, set->sites, maker->evidence->peak->item,
+                        maker->err)) {
+        failures_release(&failures);
+        return false;
+    }
     facts.is_attention = attention.is_part;
     place(maker->evidence->phases, maker->evidence->peak->item, &facts);
-    bool ok = live_sums(set, &facts, counts, SUMS, sums, maker->err);
+    bool ok = live_sums(set, &facts, questions, SUMS, sums, maker->err);
     attention_release(&attention);
+    failures_release(&failures);
     if (!ok)
         return false;
     const struct live_sum *kept = kept_for_backward(maker, sums);

@@ -75,6 +75,9 @@ START_TEST(a_graph_that_is_dropped)
      * once, or five and the result. */
     ck_assert_int_eq(finding->save_bytes, 1050 - 600);
     ck_assert_ptr_null(find(FINDING_ACTIVATIONS));
+    /* the code that can turn autograd off, not the model's */
+    ck_assert_ptr_nonnull(strstr(finding->what, "the largest part at train.py:9"));
+    ck_assert_ptr_null(strstr(finding->what, "layer.py"));
 }
 END_TEST
 
@@ -131,6 +134,23 @@ START_TEST(an_evaluation_without_no_grad)
 }
 END_TEST
 
+/* The exception ends the pass, and the program that catches it frees what the pass had saved. */
+START_TEST(a_pass_that_ran_out_of_memory)
+{
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 100, STACK_BACKWARD);
+    capture_free(&capture, 1, 100, ENGINE);
+    capture_event(&capture, "alloc", 3, 100, STACK_STEP);
+    forward(layers);
+    capture_event(&capture, "oom", 50, 5000, LAYER(1));
+    drop(GRAPH_DIES);
+    ck_assert_ptr_null(find(FINDING_NO_GRAD));
+    const struct finding *finding = find(FINDING_ACTIVATIONS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 1050);
+}
+END_TEST
+
 #define INFERENCE PY("inference_mode", TORCH "utils/_contextlib.py", 158) "," SCRIPT
 #define SILENT    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/net.py", 1) "," INFERENCE
 
@@ -153,6 +173,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
     tcase_add_test(tests, an_unused_part_of_a_training_graph);
     tcase_add_test(tests, an_evaluation_without_no_grad);
+    tcase_add_test(tests, a_pass_that_ran_out_of_memory);
     tcase_add_test(tests, results_under_a_decorator);
     return tests;
 }
