@@ -171,11 +171,12 @@ static bool stopped(const struct page *page, const struct device_report *report,
         if (told == 1)
             title(page, "Grew, then stopped");
         add_label(text, row);
-        buffer_printf(text,
-                      " grew from %s to %s and then stayed at that size: probably a cache that is "
-                      "now full, not a leak.",
+        buffer_printf(text, " grew from %s to %s and then stayed at that size: %s, not a leak.",
                       page_bytes(page, first, row->bytes_at_first),
-                      page_bytes(page, last, row->bytes_at_end));
+                      page_bytes(page, last, row->bytes_at_end),
+                      row->category == CATEGORY_OPTIMIZER_STATE
+                          ? "optimizer state, which the first step of each optimizer makes"
+                          : "probably a cache that is now full");
         if (!paragraph(page, text))
             return false;
     }
