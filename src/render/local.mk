@@ -27,6 +27,8 @@ libmemsnap_a_SOURCES += \
 	src/render/check/text.c \
 	src/render/check/words.c \
 	src/render/check/words.h \
+	src/render/core/device_use.c \
+	src/render/core/device_use.h \
 	src/render/core/escape.c \
 	src/render/core/escape.h \
 	src/render/core/fields.c \

@@ -3,13 +3,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/pool/sentence.h"
+#include "analysis/pool/oom_shared_words.h"
 
 /* The environment variable that has the allocator's settings. */
 static const char *settings_variable(const struct oom_message *message)
 {
     if (strcmp(message->backend, "CUDA") == 0)
-        return "PYTORCH_CUDA_ALLOC_CONF";
+        return CUDA_ALLOC_CONF;
     if (strcmp(message->backend, "HIP") == 0)
         return "PYTORCH_HIP_ALLOC_CONF";
     return "PYTORCH_ALLOC_CONF";
@@ -30,13 +30,11 @@ static void say_holders(const struct words *words, const struct oom_account *acc
     }
     if (account->unexplained_bytes <= account->slack_bytes)
         return;
+    say(words, "%s%s", separator, SIZE(account->unexplained_bytes));
     if (account->own_is_known)
-        say(words, "%s%s are not accounted for", separator, SIZE(account->unexplained_bytes));
+        say(words, " are not accounted for");
     else
-        say(words,
-            "%s%s are held by other processes, or by this one outside of PyTorch's allocator (CUDA "
-            "context, NCCL, other libraries)",
-            separator, SIZE(account->unexplained_bytes));
+        say_held_outside(words);
 }
 
 static void say_limit(const struct words *words, const struct oom_message *message)
@@ -126,8 +124,7 @@ static void say_sentence(const struct words *words, const struct oom_error *erro
         if (message->source == OOM_SOURCE_HUGE)
             say(words, "the request of more than 1 EiB is impossible");
         else
-            say(words, "the request of %s is larger than the device's whole memory of %s",
-                SIZE(message->requested.bytes), SIZE(account->total_bytes));
+            say_too_large(words, message->requested.bytes, account->total_bytes);
         break;
     case OOM_HOST:
         say(words, "the CPU's memory ran out, not the device's");
@@ -163,6 +160,13 @@ static void say_next_unknown(const struct words *words, const struct oom_message
 static void say_next(const struct words *words, const struct oom_error *error)
 {
     const struct oom_message *message = &error->entry->message;
+    if (error->verdict == OOM_PROCESS_LIMIT && message->reserve.is_stated) {
+        say(words, "raise expandable_segments_reserve in %s, or leave it out",
+            settings_variable(message));
+        return;
+    }
+    if (say_next_by_verdict(words, error->verdict))
+        return;
     switch (error->verdict) {
     case OOM_SHORTAGE:
         say(words,
@@ -180,27 +184,10 @@ static void say_next(const struct words *words, const struct oom_error *error)
                 "2.1 or newer, expandable_segments:True",
                 settings_variable(message));
         else
-            say(words, "set %s=expandable_segments:True before the first CUDA call",
-                settings_variable(message));
+            say_set_expandable(words, settings_variable(message));
         break;
     case OOM_OTHER_POOL:
-        say(words, "let the CUDA graphs share one pool (torch.cuda.graph(..., pool=...)), or "
-                   "delete graphs that are no longer needed");
-        break;
-    case OOM_OTHER_PROCESS:
-        say(words, "use nvidia-smi to find other processes on the device, and stop or move them");
-        break;
-    case OOM_PROCESS_LIMIT:
-        if (message->reserve.is_stated)
-            say(words, "raise expandable_segments_reserve in %s, or leave it out",
-                settings_variable(message));
-        else
-            say(words, "raise the limit set by torch.cuda.set_per_process_memory_fraction() or by "
-                       "the setting per_process_memory_fraction");
-        break;
-    case OOM_TOO_LARGE:
-        say(words,
-            "check the sizes of the tensor: a wrong shape or a broadcast is the usual cause");
+        say_share_pool(words);
         break;
     case OOM_HOST:
         if (message->source == OOM_SOURCE_HOST)
@@ -212,6 +199,8 @@ static void say_next(const struct words *words, const struct oom_error *error)
         break;
     case OOM_UNKNOWN:
         say_next_unknown(words, message, &error->account);
+        break;
+    default:
         break;
     }
 }

@@ -1,6 +1,6 @@
 #include "analysis/pool/oom_words.h"
 
-#include "analysis/pool/sentence.h"
+#include "analysis/pool/oom_shared_words.h"
 #include "base/utf8.h"
 
 #define LABEL_MOST 120 /* bytes */
@@ -13,13 +13,11 @@ static uint64_t positive(int64_t bytes)
 static void say_other_process(const struct words *words, const struct oom_row *row)
 {
     if (row->device_is_least)
-        say(words, "at least %s of the device's memory (%s or more) are held",
-            SIZE(row->other_bytes), SIZE(row->device_bytes));
-    else
-        say(words, "%s of the device's %s are held", SIZE(row->other_bytes),
+        say(words, "at least %s of the device's memory (%s or more)", SIZE(row->other_bytes),
             SIZE(row->device_bytes));
-    say(words, " by other processes, or by this one outside of PyTorch's allocator (CUDA context, "
-               "NCCL, other libraries)");
+    else
+        say(words, "%s of the device's %s", SIZE(row->other_bytes), SIZE(row->device_bytes));
+    say_held_outside(words);
 }
 
 /* "private pool (0, 3) of a CUDA graph", "the default pool" */
@@ -98,11 +96,10 @@ static void say_elsewhere_next(const struct words *words, const struct oom_row *
     else if (elsewhere->kind == ELSEWHERE_GRAPHS && is_only_graph)
         say(words, "delete that CUDA graph once it is no longer needed, or capture it for a "
                    "smaller batch: until then, nothing else can use its memory");
-    else if (elsewhere->kind == ELSEWHERE_GRAPHS)
-        say(words,
-            "let the CUDA graphs share one pool (torch.cuda.graph(..., pool=...)), or delete "
-            "graphs that are no longer needed: until then, nothing else can use their memory");
-    else if (elsewhere->kind == ELSEWHERE_STREAMS)
+    else if (elsewhere->kind == ELSEWHERE_GRAPHS) {
+        say_share_pool(words);
+        say(words, ": until then, nothing else can use their memory");
+    } else if (elsewhere->kind == ELSEWHERE_STREAMS)
         say(words, "allocate on a single stream where possible: a block can be reused only on the "
                    "stream it was allocated for");
     else if (rules->expandable_segments)
@@ -143,8 +140,7 @@ static void say_sentence(const struct words *words, const struct oom_row *row, c
         say(words, " are too little for %s", SIZE(row->requested_bytes));
         break;
     case OOM_TOO_LARGE:
-        say(words, "the request of %s is larger than the device's whole memory of %s",
-            SIZE(row->requested_bytes), SIZE(row->device_bytes));
+        say_too_large(words, row->requested_bytes, row->device_bytes);
         break;
     case OOM_HOST: /* a capture has no such event */
         break;
@@ -241,15 +237,12 @@ static void say_largest(const struct words *words, const struct oom_row *row)
 static void say_next(const struct words *words, const struct oom_row *row,
                      const struct allocator_rules *rules)
 {
+    if (say_next_by_verdict(words, row->verdict))
+        return;
     switch (row->verdict) {
-    case OOM_PROCESS_LIMIT:
-        say(words, "raise the limit set by torch.cuda.set_per_process_memory_fraction() or by the "
-                   "setting per_process_memory_fraction");
-        break;
     case OOM_FRAGMENTATION:
         if (!rules->expandable_segments) {
-            say(words, "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA "
-                       "call");
+            say_set_expandable(words, CUDA_ALLOC_CONF);
             say_pins(words, row, "; ");
         } else {
             say(words, "expandable_segments is already on: free long-lived blocks earlier, or "
@@ -260,22 +253,15 @@ static void say_next(const struct words *words, const struct oom_row *row,
         say_elsewhere_next(words, row, rules);
         say_pins(words, row, "; ");
         break;
-    case OOM_OTHER_PROCESS:
-        say(words, "use nvidia-smi to find other processes on the device, and stop or move them");
-        break;
     case OOM_SHORTAGE:
         say_largest(words, row);
-        break;
-    case OOM_TOO_LARGE:
-        say(words,
-            "check the sizes of the tensor: a wrong shape or a broadcast is the usual cause");
-        break;
-    case OOM_HOST:
         break;
     case OOM_UNKNOWN:
         say(words, row->layout.after_range
                        ? "analyze the whole capture, without --range"
                        : "record again, and dump as soon as the error is raised");
+        break;
+    default:
         break;
     }
 }

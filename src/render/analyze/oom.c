@@ -2,6 +2,7 @@
 
 #include "render/analyze/internal.h"
 #include "render/analyze/memory.h"
+#include "render/core/device_use.h"
 #include "render/core/escape.h"
 #include "render/core/moments.h"
 #include "render/core/site_type.h"
@@ -117,11 +118,6 @@ static bool put_words(const struct page *page, const char *lead, const char *wor
     return ok;
 }
 
-static const char *size_text(const struct page *page, char out[UNITS_TEXT_SIZE], uint64_t bytes)
-{
-    return page_bytes(page, out, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
-}
-
 /* "out of memory at event 2,981 of 2,982, +47.9 ms: 50.38 MiB requested by
  * train.py:32 train_step" */
 static bool headline(const struct page *page, const struct device_report *report,
@@ -135,7 +131,7 @@ static bool headline(const struct page *page, const struct device_report *report
         buffer_printf(&text, "%s times, the last time ", units_count(count, report->ooms.total));
     buffer_printf(&text, "at %s: %s requested",
                   moment_place(place, report->timeline->trace, row->item),
-                  size_text(page, size, row->requested_bytes));
+                  page_size(page, size, row->requested_bytes));
     if (row->asker) {
         buffer_puts(&text, " by ");
         escape_text(&text, row->asker, strlen(row->asker));
@@ -156,7 +152,7 @@ static void add_rounded(const struct page *page, const struct oom_row *row, stru
     const struct oom_layout *layout = &row->layout;
     char active[UNITS_TEXT_SIZE], rounded[UNITS_TEXT_SIZE];
     page_bytes(page, active, row->at.active_bytes);
-    size_text(page, rounded, layout->block_bytes);
+    page_size(page, rounded, layout->block_bytes);
     if (layout->is_known && strcmp(active, rounded) != 0)
         buffer_printf(text, " (%s%s after rounding)", rounded,
                       layout->unsure_bytes ? " or more" : "");
@@ -168,15 +164,15 @@ static bool figures(const struct page *page, const struct oom_row *row)
 {
     char size[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
-    buffer_printf(&text, "%s free on the device, ", size_text(page, size, row->device_free_bytes));
+    buffer_printf(&text, "%s free on the device, ", page_size(page, size, row->device_free_bytes));
     buffer_printf(&text, "%s reserved: ", page_bytes(page, size, row->at.reserved_bytes));
     buffer_printf(&text, "%s active", page_bytes(page, size, row->at.active_bytes));
     add_rounded(page, row, &text);
     if (row->layout.inactive_bytes > 0)
-        buffer_printf(&text, ", %s unused", size_text(page, size, row->layout.inactive_bytes));
+        buffer_printf(&text, ", %s unused", page_size(page, size, row->layout.inactive_bytes));
     if (row->layout.largest_bytes > 0)
         buffer_printf(&text, " (largest usable hole %s)",
-                      size_text(page, size, row->layout.largest_bytes));
+                      page_size(page, size, row->layout.largest_bytes));
     bool ok = put(page, OOM_INDENT, &text);
     buffer_release(&text);
     return ok;
@@ -214,7 +210,7 @@ static void add_unknown_device(const struct page *page, const struct oom_row *ro
     buffer_printf(text,
                   "reserved and free memory are %s together; PyTorch does not hold the rest of the "
                   "device: --gpu-memory SIZE shows how much that is",
-                  size_text(page, size, both));
+                  page_size(page, size, both));
 }
 
 /* Memory that is neither free nor held by PyTorch, mentioned if the verdict does not do so. */
@@ -222,8 +218,8 @@ static bool others(const struct page *page, const struct oom_row *row)
 {
     char held[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
-    size_text(page, held, row->other_bytes);
-    size_text(page, whole, row->device_bytes);
+    page_size(page, held, row->other_bytes);
+    page_size(page, whole, row->device_bytes);
     if (row->device_bytes == 0)
         add_unknown_device(page, row, &text);
     else if (row->other_bytes == 0)
@@ -244,19 +240,13 @@ static bool others(const struct page *page, const struct oom_row *row)
 /* Adds up to what nvidia-smi showed for the device. */
 static bool used(const struct page *page, const struct oom_row *row)
 {
-    char allocated[UNITS_TEXT_SIZE], cached[UNITS_TEXT_SIZE], outside[UNITS_TEXT_SIZE];
-    char sum[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
     if (!oom_used_is_known(row))
         return true;
     uint64_t reserved = (uint64_t)row->at.reserved_bytes, blocks = oom_allocated_bytes(row);
-    buffer_printf(&text,
-                  "used, as nvidia-smi shows it: %s allocated + %s cached + %s outside of PyTorch "
-                  "= %s of %s",
-                  size_text(page, allocated, blocks), size_text(page, cached, reserved - blocks),
-                  size_text(page, outside, row->other_bytes),
-                  size_text(page, sum, reserved + row->other_bytes),
-                  size_text(page, whole, row->device_bytes));
+    device_use_add(
+        &text, page,
+        &(struct device_use){blocks, reserved - blocks, row->other_bytes, row->device_bytes});
     bool ok = put(page, OOM_INDENT, &text);
     buffer_release(&text);
     return ok;
@@ -273,7 +263,7 @@ static bool earlier(const struct page *page, const struct device_report *report)
         struct buffer text = BUFFER_INIT;
         buffer_printf(&text, "earlier, at %s: %s requested; %s",
                       moment_place(place, report->timeline->trace, row->item),
-                      size_text(page, size, row->requested_bytes), oom_verdict_text(row->verdict));
+                      page_size(page, size, row->requested_bytes), oom_verdict_text(row->verdict));
         ok = put(page, OOM_INDENT, &text);
         buffer_release(&text);
     }

@@ -56,6 +56,11 @@ const char *page_bytes(const struct page *page, char out[UNITS_TEXT_SIZE], int64
     return units_bytes(out, bytes, page->unit);
 }
 
+const char *page_size(const struct page *page, char out[UNITS_TEXT_SIZE], uint64_t bytes)
+{
+    return page_bytes(page, out, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
+}
+
 const char *page_change(const struct page *page, char out[UNITS_TEXT_SIZE], int64_t bytes)
 {
     if (bytes <= 0)

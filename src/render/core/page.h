@@ -30,7 +30,10 @@ const char *page_plain(const struct page *page);
 /* units_bytes() in the page's unit. */
 const char *page_bytes(const struct page *page, char out[UNITS_TEXT_SIZE], int64_t bytes);
 
-/* The same with a sign: "+3.20 GiB", "-512 B", "0 B". */
+/* The same for unsigned sizes. */
+const char *page_size(const struct page *page, char out[UNITS_TEXT_SIZE], uint64_t bytes);
+
+/* page_bytes() with a sign: "+3.20 GiB", "-512 B", "0 B". */
 const char *page_change(const struct page *page, char out[UNITS_TEXT_SIZE], int64_t bytes);
 
 /* "58.9%" of `whole`; "-" if `whole` is 0. */

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "render/core/device_use.h"
 #include "render/core/escape.h"
 #include "render/core/table.h"
 #include "render/oom/oom.h"
@@ -20,11 +21,6 @@ static bool put(const struct page *page, const char *lead, const char *words)
     }
     buffer_release(&text);
     return ok;
-}
-
-static const char *size_text(const struct page *page, char out[UNITS_TEXT_SIZE], uint64_t bytes)
-{
-    return page_bytes(page, out, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
 }
 
 static bool is_same_rank(const struct oom_error *a, const struct oom_error *b)
@@ -51,7 +47,7 @@ static void add_request(const struct page *page, struct buffer *text, const stru
     const struct oom_message *message = &error->entry->message;
     char size[UNITS_TEXT_SIZE];
     if (message->requested.is_stated)
-        buffer_printf(text, ": %s requested", size_text(page, size, message->requested.bytes));
+        buffer_printf(text, ": %s requested", page_size(page, size, message->requested.bytes));
     else if (message->source == OOM_SOURCE_HUGE)
         buffer_puts(text, ": more than 1 EiB requested");
     else
@@ -85,7 +81,7 @@ static void add_row(struct table *table, const struct page *page, const char *la
 {
     char size[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
     table_add(table, label);
-    table_add(table, size_text(page, size, bytes));
+    table_add(table, page_size(page, size, bytes));
     table_add(table, page_share(share, (int64_t)(bytes / 2), (int64_t)(whole / 2)));
 }
 
@@ -159,19 +155,13 @@ static bool division(const struct page *page, const struct oom_error *error)
 /* Adds up to what nvidia-smi showed for the device. */
 static bool used(const struct page *page, const struct oom_account *account)
 {
-    char allocated[UNITS_TEXT_SIZE], cached[UNITS_TEXT_SIZE], outside[UNITS_TEXT_SIZE];
-    char sum[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
     if (!account->is_known || account->excess_bytes > 0)
         return true;
-    buffer_printf(&text,
-                  "used, as nvidia-smi shows it: %s allocated + %s cached + %s outside of PyTorch "
-                  "= %s of %s",
-                  size_text(page, allocated, account->used_bytes),
-                  size_text(page, cached, account->reserved_bytes - account->used_bytes),
-                  size_text(page, outside, account->outside_bytes),
-                  size_text(page, sum, account->device_used_bytes),
-                  size_text(page, whole, account->total_bytes));
+    device_use_add(&text, page,
+                   &(struct device_use){account->used_bytes,
+                                        account->reserved_bytes - account->used_bytes,
+                                        account->outside_bytes, account->total_bytes});
     bool ok = !text.failed && put(page, "", text.bytes);
     buffer_release(&text);
     return ok;
@@ -187,7 +177,7 @@ static bool contradiction(const struct page *page, const struct oom_account *acc
     buffer_printf(&text,
                   "the parts are %s more than the device has: on Windows the driver moves memory "
                   "of the device to the CPU's, and PyTorch counts it",
-                  size_text(page, size, account->excess_bytes));
+                  page_size(page, size, account->excess_bytes));
     bool ok = !text.failed && put(page, "", text.bytes);
     buffer_release(&text);
     return ok;

@@ -1,0 +1,20 @@
+/* Sentences about out-of-memory errors that captures and logs share. */
+#ifndef MEMSNAP_ANALYSIS_POOL_OOM_SHARED_WORDS_H
+#define MEMSNAP_ANALYSIS_POOL_OOM_SHARED_WORDS_H
+
+#include "analysis/pool/oom.h"
+#include "analysis/pool/sentence.h"
+
+#define CUDA_ALLOC_CONF "PYTORCH_CUDA_ALLOC_CONF"
+
+/* "... held by other processes, or by this one outside of PyTorch's allocator ..." */
+void say_held_outside(const struct words *words);
+void say_too_large(const struct words *words, uint64_t requested_bytes, uint64_t device_bytes);
+
+/* What to do next, without a full stop. `variable` has the allocator's settings. */
+void say_set_expandable(const struct words *words, const char *variable);
+void say_share_pool(const struct words *words);
+/* The same where the verdict alone decides; false if it does not. */
+bool say_next_by_verdict(const struct words *words, enum oom_verdict verdict);
+
+#endif
