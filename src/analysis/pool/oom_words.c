@@ -5,6 +5,8 @@
 
 #define LABEL_MOST 120 /* bytes */
 
+#define LITTLE_SHARE 20 /* one 20th of reserved memory */
+
 static uint64_t positive(int64_t bytes)
 {
     return bytes > 0 ? (uint64_t)bytes : 0;
@@ -234,6 +236,20 @@ static void say_largest(const struct words *words, const struct oom_row *row)
             SIZE(positive(site->bytes)));
 }
 
+/* True if the next request would fail, too: nearly all that is reserved is in use. */
+static bool gains_little(const struct oom_row *row)
+{
+    return row->layout.pool_bytes < positive(row->at.reserved_bytes) / LITTLE_SHARE;
+}
+
+static void say_what_else(const struct words *words, const struct oom_row *row)
+{
+    say(words, ", but that gains at most %s", SIZE(row->layout.pool_bytes));
+    if (row->category_count > 0 && row->site_count > 0)
+        say(words, "; ");
+    say_largest(words, row);
+}
+
 static void say_next(const struct words *words, const struct oom_row *row,
                      const struct allocator_rules *rules)
 {
@@ -243,7 +259,10 @@ static void say_next(const struct words *words, const struct oom_row *row,
     case OOM_FRAGMENTATION:
         if (!rules->expandable_segments) {
             say_set_expandable(words, CUDA_ALLOC_CONF);
-            say_pins(words, row, "; ");
+            if (gains_little(row))
+                say_what_else(words, row);
+            else
+                say_pins(words, row, "; ");
         } else {
             say(words, "expandable_segments is already on: free long-lived blocks earlier, or "
                        "allocate them first");

@@ -80,6 +80,27 @@ START_TEST(enough_in_pieces)
 }
 END_TEST
 
+/* Nearly all that is reserved is in use: the next request would fail, too. */
+START_TEST(pieces_that_are_few)
+{
+    char label[] = "model.py:39 forward";
+    struct oom_site site = {900 << 20, 3, CATEGORY_ACTIVATION, label};
+    row.at = (struct moment){.active_bytes = 960 << 20, .reserved_bytes = 1000 << 20};
+    row.layout.inactive_bytes = row.layout.pool_bytes = 40 * MIB;
+    row.categories[0].category = CATEGORY_ACTIVATION;
+    row.categories[0].bytes = 950 << 20;
+    row.category_count = 1;
+    row.sites = &site;
+    row.site_count = 1;
+    judge(NULL, OOM_FRAGMENTATION, "fragmentation",
+          "expandable_segments:True before the first CUDA call, but that gains at most 40.00 MiB; "
+          "the largest category is activation (950.00 MiB)");
+    row.at.reserved_bytes = 800 << 20;
+    judge(NULL, OOM_FRAGMENTATION, "fragmentation", "before the first CUDA call");
+    ck_assert_ptr_null(strstr(row.next, "gains"));
+}
+END_TEST
+
 START_TEST(what_pins_is_named)
 {
     char label[] = "log.py:7 keep";
@@ -270,6 +291,7 @@ TCase *oom_tests(void)
     tcase_add_test(tests, too_much_in_use);
     tcase_add_test(tests, a_shortage_names_what_holds_most);
     tcase_add_test(tests, enough_in_pieces);
+    tcase_add_test(tests, pieces_that_are_few);
     tcase_add_test(tests, what_pins_is_named);
     tcase_add_test(tests, free_on_another_stream);
     tcase_add_test(tests, free_in_private_pools);
