@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memrchr */
 #include "analysis/code/frames.h"
 
 #include <string.h>
@@ -163,4 +164,40 @@ bool frame_only_forwards_calls(struct text file, struct file_facts facts, struct
     if (facts.class != FILE_TORCH)
         return facts.class == FILE_LIBRARY;
     return find_rule(wrapper_rules, COUNT(wrapper_rules), path, name) != NULL;
+}
+
+static bool is_among(struct text text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equals(text, words[i]))
+            return true;
+    return false;
+}
+
+/* Removes the ending, unless nothing else would be left. */
+static bool cut_ending(struct text *text, const char *ending)
+{
+    size_t size = strlen(ending);
+    if (text->size <= size || memcmp(text->bytes + text->size - size, ending, size) != 0)
+        return false;
+    text->size -= size;
+    return true;
+}
+
+bool frame_wraps_allocation(struct text name)
+{
+    static const char *const verbs[] = {"alloc", "allocate", "malloc", "empty",
+                                        "full",  "ones",     "zeros"};
+    const char *dot = name.size > 0 ? memrchr(name.bytes, '.', name.size) : NULL;
+    if (dot) { /* Python 3.11 and later name a method with its class */
+        name.size -= (size_t)(dot + 1 - name.bytes);
+        name.bytes = dot + 1;
+    }
+    if (text_starts(name, "_new_"))
+        return true;
+    while (name.size > 1 && *name.bytes == '_')
+        name = (struct text){name.bytes + 1, name.size - 1};
+    if (!cut_ending(&name, "_like") && !cut_ending(&name, "_tensor"))
+        cut_ending(&name, "_buffer");
+    return is_among(name, verbs, COUNT(verbs));
 }

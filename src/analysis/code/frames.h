@@ -38,4 +38,8 @@ enum file_class frame_script_class(struct text file, struct text name, uint32_t 
  * wrappers around an optimizer's step. False for torch's functions and layers. */
 bool frame_only_forwards_calls(struct text file, struct file_facts facts, struct text name);
 
+/* True for names such as allocate, empty_like and _new_buffer: functions that make storage for
+ * their callers, so that a caller says more about the purpose. */
+bool frame_wraps_allocation(struct text name);
+
 #endif

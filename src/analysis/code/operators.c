@@ -13,6 +13,12 @@ static const char *const factories[] = {
     "new_empty", "new_empty_strided", "resize_",    "_resize_output_",
 };
 
+/* Operators that allocate storage and fill it with one value. */
+static const char *const fills[] = {
+    "full", "full_like", "new_full", "new_ones",   "new_zeros",
+    "ones", "ones_like", "zeros",    "zeros_like",
+};
+
 /* Overload names without a capital letter in them. at::_ops joins operator and overload by "_"
  * (sum + dim_IntList -> sum_dim_IntList), so overloads are recognized by their form. */
 static const char *const overloads[] = {
@@ -194,4 +200,16 @@ enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZ
     if (text_starts(function, "at::") && is_workspace(function))
         return NATIVE_WORKSPACE;
     return NATIVE_PLAIN;
+}
+
+bool operator_makes_storage(struct text name)
+{
+    static const char space[] = "aten::";
+    char bare[NATIVE_NAME_SIZE];
+    size_t size = sizeof(space) - 1;
+    if (!text_starts(name, space) || name.size >= sizeof(bare))
+        return false;
+    memcpy(bare, name.bytes + size, name.size - size);
+    bare[name.size - size] = '\0';
+    return is_one_of(bare, factories, COUNT(factories)) || is_one_of(bare, fills, COUNT(fills));
 }

@@ -27,4 +27,8 @@ enum native_role {
  * examined. */
 enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZE]);
 
+/* True for "aten::empty", "aten::zeros_like" and others that make a tensor from no other's values.
+ */
+bool operator_makes_storage(struct text name);
+
 #endif

@@ -10,6 +10,7 @@
 struct frame_facts {
     bool is_known;
     bool is_top_level; /* of a script: "<module>" */
+    bool is_wrapper;   /* frame_wraps_allocation() */
     uint8_t own;       /* category by the user's own rules, or OWN_RULES_NONE */
     uint8_t kind;      /* enum frame_kind */
     uint8_t role;      /* enum frame_role of a Python frame, enum native_role of another */
@@ -128,6 +129,7 @@ static struct frame_facts frame_facts_compute(struct site_table *table, frame_id
     struct frame_facts facts = {
         .is_known = true, .own = OWN_RULES_NONE, .kind = kinds[of_file.class]};
     facts.is_top_level = facts.kind != FRAME_NATIVE && text_equals(name, "<module>");
+    facts.is_wrapper = facts.kind == FRAME_USER && frame_wraps_allocation(name);
     if (table->rules)
         facts.own = own_rules_match(table->rules, file, name);
     if (facts.kind == FRAME_NATIVE) {
@@ -341,6 +343,29 @@ static enum context context_of(const struct stack_reader *reader)
     return reader->facts.site.user_frame != NO_FRAME ? CONTEXT_OTHER : CONTEXT_NONE;
 }
 
+/* Moves the call site from functions that only make storage to the code that called them: one such
+ * function can hold all memory of a program, for as many purposes as it has callers. */
+static void leave_wrappers(struct site_table *table, struct stack stack,
+                           struct stack_reader *reader)
+{
+    struct site *site = &reader->facts.site;
+    struct frame_facts spare;
+    bool makes_storage =
+        site->op == STRING_EMPTY || operator_makes_storage(symbols_text(table->symbols, site->op));
+    uint32_t caller = site->user_frame;
+    while (makes_storage && site->user_frame != NO_FRAME &&
+           frame_facts_of(table, stack.frames[site->user_frame], &spare)->is_wrapper) {
+        do
+            caller++;
+        while (caller < stack.count &&
+               frame_facts_of(table, stack.frames[caller], &spare)->kind == FRAME_NATIVE);
+        if (caller == stack.count ||
+            frame_facts_of(table, stack.frames[caller], &spare)->kind != FRAME_USER)
+            return;
+        site->user_frame = caller;
+    }
+}
+
 static bool stack_facts_compute(struct site_table *table, stack_id id, struct stack_facts *facts,
                                 struct error *err)
 {
@@ -363,6 +388,7 @@ static bool stack_facts_compute(struct site_table *table, stack_id id, struct st
         site->op = reader.factory != STRING_EMPTY ? reader.factory
                    : site->node != STRING_EMPTY   ? site->node
                                                   : reader.collective;
+    leave_wrappers(table, stack, &reader);
     reader.facts.context = (uint8_t)context_of(&reader);
     reader.facts.is_known = true;
     *facts = reader.facts;

@@ -157,6 +157,34 @@ START_TEST(contexts)
 }
 END_TEST
 
+#define EMPTY       CPP("at::_ops::empty_strided::call(x)") "," CPP("at::_ops::zeros::call(x)")
+#define WRAPPER(_n) PY(_n, "/home/u/pool.py", 3)
+#define CALLER      PY("forward", "/home/u/model.py", 39)
+
+START_TEST(functions_that_only_make_storage_give_way_to_their_callers)
+{
+    static const struct {
+        const char *frames, *label;
+    } cases[] = {
+        {EMPTY "," WRAPPER("allocate") "," CALLER, "model.py:39 forward"},
+        {EMPTY "," WRAPPER("Pool.empty_like") "," WRAPPER("_new_buffer") "," CALLER "," CALL,
+         "model.py:39 forward"},
+        {EMPTY "," WRAPPER("__zeros") "," CPP("_PyEval_EvalFrameDefault") "," CALLER,
+         "model.py:39 forward"},
+        /* without C++ frames */
+        {WRAPPER("full_tensor") "," CALLER, "model.py:39 forward"},
+        /* a name alone, another operator, no caller, or a library as the caller */
+        {EMPTY "," WRAPPER("reallocate") "," CALLER, "pool.py:3 reallocate"},
+        {EMPTY "," WRAPPER("_like") "," CALLER, "pool.py:3 _like"},
+        {CPP("at::_ops::mm::call(x)") "," WRAPPER("allocate") "," CALLER, "pool.py:3 allocate"},
+        {EMPTY "," WRAPPER("allocate"), "pool.py:3 allocate"},
+        {EMPTY "," WRAPPER("allocate") "," CALL "," CALLER, "pool.py:3 allocate"},
+    };
+    const struct stack_facts *facts = facts_of(cases[_i].frames);
+    check_label(facts, cases[_i].label);
+}
+END_TEST
+
 START_TEST(workspaces_and_communication)
 {
     const struct stack_facts *facts =
@@ -194,6 +222,7 @@ TCase *site_tests(void)
     tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
     tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
     tcase_add_loop_test(tests, contexts, 0, 12);
+    tcase_add_loop_test(tests, functions_that_only_make_storage_give_way_to_their_callers, 0, 9);
     tcase_add_test(tests, workspaces_and_communication);
     tcase_add_test(tests, communication_is_judged_by_the_innermost_code);
     tcase_add_test(tests, fsdp_further_out_is_no_communication);
