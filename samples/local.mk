@@ -22,6 +22,7 @@ dist_samples_DATA = \
 	samples/ring-overflow.pickle.gz \
 	samples/train-loop.json.gz \
 	samples/train-loop.pickle.gz \
+	samples/training.pt.trace.json.gz \
 	samples/two-devices.pickle.gz
 
 EXTRA_DIST += \
@@ -35,6 +36,7 @@ EXTRA_DIST += \
 	samples/make_layers.py \
 	samples/make_samples.py \
 	samples/newest.py \
+	samples/record_profile.py \
 	samples/serving.py \
 	samples/stacks.py \
 	samples/training.py

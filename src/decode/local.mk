@@ -78,6 +78,19 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle/text.c \
 	src/decode/pickle/vm.c \
 	src/decode/pickle/vm.h \
+	src/decode/profiler/chrome.c \
+	src/decode/profiler/chrome.h \
+	src/decode/profiler/event.c \
+	src/decode/profiler/frames.c \
+	src/decode/profiler/frames.h \
+	src/decode/profiler/header.c \
+	src/decode/profiler/match.c \
+	src/decode/profiler/order.c \
+	src/decode/profiler/profile.c \
+	src/decode/profiler/profile.h \
+	src/decode/profiler/profiler.h \
+	src/decode/profiler/snapshot.c \
+	src/decode/profiler/stacks.c \
 	src/decode/rows/dicts.c \
 	src/decode/rows/reader.h \
 	src/decode/rows/settings.c \

@@ -2,6 +2,7 @@
 
 #include "decode/json/snapshot.h"
 #include "decode/pickle/decode.h"
+#include "decode/profiler/profiler.h"
 
 bool decode_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
                      struct decoded *decoded, struct error *err)
@@ -14,6 +15,8 @@ bool decode_snapshot(struct source *source, struct symbols *symbols, const struc
     if (kind == KIND_LAYER_TRACE || kind == KIND_OPERATOR_CURVES)
         return error_set(err, STATUS_BAD_INPUT, "expected an allocator snapshot, not %s",
                          kind_name(kind));
+    if (encoding == ENCODING_JSON && kind == KIND_PROFILE)
+        return decode_profiler_snapshot(source, symbols, sink, decoded, err);
     if (encoding == ENCODING_JSON)
         return decode_json_snapshot(source, symbols, sink, decoded, err);
     if (encoding == ENCODING_MSGPACK)

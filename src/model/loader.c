@@ -232,6 +232,7 @@ struct snapshot *snapshot_load_input(struct input *input, const struct load_opti
         loader_destroy(loader);
         return NULL;
     }
+    loader->snapshot->profile = decoded.profile;
     struct snapshot *snapshot = loader_finish(loader, err);
     if (!snapshot)
         return NULL;

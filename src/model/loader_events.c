@@ -241,6 +241,10 @@ static bool finish_trace(struct loader *loader, struct columns *columns, struct 
     trace->file_events = columns->events;
     if (columns->cutter && !cutter_finish(columns->cutter, trace, err))
         return false;
+    if (loader->snapshot->profile.is_profile) {
+        recording_set(trace, ACTION_BIT(ACTION_FREE_REQUESTED));
+        return true;
+    }
     uint32_t seen = columns->cutter ? columns->seen : seen_in(trace);
     return recording_find(trace, loader->snapshot, seen, err);
 }

@@ -157,6 +157,17 @@ static uint32_t missing_of(uint32_t seen)
     return missing == (ALLOCS | REQUESTS | COMPLETES) ? 0 : missing;
 }
 
+void recording_set(struct trace *trace, uint32_t missing)
+{
+    trace->unrecorded = missing;
+    if (missing == COMPLETES)
+        trace->completion = ACTION_FREE_REQUESTED;
+    else if (missing == REQUESTS)
+        trace->request = ACTION_FREE_COMPLETED;
+    else
+        trace->birth = trace->request = trace->completion = ACTION_NEVER;
+}
+
 bool recording_find(struct trace *trace, const struct snapshot *snapshot, uint32_t seen,
                     struct error *err)
 {
@@ -168,14 +179,7 @@ bool recording_find(struct trace *trace, const struct snapshot *snapshot, uint32
     addrmap_init(&hypothesis.addresses, snapshot->budget);
     bool ok = is_true(&hypothesis, err, &found);
     addrmap_release(&hypothesis.addresses);
-    if (!ok || !found)
-        return ok;
-    trace->unrecorded = hypothesis.missing;
-    if (hypothesis.missing == COMPLETES)
-        trace->completion = ACTION_FREE_REQUESTED;
-    else if (hypothesis.missing == REQUESTS)
-        trace->request = ACTION_FREE_COMPLETED;
-    else
-        trace->birth = trace->request = trace->completion = ACTION_NEVER;
-    return true;
+    if (ok && found)
+        recording_set(trace, hypothesis.missing);
+    return ok;
 }

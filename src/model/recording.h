@@ -18,4 +18,7 @@
 bool recording_find(struct trace *trace, const struct snapshot *snapshot, uint32_t seen,
                     struct error *err);
 
+/* Sets them for a trace that is known to be without the events of `missing`, which is not 0. */
+void recording_set(struct trace *trace, uint32_t missing);
+
 #endif

@@ -144,8 +144,9 @@ struct snapshot {
     enum compression compression;
     int protocol; /* -1 for JSON */
     bool list_only;
-    uint64_t input_bytes;  /* size of the file as stored (compressed, if it is) */
-    struct budget *budget; /* owned */
+    struct profile_facts profile; /* of a profiler trace */
+    uint64_t input_bytes;         /* size of the file as stored (compressed, if it is) */
+    struct budget *budget;        /* owned */
 };
 
 /* Called from time to time by the loading thread. `total` is 0 if unknown. */

@@ -168,7 +168,7 @@ struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device
     struct timeline *timeline = build_from(snapshot, snapshot_trace(snapshot, device), device, err);
     if (!timeline)
         return NULL;
-    if (timeline->trace->unrecorded) {
+    if (timeline->trace->unrecorded && !snapshot->profile.is_profile) {
         if (!add_literal_curves(timeline, err)) {
             timeline_destroy(timeline);
             return NULL;

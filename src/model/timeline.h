@@ -129,6 +129,13 @@ static inline bool timeline_knows_peak(const struct timeline *timeline)
            (timeline->by_action[ACTION_ALLOC] > 0 || timeline->trace->edge.present);
 }
 
+/* False if the file has no totals of reserved memory. */
+static inline bool timeline_knows_reserved(const struct timeline *timeline)
+{
+    const struct profile_facts *profile = &timeline->snapshot->profile;
+    return !profile->is_profile || (profile->has_reserved && timeline->device != DEVICE_HOST);
+}
+
 enum curve_kind { CURVE_ACTIVE, CURVE_ALLOCATED };
 
 /* The curves after trace item `item`; -1: before the first item. */

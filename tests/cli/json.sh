@@ -14,7 +14,8 @@ import json
 
 def check(report):
     assert report["schema"] == "memsnap.analyze/1", report["schema"]
-    assert report["input"]["format"] == "allocator-snapshot"
+    kind = "profiler-trace" if "profile" in report else "allocator-snapshot"
+    assert report["input"]["format"] == kind
     for device in report["devices"]:
         peak = device.get("at", {}).get("active_bytes", device["active"]["peak_bytes"])
         for part in ("categories", "sites"):
@@ -27,6 +28,9 @@ def check(report):
             sizes = [row["bytes"] for row, of in zip(device["sites"], kinds) if of == kind]
             assert sizes == sorted(sizes, reverse=True), device["sites"]
         assert sum(device["trace"]["by_action"].values()) == device["trace"]["events"]
+        if "profile" in report:
+            assert "fragmentation" not in device
+            continue
         state, fragmentation = device["state"], device["fragmentation"]
         for name in "segments", "reserved_bytes", "allocated_bytes", "active_bytes", "rounding_bytes":
             assert sum(pool[name] for pool in fragmentation["pools"]) == state[name], name

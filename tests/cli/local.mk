@@ -27,6 +27,7 @@ cli_tests = \
 	tests/cli/plot-pareto.sh \
 	tests/cli/plot-templates.sh \
 	tests/cli/plot-terminal.sh \
+	tests/cli/profile.sh \
 	tests/cli/recording.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \
@@ -158,6 +159,7 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-report.txt \
 	tests/cli/golden/plot-segments.txt \
 	tests/cli/golden/plot-sites.txt \
+	tests/cli/golden/profile.txt \
 	tests/cli/golden/plot-flame.txt \
 	tests/cli/golden/plot-timeline.txt \
 	tests/cli/golden/range.txt \

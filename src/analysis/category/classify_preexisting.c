@@ -86,7 +86,9 @@ static bool assign_one(const struct classifier *classifier, const struct preexis
             return true;
         }
     }
-    if (facts) {
+    if (classifier->timeline->snapshot->profile.is_profile && end == EVENT_NEVER) {
+        *reason = REASON_BEFORE_PROFILE;
+    } else if (facts) {
         *reason = stack_reason(classifier, preexisting, facts);
     } else if (is_persistent(classifier, preexisting) && preexisting->size == CUBLAS_WORKSPACE) {
         *reason = REASON_WORKSPACE_SIZE;

@@ -113,10 +113,18 @@ static const struct role_rule *find_rule(const struct role_rule *rules, size_t c
     return NULL;
 }
 
+/* torch.profiler names a call of a module "nn.Module: NAME_0". */
+static bool is_module_call(struct file_facts facts, struct text name)
+{
+    return facts.class == FILE_TORCH && text_starts(name, "nn.Module: ");
+}
+
 enum frame_role frame_python_role(struct text file, struct file_facts facts, struct text name)
 {
     struct text path = {file.bytes + facts.module, file.size - facts.module};
     const struct role_rule *rule = NULL;
+    if (is_module_call(facts, name))
+        return ROLE_MODULE_CALL;
     if (facts.class == FILE_TORCH)
         rule = find_rule(torch_rules, COUNT(torch_rules), path, name);
     else if (facts.module > 0)
@@ -163,7 +171,8 @@ bool frame_only_forwards_calls(struct text file, struct file_facts facts, struct
     struct text path = {file.bytes + facts.module, file.size - facts.module};
     if (facts.class != FILE_TORCH)
         return facts.class == FILE_LIBRARY;
-    return find_rule(wrapper_rules, COUNT(wrapper_rules), path, name) != NULL;
+    return is_module_call(facts, name) ||
+           find_rule(wrapper_rules, COUNT(wrapper_rules), path, name) != NULL;
 }
 
 static bool is_among(struct text text, const char *const *words, size_t count)

@@ -94,6 +94,36 @@ static bool is_identifier(const char *name, size_t size)
     return size > 0;
 }
 
+/* "aten::NAME", as torch.profiler names operators: without overloads. */
+static enum native_role classify_profiled(struct text function, char name[NATIVE_NAME_SIZE])
+{
+    const char *bare = function.bytes + strlen("aten::");
+    size_t size = function.size - strlen("aten::");
+    if (!is_identifier(bare, size) || function.size >= NATIVE_NAME_SIZE)
+        return NATIVE_PLAIN;
+    memcpy(name, function.bytes, function.size);
+    name[function.size] = '\0';
+    return is_one_of(name + strlen("aten::"), factories, COUNT(factories)) ? NATIVE_FACTORY
+                                                                           : NATIVE_OPERATOR;
+}
+
+/* "AddmmBackward0", "MyFunctionBackward": a node as torch.profiler names it. */
+static bool is_profiled_node(struct text function)
+{
+    size_t size = function.size;
+    while (size > 0 && function.bytes[size - 1] >= '0' && function.bytes[size - 1] <= '9')
+        size--;
+    return text_ends((struct text){function.bytes, size}, "Backward") &&
+           is_identifier(function.bytes, function.size) && function.size < NATIVE_NAME_SIZE;
+}
+
+static enum native_role copy_node(struct text node, char name[NATIVE_NAME_SIZE])
+{
+    memcpy(name, node.bytes, node.size);
+    name[node.size] = '\0';
+    return NATIVE_NODE;
+}
+
 /* at::_ops::NAME::call( and ::redispatch( */
 static enum native_role classify_operator(struct text function, char name[NATIVE_NAME_SIZE])
 {
@@ -179,6 +209,14 @@ enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZ
         function.size = NAME_PREFIX;
     if (text_starts(function, "at::_ops::"))
         return classify_operator(function, name);
+    if (text_starts(function, "aten::"))
+        return classify_profiled(function, name);
+    if (text_starts(function, "autograd::engine::"))
+        return NATIVE_ENGINE;
+    if (is_profiled_node(function))
+        return copy_node(function, name);
+    if (text_equals(function, "torch::autograd::AccumulateGrad"))
+        return copy_node((struct text){"AccumulateGrad", strlen("AccumulateGrad")}, name);
     if (text_starts(function, "torch::autograd::")) {
         if (text_starts(function, "torch::autograd::Engine::") ||
             text_starts(function, "torch::autograd::Node::operator()") ||
@@ -189,6 +227,8 @@ enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZ
             return release;
         return classify_node(function, name);
     }
+    if (text_starts(function, "nccl:")) /* as torch.profiler names collectives */
+        return NATIVE_COMMUNICATION;
     if (text_starts(function, "c10d::")) {
         name_collective(function, name);
         return NATIVE_COMMUNICATION;

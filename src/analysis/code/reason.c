@@ -237,6 +237,11 @@ static const struct {
     [REASON_CAST_WEIGHT] = {"cast-weight",
                             "cast by autocast in a forward pass, and half as large as a parameter",
                             CATEGORY_CAST_CACHE, CONFIDENCE_MEDIUM},
+    [REASON_BEFORE_PROFILE] =
+        {"before-profile",
+         "the sum of all that was made before the profile and is never freed in it: usually "
+         "parameters, optimizer states and inputs",
+         CATEGORY_UNKNOWN, CONFIDENCE_LOW},
 };
 
 const char *reason_name(uint8_t byte)

@@ -233,6 +233,11 @@ bool fragmentation_make(const struct live_set *set, const struct moment *moment,
     struct fragmentation made = {.has_moment = false};
     pool_rows_init(&made.dump.pools, budget);
     pool_rows_init(&made.moment.pools, budget);
+    if (set->timeline->snapshot->profile.is_profile) {
+        made.no_moment = "a profiler trace does not have the allocator's segments";
+        *fragmentation = made;
+        return true;
+    }
     if (!make_dump(set, unit, &made, err) || !make_moment(set, moment, unit, &made, err)) {
         fragmentation_release(&made);
         return false;

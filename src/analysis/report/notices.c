@@ -252,21 +252,50 @@ static void below_zero(struct notice_list *list, const struct timeline *timeline
             units_bytes(below, lowest > -INT64_MAX ? -lowest : INT64_MAX, list->unit));
 }
 
+/* A profiler trace has what torch.profiler was told to record, and nothing else. */
+static void of_profile(struct notice_list *list, const struct timeline *timeline)
+{
+    const struct profile_facts *profile = &timeline->snapshot->profile;
+    char text[UNITS_TEXT_SIZE];
+    if (profile->is_cut)
+        add(list, NOTICE_CUT,
+            "the file is cut off after byte %s: what follows is missing, and memory that it would "
+            "show as freed counts as live until the end",
+            units_count(text, profile->cut_at));
+    if (profile->no_addresses)
+        add(list, NOTICE_MATCHED,
+            "the file has no addresses: each free was taken to end the latest allocation of its "
+            "size; the curve is exact, but what is live may be another of equal size");
+    if (timeline->device != DEVICE_HOST && profile->oom_count > 0)
+        add(list, NOTICE_OOM_TOLD, "%s allocation%s failed for lack of memory",
+            units_count(text, profile->oom_count), plural(profile->oom_count));
+    if (!profile->has_python)
+        add(list, NOTICE_NO_STACKS,
+            "no Python stacks: call torch.profiler.profile(profile_memory=True, with_stack=True) "
+            "to see which code allocated");
+}
+
 bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, enum unit unit,
                   struct notice **notices, size_t *count, struct error *err)
 {
     struct notice_list list = {.items = calloc(NOTICES_MOST, sizeof(struct notice)), .unit = unit};
     if (!list.items)
         return error_out_of_memory(err);
-    if (!unrecorded(&list, timeline))
-        no_events(&list, timeline);
-    overflow(&list, timeline);
-    no_stacks(&list, timeline);
+    if (timeline->snapshot->profile.is_profile) {
+        of_profile(&list, timeline);
+    } else {
+        if (!unrecorded(&list, timeline))
+            no_events(&list, timeline);
+        overflow(&list, timeline);
+        no_stacks(&list, timeline);
+    }
     unknown_actions(&list, timeline);
     contradictions(&list, timeline, unexplained_bytes);
     uneven_segments(&list, &timeline->state);
-    above_reserved(&list, timeline);
-    below_zero(&list, timeline);
+    if (timeline_knows_reserved(timeline)) {
+        above_reserved(&list, timeline);
+        below_zero(&list, timeline);
+    }
     *notices = list.items;
     *count = list.count;
     return true;

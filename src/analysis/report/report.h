@@ -95,6 +95,9 @@ enum notice_kind {
     NOTICE_SEGMENTS,           /* the blocks do not fill their segments exactly */
     NOTICE_MORE_THAN_RESERVED, /* active above reserved: the file was edited or is damaged */
     NOTICE_RESERVED_BELOW_ZERO,
+    NOTICE_CUT,      /* the file ends early */
+    NOTICE_MATCHED,  /* by size, since the file has no addresses */
+    NOTICE_OOM_TOLD, /* out of memory, but the file does not say more */
 };
 
 struct notice {

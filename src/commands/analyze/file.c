@@ -241,12 +241,12 @@ static const struct analyzer {
 static bool check_options(const struct analyze_options *options, enum file_kind kind,
                           struct error *err)
 {
-    const char *option = kind == KIND_SNAPSHOT ? options->layers_option : options->snapshot_option;
+    bool is_snapshot = kind_is_snapshot(kind);
+    const char *option = is_snapshot ? options->layers_option : options->snapshot_option;
     if (!option)
         return true;
     return error_set(err, STATUS_USAGE, "--%s does not apply to %s, only to %s", option,
-                     kind_name(kind),
-                     kind == KIND_SNAPSHOT ? "layer traces" : "allocator snapshots");
+                     kind_name(kind), is_snapshot ? "layer traces" : "allocator snapshots");
 }
 
 /* The error about a file that may be a log names the command for logs. */

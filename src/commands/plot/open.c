@@ -23,7 +23,7 @@ bool plot_load_look(struct plot_load *load, enum file_kind *file, struct error *
 static bool check_options(const struct plot_options *options, enum file_kind file,
                           struct error *err)
 {
-    if (!options->snapshot_option || file == KIND_SNAPSHOT || file == KIND_UNKNOWN)
+    if (!options->snapshot_option || kind_is_snapshot(file) || file == KIND_UNKNOWN)
         return true;
     return error_set(err, STATUS_USAGE, "--%s does not apply to %s, only to allocator snapshots",
                      options->snapshot_option, kind_name(file));

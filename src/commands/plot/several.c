@@ -120,6 +120,8 @@ static bool take(struct plot_load *load, const struct plot_kind *kind, struct co
     enum file_kind file;
     if (!plot_load_open(load, kind, &input, &file, err))
         return false;
+    if (kind_is_snapshot(file))
+        file = KIND_SNAPSHOT; /* profiler traces are comparable with snapshots */
     if (load->input == 0)
         compared->file = file;
     if (file != compared->file && file != KIND_UNKNOWN) {

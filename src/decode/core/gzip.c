@@ -112,8 +112,7 @@ static bool inflate_some(struct gzip *self, uint8_t *bytes, size_t size, size_t 
         if (self->z.avail_in == 0 && !self->inner_ended && !refill(self, err))
             return false;
         if (self->z.avail_in == 0)
-            return error_set(err, STATUS_BAD_INPUT,
-                             "gzip data is cut short at compressed byte %" PRIu64,
+            return error_set(err, STATUS_BAD_INPUT, GZIP_CUT_SHORT " at compressed byte %" PRIu64,
                              compressed_offset(self));
         code = inflate(&self->z, Z_NO_FLUSH);
     } while (code == Z_OK && self->z.avail_out == room);

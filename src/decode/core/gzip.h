@@ -8,6 +8,8 @@
 
 #include "decode/core/source_stream.h"
 
+#define GZIP_CUT_SHORT "gzip data is cut short" /* the error if the end is missing begins so */
+
 #define GZIP_INPUT ((size_t)64 * 1024) /* compressed bytes held at once */
 
 static inline bool gzip_begins(const uint8_t *bytes, size_t size)

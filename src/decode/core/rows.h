@@ -119,11 +119,25 @@ struct row_sink {
     bool (*unknown_key)(void *self, const char *where, string_id key, struct error *err);
 };
 
+/* Properties of a profiler trace that was decoded as a snapshot. Its rows have the sizes of blocks,
+ * and one segment for all the memory of a device. */
+struct profile_facts {
+    bool is_profile;
+    bool no_addresses; /* the file has only sizes: allocations and frees were matched by size */
+    bool has_reserved; /* the file has the totals of reserved memory, except for DEVICE_HOST */
+    bool has_python;   /* Python functions were recorded (with_stack) */
+    bool is_cut;       /* the file ends early, at byte `cut_at` */
+    uint64_t cut_at;
+    uint64_t oom_count;       /* [OutOfMemory] events, which are no rows */
+    int64_t rank, world_size; /* -1 if absent */
+};
+
 /* Properties of a decoded allocator snapshot, apart from its rows. */
 struct decoded {
     enum encoding encoding;
     int protocol;   /* pickle: the PROTO operand, or 0 or 1 as derived from the opcodes; JSON: -1 */
     bool list_only; /* very old file: a bare list of segments */
+    struct profile_facts profile;
 };
 
 #endif

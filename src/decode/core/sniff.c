@@ -195,6 +195,10 @@ static const struct mark {
     {KIND_OPERATOR_CURVES, "memories_allocated", NULL},
     {KIND_OPERATOR_CURVES, "memories_active", NULL},
     {KIND_OPERATOR_CURVES, "memories_reserved", NULL},
+    {KIND_PROFILE, "traceEvents", NULL},
+    {KIND_PROFILE, "schemaVersion", "deviceProperties"}, /* may be long */
+    {KIND_PROFILE, "schemaVersion", "distributedInfo"},
+    {KIND_PROFILE, "ph", "ts"}, /* the bare list of events of old versions */
 };
 #define MARK_COUNT (sizeof(marks) / sizeof(marks[0]))
 
@@ -261,6 +265,7 @@ const char *kind_name(enum file_kind kind)
         [KIND_SNAPSHOT] = "an allocator snapshot",
         [KIND_LAYER_TRACE] = "a layer trace",
         [KIND_OPERATOR_CURVES] = "memory curves of MemoryTracker",
+        [KIND_PROFILE] = "a profiler trace",
     };
     return names[kind];
 }

@@ -12,7 +12,14 @@ enum file_kind {
     KIND_SNAPSHOT,        /* of the allocator */
     KIND_LAYER_TRACE,     /* FairScale's LayerwiseMemoryTracker */
     KIND_OPERATOR_CURVES, /* torch.distributed._tools.MemoryTracker */
+    KIND_PROFILE,         /* a Chrome trace of torch.profiler */
 };
+
+/* True if decode_snapshot() reads the kind. */
+static inline bool kind_is_snapshot(enum file_kind kind)
+{
+    return kind == KIND_SNAPSHOT || kind == KIND_PROFILE;
+}
 
 /* Looks ahead without consuming anything. If the format is unknown, fails with STATUS_BAD_INPUT and
  * one line that describes the bytes (empty file, text, zip archive, HTML, ...). ENCODING_MSGPACK is

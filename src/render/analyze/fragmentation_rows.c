@@ -143,7 +143,7 @@ void fragmentation_json(struct json_writer *json, const struct device_report *re
     const struct fragmentation *fragmentation = &report->fragmentation;
     const struct pin_rows *pinned = &fragmentation->pinned;
     const struct reserved_curve *reserved = &report->timeline->reserved;
-    if (report->timeline->device == DEVICE_HOST)
+    if (report->timeline->device == DEVICE_HOST || report->timeline->snapshot->profile.is_profile)
         return;
     json_put_open(json, "fragmentation", '{');
     put_pools(json, &fragmentation->dump.pools);

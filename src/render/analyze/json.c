@@ -110,7 +110,8 @@ static void put_input(struct json_writer *json, const struct analysis *analysis)
         .protocol = snapshot->protocol,
         .compression = snapshot->compression,
     };
-    json_put_input(json, "input", "allocator-snapshot", &input);
+    json_put_input(json, "input",
+                   snapshot->profile.is_profile ? "profiler-trace" : "allocator-snapshot", &input);
 }
 
 static void put_settings(struct json_writer *json, const struct snapshot *snapshot)
@@ -216,7 +217,7 @@ static void put_recording(struct json_writer *json, const struct timeline *timel
                           const struct field_context *context)
 {
     const struct trace *trace = timeline->trace;
-    if (!trace->unrecorded)
+    if (!trace->unrecorded || timeline->snapshot->profile.is_profile)
         return;
     json_put_open(json, "recording", '{');
     json_put_open(json, "unrecorded", '[');
@@ -310,6 +311,24 @@ static const struct row_type unknown_key_type =
     ROW_TYPE("unknown_keys", ROW, FIELD(ROW, WORD, where), FIELD(ROW, STRING, key));
 #undef ROW
 
+static void put_profile(struct json_writer *json, const struct profile_facts *profile)
+{
+    if (!profile->is_profile)
+        return;
+    json_put_open(json, "profile", '{');
+    if (profile->rank >= 0)
+        json_put_integer(json, "rank", profile->rank);
+    if (profile->world_size >= 0)
+        json_put_integer(json, "world_size", profile->world_size);
+    json_put_bool(json, "has_addresses", !profile->no_addresses);
+    json_put_bool(json, "has_reserved", profile->has_reserved);
+    json_put_bool(json, "has_python_stacks", profile->has_python);
+    json_put_count(json, "ooms", profile->oom_count);
+    if (profile->is_cut)
+        json_put_count(json, "cut_at", profile->cut_at);
+    json_put_close(json, '}');
+}
+
 bool analyze_json(FILE *out, const struct analysis *analysis)
 {
     const struct field_context context = {.symbols = analysis->snapshot->symbols};
@@ -319,6 +338,7 @@ bool analyze_json(FILE *out, const struct analysis *analysis)
     json_put_string(&json, "schema", SCHEMA);
     put_input(&json, analysis);
     put_settings(&json, analysis->snapshot);
+    put_profile(&json, &analysis->snapshot->profile);
     json_put_open(&json, "devices", '[');
     const struct device_report *host = NULL;
     for (size_t i = 0; i < analysis->device_count; i++) {

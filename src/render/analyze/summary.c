@@ -31,10 +31,13 @@ static void headline(const struct page *page, const struct device_report *report
     page_bytes(page, used_text, used);
     page_bytes(page, reserved_text, reserved);
     page_share(share, used, reserved);
-    snprintf(text, sizeof(text),
-             has_peak ? "%s: peak %s, %s of the %s reserved then"
-                      : "%s: %s in use when the snapshot was taken, %s of the %s reserved",
-             DEVICE_TITLE(timeline->device), used_text, share, reserved_text);
+    if (!timeline_knows_reserved(timeline))
+        snprintf(text, sizeof(text), "%s: peak %s", DEVICE_TITLE(timeline->device), used_text);
+    else
+        snprintf(text, sizeof(text),
+                 has_peak ? "%s: peak %s, %s of the %s reserved then"
+                          : "%s: %s in use when the snapshot was taken, %s of the %s reserved",
+                 DEVICE_TITLE(timeline->device), used_text, share, reserved_text);
     fputs(page_style(page, STYLE_TITLE), page->out);
     page_paragraph(page, 0, SECTION_INDENT, text);
     fputs(page_plain(page), page->out);
@@ -142,10 +145,16 @@ static void add_reserved(struct table *table, const struct page *page,
 {
     const struct memory_state *state = &timeline->state;
     char count[UNITS_TEXT_SIZE], hole[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
+    if (!timeline_knows_reserved(timeline))
+        return;
     reserved_most(most, page, &timeline->reserved);
     if (!trace_has_end(timeline->trace)) {
         add_figure(table, page, "reserved", timeline->reserved.end_bytes,
                    "at the end of the range%s", most);
+        return;
+    }
+    if (timeline->snapshot->profile.is_profile) {
+        add_figure(table, page, "reserved", timeline->reserved.end_bytes, "at the end%s", most);
         return;
     }
     add_figure(table, page, "reserved", (int64_t)state->reserved_bytes, "in %s segment%s%s",

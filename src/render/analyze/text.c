@@ -1,4 +1,5 @@
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "model/device.h"
@@ -78,6 +79,19 @@ static bool settings_line(const struct page *page, const struct snapshot *snapsh
     return lead_paragraph(page, "Allocator settings:", &text);
 }
 
+/* "rank 3 of 8, with Python stacks" */
+static bool profile_line(const struct page *page, const struct profile_facts *profile)
+{
+    struct buffer text = BUFFER_INIT;
+    if (profile->rank >= 0)
+        buffer_printf(&text, "rank %" PRId64, profile->rank);
+    if (profile->rank >= 0 && profile->world_size > 0)
+        buffer_printf(&text, " of %" PRId64, profile->world_size);
+    buffer_printf(&text, "%s%s Python stacks", text.size > 0 ? ", " : "",
+                  profile->has_python ? "with" : "without");
+    return lead_paragraph(page, "Profile of torch.profiler:", &text);
+}
+
 static bool unknown_keys(const struct page *page, const struct snapshot *snapshot)
 {
     struct buffer text = BUFFER_INIT;
@@ -111,7 +125,9 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
     const struct snapshot *snapshot = analysis->snapshot;
     const struct input_line input = {analysis->path,     snapshot->input_bytes, snapshot->encoding,
                                      snapshot->protocol, snapshot->compression, NULL};
-    if (!input_line(page, &input) || !settings_line(page, snapshot))
+    if (!input_line(page, &input) ||
+        !(snapshot->profile.is_profile ? profile_line(page, &snapshot->profile)
+                                       : settings_line(page, snapshot)))
         return false;
     if (analysis->verbose && !unknown_keys(page, snapshot))
         return false;

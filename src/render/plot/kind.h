@@ -46,6 +46,7 @@ struct plot_kind {
     const char *templates[PLOT_TEMPLATES_MOST + 1]; /* ends with NULL */
     const char *in_text[PLOT_TEMPLATES_MOST + 1];   /* for PLOT_DUMB; empty: not available */
     bool places_templates; /* its settings name the templates; otherwise they follow the settings */
+    bool needs_segments;   /* does not support profiler traces, which have none */
     unsigned height;       /* default in pixels; 0: the usual height */
 
     /* Writes the settings and all data. Exactly one of these is set, depending on the input of the

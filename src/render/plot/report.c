@@ -300,6 +300,7 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
 
 const struct plot_kind plot_kind_report = {
     .name = "report",
+    .needs_segments = true,
     .summary = "one page: what to do, memory over time, call sites, segments",
     .files = {PLOT_TIMELINE_FILES, "category-bars.tsv", "bars.tsv", PLOT_SEGMENTS_DATA},
     .templates = {"report.gp", "page.gp", "frame.gp", "timeline.gp", "bars.gp", "segments.gp"},

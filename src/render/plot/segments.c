@@ -196,6 +196,7 @@ static bool draw(const struct plot_job *job, struct plot_snapshot *snapshot, str
 
 const struct plot_kind plot_kind_segments = {
     .name = "segments",
+    .needs_segments = true,
     .summary = "the layout of reserved memory, in the snapshot or --at",
     .files = {PLOT_SEGMENTS_FILES},
     .templates = {"page.gp", "segments.gp"},

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Profiles two training steps of a small model: record_profile.py OUT.pt.trace.json.gz
+
+Needs PyTorch and a GPU. The names of the host and of folders are removed."""
+import gzip
+import json
+import re
+import sys
+
+import torch
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        return x + self.down(nn.functional.gelu(self.up(self.norm(x))))
+
+
+class Model(nn.Module):
+    def __init__(self, width, classes, blocks):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(width) for _ in range(blocks))
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+def main(path):
+    model = Model(width=256, classes=1000, blocks=3).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, with_stack=True) as profiler:
+        for _ in range(2):
+            x = torch.randn(512, 256, device="cuda")
+            y = torch.zeros(512, dtype=torch.long, device="cuda")
+            nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            profiler.step()
+    profiler.export_chrome_trace(path)
+    with gzip.open(path, "rt") as file:
+        trace = json.load(file)
+    for key in "host_name", "traceName", "trace_id":
+        trace.pop(key, None)
+    for event in trace["traceEvents"]:
+        event["name"] = re.sub(r"^/\S*/", "", event["name"])
+    with open(path, "wb") as raw, gzip.GzipFile(path, "wb", 9, raw, 0) as file:
+        file.write(json.dumps(trace, indent=0).encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

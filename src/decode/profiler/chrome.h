@@ -1,0 +1,68 @@
+/* Reads the JSON of a Chrome trace into a profile. Internal to decode/profiler. */
+#ifndef MEMSNAP_DECODE_PROFILER_CHROME_H
+#define MEMSNAP_DECODE_PROFILER_CHROME_H
+
+#include "decode/json/reader.h"
+#include "decode/profiler/profile.h"
+
+#define THREAD_KEY_HALF 32 /* bytes of a process's or thread's name that are kept */
+
+/* Part of the key of a thread. */
+struct thread_name {
+    char bytes[THREAD_KEY_HALF];
+    size_t size;
+};
+
+enum chrome_argument {
+    ARGUMENT_BYTES,
+    ARGUMENT_ADDR,
+    ARGUMENT_TOTAL_ALLOCATED,
+    ARGUMENT_TOTAL_RESERVED,
+    ARGUMENT_DEVICE_ID,
+    ARGUMENT_DEVICE_TYPE,
+    ARGUMENT_SEQUENCE,
+    ARGUMENTS,
+};
+
+enum chrome_category {
+    CATEGORY_UNSEEN,
+    CATEGORY_OPERATORS, /* cpu_op, Operator, or none at all */
+    CATEGORY_PYTHON,
+    CATEGORY_ANNOTATIONS,
+    CATEGORY_MEMORY,
+    CATEGORY_IGNORED, /* kernels, calls of the runtime, flows, ... */
+};
+
+/* An event whose members are being read. */
+struct chrome_event {
+    char phase; /* 0: none */
+    uint8_t category;
+    bool has_time;
+    int64_t time_ns, duration_ns;
+    struct thread_name process, thread;
+    uint32_t present; /* 1 << enum chrome_argument */
+    struct json_integer arguments[ARGUMENTS];
+    uint64_t offset;
+};
+
+struct chrome {
+    struct json_reader reader;
+    struct profile *profile;
+    struct buffer name, call_stack; /* of the event; call_stack is empty if there is none */
+    /* of the event before */
+    char last_thread_key[2 * THREAD_KEY_HALF + 1];
+    size_t last_thread_size; /* 0: none yet */
+    uint16_t last_thread;
+    struct error *err;
+};
+
+/* event.c: reads one item of traceEvents and adds it to the profile, unless it does not matter. */
+bool chrome_read_event(struct chrome *chrome);
+
+/* header.c: reads the value of a top-level key other than traceEvents. */
+bool chrome_read_header(struct chrome *chrome, struct text key);
+
+/* chrome.c: reads a file. */
+bool chrome_read(struct profile *profile, struct source *source, struct error *err);
+
+#endif

@@ -1,0 +1,99 @@
+#include "decode/profiler/frames.h"
+
+#include <string.h>
+
+bool profile_frames_init(struct profile_frames *frames, struct profile *profile, struct error *err)
+{
+    *frames = (struct profile_frames){.profile = profile};
+    size_t count = symbols_string_count(profile->symbols);
+    if (!vec_reserve(frames->of_name, frames->name_capacity, count, profile->budget, err))
+        return false;
+    frames->name_count = count;
+    memset(frames->of_name, 0, count * sizeof(*frames->of_name));
+    return true;
+}
+
+void profile_frames_release(struct profile_frames *frames)
+{
+    struct budget *budget = frames->profile->budget;
+    vec_free(frames->of_name, frames->name_capacity, sizeof(*frames->of_name), budget);
+    vec_free(frames->list, frames->capacity, sizeof(*frames->list), budget);
+}
+
+static bool push(struct profile_frames *frames, frame_id frame, struct error *err)
+{
+    return vec_push(frames->list, frames->count, frames->capacity, frames->profile->budget, err,
+                    frame);
+}
+
+/* Splits "FILE(LINE): FUNCTION". Anything else is a function without a file. */
+static void split(struct text text, struct text *file, uint32_t *line, struct text *name)
+{
+    *file = (struct text){"", 0};
+    *line = 0;
+    *name = text;
+    for (size_t at = text.size; at-- > 2;) {
+        uint64_t number = 0, unit = 1;
+        size_t digit = at;
+        if (text.bytes[at] != ')' || text.size - at < 3 || text.bytes[at + 1] != ':')
+            continue;
+        while (digit > 0 && text.bytes[digit - 1] >= '0' && text.bytes[digit - 1] <= '9' &&
+               at - digit < 9) {
+            number += unit * (uint64_t)(text.bytes[--digit] - '0');
+            unit *= 10;
+        }
+        if (digit == at || digit == 0 || text.bytes[digit - 1] != '(')
+            continue;
+        *file = (struct text){text.bytes, digit - 1};
+        *line = (uint32_t)number;
+        *name = (struct text){text.bytes + at + 3, text.size - at - 3};
+        return;
+    }
+}
+
+static bool make_frame(struct profile_frames *frames, struct text file, uint32_t line,
+                       struct text name, frame_id *id, struct error *err)
+{
+    struct symbols *symbols = frames->profile->symbols;
+    struct frame frame = {.line = line};
+    return symbols_string(symbols, file.bytes, file.size, &frame.file, err) &&
+           symbols_string(symbols, name.bytes, name.size, &frame.name, err) &&
+           symbols_frame(symbols, frame, id, err);
+}
+
+bool profile_frames_add(struct profile_frames *frames, const struct profile_range *range,
+                        struct error *err)
+{
+    struct text text = symbols_text(frames->profile->symbols, range->name), file = {"", 0}, name;
+    uint32_t line = 0;
+    frame_id id;
+    if (frames->of_name[range->name] != 0)
+        return push(frames, frames->of_name[range->name] - 1, err);
+    name = text;
+    if (range->kind == RANGE_PYTHON)
+        split(text, &file, &line, &name);
+    else if (range->kind == RANGE_MODULE)
+        file = (struct text){MODULE_FILE, strlen(MODULE_FILE)};
+    if (!make_frame(frames, file, line, name, &id, err))
+        return false;
+    frames->of_name[range->name] = id + 1;
+    return push(frames, id, err);
+}
+
+bool profile_frames_add_calls(struct profile_frames *frames, string_id calls, struct error *err)
+{
+    struct text rest = symbols_text(frames->profile->symbols, calls);
+    while (rest.size > 0) {
+        const char *end = memchr(rest.bytes, ';', rest.size);
+        size_t size = end ? (size_t)(end - rest.bytes) : rest.size;
+        struct text file, name;
+        uint32_t line;
+        frame_id id;
+        split((struct text){rest.bytes, size}, &file, &line, &name);
+        if (!make_frame(frames, file, line, name, &id, err) || !push(frames, id, err))
+            return false;
+        size_t step = end ? size + 1 : size;
+        rest = (struct text){rest.bytes + step, rest.size - step};
+    }
+    return true;
+}

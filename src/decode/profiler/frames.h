@@ -1,0 +1,27 @@
+/* Frames of stacks from the names of ranges. Internal to decode/profiler. */
+#ifndef MEMSNAP_DECODE_PROFILER_FRAMES_H
+#define MEMSNAP_DECODE_PROFILER_FRAMES_H
+
+#include "decode/profiler/profile.h"
+
+/* The file of the frames of nn.Module calls, which the profiler records in its place. */
+#define MODULE_FILE "torch/nn/modules/module.py"
+
+struct profile_frames {
+    struct profile *profile;
+    uint32_t *of_name; /* by string: 1 + the frame, 0: not made yet */
+    size_t name_count, name_capacity;
+    frame_id *list; /* a stack, innermost first */
+    size_t count, capacity;
+};
+
+bool profile_frames_init(struct profile_frames *frames, struct profile *profile, struct error *err);
+void profile_frames_release(struct profile_frames *frames);
+
+/* Appends the frame of a range to the list. */
+bool profile_frames_add(struct profile_frames *frames, const struct profile_range *range,
+                        struct error *err);
+/* Appends the frames of a text "FILE(LINE): FUNCTION;...". */
+bool profile_frames_add_calls(struct profile_frames *frames, string_id calls, struct error *err);
+
+#endif

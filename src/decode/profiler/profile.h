@@ -1,0 +1,102 @@
+/* A profiler trace in memory: ranges of time on threads, and changes of memory. Internal to
+ * decode/profiler.
+ *
+ * Times are nanoseconds. They are relative to profile.base_ns until profile_finish(). */
+#ifndef MEMSNAP_DECODE_PROFILER_PROFILE_H
+#define MEMSNAP_DECODE_PROFILER_PROFILE_H
+
+#include "base/budget.h"
+#include "base/idtable.h"
+#include "base/symbols.h"
+#include "decode/core/rows.h"
+
+/* What a range of time was spent on. */
+enum range_kind {
+    RANGE_OPERATOR, /* cpu_op: an operator, an autograd node, or a range of record_function() */
+    RANGE_ENGINE,   /* the autograd engine that evaluates a node */
+    RANGE_PYTHON,   /* a Python function */
+    RANGE_MODULE,   /* a call of an nn.Module */
+    RANGE_ANNOTATION,
+};
+
+#define RANGE_LONGEST                                                                              \
+    ((INT64_C(1) << 44) - 1) /* nanoseconds, almost five hours; longer ones end                    \
+                              */
+
+/* There is one for most events of the file, so it is kept small. */
+struct profile_range {
+    int64_t start_ns;
+    uint64_t duration_ns : 44;
+    uint64_t kind : 4;
+    uint64_t thread : 16;
+    string_id name;
+    uint32_t sequence; /* of operators: 1 + the autograd node's number; 0: none */
+};
+
+static inline int64_t range_end(const struct profile_range *range)
+{
+    return range->start_ns + (int64_t)range->duration_ns;
+}
+
+struct profile_memory {
+    int64_t time_ns;
+    int64_t bytes;           /* negative: freed */
+    uint64_t addr;           /* computed if the file has none */
+    int64_t total, reserved; /* after the event; -1 if absent */
+    uint32_t device;
+    uint16_t thread;
+    uint32_t sequence; /* of the autograd node that ran, as in struct profile_range */
+    stack_id stack, forward_stack;
+};
+
+/* The Python stack that old traces have in an operator's arguments. */
+struct profile_call {
+    uint64_t range; /* index */
+    string_id stack;
+};
+
+struct profile {
+    struct symbols *symbols;
+    struct budget *budget;
+    struct profile_range *ranges; /* in file order */
+    size_t range_count, range_capacity;
+    struct profile_memory *memory; /* in file order; after profile_finish() by time */
+    size_t memory_count, memory_capacity;
+    struct profile_call *calls; /* by range */
+    size_t call_count, call_capacity;
+    string_id *threads; /* "PROCESS:THREAD" */
+    size_t thread_count, thread_capacity;
+    struct idtable thread_index;
+    uint32_t *order; /* the ranges by thread, start and end; made by profile_finish() */
+    size_t order_capacity;
+    size_t *thread_start; /* the first item of `order` of each thread, and the end */
+    size_t thread_start_capacity;
+    int64_t base_ns; /* baseTimeNanoseconds */
+    struct profile_facts facts;
+};
+
+void profile_init(struct profile *profile, struct symbols *symbols, struct budget *budget);
+void profile_release(struct profile *profile);
+
+/* The index of a thread; STATUS_LIMIT if there are too many. */
+bool profile_thread(struct profile *profile, struct text key, uint16_t *thread, struct error *err);
+
+/* Sorts everything. Neither ranges nor memory may be added afterwards. */
+bool profile_finish(struct profile *profile, struct error *err);
+
+/* match.c: gives addresses to the events of a file that has none. */
+bool profile_match(struct profile *profile, struct error *err);
+
+/* stacks.c: sets the stacks of all memory events. */
+bool profile_stacks(struct profile *profile, struct error *err);
+
+/* snapshot.c: hands all rows of a snapshot to the sink. */
+bool profile_emit(const struct profile *profile, const struct row_sink *sink, struct error *err);
+
+/* order.c: sorts `count` indices with a stable merge sort that is fast if there are few runs, so
+ * that `is_less(self, a, b)` is false for neighbours b, a. */
+bool profile_sort(uint32_t *items, size_t count,
+                  bool (*is_less)(const void *self, uint32_t a, uint32_t b), const void *self,
+                  struct budget *budget, struct error *err);
+
+#endif

@@ -1,0 +1,222 @@
+/* The stack of a memory event consists of the ranges that are open on its thread. */
+#include <stdlib.h>
+
+#include "base/bisect.h"
+#include "decode/profiler/frames.h"
+#include "decode/profiler/profile.h"
+
+#define FRAMES_MOST 512 /* the innermost ones of a stack */
+
+/* An autograd node whose forward stack is wanted. */
+struct node {
+    uint32_t sequence;
+    stack_id stack;
+};
+
+struct sweep {
+    struct profile *profile;
+    struct profile_frames frames;
+    uint32_t *open; /* ranges that contain the moment, outermost first */
+    size_t open_count, open_capacity;
+    struct node *nodes; /* by sequence */
+    size_t node_count, node_capacity;
+    struct error *err;
+};
+
+static const struct profile_range *open_range(const struct sweep *sweep, size_t depth)
+{
+    return &sweep->profile->ranges[sweep->open[depth]];
+}
+
+static void close_until(struct sweep *sweep, int64_t time_ns)
+{
+    while (sweep->open_count > 0 && range_end(open_range(sweep, sweep->open_count - 1)) < time_ns)
+        sweep->open_count--;
+}
+
+static bool push_open(struct sweep *sweep, uint32_t range)
+{
+    close_until(sweep, sweep->profile->ranges[range].start_ns);
+    return vec_push(sweep->open, sweep->open_count, sweep->open_capacity, sweep->profile->budget,
+                    sweep->err, range);
+}
+
+/* The Python stack in the arguments of a range, or STRING_EMPTY. */
+static string_id calls_of(const struct profile *profile, uint32_t range)
+{
+    size_t at = profile->call_count == 0
+                    ? 0
+                    : bisect_less_64(&profile->calls->range, sizeof(*profile->calls),
+                                     profile->call_count, range);
+    return at < profile->call_count && profile->calls[at].range == range ? profile->calls[at].stack
+                                                                         : STRING_EMPTY;
+}
+
+/* Interns the stack of the open ranges at a moment. */
+static bool open_stack(struct sweep *sweep, int64_t time_ns, stack_id *stack)
+{
+    string_id calls = STRING_EMPTY;
+    sweep->frames.count = 0;
+    for (size_t depth = sweep->open_count; depth-- > 0 && sweep->frames.count < FRAMES_MOST;) {
+        const struct profile_range *range = open_range(sweep, depth);
+        if (range_end(range) < time_ns || range->kind == RANGE_ANNOTATION)
+            continue;
+        if (!profile_frames_add(&sweep->frames, range, sweep->err))
+            return false;
+        if (calls == STRING_EMPTY)
+            calls = calls_of(sweep->profile, sweep->open[depth]);
+    }
+    return (calls == STRING_EMPTY || profile_frames_add_calls(&sweep->frames, calls, sweep->err)) &&
+           symbols_stack(sweep->profile->symbols, sweep->frames.list, sweep->frames.count, stack,
+                         sweep->err);
+}
+
+/* The number of the innermost node that the autograd engine evaluates, or 0. */
+static uint32_t open_node(const struct sweep *sweep, int64_t time_ns)
+{
+    for (size_t depth = sweep->open_count; depth-- > 0;) {
+        const struct profile_range *range = open_range(sweep, depth);
+        if (range->kind == RANGE_ENGINE && range_end(range) >= time_ns)
+            return range->sequence;
+    }
+    return 0;
+}
+
+/* The memory events of a thread, in order of time: memory[items[i]]. */
+struct thread_events {
+    const uint32_t *items;
+    size_t count;
+};
+
+static bool sweep_thread(struct sweep *sweep, size_t thread, struct thread_events events)
+{
+    struct profile *profile = sweep->profile;
+    size_t at = profile->thread_start[thread], end = profile->thread_start[thread + 1];
+    stack_id stack = STACK_NONE;
+    uint32_t sequence = 0;
+    bool fresh = true; /* the ranges changed since the last event */
+    sweep->open_count = 0;
+    for (size_t i = 0; i < events.count; i++) {
+        struct profile_memory *memory = &profile->memory[events.items[i]];
+        for (; at < end && profile->ranges[profile->order[at]].start_ns <= memory->time_ns; at++) {
+            if (!push_open(sweep, profile->order[at]))
+                return false;
+            fresh = true;
+        }
+        size_t before = sweep->open_count;
+        close_until(sweep, memory->time_ns);
+        if ((fresh || before != sweep->open_count) && !open_stack(sweep, memory->time_ns, &stack))
+            return false;
+        if (fresh || before != sweep->open_count)
+            sequence = open_node(sweep, memory->time_ns);
+        fresh = false;
+        memory->stack = stack;
+        memory->sequence = sequence;
+    }
+    return true;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct node *x = a, *y = b;
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+/* Lists each node once. */
+static bool list_nodes(struct sweep *sweep)
+{
+    const struct profile *profile = sweep->profile;
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->memory_count; i++) {
+        uint32_t sequence = profile->memory[i].sequence;
+        if (sequence != 0 &&
+            (sweep->node_count == 0 || sweep->nodes[sweep->node_count - 1].sequence != sequence) &&
+            !vec_push(sweep->nodes, sweep->node_count, sweep->node_capacity, profile->budget,
+                      sweep->err, (struct node){sequence, STACK_NONE}))
+            return false;
+    }
+    if (sweep->node_count > 1)
+        qsort(sweep->nodes, sweep->node_count, sizeof(*sweep->nodes), compare_nodes);
+    for (size_t i = 0; i < sweep->node_count; i++)
+        if (i == 0 || sweep->nodes[i].sequence != sweep->nodes[kept - 1].sequence)
+            sweep->nodes[kept++] = sweep->nodes[i];
+    sweep->node_count = kept;
+    return true;
+}
+
+static struct node *find_node(const struct sweep *sweep, uint32_t sequence)
+{
+    if (sweep->node_count == 0)
+        return NULL;
+    size_t at =
+        bisect_less(&sweep->nodes->sequence, sizeof(*sweep->nodes), sweep->node_count, sequence);
+    return at < sweep->node_count && sweep->nodes[at].sequence == sequence ? &sweep->nodes[at]
+                                                                           : NULL;
+}
+
+/* Finds the operators that made the nodes: those with the same number outside of the engine. Of
+ * several, such as linear and addmm, the last to begin made the node. */
+static bool sweep_nodes(struct sweep *sweep, size_t thread)
+{
+    const struct profile *profile = sweep->profile;
+    size_t end = profile->thread_start[thread + 1];
+    sweep->open_count = 0;
+    for (size_t at = profile->thread_start[thread]; at < end; at++) {
+        const struct profile_range *range = &profile->ranges[profile->order[at]];
+        if (!push_open(sweep, profile->order[at]))
+            return false;
+        struct node *node = range->kind == RANGE_OPERATOR && range->sequence != 0
+                                ? find_node(sweep, range->sequence)
+                                : NULL;
+        if (node && open_node(sweep, range->start_ns) != range->sequence &&
+            !open_stack(sweep, range->start_ns, &node->stack))
+            return false;
+    }
+    return true;
+}
+
+/* Sorts the indices of the memory events by thread; `start` has the first of each thread. */
+static bool sweep_threads(struct sweep *sweep, uint32_t *items, size_t *start)
+{
+    struct profile *profile = sweep->profile;
+    for (size_t i = 0; i < profile->memory_count; i++)
+        start[profile->memory[i].thread + 2]++;
+    for (size_t i = 2; i < profile->thread_count + 2; i++)
+        start[i] += start[i - 1];
+    for (size_t i = 0; i < profile->memory_count; i++)
+        items[start[profile->memory[i].thread + 1]++] = (uint32_t)i;
+    for (size_t i = 0; i < profile->thread_count; i++)
+        if (!sweep_thread(sweep, i,
+                          (struct thread_events){items + start[i], start[i + 1] - start[i]}))
+            return false;
+    if (!list_nodes(sweep))
+        return false;
+    for (size_t i = 0; i < profile->thread_count && sweep->node_count > 0; i++)
+        if (!sweep_nodes(sweep, i))
+            return false;
+    for (size_t i = 0; i < profile->memory_count; i++) {
+        const struct node *node = find_node(sweep, profile->memory[i].sequence);
+        profile->memory[i].forward_stack = node ? node->stack : STACK_NONE;
+    }
+    return true;
+}
+
+bool profile_stacks(struct profile *profile, struct error *err)
+{
+    struct sweep sweep = {.profile = profile, .err = err};
+    uint32_t *items = NULL;
+    size_t *start = NULL, item_capacity = 0, start_capacity = 0;
+    bool ok = vec_reserve(items, item_capacity, profile->memory_count, profile->budget, err) &&
+              vec_reserve(start, start_capacity, profile->thread_count + 2, profile->budget, err) &&
+              profile_frames_init(&sweep.frames, profile, err);
+    for (size_t i = 0; ok && i < profile->thread_count + 2; i++)
+        start[i] = 0;
+    ok = ok && sweep_threads(&sweep, items, start);
+    if (sweep.frames.profile)
+        profile_frames_release(&sweep.frames);
+    vec_free(items, item_capacity, sizeof(*items), profile->budget);
+    vec_free(start, start_capacity, sizeof(*start), profile->budget);
+    vec_free(sweep.open, sweep.open_capacity, sizeof(*sweep.open), profile->budget);
+    vec_free(sweep.nodes, sweep.node_capacity, sizeof(*sweep.nodes), profile->budget);
+    return ok;
+}

@@ -1,0 +1,126 @@
+#!/bin/sh
+# Chrome traces of torch.profiler, of every era.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+cp samples/training.pt.trace.json.gz .
+run analyze training.pt.trace.json.gz
+exits 0
+no_err
+golden profile.txt
+check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
+run analyze --format json training.pt.trace.json.gz
+exits 0
+out_has '"format":"profiler-trace"'
+out_has '"has_addresses":true,"has_reserved":true,"has_python_stacks":true'
+out_has '"active":{"baseline_bytes":7341056,"peak_bytes":76021760,'
+out_has '"allocated":{"baseline_bytes":7341056,"peak_bytes":76021760,'
+out_has '"reserved":{"start_bytes":8388608,"peak_bytes":94371840,'
+
+# event NAME PHASE TIME THREAD ARGUMENTS [DURATION]
+event() {
+    printf '{"ph": "%s", "cat": "%s", "name": "%s", "pid": 1, "tid": %s, "ts": %s%s, "args": {%s}},\n' \
+        "$2" "$7" "$1" "$4" "$3" "${6:+, \"dur\": $6}" "$5"
+}
+memory() {
+    event '[memory]' i "$1" "$2" "$3" '' cpu_instant_event
+}
+operator() {
+    event "$1" X "$2" "$3" "$5" "$4" cpu_op
+}
+cuda='"Device Type": 1, "Device Id": 0'
+
+# 2021: no address, no total, time in whole microseconds, a thread's number once as a string. The
+# events are not in order of time. The free of 300 bytes is of memory from before the profile.
+{
+    echo '{"schemaVersion": 1, "traceEvents": ['
+    operator aten::mul 100 '"7"' 10 '"Call stack": "a.py(3): inner;a.py(9): <module>"'
+    memory 130 7 "$cuda, \"Bytes\": -1000"
+    memory 105 7 "$cuda, \"Bytes\": 1000"
+    memory 120 7 "$cuda, \"Bytes\": 500"
+    memory 140 7 "$cuda, \"Bytes\": -300"
+    memory 141 7 '"Device Type": 0, "Device Id": -1, "Bytes": 8'
+    echo '{"ph": "M", "name": "x"}]}'
+} >2021.json
+run analyze --units bytes 2021.json
+exits 0
+out_has 'Device 0: peak 1,800 B'
+out_has 'baseline    300 B'
+out_has 'end         500 B'
+out_has 'a.py:3 inner'
+out_has 'the file has no addresses'
+out_has 'Host memory: peak 8 B'
+run analyze --format json 2021.json
+out_has '"op":"aten::mul"'
+
+# 2022 on: addresses and totals, a time base, fractions of microseconds, a rank.
+{
+    echo '{"baseTimeNanoseconds": 1000000000, "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8},'
+    echo '"traceEvents": ['
+    event 'ProfilerStep#7' X 99.5 7 '' 400.25 user_annotation
+    event 'train.py(12): main' X 99.75 7 '' 300 python_function
+    event 'nn.Module: Linear_0' X 100 7 '' 50 python_function
+    operator aten::linear 101 7 20.5 '"Sequence number": 5'
+    memory 110.125 7 "$cuda, \"Addr\": 4096, \"Bytes\": 1024, \"Total Allocated\": 3072, \"Total Reserved\": 8192"
+    operator 'autograd::engine::evaluate_function: AddmmBackward0' 200 8 20 '"Sequence number": 5'
+    operator AddmmBackward0 201 8 18 '"Sequence number": 5'
+    memory 205.5 8 "$cuda, \"Addr\": 8192, \"Bytes\": 512, \"Total Allocated\": 3584, \"Total Reserved\": 9216"
+    memory 206 8 "$cuda, \"Addr\": 4096, \"Bytes\": -1024, \"Total Allocated\": 2560, \"Total Reserved\": 9216"
+    event '[OutOfMemory]' i 210 8 "$cuda, \"Bytes\": 99999" '' cpu_instant_event
+    echo ']}'
+} >2024.json # with a comma too many
+run analyze --units bytes 2024.json
+exits 0
+out_has 'Profile of torch.profiler: rank 3 of 8, with Python stacks'
+out_has 'Device 0: peak 3,584 B, 38.9% of the 9,216 B reserved then'
+out_has 'baseline  2,048 B'
+out_has 'during ProfilerStep#7'
+out_has '1 allocation failed for lack of memory'
+out_has 'train.py:12 main'
+run analyze --units bytes --stacks 2024.json
+out_has 'nn.Module: Linear_0'
+run export --table events 2024.json
+out_has ',1000205,'
+
+# Cut off: what came before is used.
+head -c 1500 2024.json >cut.json
+run analyze --units bytes cut.json
+exits 0
+out_has 'the file is cut off after byte'
+head -c 60000 training.pt.trace.json.gz >cut.json.gz
+run analyze cut.json.gz
+exits 0
+out_has 'the file is cut off after byte'
+
+# bad TEXT MESSAGE
+bad() {
+    printf '%s' "$1" >bad.json
+    run analyze bad.json
+    exits 3
+    err_has "$2"
+}
+bad '{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1}]}' \
+    'the profile has no [memory] events: record it with torch.profiler.profile(profile_memory=True)'
+bad '{"traceEvents": [{"ph": "i", "name": "[memory]", "ts": 1}]}' \
+    "byte 17: expected a [memory] event with 'ts' and 'Bytes'"
+bad '{"traceEvents": [{"ph": "i", "name": "[memory]", "ts": "x"}]                                 }' \
+    'byte 55: expected a time in microseconds, found a string'
+bad '{"traceEvents": [{"ph": "i", "name": "[memory]", "ts": 1, "args": {"Bytes": 1.5}}]                }' \
+    'byte 76: expected a whole number, found a number that is not whole'
+bad '{"traceEvents": [], "traceEvents": []}' "byte 20: a second 'traceEvents'"
+
+# Other commands.
+run check --max-peak 3000B 2024.json
+exits 1
+run diff 2024.json 2024.json
+exits 0
+out_has 'The peak: 3.50 KiB in both'
+run flame 2024.json
+exits 0
+out_has 'train.py:12 main;'
+run suggest training.pt.trace.json.gz
+exits 0
+out_has 'Memory against compute'
+run plot --kind segments -o a.svg training.pt.trace.json.gz
+exits 2
+err_has '--kind segments does not support a profiler trace'
+finish
