@@ -11,6 +11,7 @@ struct frame_facts {
     bool is_known;
     bool is_top_level; /* of a script: "<module>" */
     bool is_wrapper;   /* frame_wraps_allocation() */
+    bool is_torch;     /* Python of torch */
     uint8_t own;       /* category by the user's own rules, or OWN_RULES_NONE */
     uint8_t kind;      /* enum frame_kind */
     uint8_t role;      /* enum frame_role of a Python frame, enum native_role of another */
@@ -128,6 +129,7 @@ static struct frame_facts frame_facts_compute(struct site_table *table, frame_id
 
     struct frame_facts facts = {
         .is_known = true, .own = OWN_RULES_NONE, .kind = kinds[of_file.class]};
+    facts.is_torch = of_file.class == FILE_TORCH;
     facts.is_top_level = facts.kind != FRAME_NATIVE && text_equals(name, "<module>");
     facts.is_wrapper = facts.kind == FRAME_USER && frame_wraps_allocation(name);
     if (table->rules)
@@ -301,8 +303,10 @@ static void read_python(struct stack_reader *reader, uint32_t index,
     reader->recomputes = reader->recomputes || role == ROLE_RECOMPUTE ||
                          (role == ROLE_BACKWARD && reader->role == ROLE_MODULE_CALL);
     reader->facts.in_main = reader->facts.in_main || facts->is_top_level;
-    if (site->any_python_frame == NO_FRAME)
+    if (site->any_python_frame == NO_FRAME) {
         site->any_python_frame = index;
+        site->by_node = facts->is_torch;
+    }
     if (site->user_frame == NO_FRAME && facts->kind == FRAME_USER)
         site->user_frame = index;
     /* Operators outside of this Python frame did not ask for the storage. */
@@ -384,6 +388,7 @@ static bool stack_facts_compute(struct site_table *table, stack_id id, struct st
             return false;
     }
     struct site *site = &reader.facts.site;
+    site->by_node = site->by_node && site->user_frame == NO_FRAME && site->node != STRING_EMPTY;
     if (site->op == STRING_EMPTY)
         site->op = reader.factory != STRING_EMPTY ? reader.factory
                    : site->node != STRING_EMPTY   ? site->node

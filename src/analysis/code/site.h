@@ -26,7 +26,16 @@ struct site {
     string_id op;              /* "aten::mul", "MulBackward0", or STRING_EMPTY */
     string_id node;            /* innermost autograd node, "MulBackward0", or STRING_EMPTY */
     bool has_backward;         /* an autograd engine or node frame is in the stack */
+    bool by_node; /* `node` names the site: no user frame, and torch's own Python runs the node */
 };
+
+/* The index of the frame that names the site, or NO_FRAME. */
+static inline uint32_t site_line(const struct site *site)
+{
+    return site->user_frame != NO_FRAME ? site->user_frame
+           : site->by_node              ? NO_FRAME
+                                        : site->any_python_frame;
+}
 
 /* The code that was running, according to one stack. */
 enum context {
@@ -104,15 +113,15 @@ bool site_stacks_include(struct site_table *table, struct stacks_include *includ
 /* The line of the model that torch.fx generated the code of a frame from, if the file names it
  * (fx_original_trace); else the frame itself. */
 frame_id site_original_frame(const struct site_table *table, frame_id frame);
-/* The frame that represents the site: its user frame, else its innermost Python frame; false if it
- * has none. */
+/* The frame that represents the site, as site_line() says; false if it has none. */
 bool site_frame(const struct site_table *table, stack_id stack, const struct site *site,
                 frame_id *frame);
 /* Orders lines of code that hold equally many bytes: by file, line and function. */
 int site_frame_order(const struct site_table *table, frame_id a, frame_id b);
 
-/* "model.py:39 forward"; without a user frame, the innermost Python frame; else the operator; else
- * "(no stack recorded)". Raw bytes from the input: escape them for display. */
+/* "model.py:39 forward"; without a user frame, the node of a backward pass that torch's Python
+ * runs, or the innermost Python frame; else the operator; else "(no stack recorded)". Raw bytes
+ * from the input: escape them for display. */
 void site_label(const struct site_table *table, stack_id stack, const struct site *site,
                 struct buffer *label);
 /* The same with the last `file_size` bytes of the file's name; 0 means its base name. `brief`

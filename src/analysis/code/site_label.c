@@ -7,7 +7,7 @@
 bool site_frame(const struct site_table *table, stack_id stack, const struct site *site,
                 frame_id *frame)
 {
-    uint32_t index = site->user_frame != NO_FRAME ? site->user_frame : site->any_python_frame;
+    uint32_t index = site_line(site);
     if (index == NO_FRAME)
         return false;
     *frame = site_original_frame(table,
@@ -64,7 +64,9 @@ void site_label_long(const struct site_table *table, stack_id stack, const struc
             add_string(table, what, label);
         else
             buffer_puts(label, "autograd engine");
-        buffer_puts(label, brief ? " (backward)" : " (backward pass, no Python stack)");
+        buffer_puts(label, brief           ? " (backward)"
+                           : site->by_node ? " (backward pass)"
+                                           : " (backward pass, no Python stack)");
     } else if (site->op != STRING_EMPTY) {
         add_string(table, site->op, label);
         buffer_puts(label, brief ? " (no Python)" : " (no Python stack)");

@@ -166,6 +166,7 @@ static bool add_row(struct builder *builder, const struct diff_row *row, struct 
         return false;
     line->site.user_frame = of_stack.user_frame;
     line->site.any_python_frame = of_stack.any_python_frame;
+    line->site.by_node = of_stack.by_node;
     if (!make_label(builder, shown, &line->label, err))
         return false;
     if (!a || !b)

@@ -47,7 +47,7 @@ static bool node_says_operator(struct text node, struct text op)
 struct text site_operator_text(const struct symbols *symbols, const struct site *site)
 {
     struct text op = short_operator(symbols, site->op), node = symbols_text(symbols, site->node);
-    bool in_label = site->any_python_frame == NO_FRAME &&
+    bool in_label = site_line(site) == NO_FRAME &&
                     (node.size == 0 || site->op == site->node || node_says_operator(node, op));
     return (struct text){op.bytes, in_label ? 0 : op.size};
 }

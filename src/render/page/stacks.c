@@ -155,7 +155,7 @@ static bool fill(struct html_stacks *stacks, struct html_stack *made, const stru
             return false;
         made->whole = made->whole && forward_whole;
     }
-    uint32_t frame = site->user_frame != NO_FRAME ? site->user_frame : site->any_python_frame;
+    uint32_t frame = site_line(site);
     if (frame != NO_FRAME && before + frame < stacks->stacked_count - made->first)
         made->site = (uint32_t)(before + frame);
     return true;

@@ -91,6 +91,21 @@ START_TEST(backward_without_python)
 }
 END_TEST
 
+/* Some operators of torch are Python. Their lines mean nothing to the user; the node does. */
+START_TEST(backward_in_python)
+{
+    static const struct {
+        const char *frames, *label;
+    } cases[] = {
+        {PY("eager_router", TORCH "_native/registry.py", 1145) "," STACK_BACKWARD,
+         "MmBackward0 (backward pass)"},
+        {PY("call", "/tmp/torchinductor_u/a.py", 7) "," STACK_BACKWARD, "a.py:7 call"},
+        {PY("backward", "/home/u/ops.py", 3) "," STACK_BACKWARD, "ops.py:3 backward"},
+    };
+    check_label(facts_of(cases[_i].frames), cases[_i].label);
+}
+END_TEST
+
 START_TEST(a_node_is_the_operator_where_there_is_no_other)
 {
     const struct stack_facts *facts =
@@ -219,6 +234,7 @@ TCase *site_tests(void)
     tcase_add_test(tests, storage_makers_give_way);
     tcase_add_test(tests, a_storage_maker_alone_is_named_as_called);
     tcase_add_test(tests, backward_without_python);
+    tcase_add_loop_test(tests, backward_in_python, 0, 3);
     tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
     tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
     tcase_add_loop_test(tests, contexts, 0, 12);
