@@ -132,8 +132,8 @@ static bool about_optimizer_temporaries(struct findings_maker *maker, const stru
         maker,
         (struct finding){
             .kind = FINDING_OPTIMIZER_TEMPORARIES, .save_bytes = save, .at_most = true},
-        "In torch.optim, fused=True or foreach=False avoids them; in your own optimizer, "
-        "update the parameters one at a time and in place.",
+        "In torch.optim, foreach=False avoids them, and so does fused=True in Adam, AdamW and SGD; "
+        "in your own optimizer, update the parameters one at a time and in place.",
         "The peak is in the optimizer step, which holds %s of temporaries at that moment%s. "
         "Outside the optimizer step, the peak is %s.",
         finding_size(maker, sum->bytes).text, most->bytes, finding_size(maker, peak - save).text);
