@@ -191,6 +191,7 @@ struct stack_reader {
         recomputes; /* further out is torch.utils.checkpoint's backward half, or another backward */
     bool op_closed; /* no operator further out may replace `factory` */
     bool in_hook;   /* `role` was found inside of everything that autograd runs */
+    bool in_closure; /* the code runs in a closure, which an optimizer step calls */
 };
 
 static bool read_native(struct site_table *table, struct stack_reader *reader, frame_id id,
@@ -289,11 +290,22 @@ static bool is_forward(const struct stack_reader *reader)
     return reader->role == ROLE_MODULE_CALL || reader->role == ROLE_FORWARD;
 }
 
+/* The role of a frame that belongs to an optimizer step. An optimizer of torch.optim calls no code
+ * of the user's but the closure, which computes the loss. */
+static enum frame_role optimizer_role(struct stack_reader *reader, enum frame_role role)
+{
+    if (role == ROLE_OWN_STEP && reader->facts.site.user_frame != NO_FRAME)
+        reader->in_closure = true;
+    return reader->in_closure ? ROLE_NONE : ROLE_OPTIMIZER;
+}
+
 static void read_python(struct stack_reader *reader, uint32_t index,
                         const struct frame_facts *facts)
 {
     struct site *site = &reader->facts.site;
     enum frame_role role = (enum frame_role)facts->role;
+    if (role == ROLE_OPTIMIZER || role == ROLE_OWN_STEP)
+        role = optimizer_role(reader, role);
     if (read_fact(&reader->facts, role, site->user_frame == NO_FRAME && reader->role == ROLE_NONE))
         role = ROLE_NONE;
     if (reader->role == ROLE_NONE && role != ROLE_NONE)

@@ -142,7 +142,14 @@ START_TEST(contexts)
         {SCRIPT, CONTEXT_OTHER},
         {CPP("ncclThread()"), CONTEXT_NONE},
         {STACK_STEP, CONTEXT_OPTIMIZER},
-        /* a closure runs forward and backward inside the optimizer's step */
+        /* a closure runs the loss, forward and backward inside the optimizer's step */
+        {PY("loss", "/home/u/loss.py", 4) "," PY("step", TORCH "optim/adam.py", 230) "," PY(
+             "wrapper", TORCH "optim/optimizer.py", 533) "," SCRIPT,
+         CONTEXT_OTHER},
+        {PY("_init_group", TORCH "optim/adam.py",
+            180) "," PY("step", TORCH "optim/adam.py",
+                        240) "," PY("wrapper", TORCH "optim/optimizer.py", 533) "," SCRIPT,
+         CONTEXT_OPTIMIZER},
         {PY("forward", "/home/u/model.py", 3) "," CALL "," PY("closure", "/home/u/t.py", 2) "," PY(
              "wrapper", TORCH "optim/optimizer.py", 533),
          CONTEXT_FORWARD},
@@ -237,7 +244,7 @@ TCase *site_tests(void)
     tcase_add_loop_test(tests, backward_in_python, 0, 3);
     tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
     tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
-    tcase_add_loop_test(tests, contexts, 0, 12);
+    tcase_add_loop_test(tests, contexts, 0, 14);
     tcase_add_loop_test(tests, functions_that_only_make_storage_give_way_to_their_callers, 0, 9);
     tcase_add_test(tests, workspaces_and_communication);
     tcase_add_test(tests, communication_is_judged_by_the_innermost_code);
