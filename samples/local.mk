@@ -68,7 +68,114 @@ EXTRA_DIST += \
 	samples/recording/allocations.py \
 	samples/recording/capture.py \
 	samples/recording/frames.py \
+	samples/recording/labels.py \
 	samples/recording/loops.py \
 	samples/recording/models.py \
 	samples/recording/operators.py \
-	samples/recording/optimizers.py
+	samples/recording/optimizers.py \
+	samples/recording/scrub.py
+
+# Captures of the programs in samples/programs, and what records them.
+EXTRA_DIST += \
+	samples/record.py \
+	samples/programs/accumulated_masters.py \
+	samples/programs/blocks.py \
+	samples/programs/by_hand.py \
+	samples/programs/checkpointed.py \
+	samples/programs/compiled.py \
+	samples/programs/decoder.py \
+	samples/programs/distillation.py \
+	samples/programs/expandable.py \
+	samples/programs/experts.py \
+	samples/programs/gan.py \
+	samples/programs/generate.py \
+	samples/programs/leak_cycle.py \
+	samples/programs/leak_hooks.py \
+	samples/programs/leak_losses.py \
+	samples/programs/leak_outputs.py \
+	samples/programs/lora.py \
+	samples/programs/moco.py \
+	samples/programs/offload.py \
+	samples/programs/oom_fragmentation.py \
+	samples/programs/oom_graph_pool.py \
+	samples/programs/oom_limit.py \
+	samples/programs/oom_shortage.py \
+	samples/programs/ppo.py \
+	samples/programs/resnet50.py \
+	samples/programs/step_in_backward.py \
+	samples/programs/train_and_generate.py \
+	samples/programs/truncated_bptt.py \
+	samples/programs/truth.py \
+	samples/programs/two_devices.py \
+	samples/programs/two_streams.py \
+	samples/programs/unet_ema.py \
+	samples/recorded/accumulated-masters.pickle.gz \
+	samples/recorded/accumulated-masters.truth.json.gz \
+	samples/recorded/adafactor.pickle.gz \
+	samples/recorded/adafactor.truth.json.gz \
+	samples/recorded/checkpointed-reentrant.pickle.gz \
+	samples/recorded/checkpointed-reentrant.truth.json.gz \
+	samples/recorded/checkpointed.pickle.gz \
+	samples/recorded/checkpointed.truth.json.gz \
+	samples/recorded/compiled.pickle.gz \
+	samples/recorded/compiled.truth.json.gz \
+	samples/recorded/decoder.pickle.gz \
+	samples/recorded/decoder.truth.json.gz \
+	samples/recorded/distillation.pickle.gz \
+	samples/recorded/distillation.truth.json.gz \
+	samples/recorded/experts.pickle.gz \
+	samples/recorded/experts.truth.json.gz \
+	samples/recorded/gan.pickle.gz \
+	samples/recorded/gan.truth.json.gz \
+	samples/recorded/generate.pickle.gz \
+	samples/recorded/generate.truth.json.gz \
+	samples/recorded/leak-cycle.pickle.gz \
+	samples/recorded/leak-cycle.truth.json.gz \
+	samples/recorded/leak-hooks.pickle.gz \
+	samples/recorded/leak-hooks.truth.json.gz \
+	samples/recorded/leak-losses.pickle.gz \
+	samples/recorded/leak-losses.truth.json.gz \
+	samples/recorded/leak-outputs.pickle.gz \
+	samples/recorded/leak-outputs.truth.json.gz \
+	samples/recorded/lion.pickle.gz \
+	samples/recorded/lion.truth.json.gz \
+	samples/recorded/lora.pickle.gz \
+	samples/recorded/lora.truth.json.gz \
+	samples/recorded/moco.pickle.gz \
+	samples/recorded/moco.truth.json.gz \
+	samples/recorded/muon.pickle.gz \
+	samples/recorded/muon.truth.json.gz \
+	samples/recorded/offload.pickle.gz \
+	samples/recorded/offload.truth.json.gz \
+	samples/recorded/oom-batch.pickle.gz \
+	samples/recorded/oom-batch.truth.json.gz \
+	samples/recorded/oom-fragmentation.pickle.gz \
+	samples/recorded/oom-fragmentation.truth.json.gz \
+	samples/recorded/oom-graph-pools.pickle.gz \
+	samples/recorded/oom-graph-pools.truth.json.gz \
+	samples/recorded/oom-limit.pickle.gz \
+	samples/recorded/oom-limit.truth.json.gz \
+	samples/recorded/oom-other-process.pickle.gz \
+	samples/recorded/oom-other-process.truth.json.gz \
+	samples/recorded/ppo.pickle.gz \
+	samples/recorded/ppo.truth.json.gz \
+	samples/recorded/resnet50-kept-gradients.pickle.gz \
+	samples/recorded/resnet50-kept-gradients.truth.json.gz \
+	samples/recorded/resnet50.pickle.gz \
+	samples/recorded/resnet50.truth.json.gz \
+	samples/recorded/segments-expandable.pickle.gz \
+	samples/recorded/segments-expandable.truth.json.gz \
+	samples/recorded/segments-fixed.pickle.gz \
+	samples/recorded/segments-fixed.truth.json.gz \
+	samples/recorded/step-in-backward.pickle.gz \
+	samples/recorded/step-in-backward.truth.json.gz \
+	samples/recorded/train-and-generate.pickle.gz \
+	samples/recorded/train-and-generate.truth.json.gz \
+	samples/recorded/truncated-bptt.pickle.gz \
+	samples/recorded/truncated-bptt.truth.json.gz \
+	samples/recorded/two-gpus.pickle.gz \
+	samples/recorded/two-gpus.truth.json.gz \
+	samples/recorded/two-streams.pickle.gz \
+	samples/recorded/two-streams.truth.json.gz \
+	samples/recorded/unet-ema.pickle.gz \
+	samples/recorded/unet-ema.truth.json.gz

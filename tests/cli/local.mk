@@ -28,6 +28,7 @@ cli_tests = \
 	tests/cli/plot-templates.sh \
 	tests/cli/plot-terminal.sh \
 	tests/cli/profile.sh \
+	tests/cli/recorded.sh \
 	tests/cli/recording.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \

@@ -1,0 +1,49 @@
+#!/bin/sh
+# The captures that real programs left: what each shows, memsnap says, at the line of the program where it is made.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+# says SAMPLE TEXT...: the report has each text, on one line or across several. $options: more options.
+options=
+says() {
+    run analyze --top 3 $options "samples/recorded/$1.pickle.gz"
+    exits 0
+    no_err
+    tr -s ' \n' ' ' <.run/out >.run/joined
+    shift
+    for text in "$@"; do
+        check "the report has: $text" grep -qF -e "$text" .run/joined
+    done
+}
+
+# leak_of PROGRAM: the line that the program marks as the source of its leak, as FILE:LINE.
+leak_of() {
+    awk -v name="$1.py" '/# the leak$/ { print name ":" NR }' "samples/programs/$1.py"
+}
+
+says resnet50 'activation'
+says resnet50-kept-gradients '161 gradients (97.49 MiB) stay allocated during the next forward pass'
+
+says leak-losses 'probably because a loss is stored with its autograd graph at blocks.py:73 next_token_loss'
+says leak-outputs 'Memory grows by 16.00 MiB a step, the largest part at blocks.py:69 forward'
+says leak-cycle "Memory grows by 8.00 MiB a step, the largest part at $(leak_of leak_cycle) __init__"
+says leak-hooks "Memory grows by 8.00 MiB a step, the largest part at $(leak_of leak_hooks) <module>"
+for sample in resnet50 decoder gan unet-ema experts truncated-bptt distillation moco offload step-in-backward; do
+    run analyze "samples/recorded/$sample.pickle.gz"
+    out_has_not 'Memory grows'
+done
+
+says oom-batch 'a true shortage: '
+options='--gpu-memory 4GiB'
+says oom-other-process "2.69 GiB of the device's 4.00 GiB are held by other processes"
+options=
+says oom-limit 'a memory limit on this process refused it'
+says oom-fragmentation 'fragmentation: 202.00 MiB free on the device and 720.00 MiB unused' \
+    '40 blocks of oom_fragmentation.py:16 answer, 80.00 MiB in all, keep 720.00 MiB of segments'
+says oom-graph-pools '428.00 MiB lie in 4 private pools of CUDA graphs'
+
+says segments-fixed 'up to 44.00 MiB of reserved memory'
+run analyze samples/recorded/segments-expandable.pickle.gz
+out_has_not 'of reserved memory:'
+says two-gpus 'Device 0: ' 'Device 1: '
+
+finish
