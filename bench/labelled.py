@@ -1,7 +1,10 @@
 """Captures with labelled allocations, the input that memsnap gets from them, and its score.
 
-Every allocation weighs its bytes times its lifetime in the trace, in microseconds; one that lived before the trace
-counts from the first event, one that outlives it up to the last. An allocation without a label weighs nothing.
+The labels are in the capture, under the key `category` of its events and blocks, or beside it in NAME.truth.json.gz.
+
+By the measure "time", an allocation weighs its bytes times its lifetime in the trace, in microseconds; one that lived
+before the trace counts from the first event, one that outlives it up to the last. By the measure "peak" it weighs its
+bytes if it is live at the peak of its device, else nothing. An allocation without a label never counts.
 """
 import gzip
 import json
@@ -9,38 +12,52 @@ import pickle
 import subprocess
 import tempfile
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 MODES = ("full", "python", "none")
+MEASURES = ("time", "peak")
+CONFIDENCES = ("high", "medium", "low")
 LABELLED = ("alloc", "free_requested", "free_completed")
 NO_FRAMES = []
 # torch.profiler has no name for these, and labels what an operator puts out in the forward pass
-SAME = {"kv_cache": "activation", "cast_cache": "activation"}
+ALSO = {"activation": ("kv_cache", "cast_cache")}
+# Scratch of one operator is freed within this many events. Without C++ frames, nobody can tell a library's workspace.
+SHORT_LIFE = 40
 
 
 @dataclass
 class Allocation:
+    device: int
     address: int
     bytes: int
     born: int            # index of the alloc event; -1: before the trace
     freed: int           # index of the free_completed event; -1: never
-    label: "str | None"
-    weight: int = 0
+    label: "str | None"  # a category, or several with "|" between
+    right: tuple = ()    # the categories that are right
+    weights: dict = field(default_factory=dict)  # by measure
     recomputed: bool = False  # by torch.utils.checkpoint, in the backward pass
 
     @property
     def key(self):
-        return self.address, self.born, self.freed
+        return self.device, self.address, self.born, self.freed
+
+    def is_right(self, category, mode):
+        if mode != "full" and self.label == "workspace" and category == "temporary":
+            return 0 <= self.freed - self.born < SHORT_LIFE
+        return category in self.right
 
 
 @dataclass
-class Score:
-    correct: int         # byte-microseconds, as all of these
-    recomputed: int      # incorrect, but recomputed and labelled as activation
-    labelled: int
-    unlabelled: int
-    confusion: dict      # (label, memsnap's category) -> weight
+class Measured:
+    """All of it in units of one measure."""
+    correct: int = 0
+    recomputed: int = 0  # incorrect, but recomputed and labelled as activation
+    labelled: int = 0
+    unlabelled: int = 0
+    confusion: dict = field(default_factory=lambda: defaultdict(int))  # (label, memsnap's category) -> weight
+    by_label: dict = field(default_factory=lambda: defaultdict(lambda: [0, 0]))       # -> [correct, labelled]
+    by_confidence: dict = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # the same
 
     @property
     def share(self):
@@ -54,18 +71,35 @@ class Score:
     def unlabelled_share(self):
         return self.unlabelled / (self.labelled + self.unlabelled)
 
+    def count(self, allocation, weight, answer, mode):
+        if not allocation.label:
+            self.unlabelled += weight
+            return
+        category, confidence = answer
+        is_right = allocation.is_right(category, mode)
+        self.labelled += weight
+        self.correct += weight * is_right
+        self.recomputed += weight * (not is_right and allocation.recomputed and category == "activation")
+        self.confusion[allocation.label, category] += weight
+        for sums in (self.by_label[allocation.label], self.by_confidence[confidence]):
+            sums[0] += weight * is_right
+            sums[1] += weight
+
 
 def load(path):
     with gzip.open(path, "rb") as file:
         return pickle.load(file)
 
 
-def only_trace(capture):
-    """(device, events) of the only device in a labelled capture."""
-    traced = [(device, trace) for device, trace in enumerate(capture["device_traces"]) if trace]
-    if len(traced) != 1:
-        raise ValueError(f"{len(traced)} devices have a trace, not one")
-    return traced[0]
+def truth_beside(path):
+    """The labels of each device's allocations in order of birth, or None if the capture has them itself."""
+    path = Path(path)
+    path = path.with_name(path.name.removesuffix(".pickle.gz") + ".truth.json.gz")
+    if not path.exists():
+        return None
+    with gzip.open(path, "rb") as file:
+        known = json.load(file)
+    return [[known["names"][number] for number in numbers] for numbers in known["labels"]]
 
 
 def is_recomputation(frames):
@@ -74,33 +108,73 @@ def is_recomputation(frames):
                for frame in frames)
 
 
-def truth(capture):
-    """All allocations: those from before the trace, then in order of allocation."""
-    device, trace = only_trace(capture)
+def allocations_of(capture, device):
+    """Those from before the trace, then in order of allocation; labelled as the capture says."""
+    trace = capture["device_traces"][device]
     live, carried, born = {}, [], []
     for index, event in enumerate(trace):
         if event["action"] == "alloc":
-            live[event["addr"]] = Allocation(event["addr"], event["size"], index, -1, event.get("category"),
+            live[event["addr"]] = Allocation(device, event["addr"], event["size"], index, -1, event.get("category"),
                                              recomputed=is_recomputation(event.get("frames", ())))
             born.append(live[event["addr"]])
         elif event["action"] == "free_completed":
             allocation = live.pop(event["addr"], None)
             if allocation is None:
-                allocation = Allocation(event["addr"], event["size"], -1, -1, event.get("category"))
+                allocation = Allocation(device, event["addr"], event["size"], -1, -1, event.get("category"))
                 carried.append(allocation)
             allocation.freed = index
     for segment in capture["segments"]:
         for block in segment["blocks"]:
             if segment["device"] == device and block["state"] != "inactive" and block["address"] not in live:
-                carried.append(Allocation(block["address"], block["requested_size"], -1, -1, block.get("category")))
-    for allocation in carried + born:
+                carried.append(Allocation(device, block["address"], block["requested_size"], -1, -1, block.get("category")))
+    return carried, born
+
+
+def peak_of(allocations, events):
+    """The index of the event after which the most bytes are live for the first time; -1: before the first."""
+    changes = [0] * (events + 1)  # the last counts what is live before the trace
+    for allocation in allocations:
+        changes[allocation.born] += allocation.bytes
+        if allocation.freed >= 0:
+            changes[allocation.freed] -= allocation.bytes
+    live = most = changes[-1]
+    peak = -1
+    for index, change in enumerate(changes[:-1]):
+        live += change
+        if live > most:
+            most, peak = live, index
+    return peak
+
+
+def add_weights(allocations, trace):
+    peak = peak_of(allocations, len(trace))
+    for allocation in allocations:
         begin = trace[max(allocation.born, 0)]["time_us"]
-        allocation.weight = allocation.bytes * max(trace[allocation.freed]["time_us"] - begin, 1)
-    return carried + born
+        is_at_peak = allocation.born <= peak and (allocation.freed < 0 or allocation.freed > peak)
+        allocation.weights = {"time": allocation.bytes * max(trace[allocation.freed]["time_us"] - begin, 1),
+                              "peak": allocation.bytes * is_at_peak}
+
+
+def truth(capture, beside=None):
+    """All allocations of all devices that have a trace; beside: what truth_beside() gives."""
+    result = []
+    for device, trace in enumerate(capture["device_traces"]):
+        if not trace:
+            continue
+        carried, born = allocations_of(capture, device)
+        if beside is not None:
+            for allocation, label in zip(born, beside[device], strict=True):
+                allocation.label = label
+        for allocation in carried + born:
+            names = allocation.label.split("|") if allocation.label else []
+            allocation.right = (*names, *(ALSO.get(allocation.label, ()) if beside is None else ()))
+        add_weights(carried + born, trace)
+        result += carried + born
+    return result
 
 
 def is_python(frame):
-    return frame["line"] > 0
+    return frame["filename"].endswith(".py")
 
 
 def stripped(capture, mode):
@@ -147,46 +221,36 @@ def ask(program, data):
     return json.loads(done.stdout)
 
 
-def answers(report, device):
-    """(address, born, freed) -> (bytes, category)."""
-    for entry in report["devices"]:
-        if entry["device"] == device:
-            return {(row["address"], row["born_event"], row["freed_event"]): (row["bytes"], row["category"])
-                    for row in entry["allocations"]}
-    raise ValueError(f"device {device} is missing")
+def answers(report):
+    """An allocation's key -> (bytes, category, confidence)."""
+    return {(entry["device"], row["address"], row["born_event"], row["freed_event"]):
+            (row["bytes"], row["category"], row.get("confidence"))
+            for entry in report["devices"] if entry["trace"]["events"] for row in entry["allocations"]}
 
 
-def score(allocations, answered):
-    """Fails unless memsnap lists exactly the allocations of the capture."""
+def score(allocations, answered, mode="full"):
+    """{measure: Measured}. Fails unless memsnap lists exactly the allocations of the capture."""
     expected = {allocation.key: allocation.bytes for allocation in allocations}
-    listed = {key: size for key, (size, _) in answered.items()}
+    listed = {key: size for key, (size, *_) in answered.items()}
     if expected != listed:
         odd = sorted(expected.items() ^ listed.items())[0]
         raise ValueError(f"memsnap lists {len(listed)} allocations, the trace has {len(expected)}; "
                          f"one that differs: {odd}")
-    result = Score(0, 0, 0, 0, defaultdict(int))
+    result = {measure: Measured() for measure in MEASURES}
     for allocation in allocations:
-        if allocation.label is None:
-            result.unlabelled += allocation.weight
-            continue
-        category = answered[allocation.key][1]
-        category = SAME.get(category, category)
-        result.labelled += allocation.weight
-        result.correct += allocation.weight * (category == allocation.label)
-        result.recomputed += allocation.weight * (
-            allocation.recomputed and category == "activation" and allocation.label in ("autograd_detail", "temporary"))
-        result.confusion[allocation.label, category] += allocation.weight
+        for measure, weight in allocation.weights.items():
+            if weight:
+                result[measure].count(allocation, weight, answered[allocation.key][1:], mode)
     return result
 
 
 def measure(program, paths, modes=MODES):
-    """{(capture's name, mode): Score}"""
+    """{(capture's name, mode): {measure: Measured}}"""
     scores = {}
     for path in paths:
         capture = load(path)
-        allocations = truth(capture)
-        device, _ = only_trace(capture)
+        allocations = truth(capture, truth_beside(path))
         name = Path(path).name.removesuffix(".pickle.gz")
         for mode in modes:
-            scores[name, mode] = score(allocations, answers(ask(program, packed(capture, mode)), device))
+            scores[name, mode] = score(allocations, answers(ask(program, packed(capture, mode))), mode)
     return scores
