@@ -14,6 +14,7 @@ dist_plots_DATA = \
 	share/plots/bars.gp \
 	share/plots/categories.gp \
 	share/plots/compare.gp \
+	share/plots/fit.gp \
 	share/plots/flame.gp \
 	share/plots/frame.gp \
 	share/plots/layers.gp \
@@ -25,6 +26,7 @@ dist_plots_DATA = \
 	share/plots/text-bars.gp \
 	share/plots/text-categories.gp \
 	share/plots/text-compare.gp \
+	share/plots/text-fit.gp \
 	share/plots/text-layers.gp \
 	share/plots/text-pareto.gp \
 	share/plots/text-time.gp \

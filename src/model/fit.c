@@ -9,19 +9,29 @@ const char *const fit_result_names[FIT_RESULTS] = {
     [FIT_FAILED] = "failed",
 };
 
-struct fit *fit_create(size_t max_memory, struct error *err)
+struct fit *fit_create_within(struct budget *budget, struct error *err)
 {
     struct fit *fit = calloc(1, sizeof(*fit));
+    if (!fit) {
+        error_out_of_memory(err);
+        return NULL;
+    }
+    fit->budget = budget;
+    arena_init(&fit->texts, budget);
+    return fit;
+}
+
+struct fit *fit_create(size_t max_memory, struct error *err)
+{
     struct budget *budget = malloc(sizeof(*budget));
-    if (!fit || !budget) {
-        free(fit);
-        free(budget);
+    if (!budget) {
         error_out_of_memory(err);
         return NULL;
     }
     *budget = (struct budget){.limit = max_memory};
-    fit->budget = budget;
-    arena_init(&fit->texts, budget);
+    struct fit *fit = fit_create_within(budget, err);
+    if (!fit)
+        free(budget);
     return fit;
 }
 

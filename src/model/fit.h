@@ -4,6 +4,7 @@
 #define MEMSNAP_MODEL_FIT_H
 
 #include "base/arena.h"
+#include "decode/core/input.h"
 
 enum fit_result { FIT_FITS, FIT_OUT_OF_MEMORY, FIT_FAILED, FIT_RESULTS };
 
@@ -48,9 +49,15 @@ static inline uint64_t fit_available(const struct fit_gpu *gpu)
     return gpu->memory_bytes > gpu->other_bytes ? gpu->memory_bytes - gpu->other_bytes : 0;
 }
 
-/* Without runs; NULL if out of memory. */
+/* Empty; takes over the malloc'ed budget. NULL if out of memory. */
+struct fit *fit_create_within(struct budget *budget, struct error *err);
+/* The same with a budget of its own. */
 struct fit *fit_create(size_t max_memory, struct error *err);
 void fit_destroy(struct fit *fit); /* NULL is allowed */
+
+/* Reads results in JSON from an input that has not been read yet. Closes the input and takes over
+ * its budget, also on failure. NULL on failure. */
+struct fit *fit_load_input(struct input *input, struct error *err);
 
 /* A copy that belongs to `fit`; NULL if out of memory. */
 const char *fit_copy_text(struct fit *fit, const char *text, size_t size, struct error *err);

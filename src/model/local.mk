@@ -16,6 +16,7 @@ libmemsnap_a_SOURCES += \
 	src/model/excerpt_notes.c \
 	src/model/fit.c \
 	src/model/fit.h \
+	src/model/fit_load.c \
 	src/model/layer_trace.c \
 	src/model/layer_trace.h \
 	src/model/layout.c \

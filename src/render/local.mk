@@ -112,6 +112,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/categories.c \
 	src/render/plot/compare.c \
 	src/render/plot/compare.h \
+	src/render/plot/fit.c \
 	src/render/plot/flame.c \
 	src/render/plot/flame_frames.c \
 	src/render/plot/flame_internal.h \

@@ -23,6 +23,7 @@ cli_tests = \
 	tests/cli/output.sh \
 	tests/cli/plot.sh \
 	tests/cli/plot-compare.sh \
+	tests/cli/plot-fit.sh \
 	tests/cli/plot-layers.sh \
 	tests/cli/plot-pareto.sh \
 	tests/cli/plot-templates.sh \
@@ -104,6 +105,7 @@ EXTRA_DIST += \
 	tests/cli/golden/export-sites.csv \
 	tests/cli/golden/export-sites.jsonl \
 	tests/cli/golden/export-stacks.csv \
+	tests/cli/golden/fit.txt \
 	tests/cli/golden/flame-category.txt \
 	tests/cli/golden/flame-devices.txt \
 	tests/cli/golden/flame-evil-speedscope.txt \
@@ -154,6 +156,7 @@ EXTRA_DIST += \
 	tests/cli/golden/pinned.txt \
 	tests/cli/golden/plot-categories.txt \
 	tests/cli/golden/plot-compare.txt \
+	tests/cli/golden/plot-fit.txt \
 	tests/cli/golden/plot-layers.txt \
 	tests/cli/golden/plot-pareto.txt \
 	tests/cli/golden/plot-phases.txt \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "render/analyze/explain.h"
+#include "render/fit/fit.h"
 #include "render/layers/layers.h"
 #include "render/layers/operator_curves.h"
 
@@ -227,6 +228,18 @@ static bool analyze_curves(const struct analyze_job *job, struct input *input,
     return ok;
 }
 
+static bool analyze_fit(const struct analyze_job *job, struct input *input,
+                        struct file_figures *figures, struct error *err)
+{
+    struct fit *fit = fit_load_input(input, err);
+    if (!fit)
+        return false;
+    bool ok = job->options->json ? fit_json(job->page->out, fit) : fit_text(job->page, fit);
+    fit_destroy(fit);
+    *figures = (struct file_figures){0};
+    return ok || error_out_of_memory(err);
+}
+
 /* Each takes ownership of the input. */
 static const struct analyzer {
     enum file_kind kind;
@@ -235,6 +248,7 @@ static const struct analyzer {
 } analyzers[] = {
     {KIND_LAYER_TRACE, analyze_layers},
     {KIND_OPERATOR_CURVES, analyze_curves},
+    {KIND_FIT, analyze_fit},
 };
 
 /* Refuses an option that does not apply to this kind of file. */

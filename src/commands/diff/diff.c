@@ -121,7 +121,7 @@ static diff_files *choose(const struct diff_settings *settings, struct input ope
         enum file_kind kind = sniff_kind(&opened[side].source);
         layers[side] = kind == KIND_LAYER_TRACE;
         *blame = side;
-        if (kind == KIND_OPERATOR_CURVES) {
+        if (kind == KIND_OPERATOR_CURVES || kind == KIND_FIT) {
             error_set(err, STATUS_USAGE, "expected an allocator snapshot or a layer trace, not %s",
                       kind_name(kind));
             return NULL;

@@ -38,7 +38,7 @@ bool plot_candidates_make(struct plot_candidates *candidates, const struct plot_
     else if (inputs > 1)
         add(candidates, plot_kind_for_several());
     else
-        for (enum file_kind file = KIND_SNAPSHOT; file <= KIND_PROFILE; file++)
+        for (enum file_kind file = KIND_SNAPSHOT; file < FILE_KINDS; file++)
             add(candidates, plot_kind_for(file));
     void *shared = mmap(NULL, sizeof(*candidates->chosen), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);

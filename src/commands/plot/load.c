@@ -4,6 +4,7 @@
 #include "commands/cli/capture.h"
 #include "commands/plot/kinds.h"
 #include "commands/suggest/snapshot.h"
+#include "model/fit.h"
 #include "render/plot/script.h"
 #include "render/plot/snapshot.h"
 #include "solve/advice/advice.h"
@@ -91,6 +92,15 @@ static bool draw_model_of_snapshot(const struct plot_load *load, struct input *i
     return ok;
 }
 
+static bool draw_fit(struct input *input, const struct plot_kind *kind, const struct plot_job *job,
+                     struct error *err)
+{
+    struct fit *fit = fit_load_input(input, err);
+    bool ok = fit && kind->of_fit(job, fit, err);
+    fit_destroy(fit);
+    return ok;
+}
+
 static bool draw_one(struct plot_load *load, const struct plot_kind *kind,
                      const struct plot_job *job, struct error *err)
 {
@@ -100,6 +110,8 @@ static bool draw_one(struct plot_load *load, const struct plot_kind *kind,
         return false;
     if (kind->of_snapshot)
         return draw_snapshot(load, &input, kind, job, err);
+    if (kind->of_fit)
+        return draw_fit(&input, kind, job, err);
     if (kind->of_layers)
         return file == KIND_OPERATOR_CURVES ? draw_operators(&input, kind, job, err)
                                             : draw_layer_trace(&input, kind, job, err);

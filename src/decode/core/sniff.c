@@ -199,6 +199,7 @@ static const struct mark {
     {KIND_PROFILE, "schemaVersion", "deviceProperties"}, /* may be long */
     {KIND_PROFILE, "schemaVersion", "distributedInfo"},
     {KIND_PROFILE, "ph", "ts"}, /* the bare list of events of old versions */
+    {KIND_FIT, "variable", "gpus"},
 };
 #define MARK_COUNT (sizeof(marks) / sizeof(marks[0]))
 
@@ -266,6 +267,7 @@ const char *kind_name(enum file_kind kind)
         [KIND_LAYER_TRACE] = "a layer trace",
         [KIND_OPERATOR_CURVES] = "memory curves of MemoryTracker",
         [KIND_PROFILE] = "a profiler trace",
+        [KIND_FIT] = "results of memsnap dryrun --fit",
     };
     return names[kind];
 }

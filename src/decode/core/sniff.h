@@ -13,6 +13,8 @@ enum file_kind {
     KIND_LAYER_TRACE,     /* FairScale's LayerwiseMemoryTracker */
     KIND_OPERATOR_CURVES, /* torch.distributed._tools.MemoryTracker */
     KIND_PROFILE,         /* a Chrome trace of torch.profiler */
+    KIND_FIT,             /* results of memsnap dryrun --fit */
+    FILE_KINDS
 };
 
 /* True if decode_snapshot() reads the kind. */

@@ -13,6 +13,7 @@
 #define PLOT_TEMPLATES_MOST 7
 
 struct budget;
+struct fit;
 struct layer_panels;
 struct plot_comparison;
 struct plot_snapshot;
@@ -58,6 +59,7 @@ struct plot_kind {
     /* From layers with their costs. `budget` is that of the input. */
     bool (*of_model)(const struct plot_job *job, const struct problem *problem,
                      struct budget *budget, struct error *err);
+    bool (*of_fit)(const struct plot_job *job, const struct fit *fit, struct error *err);
     bool (*of_several)(const struct plot_job *job, const struct plot_comparison *comparison,
                        struct error *err);
 };
@@ -74,6 +76,7 @@ struct plot_kind {
     KIND(report)                                                                                   \
     KIND(layers)                                                                                   \
     KIND(pareto)                                                                                   \
+    KIND(fit)                                                                                      \
     KIND(compare)
 
 #define PLOT_DECLARE_KIND(name) extern const struct plot_kind plot_kind_##name;

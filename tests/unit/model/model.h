@@ -6,6 +6,7 @@
 
 TCase *addrmap_tests(void);
 TCase *allocator_rules_tests(void);
+TCase *fit_tests(void);
 TCase *layout_tests(void);
 TCase *loader_tests(void);
 TCase *loader_limit_tests(void);
