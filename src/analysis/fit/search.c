@@ -153,11 +153,11 @@ static void judge_guess(struct fit_search *search, bool fits)
 {
     bool was_hinted = search->own.count < 2 && search->hints.count > 1;
     bool is_exhausted = index_of(search, predict_value(search)) <= search->fits + 1;
-    if (++search->guesses >= GUESSES_MOST || (search->measure == FIT_ACTIVE && !fits))
+    if (++search->guesses >= GUESSES_MOST)
         search->mode = FIT_BISECT;
     else if (fits && is_exhausted)
         start_strides(search, FIT_UP);
-    else if (!fits && (is_near(search) || was_hinted))
+    else if (!fits && (is_near(search) || was_hinted || search->measure == FIT_ACTIVE))
         start_strides(search, FIT_DOWN);
     else
         search->is_guess_far = !fits;
