@@ -13,6 +13,8 @@ EXTRA_DIST += \
 	bench/cpp_pickle.py \
 	bench/drawing \
 	bench/inputs.py \
+	bench/loop/loop.py \
+	bench/loop/models.py \
 	bench/labelled.py \
 	bench/published.c \
 	bench/published/Python.h \

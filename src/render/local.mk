@@ -190,3 +190,11 @@ src/render/page/embedded.c: $(html_page_files) $(top_srcdir)/scripts/embed \
 	$(embed) html_script $(html_script_files) && \
 	$(embed_hash) html_style_hash src/render/page/page.css && \
 	$(embed_hash) html_script_hash $(html_script_files)) >$@-new && mv $@-new $@
+
+# The Python that `memsnap suggest` prints after a plan of several modules in a part.
+EXTRA_DIST += src/render/suggest/parts.py
+nodist_libmemsnap_a_SOURCES += src/render/suggest/parts_code.c
+CLEANFILES += src/render/suggest/parts_code.c
+src/render/suggest/parts_code.c: $(top_srcdir)/src/render/suggest/parts.py $(top_srcdir)/scripts/embed
+	$(AM_V_GEN)$(MKDIR_P) src/render/suggest && header=render/suggest/parts.h && export header && \
+	$(embed) suggest_parts_code $(top_srcdir)/src/render/suggest/parts.py >$@-new && mv $@-new $@

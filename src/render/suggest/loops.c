@@ -114,8 +114,8 @@ static bool is_plain(const struct plan *plan, uint32_t loop)
 static void put_plain(struct plan *plan, uint32_t loop)
 {
     const struct forward_chain *chain = plan->subject->forward;
-    fputs("from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (\n"
-          "    checkpoint_wrapper)\n"
+    fputs("from functools import partial\n"
+          "from torch.utils.checkpoint import checkpoint\n"
           "\n"
           "layers = model.layers  # put here what that loop goes through, such as a ModuleList\n"
           "for i in [\n",
@@ -127,7 +127,7 @@ static void put_plain(struct plan *plan, uint32_t loop)
     }
     end_line(plan, 4);
     fputs("]:\n"
-          "    layers[i] = checkpoint_wrapper(layers[i])\n",
+          "    layers[i].forward = partial(checkpoint, layers[i].forward, use_reentrant=False)\n",
           plan->out);
 }
 

@@ -42,6 +42,10 @@ void suggest_put_forward(struct json_writer *json, const struct suggest_subject 
 bool suggest_loops_python(const struct page *page, const struct suggest_subject *subject,
                           const struct placement *placement);
 
+/* parts.py: checkpoints the modules of each list in `plan` together. */
+extern const unsigned char suggest_parts_code[];
+extern const size_t suggest_parts_code_size;
+
 /* The checkpointed segments, one a line, and the Python. */
 bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
                             const struct placement *placement);

@@ -2,11 +2,9 @@
 #include <string.h>
 
 #include "render/core/escape.h"
-#include "render/suggest/suggest.h"
+#include "render/suggest/parts.h"
 
 #define MOST_LINE 88 /* columns, where names are not longer themselves */
-
-static const char wrapper[] = "torch.distributed.algorithms._checkpoint.checkpoint_wrapper";
 
 /* Every segment is one module, and none is nested. */
 static bool whole_modules(const struct problem *problem, const struct placement *placement)
@@ -26,8 +24,15 @@ struct name_list {
     struct buffer line;
     size_t indent;
     FILE *out;
+    const struct text *left_out; /* sorted names */
+    size_t left_out_count;
     bool failed;
 };
+
+static int compare_names(const void *a, const void *b)
+{
+    return text_compare(*(const struct text *)a, *(const struct text *)b);
+}
 
 static void end_line(struct name_list *list)
 {
@@ -62,7 +67,10 @@ static void add_bracket(struct name_list *list, const char *bracket, int deeper)
 static void add_piece(struct name_list *list, const struct problem *problem, size_t piece)
 {
     for (size_t m = problem->pieces[piece].first_module; m < problem->pieces[piece].end_module; m++)
-        add_name(list, problem->modules[m]);
+        if (list->left_out_count == 0 ||
+            !bsearch(&problem->modules[m], list->left_out, list->left_out_count,
+                     sizeof(*list->left_out), compare_names))
+            add_name(list, problem->modules[m]);
 }
 
 static bool put_names(FILE *out, const struct problem *problem, const struct placement *placement)
@@ -78,9 +86,11 @@ static bool put_names(FILE *out, const struct problem *problem, const struct pla
 /* Writes one list for each segment; nested segments are nested lists. Nested segments end in the
  * reverse order of their beginning, so their count, the depth, is enough, and no stack is needed.
  */
-static bool put_nested(FILE *out, const struct problem *problem, const struct placement *placement)
+static bool put_nested(FILE *out, const struct problem *problem, const struct placement *placement,
+                       const struct text *left_out, size_t left_out_count)
 {
-    struct name_list list = {.indent = 4, .out = out};
+    struct name_list list = {
+        .indent = 4, .out = out, .left_out = left_out, .left_out_count = left_out_count};
     size_t next = 0, open = 0;
     size_t *ends = calloc(placement->count + 1, sizeof(*ends));
     list.failed = !ends;
@@ -101,104 +111,59 @@ static bool put_nested(FILE *out, const struct problem *problem, const struct pl
     return !list.failed;
 }
 
+/* Keeps the names of modules, the keys of the state dict, hooks, and any arguments. */
 static bool put_whole(FILE *out, const struct problem *problem, const struct placement *placement)
 {
-    fprintf(out,
-            "from %s import (\n"
-            "    apply_activation_checkpointing)\n"
-            "\n"
-            "names = {\n",
-            wrapper);
+    fputs("from functools import partial\n"
+          "from torch.utils.checkpoint import checkpoint\n"
+          "\n"
+          "names = {\n",
+          out);
     bool ok = put_names(out, problem, placement);
     fputs("}\n"
-          "modules = {model.get_submodule(name) for name in names}\n"
-          "apply_activation_checkpointing(model, check_fn=lambda module: module in modules)\n",
+          "for name in names:\n"
+          "    module = model.get_submodule(name)\n"
+          "    module.forward = partial(checkpoint, module.forward, use_reentrant=False)\n"
+          "if getattr(getattr(model, \"config\", None), \"use_cache\", False):\n"
+          "    model.config.use_cache = False  # else recomputation adds to the cache again\n",
           out);
     return ok;
+}
+
+/* Modules that run several times, sorted, each once. NULL: out of memory. */
+static struct text *find_repeated(const struct problem *problem, size_t *count)
+{
+    struct text *names = malloc((problem->module_count + 1) * sizeof(*names));
+    *count = 0;
+    if (!names)
+        return NULL;
+    memcpy(names, problem->modules, problem->module_count * sizeof(*names));
+    qsort(names, problem->module_count, sizeof(*names), compare_names);
+    for (size_t i = 1; i < problem->module_count; i++)
+        if (compare_names(&names[i - 1], &names[i]) == 0 &&
+            (*count == 0 || compare_names(&names[*count - 1], &names[i]) != 0))
+            names[(*count)++] = names[i];
+    return names;
 }
 
 static bool put_parts(FILE *out, const struct problem *problem, const struct placement *placement)
 {
-    fprintf(out,
-            "from torch import nn\n"
-            "from %s import (\n"
-            "    checkpoint_wrapper)\n"
-            "\n"
-            "# What is in one list is checkpointed together. It has to run one after the other,\n"
-            "# each module on nothing but the output of the one before, as in a Sequential.\n"
-            "plan = [\n",
-            wrapper);
-    bool ok = put_nested(out, problem, placement);
-    fputs("]\n"
-          "\n"
-          "def names(part):\n"
-          "    return [part] if isinstance(part, str) else sum(map(names, part), [])\n"
-          "\n"
-          "def build(part):\n"
-          "    if isinstance(part, str):\n"
-          "        return model.get_submodule(part)\n"
-          "    return checkpoint_wrapper(nn.Sequential(*map(build, part)))\n"
-          "\n"
-          "def put(name, module):\n"
-          "    parent, _, child = name.rpartition(\".\")\n"
-          "    setattr(model.get_submodule(parent), child, module)\n"
-          "\n"
-          "for part in plan:  # the first module becomes the wrapped part, the others vanish\n"
-          "    first, *others = names(part)\n"
-          "    wrapped = build(part)\n"
-          "    for name in others:\n"
-          "        put(name, nn.Identity())\n"
-          "    put(first, wrapped)\n",
-          out);
-    return ok;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return text_compare(*(const struct text *)a, *(const struct text *)b);
-}
-
-/* True if a module is in the list twice, or runs once more outside of it: it runs several times,
- * which a list of modules cannot express. `*first` is such a module. */
-static bool runs_again(const struct problem *problem, const struct placement *placement,
-                       struct text *first, bool *failed)
-{
-    struct text *names = malloc((problem->module_count + 1) * sizeof(*names));
-    size_t count = 0, end = 0;
-    bool found = false;
-    *failed = !names;
-    if (!names)
+    size_t repeated_count;
+    struct text *repeated = find_repeated(problem, &repeated_count);
+    if (!repeated)
         return false;
-    memcpy(names, problem->modules, problem->module_count * sizeof(*names));
-    qsort(names, problem->module_count, sizeof(*names), compare_names);
-    for (size_t i = 1; i < problem->module_count; i++) /* those that are there more than once */
-        if (compare_names(&names[i - 1], &names[i]) == 0)
-            names[count++] = names[i];
-    for (size_t k = 0; k < placement->count && count > 0 && !found; k++) {
-        struct wrapped segment = placement->segments[k];
-        size_t m = problem->pieces[segment.first].first_module;
-        end = problem->pieces[segment.end - 1].end_module;
-        for (; m < end && !found; m++) {
-            *first = problem->modules[m];
-            found = bsearch(first, names, count, sizeof(*names), compare_names) != NULL;
-        }
-    }
-    free(names);
-    return found;
-}
-
-static bool put_refusal(FILE *out, struct text name)
-{
-    struct buffer quoted = BUFFER_INIT;
-    escape_python(&quoted, name.bytes, name.size);
-    if (!quoted.failed)
-        fprintf(
-            out,
-            "# %s runs more than once in a step, so wrapping modules cannot make this plan:\n"
-            "# call torch.utils.checkpoint in the model's forward, or cut between blocks only.\n",
-            quoted.bytes);
-    bool ok = !quoted.failed;
-    buffer_release(&quoted);
+    fputs("# The modules in one list are checkpointed together, if they form a chain. The first\n"
+          "# call of the model tries that out, in a run without gradients.\n",
+          out);
+    if (repeated_count > 0)
+        fputs("# Modules that run more than once in a step are left out.\n", out);
+    fputs("plan = [\n", out);
+    bool ok = put_nested(out, problem, placement, repeated, repeated_count);
+    fputs("]\n"
+          "\n",
+          out);
+    fwrite(suggest_parts_code, 1, suggest_parts_code_size, out);
+    free(repeated);
     return ok;
 }
 
@@ -221,8 +186,6 @@ bool suggest_python(const struct page *page, const struct problem *problem,
 {
     if (placement->count == 0)
         return true;
-    struct text again;
-    bool failed;
     if (has_root(problem, placement)) {
         fputs(
             "# The model itself is in this plan, and it holds all other modules, so wrapping "
@@ -232,8 +195,6 @@ bool suggest_python(const struct page *page, const struct problem *problem,
             page->out);
         return true;
     }
-    if (runs_again(problem, placement, &again, &failed) || failed)
-        return !failed && put_refusal(page->out, again);
     if (whole_modules(problem, placement))
         return put_whole(page->out, problem, placement);
     return put_parts(page->out, problem, placement);
