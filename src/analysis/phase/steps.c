@@ -162,6 +162,8 @@ static bool add_steps_of_marks(struct finder *finder, enum steps_source source, 
             return false;
         first = mark->end > first ? mark->end : first;
     }
+    finder->steps->one_optimizer_step = (source == STEPS_ANNOTATION || source == STEPS_OPTIMIZER) &&
+                                        finder->steps->count == finder->marks.count;
     bool begun = source != STEPS_FORWARD && forward_within(finder, first, finder->item_count);
     return !(begun || (is_cut && first < finder->item_count)) ||
            add_step(finder,

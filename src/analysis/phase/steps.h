@@ -45,7 +45,10 @@ struct steps {
     struct step *items;
     size_t count, capacity;
     enum steps_source source; /* STEPS_NONE if there are no steps */
-    struct budget *budget;    /* not owned */
+    /* Each step ends with an optimizer step and has no other. An iteration of the loop may have
+     * several of them, as with minibatches in reinforcement learning. */
+    bool one_optimizer_step;
+    struct budget *budget; /* not owned */
 };
 
 #define NO_STEP SIZE_MAX

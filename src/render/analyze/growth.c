@@ -20,6 +20,12 @@ static const char *plural_steps(const struct device_report *report)
     return report->steps.source == STEPS_FORWARD ? "forward passes" : "steps";
 }
 
+/* Goes before a number of steps: an iteration of the loop may have several optimizer steps. */
+static const char *kind_of_steps(const struct device_report *report)
+{
+    return report->steps.one_optimizer_step ? "optimizer " : "";
+}
+
 static void title(const struct page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -146,12 +152,12 @@ static bool growing(const struct page *page, const struct analysis *analysis,
     char bytes[UNITS_TEXT_SIZE], compared[UNITS_TEXT_SIZE], complete[UNITS_TEXT_SIZE];
     if (!growth_matters(report))
         return true;
-    title(page, "Growth: %s more live after each %s (%s%s%s %s compared)",
+    title(page, "Growth: %s more live after each %s (%s%s%s %s%s compared)",
           page_bytes(page, bytes, growth->bytes_per_step), step_word(report),
           units_count(compared, growth->compared),
           growth->compared < growth->complete ? " of " : "",
           growth->compared < growth->complete ? units_count(complete, growth->complete) : "",
-          plural_steps(report));
+          kind_of_steps(report), plural_steps(report));
     return growing_table(page, analysis, report, text) && growing_advice(page, report, text);
 }
 
@@ -219,8 +225,9 @@ static bool too_few(const struct page *page, const struct device_report *report,
         return true;
     fputc('\n', page->out);
     buffer_printf(
-        text, "Growth: %s %s recorded, too few to compare. Record %d or more before the dump.",
-        counts[complete], complete == 2 ? plural_steps(report) : step_word(report), GROWTH_LEAST);
+        text, "Growth: %s %s%s recorded, too few to compare. Record %d or more before the dump.",
+        counts[complete], kind_of_steps(report),
+        complete == 2 ? plural_steps(report) : step_word(report), GROWTH_LEAST);
     return paragraph(page, text);
 }
 

@@ -70,6 +70,7 @@ START_TEST(profiler_steps_come_first)
     born(1, SCRIPT); /* no END */
     find();
     ck_assert_int_eq(steps.source, STEPS_PROFILER);
+    ck_assert(!steps.one_optimizer_step);
     ck_assert_uint_eq(steps.count, 3);
     expect(0, 7, 1, 3, true);
     expect(1, 8, 4, 6, true);
@@ -140,6 +141,7 @@ START_TEST(optimizer_annotations_end_steps)
     find();
     ck_assert_int_eq(steps.source, STEPS_ANNOTATION);
     ck_assert_uint_eq(steps.count, 3);
+    ck_assert(!steps.one_optimizer_step); /* two optimizers */
     expect(0, 0, 0, 3, true);
     expect(1, 1, 4, 7, true);
     expect(2, 2, 8, 9, false);
@@ -159,6 +161,7 @@ START_TEST(a_closure_runs_the_passes_in_the_step)
     }
     find();
     ck_assert_uint_eq(steps.count, 3);
+    ck_assert(steps.one_optimizer_step);
     for (uint32_t i = 0; i < 3; i++)
         expect(i, i, i * 3, i * 3 + 2, true);
 }
@@ -188,6 +191,7 @@ START_TEST(optimizers_that_take_turns_share_a_step)
     find();
     ck_assert_int_eq(steps.source, STEPS_ANNOTATION);
     ck_assert_uint_eq(steps.count, 4);
+    ck_assert(!steps.one_optimizer_step);
     for (uint32_t i = 0; i < 3; i++)
         expect(i, i, i * 16, i * 16 + 15, true);
     expect(3, 3, 48, 52, false); /* the other optimizer's turn did not come */
