@@ -9,13 +9,18 @@
 #define LARGEST_SUM ((INT64_C(1) << 62) - 1)
 
 /* The number of members whose sums must not exceed LARGEST_SUM. */
-enum { SUMS = 8 };
+enum { SUMS = 11 };
 
 struct layer_loader {
     struct layer_trace *trace;
     struct layer_row *rows;
     size_t count, capacity;
+    uint32_t *numbers;
+    size_t number_count, number_capacity;
+    struct layer_storage *storages;
+    size_t storage_count, storage_capacity;
     int64_t sums[SUMS];
+    int64_t storage_sum;
 };
 
 static bool add_magnitude(int64_t *sum, int64_t bytes)
@@ -29,7 +34,8 @@ static bool add_sums(struct layer_loader *loader, const struct layer_row *row)
     const int64_t members[SUMS] = {
         row->module_params,      row->allocated,         row->reserved,
         row->all_gathered,       row->memory_diff,       row->cumul_all_gathered,
-        row->memory_activations, row->saved_activations,
+        row->memory_activations, row->saved_activations, row->output_bytes,
+        row->gradient_bytes,     row->peak_bytes,
     };
     for (size_t i = 0; i < SUMS; i++)
         if (!add_magnitude(&loader->sums[i], members[i]))
@@ -71,11 +77,56 @@ static bool take_unknown_key(void *self, struct text key, struct error *err)
     return true;
 }
 
+static bool take_storage(void *self, uint32_t storage, struct error *err)
+{
+    struct layer_loader *loader = self;
+    if (loader->number_count == MOST_ROWS)
+        return error_set(err, STATUS_LIMIT, "the traces read and save more than %zu storages",
+                         MOST_ROWS);
+    return vec_push(loader->numbers, loader->number_count, loader->number_capacity,
+                    loader->trace->budget, err, storage);
+}
+
+static bool take_made(void *self, const struct layer_storage *storage, uint64_t offset,
+                      struct error *err)
+{
+    struct layer_loader *loader = self;
+    if (!add_magnitude(&loader->storage_sum, storage->bytes))
+        return error_set_at(err, STATUS_BAD_INPUT, offset,
+                            "the storages up to this one add up to 2^62 bytes and more");
+    if (loader->storage_count == MOST_ROWS)
+        return error_set_at(err, STATUS_LIMIT, offset, "more than %zu storages", MOST_ROWS);
+    return vec_push(loader->storages, loader->storage_count, loader->storage_capacity,
+                    loader->trace->budget, err, *storage);
+}
+
+/* The table of storages may be behind the rows, so references are checked at the end. */
+static bool check_storages(const struct layer_loader *loader, struct error *err)
+{
+    for (size_t i = 0; i < loader->storage_count; i++) {
+        int64_t row = loader->storages[i].row;
+        if ((uint64_t)row >= loader->count || !loader->rows[row].is_forward)
+            return error_set(err, STATUS_BAD_INPUT,
+                             "storage %zu is made by trace %lld, which is no forward trace", i,
+                             (long long)row);
+    }
+    for (size_t i = 0; i < loader->number_count; i++)
+        if (loader->numbers[i] >= loader->storage_count)
+            return error_set(err, STATUS_BAD_INPUT,
+                             "a trace refers to storage %u, and the file has %zu",
+                             loader->numbers[i], loader->storage_count);
+    return true;
+}
+
 static bool decode_rows(struct layer_loader *loader, struct source *source, struct error *err)
 {
     struct layer_trace *trace = loader->trace;
-    const struct layer_sink sink = {
-        .self = loader, .row = take_row, .unknown_key = take_unknown_key};
+    const struct layer_sink sink = {.self = loader,
+                                    .row = take_row,
+                                    .unknown_key = take_unknown_key,
+                                    .storage = take_storage,
+                                    .made = take_made,
+                                    .facts = &trace->facts};
     switch (trace->encoding) {
     case ENCODING_JSON:
         return decode_json_layers(source, trace->symbols, &sink, err);
@@ -96,7 +147,7 @@ static bool decode(struct layer_loader *loader, struct source *source, struct er
         return error_set(err, STATUS_BAD_INPUT, "expected a layer trace");
     if (kind != KIND_LAYER_TRACE)
         return error_set(err, STATUS_BAD_INPUT, "expected a layer trace, not %s", kind_name(kind));
-    return decode_rows(loader, source, err);
+    return decode_rows(loader, source, err) && check_storages(loader, err);
 }
 
 struct layer_trace *layer_trace_load_input(struct input *input, struct error *err)
@@ -116,6 +167,10 @@ struct layer_trace *layer_trace_load_input(struct input *input, struct error *er
     trace->input_bytes = input->bytes;
     trace->rows = loader.rows;
     trace->count = loader.count;
+    trace->storage_numbers = loader.numbers;
+    trace->storage_number_count = loader.number_count;
+    trace->storages = loader.storages;
+    trace->storage_count = loader.storage_count;
     if (ok)
         return trace;
     layer_trace_destroy(trace);
@@ -141,8 +196,10 @@ void layer_trace_destroy(struct layer_trace *trace)
 {
     if (!trace)
         return;
-    vec_free((void *)trace->rows, 0, sizeof(*trace->rows),
-             trace->budget); /* the budget is destroyed with the trace */
+    /* the budget is destroyed with the trace */
+    vec_free((void *)trace->rows, 0, sizeof(*trace->rows), trace->budget);
+    vec_free((void *)trace->storage_numbers, 0, sizeof(*trace->storage_numbers), trace->budget);
+    vec_free((void *)trace->storages, 0, sizeof(*trace->storages), trace->budget);
     symbols_destroy(trace->symbols);
     free(trace->budget);
     free(trace);

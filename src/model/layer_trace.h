@@ -1,5 +1,6 @@
-/* A FairScale layer trace in memory: the records of LayerwiseMemoryTracker for every leaf module
- * that ran forward or backward, in execution order. Immutable once loaded.
+/* A layer trace in memory: the records of FairScale's LayerwiseMemoryTracker, or of memsnap's
+ * recorder, for every leaf module that ran forward or backward, in execution order. Immutable once
+ * loaded.
  *
  * Rows and their members are described in decode/layers/rows.h. Over a whole trace the magnitudes
  * of each member add up to less than 2^62, so that neither a sum over rows nor a sum of two members
@@ -16,6 +17,11 @@
 struct layer_trace {
     const struct layer_row *rows; /* below UINT32_MAX */
     size_t count, forward_count;
+    struct layer_facts facts;
+    const uint32_t *storage_numbers; /* of all lists of rows, each below storage_count */
+    size_t storage_number_count;
+    const struct layer_storage *storages; /* each made by a forward row */
+    size_t storage_count;
     uint32_t present;        /* layer_row.present of all rows combined with OR */
     struct symbols *symbols; /* the module names */
     string_id unknown_keys[LAYER_TRACE_UNKNOWN_KEYS]; /* the first few, without duplicates */

@@ -34,9 +34,18 @@ static struct layer_trace *reload(const struct layer_trace *trace,
     return again;
 }
 
+static bool same_list(const struct layer_trace *a, struct storage_list x,
+                      const struct layer_trace *b, struct storage_list y)
+{
+    return x.count == y.count &&
+           (x.count == 0 || memcmp(&a->storage_numbers[x.first], &b->storage_numbers[y.first],
+                                   x.count * sizeof(*a->storage_numbers)) == 0);
+}
+
 static void check_same(const struct layer_trace *a, struct layer_trace *b)
 {
     require(b != NULL && a->count == b->count && a->present == b->present);
+    require(a->facts.present == b->facts.present && a->storage_count == b->storage_count);
     for (size_t i = 0; i < a->count; i++) {
         struct layer_row x = a->rows[i], y = b->rows[i];
         struct text name_x = layer_name(a, &x), name_y = layer_name(b, &y);
@@ -45,6 +54,10 @@ static void check_same(const struct layer_trace *a, struct layer_trace *b)
                 x.memory_diff == y.memory_diff && x.forward_us == y.forward_us &&
                 x.backward_us == y.backward_us && x.module_params == y.module_params &&
                 x.depth == y.depth && x.is_forward == y.is_forward);
+        require(x.is_leaf == y.is_leaf && x.plain == y.plain && x.tail_us == y.tail_us &&
+                x.output_bytes == y.output_bytes && x.gradient_bytes == y.gradient_bytes &&
+                x.peak_bytes == y.peak_bytes && same_list(a, x.reads, b, y.reads) &&
+                same_list(a, x.saves, b, y.saves));
         require(name_x.size == name_y.size && memcmp(name_x.bytes, name_y.bytes, name_x.size) == 0);
     }
     layer_trace_destroy(b);

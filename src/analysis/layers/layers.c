@@ -50,7 +50,7 @@ static bool rank_producers(struct layers_report *report, struct error *err)
                      trace->budget, err))
         return false;
     for (size_t i = 0; i < trace->count; i++)
-        if (trace->rows[i].is_forward)
+        if (trace->rows[i].is_forward && layer_is_leaf(&trace->rows[i]))
             report->producers[report->producer_count++] = (uint32_t)i;
     if (report->producer_count)
         qsort_r(report->producers, report->producer_count, sizeof(*report->producers),
@@ -83,6 +83,7 @@ static uint64_t type_size_percent(const struct layer_trace *trace)
 
 static void add_row(struct layers_module *module, const struct layer_row *row)
 {
+    module->is_leaf = layer_is_leaf(row);
     if (row->module_params > module->params)
         module->params = row->module_params;
     if (row->forward_us > module->forward_us)
@@ -200,7 +201,8 @@ static void find_notices(struct layers_report *report)
     notices[LAYERS_NO_FORWARD] = trace->count > 0 && trace->forward_count == 0;
     notices[LAYERS_NO_BACKWARD] = trace->count > 0 && trace->forward_count == trace->count;
     for (size_t i = 0; i < report->module_count; i++)
-        notices[LAYERS_REPEATED] += report->modules[i].forward_rows > 1;
+        notices[LAYERS_REPEATED] +=
+            report->modules[i].is_leaf && report->modules[i].forward_rows > 1;
     if (notices[LAYERS_REPEATED] <= report->module_count / 2) /* a model may reuse some modules */
         notices[LAYERS_REPEATED] = 0;
     notices[LAYERS_TYPE_SIZE] = type_size_percent(trace);

@@ -25,6 +25,7 @@ struct layers_module {
     int64_t memory_diff;
     int64_t all_gathered;           /* forward and backward */
     int64_t saved;                  /* saved_activations */
+    bool is_leaf;                   /* has no children; FairScale tracks only these */
     double forward_us, backward_us; /* the largest of its rows */
 };
 
@@ -36,6 +37,7 @@ struct layers_node {
     uint32_t first_child, last_child, next_sibling, child_count;
     uint32_t module;                           /* LAYERS_NONE if it only contains others */
     int64_t params, activations, all_gathered; /* including everything in it */
+    int64_t own_params;                        /* beside those of its children */
     uint32_t modules;
     bool shown;    /* has a line in the report */
     bool expanded; /* its children have, too */

@@ -76,8 +76,11 @@ static bool add_module(struct grower *grower, uint32_t index, struct error *err)
             return false;
     }
     struct layers_node *at = &report->nodes[node];
-    at->module = index; /* the last of those that differ only in wrappers */
-    if (report->modules[index].params > at->params)
+    if (!report->modules[index].is_leaf)
+        at->own_params += report->modules[index].params;
+    else
+        at->module = index; /* the last of those that differ only in wrappers */
+    if (report->modules[index].is_leaf && report->modules[index].params > at->params)
         at->params = report->modules[index].params;
     at->activations += report->modules[index].activations;
     at->all_gathered += report->modules[index].all_gathered;
@@ -98,6 +101,7 @@ static bool sum_up(struct layers_report *report, struct error *err)
         struct layers_node *node = &report->nodes[i];
         if (inner[i] > node->params)
             node->params = inner[i];
+        node->params += node->own_params;
         if (i == 0)
             break;
         struct layers_node *parent = &report->nodes[node->parent];

@@ -16,7 +16,68 @@ const struct field layer_fields[LAYER_FIELDS] = {
     [LAYER_BACKWARD_US] = SOMETIMES(DURATION, backward_us),
     [LAYER_DEPTH] = SOMETIMES(COUNT, depth),
     [LAYER_SAVED_ACTIVATIONS] = SOMETIMES(SIZE, saved_activations),
+    [LAYER_IS_LEAF] = SOMETIMES(BOOL, is_leaf),
+    [LAYER_OUTPUT_BYTES] = SOMETIMES(SIZE, output_bytes),
+    [LAYER_GRADIENT_BYTES] = SOMETIMES(SIZE, gradient_bytes),
+    [LAYER_PEAK_BYTES] = SOMETIMES(SIZE, peak_bytes),
+    [LAYER_TAIL_US] = SOMETIMES(DURATION, tail_us),
+    [LAYER_PLAIN] = SOMETIMES(BOOL, plain),
+    [LAYER_DTYPE] = SOMETIMES(STRING, dtype),
+    [LAYER_READS] = OTHER_FIELD("a list of storages", "reads", false),
+    [LAYER_SAVES] = OTHER_FIELD("a list of storages", "saves", false),
 };
+
+const struct field layer_fact_fields[LAYER_FACTS] = {
+#define FACT(kind, member) FIELD(kind, layer_facts, member, #member)
+    [FACT_SCHEMA] = FACT(STRING, schema),
+    [FACT_TORCH] = FACT(STRING, torch),
+    [FACT_DEVICE] = FACT(STRING, device),
+    [FACT_TIME] = FACT(STRING, time),
+    [FACT_RANK] = FACT(COUNT, rank),
+    [FACT_RANKS] = FACT(COUNT, ranks),
+    [FACT_PARAMETER_BYTES] = FACT(SIZE, parameter_bytes),
+    [FACT_BUFFER_BYTES] = FACT(SIZE, buffer_bytes),
+    [FACT_BATCH_BYTES] = FACT(SIZE, batch_bytes),
+    [FACT_BEFORE_BYTES] = FACT(SIZE, before_bytes),
+    [FACT_PEAK_BYTES] = FACT(SIZE, peak_bytes),
+    [FACT_HOST_BYTES] = FACT(SIZE, host_bytes),
+};
+
+static const struct field storage_field = FIELD(COUNT, layer_storage, row, "a storage");
+
+bool layer_storage_number(bool negative, uint64_t magnitude, uint64_t offset, uint32_t *number,
+                          struct error *err)
+{
+    struct layer_storage storage;
+    if (!field_set_integer(&storage_field, &storage, negative, magnitude, offset, err))
+        return false;
+    if (storage.row >= UINT32_MAX)
+        return error_set_at(err, STATUS_LIMIT, offset, "a storage's number is 2^32-1 or more");
+    *number = (uint32_t)storage.row;
+    return true;
+}
+
+bool layer_storage_set(struct layer_storage *storage, size_t item, bool negative,
+                       uint64_t magnitude, uint64_t offset, struct error *err)
+{
+    static const struct field fields[] = {
+        FIELD(SIZE, layer_storage, bytes, "a storage"),
+        FIELD(COUNT, layer_storage, row, "the row that made a storage"),
+    };
+    return field_set_integer(&fields[item], storage, negative, magnitude, offset, err);
+}
+
+struct storage_list *layer_list(struct layer_row *row, enum layer_field field)
+{
+    return field == LAYER_READS ? &row->reads : &row->saves;
+}
+
+bool layer_schema_check(struct text schema, uint64_t offset, struct error *err)
+{
+    return text_equals(schema, LAYERS_SCHEMA) ||
+           error_set_at(err, STATUS_BAD_INPUT, offset,
+                        "expected the schema \"" LAYERS_SCHEMA "\", found another");
+}
 
 bool layer_row_check(const struct layer_row *row, uint64_t offset, struct error *err)
 {

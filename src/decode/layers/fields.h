@@ -7,6 +7,13 @@
 
 extern const struct field layer_fields[LAYER_FIELDS]; /* of struct layer_row */
 
+extern const struct field layer_fact_fields[LAYER_FACTS]; /* of struct layer_facts */
+
+#define LAYERS_SCHEMA  "memsnap.layer-trace/1"
+#define LAYERS_MADE    "storages" /* the key of the table of storages */
+#define STORAGE_MADE   "a storage ([bytes, row])"
+#define STORAGE_NUMBER "the number of a storage"
+
 /* Finds a field by its key in the file; LAYER_FIELDS if there is none. */
 static inline enum layer_field layer_field_find(struct text key)
 {
@@ -17,6 +24,22 @@ static inline void layer_set_present(struct layer_row *row, enum layer_field fie
 {
     row->present |= UINT32_C(1) << field;
 }
+
+static inline enum layer_fact layer_fact_find(struct text key)
+{
+    return (enum layer_fact)field_find(layer_fact_fields, LAYER_FACTS, key);
+}
+
+/* The list of LAYER_READS or LAYER_SAVES. */
+struct storage_list *layer_list(struct layer_row *row, enum layer_field field);
+/* Checks the number of a storage in such a list. */
+bool layer_storage_number(bool negative, uint64_t magnitude, uint64_t offset, uint32_t *number,
+                          struct error *err);
+/* Sets the bytes (item 0) or the row (item 1) of a storage. */
+bool layer_storage_set(struct layer_storage *storage, size_t item, bool negative,
+                       uint64_t magnitude, uint64_t offset, struct error *err);
+/* Fails if the file's schema is not the one that is known. */
+bool layer_schema_check(struct text schema, uint64_t offset, struct error *err);
 
 /* Fails if a field that the row must have is missing; `offset` is the row's. */
 bool layer_row_check(const struct layer_row *row, uint64_t offset, struct error *err);

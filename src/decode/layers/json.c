@@ -10,6 +10,7 @@ struct layers_json {
     struct symbols *symbols;
     const struct layer_sink *sink;
     struct error *err;
+    uint32_t storages; /* of the lists of all rows */
 };
 
 static bool unknown(struct layers_json *json, struct text key)
@@ -39,8 +40,8 @@ static bool read_bool(struct layers_json *json, const struct field *field, bool 
     return true;
 }
 
-static bool read_duration(struct layers_json *json, const struct field *field,
-                          struct layer_row *row, uint64_t offset)
+static bool read_duration(struct layers_json *json, const struct field *field, void *row,
+                          uint64_t offset)
 {
     struct json_number number;
     char digits[JSON_MAX_NUMBER + 1];
@@ -56,14 +57,37 @@ static bool read_duration(struct layers_json *json, const struct field *field,
     return field_set_real(field, row, strtod(digits, NULL), offset, json->err);
 }
 
-static bool read_field(struct layers_json *json, struct layer_row *row, enum layer_field index)
+/* Reads the numbers of storages of a row. */
+static bool read_list(struct layers_json *json, const struct field *field,
+                      struct storage_list *list)
 {
-    const struct field *field = &layer_fields[index];
+    struct json_integer integer;
+    uint64_t offset;
+    uint32_t number;
+    bool more;
+    *list = (struct storage_list){.first = json->storages};
+    if (!json_open(&json->reader, '[', field->expected, &more, json->err))
+        return false;
+    while (more) {
+        if (!json_offset(&json->reader, &offset, json->err) ||
+            !json_read_integer(&json->reader, STORAGE_NUMBER, &integer, json->err) ||
+            !layer_storage_number(integer.negative, integer.magnitude, offset, &number,
+                                  json->err) ||
+            !json->sink->storage(json->sink->self, number, json->err) ||
+            !json_more(&json->reader, '[', &more, json->err))
+            return false;
+        list->count++;
+        json->storages++;
+    }
+    return true;
+}
+
+static bool read_value(struct layers_json *json, const struct field *field, void *row)
+{
     struct json_integer integer;
     uint64_t offset;
     if (!json_offset(&json->reader, &offset, json->err))
         return false;
-    layer_set_present(row, index);
     switch ((enum field_kind)field->kind) {
     case FIELD_STRING:
         return read_string(json, field, field_at(field, row));
@@ -76,6 +100,65 @@ static bool read_field(struct layers_json *json, struct layer_row *row, enum lay
                field_set_integer(field, row, integer.negative, integer.magnitude, offset,
                                  json->err);
     }
+}
+
+static bool read_field(struct layers_json *json, struct layer_row *row, enum layer_field index)
+{
+    const struct field *field = &layer_fields[index];
+    layer_set_present(row, index);
+    return field->kind == FIELD_OTHER ? read_list(json, field, layer_list(row, index))
+                                      : read_value(json, field, row);
+}
+
+static bool read_fact(struct layers_json *json, enum layer_fact fact)
+{
+    struct layer_facts *facts = json->sink->facts;
+    uint64_t offset;
+    if (!json_offset(&json->reader, &offset, json->err) ||
+        !read_value(json, &layer_fact_fields[fact], facts))
+        return false;
+    facts->present |= UINT32_C(1) << fact;
+    return fact != FACT_SCHEMA ||
+           layer_schema_check(symbols_text(json->symbols, facts->schema), offset, json->err);
+}
+
+/* Reads [bytes, row]. */
+static bool read_made(struct layers_json *json)
+{
+    struct layer_storage storage;
+    struct json_integer integer;
+    uint64_t begin, offset;
+    size_t item = 0;
+    bool more;
+    if (!json_offset(&json->reader, &begin, json->err) ||
+        !json_open(&json->reader, '[', STORAGE_MADE, &more, json->err))
+        return false;
+    for (; more; item++) {
+        if (item == 2)
+            return error_set_at(json->err, STATUS_BAD_INPUT, begin,
+                                "expected " STORAGE_MADE ", found more");
+        if (!json_offset(&json->reader, &offset, json->err) ||
+            !json_read_integer(&json->reader, STORAGE_MADE, &integer, json->err) ||
+            !layer_storage_set(&storage, item, integer.negative, integer.magnitude, offset,
+                               json->err) ||
+            !json_more(&json->reader, '[', &more, json->err))
+            return false;
+    }
+    if (item < 2)
+        return error_set_at(json->err, STATUS_BAD_INPUT, begin,
+                            "expected " STORAGE_MADE ", found less");
+    return json->sink->made(json->sink->self, &storage, begin, json->err);
+}
+
+static bool read_storages(struct layers_json *json)
+{
+    bool more;
+    if (!json_open(&json->reader, '[', "storages (an array)", &more, json->err))
+        return false;
+    while (more)
+        if (!read_made(json) || !json_more(&json->reader, '[', &more, json->err))
+            return false;
+    return true;
 }
 
 static bool read_event(struct layers_json *json, struct layer_row *row)
@@ -133,6 +216,15 @@ static bool read_rows(struct layers_json *json)
     return true;
 }
 
+/* Reads the value of a key beside the rows. */
+static bool read_other(struct layers_json *json, struct text key)
+{
+    enum layer_fact fact = layer_fact_find(key);
+    if (fact < LAYER_FACTS)
+        return read_fact(json, fact);
+    return text_equals(key, LAYERS_MADE) ? read_storages(json) : unknown(json, key);
+}
+
 static bool read_root(struct layers_json *json)
 {
     struct text key;
@@ -148,7 +240,7 @@ static bool read_root(struct layers_json *json)
         if (traces && found)
             return error_set_at(json->err, STATUS_BAD_INPUT, offset, "a second 'traces'");
         found = found || traces;
-        if (!(traces ? read_rows(json) : unknown(json, key)) ||
+        if (!(traces ? read_rows(json) : read_other(json, key)) ||
             !json_more(&json->reader, '{', &more, json->err))
             return false;
     }

@@ -1,7 +1,8 @@
 /* The rows that a layer trace decoder hands out: one for every module that ran forward or backward.
  *
  * The members have the names of FairScale's LayerMemoryTrace and its event, and are in bytes unless
- * stated otherwise. */
+ * stated otherwise. memsnap's own recorder (share/record) adds others, rows of what modules with
+ * children run themselves, and the storages that the rows read and save. */
 #ifndef MEMSNAP_DECODE_LAYERS_ROWS_H
 #define MEMSNAP_DECODE_LAYERS_ROWS_H
 
@@ -21,7 +22,21 @@ enum layer_field {
     LAYER_BACKWARD_US,
     LAYER_DEPTH,
     LAYER_SAVED_ACTIVATIONS,
+    LAYER_IS_LEAF,
+    LAYER_OUTPUT_BYTES,
+    LAYER_GRADIENT_BYTES,
+    LAYER_PEAK_BYTES,
+    LAYER_TAIL_US,
+    LAYER_PLAIN,
+    LAYER_DTYPE,
+    LAYER_READS,
+    LAYER_SAVES,
     LAYER_FIELDS,
+};
+
+/* Storages of a row: those that layer_sink.storage got as numbers first.. of all rows. */
+struct storage_list {
+    uint32_t first, count;
 };
 
 /* Sizes are not negative, except memory_diff. Members absent from the file are 0. */
@@ -39,12 +54,62 @@ struct layer_row {
     double forward_us, backward_us; /* compute time, from 0 to 2^53 microseconds */
     int64_t depth;                  /* in the module tree */
     int64_t saved_activations;      /* kept for backward, if different from memory_activations */
+    bool is_leaf;                   /* see layer_is_leaf() */
+    bool plain;                     /* called with one tensor, and returned one */
+    string_id dtype;                /* of its parameters: "float32", or "bfloat16,float32" */
+    int64_t output_bytes;           /* storages of its result */
+    int64_t gradient_bytes;         /* gradients that its backward makes */
+    int64_t peak_bytes;             /* the most that was allocated while it ran */
+    double tail_us;                 /* part of forward_us after the last tensor that it saved */
+    struct storage_list reads;      /* made by earlier rows */
+    struct storage_list saves;      /* for backward */
 };
 
 static inline bool layer_has(const struct layer_row *row, enum layer_field field)
 {
     return (row->present >> field & 1) != 0;
 }
+
+/* False for a row of what a module with children ran between them, and for what ran outside of the
+ * model, as the loss does; such a module may have several rows. */
+static inline bool layer_is_leaf(const struct layer_row *row)
+{
+    return row->is_leaf || !layer_has(row, LAYER_IS_LEAF);
+}
+
+/* What the recorder says of the whole step. Bytes are 0 and strings empty if absent. */
+enum layer_fact {
+    FACT_SCHEMA,
+    FACT_TORCH,
+    FACT_DEVICE,
+    FACT_TIME,
+    FACT_RANK,
+    FACT_RANKS,
+    FACT_PARAMETER_BYTES,
+    FACT_BUFFER_BYTES,
+    FACT_BATCH_BYTES,
+    FACT_BEFORE_BYTES,
+    FACT_PEAK_BYTES,
+    FACT_HOST_BYTES,
+    LAYER_FACTS,
+};
+
+struct layer_facts {
+    uint32_t present; /* 1 << enum layer_fact */
+    string_id schema, torch, device;
+    string_id time; /* "events", or "roofline": times follow from operations and bytes */
+    int64_t rank, ranks;
+    int64_t parameter_bytes, buffer_bytes, batch_bytes;
+    int64_t before_bytes; /* allocated before the step */
+    int64_t peak_bytes;   /* allocated at most in the step */
+    int64_t host_bytes;   /* resident memory of the process */
+};
+
+/* A storage that a row made. */
+struct layer_storage {
+    int64_t bytes;
+    int64_t row;
+};
 
 struct layer_sink {
     void *self;
@@ -53,6 +118,12 @@ struct layer_sink {
     /* Called for each occurrence of a key unknown to memsnap. `key` is only valid during the call.
      */
     bool (*unknown_key)(void *self, struct text key, struct error *err);
+    /* Called for every storage that a row reads or saves, before the row. */
+    bool (*storage)(void *self, uint32_t storage, struct error *err);
+    /* Called for every storage of the file's table, in order. */
+    bool (*made)(void *self, const struct layer_storage *storage, uint64_t offset,
+                 struct error *err);
+    struct layer_facts *facts; /* filled */
 };
 
 #endif

@@ -114,6 +114,16 @@ static bool check_layout(struct layers_value *in, value v)
     return layers_bad(in, "\"" LAYERS_TABLE_LAYOUT "\", the only layout that is known,", v);
 }
 
+/* Reads the value of a key beside the rows. */
+static bool take_other(struct layers_value *in, struct text key, value v)
+{
+    enum layer_fact fact = layer_fact_find(key);
+    if (fact < LAYER_FACTS)
+        return layers_take_fact(in, fact, v);
+    return text_equals(key, LAYERS_MADE) ? layers_take_storages(in, v)
+                                         : in->sink->unknown_key(in->sink->self, key, in->err);
+}
+
 static bool read_root(struct layers_value *in, value root)
 {
     value traces = VALUE_UNSET, columns = VALUE_UNSET, rows = VALUE_UNSET;
@@ -135,7 +145,7 @@ static bool read_root(struct layers_value *in, value root)
         else if (text_equals(key, LAYERS_TABLE_KEY))
             ok = check_layout(in, v);
         else
-            ok = in->sink->unknown_key(in->sink->self, key, in->err);
+            ok = take_other(in, key, v);
     }
     if (!ok)
         return false;

@@ -66,8 +66,7 @@ static bool read_instance(const struct layers_value *in, value v, struct instanc
     return true;
 }
 
-static bool take_number(struct layers_value *in, struct layer_row *row, const struct field *field,
-                        value v)
+static bool take_number(struct layers_value *in, void *row, const struct field *field, value v)
 {
     const struct values *values = in->values;
     uint64_t magnitude;
@@ -81,12 +80,66 @@ static bool take_number(struct layers_value *in, struct layer_row *row, const st
     return layers_bad(in, field->expected, v);
 }
 
-bool layers_take_field(struct layers_value *in, struct layer_row *row, enum layer_field index,
-                       value v)
+/* A whole number as its sign and magnitude. */
+static bool whole(const struct layers_value *in, value v, bool *negative, uint64_t *magnitude)
 {
-    const struct field *field = &layer_fields[index];
+    int64_t integer;
+    *negative = !value_to_u64(in->values, v, magnitude);
+    if (!*negative)
+        return true;
+    *magnitude = value_to_i64(in->values, v, &integer) ? 0 - (uint64_t)integer : 0;
+    return *magnitude > 0;
+}
+
+/* Any number of rows may share a list, so all together are bounded by the sink's memory. */
+static bool take_list(struct layers_value *in, const struct field *field, struct storage_list *list,
+                      value v)
+{
+    const value *items;
+    size_t count;
+    if (!value_sequence(in->values, v, &items, &count))
+        return layers_bad(in, field->expected, v);
+    *list = (struct storage_list){.first = in->storages};
+    for (size_t i = 0; i < count; i++, list->count++, in->storages++) {
+        bool negative;
+        uint64_t magnitude;
+        uint32_t number;
+        if (!whole(in, items[i], &negative, &magnitude))
+            return layers_bad(in, STORAGE_NUMBER, items[i]);
+        if (!layer_storage_number(negative, magnitude, in->offset, &number, in->err) ||
+            !in->sink->storage(in->sink->self, number, in->err))
+            return false;
+    }
+    return true;
+}
+
+bool layers_take_storages(struct layers_value *in, value v)
+{
+    const value *items, *pair;
+    size_t count, size;
+    if (!value_sequence(in->values, v, &items, &count))
+        return layers_bad(in, "storages (a list)", v);
+    for (size_t i = 0; i < count; i++) {
+        struct layer_storage storage;
+        if (!value_sequence(in->values, items[i], &pair, &size) || size != 2)
+            return layers_bad(in, STORAGE_MADE, items[i]);
+        for (size_t k = 0; k < 2; k++) {
+            bool negative;
+            uint64_t magnitude;
+            if (!whole(in, pair[k], &negative, &magnitude))
+                return layers_bad(in, STORAGE_MADE, pair[k]);
+            if (!layer_storage_set(&storage, k, negative, magnitude, in->offset, in->err))
+                return false;
+        }
+        if (!in->sink->made(in->sink->self, &storage, in->offset, in->err))
+            return false;
+    }
+    return true;
+}
+
+static bool take_value(struct layers_value *in, const struct field *field, void *row, value v)
+{
     bool is_bool = v == VALUE_TRUE || v == VALUE_FALSE;
-    layer_set_present(row, index);
     if (field->kind == FIELD_STRING && value_tag(v) == TAG_STRING) {
         *(string_id *)field_at(field, row) = value_payload(v);
         return true;
@@ -98,6 +151,24 @@ bool layers_take_field(struct layers_value *in, struct layer_row *row, enum laye
     if (field_is_number(field) && !is_bool)
         return take_number(in, row, field, v);
     return layers_bad(in, field->expected, v);
+}
+
+bool layers_take_field(struct layers_value *in, struct layer_row *row, enum layer_field index,
+                       value v)
+{
+    const struct field *field = &layer_fields[index];
+    layer_set_present(row, index);
+    return field->kind == FIELD_OTHER ? take_list(in, field, layer_list(row, index), v)
+                                      : take_value(in, field, row, v);
+}
+
+bool layers_take_fact(struct layers_value *in, enum layer_fact fact, value v)
+{
+    struct layer_facts *facts = in->sink->facts;
+    if (!take_value(in, &layer_fact_fields[fact], facts, v))
+        return false;
+    facts->present |= UINT32_C(1) << fact;
+    return fact != FACT_SCHEMA || layer_schema_check(layers_value_text(in, v), in->offset, in->err);
 }
 
 static bool take_event(struct layers_value *in, struct layer_row *row, value v);

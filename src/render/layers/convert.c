@@ -16,6 +16,103 @@ static void put_time(struct json_writer *json, const char *key, double microseco
         json_put_real(json, key, microseconds);
 }
 
+/* The facts of the step, in output order, by the keys and members of struct layer_facts. */
+static const struct fact {
+    const char *key;
+    bool is_text;
+    size_t member;
+} facts[LAYER_FACTS] = {
+#define FACT(key, text)                                                                            \
+    {                                                                                              \
+#key, text, offsetof(struct layer_facts, key)                                              \
+    }
+    [FACT_SCHEMA] = FACT(schema, true),
+    [FACT_TORCH] = FACT(torch, true),
+    [FACT_DEVICE] = FACT(device, true),
+    [FACT_TIME] = FACT(time, true),
+    [FACT_RANK] = FACT(rank, false),
+    [FACT_RANKS] = FACT(ranks, false),
+    [FACT_PARAMETER_BYTES] = FACT(parameter_bytes, false),
+    [FACT_BUFFER_BYTES] = FACT(buffer_bytes, false),
+    [FACT_BATCH_BYTES] = FACT(batch_bytes, false),
+    [FACT_BEFORE_BYTES] = FACT(before_bytes, false),
+    [FACT_PEAK_BYTES] = FACT(peak_bytes, false),
+    [FACT_HOST_BYTES] = FACT(host_bytes, false),
+};
+
+static bool has_fact(const struct layer_trace *trace, enum layer_fact fact)
+{
+    return (trace->facts.present >> fact & 1) != 0;
+}
+
+static struct text fact_text(const struct layer_trace *trace, enum layer_fact fact)
+{
+    const char *at = (const char *)&trace->facts + facts[fact].member;
+    return symbols_text(trace->symbols, *(const string_id *)(const void *)at);
+}
+
+static int64_t fact_number(const struct layer_trace *trace, enum layer_fact fact)
+{
+    const char *at = (const char *)&trace->facts + facts[fact].member;
+    return *(const int64_t *)(const void *)at;
+}
+
+static void put_facts(struct json_writer *json, const struct layer_trace *trace)
+{
+    for (enum layer_fact i = 0; i < LAYER_FACTS; i++)
+        if (has_fact(trace, i) && facts[i].is_text)
+            json_put_text(json, facts[i].key, fact_text(trace, i));
+        else if (has_fact(trace, i))
+            json_put_integer(json, facts[i].key, fact_number(trace, i));
+}
+
+static void put_storages(struct json_writer *json, const struct layer_trace *trace)
+{
+    if (trace->storage_count == 0)
+        return;
+    json_put_open(json, "storages", '[');
+    for (size_t i = 0; i < trace->storage_count; i++) {
+        json_put_open(json, NULL, '[');
+        json_put_integer(json, NULL, trace->storages[i].bytes);
+        json_put_integer(json, NULL, trace->storages[i].row);
+        json_put_close(json, ']');
+    }
+    json_put_close(json, ']');
+}
+
+static void put_list(struct json_writer *json, const char *key, const struct layer_trace *trace,
+                     struct storage_list list)
+{
+    json_put_open(json, key, '[');
+    for (uint32_t i = 0; i < list.count; i++)
+        json_put_integer(json, NULL, trace->storage_numbers[list.first + i]);
+    json_put_close(json, ']');
+}
+
+/* The keys that only memsnap's recorder writes. */
+static void put_recorded(struct json_writer *json, const struct layer_trace *trace,
+                         const struct layer_row *row)
+{
+    if (layer_has(row, LAYER_IS_LEAF))
+        json_put_bool(json, "is_leaf", row->is_leaf);
+    if (layer_has(row, LAYER_OUTPUT_BYTES))
+        json_put_integer(json, "output_bytes", row->output_bytes);
+    if (layer_has(row, LAYER_GRADIENT_BYTES))
+        json_put_integer(json, "gradient_bytes", row->gradient_bytes);
+    if (layer_has(row, LAYER_PEAK_BYTES))
+        json_put_integer(json, "peak_bytes", row->peak_bytes);
+    if (layer_has(row, LAYER_TAIL_US))
+        put_time(json, "tail_us", row->tail_us);
+    if (layer_has(row, LAYER_PLAIN))
+        json_put_bool(json, "plain", row->plain);
+    if (layer_has(row, LAYER_DTYPE))
+        json_put_text(json, "dtype", symbols_text(trace->symbols, row->dtype));
+    if (layer_has(row, LAYER_READS))
+        put_list(json, "reads", trace, row->reads);
+    if (layer_has(row, LAYER_SAVES))
+        put_list(json, "saves", trace, row->saves);
+}
+
 static void put_row(struct json_writer *json, const struct layer_trace *trace,
                     const struct layer_row *row)
 {
@@ -35,6 +132,7 @@ static void put_row(struct json_writer *json, const struct layer_trace *trace,
         json_put_integer(json, "depth", row->depth);
     if (layer_has(row, LAYER_SAVED_ACTIVATIONS))
         json_put_integer(json, "saved_activations", row->saved_activations);
+    put_recorded(json, trace, row);
     json_put_open(json, "event", '{');
     if (layer_has(row, LAYER_MEMORY_DIFF))
         json_put_integer(json, "memory_diff", row->memory_diff);
@@ -48,10 +146,12 @@ bool layers_write_json(FILE *out, const struct layer_trace *trace)
     struct json_writer json;
     json_writer_init(&json, out);
     json_put_open(&json, NULL, '{');
+    put_facts(&json, trace);
     json_put_open(&json, "traces", '[');
     for (size_t i = 0; i < trace->count; i++)
         put_row(&json, trace, &trace->rows[i]);
     json_put_close(&json, ']');
+    put_storages(&json, trace);
     json_put_close(&json, '}');
     return json_writer_finish(&json);
 }
@@ -72,6 +172,15 @@ static const char *const names[LAYER_FIELDS] = {
     [LAYER_BACKWARD_US] = "backward_us",
     [LAYER_DEPTH] = "depth",
     [LAYER_SAVED_ACTIVATIONS] = "saved_activations",
+    [LAYER_IS_LEAF] = "is_leaf",
+    [LAYER_OUTPUT_BYTES] = "output_bytes",
+    [LAYER_GRADIENT_BYTES] = "gradient_bytes",
+    [LAYER_PEAK_BYTES] = "peak_bytes",
+    [LAYER_TAIL_US] = "tail_us",
+    [LAYER_PLAIN] = "plain",
+    [LAYER_DTYPE] = "dtype",
+    [LAYER_READS] = "reads",
+    [LAYER_SAVES] = "saves",
 };
 
 static bool has_column(const struct layer_trace *trace, enum layer_field field)
@@ -103,6 +212,22 @@ static void pack_time(msgpack_packer *packer, double microseconds)
         msgpack_pack_double(packer, microseconds);
 }
 
+static void pack_bool(msgpack_packer *packer, bool value)
+{
+    if (value)
+        msgpack_pack_true(packer);
+    else
+        msgpack_pack_false(packer);
+}
+
+static void pack_list(msgpack_packer *packer, const struct layer_trace *trace,
+                      struct storage_list list)
+{
+    msgpack_pack_array(packer, list.count);
+    for (uint32_t i = 0; i < list.count; i++)
+        msgpack_pack_uint32(packer, trace->storage_numbers[list.first + i]);
+}
+
 static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
                       const struct layer_row *row, enum layer_field field)
 {
@@ -116,18 +241,75 @@ static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
         [LAYER_MEMORY_ACTIVATIONS] = row->memory_activations,
         [LAYER_DEPTH] = row->depth,
         [LAYER_SAVED_ACTIVATIONS] = row->saved_activations,
+        [LAYER_OUTPUT_BYTES] = row->output_bytes,
+        [LAYER_GRADIENT_BYTES] = row->gradient_bytes,
+        [LAYER_PEAK_BYTES] = row->peak_bytes,
     };
-    struct text name = layer_name(trace, row);
-    if (!layer_has(row, field))
+    if (!layer_has(row, field)) {
         msgpack_pack_nil(packer);
-    else if (field == LAYER_MODULE_NAME)
-        pack_text(packer, name.bytes, name.size);
-    else if (field == LAYER_IS_FORWARD)
-        row->is_forward ? msgpack_pack_true(packer) : msgpack_pack_false(packer);
-    else if (field == LAYER_FORWARD_US || field == LAYER_BACKWARD_US)
-        pack_time(packer, field == LAYER_FORWARD_US ? row->forward_us : row->backward_us);
-    else
+        return;
+    }
+    switch (field) {
+    case LAYER_MODULE_NAME:
+    case LAYER_DTYPE: {
+        struct text text = field == LAYER_DTYPE ? symbols_text(trace->symbols, row->dtype)
+                                                : layer_name(trace, row);
+        pack_text(packer, text.bytes, text.size);
+        break;
+    }
+    case LAYER_IS_FORWARD:
+        pack_bool(packer, row->is_forward);
+        break;
+    case LAYER_IS_LEAF:
+        pack_bool(packer, row->is_leaf);
+        break;
+    case LAYER_PLAIN:
+        pack_bool(packer, row->plain);
+        break;
+    case LAYER_FORWARD_US:
+        pack_time(packer, row->forward_us);
+        break;
+    case LAYER_BACKWARD_US:
+        pack_time(packer, row->backward_us);
+        break;
+    case LAYER_TAIL_US:
+        pack_time(packer, row->tail_us);
+        break;
+    case LAYER_READS:
+    case LAYER_SAVES:
+        pack_list(packer, trace, field == LAYER_READS ? row->reads : row->saves);
+        break;
+    default:
         msgpack_pack_int64(packer, sizes[field]);
+    }
+}
+
+static void pack_facts(msgpack_packer *packer, const struct layer_trace *trace)
+{
+    for (enum layer_fact i = 0; i < LAYER_FACTS; i++) {
+        if (!has_fact(trace, i))
+            continue;
+        pack_word(packer, facts[i].key);
+        if (facts[i].is_text) {
+            struct text text = fact_text(trace, i);
+            pack_text(packer, text.bytes, text.size);
+        } else {
+            msgpack_pack_int64(packer, fact_number(trace, i));
+        }
+    }
+}
+
+static void pack_storages(msgpack_packer *packer, const struct layer_trace *trace)
+{
+    if (trace->storage_count == 0)
+        return;
+    pack_word(packer, "storages");
+    msgpack_pack_array(packer, trace->storage_count);
+    for (size_t i = 0; i < trace->storage_count; i++) {
+        msgpack_pack_array(packer, 2);
+        msgpack_pack_int64(packer, trace->storages[i].bytes);
+        msgpack_pack_int64(packer, trace->storages[i].row);
+    }
 }
 
 bool layers_write_msgpack(FILE *out, const struct layer_trace *trace)
@@ -137,7 +319,8 @@ bool layers_write_msgpack(FILE *out, const struct layer_trace *trace)
     for (enum layer_field i = 0; i < LAYER_FIELDS; i++)
         columns += has_column(trace, i);
     msgpack_packer_init(&packer, out, write_piece);
-    msgpack_pack_map(&packer, 3);
+    msgpack_pack_map(&packer, 3 + (size_t)__builtin_popcount(trace->facts.present) +
+                                  (trace->storage_count > 0));
     pack_word(&packer, "memsnap");
     pack_word(&packer, "layers/1");
     pack_word(&packer, "columns");
@@ -153,5 +336,7 @@ bool layers_write_msgpack(FILE *out, const struct layer_trace *trace)
             if (has_column(trace, n))
                 pack_cell(&packer, trace, &trace->rows[i], n);
     }
+    pack_facts(&packer, trace);
+    pack_storages(&packer, trace);
     return true;
 }

@@ -27,8 +27,8 @@ static bool add_module(struct draft *draft, size_t row, struct error *err)
     return true;
 }
 
-/* Collects each module where it runs first. Names are interned, so ids identify modules already
- * seen. */
+/* Collects each module without children where it runs first. Names are interned, so ids identify
+ * modules already seen. */
 static bool collect_modules(struct draft *draft, struct error *err)
 {
     size_t names = symbols_string_count(draft->trace->symbols), skipped = 0;
@@ -38,7 +38,7 @@ static bool collect_modules(struct draft *draft, struct error *err)
     bool ok = seen || error_out_of_memory(err);
     for (size_t row = 0; ok && row < draft->leaves->row_count; row++) {
         string_id name = draft->leaves->rows[row]->module_name;
-        if (seen[name])
+        if (seen[name] || !layer_is_leaf(draft->leaves->rows[row]))
             continue;
         seen[name] = true;
         if (skipped++ >= draft->advice->skipped)

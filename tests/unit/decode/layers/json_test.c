@@ -124,6 +124,70 @@ START_TEST(sums_do_not_overflow)
 }
 END_TEST
 
+#define RECORDED(more)                                                                             \
+    "{\"module_name\":\"a\"," ROW_KEYS ",\"is_forward\":true," more                                \
+    "\"event\":{\"memory_diff\":0,\"memory_activations\":0}}"
+
+START_TEST(recordings_are_read)
+{
+    struct layer_trace *trace = layers_load_text(
+        "{\"schema\":\"memsnap.layer-trace/1\",\"rank\":3,\"time\":\"events\",\"before_bytes\":5,"
+        "\"traces\":[" RECORDED("\"is_leaf\":false,\"reads\":[],\"saves\":[0,1],") "," RECORDED(
+            "\"plain\":true,\"tail_us\":0.5,\"dtype\":\"float32\",\"gradient_bytes\":9,\"reads\":["
+            "1],"
+            "\"saves\":[7,7,7],\"saves\":[2],") "],\"storages\":[[10,0],[20,0],[30,1],[1,1],[1,1],"
+                                                "[1,1],[1,1],[1,1]]}");
+    const struct layer_row *row = trace->rows;
+    ck_assert_uint_eq(trace->unknown_key_count, 0);
+    ck_assert_int_eq(trace->facts.rank, 3);
+    ck_assert_int_eq(trace->facts.before_bytes, 5);
+    ck_assert_str_eq(symbols_text(trace->symbols, trace->facts.time).bytes, "events");
+    ck_assert_uint_eq(trace->storage_count, 8);
+    ck_assert_int_eq(trace->storages[2].bytes, 30);
+    ck_assert_int_eq(trace->storages[2].row, 1);
+    ck_assert(!layer_is_leaf(row));
+    ck_assert(layer_has(row, LAYER_READS) && row->reads.count == 0 && row->saves.count == 2);
+    ck_assert_uint_eq(trace->storage_numbers[row->saves.first + 1], 1);
+    row++;
+    ck_assert(layer_is_leaf(row) && row->plain);
+    ck_assert(row->tail_us == 0.5);
+    ck_assert_int_eq(row->gradient_bytes, 9);
+    ck_assert_uint_eq(row->reads.count, 1);
+    ck_assert_uint_eq(trace->storage_numbers[row->reads.first], 1);
+    ck_assert_uint_eq(row->saves.count, 1); /* the last of equal keys counts */
+    ck_assert_uint_eq(trace->storage_numbers[row->saves.first], 2);
+    layer_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(recordings_are_checked)
+{
+    BAD("{\"schema\":\"memsnap.layer-trace/2\",\"traces\":[]}", 10,
+        "expected the schema \"memsnap.la");
+    BAD("{\"rank\":-1,\"traces\":[]}", 8,
+        "a whole number from 0 for rank, found a negative number");
+    BAD("{\"storages\":[[1]],\"traces\":[]}", 13, "expected a storage ([bytes, row]), found less");
+    BAD("{\"storages\":[[1,0,0]],\"traces\":[]}", 13, "([bytes, row]), found more");
+    BAD("{\"storages\":[[-1,0]],\"traces\":[]}", 14, "a size in bytes for a storage, found a nega");
+    BAD("{\"storages\":[7],\"traces\":[]}", 13, "([bytes, row]), found a number");
+    BAD("{\"storages\":[[1,0]],\"traces\":[]}", -1,
+        "storage 0 is made by trace 0, which is no forw");
+    BAD("{\"traces\":[" BACKWARD_ROW "],\"storages\":[[1,0]]}", -1,
+        "made by trace 0, which is no forw");
+    BAD("{\"traces\":[" RECORDED("\"saves\":[1],") "],\"storages\":[[1,0]]}", -1,
+        "a trace refers to storage 1, and the file has 1");
+    BAD("{\"traces\":[{\"reads\":[\"x\"]}]}", 21,
+        "expected the number of a storage, found a string");
+    BAD("{\"traces\":[{\"reads\":[-1]}]}", 21, "found a negative number");
+    BAD("{\"traces\":[{\"reads\":7}]}", 20,
+        "expected a list of storages for reads, found a number");
+    BAD("{\"storages\":[[4611686018427387903,0],[1,0]],\"traces\":[]}", 37, "add up to 2^62 bytes");
+#define BIG "{\"traces\":[{\"reads\":[4294967295]}]}"
+    layers_refused(BIG, sizeof(BIG) - 1, STATUS_LIMIT, 21, "a storage's number is 2^32-1 or more");
+#undef BIG
+}
+END_TEST
+
 START_TEST(memory_is_bounded)
 {
     enum { ROWS = 20000 };
@@ -145,7 +209,9 @@ END_TEST
 
 START_TEST(damage_is_survived)
 {
-    static const char text[] = "{\"traces\":[" FORWARD_ROW "," BACKWARD_ROW "]}";
+    static const char text[] =
+        "{\"rank\":1,\"traces\":[" FORWARD_ROW "," BACKWARD_ROW
+        "," RECORDED("\"plain\":true,\"saves\":[0],") "],\"storages\":[[9,0]]}";
     layers_survive(text, sizeof(text) - 1);
 }
 END_TEST
@@ -159,6 +225,8 @@ TCase *layers_json_tests(void)
     tcase_add_test(tests, structure_is_checked);
     tcase_add_test(tests, values_are_checked);
     tcase_add_test(tests, sums_do_not_overflow);
+    tcase_add_test(tests, recordings_are_read);
+    tcase_add_test(tests, recordings_are_checked);
     tcase_add_test(tests, memory_is_bounded);
     tcase_add_test(tests, damage_is_survived);
     return tests;
