@@ -14,4 +14,5 @@ dist_man_MANS = \
 	man/memsnap-categories.7 \
 	man/memsnap-formats.7 \
 	man/memsnap-numbers.7 \
+	man/memsnap-record.7 \
 	man/memsnap-suggest.1

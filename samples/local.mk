@@ -6,6 +6,7 @@ dist_samples_DATA = \
 	samples/decoder.operators.pickle.gz \
 	samples/expandable.pickle.gz \
 	samples/fsdp.layers.pickle \
+	samples/gpt.layers.json.gz \
 	samples/history-off.pickle \
 	samples/kept-gradients.pickle.gz \
 	samples/leak.pickle.gz \
@@ -24,6 +25,8 @@ dist_samples_DATA = \
 	samples/train-loop.pickle.gz \
 	samples/training.pt.trace.json.gz \
 	samples/two-devices.pickle.gz
+	samples/two-devices.pickle.gz \
+	samples/unet.layers.json.gz
 
 EXTRA_DIST += \
 	samples/newest/anomaly.pickle.gz \
@@ -37,6 +40,7 @@ EXTRA_DIST += \
 	samples/make_samples.py \
 	samples/newest.py \
 	samples/record_profile.py \
+	samples/record_layers.py \
 	samples/serving.py \
 	samples/stacks.py \
 	samples/training.py

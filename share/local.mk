@@ -33,6 +33,10 @@ dist_plots_DATA = \
 	share/plots/text.gp \
 	share/plots/timeline.gp
 
+# The recorder for PyTorch programs.
+recorddir = $(pkgdatadir)/record
+dist_record_DATA = share/record/memsnap_record.py
+
 # For users of memsnap check.
 dist_pkgdata_DATA = share/policy.schema.json
 cidir = $(pkgdatadir)/ci

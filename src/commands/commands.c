@@ -28,6 +28,8 @@ static const struct topic topics[] = {
      &topic_formats_size},
     {"numbers", "definitions of active, allocated, reserved, ...", topic_numbers,
      &topic_numbers_size},
+    {"record", "how to record layers and snapshots in a PyTorch program", topic_record,
+     &topic_record_size},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -192,9 +194,10 @@ const struct command command_help = {
     .arguments = "[COMMAND|TOPIC]",
     .about = "Explains memsnap, one of its commands, or a topic. The topics are formats (the\n"
              "files that memsnap reads, and how to record them), categories (the purposes of\n"
-             "memory, and how memsnap infers them) and numbers (their definitions). They are\n"
-             "also manual pages: memsnap-formats(7), memsnap-categories(7) and\n"
-             "memsnap-numbers(7).\n",
+             "memory, and how memsnap infers them), numbers (their definitions) and record\n"
+             "(how to record layers and snapshots in a PyTorch program). They are also manual\n"
+             "pages: memsnap-formats(7), memsnap-categories(7), memsnap-numbers(7) and\n"
+             "memsnap-record(7).\n",
     .examples = "  memsnap help analyze\n"
                 "  memsnap help formats\n",
     .options = options,

@@ -108,7 +108,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/suggest/suggest.c
 
 # What `memsnap help TOPIC` prints: the man pages of section 7 as text.
-topic_pages = man/memsnap-categories.7 man/memsnap-formats.7 man/memsnap-numbers.7
+topic_pages = man/memsnap-categories.7 man/memsnap-formats.7 man/memsnap-numbers.7 man/memsnap-record.7
 EXTRA_DIST += scripts/man-text.awk
 nodist_libmemsnap_a_SOURCES += src/commands/cli/topics_text.c
 CLEANFILES += src/commands/cli/topics_text.c src/commands/cli/topic-page
@@ -116,7 +116,7 @@ CLEANFILES += src/commands/cli/topics_text.c src/commands/cli/topic-page
 src/commands/cli/topics_text.c: $(topic_pages) $(top_srcdir)/scripts/embed \
 		$(top_srcdir)/scripts/man-text.awk
 	$(AM_V_GEN)$(MKDIR_P) src/commands/cli && rm -f $@-new && header=commands/cli/topics.h && export header && \
-	for topic in categories formats numbers; do \
+	for topic in categories formats numbers record; do \
 	    LC_ALL=C $(AWK) -f $(top_srcdir)/scripts/man-text.awk \
 	        $(top_srcdir)/man/memsnap-$$topic.7 >src/commands/cli/topic-page && \
 	    $(embed) topic_$$topic src/commands/cli/topic-page >>$@-new || exit 1; \

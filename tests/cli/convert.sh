@@ -10,7 +10,7 @@ exits 0
 golden help-convert.txt
 
 # there and back is the same, whichever way it is asked for
-for from in $json $pickle; do
+for from in $json $pickle samples/gpt.layers.json.gz; do
     run convert $from
     exits 0
     no_err

@@ -30,6 +30,7 @@ cli_tests = \
 	tests/cli/plot-terminal.sh \
 	tests/cli/profile.sh \
 	tests/cli/recorded.sh \
+	tests/cli/record.sh \
 	tests/cli/recording.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \
@@ -40,6 +41,13 @@ cli_tests = \
 	tests/cli/usage.sh
 dist_check_SCRIPTS += $(cli_tests)
 EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py
+
+# Programs that record.sh records.
+EXTRA_DIST += \
+	tests/cli/record/facts.py \
+	tests/cli/record/program.py \
+	tests/cli/record/program_model.py \
+	tests/cli/record/train.py
 
 # A made-up torch for dryrun.sh, with a library that needs CUDA's runtime.
 dryrun_sources = \

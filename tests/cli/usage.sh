@@ -126,7 +126,7 @@ exits 5
 err 'memsnap: --help: No such file or directory'
 
 # Topics, and near misses.
-for topic in formats categories numbers; do
+for topic in formats categories numbers record; do
     run help "$topic"
     exits 0
     no_err

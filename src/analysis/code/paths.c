@@ -123,6 +123,7 @@ static const char *const forwarders[] = {
     "pydevd",
     "line_profiler/",
     "memory_profiler.py",
+    "memsnap_record.py",
     "tqdm/",
     "rich/",
     "wandb/",

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-extern const unsigned char topic_categories[], topic_formats[], topic_numbers[];
-extern const size_t topic_categories_size, topic_formats_size, topic_numbers_size;
+extern const unsigned char topic_categories[], topic_formats[], topic_numbers[], topic_record[];
+extern const size_t topic_categories_size, topic_formats_size, topic_numbers_size,
+    topic_record_size;
 
 #endif

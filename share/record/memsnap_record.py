@@ -1,0 +1,922 @@
+#!/usr/bin/env python3
+"""Records what memsnap reads from a PyTorch program. Needs only torch, 2.1 or newer.
+
+    import memsnap_record
+
+    with memsnap_record.layers(model, "run.layers.json"):
+        loss_of(model(batch)).backward()
+
+    with memsnap_record.snapshots("snapshots", steps=(0, 3)):
+        train()
+
+Both are decorators, too. Without a change to the program:
+
+    python memsnap_record.py --layers run.layers.json --snapshots DIR train.py ARGUMENT...
+
+layers() records one training step of a model: which module kept what for the backward pass, how long it ran, and
+which storages it read. memsnap suggest plans checkpoints from that. It works on CUDA, on the CPU, and in
+FakeTensorMode for a model that fits nowhere. snapshots() records the CUDA allocator's history.
+"""
+import argparse
+import contextlib
+import dataclasses
+import functools
+import json
+import os
+import resource
+import runpy
+import subprocess
+import sys
+import weakref
+from collections.abc import Mapping
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.utils import flop_counter
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten
+
+__all__ = ["layers", "snapshots"]
+
+SCHEMA = "memsnap.layer-trace/1"
+VERSION = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2] if part.isdigit())
+
+# The roofline of a GPU: operations and bytes per microsecond. Only ratios between layers matter.
+FLOPS_PER_US = {torch.float64: 2e7, torch.float32: 5e7}
+SHORT_FLOPS_PER_US = 4e8
+BYTES_PER_US = 2e6
+
+GATHERS = {"all_gather_into_tensor", "all_gather_into_tensor_coalesced", "allgather_", "_allgather_base_",
+           "allgather_coalesced_", "allgather_into_tensor_coalesced_"}
+MOST_OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
+
+
+def rank():
+    """The rank of this process, and the number of ranks."""
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return torch.distributed.get_rank(), torch.distributed.get_world_size()
+    return int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+
+
+def path_of_rank(path):
+    """The path with {rank} replaced, or with the rank before the suffix if there are several."""
+    number, ranks = rank()
+    if "{rank}" in path:
+        return path.replace("{rank}", str(number))
+    stem, suffix = os.path.splitext(path)
+    return "%s.rank%d%s" % (stem, number, suffix) if ranks > 1 else path
+
+
+def tensors_in(value, depth=8):
+    """The tensors in nested containers and dataclasses."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif depth == 0:
+        return
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from tensors_in(item, depth - 1)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from tensors_in(item, depth - 1)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from tensors_in(getattr(value, field.name, None), depth - 1)
+
+
+def plain_parts(tensor):
+    """The tensors with storage that a tensor consists of: itself, or the parts of a subclass such as DTensor."""
+    if hasattr(tensor, "__tensor_flatten__"):
+        for name in tensor.__tensor_flatten__()[0]:
+            part = getattr(tensor, name, None)
+            if isinstance(part, torch.Tensor) and part is not tensor:
+                yield from plain_parts(part)
+    elif tensor.layout == torch.strided:
+        yield tensor
+    elif tensor.layout == torch.sparse_coo:
+        yield from (tensor._indices(), tensor._values())
+
+
+def storages_of(value):
+    """The storages of all tensors in a value, each once."""
+    found = {}
+    for tensor in tensors_in(value):
+        for part in plain_parts(tensor):
+            try:
+                storage = part.untyped_storage()
+            except (NotImplementedError, RuntimeError):  # a tensor without storage
+                continue
+            found[storage._cdata] = storage
+    return found
+
+
+def bytes_of(tensors):
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+
+def is_backward():
+    """Autograd runs; also while a checkpoint computes again."""
+    return torch._C._current_graph_task_id() != -1
+
+
+def is_leaf(module):
+    return not any(True for _ in module.children())
+
+
+def own_tensors(module):
+    """The parameters and buffers that a module has itself. FSDP replaces parameters by attributes."""
+    yield from (tensor for tensor in module._parameters.values() if tensor is not None)
+    yield from (tensor for tensor in module._buffers.values() if tensor is not None)
+    yield from (value for value in vars(module).values() if isinstance(value, torch.Tensor))
+
+
+class Storage:
+    """A storage, and the row that made it; `row` is None if it is from before the step."""
+
+    def __init__(self, size, row):
+        self.bytes, self.row = size, row
+        self.weak = None  # must stay alive
+
+
+class Storages:
+    """The storages that are alive, by key, and the bytes of those that the step made."""
+
+    def __init__(self, storages):
+        self.by_key = {}
+        self.bytes = self.peak = 0
+        self.swept = []  # storages of PyTorch 2.1, which cannot be watched
+        for storage in storages:
+            self.add(storage, None, False)
+
+    def add(self, storage, row, counted=True):
+        key = storage._cdata
+        made = self.by_key[key] = Storage(storage.nbytes(), row)
+        size = made.bytes if counted else 0
+        self.bytes += size
+        if VERSION >= (2, 2):
+            made.weak = weakref.ref(storage, functools.partial(self.on_free, key, made, size))
+        else:
+            made.weak = StorageWeakRef(storage)  # keeps the key from being used again
+            self.swept.append((made, size))
+        if self.bytes > self.peak:
+            self.sweep()
+            self.peak = max(self.peak, self.bytes)
+        return made
+
+    def on_free(self, key, made, size, _reference):
+        self.bytes -= size
+        if self.by_key.get(key) is made:
+            del self.by_key[key]
+
+    def sweep(self):
+        if self.swept:
+            self.bytes -= sum(size for made, size in self.swept if made.weak.expired())
+            self.swept = [pair for pair in self.swept if not pair[0].weak.expired()]
+
+    def take_peak(self):
+        """The highest value since the last call."""
+        self.sweep()
+        peak, self.peak = max(self.peak, self.bytes), self.bytes
+        return peak
+
+
+class Frame:
+    """A module that is running."""
+
+    def __init__(self, name, module, inputs, is_plain):
+        self.name, self.module, self.inputs, self.is_plain = name, module, inputs, is_plain
+        self.is_leaf = is_leaf(module)
+        self.row = None
+
+
+class Device:
+    """The allocator whose state the rows tell: of CUDA, or the sum of live tensors where there is none."""
+
+    def __init__(self, model):
+        tensors = [*model.parameters(), *model.buffers()]
+        fake = getattr(torch._subclasses, "FakeTensor", ())
+        self.cuda = next((tensor.device for tensor in tensors
+                          if tensor.is_cuda and not isinstance(tensor, fake)), None)
+        self.name = str(tensors[0].device) if tensors else "cpu"
+        gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+        self.before = sum(storage.nbytes() for storage in storages_of([tensors, gradients]).values())
+        self.peak_before = 0
+        if self.cuda is not None:
+            self.before = torch.cuda.memory_allocated(self.cuda)
+            self.peak_before = torch.cuda.max_memory_allocated(self.cuda)
+
+    def allocated(self, live):
+        return torch.cuda.memory_allocated(self.cuda) if self.cuda else self.before + live
+
+    def reserved(self, live):
+        return torch.cuda.memory_reserved(self.cuda) if self.cuda else self.before + live
+
+    def peak(self, live):
+        """The peak of the step, of which at most `live` bytes were alive at a time."""
+        peak = torch.cuda.max_memory_allocated(self.cuda) if self.cuda else 0
+        return peak if peak > self.peak_before else self.before + live
+
+
+class Hooks:
+    """Hooks on the modules of a model, and on the autograd nodes of their outputs."""
+
+    def __init__(self, model):
+        self.handles = []
+        for name, module in model.named_modules():
+            before = functools.partial(self.before_module, name)
+            after = functools.partial(self.after_module, name)
+            self.handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
+            self.handles.append(module.register_forward_hook(after))
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+        self.handles = []
+
+    def before_module(self, name, module, args, kwargs):
+        if not is_backward():  # a checkpoint runs modules again
+            self.enter(name, module, args, kwargs)
+
+    def after_module(self, name, module, _args, output):
+        if not is_backward():
+            self.leave(name, module, output)
+
+    def watch_backward(self, inputs, output, start):
+        """Calls `start` with the gradients when the backward pass reaches the outputs of a module."""
+        nodes = {tensor.grad_fn for tensor in tensors_in(inputs)}
+        for tensor in tensors_in(output):
+            node = tensor.grad_fn
+            if node is not None and node not in nodes:
+                nodes.add(node)
+                self.handles.append(node.register_prehook(start))
+
+
+class Structure(Hooks, TorchDispatchMode):
+    """Records one step: its rows, the storages they make, read and save, and times by a roofline."""
+
+    def __init__(self, model):
+        TorchDispatchMode.__init__(self)
+        Hooks.__init__(self, model)
+        self.device = Device(model)
+        self.rows = []       # finished, of the forward pass and of the backward pass
+        self.order = []      # the modules that the backward pass reached, as numbers of calls
+        self.stack = []
+        self.counted = set()  # parameters whose gradients a row has
+        self.boundaries = 0  # in the forward pass
+        self.highest = 0
+        self.backward = None  # the row of the backward pass that is running
+        self.row = None      # the row that is running
+        self.calls = 0
+        self.batch_bytes = 0
+        self.is_done = False
+        self.gathered = []
+        self.gathered_bytes = 0
+        self.storages = Storages(storages_of([*model.parameters(), *model.buffers()]).values())
+        self.parameter_bytes = bytes_of(model.parameters())
+        self.buffer_bytes = bytes_of(model.buffers())
+        self.saving = torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
+
+    def start(self):
+        self.saving.__enter__()
+        self.__enter__()
+        self.row = self.new_row("", 0, False)
+
+    def finish(self):
+        """May be called twice."""
+        if self.is_done:
+            return
+        self.is_done = True
+        self.end_backward()
+        self.close_row()
+        self.__exit__(None, None, None)
+        self.saving.__exit__()
+        self.remove()
+
+    def allocated(self):
+        return self.device.allocated(self.storages.bytes)
+
+    def reserved(self):
+        return self.device.reserved(self.storages.bytes)
+
+    # rows
+
+    def new_row(self, name, depth, leaf):
+        self.storages.take_peak()
+        return {"module_name": name, "module_params": 0, "is_forward": True, "is_leaf": leaf, "depth": depth,
+                "before": self.allocated(), "us": 0.0, "saved_us": 0.0, "memory_activations": 0,
+                "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
+                "boundary": self.boundaries, "plain": None, "dtype": None, "index": len(self.rows), "call": None}
+
+    def close_row(self, keep=False):
+        """Ends the running row. A container's row in which nothing ran is left out unless it is to be kept."""
+        row, self.row = self.row, None
+        self.boundaries += 1
+        peak = self.storages.take_peak()
+        self.highest = max(self.highest, peak)
+        if row is None or not (keep or row["ops"] or row["saves"] or row["module_params"]):
+            return
+        row["allocated"], row["reserved"] = self.allocated(), self.reserved()
+        row["peak_bytes"] = self.device.before + peak
+        row["cumul"] = self.held_by_gathers()
+        self.rows.append(row)
+
+    def add_parameters(self, row, module):
+        parameters = [tensor for tensor in own_tensors(module) if isinstance(tensor, torch.nn.Parameter)]
+        row["module_params"] = bytes_of(parameters)
+        row["dtype"] = ",".join(sorted({str(parameter.dtype)[6:] for parameter in parameters})) or None
+        for parameter in parameters:
+            if parameter.requires_grad and parameter.grad is None and id(parameter) not in self.counted:
+                self.counted.add(id(parameter))
+                row["gradient_bytes"] += bytes_of([parameter])
+
+    def enter(self, name, module, args, kwargs):
+        self.close_row()
+        if not self.stack:
+            for key, storage in storages_of([args, kwargs]).items():
+                if key not in self.storages.by_key:
+                    self.batch_bytes += self.storages.add(storage, None, False).bytes
+        for key, storage in storages_of(list(own_tensors(module))).items():  # FSDP makes them in the step
+            made = self.storages.by_key.get(key) or self.storages.add(storage, None, False)
+            made.row = None
+        is_plain = len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)
+        frame = Frame(name, module, [args, kwargs], is_plain)
+        self.stack.append(frame)
+        self.row = self.new_row(name, name.count(".") + (name != ""), frame.is_leaf)
+        self.add_parameters(self.row, module)
+
+    def leave(self, name, module, output):
+        while self.stack and self.stack[-1].name != name:  # a module left by an exception has no hook
+            self.stack.pop()
+        if not self.stack:
+            return
+        frame = self.stack.pop()
+        row = self.row
+        seen = storages_of(frame.inputs)
+        new = [tensor for tensor in tensors_in(output) if not seen.keys() & storages_of(tensor).keys()]
+        row["output_bytes"] = sum(storage.nbytes() for storage in storages_of(output).values())
+        row["memory_activations"] = bytes_of(new) if frame.is_leaf else 0
+        row["plain"] = frame.is_plain and isinstance(output, torch.Tensor)
+        if frame.is_leaf:
+            row["call"] = self.calls
+            self.watch_backward(frame.inputs, output, functools.partial(self.reach, row, self.calls))
+            self.calls += 1
+        self.close_row(keep=True)
+        parent = self.stack[-1] if self.stack else None
+        self.row = self.new_row(parent.name if parent else "", parent.name.count(".") + (parent.name != "")
+                                if parent else 0, False)
+
+    # the backward pass
+
+    def begin_backward(self, of, size):
+        self.end_row_of_backward()
+        self.storages.take_peak()
+        self.backward = {"of": of, "before": self.allocated(), "us": 0.0, "memory_activations": size,
+                         "gathered": 0}
+
+    def end_row_of_backward(self):
+        row, self.backward = self.backward, None
+        if row is None:
+            return
+        of = row.pop("of")
+        peak = self.storages.take_peak()
+        self.highest = max(self.highest, peak)
+        row.update(module_name=of["module_name"], module_params=of["module_params"], is_forward=False,
+                   is_leaf=of["is_leaf"], depth=of["depth"], allocated=self.allocated(),
+                   reserved=self.reserved(), peak_bytes=self.device.before + peak,
+                   cumul=self.held_by_gathers(), call=of["call"])
+        self.rows.append(row)
+
+    def end_backward(self):
+        self.end_row_of_backward()
+
+    def reach(self, row, call, gradients):
+        if self.is_done:
+            return
+        if self.backward is None or not self.order:
+            torch.autograd.Variable._execution_engine.queue_callback(self.end_backward)
+        self.order.append(call)
+        self.begin_backward(row, bytes_of(tensor for tensor in gradients if tensor is not None))
+
+    @property
+    def was_backward(self):
+        return any(not row["is_forward"] for row in self.rows) or self.backward is not None
+
+    # operators and saved tensors
+
+    def running(self):
+        if not is_backward():
+            return self.row
+        if self.backward is None:  # until a module is reached, this is the backward pass of the loss
+            self.close_row()
+            last = next((row for row in reversed(self.rows) if row["is_forward"]), None)
+            if last is None:
+                return None
+            self.begin_backward(last, 0)
+        return self.backward
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        row = self.running()
+        out = func(*args, **kwargs)
+        if row is None or self.is_done or row is not (self.backward or self.row):
+            return out
+        read, written = storages_of([args, kwargs]), storages_of(out)
+        for key, storage in read.items():
+            made = self.find(key, storage, args, row)
+            if "reads" in row and made.row is not None and made.row is not row:
+                row["reads"][id(made)] = made
+        for key, storage in written.items():
+            if key not in self.storages.by_key:
+                self.storages.add(storage, row)
+        if not written or any(item.alias_info is not None and not item.alias_info.is_write
+                              for item in func._schema.returns):
+            return out  # a question about a tensor, or a view
+        size = sum(storage.nbytes() for storage in {**read, **written}.values())
+        row["us"] += max(flops_us(func, args, kwargs, out), size / BYTES_PER_US)
+        if "ops" in row:
+            row["ops"] += 1
+        if func._schema.name.split("::")[-1] in GATHERS:
+            self.gather(row, func, args, out)
+        return out
+
+    def find(self, key, storage, tensors, row):
+        """The record of a storage. What no operator made is from before the step, unless autograd knows it."""
+        made = self.storages.by_key.get(key)
+        if made is None:
+            in_graph = any(tensor.grad_fn is not None for tensor in tensors_in(tensors))
+            made = self.storages.add(storage, row if in_graph else None, in_graph)
+        return made
+
+    def gather(self, row, func, args, out):
+        wanted = out if func._schema.name.startswith("_c10d_functional") else args[0]
+        for storage in storages_of(wanted).values():
+            row["gathered"] += storage.nbytes()
+            if VERSION >= (2, 2):
+                self.gathered.append(weakref.ref(storage))
+
+    def held_by_gathers(self):
+        self.gathered = [reference for reference in self.gathered if reference() is not None]
+        held = {storage._cdata: storage.nbytes() for storage in (reference() for reference in self.gathered)
+                if storage is not None}
+        return sum(held.values())
+
+    def pack(self, tensor):
+        row = self.row
+        if row is not None and not is_backward() and not isinstance(tensor, torch.nn.Parameter):
+            for key, storage in storages_of(tensor).items():
+                made = self.find(key, storage, tensor, row)
+                if made.row is not None:
+                    row["saves"][id(made)] = made
+                    row["saved_us"] = row["us"]
+        return tensor.detach()
+
+    @staticmethod
+    def unpack(tensor):
+        return tensor
+
+
+@functools.lru_cache(maxsize=None)
+def flop_formula(packet):
+    table = getattr(flop_counter, "flop_registry", None)
+    return (flop_counter.flop_mapping if table is None else table).get(packet)
+
+
+def conv_flops(args):
+    """Of the forward of a convolution, from the arguments of its backward, which PyTorch 2.1 overestimates."""
+    gradient, inputs, weight = (list(tensor.shape) for tensor in args[:3])
+    return flop_counter.conv_flop_count(inputs, weight, gradient, args[7])
+
+
+def flops_us(func, args, kwargs, out):
+    formula = flop_formula(func._overloadpacket)
+    if formula is None:
+        return 0.0
+    try:
+        if hasattr(flop_counter, "flop_registry"):
+            flops = formula(*args, **kwargs, out_val=out)
+        else:  # PyTorch 2.1 passes shapes
+            flat = flop_counter.tree_map(flop_counter.get_shape, (args, kwargs, out))
+            flops = formula(*flat[0], **flat[1], out_shape=flat[2])
+    except Exception:  # a formula that does not know these arguments
+        return 0.0
+    if VERSION < (2, 2) and "backward" in func._schema.name:
+        flops = 2 * conv_flops(args) if "convolution" in func._schema.name else flops
+    tensor = next(tensors_in(args), None)
+    return flops / FLOPS_PER_US.get(tensor.dtype if tensor is not None else None, SHORT_FLOPS_PER_US)
+
+
+class Times(Hooks):
+    """Measures a step by CUDA events at the same boundaries as Structure, and nothing else."""
+
+    def __init__(self, model):
+        super().__init__(model)
+        self.forward, self.backward, self.order = [], [], []
+        self.calls = 0
+        self.was_backward = self.is_done = False
+
+    @staticmethod
+    def event():
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    def start(self):
+        self.forward.append(self.event())
+
+    def enter(self, _name, _module, _args, _kwargs):
+        self.inputs = None
+        self.forward.append(self.event())
+
+    def leave(self, _name, module, output):
+        self.forward.append(self.event())
+        if is_leaf(module):
+            self.watch_backward((), output, functools.partial(self.reach, self.calls))
+            self.calls += 1
+
+    def reach(self, call, _gradients):
+        if not self.was_backward:
+            self.was_backward = True
+            torch.autograd.Variable._execution_engine.queue_callback(self.end_backward)
+        self.order.append(call)
+        self.backward.append(self.event())
+
+    def end_backward(self):
+        self.backward.append(self.event())
+
+    def finish(self):
+        if not self.is_done:
+            self.is_done = True
+            self.forward.append(self.event())
+            self.remove()
+
+    def apply(self, structure, rows):
+        """Replaces the times of rows; False if the steps did not run alike."""
+        torch.cuda.synchronize()
+        if len(self.forward) != structure.boundaries + 1 or self.order != structure.order or \
+                len(self.backward) != len(self.order) + 1:
+            return False
+        backward = {}
+        for at, call in enumerate(self.order):
+            backward[call] = backward.get(call, 0) + 1000 * self.backward[at].elapsed_time(self.backward[at + 1])
+        for row, source in rows:
+            if source["is_forward"]:
+                at = source["boundary"]
+                us = 1000 * self.forward[at].elapsed_time(self.forward[at + 1])
+                row["tail_us"] = round(us * row["tail_us"] / row["forward_us"], 3) if row["forward_us"] else 0.0
+                row["forward_us"] = round(us, 3)
+            elif source["call"] in backward:
+                row["backward_us"] = round(backward[source["call"]], 3)
+        return True
+
+
+def written_row(source, keys):
+    """A row as the file has it; `keys` numbers the storages that rows refer to."""
+    row = {name: source[name] for name in ("module_name", "module_params", "allocated", "reserved", "is_forward")}
+    row.update(all_gathered=source["gathered"], cumul_all_gathered=source["cumul"] if source["is_forward"] else 0,
+               is_leaf=source["is_leaf"], depth=source["depth"], peak_bytes=source["peak_bytes"])
+    if not source["is_forward"]:
+        row["backward_us"] = round(source["us"], 3)
+        row["event"] = {"memory_activations": source["memory_activations"]}
+        return row
+    row["forward_us"] = round(source["us"], 3)
+    row["tail_us"] = round(source["us"] - source["saved_us"], 3)
+    row["saved_activations"] = source["kept"]
+    row["gradient_bytes"] = source["gradient_bytes"]
+    for name in ("output_bytes", "plain", "dtype"):
+        if source[name] is not None:
+            row[name] = source[name]
+    row["reads"] = sorted(keys[key] for key in source["reads"] if key in keys)
+    row["saves"] = sorted(keys[key] for key in source["saves"])
+    row["event"] = {"memory_diff": source["allocated"] - source["before"],
+                    "memory_activations": source["memory_activations"]}
+    return row
+
+
+def number_storages(rows):
+    """Numbers the storages that forward rows made and others read or save, and adds up what each made that is kept."""
+    made, kept = {}, set()
+    for row in rows:
+        if row["is_forward"]:
+            row["kept"] = 0
+            made.update(row["reads"])
+            made.update(row["saves"])
+            kept.update(row["saves"])
+    at = {id(row): index for index, row in enumerate(rows)}
+    keys, table = {}, []
+    for key, storage in made.items():
+        if storage.row is None or id(storage.row) not in at or not storage.row["is_forward"]:
+            continue
+        keys[key] = len(table)
+        table.append([storage.bytes, at[id(storage.row)]])
+        if key in kept:
+            storage.row["kept"] += storage.bytes
+    return keys, table
+
+
+def trace_of(structure, times):
+    """The content of the file."""
+    keys, table = number_storages(structure.rows)
+    for row in structure.rows:
+        if row["is_forward"]:
+            row["saves"] = {key: made for key, made in row["saves"].items() if key in keys}
+    pairs = [(written_row(row, keys), row) for row in structure.rows]
+    measured = times is not None and times.apply(structure, pairs)
+    number, ranks = rank()
+    return {"schema": SCHEMA, "torch": torch.__version__, "device": structure.device.name, "rank": number,
+            "ranks": ranks, "time": "events" if measured else "roofline",
+            "parameter_bytes": structure.parameter_bytes, "buffer_bytes": structure.buffer_bytes,
+            "batch_bytes": structure.batch_bytes, "before_bytes": structure.device.before,
+            "peak_bytes": structure.device.peak(structure.highest),
+            "host_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "traces": [row for row, _ in pairs], "storages": table}
+
+
+class layers(contextlib.ContextDecorator):
+    """Records the layers of one step of `model` to `path`: a JSON file that memsnap reads.
+
+    Skips `warmup` steps. A step begins when the model runs with gradients after a backward pass, and ends with an
+    optimizer's step or where the next one begins. On CUDA a second step is measured, with hooks but for times
+    removed; if there is none, times follow from operations and bytes, as they do on the CPU.
+    """
+
+    def __init__(self, model, path=None, *, warmup=0):
+        self.model, self.path, self.warmup = model, path, warmup
+        self.trace = None
+        self.handles = []
+        self.structure = self.times = self.running = None
+        self.begun = 0
+
+    def __enter__(self):
+        self.handles = [self.model.register_forward_pre_hook(self.before_model, prepend=True),
+                        register_optimizer_step_pre_hook(self.before_step)]
+        return self
+
+    def __exit__(self, *_exception):
+        for handle in self.handles:
+            handle.remove()
+        self.handles = []
+        self.end()
+        if self.structure and self.structure.rows:
+            self.trace = trace_of(self.structure, self.times)
+            if self.path:
+                self.save(self.path)
+        self.structure = self.times = None
+        return False
+
+    def before_model(self, _module, _args):
+        if not torch.is_grad_enabled() or is_backward():
+            return
+        if self.running is not None and not self.running.was_backward:
+            return  # the model runs several times in this step
+        self.end()
+        self.begun += 1
+        if self.begun == self.warmup + 1:
+            self.structure = self.running = Structure(self.model)
+        elif self.begun == self.warmup + 2 and self.structure.device.cuda and "MEMSNAP_DRYRUN" not in os.environ:
+            self.times = self.running = Times(self.model)
+        if self.running:
+            self.running.start()
+
+    def before_step(self, *_arguments):
+        if self.running is not None and self.running.was_backward:
+            self.end()
+
+    def end(self):
+        running, self.running = self.running, None
+        if running is not None:
+            running.finish()
+
+    # what FairScale's LayerwiseMemoryTracker has
+
+    def save(self, path):
+        path = path_of_rank(path)
+        with open(path + "-new", "w") as file:
+            json.dump(self.trace, file)
+        os.replace(path + "-new", path)
+
+    save_traces = save
+
+    @property
+    def traces(self):
+        return self.trace["traces"] if self.trace else []
+
+    @property
+    def forward_traces(self):
+        return [row for row in self.traces if row["is_forward"]]
+
+    @property
+    def backward_traces(self):
+        return [row for row in self.traces if not row["is_forward"]]
+
+    @property
+    def summary(self):
+        forward = [row for row in self.forward_traces if row["is_leaf"]]
+        producers = sorted(forward, key=lambda row: row["event"]["memory_activations"], reverse=True)
+        return {"max_memory_allocated": max((row["allocated"] for row in self.traces), default=0),
+                "max_memory_cached": max((row["reserved"] for row in self.traces), default=0),
+                "total_activation_allocations": sum(row["event"]["memory_activations"] for row in forward),
+                "total_forward_allocations": sum(row["event"]["memory_diff"] for row in forward),
+                "top_forward_activation_producers": producers[:10]}
+
+    def show_plots(self, *arguments):
+        """Draws the saved file with memsnap plot."""
+        subprocess.run(["memsnap", "plot", *arguments, path_of_rank(self.path)], check=True)
+
+
+class snapshots(contextlib.ContextDecorator):
+    """Records the history of the CUDA allocator, and writes snapshots to a folder.
+
+    After each optimizer step in `steps`, counted from 0, writes step-N.pickle; at the end end.pickle unless steps are
+    given; and oom.pickle when memory runs out. Of several ranks, each adds its number. The history is a ring of
+    `max_entries` events; if it was on before, it stays as it is, then and afterwards. Where PyTorch can (2.15), marks the category of tensors, and events with step and phase.
+    """
+
+    def __init__(self, folder, *, steps=None, on_oom=True, max_entries=200000, stacks="all", annotate=True):
+        self.folder, self.on_oom, self.max_entries, self.stacks = folder, on_oom, max_entries, stacks
+        self.steps = None if steps is None else set(steps)
+        memory = torch.cuda.memory
+        self.can_annotate = annotate and hasattr(memory, "_annotate_tensor")
+        self.can_mark = annotate and hasattr(memory, "_set_memory_metadata")
+        self.is_active = False
+        self.is_own = True  # the history was off before
+        self.done = {}     # steps of each optimizer
+        self.ooms = self.depth = 0
+        self.seen = {}     # storages that are marked, by key
+        self.handles = []
+        self.saving = None
+
+    def __enter__(self):
+        os.makedirs(self.folder, exist_ok=True)
+        torch.cuda.init()
+        self.is_own = not torch._C._cuda_isHistoryEnabled()
+        if self.is_own:
+            torch.cuda.memory._record_memory_history(max_entries=self.max_entries, stacks=self.stacks)
+        self.is_active = True
+        if self.on_oom:
+            torch._C._cuda_attach_out_of_memory_observer(self.on_out_of_memory)
+        module = torch.nn.modules.module
+        self.handles = [register_optimizer_step_pre_hook(self.before_step),
+                        register_optimizer_step_post_hook(self.after_step)]
+        if self.can_mark or self.can_annotate:
+            self.handles += [module.register_module_forward_pre_hook(self.before_module),
+                             module.register_module_forward_hook(self.after_module, always_call=True)]
+            self.mark("")
+        if self.can_annotate:
+            self.saving = torch.autograd.graph.saved_tensors_hooks(self.pack, Structure.unpack)
+            self.saving.__enter__()
+        return self
+
+    def __exit__(self, *_exception):
+        if not self.is_active:
+            return False
+        if self.saving is not None:
+            self.saving.__exit__()
+        for handle in self.handles:
+            handle.remove()
+        self.saving, self.handles, self.seen = None, [], {}
+        try:
+            if self.steps is None:
+                self.dump("end")
+        finally:
+            self.is_active = False
+            if self.can_mark:
+                torch.cuda.memory._set_memory_metadata("")
+            if self.is_own:
+                torch.cuda.memory._record_memory_history(enabled=None)
+        return False
+
+    @property
+    def step(self):
+        return max(self.done.values(), default=0)
+
+    def dump(self, name):
+        path = path_of_rank(os.path.join(self.folder, name + ".pickle"))
+        torch.cuda.memory._dump_snapshot(path + "-new")
+        os.replace(path + "-new", path)
+
+    def on_out_of_memory(self, *_sizes):
+        if self.is_active and self.ooms < MOST_OOM_DUMPS:
+            self.ooms += 1
+            self.dump("oom" if self.ooms == 1 else "oom-%d" % self.ooms)
+
+    def mark(self, phase):
+        """Stamps step, phase and the device's free memory on the events of this thread."""
+        if not self.can_mark:
+            return
+        free, total = torch.cuda.mem_get_info()
+        torch.cuda.memory._set_memory_metadata({"step": self.step, "phase": phase, "device_free": free,
+                                                "device_total": total})
+
+    def annotate(self, value, category):
+        for key, storage in storages_of(value).items():
+            known = self.seen.get(key)
+            if storage.device.type == "cuda" and (known is None or known.expired()):
+                self.seen[key] = StorageWeakRef(storage)
+                tensor = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+                torch.cuda.memory._annotate_tensor(tensor, "memsnap:" + category)
+
+    def before_module(self, module, args):
+        self.depth += 1
+        if self.depth > 1 or is_backward():
+            return
+        self.mark("forward")
+        if self.can_annotate:
+            self.annotate([*module.parameters(), *module.buffers()], "parameter")
+            self.annotate(args, "input")
+
+    def after_module(self, _module, _args, output):
+        self.depth = max(self.depth - 1, 0)
+        if self.depth == 0 and not is_backward():
+            self.mark("backward")
+            node = next((tensor.grad_fn for tensor in tensors_in(output) if tensor.grad_fn is not None), None)
+            if node is not None:  # runs on autograd's own thread, which has its own mark
+                node.register_prehook(lambda _gradients: self.is_active and self.mark("backward") or None)
+
+    def pack(self, tensor):
+        if not isinstance(tensor, torch.nn.Parameter):
+            self.annotate(tensor, "activation")
+        return tensor.detach()
+
+    def before_step(self, optimizer, *_arguments):
+        self.mark("optimizer")
+        if self.can_annotate:
+            parameters = [item for group in optimizer.param_groups for item in group["params"]]
+            self.annotate(parameters, "parameter")
+            self.annotate([item.grad for item in parameters if item.grad is not None], "gradient")
+
+    def after_step(self, optimizer, *_arguments):
+        step = self.done.get(id(optimizer), 0)
+        if self.can_annotate:
+            self.annotate(list(optimizer.state.values()), "optimizer_state")
+        if self.steps is not None and step in self.steps:
+            self.dump("step-%d" % step)
+        self.done[id(optimizer)] = step + 1
+        self.seen = {key: weak for key, weak in self.seen.items() if not weak.expired()}
+        self.mark("")
+
+
+class FirstModel:
+    """Records the layers of the first model that runs with gradients."""
+
+    def __init__(self, path, warmup):
+        self.path, self.warmup = path, warmup
+        self.recording = self.handle = None
+
+    def __enter__(self):
+        self.handle = torch.nn.modules.module.register_module_forward_pre_hook(self.before_module)
+        return self
+
+    def before_module(self, module, _args):
+        if torch.is_grad_enabled() and any(parameter.requires_grad for parameter in module.parameters()):
+            self.handle.remove()
+            self.handle = None
+            self.recording = layers(module, self.path, warmup=self.warmup)
+            self.recording.__enter__()
+            self.recording.before_model(module, ())
+            if self.recording.running is not None:
+                self.recording.running.enter("", module, _args, {})
+
+    def __exit__(self, *exception):
+        if self.handle is not None:
+            self.handle.remove()
+            print("memsnap_record: no model ran with gradients, so there are no layers", file=sys.stderr)
+        return self.recording.__exit__(*exception) if self.recording else False
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Run a PyTorch program and record what memsnap reads.")
+    parser.add_argument("--layers", metavar="FILE", help="record the layers of the first model that is trained")
+    parser.add_argument("--warmup", type=int, default=0, metavar="N", help="for --layers: skip the first N steps")
+    parser.add_argument("--snapshots", metavar="FOLDER", help="record snapshots of the CUDA allocator")
+    parser.add_argument("--steps", metavar="N,...", help="for --snapshots: dump after these steps, from 0")
+    parser.add_argument("--max-entries", type=int, default=200000, metavar="N", help="events that a snapshot holds")
+    parser.add_argument("--stacks", choices=("python", "all"), default="all", help="frames to record")
+    parser.add_argument("--no-annotations", action="store_true", help="do not mark the categories of tensors")
+    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+    options = parser.parse_args()
+    if not options.layers and not options.snapshots:
+        parser.error("give --layers FILE, --snapshots FOLDER, or both")
+    try:
+        steps = None if options.steps is None else [int(step) for step in options.steps.split(",")]
+    except ValueError:
+        parser.error("invalid --steps '%s' (for example 0,3)" % options.steps)
+    sys.argv = [options.program, *options.arguments]
+    with contextlib.ExitStack() as stack:
+        if options.snapshots:
+            stack.enter_context(snapshots(options.snapshots, steps=steps, max_entries=options.max_entries,
+                                          stacks=options.stacks, annotate=not options.no_annotations))
+        if options.layers:
+            stack.enter_context(FirstModel(options.layers, options.warmup))
+        if options.module:
+            sys.path[0] = os.getcwd()
+            runpy.run_module(options.program, run_name="__main__", alter_sys=True)
+        else:
+            sys.path[0] = os.path.dirname(os.path.abspath(options.program))
+            runpy.run_path(options.program, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

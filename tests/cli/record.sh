@@ -1,0 +1,71 @@
+#!/bin/sh
+# share/record/memsnap_record.py, with a Python that has PyTorch's CUDA build: $MEMSNAP_TORCH. Runs under dryrun, which
+# stands in for CUDA.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+recorder=${cli%/tests/cli}/share/record/memsnap_record.py
+if [ -z "${MEMSNAP_TORCH-}" ]; then
+    echo 'skipped: MEMSNAP_TORCH names no Python that has PyTorch'
+    exit 77
+fi
+PYTHONPATH=${recorder%/*}
+export PYTHONPATH
+cp "$cli"/record/*.py .
+
+dry()
+{
+    run dryrun --gpu 24GiB --steps 0 -o dry.pickle "$@"
+}
+
+# what each module keeps adds up to what the allocator holds, on each kind of device
+for device in cuda cpu fake; do
+    dry -- "$MEMSNAP_TORCH" program.py $device $device.json
+    check "records on $device" test -s $device.json
+    check "has the facts on $device" "$PYTHON3" facts.py $device.json
+    run analyze --verbose $device.json
+    exits 0
+    out_has 'Unknown keys: none'
+    run convert $device.json -o a.msgpack
+    run convert a.msgpack -o b.json
+    check 'loses nothing' "$PYTHON3" -c 'import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:])
+assert a == b' $device.json b.json
+    run suggest --format json --budget 60% $device.json
+    exits 0
+done
+
+# the same program without a change
+dry -- "$MEMSNAP_TORCH" "$recorder" --layers cli.json --snapshots snaps --steps 1 train.py 3
+check 'passes arguments on' grep -q '^3 steps$' .run/out
+check 'has the facts' "$PYTHON3" facts.py cli.json
+check 'dumps after step 1' test -s snaps/step-1.pickle -a ! -e snaps/step-0.pickle -a ! -e snaps/end.pickle
+check 'dumps when memory runs out' test -s snaps/oom.pickle
+run analyze --format json snaps/step-1.pickle
+exits 0
+check 'has categories as facts, where PyTorch can mark them' "$PYTHON3" -c '
+import json
+device = json.load(open(".run/out"))["devices"][0]
+names = {row["name"] for row in device["categories"]}
+assert {"parameter", "activation"} <= names, names
+marked = device["trace"]["by_action"].get("annotate", 0)
+assert marked == 0 or "unknown" not in names, names'
+dry -- "$MEMSNAP_TORCH" "$recorder" train.py
+check 'wants something to record' grep -q 'give --layers FILE, --snapshots FOLDER, or both' .run/err
+
+# FairScale's documented example
+cat >resnet.py <<'END'
+import memsnap_record, torch, torchvision
+model = torchvision.models.resnet50().cuda()
+with memsnap_record.layers(model, "resnet.json"):
+    model(torch.randn(16, 3, 224, 224, device="cuda")).sum().backward()
+END
+if ! dry -- "$MEMSNAP_TORCH" resnet.py || grep -q "No module named 'torchvision'" .run/err; then
+    echo 'skipped ResNet-50: there is no torchvision'
+    finish
+fi
+for answer in '0 1435630080 []' '2 485095936 ["layer1.1.bn3","layer2.2.conv3"]'; do
+    set -- $answer
+    run suggest --checkpoints "$1" --format json resnet.json
+    out_has "\"max_memory\":$2,\"split_modules\":$3"
+done
+finish

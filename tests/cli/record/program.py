@@ -1,0 +1,40 @@
+"""Records one step of a small model: program.py cuda|cpu|fake FILE. The hooks must be gone at the end."""
+import contextlib
+import sys
+
+import memsnap_record
+import program_model
+import torch
+from torch import nn
+from torch._subclasses import FakeTensorMode
+
+
+def count_hooks(model):
+    return sum(len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules())
+
+
+def main():
+    device, path = sys.argv[1:]
+    with FakeTensorMode() if device == "fake" else contextlib.nullcontext():
+        with torch.device("cuda" if device == "cuda" else "cpu"):
+            model, tokens = program_model.Model(), torch.zeros(8, 32, dtype=torch.long)
+        with memsnap_record.layers(model, path):
+            nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten()).backward()
+        assert count_hooks(model) == 0
+
+        with contextlib.suppress(ZeroDivisionError), memsnap_record.layers(model):
+            model(tokens)
+            raise ZeroDivisionError
+        assert count_hooks(model) == 0
+
+        decorated = memsnap_record.layers(model, path + "-again", warmup=1)
+        with decorated:
+            for _ in range(3):
+                model(tokens).sum().backward()
+        names = [row["module_name"] for row in decorated.forward_traces if row["is_leaf"]]
+        assert names == ["words", *("blocks.%d.%s" % (block, name) for block in range(3)
+                                   for name in ("norm", "inner.0", "inner.1", "inner.2")), "head"], names
+        assert decorated.summary["top_forward_activation_producers"][0]["module_name"] == "head"
+
+
+main()
