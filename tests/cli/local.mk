@@ -31,6 +31,7 @@ cli_tests = \
 	tests/cli/profile.sh \
 	tests/cli/recorded.sh \
 	tests/cli/record.sh \
+	tests/cli/recorded.sh \
 	tests/cli/recording.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \
