@@ -103,6 +103,7 @@ EXTRA_DIST += \
 	samples/programs/oom_fragmentation.py \
 	samples/programs/oom_graph_pool.py \
 	samples/programs/oom_limit.py \
+	samples/programs/oom_other_stream.py \
 	samples/programs/oom_shortage.py \
 	samples/programs/ppo.py \
 	samples/programs/resnet50.py \
@@ -161,6 +162,8 @@ EXTRA_DIST += \
 	samples/recorded/oom-limit.truth.json.gz \
 	samples/recorded/oom-other-process.pickle.gz \
 	samples/recorded/oom-other-process.truth.json.gz \
+	samples/recorded/oom-other-stream.pickle.gz \
+	samples/recorded/oom-other-stream.truth.json.gz \
 	samples/recorded/ppo.pickle.gz \
 	samples/recorded/ppo.truth.json.gz \
 	samples/recorded/resnet50-kept-gradients.pickle.gz \

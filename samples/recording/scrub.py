@@ -5,6 +5,7 @@ import sys
 
 START_US = 1_700_000_000_000_000
 TICK_US = 10  # from one event or annotation to the next: a dry run has no meaningful times
+FIRST_STREAM, STREAM_SIZE = 0x5555_5555_0000, 0x100
 PACKAGES = "/usr/lib/python3/dist-packages"
 LIBRARY = "/usr/lib/python3.11"
 COMPILED = "/tmp/torchinductor_user"
@@ -59,8 +60,18 @@ def scrub_times(capture):
         row["time_us"] = START_US + TICK_US * number
 
 
+def scrub_streams(capture):
+    """A stream is a pointer, other than the default one, 0."""
+    known = {0: 0}
+    for row in (row for trace in capture["device_traces"] for row in trace):
+        row["stream"] = known.setdefault(row["stream"], FIRST_STREAM + STREAM_SIZE * len(known))
+    for segment in capture["segments"]:
+        segment["stream"] = known.setdefault(segment["stream"], FIRST_STREAM + STREAM_SIZE * len(known))
+
+
 def scrub(capture, paths):
     scrub_times(capture)
+    scrub_streams(capture)
     stacks = Stacks(paths)
     blocks = [block for segment in capture["segments"] + capture.get("host_segments", []) for block in segment["blocks"]]
     traces = [event for trace in capture["device_traces"] + capture.get("host_traces", []) for event in trace]

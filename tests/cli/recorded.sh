@@ -39,6 +39,7 @@ options=
 says oom-limit 'a memory limit on this process refused it'
 says oom-fragmentation 'fragmentation: 202.00 MiB free on the device and 720.00 MiB unused' \
     '40 blocks of oom_fragmentation.py:16 answer, 80.00 MiB in all, keep 720.00 MiB of segments'
+says oom-other-stream '372.00 MiB lie in the default pool of stream 0x555555550100'
 says oom-graph-pools '428.00 MiB lie in 4 private pools of CUDA graphs'
 
 says segments-fixed 'up to 44.00 MiB of reserved memory'
