@@ -127,7 +127,8 @@ MODELS = {
         hidden_size=32, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
         intermediate_size=64, vocab_size=100))),
     "t5": lambda: language_model(hf.T5ForConditionalGeneration(hf.T5Config(
-        d_model=32, d_ff=64, num_layers=3, num_heads=2, d_kv=16, vocab_size=100))),
+        d_model=32, d_ff=64, num_layers=3, num_heads=2, d_kv=16, vocab_size=100,
+        decoder_start_token_id=0))),
     "unet": lambda: (UNet(), images()),
     "lstm": lambda: (Recurrent(), tokens()),
     "mixture": lambda: (Mixture(), tokens()),
