@@ -75,7 +75,7 @@ static bool open_snapshot(const struct flame_command *options, int fd,
     if (!input_from_fd(&input, fd, options->capture.max_memory, err))
         return false;
     enum file_kind kind = sniff_kind(&input.source);
-    if (kind != KIND_SNAPSHOT && kind != KIND_UNKNOWN) {
+    if (!kind_is_snapshot(kind) && kind != KIND_UNKNOWN) {
         input_discard(&input);
         return error_set(err, STATUS_BAD_INPUT,
                          "expected an allocator snapshot, not %s, which has no call stacks",

@@ -12,7 +12,7 @@ bool decode_snapshot(struct source *source, struct symbols *symbols, const struc
 
     if (!sniff_encoding(source, &encoding, err))
         return false;
-    if (kind != KIND_SNAPSHOT && kind != KIND_UNKNOWN)
+    if (!kind_is_snapshot(kind) && kind != KIND_UNKNOWN)
         return error_set(err, STATUS_BAD_INPUT, "expected an allocator snapshot, not %s",
                          kind_name(kind));
     if (encoding == ENCODING_JSON && kind == KIND_PROFILE)
