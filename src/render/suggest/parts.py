@@ -136,7 +136,8 @@ def prove(model, args, kwargs):
     torch.clear_autocast_cache()  # of weights that were converted without gradients
 
 
-if getattr(getattr(model, "config", None), "use_cache", False):
-    model.config.use_cache = False  # else recomputation adds to the cache again
+for module in model.modules():
+    if getattr(getattr(module, "config", None), "use_cache", False):
+        module.config.use_cache = False  # else recomputation adds to the cache again
 parts = [Part(part) for part in plan if names(part)]
 hook = model.register_forward_pre_hook(prove, with_kwargs=True)

@@ -124,8 +124,9 @@ static bool put_whole(FILE *out, const struct problem *problem, const struct pla
           "for name in names:\n"
           "    module = model.get_submodule(name)\n"
           "    module.forward = partial(checkpoint, module.forward, use_reentrant=False)\n"
-          "if getattr(getattr(model, \"config\", None), \"use_cache\", False):\n"
-          "    model.config.use_cache = False  # else recomputation adds to the cache again\n",
+          "for module in model.modules():\n"
+          "    if getattr(getattr(module, \"config\", None), \"use_cache\", False):\n"
+          "        module.config.use_cache = False  # else recomputation adds to the cache again\n",
           out);
     return ok;
 }
