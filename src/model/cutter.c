@@ -15,7 +15,10 @@ struct cutter {
     struct budget *budget;
     struct window_gate gate;
     enum window_phase phase; /* phase of the current event */
-    uint64_t event, kept;    /* index of the current event; number of events kept */
+    int64_t latest_us;       /* latest time so far */
+    bool goes_back;
+    uint64_t back_event;  /* the first event that goes back, if one does */
+    uint64_t event, kept; /* index of the current event; number of events kept */
     /* Live addresses. With the tag BEFORE, `value` is the index of the allocation in edge.held. */
     struct addrmap live;
     /* `held` is final once the range has begun; until then allocations are added and removed. */
@@ -35,6 +38,7 @@ struct cutter *cutter_create(const struct window *window, const struct symbols *
     cutter->symbols = symbols;
     cutter->budget = budget;
     cutter->edge.present = true;
+    cutter->latest_us = INT64_MIN;
     addrmap_init(&cutter->live, budget);
     return cutter;
 }
@@ -221,6 +225,10 @@ bool cutter_event(struct cutter *cutter, const struct event_row *row, uint32_t e
     cutter->phase = window_gate_pass(&cutter->gate, row->time_us);
     if (!apply(cutter, row, extra, err))
         return false;
+    if (time_goes_back(&cutter->latest_us, row->time_us) && !cutter->goes_back) {
+        cutter->goes_back = true;
+        cutter->back_event = cutter->event;
+    }
     *keep = cutter->phase == WINDOW_INSIDE;
     cutter->kept += *keep;
     return true;
@@ -294,6 +302,8 @@ bool cutter_finish(struct cutter *cutter, struct trace *trace, struct error *err
     edge->skipped_after = gate->events - edge->skipped_before - cutter->kept;
     trace->first_event = edge->skipped_before;
     trace->file_events = gate->events;
+    trace->goes_back = cutter->goes_back;
+    trace->back_event = cutter->back_event;
     trace->edge = *edge;
     cutter->edge = (struct window_edge){0};
     cutter->held_capacity = cutter->later_free_capacity = cutter->note_capacity = 0;

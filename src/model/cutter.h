@@ -6,6 +6,23 @@
 
 struct cutter;
 
+/* Clocks of several threads may differ a little; the order of the file is right then. */
+#define LEAST_STEP_BACK_US 1000
+
+/* True if a time is clearly earlier than the latest so far, which starts at INT64_MIN and is
+ * updated. */
+static inline bool time_goes_back(int64_t *latest_us, int64_t time_us)
+{
+    int64_t back;
+    if (time_us == TIME_NONE)
+        return false;
+    if (time_us >= *latest_us) {
+        *latest_us = time_us;
+        return false;
+    }
+    return __builtin_sub_overflow(*latest_us, time_us, &back) || back >= LEAST_STEP_BACK_US;
+}
+
 /* `symbols` and `budget` are not owned. NULL on STATUS_LIMIT. */
 struct cutter *cutter_create(const struct window *window, const struct symbols *symbols,
                              struct budget *budget, struct error *err);

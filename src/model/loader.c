@@ -113,6 +113,7 @@ struct loader *loader_create_within(const struct load_options *options, struct b
     loader->host.last_extra = UINT32_MAX;
     loader->run_device = NO_DEVICE;
     loader->progress = options->progress;
+    loader->file_order = options->file_order;
     if (options->window.from.kind != POINT_OPEN || options->window.to.kind != POINT_OPEN)
         loader->window = &options->window;
     loader_report_progress(loader);

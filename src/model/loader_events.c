@@ -238,6 +238,8 @@ static uint32_t seen_in(const struct trace *trace)
 static bool finish_trace(struct loader *loader, struct columns *columns, struct trace *trace,
                          struct error *err)
 {
+    if (!columns->cutter && !loader_order(loader, trace->device, err))
+        return false;
     trace->file_events = columns->events;
     if (columns->cutter && !cutter_finish(columns->cutter, trace, err))
         return false;

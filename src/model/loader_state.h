@@ -57,6 +57,7 @@ struct loader {
     struct snapshot *snapshot;
     struct budget *budget;
     const struct window *window; /* NULL: everything is kept */
+    bool file_order;             /* struct load_options */
     const struct load_progress *progress;
     const struct source *source;
 
@@ -90,6 +91,10 @@ bool loader_event_again(void *self, uint32_t device, uint64_t sequence, struct e
 stack_id loader_stack(void *self, uint64_t sequence);
 bool loader_trace(void *self, uint32_t device, struct error *err);
 bool loader_finish_traces(struct loader *loader, struct error *err);
+
+/* loader_order.c: sorts a whole trace by time, stably, if its times go back a few times and no
+ * address sees its events in another order then. */
+bool loader_order(struct loader *loader, uint32_t device, struct error *err);
 
 /* loader_columns.c: appends an event with any values, of the extra `last`. */
 bool loader_append(struct loader *loader, uint32_t device, const struct event_row *row,

@@ -31,6 +31,7 @@ libmemsnap_a_SOURCES += \
 	src/model/loader.h \
 	src/model/loader_columns.c \
 	src/model/loader_events.c \
+	src/model/loader_order.c \
 	src/model/loader_state.h \
 	src/model/oom_log.c \
 	src/model/oom_log.h \

@@ -22,6 +22,7 @@ static void release_trace(struct trace *t, struct budget *budget)
     release(t->extra.runs, budget);
     release(t->stack, budget);
     release(t->action, budget);
+    release(t->order, budget);
     release(t->edge.held, budget);
     release(t->edge.notes, budget);
     release(t->edge.later_frees, budget);
@@ -48,6 +49,16 @@ void snapshot_destroy(struct snapshot *snapshot)
     symbols_destroy(snapshot->symbols);
     free(budget);
     free(snapshot);
+}
+
+size_t trace_item(const struct trace *trace, uint64_t event)
+{
+    size_t item = (size_t)(event - trace->first_event);
+    if (!trace->order)
+        return item;
+    for (item = 0; item + 1 < trace->count && trace->order[item] != event;)
+        item++;
+    return item;
 }
 
 bool snapshot_setting(const struct snapshot *snapshot, const char *key, struct text *value)

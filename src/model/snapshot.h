@@ -30,6 +30,10 @@ struct trace {
     struct extra_column extra; /* trace_extra() */
     stack_id *stack;
     uint8_t *action; /* enum action below ACTION_OTHER, or a code named by snapshot.action_names */
+    /* By item, the index in the file, if the loader sorted the events by time; else NULL. */
+    uint32_t *order;
+    bool goes_back;          /* times in the file go back; sorted unless `order` is NULL */
+    uint64_t back_event;     /* then the first such event: its index in the file */
     struct window_edge edge; /* the events left out by a range; empty without one */
     uint32_t unrecorded;     /* ACTION_BIT() of kinds that were not recorded (recording.h) */
     /* The actions that begin an allocation, and that end it in the allocated and in the active
@@ -76,8 +80,13 @@ static inline bool trace_has_end(const struct trace *trace)
 /* The index in the file of an item; -1 is returned unchanged. */
 static inline int64_t trace_file_event(const struct trace *trace, int64_t item)
 {
-    return item < 0 ? -1 : (int64_t)trace->first_event + item;
+    if (item < 0)
+        return -1;
+    return trace->order ? trace->order[item] : (int64_t)trace->first_event + item;
 }
+
+/* The item of an event of the file that the trace has. */
+size_t trace_item(const struct trace *trace, uint64_t event);
 
 static inline uint64_t trace_addr(const struct trace *trace, size_t item)
 {
@@ -156,8 +165,9 @@ struct load_progress {
 };
 
 struct load_options {
-    size_t max_memory;                    /* bytes; 0: budget_default_limit() */
-    struct window window;                 /* which part of each trace to keep */
+    size_t max_memory;    /* bytes; 0: budget_default_limit() */
+    struct window window; /* which part of each trace to keep */
+    bool file_order;      /* keep the order of the file, as with a window, even if times go back */
     const struct load_progress *progress; /* NULL: none */
 };
 

@@ -94,7 +94,7 @@ struct note {
     bool in_trace; /* as in struct live */
     uint32_t index;
     string_id text;
-    uint64_t event; /* index in the file of the annotate event */
+    uint64_t event; /* first_event of the trace plus the item of the annotate event */
 };
 
 struct timeline {

@@ -50,7 +50,7 @@ static bool item_of_event(const struct timeline *timeline, int64_t event, int64_
                          "event %" PRId64 " is not among the events %" PRIu64 " to %" PRIu64
                          " of %s",
                          event, trace->first_event, last, DEVICE_WORDS(timeline->device));
-    *item = event - (int64_t)trace->first_event;
+    *item = (int64_t)trace_item(trace, (uint64_t)event);
     return true;
 }
 

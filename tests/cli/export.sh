@@ -157,6 +157,50 @@ run export --table events annotated.pickle
 check 'the annotation has the time of the first event' \
     test "$(cut -d, -f1-3,7 .run/out | tr -d '\r' | sed -n 2,3p | tr '\n' ' ')" = \
     '0,0,annotate,70 0,1,alloc,70 '
+# An NPU's dump: the events of workspaces come first, and times go back behind them.
+cat >npu.json <<'END'
+{"segments": [], "device_traces": [[
+{"action": "alloc", "addr": 1048576, "size": 1000, "stream": 0, "time_us": 102000},
+{"action": "free_requested", "addr": 1048576, "size": 1000, "stream": 0, "time_us": 105000},
+{"action": "free_completed", "addr": 1048576, "size": 1000, "stream": 0, "time_us": 105000},
+{"action": "alloc", "addr": 4096, "size": 500, "stream": 0, "time_us": 101000},
+{"action": "alloc", "addr": 8192, "size": 300, "stream": 0, "time_us": 103000},
+{"action": "free_requested", "addr": 8192, "size": 300, "stream": 0, "time_us": 106000},
+{"action": "free_completed", "addr": 8192, "size": 300, "stream": 0, "time_us": 106000}]]}
+END
+run analyze npu.json
+out_has 'peak      1.76 KiB  event 4 of 7, +2.0 ms'
+out_has 'the events are not in order of time (event 3 is the first that is too'
+out_has 'they were sorted, and keep their numbers'
+run analyze --at 1 --format json npu.json
+out_has '"at":{"event":1,"time_us":105000,"active_bytes":1800,"allocated_bytes":800,'
+run export npu.json
+check 'events have the numbers of the file' \
+    test "$(cut -d, -f2,13,17,19 .run/out | tr -d '\r' | tr '\n' ' ')" = \
+    'address,birth_event,free_requested_event,death_event 4096,3,, 1048576,0,1,2 8192,4,5,6 '
+run export --as snapshot npu.json -o sorted.pickle
+run analyze sorted.pickle
+out_has 'peak      1.76 KiB  event 2 of 7, +2.0 ms'
+out_has_not 'order of time'
+run export --as snapshot --range 3: npu.json -o cut.pickle
+run export --table events cut.pickle
+check 'a range is one of the file' test "$(cut -d, -f4 .run/out | tr '\n' ' ')" = 'address 4096 8192 8192 8192 '
+run analyze --range 0:3 npu.json
+out_has 'event 0 of 7'
+out_has 'a range is not sorted: sort first, with memsnap export --as'
+if command -v gnuplot >/dev/null; then
+    run plot --kind timeline npu.json --out npu.svg
+    check 'a picture has the numbers of the file' grep -q 'freed at event 6' npu.svg
+fi
+# If events of one address would change places, as where the clock was set back, nothing is sorted.
+sed 's/1048576/4096/' npu.json >back.json
+run analyze back.json
+out_has 'were left in the order of the'
+out_has 'peak      1,000 B  event 0 of 7'
+# A millisecond is no more than clocks of threads may differ.
+sed 's/10[1235]000/101500/; s/106000/101900/; s/101500/102499/; s/101000/101500/' npu.json >alike.json
+run analyze alike.json
+out_has_not 'order of time'
 cat >twice.json <<'END'
 {"segments": [], "device_traces": [[{"action": "alloc", "addr": 4096, "size": 8, "stream": 0},
 {"action": "alloc", "addr": 4096, "size": 16, "stream": 0},

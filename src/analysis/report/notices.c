@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "model/recording.h"
 
-#define NOTICES_MOST 10
+#define NOTICES_MOST 11
 #define RECORD       "`torch.cuda.memory._record_memory_history("
 
 struct notice_list {
@@ -186,6 +186,28 @@ static void unknown_actions(struct notice_list *list, const struct timeline *tim
             names, size >= sizeof(names) - 1 ? "..." : "");
 }
 
+/* NPUs' dumps have the events of workspaces in front of the others. */
+static void order(struct notice_list *list, const struct timeline *timeline)
+{
+    const struct trace *trace = timeline->trace;
+    char event[UNITS_TEXT_SIZE];
+    if (!trace->goes_back)
+        return;
+    units_count(event, trace->back_event);
+    if (trace->order)
+        add(list, NOTICE_ORDER,
+            "the events are not in order of time (event %s is the first that is too early): they "
+            "were sorted, and keep their numbers",
+            event);
+    else
+        add(list, NOTICE_ORDER,
+            "the events are not in order of time (event %s is the first that is too early), and %s",
+            event,
+            timeline->trace->edge.present
+                ? "a range is not sorted: sort first, with memsnap export --as snapshot"
+                : "were left in the order of the file, which may be right");
+}
+
 static void contradictions(struct notice_list *list, const struct timeline *timeline,
                            int64_t unexplained_bytes)
 {
@@ -290,6 +312,7 @@ bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, en
         no_stacks(&list, timeline);
     }
     unknown_actions(&list, timeline);
+    order(&list, timeline);
     contradictions(&list, timeline, unexplained_bytes);
     uneven_segments(&list, &timeline->state);
     if (timeline_knows_reserved(timeline)) {

@@ -91,6 +91,7 @@ enum notice_kind {
     NOTICE_OVERFLOW,   /* the ring buffer lost the oldest events */
     NOTICE_NO_STACKS,  /* events without frames */
     NOTICE_UNKNOWN_ACTION,
+    NOTICE_ORDER,              /* times that go back */
     NOTICE_CONTRADICTION,      /* parts do not add up */
     NOTICE_SEGMENTS,           /* the blocks do not fill their segments exactly */
     NOTICE_MORE_THAN_RESERVED, /* active above reserved: the file was edited or is damaged */

@@ -160,6 +160,7 @@ static bool export_snapshot(const struct export_job *job, int fd, struct error *
     struct capture_options whole = job->options->capture;
     struct capture capture;
     whole.window = (struct window){{POINT_OPEN, 0}, {POINT_OPEN, 0}};
+    whole.file_order = job->options->range_given; /* the range is one of the file's order */
     if (!capture_open(&capture, fd, &whole, job->progress, err))
         return false;
     struct excerpt *excerpts = calloc(capture.device_count + 1, sizeof(*excerpts));

@@ -4,7 +4,7 @@
 
 const char *event_number(char out[UNITS_TEXT_SIZE], const struct trace *trace, int64_t item)
 {
-    return units_count(out, trace->first_event + (uint64_t)item);
+    return units_count(out, (uint64_t)trace_file_event(trace, item));
 }
 
 static bool subtract_times(int64_t from, int64_t to, int64_t *difference)

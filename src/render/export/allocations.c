@@ -239,7 +239,7 @@ static bool put_lifetime(struct allocations *all, size_t index, struct error *er
         .origin = "trace",
         .counts_in = "both",
         .has_birth_event = true,
-        .birth_event = trace->first_event + item,
+        .birth_event = (uint64_t)trace_file_event(trace, item),
         .birth_time_us = trace_time(trace, item),
         .birth_item = item,
         .free_requested = lifetime->free_requested,

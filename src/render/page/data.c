@@ -157,6 +157,10 @@ static void emit_page(struct json_writer *json, const struct html_numbers *numbe
     json_put_integer(json, "device", device_number(page->timeline->device));
     json_put_count(json, "events", trace->count);
     json_put_count(json, "first_event", trace->first_event);
+    for (size_t i = 0; trace->order && i < trace->count; i++)
+        html_add_number(&bytes, trace->order[i], 4);
+    if (trace->order)
+        html_emit_numbers(json, "numbers", &bytes);
     json_put_string(json, "axis", page->by_time ? "time" : "event");
     json_put_string(json, "colour", page->colour);
     emit_curves(json, page, &bytes);

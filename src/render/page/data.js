@@ -47,6 +47,7 @@ function readData(text) {
         freed: arrayOf(Uint32Array, bands.freed),
         annotation: bands.annotation ? arrayOf(Uint32Array, bands.annotation) : null,
     };
+    data.numbers = data.numbers ? arrayOf(Uint32Array, data.numbers) : null; /* of sorted events */
     data.frames = {
         name: arrayOf(Uint32Array, data.frames.name),
         file: arrayOf(Uint32Array, data.frames.file),
@@ -95,7 +96,7 @@ function annotationOf(data, band) {
 
 /* The number of an item of the trace, as the file counts. */
 function eventText(data, item) {
-    return countText(data.first_event + item);
+    return countText(data.numbers ? data.numbers[item] : data.first_event + item);
 }
 
 /* The phase that column `c` is in; "" where none is known. */

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "model/device.h"
+#include "render/core/moments.h"
 #include "render/page/internal.h"
 #include "render/plot/time.h"
 
@@ -27,7 +28,7 @@ static bool put_subtitle(FILE *out, const struct html_page *page, struct error *
     } else if (active->peak_event < 0) {
         fputs(", before the first event. ", out);
     } else {
-        units_count(count, timeline->trace->first_event + (uint64_t)active->peak_event);
+        event_number(count, timeline->trace, active->peak_event);
         fprintf(out, ", at event %s. ", count);
     }
     units_count(count, page->bands->count);

@@ -78,10 +78,10 @@ class Panel {
         const data = this.data, live = liveAt(data, this.groups, column);
         this.shownColumn = column;
         this.shownGroups = this.groups;
-        const event = data.first_event + Math.floor((data.events * column) / eventColumns(data));
+        const item = Math.floor((data.events * column) / eventColumns(data));
         const phase = phaseAt(data, column);
         byId("moment").textContent = column >= eventColumns(data) ? "In the snapshot"
-            : `Event ${countText(event)}` + (timeOf ? `, ${timeOf}` : "") + (phase ? `, ${phase}` : "");
+            : `Event ${eventText(data, item)}` + (timeOf ? `, ${timeOf}` : "") + (phase ? `, ${phase}` : "");
         const active = column < (data.unknown || 0) ? "not known" : sizeText(data.active[column]);
         byId("moment-sums").textContent = `active ${active}, reserved ${sizeText(data.reserved[column])}`;
         for (const row of this.rows) {

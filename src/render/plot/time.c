@@ -176,7 +176,7 @@ static void put_peak(FILE *script, const struct plot_time *plot, const struct pl
         fprintf(script, "peak_text = 'peak %s, before the first event'\n", size);
     } else {
         column = sampling_column_showing(plot->sampling, (uint32_t)active->peak_event);
-        units_count(count, plot->timeline->trace->first_event + (uint64_t)active->peak_event);
+        event_number(count, plot->timeline->trace, active->peak_event);
         fprintf(script, "peak_text = 'peak %s at event %s'\n", size, count);
     }
     const double *edges = plot->sampling->edges;

@@ -5,6 +5,7 @@
 #include "base/bisect.h"
 #include "base/units.h"
 #include "model/device.h"
+#include "render/core/moments.h"
 #include "render/plot/snapshot.h"
 #include "render/plot/svg_polygon.h"
 #include "render/plot/svg_titles.h"
@@ -31,8 +32,7 @@ static void add_moment(const struct plot_time *plot, const char *what, uint32_t 
         buffer_puts(out, without);
         return;
     }
-    buffer_printf(out, "at event %s",
-                  units_count(count, plot->timeline->trace->first_event + item));
+    buffer_printf(out, "at event %s", event_number(count, plot->timeline->trace, item));
     add_phase(plot, item, out);
 }
 

@@ -238,6 +238,67 @@ START_TEST(an_event_may_come_again)
 }
 END_TEST
 
+/* Event i of 12,000: the first 5,000 are late. Each has values of its own, some of them wide. */
+static struct event_row late_row(uint32_t i)
+{
+    bool is_first = i < 5000;
+    return (struct event_row){.action = ACTION_ALLOC,
+                              .addr = i % 7 ? UINT64_C(512) * i : UINT64_MAX - i,
+                              .size = i % 5 ? i : (uint64_t)i << 32,
+                              .time_us = (is_first ? 2000000 : -3000000) + INT64_C(1000) * i,
+                              .stack = i + 1,
+                              .extra = {.stream = i / 100}};
+}
+
+START_TEST(events_are_sorted_by_time)
+{
+    for (uint32_t i = 0; i < 12000; i++) {
+        const struct event_row row = late_row(i);
+        push(0, &row);
+    }
+    struct snapshot *snapshot = finish();
+    const struct trace *trace = &snapshot->traces[0];
+    ck_assert_ptr_nonnull(trace->order);
+    ck_assert_uint_eq(trace->count, 12000);
+    ck_assert_uint_eq(trace->back_event, 5000);
+    for (size_t item = 0; item < trace->count; item++) {
+        const struct event_row row = late_row(trace->order[item]);
+        if (item > 0)
+            ck_assert_int_le(trace_time(trace, item - 1), trace_time(trace, item));
+        ck_assert_int_eq(trace_time(trace, item), row.time_us);
+        ck_assert_uint_eq(trace_addr(trace, item), row.addr);
+        ck_assert_uint_eq(trace_size(trace, item), row.size);
+        ck_assert_uint_eq(trace->stack[item], row.stack);
+        ck_assert_int_eq(snapshot->extras[trace_extra(trace, item)].stream, row.extra.stream);
+        ck_assert_int_eq(trace_file_event(trace, (int64_t)item), trace->order[item]);
+        if (item % 1000 == 0)
+            ck_assert_uint_eq(trace_item(trace, trace->order[item]), item);
+    }
+    snapshot_destroy(snapshot);
+}
+END_TEST
+
+/* A step back that sorting would not repair, and one that is no more than clocks may differ. */
+START_TEST(some_events_are_not_sorted)
+{
+    static const struct {
+        uint64_t addr;
+        int64_t time_us;
+        bool goes_back;
+    } cases[] = {{4096, 1000, true}, {8192, 4001, false}};
+    push(0, &(struct event_row){.action = ACTION_ALLOC, .addr = 4096, .size = 1, .time_us = 5000});
+    push(0, &(struct event_row){.action = ACTION_FREE_COMPLETED,
+                                .addr = cases[_i].addr,
+                                .size = 1,
+                                .time_us = cases[_i].time_us});
+    struct snapshot *snapshot = finish();
+    ck_assert_ptr_null(snapshot->traces[0].order);
+    ck_assert_int_eq(snapshot->traces[0].goes_back, cases[_i].goes_back);
+    ck_assert_uint_eq(trace_addr(&snapshot->traces[0], 0), 4096);
+    snapshot_destroy(snapshot);
+}
+END_TEST
+
 START_TEST(nothing_at_all)
 {
     struct snapshot *snapshot = finish();
@@ -264,6 +325,8 @@ TCase *loader_tests(void)
     tcase_add_test(tests, segments_keep_their_blocks);
     tcase_add_test(tests, small_rows_are_kept);
     tcase_add_test(tests, an_event_may_come_again);
+    tcase_add_test(tests, events_are_sorted_by_time);
+    tcase_add_loop_test(tests, some_events_are_not_sorted, 0, 2);
     tcase_add_test(tests, nothing_at_all);
     return tests;
 }
