@@ -218,24 +218,23 @@ void diff_side_release(struct diff_side *side)
     *side = (struct diff_side){0};
 }
 
-bool diff_side_of_report(struct diff_side *side, const struct device_report *report,
-                         const struct site_table *sites, struct symbols *shared,
-                         struct budget *budget, struct error *err)
+/* Makes a side without stacks of `count` call sites. `take` sets *is_site to false for what is
+ * none.
+ */
+typedef bool take_site(const void *from, size_t i, struct translation *translation,
+                       struct diff_site *site, bool *is_site, struct error *err);
+
+static bool make_bare(struct diff_side *side, uint32_t device, const void *from, size_t count,
+                      take_site *take, struct translation *translation, struct error *err)
 {
-    struct diff_side made = {.device = report->timeline->device, .budget = budget};
-    struct translation translation = {
-        .from = site_table_symbols(sites), .to = shared, .budget = budget};
-    bool ok = vec_reserve(made.sites, made.site_capacity, report->site_count + 1, budget, err);
-    for (size_t i = 0; ok && i < report->site_count; i++) {
-        const struct site_row *row = &report->sites[i];
-        struct diff_site site = {.bytes = row->group.bytes, .count = row->group.count};
-        if (row->is_remainder)
-            continue;
-        ok = diff_place_of(&translation, sites, &row->group, &site.place, err);
-        if (ok)
-            made.sites[made.site_count++] = site;
+    struct diff_side made = {.device = device, .budget = translation->budget};
+    bool ok = vec_reserve(made.sites, made.site_capacity, count + 1, made.budget, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        bool is_site = true;
+        ok = take(from, i, translation, &made.sites[made.site_count], &is_site, err);
+        made.site_count += ok && is_site;
     }
-    translation_release(&translation);
+    translation_release(translation);
     if (ok)
         *side = made;
     else
@@ -243,27 +242,50 @@ bool diff_side_of_report(struct diff_side *side, const struct device_report *rep
     return ok;
 }
 
+struct report_sites {
+    const struct device_report *report;
+    const struct site_table *sites;
+};
+
+static bool take_row(const void *from, size_t i, struct translation *translation,
+                     struct diff_site *site, bool *is_site, struct error *err)
+{
+    const struct report_sites *rows = from;
+    const struct site_row *row = &rows->report->sites[i];
+    *site = (struct diff_site){.bytes = row->group.bytes, .count = row->group.count};
+    *is_site = !row->is_remainder;
+    return row->is_remainder ||
+           diff_place_of(translation, rows->sites, &row->group, &site->place, err);
+}
+
+bool diff_side_of_report(struct diff_side *side, const struct device_report *report,
+                         const struct site_table *sites, struct symbols *shared,
+                         struct budget *budget, struct error *err)
+{
+    const struct report_sites rows = {report, sites};
+    struct translation translation = {
+        .from = site_table_symbols(sites), .to = shared, .budget = budget};
+    return make_bare(side, report->timeline->device, &rows, report->site_count, take_row,
+                     &translation, err);
+}
+
+static bool take_copy(const void *from, size_t i, struct translation *translation,
+                      struct diff_site *site, bool *is_site, struct error *err)
+{
+    const struct diff_side *side = from;
+    struct diff_place *place = &site->place;
+    *site = side->sites[i];
+    *is_site = true;
+    return translate_string(translation, place->file, &place->file, err) &&
+           translate_string(translation, place->function, &place->function, err) &&
+           translate_string(translation, place->op, &place->op, err) &&
+           translate_string(translation, place->node, &place->node, err);
+}
+
 bool diff_side_copy(struct diff_side *copy, const struct diff_side *side,
                     const struct symbols *from, struct symbols *shared, struct budget *budget,
                     struct error *err)
 {
-    struct diff_side made = {.device = side->device, .budget = budget};
     struct translation translation = {.from = from, .to = shared, .budget = budget};
-    bool ok = vec_reserve(made.sites, made.site_capacity, side->site_count + 1, budget, err);
-    for (size_t i = 0; ok && i < side->site_count; i++) {
-        struct diff_site site = side->sites[i];
-        struct diff_place *place = &site.place;
-        ok = translate_string(&translation, place->file, &place->file, err) &&
-             translate_string(&translation, place->function, &place->function, err) &&
-             translate_string(&translation, place->op, &place->op, err) &&
-             translate_string(&translation, place->node, &place->node, err);
-        if (ok)
-            made.sites[made.site_count++] = site;
-    }
-    translation_release(&translation);
-    if (ok)
-        *copy = made;
-    else
-        diff_side_release(&made);
-    return ok;
+    return make_bare(copy, side->device, side, side->site_count, take_copy, &translation, err);
 }
