@@ -7,6 +7,7 @@ libmemsnap_a_SOURCES += \
 	src/model/annotation_index.h \
 	src/model/columns.c \
 	src/model/columns.h \
+	src/model/curve_cursor.h \
 	src/model/cutter.c \
 	src/model/cutter.h \
 	src/model/device.c \

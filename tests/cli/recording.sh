@@ -135,6 +135,8 @@ without_advice
 golden recording-skip-alloc.txt
 run analyze --format json skip-free-completed.pickle.gz
 out_has '"recording":{"unrecorded":["free_completed"],"active_until":"free_requested"'
+run analyze --at backward --format json skip-free-completed.pickle.gz
+out_has '"at":{"event":391,"time_us":1750000000011047,"active_bytes":193940484,'
 run suggest skip-alloc.pickle.gz
 exits 3
 err_has 'without allocs or frees (skip_actions)'

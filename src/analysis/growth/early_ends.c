@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/code/paths.h"
+#include "model/curve_cursor.h"
 
 #define LEVELS  512 /* of Python calls; deeper ones count as the deepest */
 #define NO_HELD UINT32_MAX
@@ -157,13 +158,10 @@ static void track(struct tracker *tracker)
 /* The highest value of the active curve less what would be free already. */
 static int64_t lower_peak(const struct tracker *tracker)
 {
-    const struct trace *trace = tracker->timeline->trace;
-    int64_t active = tracker->timeline->active.baseline_bytes, early = 0, peak = active;
-    for (size_t item = 0; item < trace->count; item++) {
-        if (trace->action[item] == ACTION_ALLOC)
-            active += (int64_t)trace_size(trace, item);
-        else if (trace->action[item] == ACTION_FREE_COMPLETED)
-            active -= (int64_t)trace_size(trace, item);
+    struct curve_cursor cursor = curve_cursor_begin(tracker->timeline);
+    int64_t early = 0, peak = cursor.active;
+    for (size_t item = 0; item < cursor.trace->count; item++) {
+        int64_t active = curve_cursor_step(&cursor);
         early += tracker->change[item];
         peak = active - early > peak ? active - early : peak;
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/growth/gradient_cycles.h"
+#include "model/curve_cursor.h"
 
 /* A gradient, stale in cycles [from, to). */
 struct gradient {
@@ -180,28 +181,13 @@ static bool list_endings(const struct finder *finder, size_t cycle, struct endin
     return true;
 }
 
-/* A position on the active curve. */
-struct curve_cursor {
-    const struct trace *trace;
-    uint32_t item; /* the next one */
-    int64_t active;
-    struct trace_signs signs;
-};
-
-static inline void step_on(struct curve_cursor *cursor)
-{
-    const struct trace *trace = cursor->trace;
-    uint32_t item = cursor->item++;
-    cursor->active += cursor->signs.of[trace->action[item]] * (int64_t)trace_size(trace, item);
-}
-
 /* The highest value from the cursor up to `end`. */
 static int64_t highest(struct curve_cursor *cursor, uint32_t end)
 {
     int64_t peak = INT64_MIN;
     while (cursor->item < end) {
-        step_on(cursor);
-        peak = cursor->active > peak ? cursor->active : peak;
+        int64_t active = curve_cursor_step(cursor);
+        peak = active > peak ? active : peak;
     }
     return peak;
 }
@@ -217,8 +203,8 @@ static int64_t highest_without(struct curve_cursor *cursor, uint32_t end,
     while (cursor->item < end) {
         while (ended < count && endings[ended].item <= cursor->item)
             stale -= endings[ended++].size;
-        step_on(cursor);
-        peak = cursor->active - stale > peak ? cursor->active - stale : peak;
+        int64_t active = curve_cursor_step(cursor);
+        peak = active - stale > peak ? active - stale : peak;
     }
     return (int64_t)peak;
 }
@@ -229,9 +215,7 @@ static int64_t peak_without(const struct finder *finder, size_t cycle, const str
                             size_t count)
 {
     const struct cycles *cycles = &finder->cycles;
-    struct curve_cursor cursor = {finder->timeline->trace, 0,
-                                  finder->timeline->active.baseline_bytes,
-                                  trace_active_signs(finder->timeline->trace)};
+    struct curve_cursor cursor = curve_cursor_begin(finder->timeline);
     int64_t peak = cursor.active;
     for (size_t begun = 0; begun <= cycles->count; begun++) {
         uint32_t end = begun < cycles->count ? cycles->items[begun].used

@@ -6,6 +6,7 @@
 
 #include "analysis/phase/steps.h"
 #include "base/buffer.h"
+#include "model/curve_cursor.h"
 #include "model/device.h"
 
 #define NAMES_LISTED 2 /* annotations in the error for an unknown name */
@@ -203,17 +204,14 @@ static bool find_annotation_stretches(struct stretches *stretches, const struct 
 static int64_t highest(const struct timeline *timeline, const struct stretches *stretches,
                        uint64_t occurrence)
 {
-    const struct trace *trace = timeline->trace;
-    int64_t active = timeline->active.baseline_bytes, most = 0, found = -1;
+    struct curve_cursor cursor = curve_cursor_begin(timeline);
+    int64_t most = 0, found = -1;
     size_t next = occurrence > 0 ? occurrence - 1 : 0;
     size_t end = occurrence > 0 ? occurrence : stretches->count;
     uint32_t last = 0; /* of the stretches that have begun */
     bool any = false;
-    for (uint32_t item = 0; item < trace->count; item++) {
-        if (trace->action[item] == ACTION_ALLOC)
-            active += (int64_t)trace_size(trace, item);
-        else if (trace->action[item] == ACTION_FREE_COMPLETED)
-            active -= (int64_t)trace_size(trace, item);
+    for (uint32_t item = 0; item < cursor.trace->count; item++) {
+        int64_t active = curve_cursor_step(&cursor);
         for (; next < end && stretches->items[next].first <= item; next++) {
             if (!any || stretches->items[next].last > last)
                 last = stretches->items[next].last;
@@ -230,14 +228,12 @@ static int64_t highest(const struct timeline *timeline, const struct stretches *
 int64_t when_phase_peak(const struct timeline *timeline, const struct phases *phases,
                         enum phase phase)
 {
-    int64_t active = timeline->active.baseline_bytes, most = 0, found = -1;
+    struct curve_cursor cursor = curve_cursor_begin(timeline);
+    int64_t most = 0, found = -1;
     for (size_t run = 0; run < phases->count; run++) {
         uint32_t end = phases_run_end(phases, run, timeline->trace->count);
         for (uint32_t item = phases->runs[run].first; item < end; item++) {
-            if (timeline->trace->action[item] == ACTION_ALLOC)
-                active += (int64_t)trace_size(timeline->trace, item);
-            else if (timeline->trace->action[item] == ACTION_FREE_COMPLETED)
-                active -= (int64_t)trace_size(timeline->trace, item);
+            int64_t active = curve_cursor_step(&cursor);
             if (phases->runs[run].phase == phase && (found < 0 || active > most)) {
                 most = active;
                 found = item;

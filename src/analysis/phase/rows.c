@@ -1,15 +1,14 @@
 #include "analysis/phase/rows.h"
 
-/* No overflow: timeline_build() checked all running values. */
+#include "model/curve_cursor.h"
+
 static void measure(struct phase_rows *rows, const struct timeline *timeline)
 {
-    const struct trace *trace = timeline->trace;
-    const struct trace_signs signs = trace_active_signs(trace);
-    int64_t active = timeline->active.baseline_bytes;
+    struct curve_cursor cursor = curve_cursor_begin(timeline);
     for (size_t i = 0; i < rows->count; i++) {
         struct phase_row *row = &rows->items[i];
         for (uint32_t item = row->first; item <= row->last; item++) {
-            active += signs.of[trace->action[item]] * (int64_t)trace_size(trace, item);
+            int64_t active = curve_cursor_step(&cursor);
             if (item == row->first || active > row->peak_bytes) {
                 row->peak_bytes = active;
                 row->peak_item = item;

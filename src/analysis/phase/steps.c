@@ -3,6 +3,7 @@
 #include "analysis/phase/step_groups.h"
 #include "analysis/phase/step_marks.h"
 #include "base/bisect.h"
+#include "model/curve_cursor.h"
 
 static const char *const source_names[] = {
     [STEPS_NONE] = "none",
@@ -221,29 +222,25 @@ static bool find(struct finder *finder, struct error *err)
     return marks->count == 0 || add_steps_of_marks(finder, finder->steps->source, err);
 }
 
-/* No overflow: timeline_build() checked all running values. */
 static void measure(struct steps *steps, const struct timeline *timeline)
 {
-    const struct trace *trace = timeline->trace;
-    const struct trace_signs signs = trace_active_signs(trace);
-    int64_t active = timeline->active.baseline_bytes;
-    uint32_t item = 0;
+    struct curve_cursor cursor = curve_cursor_begin(timeline);
     for (size_t i = 0; i < steps->count; i++) {
         struct step *step = &steps->items[i];
-        for (; item <= step->first; item++)
-            active += signs.of[trace->action[item]] * (int64_t)trace_size(trace, item);
-        int64_t peak = active;
+        while (cursor.item <= step->first)
+            curve_cursor_step(&cursor);
+        int64_t peak = cursor.active;
         uint32_t peak_item = step->first;
-        for (; item <= step->last; item++) {
-            active += signs.of[trace->action[item]] * (int64_t)trace_size(trace, item);
-            if (active > peak) {
-                peak = active;
+        while (cursor.item <= step->last) {
+            uint32_t item = (uint32_t)cursor.item;
+            if (curve_cursor_step(&cursor) > peak) {
+                peak = cursor.active;
                 peak_item = item;
             }
         }
         step->peak_bytes = peak;
         step->peak_item = peak_item;
-        step->end_bytes = active;
+        step->end_bytes = cursor.active;
     }
 }
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/curve_cursor.h"
 #include "model/device.h"
 #include "render/core/moments.h"
 #include "render/core/page.h"
@@ -43,26 +44,17 @@ static void phase_words(char out[32], enum phase phase)
         *c = *c == '_' ? ' ' : *c;
 }
 
-/* The value of the active curve after an item, given its value before the item `from`. */
-static int64_t follow(const struct trace *trace, int64_t level, uint32_t from, uint32_t last)
-{
-    const struct trace_signs signs = trace_active_signs(trace);
-    for (size_t i = from; i <= last && i < trace->count; i++)
-        level += signs.of[trace->action[i]] * (int64_t)trace_size(trace, i);
-    return level;
-}
-
 /* Makes one bar for the whole trace if no phases were found. */
 static size_t make_bars(const struct device_report *report, struct bar *bars, size_t most)
 {
     const struct timeline *timeline = report->timeline;
     const struct phase_rows *rows = &report->phase_rows;
-    int64_t level = timeline->active.baseline_bytes;
+    struct curve_cursor cursor = curve_cursor_begin(timeline);
     if (rows->count == 0) {
         bars[0] = (struct bar){.count = 1,
                                .step = -1,
                                .peak = timeline->active.peak_bytes,
-                               .begin = level,
+                               .begin = cursor.active,
                                .end = timeline->active.end_bytes};
         return 1;
     }
@@ -71,7 +63,7 @@ static size_t make_bars(const struct device_report *report, struct bar *bars, si
         const struct phase_row *row = &rows->items[i];
         struct bar *bar = &bars[i / joined];
         if (i % joined == 0) {
-            *bar = (struct bar){.begin = level, .peak = INT64_MIN};
+            *bar = (struct bar){.begin = cursor.active, .peak = INT64_MIN};
             count++;
         }
         if (row->peak_bytes > bar->peak) {
@@ -81,7 +73,9 @@ static size_t make_bars(const struct device_report *report, struct bar *bars, si
             bar->step = row->step;
         }
         bar->count++;
-        bar->end = level = follow(timeline->trace, level, row->first, row->last);
+        while (cursor.item <= row->last)
+            curve_cursor_step(&cursor);
+        bar->end = cursor.active;
     }
     return count;
 }
