@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	bench/loop/loop.py \
 	bench/loop/models.py \
 	bench/labelled.py \
+	bench/profile.py \
 	bench/published.c \
 	bench/published/Python.h \
 	bench/results.py \

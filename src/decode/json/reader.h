@@ -107,6 +107,9 @@ bool json_read_literal(struct json_reader *reader, enum json_literal *literal, s
 /* Consumes a null, if that is the next value. */
 bool json_take_null(struct json_reader *reader, bool *taken, struct error *err);
 bool json_skip(struct json_reader *reader, struct error *err);
+/* Consumes the rest of a container of which `*pos` is inside, up to its closing bracket. Checks
+ * brackets and strings only, which makes it several times as fast as json_skip(). */
+bool json_leave(struct json_reader *reader, struct error *err);
 /* Checks that only white space follows. */
 bool json_finish(struct json_reader *reader, struct error *err);
 

@@ -141,11 +141,13 @@ static bool skip_scalar(struct json_reader *reader, uint8_t first, struct error 
 
     if (first == '"')
         return json_scan_string(reader->source, NULL, NULL, err);
+    if (json_is_digit(first))
+        return json_read_number(reader, &number, err);
     if (!json_read_literal(reader, &literal, err))
         return false;
     if (literal != JSON_LITERAL_NONE)
         return true;
-    if (!json_is_digit(first) && first != '-')
+    if (first != '-')
         return json_unexpected(reader, "a value", err);
     return json_read_number(reader, &number, err);
 }
@@ -198,5 +200,45 @@ bool json_skip(struct json_reader *reader, struct error *err)
             return true;
         if (open[depth - 1] == '{' && !skip_key(reader, err))
             return false;
+    }
+}
+
+/* The first quote or bracket at or after `p`, or the first byte of the padding. */
+static const uint8_t *find_structure(const uint8_t *p)
+{
+    static const bool is_plain[256] = {
+        [1 ... '"' - 1] = true, ['"' + 1 ... '[' - 1] = true,
+        ['\\'] = true,          ['^' ... '{' - 1] = true,
+        ['|'] = true,           ['~' ... 255] = true,
+    };
+    while (is_plain[*p])
+        p++;
+    return p;
+}
+
+bool json_leave(struct json_reader *reader, struct error *err)
+{
+    struct source *source = reader->source;
+    size_t depth = 1;
+
+    for (;;) {
+        const uint8_t *p = find_structure(source->pos);
+        uint8_t byte;
+
+        source->pos = p < source->end ? p : source->end;
+        if (!json_peek(reader, &byte, err))
+            return false;
+        if (byte == '"') {
+            if (!json_scan_string(source, NULL, NULL, err))
+                return false;
+            continue;
+        }
+        if (source->pos == source->end)
+            return json_unexpected(reader, "the end of an object or an array", err);
+        source->pos++;
+        if (byte == '{' || byte == '[')
+            depth++;
+        else if ((byte == '}' || byte == ']') && --depth == 0)
+            return true;
     }
 }

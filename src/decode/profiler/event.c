@@ -7,35 +7,19 @@
 #define LARGEST_TIME_US (INT64_MAX / 1000 / 4) /* so that sums of two times do not overflow */
 #define NAME_MOST       ((size_t)4096)         /* longer names are cut */
 
-static const struct text argument_names[ARGUMENTS] = {
-#define NAME(text)                                                                                 \
-    {                                                                                              \
-        text, sizeof(text) - 1                                                                     \
-    }
-    [ARGUMENT_BYTES] = NAME("Bytes"),
-    [ARGUMENT_ADDR] = NAME("Addr"),
-    [ARGUMENT_TOTAL_ALLOCATED] = NAME("Total Allocated"),
-    [ARGUMENT_TOTAL_RESERVED] = NAME("Total Reserved"),
-    [ARGUMENT_DEVICE_ID] = NAME("Device Id"),
-    [ARGUMENT_DEVICE_TYPE] = NAME("Device Type"),
-    [ARGUMENT_SEQUENCE] = NAME("Sequence number"),
-#undef NAME
-};
+/* Compares with a literal, without a call. */
+#define IS(text, literal)                                                                          \
+    ((text).size == sizeof(literal) - 1 && memcmp((text).bytes, literal, sizeof(literal) - 1) == 0)
 
 static uint8_t category_of(struct text text)
 {
-    static const struct {
-        const char *name;
-        uint8_t category;
-    } known[] = {
-        {"cpu_op", CATEGORY_OPERATORS},         {"Operator", CATEGORY_OPERATORS},
-        {"python_function", CATEGORY_PYTHON},   {"user_annotation", CATEGORY_ANNOTATIONS},
-        {"cpu_instant_event", CATEGORY_MEMORY},
-    };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (text_equals(text, known[i].name))
-            return known[i].category;
-    return CATEGORY_IGNORED;
+    if (IS(text, "cpu_op") || IS(text, "Operator"))
+        return CATEGORY_OPERATORS;
+    if (IS(text, "python_function"))
+        return CATEGORY_PYTHON;
+    if (IS(text, "user_annotation"))
+        return CATEGORY_ANNOTATIONS;
+    return IS(text, "cpu_instant_event") ? CATEGORY_MEMORY : CATEGORY_IGNORED;
 }
 
 /* Reads microseconds with or without a fraction, as nanoseconds. */
@@ -107,26 +91,54 @@ static bool hold(struct chrome *chrome, struct buffer *buffer, struct text text)
     return !buffer->failed || error_out_of_memory(chrome->err);
 }
 
+/* ARGUMENTS if the argument does not matter. */
+static enum chrome_argument argument_of(struct text key)
+{
+    if (key.size < 4 || key.size > 15)
+        return ARGUMENTS;
+    if (IS(key, "Bytes"))
+        return ARGUMENT_BYTES;
+    if (IS(key, "Addr"))
+        return ARGUMENT_ADDR;
+    if (IS(key, "Total Allocated"))
+        return ARGUMENT_TOTAL_ALLOCATED;
+    if (IS(key, "Total Reserved"))
+        return ARGUMENT_TOTAL_RESERVED;
+    if (IS(key, "Device Id"))
+        return ARGUMENT_DEVICE_ID;
+    if (IS(key, "Device Type"))
+        return ARGUMENT_DEVICE_TYPE;
+    return IS(key, "Sequence number") ? ARGUMENT_SEQUENCE : ARGUMENTS;
+}
+
 static bool read_argument(struct chrome *chrome, struct chrome_event *event, struct text key)
 {
     struct json_reader *reader = &chrome->reader;
+    enum chrome_argument argument = argument_of(key);
     uint8_t byte;
-    for (unsigned i = 0; i < ARGUMENTS; i++) {
-        if (!text_same(key, argument_names[i]))
-            continue;
+    if (argument < ARGUMENTS) {
         if (!json_peek(reader, &byte, chrome->err))
             return false;
-        if (i == ARGUMENT_SEQUENCE && byte != '-' && (byte < '0' || byte > '9'))
+        if (argument == ARGUMENT_SEQUENCE && byte != '-' && (byte < '0' || byte > '9'))
             return json_skip(reader, chrome->err);
-        event->present |= 1u << i;
-        return json_read_integer(reader, "a whole number", &event->arguments[i], chrome->err);
+        event->present |= 1u << argument;
+        return json_read_integer(reader, "a whole number", &event->arguments[argument],
+                                 chrome->err);
     }
-    if (text_equals(key, "Call stack")) {
+    if (IS(key, "Call stack")) {
         struct text text;
         return json_read_string(reader, "a call stack (a string)", &text, chrome->err) &&
                hold(chrome, &chrome->call_stack, text);
     }
     return json_skip(reader, chrome->err);
+}
+
+/* True if further arguments say nothing more of the event. */
+static bool knows_enough(const struct chrome_event *event)
+{
+    const uint32_t of_memory = (1u << ARGUMENTS) - 1 - (1u << ARGUMENT_SEQUENCE);
+    return event->present == of_memory || event->category == CATEGORY_IGNORED ||
+           event->category == CATEGORY_PYTHON || event->category == CATEGORY_ANNOTATIONS;
 }
 
 static bool read_arguments(struct chrome *chrome, struct chrome_event *event)
@@ -136,12 +148,13 @@ static bool read_arguments(struct chrome *chrome, struct chrome_event *event)
     bool more;
     if (!json_peek(reader, &byte, chrome->err))
         return false;
-    if (byte != '{' || event->category == CATEGORY_IGNORED || event->category == CATEGORY_PYTHON ||
-        event->category == CATEGORY_ANNOTATIONS)
+    if (byte != '{')
         return json_skip(reader, chrome->err);
     if (!json_open(reader, '{', "args (an object)", &more, chrome->err))
         return false;
     while (more) {
+        if (knows_enough(event))
+            return json_leave(reader, chrome->err);
         struct text key;
         if (!json_read_key(reader, &key, chrome->err) || !read_argument(chrome, event, key) ||
             !json_more(reader, '{', &more, chrome->err))
@@ -162,27 +175,27 @@ static bool read_phase(struct chrome *chrome, struct chrome_event *event)
 static bool read_member(struct chrome *chrome, struct chrome_event *event, struct text key)
 {
     struct text text;
-    if (text_equals(key, "ph"))
+    if (IS(key, "ph"))
         return read_phase(chrome, event);
-    if (text_equals(key, "ts")) {
+    if (IS(key, "ts")) {
         event->has_time = true;
         return read_time(chrome, &event->time_ns);
     }
-    if (text_equals(key, "dur"))
+    if (IS(key, "dur"))
         return read_time(chrome, &event->duration_ns);
-    if (text_equals(key, "pid"))
+    if (IS(key, "pid"))
         return read_thread_name(chrome, &event->process);
-    if (text_equals(key, "tid"))
+    if (IS(key, "tid"))
         return read_thread_name(chrome, &event->thread);
-    if (text_equals(key, "args"))
+    if (IS(key, "args"))
         return read_arguments(chrome, event);
-    if (text_equals(key, "cat")) {
+    if (IS(key, "cat")) {
         if (!json_read_string(&chrome->reader, "a category (a string)", &text, chrome->err))
             return false;
         event->category = category_of(text);
         return true;
     }
-    if (text_equals(key, "name") && event->category != CATEGORY_IGNORED)
+    if (IS(key, "name") && event->category != CATEGORY_IGNORED)
         return json_read_string(&chrome->reader, "a name (a string)", &text, chrome->err) &&
                hold(chrome, &chrome->name, text);
     return json_skip(&chrome->reader, chrome->err);
@@ -348,6 +361,8 @@ bool chrome_read_event(struct chrome *chrome)
         if (!json_read_key(reader, &key, chrome->err) || !read_member(chrome, &event, key) ||
             !json_more(reader, '{', &more, chrome->err))
             return false;
+        if (more && event.category == CATEGORY_IGNORED)
+            return json_leave(reader, chrome->err);
     }
     return add_event(chrome, &event);
 }
