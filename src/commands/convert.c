@@ -120,10 +120,11 @@ const struct command command_convert = {
     .name = "convert",
     .summary = "write a layer trace in another format",
     .arguments = "[OPTION]... FILE",
-    .about = "Reads a layer trace that FairScale's LayerwiseMemoryTracker recorded, and writes\n"
-             "it as JSON or msgpack. FILE may be JSON, a pickle or msgpack, compressed with\n"
-             "gzip or not; - is standard input. Nothing in a pickle is run. JSON can be read\n"
-             "by LayerwiseMemoryTracker.load(); msgpack takes about a sixth of the space.\n",
+    .about = "Reads a layer trace that FairScale's LayerwiseMemoryTracker recorded, or the\n"
+             "calls of modules in a profile of torch.profiler, and writes it as JSON or\n"
+             "msgpack. FILE may be JSON, a pickle or msgpack, compressed with gzip or not;\n"
+             "- is standard input. Nothing in a pickle is run. JSON can be read by\n"
+             "LayerwiseMemoryTracker.load(); msgpack takes about a sixth of the space.\n",
     .examples = "  memsnap convert traces.pickle -o traces.json\n"
                 "  memsnap convert traces.json -o traces.msgpack\n"
                 "  memsnap convert traces.msgpack | jq .traces[0]\n",

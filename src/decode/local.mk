@@ -84,7 +84,10 @@ libmemsnap_a_SOURCES += \
 	src/decode/profiler/frames.c \
 	src/decode/profiler/frames.h \
 	src/decode/profiler/header.c \
+	src/decode/profiler/layers.c \
 	src/decode/profiler/match.c \
+	src/decode/profiler/modules.c \
+	src/decode/profiler/modules.h \
 	src/decode/profiler/order.c \
 	src/decode/profiler/profile.c \
 	src/decode/profiler/profile.h \

@@ -4,6 +4,7 @@
 
 #include "decode/layers/layers.h"
 #include "decode/pickle/decode.h"
+#include "decode/profiler/profiler.h"
 
 #define MOST_ROWS   ((size_t)UINT32_MAX - 1)
 #define LARGEST_SUM ((INT64_C(1) << 62) - 1)
@@ -145,6 +146,11 @@ static bool decode(struct layer_loader *loader, struct source *source, struct er
         return false;
     if (kind == KIND_UNKNOWN)
         return error_set(err, STATUS_BAD_INPUT, "expected a layer trace");
+    if (kind == KIND_PROFILE) {
+        const struct layer_sink sink = {
+            .self = loader, .row = take_row, .unknown_key = take_unknown_key};
+        return decode_profiler_layers(source, loader->trace->symbols, &sink, err);
+    }
     if (kind != KIND_LAYER_TRACE)
         return error_set(err, STATUS_BAD_INPUT, "expected a layer trace, not %s", kind_name(kind));
     return decode_rows(loader, source, err) && check_storages(loader, err);

@@ -108,6 +108,23 @@ bad '{"traceEvents": [{"ph": "i", "name": "[memory]", "ts": 1, "args": {"Bytes":
     'byte 76: expected a whole number, found a number that is not whole'
 bad '{"traceEvents": [], "traceEvents": []}' "byte 20: a second 'traceEvents'"
 
+# The modules of the last step with a backward pass, as a layer trace. Parameters are as large as
+# their gradients: together, as large as what is there before the profile.
+run convert training.pt.trace.json.gz
+exits 0
+tr '{' '\n' <.run/out >rows
+check 'has 10 modules forward' test "$(grep -c '"is_forward":true' rows)" = 10
+check 'has 10 modules backward' test "$(grep -c '"is_forward":false' rows)" = 10
+out_has '"module_name":"Block_0.Linear_0","module_params":1052672,"allocated":27274240'
+out_has '"depth":2,"saved_activations":4194304,"event":{"memory_diff":4194304,"memory_activations":2097152}'
+out_has '"forward_us":144.033,"backward_us":72.844'
+mv .run/out layers.json
+run analyze layers.json
+exits 0
+run convert 2021.json
+exits 3
+err_has 'the profile has no calls of modules'
+
 # Other commands.
 run check --max-peak 3000B 2024.json
 exits 1

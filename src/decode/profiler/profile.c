@@ -139,7 +139,13 @@ static bool sort_memory(struct profile *profile, struct error *err)
     return ok;
 }
 
-bool profile_finish(struct profile *profile, struct error *err)
+bool profile_prepare(struct profile *profile, struct error *err)
 {
-    return sort_memory(profile, err) && sort_ranges(profile, err);
+    if (profile->memory_count == 0)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "the profile has no [memory] events: record it with "
+                         "torch.profiler.profile(profile_memory=True)");
+    return sort_memory(profile, err) && sort_ranges(profile, err) &&
+           (!profile->facts.no_addresses || profile_match(profile, err)) &&
+           profile_stacks(profile, err);
 }

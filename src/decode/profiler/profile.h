@@ -1,7 +1,7 @@
 /* A profiler trace in memory: ranges of time on threads, and changes of memory. Internal to
  * decode/profiler.
  *
- * Times are nanoseconds. They are relative to profile.base_ns until profile_finish(). */
+ * Times are nanoseconds. They are relative to profile.base_ns until profile_prepare(). */
 #ifndef MEMSNAP_DECODE_PROFILER_PROFILE_H
 #define MEMSNAP_DECODE_PROFILER_PROFILE_H
 
@@ -60,14 +60,14 @@ struct profile {
     struct budget *budget;
     struct profile_range *ranges; /* in file order */
     size_t range_count, range_capacity;
-    struct profile_memory *memory; /* in file order; after profile_finish() by time */
+    struct profile_memory *memory; /* in file order; after profile_prepare() by time */
     size_t memory_count, memory_capacity;
     struct profile_call *calls; /* by range */
     size_t call_count, call_capacity;
     string_id *threads; /* "PROCESS:THREAD" */
     size_t thread_count, thread_capacity;
     struct idtable thread_index;
-    uint32_t *order; /* the ranges by thread, start and end; made by profile_finish() */
+    uint32_t *order; /* the ranges by thread, start and end; made by profile_prepare() */
     size_t order_capacity;
     size_t *thread_start; /* the first item of `order` of each thread, and the end */
     size_t thread_start_capacity;
@@ -81,8 +81,9 @@ void profile_release(struct profile *profile);
 /* The index of a thread; STATUS_LIMIT if there are too many. */
 bool profile_thread(struct profile *profile, struct text key, uint16_t *thread, struct error *err);
 
-/* Sorts everything. Neither ranges nor memory may be added afterwards. */
-bool profile_finish(struct profile *profile, struct error *err);
+/* Sorts everything, and finds the stacks of memory events. Neither ranges nor memory may be added
+ * afterwards. */
+bool profile_prepare(struct profile *profile, struct error *err);
 
 /* match.c: gives addresses to the events of a file that has none. */
 bool profile_match(struct profile *profile, struct error *err);

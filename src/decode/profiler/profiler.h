@@ -11,9 +11,16 @@
 #include "base/symbols.h"
 #include "decode/core/rows.h"
 #include "decode/core/source.h"
+#include "decode/layers/rows.h"
 
 bool decode_profiler_snapshot(struct source *source, struct symbols *symbols,
                               const struct row_sink *sink, struct decoded *decoded,
                               struct error *err);
+
+/* The layer trace of one step: its modules as the calls of nn.Module nest. Needs Python stacks. A
+ * row is a module without others inside; functions between two of them count for the first. Bytes
+ * of parameters are those of the gradients that its backward pass leaves. Times are the CPU's. */
+bool decode_profiler_layers(struct source *source, struct symbols *symbols,
+                            const struct layer_sink *sink, struct error *err);
 
 #endif

@@ -264,14 +264,8 @@ static void find_facts(struct profile *profile)
 
 static bool make_rows(struct profile *profile, const struct row_sink *sink, struct error *err)
 {
-    if (profile->memory_count == 0)
-        return error_set(err, STATUS_BAD_INPUT,
-                         "the profile has no [memory] events: record it with "
-                         "torch.profiler.profile(profile_memory=True)");
     find_facts(profile);
-    return profile_finish(profile, err) &&
-           (!profile->facts.no_addresses || profile_match(profile, err)) &&
-           profile_stacks(profile, err) && profile_emit(profile, sink, err);
+    return profile_prepare(profile, err) && profile_emit(profile, sink, err);
 }
 
 bool decode_profiler_snapshot(struct source *source, struct symbols *symbols,
