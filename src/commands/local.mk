@@ -21,6 +21,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/cli/complain.h \
 	src/commands/cli/files.c \
 	src/commands/cli/files.h \
+	src/commands/cli/folder.c \
+	src/commands/cli/folder.h \
 	src/commands/cli/inputs.c \
 	src/commands/cli/inputs.h \
 	src/commands/cli/new_file.c \

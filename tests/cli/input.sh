@@ -15,7 +15,10 @@ bad() {
 
 bad no-such-file 5 'No such file or directory'
 mkdir folder
-bad folder 5 ''
+bad folder 3 'no file in this folder is of a kind that memsnap knows'
+run flame folder
+exits 5
+err_has 'is a directory, not a file'
 : >empty
 bad empty 3 ''
 echo 'Traceback (most recent call last):' >text

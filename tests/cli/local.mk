@@ -15,6 +15,7 @@ cli_tests = \
 	tests/cli/export.sh \
 	tests/cli/files.sh \
 	tests/cli/flame.sh \
+	tests/cli/folder.sh \
 	tests/cli/input.sh \
 	tests/cli/json.sh \
 	tests/cli/layers.sh \

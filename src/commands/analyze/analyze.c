@@ -5,6 +5,7 @@
 #include "commands/analyze/file.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
+#include "commands/cli/folder.h"
 #include "commands/cli/options.h"
 #include "commands/cli/watch.h"
 #include "commands/cli/worker_pool.h"
@@ -168,8 +169,13 @@ static enum status run(int argc, char **argv)
         return status;
     if (!analyze_options_complete(&options, &err))
         return complain_usage("analyze: %s", err.text);
-    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
-                                analyze, &options);
+    struct paths paths;
+    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), options.verbose, &err))
+        return complain_failure(&err);
+    status = files_run_with_rules(options.rules, &options.capture, paths.items, (int)paths.count,
+                                  analyze, &options);
+    paths_release(&paths);
+    return status;
 }
 
 const struct command command_analyze = {
@@ -180,10 +186,12 @@ const struct command command_analyze = {
              "what to do next. FILE is a snapshot that torch.cuda.memory._dump_snapshot()\n"
              "wrote, or the same as JSON, compressed with gzip or not; - is standard input. If\n"
              "no FILE is named, memsnap reads $MEMSNAP_INPUT or the newest snapshot in the\n"
-             "current folder. Several files are compared at the end.\n"
+             "current folder. Several files are compared at the end. A folder stands for all\n"
+             "files in it, at any depth, that memsnap knows.\n"
              "\n"
              "FILE may also be a layer trace of FairScale's LayerwiseMemoryTracker (JSON,\n"
-             "pickle, msgpack), or a file that torch.distributed's MemoryTracker saved.\n",
+             "pickle, msgpack), a file that torch.distributed's MemoryTracker saved, or a\n"
+             "Chrome trace of torch.profiler.\n",
     .examples = "  memsnap analyze snapshot.pickle\n"
                 "  memsnap analyze --stacks --top 3 snapshot.pickle     with the stacks\n"
                 "  memsnap analyze --at end snapshot.pickle             what is never freed\n"

@@ -1,0 +1,45 @@
+#!/bin/sh
+# A folder in place of files.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+mkdir -p runs/b/deep runs/a runs/empty none
+cp samples/leak.pickle.gz runs/b/deep/leak.pickle.gz
+cp samples/training.pt.trace.json.gz runs/a/
+cp samples/decoder.layers.json.gz runs/
+echo 'hello' >runs/notes.txt
+printf '\000\001' >runs/b/core
+cp samples/leak.pickle.gz runs/.hidden
+ln -s b/deep/leak.pickle.gz runs/link.pickle.gz
+ln -s ../runs runs/b/loop
+
+# Every known file once, in order of the names; others are counted.
+run analyze --format json runs
+exits 0
+err 'memsnap: runs: 2 files of other kinds left out; --verbose names them'
+grep -o '"path":"[^"]*"' .run/out >paths
+cat >wanted <<'END'
+"path":"runs/a/training.pt.trace.json.gz"
+"path":"runs/b/deep/leak.pickle.gz"
+"path":"runs/decoder.layers.json.gz"
+END
+check 'reads each known file once' diff -u wanted paths
+
+run analyze --verbose --top 1 runs/
+exits 0
+err_has 'memsnap: runs/b/core: left out: not a kind of file that memsnap knows'
+err_has 'memsnap: runs/notes.txt: left out: not a kind of file that memsnap knows'
+err_has_not 'files of other kinds'
+out_has 'Comparison of files in runs/'
+
+# Beside files that are named.
+run analyze --format json samples/leak.pickle.gz runs/b
+exits 0
+check 'reads both' test "$(grep -c . .run/out)" = 2
+
+run analyze none
+exits 3
+err 'memsnap: none: no file in this folder is of a kind that memsnap knows'
+run analyze runs/empty samples/leak.pickle.gz
+exits 3
+no_out
+finish
