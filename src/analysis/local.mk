@@ -197,6 +197,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_peak.c \
 	src/analysis/report/grouping.c \
 	src/analysis/report/grouping.h \
+	src/analysis/report/logits.c \
+	src/analysis/report/logits.h \
 	src/analysis/report/notices.c \
 	src/analysis/report/notices.h \
 	src/analysis/report/report.c \

@@ -54,6 +54,17 @@ bool live_is_attention(const struct live_set *set, const struct live_facts *fact
            live_waits_for_backward(set, facts, live, source);
 }
 
+bool live_is_logits(const struct live_set *set, const struct live_facts *facts,
+                    const struct live *live, const struct live_source *source)
+{
+    (void)source;
+    if (!live->in_trace || !facts->is_logits || !facts->is_logits[live->index])
+        return false;
+    const struct lifetime *lifetime = &set->timeline->lifetimes[live->index];
+    return lifetime_end(lifetime) != EVENT_NEVER ||
+           (facts->is_last_pass && lifetime->alloc >= facts->last_pass);
+}
+
 static enum grad_mode mode_of(const struct live_set *set, const struct live *live)
 {
     struct error err; /* cannot fail: the source has looked the stack up */
@@ -85,7 +96,8 @@ bool live_is_cast(const struct live_set *set, const struct live_facts *facts,
                   const struct live *live, const struct live_source *source)
 {
     struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
-    return live_waits_for_backward(set, facts, live, source) && text_equals(op, "aten::_to_copy");
+    return live_waits_for_backward(set, facts, live, source) && text_equals(op, "aten::_to_copy") &&
+           !live_is_logits(set, facts, live, source);
 }
 
 bool live_is_optimizer_temporary(const struct live_set *set, const struct live_facts *facts,

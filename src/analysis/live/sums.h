@@ -19,6 +19,7 @@ struct live_facts {
     const struct failures *failures;
     const uint8_t *is_dropped;   /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
     const uint8_t *is_attention; /* by lifetime: see report/attention.h; NULL: none is */
+    const uint8_t *is_logits;    /* by lifetime: see report/logits.h; NULL: none is */
     bool is_last_pass;           /* no backward pass begins after the moment */
     uint32_t last_pass; /* first item of the last backward pass that ended before it, or 0 */
 };
@@ -43,7 +44,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 8
+#define LIVE_SUMS_MOST 9
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -55,14 +56,15 @@ live_test live_is_activation; /* any other activation */
 /* Such an activation that a backward pass frees, or would have freed if no request had failed. */
 live_test live_waits_for_backward;
 live_test live_is_attention; /* live_waits_for_backward, and a matrix of attention by hand */
+live_test live_is_logits;    /* logits, or their loss or gradient */
 /* An activation that is not freed in the trace, and that no decorator shows to be without a graph.
  */
 live_test live_may_have_graph;
 live_test live_is_without_grad; /* an activation that was made while a decorator had turned autograd
                                    off */
 live_test live_is_inference;    /* the same, where the decorator is torch.inference_mode() */
-live_test
-    live_is_cast; /* live_waits_for_backward, and a copy in another dtype or on another device */
+live_test live_is_cast; /* live_waits_for_backward, and a copy in another dtype or on another
+                           device, but not of logits */
 live_test live_is_optimizer_temporary;
 
 #endif

@@ -23,6 +23,7 @@ static const char *const names[] = {
     [FINDING_ACTIVATIONS] = "activations",
     [FINDING_NO_GRAD] = "no_grad",
     [FINDING_ATTENTION] = "attention",
+    [FINDING_LOGITS] = "logits",
     [FINDING_CASTS] = "casts",
     [FINDING_OPTIMIZER_TEMPORARIES] = "optimizer_temporaries",
     [FINDING_OPTIMIZER_STATE] = "optimizer_state",

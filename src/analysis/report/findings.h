@@ -18,6 +18,7 @@ enum finding_kind {
     FINDING_ACTIVATIONS,           /* kept for the backward pass; checkpoints would free them */
     FINDING_NO_GRAD,               /* kept by graphs that no backward pass used */
     FINDING_ATTENTION,             /* matrices of attention written by hand */
+    FINDING_LOGITS,                /* logits of a language model, and their loss */
     FINDING_CASTS,                 /* activations that are copies in another dtype */
     FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
     FINDING_OPTIMIZER_STATE,       /* could be sharded */

@@ -3,11 +3,13 @@
 
 #include "analysis/live/sums.h"
 #include "analysis/report/attention.h"
+#include "analysis/report/logits.h"
 
 /* In percent of the peak: smaller findings are left out. */
 #define LEAST_ACTIVATIONS 10
 #define LEAST_CASTS       5
 #define LEAST_ATTENTION   5
+#define LEAST_LOGITS      15
 
 #define GRAPH_TENSORS 16 /* at least, that look as if an autograd graph kept them */
 
@@ -92,6 +94,21 @@ static bool about_attention(struct findings_maker *maker, const struct live_sum 
         finding_size(maker, sum->bytes).text, share, most->bytes);
 }
 
+static bool about_logits(struct findings_maker *maker, const struct live_sum *sum,
+                         const struct buffer *most)
+{
+    double share = finding_share(maker, sum->bytes);
+    if (share < LEAST_LOGITS)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_LOGITS, .save_bytes = sum->bytes, .at_most = true},
+        "Apply the last layer and the loss to a part of the tokens at a time, each part under "
+        "torch.utils.checkpoint, and add up the losses: then only one part of the logits exists "
+        "at a time.",
+        "Logits, the loss over them and their gradients hold %s, %.1f%% of the peak%s.",
+        finding_size(maker, sum->bytes).text, share, most->bytes);
+}
+
 static bool about_casts(struct findings_maker *maker, const struct live_sum *sum,
                         const struct buffer *most)
 {
@@ -145,6 +162,7 @@ enum {
     SUM_ACTIVATIONS,
     SUM_MAY_HAVE_GRAPH,
     SUM_ATTENTION,
+    SUM_LOGITS,
     SUM_CASTS,
     SUM_TEMPORARIES,
     SUM_WITHOUT_GRAD,
@@ -164,6 +182,35 @@ static const struct live_sum *kept_for_backward(const struct findings_maker *mak
     return is_graph ? sum : NULL;
 }
 
+/* What allocations are, beside their categories. */
+struct marks {
+    struct failures failures;
+    struct attention attention;
+    struct logits logits;
+};
+
+static void marks_release(struct marks *marks)
+{
+    failures_release(&marks->failures);
+    attention_release(&marks->attention);
+    logits_release(&marks->logits);
+}
+
+static bool marks_find(struct marks *marks, const struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    int64_t item = maker->evidence->peak->item;
+    struct marks made = {0};
+    if (!failures_find(&made.failures, set->timeline, maker->err) ||
+        !attention_find(&made.attention, set->timeline, set->sites, item, maker->err) ||
+        !logits_find(&made.logits, set->timeline, set->sites, item, maker->err)) {
+        marks_release(&made);
+        return false;
+    }
+    *marks = made;
+    return true;
+}
+
 bool findings_of_sums(struct findings_maker *maker)
 {
     static const struct live_question questions[SUMS] = {
@@ -171,6 +218,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_ACTIVATIONS] = {live_waits_for_backward},
         [SUM_MAY_HAVE_GRAPH] = {live_may_have_graph},
         [SUM_ATTENTION] = {live_is_attention},
+        [SUM_LOGITS] = {live_is_logits},
         [SUM_CASTS] = {live_is_cast},
         [SUM_TEMPORARIES] = {live_is_optimizer_temporary},
         [SUM_WITHOUT_GRAD] = {live_is_without_grad},
@@ -182,41 +230,37 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_ACTIVATIONS] = about_activations,
         [SUM_MAY_HAVE_GRAPH] = about_activations,
         [SUM_ATTENTION] = about_attention,
+        [SUM_LOGITS] = about_logits,
         [SUM_CASTS] = about_casts,
         [SUM_TEMPORARIES] = about_optimizer_temporaries,
     };
-    struct failures failures;
+    const struct live_set *set = maker->evidence->at_peak;
+    struct live_sum sums[SUMS];
+    struct marks marks;
+    if (!marks_find(&marks, maker))
+        return false;
     struct live_facts facts = {
         .phases = maker->evidence->phases,
-        .failures = &failures,
+        .failures = &marks.failures,
         .is_dropped = maker->evidence->dropped->is_dropped,
+        .is_attention = marks.attention.is_part,
+        .is_logits = marks.logits.is_part,
     };
-    struct live_sum sums[SUMS];
-    struct attention attention;
-    const struct live_set *set = maker->evidence->at_peak;
-    if (!failures_find(&failures, set->timeline, maker->err))
-        return false;
-    if (!attention_find(&attention, set->timeline, set->sites, maker->evidence->peak->item,
-                        maker->err)) {
-        failures_release(&failures);
-        return false;
-    }
-    facts.is_attention = attention.is_part;
     place(maker->evidence->phases, maker->evidence->peak->item, &facts);
     bool ok = live_sums(set, &facts, questions, SUMS, sums, maker->err);
-    attention_release(&attention);
-    failures_release(&failures);
+    marks_release(&marks);
     if (!ok)
         return false;
     const struct live_sum *kept = kept_for_backward(maker, sums);
-    if (!has_phase(maker->evidence->phases, PHASE_BACKWARD)) {
+    bool trains = has_phase(maker->evidence->phases, PHASE_BACKWARD);
+    if (!trains) {
         maker->findings->without_grad_bytes = sums[SUM_WITHOUT_GRAD].bytes;
         maker->findings->inference_mode_bytes = sums[SUM_INFERENCE_MODE].bytes;
     }
     for (int k = 0; k < SUMS; k++) {
         struct buffer most = BUFFER_INIT;
         bool is_other = (k == SUM_ACTIVATIONS || k == SUM_MAY_HAVE_GRAPH) && &sums[k] != kept;
-        is_other = is_other || (k == SUM_CASTS && !kept);
+        is_other = is_other || (k == SUM_CASTS && !kept) || (k == SUM_LOGITS && !trains);
         ok = ok && (is_other || !about[k] || sums[k].bytes == 0 ||
                     (most_at(maker, &sums[k], &most) && about[k](maker, &sums[k], &most)));
         buffer_release(&most);

@@ -349,6 +349,51 @@ START_TEST(attention_by_hand)
 }
 END_TEST
 
+#define LAST_LAYER  CPP("at::_ops::addmm::call(x)") "," SCRIPT
+#define LAST_KERNEL CPP("at::_ops::conv2d::call(x)") "," SCRIPT
+#define COPY        CPP("at::_ops::_to_copy::call(x)") "," SCRIPT
+#define LOG_SOFTMAX CPP("at::_ops::_log_softmax::call(x)") "," SCRIPT
+#define OF_LOSS                                                                                    \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," CPP("torch::autograd::generated::NllLossBackward0::apply(x)") "," ENGINE
+
+/* A step whose last layer makes 400 bytes of logits in half precision. */
+static const struct finding *logits_made_by(const char *last_layer)
+{
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 400, last_layer);
+    capture_event(&capture, "alloc", 3, 800, COPY);
+    capture_event(&capture, "alloc", 4, 8, SCRIPT);
+    capture_event(&capture, "alloc", 5, 800, LOG_SOFTMAX);
+    capture_event(&capture, "alloc", 6, 800, OF_LOSS);
+    capture_event(&capture, "alloc", 7, 800, STACK_BACKWARD); /* of another layer */
+    for (uint64_t addr = 1; addr < 8; addr++)
+        capture_free(&capture, addr,
+                     addr == 1   ? 100
+                     : addr == 2 ? 400
+                     : addr == 4 ? 8
+                                 : 800,
+                     ENGINE);
+    make_report(0);
+    return finding_of(FINDING_LOGITS);
+}
+
+START_TEST(logits_of_a_language_model)
+{
+    const struct finding *finding = logits_made_by(LAST_LAYER);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 400 + 800 + 800 + 800);
+    ck_assert_ptr_null(finding_of(FINDING_CASTS)); /* the copy is part of the logits */
+}
+END_TEST
+
+START_TEST(logits_of_no_linear_layer)
+{
+    ck_assert_ptr_null(logits_made_by(LAST_KERNEL));
+    ck_assert_ptr_nonnull(finding_of(FINDING_CASTS));
+}
+END_TEST
+
 #define HOOK(name, file) PY(name, TORCH file, 7) "," PY("hook", "/home/u/train.py", 3) "," ENGINE
 
 /* Gradients that an optimizer in a hook frees at once need no advice to do so. */
@@ -391,6 +436,8 @@ TCase *report_tests(void)
     tcase_add_test(tests, gradients_larger_than_any_parameters);
     tcase_add_test(tests, no_allocation_no_peak);
     tcase_add_test(tests, attention_by_hand);
+    tcase_add_test(tests, logits_of_a_language_model);
+    tcase_add_test(tests, logits_of_no_linear_layer);
     tcase_add_test(tests, optimizers_in_hooks);
     return tests;
 }
