@@ -244,12 +244,20 @@ def score(allocations, answered, mode="full"):
     return result
 
 
+def is_labelled(allocations):
+    """Does most of the memory have a label? Programs that fill memory to no purpose are not to be scored."""
+    weights = [(allocation.weights["time"], bool(allocation.label)) for allocation in allocations]
+    return sum(weight for weight, has_label in weights if has_label) * 2 > sum(weight for weight, _ in weights)
+
+
 def measure(program, paths, modes=MODES):
     """{(capture's name, mode): {measure: Measured}}"""
     scores = {}
     for path in paths:
         capture = load(path)
         allocations = truth(capture, truth_beside(path))
+        if not is_labelled(allocations):
+            continue
         name = Path(path).name.removesuffix(".pickle.gz")
         for mode in modes:
             scores[name, mode] = score(allocations, answers(ask(program, packed(capture, mode))), mode)

@@ -8,14 +8,12 @@ from torch import nn
 
 model = nn.Sequential(nn.Linear(1024, 4096), nn.GELU(), nn.Linear(4096, 1024)).cuda().eval()
 truth.model(model)
-truth.phase("data")
+truth.phase("other")
 copies = torch.cuda.Stream()
 with torch.cuda.stream(copies):
     pieces = [torch.empty(64, 1024, 1024, device="cuda") for _ in range(3)]
-    truth.batch(pieces)
     del pieces
     halves = [torch.empty(33, 1024, 1024, device="cuda") for _ in range(3)]  # one in each segment
-    truth.batch(halves)
 torch.cuda.synchronize()
 truth.phase("eval")
 with torch.no_grad():
