@@ -137,6 +137,8 @@ src/commands/plot/embedded.c: $(dist_plots_DATA) $(top_srcdir)/scripts/embed \
 # What runs in every Python of a dry run.
 nodist_libmemsnap_a_SOURCES += src/commands/dryrun/recorder.c
 CLEANFILES += src/commands/dryrun/recorder.c
-src/commands/dryrun/recorder.c: $(top_srcdir)/src/dryrun/recorder.py $(top_srcdir)/scripts/embed
+src/commands/dryrun/recorder.c: $(dryrun_modules:%=$(top_srcdir)/src/dryrun/%.py) $(top_srcdir)/scripts/embed
 	$(AM_V_GEN)$(MKDIR_P) src/commands/dryrun && header=commands/dryrun/folder.h && export header && \
-	$(embed) dryrun_recorder $(top_srcdir)/src/dryrun/recorder.py >$@-new && mv $@-new $@
+	for name in $(dryrun_modules); do \
+	    $(embed) dryrun_$$name $(top_srcdir)/src/dryrun/$$name.py || exit; \
+	done >$@-new && mv $@-new $@

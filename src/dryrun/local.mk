@@ -16,7 +16,10 @@ dryrun_core = \
 	src/dryrun/core/stub_library.c \
 	src/dryrun/core/stub_library.h
 libmemsnap_a_SOURCES += $(dryrun_core)
-EXTRA_DIST += src/dryrun/device/exports.map src/dryrun/recorder.py
+dryrun_modules = recorder world
+EXTRA_DIST += src/dryrun/device/exports.map \
+	src/dryrun/recorder.py \
+	src/dryrun/world.py
 
 # The stand-in for CUDA is loaded into Python. It is neither instrumented nor linked with anything but the C
 # library. Entry points have no prototypes and ignore most of their parameters.
@@ -30,6 +33,8 @@ libmemsnap_dryrun_so_SOURCES = $(dryrun_core) \
 	src/base/error.c \
 	src/base/error.h \
 	src/dryrun/device/blas.c \
+	src/dryrun/device/collectives.c \
+	src/dryrun/device/communicator.h \
 	src/dryrun/device/control.c \
 	src/dryrun/device/copy.c \
 	src/dryrun/device/dnn.c \

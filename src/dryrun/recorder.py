@@ -6,6 +6,7 @@ PYTHONPATH. The recorder leaves there:
     torch            torch was imported
     problem          why there can be no dry run, in one line
     owner            a process uses CUDA, and records
+    other-rank       a process uses CUDA that has another rank than the one to record
     oom.pickle       the snapshot when memory ran out
     snapshot.pickle  the snapshot at the end
     outcome          how it ended: lines of a word and a number
@@ -18,6 +19,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
+SETTLED_STEPS = 10
 STOPPED = 97    # OUTCOME_STOPPED in outcome.h
 
 
@@ -29,6 +31,14 @@ def run_own_sitecustomize():
         module = importlib.util.module_from_spec(spec)
         sys.modules["sitecustomize"] = module
         spec.loader.exec_module(module)
+
+
+def load_module(name):
+    """A module that memsnap wrote to the folder, which is not on sys.path."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def read_words(path):
@@ -122,6 +132,7 @@ class Recorder:
         self.config = config
         self.stand_in = None
         self.torch = None
+        self.world = None      # the module, with --world
         self.process = None    # that records
         self.is_recording = False
         self.steps = {}        # of each optimizer
@@ -166,11 +177,17 @@ class Recorder:
         if cudnn:
             major, minor, patch = cudnn.getCompileVersion()
             self.stand_in.set("cudnn", major * (10000 if major >= 9 else 1000) + minor * 100 + patch)
+        if "world" in self.config:
+            self.world = load_module("memsnap_world")
+            self.world.install(torch, int(self.config["world"]))
         torch.cuda._lazy_call(self.on_cuda)  # when the program first uses CUDA, before its first allocation
         register_optimizer_step_post_hook(self.on_step)
         atexit.register(self.on_exit)
 
     def on_cuda(self):
+        if os.environ.get("RANK", self.config["rank"]) != self.config["rank"]:  # torchrun starts every rank
+            leave("other-rank")
+            return
         if not leave("owner"):
             return
         self.process = os.getpid()
@@ -209,6 +226,8 @@ class Recorder:
             os._exit(0)
         if not self.is_recording and max(self.steps.values()) >= self.late:
             self.start()
+        if self.world and self.steps[id(optimizer)] <= SETTLED_STEPS:
+            self.world.settle()
         # of several optimizers, all make as many steps
         if self.most_steps and min(self.steps.values()) >= self.most_steps:
             self.is_complete = True
@@ -220,6 +239,8 @@ class Recorder:
             return
         if not self.is_complete:
             self.dump("snapshot.pickle")
+        if self.is_recording:  # what is freed later must not ask a Python that has ended for its stack
+            self.torch.cuda.memory._record_memory_history(enabled=None)
         leave("outcome", "complete %d\nsteps %d\nooms %d\nvalues %d\n"
               % (self.is_complete, max(self.steps.values(), default=0), self.ooms, self.stand_in.values_read()))
 

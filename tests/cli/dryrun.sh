@@ -25,6 +25,12 @@ err "memsnap: dryrun: invalid size 'lots' (for example 512MiB)"
 run dryrun --devices 0 -- true
 exits 2
 err "memsnap: dryrun: invalid --devices '0' (expected at least 1)"
+run dryrun --world 0 -- true
+exits 2
+err "memsnap: dryrun: invalid --world '0' (expected at least 1)"
+run dryrun --world 4 --rank 4 -- true
+exits 2
+err 'memsnap: dryrun: invalid --rank 4 (the ranks of --world 4 are 0 to 3)'
 run dryrun --stacks some -- true
 exits 2
 err "memsnap: dryrun: invalid --stacks 'some' (expected python or all)"
@@ -90,6 +96,20 @@ exits 0
 err_has 'step 2'
 check 'prints only JSON' "$PYTHON3" -m json.tool .run/out
 
+# One rank of many.
+dry --world 20 --rank 13 -o rank.pickle -- sh -c 'echo "$RANK of $WORLD_SIZE, $LOCAL_RANK of $LOCAL_WORLD_SIZE, machine $GROUP_RANK, $MASTER_ADDR:$MASTER_PORT" && exec "$@"' sh "$PYTHON3" train.py 100
+exits 0
+out_has '13 of 20, 5 of 8, machine 1, 127.0.0.1:29500'
+out_has 'devices 8'
+dry --world 3 --devices 2 --rank 2 -o rank.pickle -- sh -c 'echo "$LOCAL_RANK of $LOCAL_WORLD_SIZE, machine $GROUP_RANK of $GROUP_WORLD_SIZE" && exec "$@"' sh "$PYTHON3" train.py 100
+exits 0
+out_has '0 of 2, machine 1 of 2'
+RANK=1 dry -o none.pickle -- "$PYTHON3" train.py 100
+exits 3
+err 'memsnap: dryrun: no process with the rank of --rank used CUDA (see the variable RANK)'
+RANK=1 dry --rank 1 -o rank.pickle -- "$PYTHON3" train.py 100
+exits 0
+
 # Memory runs out.
 dry --gpu 1GiB -o oom.pickle -- "$PYTHON3" train.py 100 hoard
 exits 1
@@ -119,6 +139,12 @@ memsnap: dryrun: the dry run ended the program, as it says above'
 dry --lenient -o a.pickle -- "$PYTHON3" train.py 100 get
 exits 0
 out_has 'get 0'
+
+# Entry points whose answers have meaning.
+run_calls() {
+    check "answers calls of $1" "$built/calls" "${MEMSNAP%/*}/libmemsnap-dryrun.so" "$1"
+}
+run_calls nccl
 
 # Programs that fail, and that cannot be run.
 dry -o failed.pickle -- "$PYTHON3" train.py 100 fail
@@ -198,6 +224,10 @@ import json, re
 own = re.search(r"peak (\d+) reserved (\d+)", open(".run/err").read())
 device = json.load(open(".run/out"))["devices"][0]
 assert own and int(own[1]) == device["allocated"]["peak_bytes"] and int(own[2]) == device["reserved"]["peak_bytes"], (own, device["allocated"])'
+cp "$source/ranks.py" .
+dry --world 8 --rank 3 --format json -o ranks.pickle -- "$MEMSNAP_TORCH" ranks.py
+exits 0
+err_has 'rank 3 of 8'
 dry --gpu 640MiB -o real.pickle -- "$MEMSNAP_TORCH" real.py
 exits 1
 err_has 'OutOfMemoryError'

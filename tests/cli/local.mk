@@ -57,6 +57,7 @@ dryrun_sources = \
 	tests/cli/dryrun/libtorch_cuda.c
 EXTRA_DIST += $(dryrun_sources) \
 	tests/cli/dryrun/fit.py \
+	tests/cli/dryrun/ranks.py \
 	tests/cli/dryrun/real.py \
 	tests/cli/dryrun/torch/__init__.py \
 	tests/cli/dryrun/torch/version.py \
@@ -64,6 +65,9 @@ EXTRA_DIST += $(dryrun_sources) \
 CLEANFILES += tests/cli/dryrun/libtorch_cuda.so tests/cli/dryrun/libcudart.so.12 tests/cli/dryrun/versions
 if DRYRUN
 check_DATA += tests/cli/dryrun/libtorch_cuda.so
+check_PROGRAMS += tests/cli/dryrun/calls
+tests_cli_dryrun_calls_SOURCES = tests/cli/dryrun/calls.c
+tests_cli_dryrun_calls_LDADD = -ldl
 endif
 tests/cli/dryrun/libtorch_cuda.so: $(dryrun_sources)
 	$(AM_V_CC)$(MKDIR_P) tests/cli/dryrun && echo 'libcudart.so.12 { *; };' >tests/cli/dryrun/versions && \

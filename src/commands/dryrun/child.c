@@ -29,7 +29,7 @@ static bool start_program(struct dryrun_child *child, const struct dryrun_option
     const struct program program = {
         .arguments = arguments,
         .folder = child->folder.path,
-        .allocator = options->allocator,
+        .options = options,
         .is_apart = true,
         .output = output[1],
     };

@@ -63,7 +63,7 @@ static bool run_program(const struct dryrun_options *options, char *const *argum
     const struct program program = {
         .arguments = arguments,
         .folder = folder->path,
-        .allocator = options->allocator,
+        .options = options,
         .is_silent = options->json,
     };
     if (!program_run(&program, end, err))
@@ -119,6 +119,8 @@ static enum status run(int argc, char **argv)
         list_cards();
         return STATUS_OK;
     }
+    if (!dryrun_options_finish(&options, &err))
+        return complain_usage("dryrun: %s", err.text);
     if (optind == argc)
         return complain_usage("dryrun: missing command; try 'memsnap dryrun -- python train.py'");
     if (options.fit)

@@ -78,6 +78,9 @@ static void put_config(FILE *file, const struct dryrun_options *options, const c
             options->devices, options->is_lenient);
     fprintf(file, "steps %" PRIu64 "\nlate %" PRIu64 "\nstacks %s\n", options->steps, options->late,
             options->all_stacks ? "all" : "python");
+    fprintf(file, "rank %" PRIu64 "\n", options->rank);
+    if (options->world > 0)
+        fprintf(file, "world %" PRIu64 "\n", options->world);
 }
 
 static bool close_written(FILE *file, const char *path, struct error *err)
@@ -87,16 +90,28 @@ static bool close_written(FILE *file, const char *path, struct error *err)
     return (fclose(file) == 0 && wrote) || fail(err, path);
 }
 
+/* The modules of Python, by their names in the folder. */
+static const struct {
+    const char *name;
+    const unsigned char *bytes;
+    const size_t *size;
+} modules[] = {
+    {"sitecustomize.py", dryrun_recorder, &dryrun_recorder_size},
+    {"memsnap_world.py", dryrun_world, &dryrun_world_size},
+};
+
 static bool write_files(const struct dryrun_folder *folder, const struct dryrun_options *options,
                         const char *library, struct error *err)
 {
     char path[PATH_MAX];
-    FILE *file = fopen(dryrun_folder_file(folder, "sitecustomize.py", path), "wxe");
-    if (!file)
-        return fail(err, path);
-    fwrite(dryrun_recorder, 1, dryrun_recorder_size, file);
-    if (!close_written(file, path, err))
-        return false;
+    FILE *file;
+    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
+        if (!(file = fopen(dryrun_folder_file(folder, modules[i].name, path), "wxe")))
+            return fail(err, path);
+        fwrite(modules[i].bytes, 1, *modules[i].size, file);
+        if (!close_written(file, path, err))
+            return false;
+    }
     file = fopen(dryrun_folder_file(folder, "config", path), "wxe");
     if (!file)
         return fail(err, path);

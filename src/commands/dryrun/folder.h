@@ -27,8 +27,8 @@ const char *dryrun_folder_file(const struct dryrun_folder *folder, const char *n
                                char path[PATH_MAX]);
 bool dryrun_folder_has(const struct dryrun_folder *folder, const char *name);
 
-/* Source of the recorder, src/dryrun/recorder.py. */
-extern const unsigned char dryrun_recorder[];
-extern const size_t dryrun_recorder_size;
+/* Source of src/dryrun/recorder.py and of the modules that it loads. */
+extern const unsigned char dryrun_recorder[], dryrun_world[];
+extern const size_t dryrun_recorder_size, dryrun_world_size;
 
 #endif

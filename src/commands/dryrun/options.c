@@ -12,12 +12,16 @@
 #define STEPS_MOST   1000000
 #define JOBS_MOST    64
 #define TIMEOUT_MOST ((uint64_t)365 * 24 * 3600)
+#define WORLD_MOST   1000000
+#define NODE_DEVICES 8 /* GPUs of a machine of a large world */
 
 enum {
     OPTION_GPU = OPTION_LONG_ONLY,
     OPTION_LIST,
     OPTION_OTHER_USE,
     OPTION_DEVICES,
+    OPTION_WORLD,
+    OPTION_RANK,
     OPTION_STEPS,
     OPTION_LATE,
     OPTION_ALLOC_CONF,
@@ -33,7 +37,6 @@ void dryrun_options_begin(struct dryrun_options *options)
     *options = (struct dryrun_options){
         .gpus = {{.card = cards}},
         .other = (uint64_t)512 << 20, /* about what a context takes */
-        .devices = 1,
         .steps = 3,
         .jobs = 1,
         .timeout = 3600,
@@ -102,6 +105,20 @@ static bool take_jobs(struct dryrun_options *options, struct error *err)
             error_set(err, STATUS_USAGE, "invalid --jobs '0' (expected at least 1)"));
 }
 
+bool dryrun_options_finish(struct dryrun_options *options, struct error *err)
+{
+    if (options->world > 0 && options->rank >= options->world)
+        return error_set(err, STATUS_USAGE,
+                         "invalid --rank %" PRIu64 " (the ranks of --world %" PRIu64
+                         " are 0 to %" PRIu64 ")",
+                         options->rank, options->world, options->world - 1);
+    if (options->devices == 0)
+        options->devices = options->world < 1              ? 1
+                           : options->world < NODE_DEVICES ? options->world
+                                                           : NODE_DEVICES;
+    return true;
+}
+
 /* One of two words. */
 static bool take_word(const char *option, const char *text, const char *no, const char *yes,
                       bool *is, struct error *err)
@@ -136,6 +153,12 @@ bool dryrun_option(int option, void *to, struct error *err)
         return argument_number("devices", optarg, DEVICES_MOST, &options->devices, err) &&
                (options->devices > 0 ||
                 error_set(err, STATUS_USAGE, "invalid --devices '0' (expected at least 1)"));
+    case OPTION_WORLD:
+        return argument_number("world", optarg, WORLD_MOST, &options->world, err) &&
+               (options->world > 0 ||
+                error_set(err, STATUS_USAGE, "invalid --world '0' (expected at least 1)"));
+    case OPTION_RANK:
+        return argument_number("rank", optarg, WORLD_MOST, &options->rank, err);
     case OPTION_STEPS:
         return argument_number("steps", optarg, STEPS_MOST, &options->steps, err);
     case OPTION_LATE:
@@ -171,7 +194,13 @@ const struct option_spec dryrun_option_specs[] = {
     {OPTION_OTHER_USE, "other-use", "SIZE",
      "memory of each GPU that its context and other\n"
      "processes use (512MiB)"},
-    {OPTION_DEVICES, "devices", "N", "number of GPUs (1)"},
+    {OPTION_DEVICES, "devices", "N",
+     "number of GPUs (1; with --world one for each rank,\n"
+     "up to 8)"},
+    {OPTION_WORLD, "world", "N",
+     "run one rank of a distributed program of N ranks;\n"
+     "the others do not exist"},
+    {OPTION_RANK, "rank", "R", "the rank to run with --world, and to record (0)"},
     {OPTION_STEPS, "steps", "N",
      "stop the program after N optimizer steps (3;\n"
      "0: let it end by itself)"},

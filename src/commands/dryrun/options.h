@@ -19,6 +19,8 @@ struct dryrun_options {
     size_t gpu_count;                  /* that were given */
     uint64_t other;                    /* bytes in use by others */
     uint64_t devices, steps, late;
+    uint64_t world,
+        rank; /* ranks of a distributed program, and the one that runs; world 0: as started */
     const char *allocator; /* PYTORCH_CUDA_ALLOC_CONF; NULL: as in the environment */
     const char *output;    /* NULL: as by default */
     const char *fit;       /* NULL: no --fit */
@@ -35,5 +37,7 @@ uint64_t dryrun_gpu_bytes(const struct dryrun_gpu *gpu);
 
 void dryrun_options_begin(struct dryrun_options *options);
 bool dryrun_option(int option, void *options, struct error *err);
+/* Checks options that depend on each other, and sets defaults that depend on others. */
+bool dryrun_options_finish(struct dryrun_options *options, struct error *err);
 
 #endif

@@ -57,6 +57,9 @@ static void explain_nothing(const struct dryrun_folder *folder, struct error *er
     if (!dryrun_folder_has(folder, "torch"))
         error_set(err, STATUS_BAD_INPUT,
                   "the program did not import torch (python -E, -I and -S hide it from memsnap)");
+    else if (!dryrun_folder_has(folder, "owner") && dryrun_folder_has(folder, "other-rank"))
+        error_set(err, STATUS_BAD_INPUT,
+                  "no process with the rank of --rank used CUDA (see the variable RANK)");
     else if (!dryrun_folder_has(folder, "owner"))
         error_set(err, STATUS_BAD_INPUT, "the program did not use CUDA");
     else

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,26 @@ void program_release_signals(int interrupt)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+static bool set_number(const char *name, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    return setenv(name, text, 1) == 0;
+}
+
+/* The variables that torchrun sets for a rank, as on machines with as many GPUs as there are here.
+ */
+static bool set_rank(const struct dryrun_options *options)
+{
+    uint64_t of_node = options->world < options->devices ? options->world : options->devices;
+    return set_number("RANK", options->rank) && set_number("WORLD_SIZE", options->world) &&
+           set_number("LOCAL_RANK", options->rank % of_node) &&
+           set_number("LOCAL_WORLD_SIZE", of_node) &&
+           set_number("GROUP_RANK", options->rank / of_node) &&
+           set_number("GROUP_WORLD_SIZE", (options->world + of_node - 1) / of_node) &&
+           setenv("MASTER_ADDR", "127.0.0.1", 1) == 0 && setenv("MASTER_PORT", "29500", 1) == 0;
+}
+
 /* The folder comes first, so that its sitecustomize is found. */
 static bool set_environment(const struct program *program)
 {
@@ -52,10 +73,11 @@ static bool set_environment(const struct program *program)
               setenv("MEMSNAP_DRYRUN", program->folder, 1) == 0 &&
               unsetenv("CUDA_VISIBLE_DEVICES") == 0; /* it would hide the stand-in's GPUs */
     buffer_release(&joined);
-    if (ok && program->allocator) /* newer versions of PyTorch prefer the second name */
-        ok = setenv("PYTORCH_CUDA_ALLOC_CONF", program->allocator, 1) == 0 &&
-             setenv("PYTORCH_ALLOC_CONF", program->allocator, 1) == 0;
-    return ok;
+    const char *allocator = program->options->allocator;
+    if (ok && allocator) /* newer versions of PyTorch prefer the second name */
+        ok = setenv("PYTORCH_CUDA_ALLOC_CONF", allocator, 1) == 0 &&
+             setenv("PYTORCH_ALLOC_CONF", allocator, 1) == 0;
+    return ok && (program->options->world == 0 || set_rank(program->options));
 }
 
 static bool set_streams(const struct program *program)

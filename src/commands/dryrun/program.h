@@ -10,11 +10,11 @@
 struct program {
     char *const *arguments; /* ends with NULL */
     const char *folder;
-    const char *allocator; /* NULL: as in the environment */
-    bool is_silent;        /* standard output belongs to the report; the program's goes to standard
-                              error */
-    bool is_apart;         /* it has a session of its own, an empty standard input, and `output` for
-                              standard output and standard error */
+    const struct dryrun_options *options;
+    bool is_silent; /* standard output belongs to the report; the program's goes to standard
+                       error */
+    bool is_apart;  /* it has a session of its own, an empty standard input, and `output` for
+                       standard output and standard error */
     int output;
 };
 

@@ -1,19 +1,25 @@
-/* NCCL, for a world of one rank: every rank has received what it sent. */
+/* Communicators of NCCL. The other ranks need not exist. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "dryrun/device/communicator.h"
 #include "dryrun/device/state.h"
-#include "dryrun/device/values.h"
 
 API int cudaMalloc(void **address, size_t size);
 API int cudaFree(void *address);
 
-static int make(void **communicator, int ranks)
+/* Data type of the id that ranks exchange. It is passed by value. */
+struct unique_id {
+    char bytes[128];
+};
+
+static int make(struct communicator **made, int ranks, int rank)
 {
-    if (ranks != 1)
-        dryrun_stop("the program uses NCCL with %d ranks; a dry run knows only one", ranks);
-    *communicator = calloc(1, 64);
-    return *communicator ? CUDA_OK : 1;
+    *made = calloc(1, sizeof(**made));
+    if (!*made)
+        return 1;
+    **made = (struct communicator){ranks, rank};
+    return CUDA_OK;
 }
 
 API int ncclGetVersion(int *version)
@@ -28,32 +34,34 @@ API int ncclGetUniqueId(void *id)
     return CUDA_OK;
 }
 
-API int ncclCommInitRank(void **communicator, int ranks)
+API int ncclCommInitRank(struct communicator **made, int ranks, struct unique_id id, int rank)
 {
-    return make(communicator, ranks);
+    return make(made, ranks, rank);
 }
 
-API int ncclCommInitRankConfig(void **communicator, int ranks)
+API int ncclCommInitRankConfig(struct communicator **made, int ranks, struct unique_id id, int rank)
 {
-    return make(communicator, ranks);
+    return make(made, ranks, rank);
 }
 
-API int ncclCommInitRankScalable(void **communicator, int ranks)
+API int ncclCommInitRankScalable(struct communicator **made, int ranks, int rank)
 {
-    return make(communicator, ranks);
+    return make(made, ranks, rank);
 }
 
-API int ncclCommInitAll(void **communicators, int count)
+API int ncclCommInitAll(struct communicator **made, int count)
 {
-    for (int i = 0; i < count; i++)
-        if (!(communicators[i] = calloc(1, 64)))
-            return 1;
-    return CUDA_OK;
+    int status = CUDA_OK;
+    for (int i = 0; i < count && status == CUDA_OK; i++)
+        status = make(&made[i], count, i);
+    return status;
 }
 
-API int ncclCommSplit(void *of, int color, int key, void **communicator)
+/* How many of the other ranks have the same color is not known. A negative color is none. */
+API int ncclCommSplit(const struct communicator *of, int color, int key, struct communicator **made)
 {
-    return make(communicator, 1);
+    *made = NULL;
+    return color < 0 ? CUDA_OK : make(made, 0, key);
 }
 
 API int ncclCommDestroy(void *communicator)
@@ -79,15 +87,15 @@ API int ncclCommGetAsyncError(void *communicator, int *status)
     return CUDA_OK;
 }
 
-API int ncclCommCount(void *communicator, int *count)
+API int ncclCommCount(const struct communicator *communicator, int *count)
 {
-    *count = 1;
+    *count = communicator->ranks;
     return CUDA_OK;
 }
 
-API int ncclCommUserRank(void *communicator, int *rank)
+API int ncclCommUserRank(const struct communicator *communicator, int *rank)
 {
-    *rank = 0;
+    *rank = communicator->rank;
     return CUDA_OK;
 }
 
@@ -121,39 +129,3 @@ API int ncclCommDeregister(void)
 {
     return CUDA_OK;
 }
-
-/* Collective operations. */
-#define NOTHING(function)                                                                          \
-    API int function(void)                                                                         \
-    {                                                                                              \
-        return CUDA_OK;                                                                            \
-    }
-NOTHING(ncclGroupStart)
-NOTHING(ncclGroupEnd)
-NOTHING(ncclBcast)
-NOTHING(ncclSend)
-NOTHING(ncclRecv)
-NOTHING(ncclRedOpCreatePreMulSum)
-NOTHING(ncclRedOpDestroy)
-
-/* Bytes of an element of ncclDataType_t. */
-static size_t element_size(int type)
-{
-    static const unsigned char sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-    return type >= 0 && (size_t)type < sizeof(sizes) ? sizes[type] : 8;
-}
-
-#define COPY(function)                                                                             \
-    API int function(const void *from, void *to, size_t count, int type)                           \
-    {                                                                                              \
-        values_move(to, from, count *element_size(type));                                          \
-        return CUDA_OK;                                                                            \
-    }
-COPY(ncclAllGather)
-COPY(ncclAllReduce)
-COPY(ncclAlltoAll)
-COPY(ncclBroadcast)
-COPY(ncclGather)
-COPY(ncclReduce)
-COPY(ncclReduceScatter)
-COPY(ncclScatter)

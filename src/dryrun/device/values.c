@@ -23,13 +23,18 @@ static uint64_t number_of(const void *address)
     return (uint64_t)(uintptr_t)address;
 }
 
-/* Drops what overlaps the range, and returns a value to fill; NULL if the range is too large. */
-static struct value *replace(uint64_t address, size_t size)
+static void drop(uint64_t address, size_t size)
 {
     for (int i = 0; i < VALUES_MOST; i++)
         if (values[i].size > 0 && values[i].address < address + size &&
             address < values[i].address + values[i].size)
             values[i].size = 0;
+}
+
+/* Drops what overlaps the range, and returns a value to fill; NULL if the range is too large. */
+static struct value *replace(uint64_t address, size_t size)
+{
+    drop(address, size);
     if (size == 0 || size > BYTES_MOST)
         return NULL;
     struct value *value = &values[next++ % VALUES_MOST];
@@ -78,6 +83,15 @@ bool values_get(void *to, const void *address, size_t size)
     return found != NULL;
 }
 
+void values_drop(const void *address, size_t size)
+{
+    if (!__atomic_load_n(&has_values, __ATOMIC_RELAXED))
+        return;
+    pthread_mutex_lock(&lock);
+    drop(number_of(address), size);
+    pthread_mutex_unlock(&lock);
+}
+
 void values_move(const void *to, const void *from, size_t size)
 {
     unsigned char bytes[BYTES_MOST];
@@ -87,11 +101,7 @@ void values_move(const void *to, const void *from, size_t size)
         values_put(to, bytes, size);
         return;
     }
-    pthread_mutex_lock(&lock);
-    struct value *unknown = replace(number_of(to), size);
-    if (unknown)
-        unknown->size = 0;
-    pthread_mutex_unlock(&lock);
+    values_drop(to, size);
 }
 
 void values_forget(void)

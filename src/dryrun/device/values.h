@@ -15,6 +15,8 @@ void values_fill(const void *address, int byte, size_t size);
 bool values_get(void *to, const void *address, size_t size);
 /* The bytes were copied from one address of a GPU to another. */
 void values_move(const void *to, const void *from, size_t size);
+/* The bytes at this address are not known any more. */
+void values_drop(const void *address, size_t size);
 /* Something was started that may change them. */
 void values_forget(void);
 

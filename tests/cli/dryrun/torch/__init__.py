@@ -63,8 +63,8 @@ def delete(address, size):
     _native.give_back(address)
 
 
-def _record_memory_history(stacks):
-    _State.events = []
+def _record_memory_history(enabled="all", stacks="all"):
+    _State.events = [] if enabled else None
 
 
 def _segment(address, size):

@@ -1,0 +1,122 @@
+/* calls LIBRARY GROUP: calls entry points of the stand-in for CUDA, and checks their answers. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *library;
+
+static void *find(const char *name)
+{
+    void *found = dlsym(library, name);
+    if (!found) {
+        fprintf(stderr, "there is no %s\n", name);
+        exit(1);
+    }
+    return found;
+}
+
+#define CALL(type, name, ...) ((int(*) type)find(name))(__VA_ARGS__)
+
+static void expect(const char *what, long long got, long long expected)
+{
+    if (got == expected)
+        return;
+    fprintf(stderr, "%s: %lld instead of %lld\n", what, got, expected);
+    exit(1);
+}
+
+static void *take(size_t size)
+{
+    void *address = NULL;
+    expect("cudaMalloc", CALL((void **, size_t), "cudaMalloc", &address, size), 0);
+    return address;
+}
+
+enum { TO_DEVICE = 1, TO_HOST = 2, INT32 = 2, INT64 = 4, SUM = 0, MAX = 2 };
+
+static void put(void *to, const void *from, size_t size)
+{
+    expect("cudaMemcpy",
+           CALL((void *, const void *, size_t, int), "cudaMemcpy", to, from, size, TO_DEVICE), 0);
+}
+
+static void get(void *to, const void *from, size_t size)
+{
+    expect("cudaMemcpy",
+           CALL((void *, const void *, size_t, int), "cudaMemcpy", to, from, size, TO_HOST), 0);
+}
+
+struct unique_id {
+    char bytes[128];
+};
+
+static void test_nccl(void)
+{
+    struct unique_id id;
+    void *world = NULL, *part = NULL, *none = &id;
+    int32_t seven = 7, values[3] = {0};
+    int64_t nine = 9;
+    int number = -1;
+    char *here = take(4096), *there = take(4096);
+    expect("id", CALL((struct unique_id *), "ncclGetUniqueId", &id), 0);
+    expect("init",
+           CALL((void **, int, struct unique_id, int), "ncclCommInitRank", &world, 3, id, 2), 0);
+    CALL((void *, int *), "ncclCommCount", world, &number);
+    expect("count", number, 3);
+    CALL((void *, int *), "ncclCommUserRank", world, &number);
+    expect("rank", number, 2);
+    CALL((void *, int, int, void **, void *), "ncclCommSplit", world, -1, 0, &none, NULL);
+    expect("no color", none != NULL, 0);
+    CALL((void *, int, int, void **, void *), "ncclCommSplit", world, 1, 1, &part, NULL);
+    expect("color", part != NULL, 1);
+
+    put(here, &seven, sizeof(seven));
+    CALL((void *, void *, size_t, int, int, void *, void *), "ncclAllReduce", here, there, 1, INT32,
+         SUM, world, NULL);
+    get(values, there, sizeof(seven));
+    expect("sum of equal values", values[0], 21);
+    CALL((void *, void *, size_t, int, int, void *, void *), "ncclAllReduce", here, there, 1, INT32,
+         MAX, world, NULL);
+    get(values, there, sizeof(seven));
+    expect("largest of equal values", values[0], 7);
+    CALL((void *, void *, size_t, int, void *, void *), "ncclAllGather", here, there, 1, INT32,
+         world, NULL);
+    get(values, there, sizeof(values));
+    expect("gathered", values[0] == 7 && values[1] == 7 && values[2] == 7, 1);
+    CALL((void *, void *, size_t, int, int, void *, void *), "ncclAllReduce", here, there, 1, INT32,
+         SUM, part, NULL);
+    get(values, there, sizeof(seven));
+    expect("sum of ranks that nobody counted", values[0], 0);
+
+    put(here, &nine, sizeof(nine));
+    CALL((void *, size_t, int, int, void *, void *), "ncclSend", here, 1, INT64, 0, world, NULL);
+    CALL((void *, size_t, int, int, void *, void *), "ncclRecv", there, 1, INT64, 0, world, NULL);
+    nine = 0;
+    get(&nine, there, sizeof(nine));
+    expect("received what was sent to the same rank", nine, 9);
+    CALL((void *, size_t, int, int, void *, void *), "ncclRecv", there, 1, INT64, 1, world, NULL);
+    get(&nine, there, sizeof(nine));
+    expect("received what is not known", nine, 0);
+    expect("end", CALL((void *), "ncclCommDestroy", world), 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*test)(void);
+    } groups[] = {{"nccl", test_nccl}};
+    if (argc != 3 || !(library = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL))) {
+        fprintf(stderr, "%s\n", argc == 3 ? dlerror() : "usage: calls LIBRARY GROUP");
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+        if (strcmp(groups[i].name, argv[2]) == 0) {
+            groups[i].test();
+            return 0;
+        }
+    fprintf(stderr, "there is no group %s\n", argv[2]);
+    return 1;
+}
