@@ -16,9 +16,10 @@ dryrun_core = \
 	src/dryrun/core/stub_library.c \
 	src/dryrun/core/stub_library.h
 libmemsnap_a_SOURCES += $(dryrun_core)
-dryrun_modules = recorder world
+dryrun_modules = recorder values world
 EXTRA_DIST += src/dryrun/device/exports.map \
 	src/dryrun/recorder.py \
+	src/dryrun/values.py \
 	src/dryrun/world.py
 
 # The stand-in for CUDA is loaded into Python. It is neither instrumented nor linked with anything but the C

@@ -10,6 +10,7 @@ PYTHONPATH. The recorder leaves there:
     oom.pickle       the snapshot when memory ran out
     snapshot.pickle  the snapshot at the end
     outcome          how it ended: lines of a word and a number
+    reads            lines of the program that read values of the GPU most often
 """
 import importlib.abc
 import importlib.machinery
@@ -98,6 +99,11 @@ class StandIn:
     def values_read(self):
         return self.library.memsnap_dryrun_values_read()
 
+    def on_read(self, function):
+        """The function is called when the program reads values that are not known."""
+        self.callback = self.ctypes.CFUNCTYPE(None)(function) if function else None
+        self.library.memsnap_dryrun_on_read(self.callback)
+
 
 def shared_objects(folder):
     """The shared objects of torch, and of packages beside it that call CUDA."""
@@ -160,6 +166,8 @@ class Recorder:
         if not files:
             give_up("torch in %s has no shared objects" % folder)
         self.stand_in.load(files)
+        self.values = load_module("memsnap_values")
+        self.reads = self.values.Reads(os.path.dirname(folder))
         self.prepare_compiler()
 
     def prepare_compiler(self):
@@ -191,6 +199,7 @@ class Recorder:
         if not leave("owner"):
             return
         self.process = os.getpid()
+        self.stand_in.on_read(self.reads)
         try:
             self.torch._C._cuda_attach_out_of_memory_observer(self.on_oom)
             if self.late == 0:
@@ -237,23 +246,25 @@ class Recorder:
     def on_exit(self):
         if os.getpid() != self.process:
             return
+        self.stand_in.on_read(None)
         if not self.is_complete:
             self.dump("snapshot.pickle")
         if self.is_recording:  # what is freed later must not ask a Python that has ended for its stack
             self.torch.cuda.memory._record_memory_history(enabled=None)
+        leave("reads", self.reads.text())
         leave("outcome", "complete %d\nsteps %d\nooms %d\nvalues %d\n"
               % (self.is_complete, max(self.steps.values(), default=0), self.ooms, self.stand_in.values_read()))
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Calls the recorder before and after torch is imported."""
+    """Calls the recorder before and after modules are imported."""
 
     def __init__(self, recorder):
         self.recorder = recorder
         self.is_searching = False
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch" or self.is_searching:
+        if name not in ("torch", "transformers.generation.utils") or self.is_searching:
             return None
         self.is_searching = True
         try:
@@ -270,11 +281,13 @@ class Finder(importlib.abc.MetaPathFinder):
 
         def watched(module):
             del loader.exec_module
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-            self.recorder.before_torch(os.path.dirname(spec.origin))
-            exec_module(module)
-            self.recorder.after_torch(module)
+            if spec.name == "torch":
+                self.recorder.before_torch(os.path.dirname(spec.origin))
+                exec_module(module)
+                self.recorder.after_torch(module)
+            else:
+                exec_module(module)
+                self.recorder.values.end_generation(module)
 
         loader.exec_module = watched
 

@@ -126,6 +126,7 @@ exits 0
 out_has 'own value 5'
 out_has 'value 0'
 err_has 'read values from the GPU 1 times, and got zeros'
+err_has 'dryrun:   1 time at train.py:22: print("value", torch.read_value(address))'
 dry -o a.pickle -- "$PYTHON3" train.py 100 create
 exits 0
 out_has 'create 0'

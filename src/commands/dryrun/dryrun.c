@@ -33,9 +33,11 @@ static void remark(const struct outcome *outcome, const struct dryrun_options *o
         complain("dryrun: memory ran out %s times, and the program went on",
                  units_count(count, outcome->ooms));
     if (outcome->values_read > 0)
-        complain("dryrun: the program read values from the GPU %s times, and got zeros: branches "
-                 "that depend on them may differ on a GPU",
+        complain("dryrun: the program read values from the GPU %s times, and got zeros: what the "
+                 "program decides by them may differ on a GPU",
                  units_count(count, outcome->values_read));
+    for (size_t i = 0; i < 3 && *outcome->reads[i]; i++)
+        complain("dryrun:   %s", outcome->reads[i]);
     complain("dryrun: the snapshot is in %s", options->output);
 }
 

@@ -25,6 +25,20 @@ static void read_counts(const struct dryrun_folder *folder, struct outcome *outc
         fclose(file);
 }
 
+static void read_reads(const struct dryrun_folder *folder, struct outcome *outcome)
+{
+    char path[PATH_MAX];
+    FILE *file = fopen(dryrun_folder_file(folder, "reads", path), "re");
+    for (size_t i = 0; file && i < sizeof(outcome->reads) / sizeof(outcome->reads[0]); i++) {
+        char *line = outcome->reads[i];
+        if (!fgets(line, sizeof(outcome->reads[i]), file))
+            break;
+        line[strcspn(line, "\n")] = '\0';
+    }
+    if (file)
+        fclose(file);
+}
+
 /* The recorder's reason for refusing the program. */
 static bool read_problem(const struct dryrun_folder *folder, struct error *err)
 {
@@ -73,6 +87,7 @@ void outcome_read(const struct dryrun_folder *folder, const struct program_end *
 {
     *outcome = (struct outcome){.kind = OUTCOME_REFUSED};
     read_counts(folder, outcome);
+    read_reads(folder, outcome);
     if (read_problem(folder, err))
         return;
     bool failed = end->signal || end->status != 0;

@@ -16,6 +16,7 @@ struct outcome {
     uint64_t steps;       /* of the optimizer that made most */
     uint64_t ooms;        /* how often memory ran out */
     uint64_t values_read;
+    char reads[3][200]; /* lines that read most values; "": none */
 };
 
 /* Reads the files. If there is no snapshot to explain, the error says why. */

@@ -6,6 +6,22 @@
 
 enum { COPY_TO_DEVICE = 1, COPY_TO_HOST = 2 };
 
+static void (*on_read)(void);
+
+/* The function is called at every copy to the host of values that are not known; NULL: none. */
+API void memsnap_dryrun_on_read(void (*function)(void))
+{
+    __atomic_store_n(&on_read, function, __ATOMIC_RELEASE);
+}
+
+static void count_read(void)
+{
+    void (*function)(void) = __atomic_load_n(&on_read, __ATOMIC_ACQUIRE);
+    __atomic_add_fetch(&machine.values_read, 1, __ATOMIC_RELAXED);
+    if (function)
+        function();
+}
+
 static void copy(void *to, const void *from, size_t size, int kind)
 {
     bool is_from_host =
@@ -21,7 +37,7 @@ static void copy(void *to, const void *from, size_t size, int kind)
         memmove(to, from, size);
     } else if (!values_get(to, from, size)) {
         memset(to, 0, size);
-        __atomic_add_fetch(&machine.values_read, 1, __ATOMIC_RELAXED);
+        count_read();
     }
 }
 
