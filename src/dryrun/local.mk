@@ -39,13 +39,17 @@ libmemsnap_dryrun_so_SOURCES = $(dryrun_core) \
 	src/dryrun/device/control.c \
 	src/dryrun/device/copy.c \
 	src/dryrun/device/dnn.c \
+	src/dryrun/device/dnn.h \
 	src/dryrun/device/dnn_graph.c \
+	src/dryrun/device/dnn_recurrent.c \
 	src/dryrun/device/driver.c \
 	src/dryrun/device/graph.c \
 	src/dryrun/device/memory.c \
 	src/dryrun/device/nccl.c \
 	src/dryrun/device/properties.c \
 	src/dryrun/device/runtime.c \
+	src/dryrun/device/solver.c \
+	src/dryrun/device/sparse.c \
 	src/dryrun/device/state.c \
 	src/dryrun/device/state.h \
 	src/dryrun/device/stream.c \

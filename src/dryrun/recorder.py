@@ -185,6 +185,7 @@ class Recorder:
         if cudnn:
             major, minor, patch = cudnn.getCompileVersion()
             self.stand_in.set("cudnn", major * (10000 if major >= 9 else 1000) + minor * 100 + patch)
+        self.values.skip_validation(torch)
         if "world" in self.config:
             self.world = load_module("memsnap_world")
             self.world.install(torch, int(self.config["world"]))

@@ -48,6 +48,12 @@ class Reads:
         return "".join(lines)
 
 
+def skip_validation(torch):
+    """Distributions compare their arguments on the GPU, and fail where a comparison reads as zero."""
+    if hasattr(torch, "distributions"):
+        torch.distributions.Distribution.set_default_validate_args(False)
+
+
 def end_generation(utils):
     """Lets generate() of transformers end at its largest length, as if no sequence ended before.
 

@@ -146,6 +146,7 @@ run_calls() {
     check "answers calls of $1" "$built/calls" "${MEMSNAP%/*}/libmemsnap-dryrun.so" "$1"
 }
 run_calls nccl
+run_calls solver
 
 # Programs that fail, and that cannot be run.
 dry -o failed.pickle -- "$PYTHON3" train.py 100 fail
@@ -225,7 +226,10 @@ import json, re
 own = re.search(r"peak (\d+) reserved (\d+)", open(".run/err").read())
 device = json.load(open(".run/out"))["devices"][0]
 assert own and int(own[1]) == device["allocated"]["peak_bytes"] and int(own[2]) == device["reserved"]["peak_bytes"], (own, device["allocated"])'
-cp "$source/ranks.py" .
+cp "$source/ranks.py" "$source/operators.py" .
+dry -o operators.pickle -- "$MEMSNAP_TORCH" operators.py
+exits 0
+out_has 'all operators ran'
 dry --world 8 --rank 3 --format json -o ranks.pickle -- "$MEMSNAP_TORCH" ranks.py
 exits 0
 err_has 'rank 3 of 8'

@@ -102,12 +102,50 @@ static void test_nccl(void)
     expect("end", CALL((void *), "ncclCommDestroy", world), 0);
 }
 
+/* Sizes of workspaces, by the formulas that the manual page names. */
+static void test_solver(void)
+{
+    int size = 0, info = -1, plan = 0;
+    size_t bytes = 0, on_host = 1;
+    int64_t smooth[2] = {10, 64}, prime[1] = {67};
+    CALL((void *, int, int, int, void *, int, void *, int *), "cusolverDnSsyevd_bufferSize", NULL,
+         1, 0, 100, NULL, 100, NULL, &size);
+    expect("syevd", size, 1 + 6 * 100 + 2 * 100 * 100);
+    CALL((void *, int, int, void *, int, int *), "cusolverDnZgeqrf_bufferSize", NULL, 30, 20, NULL,
+         30, &size);
+    expect("geqrf", size, 20 * 64);
+    CALL((void *, int, int, int *), "cusolverDnDgesvd_bufferSize", NULL, 100000, 100000, &size);
+    expect("gesvd", size, 3 * 100000 + 200000 * 64);
+    CALL((void *, int, int, int, void *, int, void *, void *, int, void *, int, int *, void *, int),
+         "cusolverDnSgesvdjBatched_bufferSize", NULL, 1, 32, 32, NULL, 32, NULL, NULL, 32, NULL, 32,
+         &size, NULL, 1 << 30);
+    expect("a size that an int does not hold", size, INT32_MAX);
+    CALL((void *, void *, int, int64_t, int, void *, int64_t, int, size_t *, size_t *),
+         "cusolverDnXpotrf_bufferSize", NULL, NULL, 0, (int64_t)50, 1, NULL, (int64_t)50, 1, &bytes,
+         &on_host);
+    expect("potrf", (long long)bytes, 50 * 64 * 8);
+    expect("potrf on the host", (long long)on_host, 0);
+    CALL((int, int, int64_t *, void *, int64_t, int64_t, int, void *, int64_t, int64_t, int,
+          int64_t, size_t *),
+         "cufftXtMakePlanMany", plan, 2, smooth, NULL, (int64_t)1, (int64_t)1, 0, NULL, (int64_t)1,
+         (int64_t)1, 4, (int64_t)3, &bytes);
+    expect("transform of real data", (long long)bytes, 3 * 10 * 33 * 8);
+    CALL((int, int, int64_t *, void *, int64_t, int64_t, int, void *, int64_t, int64_t, int,
+          int64_t, size_t *),
+         "cufftXtMakePlanMany", plan, 1, prime, NULL, (int64_t)1, (int64_t)1, 5, NULL, (int64_t)1,
+         (int64_t)1, 5, (int64_t)1, &bytes);
+    expect("transform of a prime length", (long long)bytes, 67 * 16 * 8);
+    CALL((void *, int, int, void *, int, void *, int *, int), "cublasSgeqrfBatched", NULL, 4, 4,
+         NULL, 4, NULL, &info, 2);
+    expect("status of a batch", info, 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*test)(void);
-    } groups[] = {{"nccl", test_nccl}};
+    } groups[] = {{"nccl", test_nccl}, {"solver", test_solver}};
     if (argc != 3 || !(library = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL))) {
         fprintf(stderr, "%s\n", argc == 3 ? dlerror() : "usage: calls LIBRARY GROUP");
         return 1;
