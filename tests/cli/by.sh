@@ -76,6 +76,8 @@ run analyze --by metadata named.json
 out_has 'one\x1b[31m'
 run analyze --format json --by annotation named.json
 out_has '"rows":[{"bytes":1670,"count":3,"name":"(no annotation)"},{"bytes":900,"count":1,"name":"weight <\u001b>; twice"}]'
+run export --table blocks named.json
+check 'blocks have annotations' test "$(grep -c '; twice' .run/out)" -eq 1
 run analyze --by annotation named.json
 out_has 'weight <\x1b>; twice'
 run analyze --format json --by pool named.json

@@ -3,6 +3,7 @@
 #include "model/addrmap.h"
 #include "model/device.h"
 #include "model/layout.h"
+#include "model/live.h"
 #include "render/export/internal.h"
 
 /* Context of the rows of a device's segments. */
@@ -81,6 +82,7 @@ struct block_line {
     const struct live *live; /* NULL: not known, or a hole */
     enum category category;
     struct live_source source;
+    string_id annotation;
 };
 
 static bool is_block(const void *data, const struct field_context *context)
@@ -154,7 +156,8 @@ const struct row_type export_block_type = ROW_TYPE(
     FIELD_CALL(WORD, "confidence", confidence, IF(ROW, live)),
     FIELD_CALL(NUMBER, "birth_event", birth_event, IF(ROW, live), .flags = FIELD_SKIP_NEGATIVE),
     FIELD_CALL(TIME, "birth_time_us", birth_time, IF(ROW, live)), FIELD_RECORD("site", put_label),
-    FIELD_RECORD("operator", put_operator), FIELD_CALL(STACK, "stack", stack, IF(ROW, live)));
+    FIELD_RECORD("operator", put_operator), FIELD_CALL(STACK, "stack", stack, IF(ROW, live)),
+    FIELD(ROW, STRING, annotation));
 #undef ROW
 
 static bool put_block(struct layout *layout, uint64_t segment, const struct layout_span *span,
@@ -165,10 +168,12 @@ static bool put_block(struct layout *layout, uint64_t segment, const struct layo
         .segment_address = segment,
         .span = *span,
         .live = owner_of(layout, span),
+        .annotation = STRING_EMPTY,
     };
     if (line.live) {
         line.category = live_category(&layout->set, line.live);
-        if (!live_source_of(&layout->set, line.live, &line.source, err))
+        if (!live_source_of(&layout->set, line.live, &line.source, err) ||
+            !live_note_text(layout->timeline, line.live, &line.annotation, err))
             return false;
     }
     return export_row(layout->sheet, &line, err);
