@@ -197,7 +197,8 @@ static enum reason other_reason(const struct classifier *classifier,
         return REASON_LOSS;
     bool is_result =
         birth > 0 && classifier_phase(classifier, birth - 1) == PHASE_FORWARD && !by_operator;
-    if (is_result && evidence->birth->in_operator)
+    bool by_python = evidence->birth->site.any_python_frame != NO_FRAME;
+    if (is_result && (evidence->birth->in_operator || by_python))
         return REASON_AFTER_FORWARD;
     bool unseen = evidence->birth_stack == STACK_NONE && !classifier->phases->has_stacks;
     if (goes_in && unseen)

@@ -91,6 +91,20 @@ START_TEST(stacks_of_python_alone)
 }
 END_TEST
 
+START_TEST(a_result_after_a_forward_of_python_alone)
+{
+    born(1, PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT);
+    freed(1, SCRIPT);
+    born(2, SCRIPT); /* such as logits */
+    born(1, PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT);
+    freed(1, SCRIPT);
+    freed(2, SCRIPT);
+    born(3, SCRIPT);
+    capture_load(&capture);
+    expect(2, CATEGORY_ACTIVATION);
+}
+END_TEST
+
 #define STACK_AGAIN                                                                                \
     PY("forward", "/home/u/model.py", 3)                                                           \
     "," CALL "," PY("backward", TORCH "utils/checkpoint.py", 320) "," ENGINE
@@ -235,6 +249,7 @@ TCase *category_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, one_training_step);
     tcase_add_test(tests, stacks_of_python_alone);
+    tcase_add_test(tests, a_result_after_a_forward_of_python_alone);
     tcase_add_test(tests, recomputation_is_activation);
     tcase_add_test(tests, a_hook_does_not_end_the_backward_pass);
     tcase_add_test(tests, out_of_memory_in_backward_leaves_doubt);
