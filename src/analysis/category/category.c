@@ -23,21 +23,24 @@ static void summarize_runs(struct classifier *classifier)
     }
 }
 
-/* The item after the last allocation. What several passes saw and is freed then might have stayed
- * as well: the program ends. EVENT_NEVER with fewer passes. */
-static uint32_t find_teardown(const struct timeline *timeline, const struct phases *phases)
+/* The item from which on the program only frees, because it ends: what several passes saw might
+ * have stayed as well. EVENT_NEVER with fewer passes, or if the trace ends in a backward pass. */
+static uint32_t find_teardown(const struct classifier *classifier)
 {
-    size_t count = timeline->lifetime_count;
-    uint32_t backward = 0, pass = 0;
-    for (size_t run = 0; run < phases->count && backward < 2; run++)
+    const struct phases *phases = classifier->phases;
+    uint32_t backward = 0, forward = 0, pass = 0;
+    for (size_t run = 0; run < phases->count && backward < 2; run++) {
+        forward += phases->runs[run].phase == PHASE_FORWARD;
         if (phases->runs[run].phase == PHASE_BACKWARD &&
             (backward == 0 || phases->runs[run].pass != pass)) {
             backward++;
             pass = phases->runs[run].pass;
         }
+    }
+    if (backward == 0 && (forward >= 2 || classifier->is_guess))
+        return births_program_end(classifier->timeline);
     bool ends = phases->count > 0 && phases->runs[phases->count - 1].phase != PHASE_BACKWARD;
-    return count > 0 && ends && backward == 2 ? timeline->lifetimes[count - 1].alloc + 1
-                                              : EVENT_NEVER;
+    return backward == 2 && ends ? births_end(classifier->timeline) : EVENT_NEVER;
 }
 
 static void classifier_init(struct classifier *classifier, const struct timeline *timeline,
@@ -50,8 +53,8 @@ static void classifier_init(struct classifier *classifier, const struct timeline
     for (size_t i = 0; i < timeline->snapshot->extra_count; i++)
         if (timeline->snapshot->extras[i].category != STRING_EMPTY)
             classifier->has_file_categories = true;
-    classifier->teardown = find_teardown(timeline, phases);
     summarize_runs(classifier);
+    classifier->teardown = find_teardown(classifier);
 }
 
 struct death {

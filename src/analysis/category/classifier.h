@@ -50,9 +50,9 @@ static inline bool classifier_stays(const struct classifier *classifier, uint32_
 }
 
 /* Gives the next block of a size a role, once all sizes are counted: blocks that were allocated
- * before the first step and are never freed. */
-bool classifier_persistent(struct classifier *classifier, uint64_t size, enum reason *reason,
-                           struct error *err);
+ * before the first step and stay. `end` is the item at which it is freed. */
+bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_t end,
+                           enum reason *reason, struct error *err);
 
 /* The categories, in this order. First what is allocated in the trace, by stack, phases and
  * lifetime; counts sizes for the others. */

@@ -109,10 +109,12 @@ static bool count_one(struct classifier *classifier, const struct preexisting *p
     if (!tally)
         return false;
     tally->parameters += is_parameter;
-    if (is_persistent(classifier, preexisting))
+    if (is_persistent(classifier, preexisting)) {
         tally->persistent += !is_parameter;
-    else if (preexisting->stack == STACK_NONE && ends_in_whole_step(classifier, preexisting))
+        tally->released += !is_parameter && preexisting_end(preexisting) != EVENT_NEVER;
+    } else if (preexisting->stack == STACK_NONE && ends_in_whole_step(classifier, preexisting)) {
         tally->replaced++;
+    }
     return true;
 }
 
@@ -151,8 +153,8 @@ static enum reason end_reason(const struct classifier *classifier,
     }
 }
 
-bool classifier_persistent(struct classifier *classifier, uint64_t size, enum reason *reason,
-                           struct error *err)
+bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_t end,
+                           enum reason *reason, struct error *err)
 {
     struct size_tally *tally = size_tallies_at(&classifier->tallies, size, err);
     if (!tally)
@@ -182,6 +184,8 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, enum re
         *reason = REASON_STATE_BYTES;
     else if (classifier->roles.data)
         *reason = REASON_PERSISTENT_DATA;
+    else if (classifier->roles.kept && end != EVENT_NEVER)
+        *reason = REASON_RELEASED_DATA;
     else
         *reason = REASON_PERSISTENT;
     return true;
@@ -191,7 +195,8 @@ static bool assign_by_size(struct classifier *classifier, const struct preexisti
                            enum reason *reason, struct error *err)
 {
     if (is_persistent(classifier, preexisting))
-        return classifier_persistent(classifier, preexisting->size, reason, err);
+        return classifier_persistent(classifier, preexisting->size, preexisting_end(preexisting),
+                                     reason, err);
     const struct size_tally *tally = size_tallies_at(&classifier->tallies, preexisting->size, err);
     if (!tally)
         return false;

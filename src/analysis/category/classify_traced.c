@@ -83,6 +83,7 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
     tally->parameters += is_parameter;
     tally->weights_replaced += is_replaced;
     tally->persistent += undecided;
+    tally->released += undecided && evidence->end_run != NO_RUN;
     if (crosses) {
         uint8_t *twin = &tally->twin[classifier_phase(classifier, evidence->end_run)];
         *twin = *twin ? *twin : (uint8_t)(1 + category);
@@ -141,7 +142,7 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
             !classifier_stays(classifier, lifetime_end(lifetime)))
             continue;
         if (!classifier_persistent(classifier, trace_size(timeline->trace, lifetime->alloc),
-                                   &reason, err))
+                                   lifetime_end(lifetime), &reason, err))
             return false;
         if (reason == REASON_PERSISTENT && is_made_by_plain_code(classifier, lifetime))
             reason = REASON_PREPARED;

@@ -320,6 +320,21 @@ static bool look_like_data(const struct solver *solver)
     return all > weights && in_few > all * LEAST_IN_FEW;
 }
 
+/* True if the program ends without freeing most of what has gradients: what it frees is no model.
+ */
+static bool is_model_kept(const struct solver *solver)
+{
+    double all = 0, released = 0;
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        if (tally->count == 0)
+            continue;
+        all += bytes_of(tally->size, staying(tally));
+        released += bytes_of(tally->size, tally->released);
+    }
+    return released * 2 < all;
+}
+
 static void solve(struct solver *solver)
 {
     struct roles *roles = solver->roles;
@@ -339,6 +354,7 @@ static void solve(struct solver *solver)
     for (size_t i = 0; i < solver->count; i++)
         expect_roles(solver, solver->sizes[i], masters);
     roles->flat = are_states_of_flat_weights(solver);
+    roles->kept = is_model_kept(solver);
     roles->data = look_like_data(solver);
 }
 

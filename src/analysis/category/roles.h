@@ -23,6 +23,7 @@
 struct roles {
     uint32_t states; /* R */
     bool stay;       /* gradients are never freed, but added to */
+    bool kept;       /* the end of the program does not free the model */
     bool data;       /* blocks without a gradient look like data */
     bool flat;       /* blocks without a gradient hold the states of flat weights */
 };

@@ -25,6 +25,7 @@ struct size_tally {
     uint32_t parameters;       /* known parameters: made while a model was built */
     uint32_t weights_replaced; /* parameters that a forward pass freed */
     uint32_t persistent;       /* of unknown role: from the start, never freed */
+    uint32_t released;         /* how many of those are freed when the program ends */
     uint32_t placed;           /* how many of those have been given a role */
     uint32_t replaced;         /* preexisting, no stack, freed in an optimizer step */
     uint32_t made_in_step;     /* made by an optimizer step and kept */

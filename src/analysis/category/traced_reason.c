@@ -175,7 +175,8 @@ static enum reason other_reason(const struct classifier *classifier,
         op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) ||
         evidence->birth->context == CONTEXT_DATA;
     /* data that is there from the start and stays may be the whole data set, not a batch */
-    bool is_over = end != NO_RUN || birth > classifier->first_step_run;
+    uint32_t end_item = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
+    bool is_over = !classifier_stays(classifier, end_item) || birth > classifier->first_step_run;
     bool goes_in = is_over && goes_into_forward(classifier, evidence);
     if (is_main_gradient(classifier, evidence))
         return REASON_MAIN_GRADIENT;

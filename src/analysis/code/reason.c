@@ -216,6 +216,10 @@ static const struct {
                                 "live from the start and never freed, and one of a few blocks that "
                                 "have no gradient of their sizes: data rather than a model",
                                 CATEGORY_INPUT, CONFIDENCE_LOW},
+    [REASON_RELEASED_DATA] = {"released",
+                              "live from the start until the end of the program, which frees it "
+                              "but not the model",
+                              CATEGORY_INPUT, CONFIDENCE_LOW},
     [REASON_KV_CACHE_CODE] = {"kv-cache", "a library's own cache of keys and values allocated it",
                               CATEGORY_KV_CACHE, CONFIDENCE_HIGH},
     [REASON_KV_CACHE_GROWS] = {"kv-cache-grows",

@@ -4,6 +4,28 @@
 
 #define LEAF_BIRTHS 16 /* at most this many are examined */
 
+uint32_t births_program_end(const struct timeline *timeline)
+{
+    const struct trace *trace = timeline->trace;
+    size_t count = timeline->lifetime_count;
+    double never = 0, late = 0;
+    if (count == 0)
+        return EVENT_NEVER;
+    uint32_t last = births_end(timeline);
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        uint32_t end = preexisting_end(&timeline->preexisting[i]);
+        *(end == EVENT_NEVER ? &never : &late) +=
+            end >= last ? (double)timeline->preexisting[i].size : 0;
+    }
+    for (size_t i = 0; i < count && timeline->lifetimes[i].alloc < trace->count / 2; i++) {
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        if (end >= last)
+            *(end == EVENT_NEVER ? &never : &late) +=
+                (double)trace_size(trace, timeline->lifetimes[i].alloc);
+    }
+    return late > never ? last : EVENT_NEVER;
+}
+
 size_t births_from(const struct timeline *timeline, uint32_t item)
 {
     const struct lifetime *lifetimes = timeline->lifetimes;

@@ -17,6 +17,18 @@ static inline uint32_t preexisting_end(const struct preexisting *preexisting)
                                                       : preexisting->free_completed;
 }
 
+/* The item after the last allocation: from there on the trace only frees. */
+static inline uint32_t births_end(const struct timeline *timeline)
+{
+    size_t count = timeline->lifetime_count;
+    return count > 0 ? timeline->lifetimes[count - 1].alloc + 1 : 0;
+}
+
+/* The item from which on the trace only frees because the program ends, so that what is freed there
+ * might have stayed as well. EVENT_NEVER if the end frees less of what lives long than it leaves:
+ * then it is no end, or what it frees is something else than what stays. */
+uint32_t births_program_end(const struct timeline *timeline);
+
 /* The first lifetime born at or after the item. */
 size_t births_from(const struct timeline *timeline, uint32_t item);
 

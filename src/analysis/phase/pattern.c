@@ -71,14 +71,14 @@ static uint32_t find_settling_item(const struct timeline *timeline)
 {
     const struct trace *trace = timeline->trace;
     double bytes = 0, most = 0;
-    uint32_t settled = 0;
+    uint32_t settled = 0, last = births_program_end(timeline);
     for (size_t i = 0; i < timeline->preexisting_count; i++)
-        if (preexisting_end(&timeline->preexisting[i]) == EVENT_NEVER)
+        if (preexisting_end(&timeline->preexisting[i]) >= last)
             bytes += (double)timeline->preexisting[i].size;
     most = bytes * (double)trace->count;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
-        if (lifetime_end(&timeline->lifetimes[i]) != EVENT_NEVER)
+        if (lifetime_end(&timeline->lifetimes[i]) < last)
             continue;
         bytes += (double)trace_size(trace, item);
         if (bytes * (double)(trace->count - item) <= most)
