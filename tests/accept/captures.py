@@ -15,7 +15,7 @@ LARGE = 1_000_000
 
 
 def is_snapshot(path):
-    return ".layers." not in path.name and ".operators." not in path.name
+    return not any(part in path.name for part in (".layers.", ".operators.", ".trace."))
 
 
 def all_samples():

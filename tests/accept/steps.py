@@ -53,8 +53,9 @@ def growth_problems(entry):
 
 
 def pending(trace):
-    """Frees of the trace's own allocations that took long: (bytes, microseconds, unfinished)."""
-    asked, ours = {}, set()
+    """Frees of the trace's own allocations: (bytes, microseconds, unfinished). A completion that
+    directly follows its request waited for no stream, however long it took."""
+    asked, ours, before = {}, set(), None
     for event in trace:
         address = event.get("addr")
         if event["action"] == "alloc":
@@ -63,10 +64,12 @@ def pending(trace):
             asked[address] = event
         elif event["action"] == "free_completed" and address in asked:
             start = asked.pop(address)
-            yield event["size"], event["time_us"] - start["time_us"], False
+            if start is not before:
+                yield event["size"], event["time_us"] - start["time_us"], False
             ours.discard(address)
         elif event["action"] == "free_completed":
             ours.discard(address)
+        before = event
     for start in asked.values():
         yield start["size"], trace[-1]["time_us"] - start["time_us"], True
 
