@@ -37,6 +37,15 @@ check 'leaves no folder' test ! -e new
 run analyze fit.json
 exits 0
 golden fit.txt
+# Reserved memory alone that falls, near the limit and far from it.
+sed 's/"peak_reserved_bytes":1100000000/"peak_reserved_bytes":66000000000/' fit.json >falls.json
+run analyze falls.json
+exits 0
+check 'says which' grep -q '^  Peak reserved memory is not monotone in BATCH: 61.47 GiB at 1' .run/out
+out_has_not 'releases cached memory'
+sed 's/"memory_bytes":85095874560/"memory_bytes":70000000000/' falls.json >near.json
+run analyze near.json
+check 'says why' sh -c 'tr -s "\n " " " <.run/out | grep -q "Near the limit the allocator releases cached memory."'
 run analyze --format json fit.json
 exits 0
 out_has '"largest":60,"limit":61,"not_monotone":[]'

@@ -133,27 +133,47 @@ static void add_fall(const struct page *page, struct buffer *text, const char *w
                       pair->high->value);
 }
 
-static bool put_warnings(const struct page *page, const struct fit *fit,
-                         const struct fit_summary *summary)
+/* Only reserved memory is not monotone, as is usual near the limit. */
+static void add_reserved_fall(const struct page *page, struct buffer *text, const struct fit *fit,
+                              const struct fit_gpu *gpu, const struct fit_pair *fall)
+{
+    char from[UNITS_TEXT_SIZE], to[UNITS_TEXT_SIZE];
+    buffer_printf(text,
+                  "Peak reserved memory is not monotone in %s: %s at %" PRIu64
+                  ", but %s at %" PRIu64 ".",
+                  fit->variable, size_text(page, from, fall->low->reserved_bytes), fall->low->value,
+                  size_text(page, to, fall->high->reserved_bytes), fall->high->value);
+    if (fall->low->reserved_bytes >= fit_available(gpu) / 10 * 9)
+        buffer_puts(text, " Near the limit the allocator releases cached memory.");
+}
+
+static void add_warning(const struct page *page, struct buffer *text, const struct fit *fit,
+                        const struct fit_summary *summary)
 {
     const struct fit_pair *active = &summary->active_falls, *reserved = &summary->reserved_falls;
-    struct buffer text = BUFFER_INIT;
-    if (!summary->fits_again.low && !active->low && !reserved->low)
-        return true;
-    buffer_printf(&text, "Memory is not monotone in %s.", fit->variable);
+    buffer_printf(text, "Memory is not monotone in %s.", fit->variable);
     if (summary->fits_again.low)
-        buffer_printf(&text, " %" PRIu64 " does not fit, but %" PRIu64 " does.",
+        buffer_printf(text, " %" PRIu64 " does not fit, but %" PRIu64 " does.",
                       summary->fits_again.low->value, summary->fits_again.high->value);
     if (active->low)
-        add_fall(page, &text, "active", active, active->low->active_bytes,
+        add_fall(page, text, "active", active, active->low->active_bytes,
                  active->high->active_bytes);
     if (reserved->low)
-        add_fall(page, &text, "reserved", reserved, reserved->low->reserved_bytes,
+        add_fall(page, text, "reserved", reserved, reserved->low->reserved_bytes,
                  reserved->high->reserved_bytes);
-    if (summary->fits_again.low || active->low)
-        buffer_puts(&text, " Larger values may fit too; --fit with a list tries each of them.");
+    buffer_puts(text, " Larger values may fit too; --fit with a list tries each of them.");
+}
+
+static bool put_warnings(const struct page *page, const struct fit *fit, const struct fit_gpu *gpu,
+                         const struct fit_summary *summary)
+{
+    struct buffer text = BUFFER_INIT;
+    if (summary->fits_again.low || summary->active_falls.low)
+        add_warning(page, &text, fit, summary);
+    else if (summary->reserved_falls.low)
+        add_reserved_fall(page, &text, fit, gpu, &summary->reserved_falls);
     bool ok = !text.failed;
-    if (ok)
+    if (ok && text.size > 0)
         paragraph(page, INDENT, &text);
     buffer_release(&text);
     return ok;
@@ -194,7 +214,7 @@ static bool put_gpu(const struct page *page, const struct fit *fit, const struct
         paragraph(page, 0, &text);
     buffer_release(&text);
     return ok && put_runs(page, fit, gpu) && put_remarks(page, fit, gpu) &&
-           put_warnings(page, fit, &summary);
+           put_warnings(page, fit, gpu, &summary);
 }
 
 static void add_comparison(struct table *table, const struct page *page, const struct fit_gpu *gpu)
