@@ -178,6 +178,16 @@ check 'leaves no process' gone
 check 'keeps complete snapshots only' test -z "$(ls -A left | grep -v '^[12]GiB-[0-9]*[.]pickle$')"
 check 'keeps a snapshot' test -s left/2GiB-100.pickle
 
+# Ctrl-C on a terminal.
+rm -rf hanging left
+last='Ctrl-C during memsnap dryrun --fit'
+"$PYTHON3" "$cli/press_interrupt.py" hanging "$MEMSNAP" dryrun --fit MIB=100..400 --gpu 1GiB -o left -- "$PYTHON3" fit.py '{MIB}' hang \
+    >.run/out 2>.run/err
+out_has 'signal 2 terminal same'
+check 'leaves no folder' test -z "$(ls tmp)"
+check 'leaves no process' gone
+check 'leaves no results' test -z "$(ls -A left)"
+
 # Folders that cannot be made.
 : >file
 fit MIB=1..400 --gpu 1GiB -o file -- "$PYTHON3" fit.py '{MIB}'

@@ -42,7 +42,7 @@ cli_tests = \
 	tests/cli/terminal.sh \
 	tests/cli/usage.sh
 dist_check_SCRIPTS += $(cli_tests)
-EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py
+EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py tests/cli/press_interrupt.py
 
 # Programs that record.sh records.
 EXTRA_DIST += \
