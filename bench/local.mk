@@ -12,6 +12,12 @@ EXTRA_DIST += \
 	bench/chain.h \
 	bench/cpp_pickle.py \
 	bench/drawing \
+	bench/dryrun/blog_profiler.py \
+	bench/dryrun/blog_snapshot.py \
+	bench/dryrun/counters.py \
+	bench/dryrun/fairscale_tracker.py \
+	bench/dryrun/programs.py \
+	bench/dryrun/run \
 	bench/inputs.py \
 	bench/loop/loop.py \
 	bench/loop/models.py \

@@ -1,0 +1,21 @@
+"""counters.py PROGRAM ARGUMENT...: runs the program, and prints what PyTorch's allocator counted as the last line of
+standard error."""
+import atexit
+import json
+import runpy
+import sys
+
+import torch
+
+
+def print_counters():
+    devices = [torch.cuda.memory_stats(device) for device in range(torch.cuda.device_count())]
+    counters = [{"requested": stats.get("requested_bytes.all.peak", 0), "active": stats.get("active_bytes.all.peak", 0),
+                 "reserved": stats.get("reserved_bytes.all.peak", 0), "ooms": stats.get("num_ooms", 0)} for stats in devices]
+    print("counters", json.dumps(counters), file=sys.stderr, flush=True)
+
+
+if torch.cuda.is_available():
+    atexit.register(print_counters)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
