@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	bench/chain.h \
 	bench/cpp_pickle.py \
 	bench/drawing \
+	bench/dryrun/RESULTS.md \
 	bench/dryrun/blog_profiler.py \
 	bench/dryrun/blog_snapshot.py \
 	bench/dryrun/counters.py \

@@ -10,8 +10,8 @@ def handler(prof):
     prof.export_memory_timeline("blog.json", device="cuda:0")
 
 
-with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], schedule=schedule(wait=0, warmup=0, active=6, repeat=1),
-             record_shapes=True, profile_memory=True, with_stack=True, on_trace_ready=handler) as prof:
+with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
+             schedule=schedule(wait=0, warmup=0, active=6, repeat=1), record_shapes=True, profile_memory=True, with_stack=True, on_trace_ready=handler) as prof:
     model = models.resnet50().to("cuda:0")
     inputs = torch.randn(1, 3, 224, 224, device="cuda:0")
     labels = torch.rand_like(model(inputs))

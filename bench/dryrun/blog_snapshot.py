@@ -1,5 +1,5 @@
-"""The program of "Understanding GPU Memory 1: Visualizing All Allocations over Time" (pytorch.org/blog), which records a
-snapshot itself: ResNet-50, one picture, five iterations."""
+"""The program of "Understanding GPU Memory 1: Visualizing All Allocations over Time" (pytorch.org/blog), which records
+a snapshot itself: ResNet-50, one picture, five iterations."""
 import torch
 from torchvision import models
 

@@ -10,8 +10,8 @@ import torch
 
 def print_counters():
     devices = [torch.cuda.memory_stats(device) for device in range(torch.cuda.device_count())]
-    counters = [{"requested": stats.get("requested_bytes.all.peak", 0), "active": stats.get("active_bytes.all.peak", 0),
-                 "reserved": stats.get("reserved_bytes.all.peak", 0), "ooms": stats.get("num_ooms", 0)} for stats in devices]
+    counters = [{kind: stats.get(kind + "_bytes.all.peak", 0) for kind in ("requested", "active", "reserved")}
+                for stats in devices]
     print("counters", json.dumps(counters), file=sys.stderr, flush=True)
 
 

@@ -46,7 +46,8 @@ class Block(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
 
     def forward(self, x):
-        q, k, v = (part.unflatten(2, (self.heads, -1)).transpose(1, 2) for part in self.qkv(self.norms[0](x)).chunk(3, 2))
+        parts = self.qkv(self.norms[0](x)).chunk(3, 2)
+        q, k, v = (part.unflatten(2, (self.heads, -1)).transpose(1, 2) for part in parts)
         x = x + self.out(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
         return x + self.mlp(self.norms[1](x))
 
@@ -255,16 +256,8 @@ def graph():
     captured.replay()
 
 
-def matmul():
-    """One product, to see the workspace of cuBLAS."""
-    x = noise(64, 64)
-    before = torch.cuda.memory_allocated()
-    y = x @ x
-    print("workspace", torch.cuda.memory_allocated() - before - y.numel() * 4, flush=True)
-
-
-ALL = (mlp_adamw, mlp_sgd, mlp_fused, mlp_one_by_one, convnet, resnet50, vit, decoder, decoder_checkpointed, decoder_bf16,
-       decoder_fp16_scaled, accumulation, kept_gradients, step_in_backward, gan, lora, moving_average, lstm, embeddings,
+ALL = (mlp_adamw, mlp_sgd, mlp_fused, mlp_one_by_one, convnet, resnet50, vit, decoder, decoder_checkpointed,
+       decoder_bf16, decoder_fp16_scaled, accumulation, kept_gradients, step_in_backward, gan, lora, moving_average, lstm, embeddings,
        generation, two_streams, graph)
 
 if __name__ == "__main__":
