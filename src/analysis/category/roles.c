@@ -1,250 +1,10 @@
-#include "analysis/category/roles.h"
+#include "analysis/category/roles_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define MOST_COPIES      8
-#define DEFAULT_STATES   2 /* Adam's, of an optimizer without a name */
 #define MOST_DATA_BLOCKS 3
 #define LEAST_IN_FEW     0.8  /* of the bytes without a gradient */
 #define MOST_OFF         0.02 /* of the bytes of states that are looked for */
-
-static double bytes_of(uint64_t size, uint64_t count)
-{
-    return (double)size * (double)count;
-}
-
-/* "Optimizer.step#AdamW.step" */
-static uint32_t states_of_optimizer(struct text name)
-{
-    static const struct {
-        const char *prefix;
-        uint32_t states;
-    } optimizers[] = {
-        {"SGD", 1},       {"RMSprop", 2},  {"Adagrad", 1}, {"ASGD", 1},       {"Lion", 1},
-        {"Adafactor", 1}, {"Muon", 1},     {"Adam", 2},    {"SparseAdam", 2}, {"NAdam", 2},
-        {"RAdam", 2},     {"Adadelta", 2}, {"Rprop", 2},
-    };
-    const char *hash = memchr(name.bytes, '#', name.size);
-    if (!hash)
-        return 0;
-    struct text class = {hash + 1, name.size - (size_t)(hash + 1 - name.bytes)};
-    for (size_t i = 0; i < sizeof(optimizers) / sizeof(optimizers[0]); i++) {
-        size_t size = strlen(optimizers[i].prefix);
-        if (class.size >= size && memcmp(class.bytes, optimizers[i].prefix, size) == 0)
-            return optimizers[i].states;
-    }
-    return 0;
-}
-
-bool roles_most_states(const struct timeline *timeline, uint32_t *most, struct error *err)
-{
-    const struct snapshot *snapshot = timeline->snapshot;
-    struct annotation_range range;
-    string_id last = STRING_EMPTY;
-    *most = 0;
-    if (!annotations_like(&snapshot->annotation_index, timeline->device, "Optimizer.step#", false,
-                          snapshot->symbols, &range, err))
-        return false;
-    for (size_t i = 0; i < range.count; i++) {
-        string_id name = snapshot->annotations[range.items[i].index].name;
-        if (name == last)
-            continue;
-        last = name;
-        uint32_t states = states_of_optimizer(symbols_text(snapshot->symbols, name));
-        *most = states > *most ? states : *most;
-    }
-    return true;
-}
-
-struct solver {
-    struct size_tallies *tallies;
-    struct size_tally **sizes; /* in ascending order */
-    size_t count;
-    uint32_t most_states;
-    struct roles *roles;
-};
-
-static int compare_tallies(const void *a, const void *b)
-{
-    const struct size_tally *x = *(struct size_tally *const *)a;
-    const struct size_tally *y = *(struct size_tally *const *)b;
-    return (x->size > y->size) - (x->size < y->size);
-}
-
-static struct size_tally *tally_of(const struct solver *solver, uint64_t size)
-{
-    /* A size that was looked up is there to stay: no slot moves while roles are solved. */
-    return (struct size_tally *)size_tallies_find(solver->tallies, size);
-}
-
-static uint64_t staying(const struct size_tally *tally)
-{
-    return (uint64_t)tally->persistent + tally->parameters;
-}
-
-static uint32_t least(uint64_t a, uint64_t b)
-{
-    return (uint32_t)(a < b ? a : b);
-}
-
-static uint32_t most_states_of(const struct solver *solver)
-{
-    return solver->most_states > 0 ? solver->most_states : DEFAULT_STATES;
-}
-
-/* Gradients stay if most of the bytes that passes add to belong to blocks that no pass leaves. */
-static bool gradients_stay(const struct solver *solver)
-{
-    double left = 0, added = 0;
-    for (size_t i = 0; i < solver->count; i++) {
-        const struct size_tally *tally = solver->sizes[i];
-        uint64_t whole = staying(tally);
-        if (whole == 0)
-            continue;
-        uint64_t most = tally->gradients.most < whole ? tally->gradients.most : whole;
-        uint64_t used = tally->accumulated.most < whole ? tally->accumulated.most : whole;
-        left += bytes_of(tally->size, most);
-        added += bytes_of(tally->size, used);
-    }
-    return left * 4 < added;
-}
-
-/* A size that the steps make states of is trained, even if its gradients are sparse; and if none of
- * the staying sizes has a gradient, an optimizer with a name tells how many copies there are. */
-static void count_sparse(struct solver *solver)
-{
-    double trained = 0, all = 0, fits = 0;
-    uint32_t copies = solver->most_states + 1;
-    for (size_t i = 0; i < solver->count; i++) {
-        struct size_tally *tally = solver->sizes[i];
-        uint32_t made = tally->made_in_step > tally->replaced ? tally->made_in_step : 0;
-        uint64_t whole = staying(tally);
-        if (tally->count == 0 && made > 0 && whole > 0)
-            tally->count = least(whole, (made - 1) / most_states_of(solver) + 1);
-        trained += tally->count > 0 ? bytes_of(tally->size, whole) : 0;
-        all += bytes_of(tally->size, whole);
-        fits += whole % copies == 0 ? bytes_of(tally->size, whole) : 0;
-    }
-    if (solver->most_states == 0 || trained * 20 > all || fits < all * 0.9)
-        return;
-    for (size_t i = 0; i < solver->count; i++) {
-        struct size_tally *tally = solver->sizes[i];
-        if (staying(tally) % copies == 0)
-            tally->count = (uint32_t)(staying(tally) / copies);
-    }
-}
-
-/* Finds the gradients that are copies of others in a type twice as wide: all sizes pair up. */
-static void find_wide_gradients(struct solver *solver)
-{
-    double paired = 0, alone = 0;
-    for (size_t i = 0; i < solver->count; i++) {
-        struct size_tally *tally = solver->sizes[i];
-        uint32_t rest = tally->count - tally->wide;
-        struct size_tally *twice = rest > 0 ? tally_of(solver, tally->size * 2) : NULL;
-        if (twice && twice->count - twice->wide >= rest) {
-            twice->wide += rest;
-            paired += bytes_of(tally->size, rest);
-        } else {
-            alone += bytes_of(tally->size, rest);
-        }
-    }
-    bool all = paired > alone * 20;
-    for (size_t i = 0; i < solver->count; i++) {
-        struct size_tally *tally = solver->sizes[i];
-        tally->wide = all ? tally->wide : 0;
-        tally->count -= tally->wide;
-    }
-}
-
-/* The number of staying blocks per gradient that most bytes agree on. */
-static uint32_t count_copies(const struct solver *solver)
-{
-    double bytes[MOST_COPIES + 1] = {0};
-    uint32_t best = 0;
-    for (size_t i = 0; i < solver->count; i++) {
-        const struct size_tally *tally = solver->sizes[i];
-        if (tally->count == 0)
-            continue;
-        uint64_t copies = staying(tally) / tally->count;
-        bytes[copies < MOST_COPIES ? copies : MOST_COPIES] += bytes_of(tally->size, tally->count);
-    }
-    for (uint32_t copies = 1; copies <= MOST_COPIES; copies++)
-        if (bytes[copies] > bytes[best] || (best == 0 && bytes[copies] > 0))
-            best = copies;
-    return best;
-}
-
-/* Gradients that stay are not seen themselves, and other blocks of their sizes are used up, too. A
- * size with as many blocks as the whole model has copies, or a multiple, tells their number. */
-static void count_staying_gradients(struct solver *solver)
-{
-    for (uint32_t copies = most_states_of(solver) + 2; copies >= 2; copies--) {
-        double fits = 0, all = 0;
-        for (size_t i = 0; i < solver->count; i++) {
-            const struct size_tally *tally = solver->sizes[i];
-            uint64_t whole = staying(tally);
-            all += bytes_of(tally->size, tally->count > 0 ? whole : 0);
-            fits += bytes_of(tally->size, tally->count > 0 && whole % copies == 0 ? whole : 0);
-        }
-        if (fits < all * 0.9)
-            continue;
-        for (size_t i = 0; i < solver->count; i++) {
-            struct size_tally *tally = solver->sizes[i];
-            if (tally->count > 0 && staying(tally) % copies == 0)
-                tally->count = (uint32_t)(staying(tally) / copies);
-        }
-        return;
-    }
-}
-
-static bool states_are_made_in_trace(const struct solver *solver)
-{
-    double made = 0, gradients = 0;
-    for (size_t i = 0; i < solver->count; i++) {
-        const struct size_tally *tally = solver->sizes[i];
-        uint32_t states =
-            tally->made_in_step > tally->replaced ? tally->made_in_step - tally->replaced : 0;
-        uint32_t count = tally->count + tally->wide;
-        made += bytes_of(tally->size, states < count ? states : count);
-        gradients += bytes_of(tally->size, count);
-    }
-    return made * 2 > gradients;
-}
-
-static uint32_t count_states(const struct solver *solver)
-{
-    if (states_are_made_in_trace(solver))
-        return 0;
-    uint32_t copies = count_copies(solver), base = 1u + solver->roles->stay;
-    uint32_t most = most_states_of(solver);
-    uint32_t states = copies > base ? copies - base : 0;
-    return states < most ? states : most;
-}
-
-/* Copies of the model in a wider type, and their states: the same for every size that has no
- * gradient itself. */
-static uint32_t count_masters(const struct solver *solver)
-{
-    double bytes[MOST_COPIES + 1] = {0};
-    uint32_t best = 0;
-    for (size_t i = 0; i < solver->count; i++) {
-        const struct size_tally *tally = solver->sizes[i];
-        if (tally->count == 0)
-            continue;
-        const struct size_tally *twice = tally_of(solver, tally->size * 2);
-        uint64_t copies = twice && twice->count == 0 ? staying(twice) / tally->count : 0;
-        bool collides = twice && twice->count > 0;
-        if (!collides)
-            bytes[copies < MOST_COPIES ? copies : MOST_COPIES] +=
-                bytes_of(tally->size, tally->count);
-    }
-    for (uint32_t copies = 1; copies <= MOST_COPIES; copies++)
-        if (bytes[copies] > bytes[best])
-            best = copies;
-    return best;
-}
 
 /* Of `count` blocks that are twice as wide as `weights`: the masters, the gradients that they need
  * if more remain than states, and the states. */
@@ -335,22 +95,17 @@ static bool is_model_kept(const struct solver *solver)
     return released * 2 < all;
 }
 
+static int compare_tallies(const void *a, const void *b)
+{
+    const struct size_tally *x = *(struct size_tally *const *)a;
+    const struct size_tally *y = *(struct size_tally *const *)b;
+    return (x->size > y->size) - (x->size < y->size);
+}
+
 static void solve(struct solver *solver)
 {
     struct roles *roles = solver->roles;
-    roles->stay = gradients_stay(solver);
-    for (size_t i = 0; i < solver->count; i++) {
-        struct size_tally *tally = solver->sizes[i];
-        tally->wide = 0;
-        tally->count = size_tally_gradients(tally, roles->stay);
-    }
-    count_sparse(solver);
-    if (roles->stay)
-        count_staying_gradients(solver);
-    else
-        find_wide_gradients(solver);
-    roles->states = count_states(solver);
-    uint32_t masters = count_masters(solver);
+    uint32_t masters = roles_count(solver);
     for (size_t i = 0; i < solver->count; i++)
         expect_roles(solver, solver->sizes[i], masters);
     roles->flat = are_states_of_flat_weights(solver);

@@ -28,7 +28,8 @@ struct roles {
     bool flat;       /* blocks without a gradient hold the states of flat weights */
 };
 
-/* The most states per parameter of the optimizers that annotations name; 0 if none names one. */
+/* optimizer_states.c: the most states per parameter of the optimizers that annotations name; 0 if
+ * none names one. */
 bool roles_most_states(const struct timeline *timeline, uint32_t *most, struct error *err);
 
 /* Fills tally->expected of every size. `most_states`: of roles_most_states(). */

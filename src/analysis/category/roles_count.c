@@ -1,0 +1,182 @@
+/* Counts the copies of the model's list of sizes: a vote of all sizes, by bytes. */
+#include "analysis/category/roles_internal.h"
+
+#define MOST_COPIES 8
+
+/* Gradients stay if most of the bytes that passes add to belong to blocks that no pass leaves. */
+static bool gradients_stay(const struct solver *solver)
+{
+    double left = 0, added = 0;
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        uint64_t whole = staying(tally);
+        if (whole == 0)
+            continue;
+        uint64_t most = tally->gradients.most < whole ? tally->gradients.most : whole;
+        uint64_t used = tally->accumulated.most < whole ? tally->accumulated.most : whole;
+        left += bytes_of(tally->size, most);
+        added += bytes_of(tally->size, used);
+    }
+    return left * 4 < added;
+}
+
+/* A size that the steps make states of is trained, even if its gradients are sparse; and if none of
+ * the staying sizes has a gradient, an optimizer with a name tells how many copies there are. */
+static void count_sparse(struct solver *solver)
+{
+    double trained = 0, all = 0, fits = 0;
+    uint32_t copies = solver->most_states + 1;
+    for (size_t i = 0; i < solver->count; i++) {
+        struct size_tally *tally = solver->sizes[i];
+        uint32_t made = tally->made_in_step > tally->replaced ? tally->made_in_step : 0;
+        uint64_t whole = staying(tally);
+        if (tally->count == 0 && made > 0 && whole > 0)
+            tally->count = least(whole, (made - 1) / most_states_of(solver) + 1);
+        trained += tally->count > 0 ? bytes_of(tally->size, whole) : 0;
+        all += bytes_of(tally->size, whole);
+        fits += whole % copies == 0 ? bytes_of(tally->size, whole) : 0;
+    }
+    if (solver->most_states == 0 || trained * 20 > all || fits < all * 0.9)
+        return;
+    for (size_t i = 0; i < solver->count; i++) {
+        struct size_tally *tally = solver->sizes[i];
+        if (staying(tally) % copies == 0)
+            tally->count = (uint32_t)(staying(tally) / copies);
+    }
+}
+
+/* Finds the gradients that are copies of others in a type twice as wide: all sizes pair up. */
+static void find_wide_gradients(struct solver *solver)
+{
+    double paired = 0, alone = 0;
+    for (size_t i = 0; i < solver->count; i++) {
+        struct size_tally *tally = solver->sizes[i];
+        uint32_t rest = tally->count - tally->wide;
+        struct size_tally *twice = rest > 0 ? tally_of(solver, tally->size * 2) : NULL;
+        if (twice && twice->count - twice->wide >= rest) {
+            twice->wide += rest;
+            paired += bytes_of(tally->size, rest);
+        } else {
+            alone += bytes_of(tally->size, rest);
+        }
+    }
+    bool all = paired > alone * 20;
+    for (size_t i = 0; i < solver->count; i++) {
+        struct size_tally *tally = solver->sizes[i];
+        tally->wide = all ? tally->wide : 0;
+        tally->count -= tally->wide;
+    }
+}
+
+/* Bytes of gradients by the number of blocks for each gradient. */
+struct ballot {
+    double bytes[MOST_COPIES + 1];
+};
+
+static void vote(struct ballot *ballot, const struct size_tally *tally, uint64_t blocks)
+{
+    uint64_t copies = blocks / tally->count;
+    ballot->bytes[copies < MOST_COPIES ? copies : MOST_COPIES] +=
+        bytes_of(tally->size, tally->count);
+}
+
+static uint32_t elected(const struct ballot *ballot)
+{
+    uint32_t best = 0;
+    for (uint32_t copies = 1; copies <= MOST_COPIES; copies++)
+        if (ballot->bytes[copies] > ballot->bytes[best])
+            best = copies;
+    return best;
+}
+
+/* The number of staying blocks per gradient that most bytes agree on. */
+static uint32_t count_copies(const struct solver *solver)
+{
+    struct ballot ballot = {0};
+    for (size_t i = 0; i < solver->count; i++)
+        if (solver->sizes[i]->count > 0)
+            vote(&ballot, solver->sizes[i], staying(solver->sizes[i]));
+    ballot.bytes[0] = 0; /* a weight is a copy */
+    return elected(&ballot);
+}
+
+/* Gradients that stay are not seen themselves, and other blocks of their sizes are used up, too. A
+ * size with as many blocks as the whole model has copies, or a multiple, tells their number. */
+static void count_staying_gradients(struct solver *solver)
+{
+    for (uint32_t copies = most_states_of(solver) + 2; copies >= 2; copies--) {
+        double fits = 0, all = 0;
+        for (size_t i = 0; i < solver->count; i++) {
+            const struct size_tally *tally = solver->sizes[i];
+            uint64_t whole = staying(tally);
+            all += bytes_of(tally->size, tally->count > 0 ? whole : 0);
+            fits += bytes_of(tally->size, tally->count > 0 && whole % copies == 0 ? whole : 0);
+        }
+        if (fits < all * 0.9)
+            continue;
+        for (size_t i = 0; i < solver->count; i++) {
+            struct size_tally *tally = solver->sizes[i];
+            if (tally->count > 0 && staying(tally) % copies == 0)
+                tally->count = (uint32_t)(staying(tally) / copies);
+        }
+        return;
+    }
+}
+
+static bool states_are_made_in_trace(const struct solver *solver)
+{
+    double made = 0, gradients = 0;
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        uint32_t states =
+            tally->made_in_step > tally->replaced ? tally->made_in_step - tally->replaced : 0;
+        uint32_t count = tally->count + tally->wide;
+        made += bytes_of(tally->size, states < count ? states : count);
+        gradients += bytes_of(tally->size, count);
+    }
+    return made * 2 > gradients;
+}
+
+static uint32_t count_states(const struct solver *solver)
+{
+    if (states_are_made_in_trace(solver))
+        return 0;
+    uint32_t copies = count_copies(solver), base = 1u + solver->roles->stay;
+    uint32_t most = most_states_of(solver);
+    uint32_t states = copies > base ? copies - base : 0;
+    return states < most ? states : most;
+}
+
+/* Copies of the model in a wider type, and their states: the same for every size that has no
+ * gradient itself. */
+static uint32_t count_masters(const struct solver *solver)
+{
+    struct ballot ballot = {0};
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        const struct size_tally *twice =
+            tally->count > 0 ? tally_of(solver, tally->size * 2) : NULL;
+        bool collides = twice && twice->count > 0;
+        if (tally->count > 0 && !collides)
+            vote(&ballot, tally, twice ? staying(twice) : 0);
+    }
+    return elected(&ballot);
+}
+
+uint32_t roles_count(struct solver *solver)
+{
+    struct roles *roles = solver->roles;
+    roles->stay = gradients_stay(solver);
+    for (size_t i = 0; i < solver->count; i++) {
+        struct size_tally *tally = solver->sizes[i];
+        tally->wide = 0;
+        tally->count = size_tally_gradients(tally, roles->stay);
+    }
+    count_sparse(solver);
+    if (roles->stay)
+        count_staying_gradients(solver);
+    else
+        find_wide_gradients(solver);
+    roles->states = count_states(solver);
+    return count_masters(solver);
+}

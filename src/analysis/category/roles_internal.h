@@ -1,0 +1,48 @@
+/* The state of the search for roles; see roles.h. For the files of roles only. */
+#ifndef MEMSNAP_ANALYSIS_CATEGORY_ROLES_INTERNAL_H
+#define MEMSNAP_ANALYSIS_CATEGORY_ROLES_INTERNAL_H
+
+#include "analysis/category/roles.h"
+
+#define DEFAULT_STATES 2 /* Adam's, of an optimizer without a name */
+
+struct solver {
+    struct size_tallies *tallies;
+    struct size_tally **sizes; /* in ascending order */
+    size_t count;
+    uint32_t most_states;
+    struct roles *roles;
+};
+
+static inline double bytes_of(uint64_t size, uint64_t count)
+{
+    return (double)size * (double)count;
+}
+
+static inline uint32_t least(uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+/* A size that was looked up is there to stay: no slot moves while roles are solved. */
+static inline struct size_tally *tally_of(const struct solver *solver, uint64_t size)
+{
+    return (struct size_tally *)size_tallies_find(solver->tallies, size);
+}
+
+/* Blocks of a size that stay. */
+static inline uint64_t staying(const struct size_tally *tally)
+{
+    return (uint64_t)tally->persistent + tally->parameters;
+}
+
+static inline uint32_t most_states_of(const struct solver *solver)
+{
+    return solver->most_states > 0 ? solver->most_states : DEFAULT_STATES;
+}
+
+/* roles_count.c: sets `count` and `wide` of every size, and the numbers for the whole model in
+ * solver->roles. Returns the number of copies of the model in a wider type, with their states. */
+uint32_t roles_count(struct solver *solver);
+
+#endif
