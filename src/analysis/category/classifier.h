@@ -18,6 +18,7 @@ struct classifier {
     uint32_t first_step_run;     /* the first run that is forward, backward or optimizer */
     uint32_t first_backward_run; /* NO_RUN if none */
     bool has_forward;
+    bool has_model;           /* of the allocations taken so far, some made a model */
     bool is_guess;            /* the phases are only guessed */
     bool is_cut;              /* the trace may end in the middle of a step */
     bool has_file_categories; /* some event has a category in the file */

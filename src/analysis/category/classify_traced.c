@@ -111,6 +111,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
             reason = traced_reason(classifier, &evidence);
             category = reason_category(reason);
         }
+        classifier->has_model = classifier->has_model || reason == REASON_MODEL_MADE;
         if (!count_sizes(classifier, &evidence, category, reason, err))
             return false;
         categories->of_lifetime[i] = (uint8_t)category;

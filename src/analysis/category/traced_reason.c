@@ -169,11 +169,11 @@ static enum reason other_reason(const struct classifier *classifier,
                                 const struct evidence *evidence)
 {
     uint32_t birth = evidence->birth_run, end = evidence->end_run;
-    if (!classifier->phases->any_step)
-        return REASON_NONE;
     bool by_operator =
         op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) ||
         evidence->birth->context == CONTEXT_DATA;
+    if (!classifier->phases->any_step)
+        return by_operator && classifier->has_model ? REASON_COPIED : REASON_NONE;
     /* data that is there from the start and stays may be the whole data set, not a batch */
     uint32_t end_item = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
     bool is_over = !classifier_stays(classifier, end_item) || birth > classifier->first_step_run;

@@ -154,6 +154,10 @@ static const struct {
     [REASON_BEFORE_FORWARD] = {"before-forward",
                                "made before a forward pass in which it is still live",
                                CATEGORY_INPUT, CONFIDENCE_MEDIUM},
+    [REASON_COPIED] = {"copied",
+                       "copied to the device or generated there after a model was made, in a trace "
+                       "that shows no pass",
+                       CATEGORY_INPUT, CONFIDENCE_LOW},
     [REASON_PREPARED] = {"prepared",
                          "made by plain code before the first step and kept, with no gradient of "
                          "its size: data, or a buffer that is filled in later",

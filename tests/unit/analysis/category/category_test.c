@@ -211,6 +211,22 @@ START_TEST(without_any_step_nothing_is_told)
 }
 END_TEST
 
+#define COPY CPP("at::_ops::_to_copy::call(x)") "," PY("prefetch", "/home/u/serve.py", 5) "," SCRIPT
+
+START_TEST(what_is_copied_after_a_model_is_a_batch)
+{
+    born(1, COPY); /* may be a weight */
+    born(2, PY("cuda", TORCH "nn/modules/module.py", 7) "," SCRIPT);
+    born(3, COPY);
+    born(4, SCRIPT);
+    capture_load(&capture);
+    expect(1, CATEGORY_UNKNOWN);
+    expect(2, CATEGORY_PARAMETER);
+    expect(3, CATEGORY_INPUT);
+    expect(4, CATEGORY_UNKNOWN);
+}
+END_TEST
+
 START_TEST(an_annotation_tells_the_step_without_stacks)
 {
     born(1, "");
@@ -257,6 +273,7 @@ TCase *category_tests(void)
     tcase_add_test(tests, models_are_made_of_parameters);
     tcase_add_test(tests, plain_code_becomes_a_parameter_by_its_gradient);
     tcase_add_test(tests, without_any_step_nothing_is_told);
+    tcase_add_test(tests, what_is_copied_after_a_model_is_a_batch);
     tcase_add_test(tests, an_annotation_tells_the_step_without_stacks);
     tcase_add_test(tests, the_file_may_know);
     return tests;
