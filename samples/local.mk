@@ -24,7 +24,6 @@ dist_samples_DATA = \
 	samples/train-loop.json.gz \
 	samples/train-loop.pickle.gz \
 	samples/training.pt.trace.json.gz \
-	samples/two-devices.pickle.gz
 	samples/two-devices.pickle.gz \
 	samples/unet.layers.json.gz
 
