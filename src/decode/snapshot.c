@@ -12,9 +12,9 @@ bool decode_snapshot(struct source *source, struct symbols *symbols, const struc
 
     if (!sniff_encoding(source, &encoding, err))
         return false;
-    if (!kind_is_snapshot(kind) && kind != KIND_UNKNOWN)
-        return error_set(err, STATUS_BAD_INPUT, "expected an allocator snapshot, not %s",
-                         kind_name(kind));
+    if (kind != KIND_UNKNOWN && !kind_is_snapshot(kind))
+        return error_set(err, STATUS_BAD_INPUT, "expected an allocator snapshot, not %s%s",
+                         kind_name(kind), kind_advice(kind));
     if (encoding == ENCODING_JSON && kind == KIND_PROFILE)
         return decode_profiler_snapshot(source, symbols, sink, decoded, err);
     if (encoding == ENCODING_JSON)

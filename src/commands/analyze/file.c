@@ -1,6 +1,7 @@
 #include "commands/analyze/file.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "render/analyze/explain.h"
 #include "render/fit/fit.h"
@@ -288,6 +289,7 @@ bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *fi
         input_discard(&input);
         return false;
     }
-    bool is_log = kind == KIND_UNKNOWN && sniff_is_log(&input.source);
+    bool is_log = kind == KIND_UNKNOWN && sniff_is_log(&input.source) &&
+                  strcmp(sniff_description(&input.source), "a text file") == 0;
     return analyze(job, &input, figures, err) || (is_log && mention_logs(err));
 }

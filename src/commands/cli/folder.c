@@ -140,7 +140,7 @@ static bool is_known(int fd)
     struct error ignored;
     if (fd < 0 || !source_open_fd(&source, fd, &budget, &ignored))
         return false;
-    bool known = sniff_kind(&source) != KIND_UNKNOWN;
+    bool known = kind_is_analyzed(sniff_kind(&source));
     source_close(&source);
     return known;
 }

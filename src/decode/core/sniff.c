@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define HIGHEST_PROTOCOL 5
 #define SNIFF_BYTES      ((size_t)512)
+#define TEXT_BYTES       ((size_t)1024) /* in which a text's own words begin; a log's may be later */
 #define LOOK_BYTES       ((size_t)64 * 1024)
 
 /* Other common file types, by their first bytes. */
@@ -116,6 +119,24 @@ static bool is_text(const uint8_t *p, const uint8_t *end)
     return true;
 }
 
+/* Texts and pages that a training run leaves, by words near their beginning, and what to record in
+ * place of them. */
+static const struct {
+    const char *mark, *name;
+} texts[] = {
+    {"<title>GPU Memory Timeline HTML</title>",
+     "a picture of torch.profiler's memory timeline: export_chrome_trace() writes what memsnap "
+     "reads"},
+    {"PyTorch CUDA memory summary, device ID",
+     "a table of torch.cuda.memory_summary(): torch.cuda.memory._dump_snapshot() writes what "
+     "memsnap reads"},
+    {"Self CPU %", "a table of torch.profiler: export_chrome_trace() writes what memsnap reads"},
+    {"Peak FSDP memory stats:", "a log of FSDPMemTracker: memsnap reads the snapshots beside it"},
+    {"Sharded Param", "a table of FSDPMemTracker: record a snapshot beside it"},
+    {"python/object/apply:collections.defaultdict",
+     "statistics of MemProfiler in YAML: memsnap reads the snapshots beside it"},
+};
+
 /* Describes bytes that are neither a pickle nor JSON. */
 static const char *describe(const uint8_t *p, const uint8_t *end)
 {
@@ -124,8 +145,15 @@ static const char *describe(const uint8_t *p, const uint8_t *end)
     for (size_t i = 0; i < MAGIC_COUNT; i++)
         if ((size_t)(end - p) >= magics[i].size && memcmp(p, magics[i].bytes, magics[i].size) == 0)
             return magics[i].name;
+    if (end - p > 262 && memcmp(p + 257, "ustar", 5) == 0)
+        return "a tar archive (unpack it first)";
     if (begin == end)
         return "white space only";
+    struct text start =
+        text_first((struct text){(const char *)begin, (size_t)(end - begin)}, TEXT_BYTES);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (text_find(start, texts[i].mark) != NULL)
+            return texts[i].name;
     if (begins_with(begin, end, "<!doctype html") || begins_with(begin, end, "<html"))
         return "an HTML page";
     if (is_text(p, end))
@@ -200,6 +228,12 @@ static const struct mark {
     {KIND_PROFILE, "schemaVersion", "distributedInfo"},
     {KIND_PROFILE, "ph", "ts"}, /* the bare list of events of old versions */
     {KIND_FIT, "variable", "gpus"},
+    {KIND_MEMORY_STATS, "active.all.allocated", NULL},
+    {KIND_MEMORY_STATS, "active_bytes.all.allocated", NULL},
+    {KIND_MEMORY_STATS, "active_bytes.all.current", NULL},
+    {KIND_MEMORY_STATS, "active_bytes.all.peak", NULL},
+    {KIND_MEMORY_STATS, "allocated_bytes.all.allocated", NULL},
+    {KIND_MEMORY_STATS, "allocated_bytes.all.current", NULL},
 };
 #define MARK_COUNT (sizeof(marks) / sizeof(marks[0]))
 
@@ -237,6 +271,19 @@ static const uint8_t *find_word(const uint8_t *begin, const uint8_t *end, const 
     return NULL;
 }
 
+/* Lists of numbers within a list: [[times], [[sizes], ...]], or [[time, action, bytes, category],
+ * ...]. */
+static bool is_timeline(const uint8_t *p, const uint8_t *end)
+{
+    p = skip_start(p, end);
+    for (int i = 0; i < 2; i++) {
+        if (p == end || *p != '[')
+            return false;
+        p = skip_space(p + 1, end);
+    }
+    return p < end && (*p == '-' || isdigit(*p));
+}
+
 enum file_kind sniff_kind(struct source *source)
 {
     enum file_kind kind = KIND_UNKNOWN;
@@ -249,6 +296,8 @@ enum file_kind sniff_kind(struct source *source)
     if (encoding == ENCODING_MSGPACK)
         return KIND_LAYER_TRACE;
     const uint8_t *begin = source->pos, *end = source->end, *limit = end;
+    if (encoding == ENCODING_JSON && is_timeline(begin, end))
+        return KIND_MEMORY_TIMELINE;
     for (size_t i = 0; i < MARK_COUNT; i++) {
         const uint8_t *at = find_word(begin, limit, marks[i].word);
         if (at == NULL || (marks[i].with != NULL && find_word(begin, end, marks[i].with) == NULL))
@@ -268,8 +317,19 @@ const char *kind_name(enum file_kind kind)
         [KIND_OPERATOR_CURVES] = "memory curves of MemoryTracker",
         [KIND_PROFILE] = "a profiler trace",
         [KIND_FIT] = "results of memsnap dryrun --fit",
+        [KIND_MEMORY_TIMELINE] = "a memory timeline of torch.profiler",
+        [KIND_MEMORY_STATS] = "the statistics of torch.cuda.memory_stats()",
     };
     return names[kind];
+}
+
+const char *kind_advice(enum file_kind kind)
+{
+    if (kind == KIND_MEMORY_TIMELINE)
+        return ": export_chrome_trace() of the same profiler writes what memsnap reads";
+    if (kind == KIND_MEMORY_STATS)
+        return ": torch.cuda.memory._dump_snapshot() shows what the memory is used for";
+    return "";
 }
 
 const char *encoding_name(enum encoding encoding)

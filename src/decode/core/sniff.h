@@ -14,6 +14,9 @@ enum file_kind {
     KIND_OPERATOR_CURVES, /* torch.distributed._tools.MemoryTracker */
     KIND_PROFILE,         /* a Chrome trace of torch.profiler */
     KIND_FIT,             /* results of memsnap dryrun --fit */
+    /* recognised, but not read */
+    KIND_MEMORY_TIMELINE, /* torch.profiler's export_memory_timeline() */
+    KIND_MEMORY_STATS,    /* torch.cuda.memory_stats() */
     FILE_KINDS
 };
 
@@ -21,6 +24,12 @@ enum file_kind {
 static inline bool kind_is_snapshot(enum file_kind kind)
 {
     return kind == KIND_SNAPSHOT || kind == KIND_PROFILE;
+}
+
+/* True if memsnap analyze reads the kind. */
+static inline bool kind_is_analyzed(enum file_kind kind)
+{
+    return kind != KIND_UNKNOWN && kind <= KIND_FIT;
 }
 
 /* Looks ahead without consuming anything. If the format is unknown, fails with STATUS_BAD_INPUT and
@@ -43,5 +52,7 @@ enum file_kind sniff_kind(struct source *source);
 const char *encoding_name(enum encoding encoding);
 /* "an allocator snapshot", for error texts. */
 const char *kind_name(enum file_kind kind);
+/* What to record instead of a kind that is not read, beginning with ": "; "" for others. */
+const char *kind_advice(enum file_kind kind);
 
 #endif
