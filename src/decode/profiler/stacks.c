@@ -5,7 +5,8 @@
 #include "decode/profiler/frames.h"
 #include "decode/profiler/profile.h"
 
-#define FRAMES_MOST 512 /* the innermost ones of a stack */
+#define FRAMES_MOST 512  /* the innermost ones of a stack */
+#define OPEN_MOST   2048 /* ranges within ranges; deeper ones are left out, to bound the time */
 
 /* An autograd node whose forward stack is wanted. */
 struct node {
@@ -37,7 +38,8 @@ static void close_until(struct sweep *sweep, int64_t time_ns)
 static bool push_open(struct sweep *sweep, uint32_t range)
 {
     close_until(sweep, sweep->profile->ranges[range].start_ns);
-    return vec_push(sweep->open, sweep->open_count, sweep->open_capacity, sweep->profile->budget,
+    return sweep->open_count == OPEN_MOST ||
+           vec_push(sweep->open, sweep->open_count, sweep->open_capacity, sweep->profile->budget,
                     sweep->err, range);
 }
 
