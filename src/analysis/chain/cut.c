@@ -85,6 +85,21 @@ static int64_t looped_within(const struct cutter *cutter, const struct call_node
     return sum;
 }
 
+/* True if one iteration keeps more than half of all activations, in loops of its own: as when a
+ * model has all its stages in one torch.nn.Sequential with something small. Checkpoints between
+ * such iterations save next to nothing. */
+static bool one_dominates(const struct cutter *cutter, const struct call_node *loop)
+{
+    const struct call_tree *tree = cutter->tree;
+    int64_t all = call_kept(tree, &tree->nodes[0]);
+    for (uint32_t child = loop->first_child; child < loop->end_child; child++) {
+        int64_t kept = call_kept(tree, &tree->nodes[child]);
+        if (kept > all / 2 && cutter->looped[child] >= kept / 2)
+            return true;
+    }
+    return false;
+}
+
 static bool push_children(struct cutter *cutter, const struct call_node *node, struct error *err)
 {
     size_t count = node->end_child - node->first_child;
@@ -167,7 +182,7 @@ static bool visit_blocks(struct cutter *cutter, uint32_t index, struct error *er
     const struct call_node *node = &tree->nodes[index];
     int64_t kept = call_kept(tree, node), looped = cutter->looped[index];
     if (is_loop(cutter, index)) {
-        if (looped_within(cutter, node) >= kept - kept / 4)
+        if (looped_within(cutter, node) >= kept - kept / 4 || one_dominates(cutter, node))
             return push_children(cutter, node, err);
         for (uint32_t child = node->first_child; child < node->end_child; child++)
             if (!add_part(cutter, child, false, err))

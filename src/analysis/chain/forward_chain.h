@@ -10,7 +10,8 @@
  *
  * Elements by default: the iterations of the loops whose activations are most of what surrounds
  * them (within an iteration, three quarters: the lines of a block repeat too), and the lines
- * before, between and behind these loops. */
+ * before, between and behind these loops. An iteration that keeps more than half of everything is
+ * divided further. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_FORWARD_CHAIN_H
 #define MEMSNAP_ANALYSIS_CHAIN_FORWARD_CHAIN_H
 

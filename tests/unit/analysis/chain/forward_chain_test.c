@@ -201,6 +201,23 @@ START_TEST(loops_within_loops_are_cut_inside)
 }
 END_TEST
 
+/* All stages of a model lie in the first iteration, and they are not alike. */
+START_TEST(an_iteration_with_nearly_everything_is_cut_inside)
+{
+    keep(9, "t9 m20 a5");
+    for (uint64_t stage = 0; stage < 4; stage++)
+        block("t9 m20 a7", 8 + 200 * stage);
+    keep(9, "t9 m20 a5");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 6);
+    expect(0, "attention.py:5 forward [0]", 9, 9);
+    expect(1, "attention.py:7 forward [0][0]", 58, 8);
+    expect(4, "attention.py:7 forward [0][3]", 658, 608);
+    ck_assert_int_eq(chain.elements[5].activation_bytes, 9);
+}
+END_TEST
+
 /* A line of a block that calls one function several times must not split the block. */
 START_TEST(a_block_stays_whole)
 {
@@ -515,6 +532,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, a_loop_lies_between_lines);
     tcase_add_test(tests, a_loop_may_have_lines_of_its_own);
     tcase_add_test(tests, loops_within_loops_are_cut_inside);
+    tcase_add_test(tests, an_iteration_with_nearly_everything_is_cut_inside);
     tcase_add_test(tests, a_block_stays_whole);
     tcase_add_test(tests, lines_may_go_back_within_a_block);
     tcase_add_test(tests, a_block_called_twice_is_two_lines);
