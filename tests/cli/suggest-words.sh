@@ -106,7 +106,7 @@ COLUMNS=200 run suggest "$oom"
 out_has 'A knee, at 100.40 MiB: memsnap suggest --budget 105278404'
 rows flat.json a 100 '"saved_activations": 100'
 run suggest flat.json
-out_has 'No checkpoints take less: the front has 1 point.'
+out_has 'Checkpoints between these layers save nothing; between smaller ones'
 out_has 'A chain of 1 piece that 1 run of modules falls into;'
 
 # A pattern that matches nothing is a mistake, not a chain of one piece.

@@ -85,14 +85,20 @@ static void print_command(const struct page *page, const struct problem *problem
                 problem->chain.layers > ROTOR_MOST_LAYERS ? "--model peak " : "", (long long)bytes);
 }
 
+#define LITTLE_SHARE 100 /* one 100th of the peak without checkpoints */
+
 static void points_text(const struct page *page, const struct problem *problem,
                         const struct front_advice *front)
 {
     const struct front_point *points = front->front.points;
     size_t count = front->front.count;
-    if (count == 1 && front->nested.count == 0)
-        suggest_say(page, "No checkpoints take less: the front has 1 point.");
-    else
+    int64_t none = points[count - 1].peak_bytes;
+    if (front->nested.count == 0 && points[0].peak_bytes > none - none / LITTLE_SHARE)
+        suggest_say(page,
+                    "Checkpoints between these layers save %s; between smaller ones "
+                    "(--granularity leaf) they may save more.",
+                    count == 1 ? "nothing" : "less than 1%");
+    if (count > 1 || front->nested.count > 0)
         suggest_say(page,
                     "A point's plan: memsnap suggest --budget BYTES. All points (%zu): --format "
                     "csv or json; a picture: memsnap plot --kind pareto.",
