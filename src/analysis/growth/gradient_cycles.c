@@ -25,6 +25,14 @@ static void extend_forward(struct cycle *cycle, const struct timeline *timeline,
         cycle->forward_end = end;
 }
 
+/* An optimizer step that lifetimes suggest may be anything between two backward passes whose
+ * gradients accumulate. */
+static bool is_sure_step(const struct phase_run *run)
+{
+    return run->phase == PHASE_OPTIMIZER &&
+           (run->evidence == PHASE_BY_STACK || run->evidence == PHASE_BY_ANNOTATION);
+}
+
 static bool add_cycle(struct cycles *cycles, struct cycle cycle, struct error *err)
 {
     return vec_push(cycles->items, cycles->count, cycles->capacity, cycles->budget, err, cycle);
@@ -44,8 +52,9 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
         enum phase phase = (enum phase)phases->runs[run].phase;
         bool stepped = annotated > taken && (!in_forward || annotated > open.forward_end);
         taken = annotated;
-        if (stepped || phase == PHASE_OPTIMIZER) {
-            open = (struct cycle){.used = phase == PHASE_OPTIMIZER ? end : annotated};
+        bool is_step = is_sure_step(&phases->runs[run]);
+        if (stepped || is_step) {
+            open = (struct cycle){.used = is_step ? end : annotated};
             waits = true;
             in_forward = false;
         }

@@ -19,7 +19,7 @@ struct cycles {
     struct budget *budget; /* not owned */
 };
 
-/* Optimizer steps are found by their phase or by an annotation. A cycle is left out if the trace
+/* Optimizer steps are found by stacks or by an annotation. A cycle is left out if the trace
  * ends before its backward pass, since zero_grad might still have freed the gradients. */
 bool cycles_find(struct cycles *cycles, const struct timeline *timeline,
                  const struct phases *phases, struct error *err);

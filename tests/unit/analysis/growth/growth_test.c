@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/growth/gradient_cycles.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 
@@ -310,6 +311,30 @@ START_TEST(gradients_that_stay)
 }
 END_TEST
 
+/* Without stacks and annotations, what looks like an optimizer step may be anything between two
+ * backward passes whose gradients accumulate. */
+START_TEST(cycles_need_a_sure_optimizer_step)
+{
+    static const uint8_t evidence[] = {PHASE_BY_STACK, PHASE_BY_ANNOTATION, PHASE_BY_LIFETIMES};
+    struct phase_run runs[] = {
+        {.first = 0, .phase = PHASE_FORWARD},
+        {.first = 1, .phase = PHASE_BACKWARD},
+        {.first = 2, .phase = PHASE_OPTIMIZER, .evidence = evidence[_i]},
+        {.first = 3, .phase = PHASE_FORWARD},
+        {.first = 4, .phase = PHASE_BACKWARD},
+    };
+    const struct phases phases = {.runs = runs, .count = sizeof(runs) / sizeof(runs[0])};
+    struct cycles cycles;
+    struct error err;
+    for (uint64_t addr = 0; addr < phases.count; addr++)
+        born(addr, 10, "");
+    capture_load(&capture);
+    ck_assert(cycles_find(&cycles, capture.timeline, &phases, &err));
+    ck_assert_uint_eq(cycles.count, evidence[_i] == PHASE_BY_LIFETIMES ? 1 : 2);
+    cycles_release(&cycles);
+}
+END_TEST
+
 /* Two models with an optimizer each, as in a GAN: what one has been trained with lives through a
  * cycle of the other, until zero_grad frees it. */
 START_TEST(gradients_that_wait_for_their_turn)
@@ -416,6 +441,7 @@ TCase *growth_tests(void)
     tcase_add_test(tests, derivatives_that_the_program_keeps);
     tcase_add_test(tests, gradients_at_the_peak);
     tcase_add_test(tests, gradients_that_accumulate);
+    tcase_add_loop_test(tests, cycles_need_a_sure_optimizer_step, 0, 3);
     tcase_add_test(tests, sizes_that_sum_beyond_64_bits);
     return tests;
 }
