@@ -33,6 +33,7 @@ cli_tests = \
 	tests/cli/recorded.sh \
 	tests/cli/record.sh \
 	tests/cli/recorded.sh \
+	tests/cli/record.sh \
 	tests/cli/recording.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \
