@@ -57,6 +57,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/layer_times.h \
 	src/solve/problem/problem.c \
 	src/solve/problem/problem.h \
+	src/solve/problem/recorded.c \
 	src/solve/problem/sizes.c
 
 # The kernels that devices run, in the program: OpenCL's as source, for its drivers compile it;

@@ -122,6 +122,10 @@ static bool answer_budgets(struct suggest_run *run, struct error *err)
     int64_t budgets[SUGGEST_MOST_BUDGETS];
     struct rotor_report report;
     size_t count = run->options->budget_count, layers = run->problem->chain.layers;
+    if (run->problem->recorded && run->options->model_given && options.model == PLAN_ROTOR)
+        return error_set(err, STATUS_USAGE,
+                         "--model rotor does not apply to layers of memsnap's recorder, whose "
+                         "graph it does not know; use --model peak");
     options.verify =
         run->options->verify < 0 ? layers <= SUGGEST_VERIFIED_LAYERS : run->options->verify > 0;
     for (size_t k = 0; k < count; k++)

@@ -128,15 +128,23 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
                         : "");
     else if (problem->times_given)
         suggest_say(page, "Times are those of --times.");
-    if (problem->revisited > 0)
+    if (problem->revisited > 0 && problem->recorded)
+        suggest_say(page, "%zu of the modules %s more than once, and %s in no plan.",
+                    problem->revisited, problem->revisited == 1 ? "runs" : "run",
+                    problem->revisited == 1 ? "is" : "are");
+    else if (problem->revisited > 0)
         suggest_say(page,
                     "%zu of the modules %s more than once: wrapping one checkpoints all of its "
                     "runs.",
                     problem->revisited, problem->revisited == 1 ? "runs" : "run");
-    suggest_say(page,
-                "Counted are activations and their gradients. Parameters, their gradients, the "
-                "optimizer's state, the model's input and what operators take while they run "
-                "come on top.");
+    suggest_say(
+        page, problem->recorded
+                  ? "Counted is what autograd keeps and what the recorder saw the passes take "
+                    "beside it. Parameters, their gradients, the optimizer's state and the "
+                    "model's input come on top."
+                  : "Counted are activations and their gradients. Parameters, their gradients, the "
+                    "optimizer's state, the model's input and what operators take while they "
+                    "run come on top.");
     return true;
 }
 

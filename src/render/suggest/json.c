@@ -23,6 +23,14 @@ static void put_basis(struct json_writer *json, const struct suggest_subject *su
         suggest_put_forward(json, subject);
 }
 
+static void put_without(struct json_writer *json, const struct problem *problem)
+{
+    json_put_integer(json, "no_checkpoint_peak_bytes", peak_without(&problem->chain));
+    if (problem->recorded)
+        json_put_integer(json, "no_checkpoint_total_peak_bytes",
+                         problem->no_checkpoint_total_bytes);
+}
+
 static void put_segments(struct json_writer *json, const struct problem *problem,
                          const struct placement *placement)
 {
@@ -65,10 +73,13 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     json_put_count(&json, "splits_inside_blocks", advice->inside);
     json_put_integer(&json, "peak_bytes", advice->outcome.peak_bytes);
     json_put_real(&json, "extra_time_share", suggest_share(problem, advice->outcome.extra_time));
-    json_put_integer(&json, "no_checkpoint_peak_bytes", advice->without_bytes);
+    put_without(&json, problem);
     json_put_open(&json, "best", '{');
     json_put_string(&json, "model", "peak");
     json_put_integer(&json, "peak_bytes", advice->best_outcome.peak_bytes);
+    if (problem->recorded)
+        json_put_integer(&json, "total_peak_bytes",
+                         problem->before_bytes + advice->best_outcome.total_bytes);
     json_put_real(&json, "extra_time_share",
                   suggest_share(problem, advice->best_outcome.extra_time));
     put_segments(&json, problem, &advice->best);
@@ -100,6 +111,8 @@ static void put_feasible(struct json_writer *json, const struct problem *problem
                          const struct budget_plan *plan)
 {
     json_put_integer(json, "peak_bytes", plan->peak_bytes);
+    if (problem->recorded)
+        json_put_integer(json, "total_peak_bytes", plan->total_bytes);
     json_put_real(json, "extra_time_share", suggest_share(problem, plan->extra_time));
     json_put_open(json, "split_modules", '[');
     for (size_t k = 0; k < plan->segments.count; k++)
@@ -144,7 +157,7 @@ bool suggest_plans_json(FILE *out, const struct suggest_subject *subject,
         }
         json_put_close(&json, ']');
     }
-    json_put_integer(&json, "no_checkpoint_peak_bytes", peak_without(&problem->chain));
+    put_without(&json, problem);
     put_basis(&json, subject);
     json_put_close(&json, '}');
     return json_writer_finish(&json);
@@ -221,7 +234,7 @@ bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
     json_put_open(&json, NULL, '{');
     json_put_string(&json, "schema", schema);
     json_put_string(&json, "model", "peak");
-    json_put_integer(&json, "no_checkpoint_peak_bytes", peak_without(&problem->chain));
+    put_without(&json, problem);
     put_points(&json, front, &context);
     put_basis(&json, subject);
     json_put_string(&json, "backend", "cpu");

@@ -19,6 +19,16 @@ static bool modules_text(const struct page *page, const struct suggest_subject *
     return ok;
 }
 
+static void total_text(const struct page *page, const struct problem *problem, int64_t total)
+{
+    char text[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE];
+    suggest_say(page,
+                "With parameters, gradients and all else, the step then peaks at %s; without "
+                "checkpoints at %s.",
+                page_bytes(page, text, total),
+                page_bytes(page, without, problem->no_checkpoint_total_bytes));
+}
+
 bool suggest_fairscale_text(const struct page *page, const struct suggest_subject *subject,
                             const struct fairscale_advice *advice)
 {
@@ -52,6 +62,8 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
     fputc('\n', page->out);
     suggest_title(page, "The least real peak with as many parts: %s, with %s more compute", best,
                   best_extra);
+    if (problem->recorded)
+        total_text(page, problem, problem->before_bytes + advice->best_outcome.total_bytes);
     if (!suggest_placement_text(page, subject, &advice->best))
         return false;
     fputc('\n', page->out);
@@ -69,7 +81,7 @@ static void infeasible_text(const struct page *page, const struct suggest_subjec
                 page_bytes(page, least, plan->least_budget_bytes),
                 units_count(exact, (uint64_t)plan->least_budget_bytes),
                 page_bytes(page, without, peak_without(&subject->problem->chain)));
-    suggest_say(page, plan->model == PLAN_PEAK
+    suggest_say(page, plan->model == PLAN_PEAK && !subject->problem->recorded
                           ? "--model rotor, with checkpoints within checkpoints, may reach less."
                           : "Other options: a smaller batch, a finer --granularity, or sharding.");
 }
@@ -109,6 +121,8 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
     suggest_say(page, "%s bytes exactly; without checkpoints %s.",
                 units_count(exact, (uint64_t)plan->peak_bytes),
                 page_bytes(page, without, peak_without(&subject->problem->chain)));
+    if (subject->problem->recorded)
+        total_text(page, subject->problem, plan->total_bytes);
     if (plan->segments.count == 0 && !suggest_is_whole(subject))
         suggest_say(page,
                     "No checkpoints are needed for that much; the step at the peak may take more.");

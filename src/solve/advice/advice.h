@@ -43,6 +43,7 @@ struct budget_plan {
 
     /* feasible only */
     int64_t peak_bytes;
+    int64_t total_bytes; /* recorded layers: with all that is not an activation */
     int64_t extra_time;
     struct placement segments;
     struct schedule schedule;

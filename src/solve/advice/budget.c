@@ -143,8 +143,11 @@ static bool verify(const struct planner *planner, struct budget_plan *plan, stru
     struct replay_outcome outcome;
     if (!plan->feasible)
         return true;
-    if (!schedule_replay(&plan->schedule, &planner->problem->chain, planner->budget, &outcome, err))
+    const struct chain *chain = &planner->problem->chain;
+    if (!schedule_replay(&plan->schedule, chain, planner->budget, &outcome, err))
         return false;
+    outcome.extra_time -= placement_saved_time(&plan->segments, chain);
+    plan->total_bytes = planner->problem->before_bytes + outcome.total_bytes;
     if (outcome.peak_bytes > plan->peak_bytes || outcome.extra_time != plan->extra_time ||
         outcome.peak_bytes > plan->budget_bytes)
         return error_set(err, STATUS_IO, "the plan needs %lld bytes instead of the %lld planned",
@@ -158,13 +161,13 @@ bool advise_budgets(const struct problem *problem, const int64_t *budgets, size_
                     struct rotor_report *report, struct budget *budget, struct error *err)
 {
     struct planner planner = {problem, options, budget};
-    bool rotor = options->any_model || options->model == PLAN_ROTOR;
+    bool rotor = !problem->recorded && (options->any_model || options->model == PLAN_ROTOR);
     *report = (struct rotor_report){0};
     for (size_t k = 0; k < count; k++)
         plans[k] = (struct budget_plan){.budget_bytes = budgets[k]};
     bool ok = plan_all_peak(&planner, plans, count, err) &&
               (!rotor || plan_all_rotor(&planner, plans, count, report, err));
-    for (size_t k = 0; ok && options->verify && k < count; k++)
+    for (size_t k = 0; ok && (options->verify || problem->recorded) && k < count; k++)
         ok = verify(&planner, &plans[k], err);
     for (size_t k = 0; !ok && k < count; k++)
         budget_plan_release(&plans[k], budget);

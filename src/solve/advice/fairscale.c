@@ -90,7 +90,7 @@ static bool follow(struct draft *draft, const struct problem *problem, struct er
             advice->inside += problem->pieces[problem_piece_of(problem, row)].first_row < row;
         }
         if (to > from)
-            ok = placement_add(&placement, from, to, draft->budget, err);
+            ok = placement_add_parts(&placement, &leaves->chain, from, to, draft->budget, err);
         from = to > from ? to : from;
     }
     ok = ok && placement_replay(&placement, &leaves->chain, draft->budget, &advice->outcome, err);

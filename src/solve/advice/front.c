@@ -13,7 +13,7 @@ static bool place_by_sum(const struct chain *chain, size_t checkpoints, struct p
     size_t from = 0;
     for (size_t k = 0; ok && k <= answer.count; k++) {
         size_t to = k < answer.count ? answer.cuts[k] : chain->layers;
-        ok = placement_add(placement, from, to, budget, err);
+        ok = placement_add_parts(placement, chain, from, to, budget, err);
         from = to;
     }
     sum_release(&answer, budget);
@@ -35,7 +35,7 @@ bool advise_comparison(const struct problem *problem, struct comparison_point *p
 {
     const struct chain *chain = &problem->chain;
     struct placement none = {0}, even = {0}, sum = {0};
-    if (!placement_even(&even, chain->layers, budget, err) ||
+    if (!placement_even(&even, chain, budget, err) ||
         !place_by_sum(chain, even.count - 1, &sum, budget, err)) {
         placement_release(&even, budget);
         placement_release(&sum, budget);
@@ -53,10 +53,11 @@ bool advise_front(const struct problem *problem, size_t knees, unsigned threads,
     if (!front_create(&made.front, &problem->chain, budget, err))
         return false;
     made.knees = calloc(made.front.count, sizeof(*made.knees));
-    bool ok = (made.knees || error_out_of_memory(err)) &&
-              advise_comparison(problem, made.comparison, budget, err) &&
-              rotor_front_find(&problem->chain, made.front.points[0].peak_bytes, threads,
-                               &made.nested, budget, err);
+    bool ok =
+        (made.knees || error_out_of_memory(err)) &&
+        advise_comparison(problem, made.comparison, budget, err) &&
+        (problem->recorded || rotor_front_find(&problem->chain, made.front.points[0].peak_bytes,
+                                               threads, &made.nested, budget, err));
     if (ok) {
         front_knees(&made.front, made.knees, knees);
         *advice = made;

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#define ARRAYS 5
+#define ARRAYS 10
 
 static size_t bytes_of(size_t layers)
 {
-    return (ARRAYS * layers + 1) * sizeof(int64_t);
+    return (ARRAYS * layers + 3) * sizeof(int64_t);
 }
 
 bool chain_create(struct chain *chain, size_t layers, struct budget *budget, struct error *err)
@@ -22,9 +22,16 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     }
     *chain = (struct chain){.layers = layers, .x = next};
     next += layers + 1;
-    int64_t **rest[] = {&chain->xbar, &chain->ftmp, &chain->btmp, &chain->forward};
+    chain->late = next;
+    next += layers + 1;
+    chain->far = next;
+    next += layers + 1;
+    int64_t **rest[] = {&chain->xbar, &chain->ftmp,     &chain->btmp, &chain->forward,
+                        &chain->tail, &chain->gradient, &chain->reach};
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++, next += layers)
         *rest[i] = next;
+    for (size_t i = 0; i < layers; i++)
+        chain->reach[i] = (int64_t)layers;
     return true;
 }
 
@@ -62,6 +69,9 @@ bool chain_check(const struct chain *chain, struct error *err)
            add_up(chain->xbar, n, "size", &size, err) &&
            add_up(chain->ftmp, n, "size", &size, err) &&
            add_up(chain->btmp, n, "size", &size, err) &&
+           add_up(chain->far, n + 1, "size", &size, err) &&
+           add_up(chain->gradient, n, "size", &size, err) &&
+           add_up(&chain->base, 1, "size", &size, err) &&
            add_up(chain->forward, n, "time", &time, err);
 }
 

@@ -20,9 +20,19 @@ struct chain {
     int64_t *btmp;    /* [n] temporary bytes of its backward, besides x[i+1] for the gradient of its
                          output */
     int64_t *forward; /* [n] time of its forward */
+
+    /* Known only for recorded layers; zeros and n otherwise. */
+    int64_t *late; /* [n+1] part of x[i] that is freed after layer i ran, if layers i-1 and i are
+                      not checkpointed: xbar[i-1] does not include it */
+    int64_t *far;  /* [n+1] what layer i reads of layers before i-1 and nothing else keeps */
+    int64_t *tail; /* [n] time at the end of a segment ending here that is not run again, because
+                      nothing is saved in it; may exceed forward[i] */
+    int64_t *gradient; /* [n] parameters' gradients that the backward of layer i makes */
+    int64_t *reach;    /* [n] the furthest end of a segment that begins here; i: none */
+    int64_t base;      /* bytes that are held throughout, whatever is checkpointed */
 };
 
-/* All arrays are zeros. */
+/* All arrays are zeros, except that `reach` is `layers`. */
 bool chain_create(struct chain *chain, size_t layers, struct budget *budget, struct error *err);
 void chain_release(struct chain *chain, struct budget *budget); /* a zeroed chain is allowed */
 
@@ -31,6 +41,19 @@ void chain_release(struct chain *chain, struct budget *budget); /* a zeroed chai
 bool chain_check(const struct chain *chain, struct error *err);
 
 int64_t chain_forward_time(const struct chain *chain);
+
+/* Bytes that a checkpointed segment holds of its input beyond those stored by the part before it.
+ */
+static inline int64_t chain_input(const struct chain *chain, size_t first)
+{
+    return chain->late[first] + chain->far[first];
+}
+
+/* Bytes of x[i] that a segment ending at i, or the layer before it, leaves for the layers after. */
+static inline int64_t chain_stored(const struct chain *chain, size_t i)
+{
+    return chain->x[i] - chain->late[i];
+}
 
 /* The greatest common divisor of two numbers >= 0. With 0 it is the other number. */
 static inline int64_t common_divisor(int64_t a, int64_t b)

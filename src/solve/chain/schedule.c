@@ -28,7 +28,8 @@ void schedule_release(struct schedule *schedule, struct budget *budget)
 
 #define NONE SIZE_MAX
 
-enum { STORED = 1, KEPT = 2 }; /* flags of a layer: its input is stored; its xbar is there */
+/* Flags of a layer: its input is stored; its xbar is there; a checkpoint holds all of its input. */
+enum { STORED = 1, KEPT = 2, HELD = 4 };
 
 struct replay {
     const struct chain *chain;
@@ -36,14 +37,18 @@ struct replay {
     size_t passing;       /* x[passing] is held for layer `passing` only; NONE */
     size_t gradient;      /* the gradient of x[gradient] is held; NONE before the first backward */
     int64_t held;         /* bytes */
+    int64_t gradients;    /* bytes of parameters' gradients made so far */
     int64_t peak;
-    int64_t time; /* of forward passes */
+    int64_t total; /* the peak with those gradients */
+    int64_t time;  /* of forward passes */
 };
 
 static void use(struct replay *replay, int64_t bytes)
 {
     if (replay->held + bytes > replay->peak)
         replay->peak = replay->held + bytes;
+    if (replay->held + bytes + replay->gradients > replay->total)
+        replay->total = replay->held + bytes + replay->gradients;
 }
 
 static void drop_passing(struct replay *replay)
@@ -78,10 +83,14 @@ static bool run_forward(struct replay *replay, size_t i, bool store)
         return false;
     if (store && (i + 1 == chain->layers || input_stays(replay, i + 1)))
         return false;
+    if (replay->passing != i && !(replay->flags[i] & HELD)) { /* a segment begins */
+        replay->flags[i] |= HELD;
+        replay->held += chain_input(chain, i);
+    }
     use(replay, chain->x[i + 1] + chain->ftmp[i]);
     replay->time += chain->forward[i];
     drop_passing(replay);
-    replay->held += chain->x[i + 1];
+    replay->held += store ? chain_stored(chain, i + 1) : chain->x[i + 1];
     if (store)
         replay->flags[i + 1] |= STORED;
     else
@@ -110,10 +119,13 @@ static bool run_backward(struct replay *replay, size_t i)
     drop_passing(replay);
     if (replay->gradient != i + 1 || !(replay->flags[i] & KEPT) || !input_stays(replay, i))
         return false;
+    replay->gradients += chain->gradient[i];
     use(replay, chain->btmp[i]);
     replay->held -= chain->xbar[i] + chain->x[i + 1];
     if (replay->flags[i] & STORED)
-        replay->held -= chain->x[i];
+        replay->held -= chain_stored(chain, i);
+    if (replay->flags[i] & HELD)
+        replay->held -= chain_input(chain, i);
     replay->flags[i] = 0;
     replay->gradient = i;
     replay->held += i > 0 ? chain->x[i] : 0;
@@ -159,12 +171,13 @@ bool schedule_replay(const struct schedule *schedule, const struct chain *chain,
                             .flags = calloc(1, bytes),
                             .passing = NONE,
                             .gradient = NONE,
+                            .held = chain->base,
                             .time = -chain_forward_time(chain)};
     bool ok = replay.flags ? run_all(&replay, schedule, err) : error_out_of_memory(err);
     free(replay.flags);
     budget_give(budget, bytes);
     if (ok)
-        *outcome = (struct replay_outcome){replay.peak, replay.time};
+        *outcome = (struct replay_outcome){replay.peak, replay.total, replay.time};
     return ok;
 }
 
@@ -181,15 +194,30 @@ void placement_release(struct placement *placement, struct budget *budget)
     *placement = (struct placement){0};
 }
 
-bool placement_even(struct placement *placement, size_t layers, struct budget *budget,
+bool placement_add_parts(struct placement *placement, const struct chain *chain, size_t first,
+                         size_t end, struct budget *budget, struct error *err)
+{
+    for (size_t i = first, to; i < end; i = to) {
+        size_t reach = (size_t)chain->reach[i];
+        to = reach < end ? reach : end;
+        if (to == i)
+            to++; /* stays as it is */
+        else if (!placement_add(placement, i, to, budget, err))
+            return false;
+    }
+    return true;
+}
+
+bool placement_even(struct placement *placement, const struct chain *chain, struct budget *budget,
                     struct error *err)
 {
+    size_t layers = chain->layers;
     size_t segments = 1;
     while (segments * segments < layers)
         segments++;
     for (size_t k = 0; k < segments; k++)
-        if (!placement_add(placement, layers * k / segments, layers * (k + 1) / segments, budget,
-                           err))
+        if (!placement_add_parts(placement, chain, layers * k / segments,
+                                 layers * (k + 1) / segments, budget, err))
             return false;
     return true;
 }
@@ -237,12 +265,28 @@ bool placement_schedule(const struct placement *placement, size_t layers, struct
     return go_back(schedule, 0, done, budget, err);
 }
 
+int64_t placement_saved_time(const struct placement *placement, const struct chain *chain)
+{
+    int64_t saved = 0;
+    for (size_t k = 0; k < placement->count; k++) {
+        struct wrapped segment = placement->segments[k];
+        int64_t forward = 0;
+        for (size_t i = segment.first; i < segment.end; i++)
+            forward += chain->forward[i];
+        int64_t tail = chain->tail[segment.end - 1];
+        saved += tail < forward ? tail : forward;
+    }
+    return saved;
+}
+
 bool placement_replay(const struct placement *placement, const struct chain *chain,
                       struct budget *budget, struct replay_outcome *outcome, struct error *err)
 {
     struct schedule schedule = {0};
     bool ok = placement_schedule(placement, chain->layers, &schedule, budget, err) &&
               schedule_replay(&schedule, chain, budget, outcome, err);
+    if (ok)
+        outcome->extra_time -= placement_saved_time(placement, chain);
     schedule_release(&schedule, budget);
     return ok;
 }

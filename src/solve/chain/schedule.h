@@ -31,8 +31,9 @@ bool schedule_run(struct schedule *schedule, size_t from, size_t to, bool store,
 void schedule_release(struct schedule *schedule, struct budget *budget);
 
 struct replay_outcome {
-    int64_t peak_bytes; /* without x[0], which always exists */
-    int64_t extra_time; /* of repeated forward passes */
+    int64_t peak_bytes;  /* without x[0], which always exists */
+    int64_t total_bytes; /* the peak with the gradients of parameters, which pile up in backward */
+    int64_t extra_time;  /* of repeated forward passes */
 };
 
 /* Simulates the schedule. STATUS_IO if it is invalid: an operation lacks an input, or the backward
@@ -57,14 +58,23 @@ bool placement_add(struct placement *placement, size_t first, size_t end, struct
                    struct error *err);
 void placement_release(struct placement *placement, struct budget *budget);
 
+/* Adds layers first..end-1 in as few segments as chain.reach allows, without those that cannot be
+ * wrapped. */
+bool placement_add_parts(struct placement *placement, const struct chain *chain, size_t first,
+                         size_t end, struct budget *budget, struct error *err);
+
 /* Adds about sqrt(n) segments of equal length, as in Chen, Xu, Zhang, Guestrin, "Training deep nets
  * with sublinear memory cost". */
-bool placement_even(struct placement *placement, size_t layers, struct budget *budget,
+bool placement_even(struct placement *placement, const struct chain *chain, struct budget *budget,
                     struct error *err);
 
 /* Appends the operations of a training step to `schedule`. */
 bool placement_schedule(const struct placement *placement, size_t layers, struct schedule *schedule,
                         struct budget *budget, struct error *err);
+
+/* The part of the repeated forward passes that checkpoints leave out, because they stop at the last
+ * tensor that is saved in their segment. schedule_replay() counts it. */
+int64_t placement_saved_time(const struct placement *placement, const struct chain *chain);
 
 /* Finds the exact peak and extra time by replay. */
 bool placement_replay(const struct placement *placement, const struct chain *chain,

@@ -35,6 +35,13 @@ static inline int64_t segment_cost_peak(const struct segment_cost *cost, const s
     return larger(chain->x[end] + cost->again, cost->rest);
 }
 
+/* The time that a checkpoint adds: it stops at the last tensor that the segment saves. */
+static inline int64_t segment_cost_time(const struct segment_cost *cost, const struct chain *chain,
+                                        size_t end)
+{
+    return larger(cost->forward - chain->tail[end - 1], 0);
+}
+
 /* A lower bound of the peak. It grows with the segment, so a search over longer ones can stop. */
 static inline int64_t segment_cost_least(const struct segment_cost *cost)
 {

@@ -114,17 +114,18 @@ static void try_layer(struct search *search, size_t i)
               larger(kept_layer_peak(chain, i), chain->xbar[i] + next.items[k].memory),
               next.items[k].time);
     struct segment_cost cost = {0};
-    int64_t least = NOTHING;
+    int64_t least = NOTHING, input = chain_input(chain, i);
     size_t seen = 0;
-    for (size_t s = i + 1; s <= chain->layers; s++) {
+    for (size_t s = i + 1; s <= (size_t)chain->reach[i]; s++) {
         segment_cost_add(&cost, chain, i, s - 1);
-        for (; (int64_t)seen * search->slot_time <= cost.forward; seen++)
+        int64_t time = segment_cost_time(&cost, chain, s);
+        for (; (int64_t)seen * search->slot_time <= time; seen++)
             least =
                 search->best[seen].state.memory < least ? search->best[seen].state.memory : least;
-        if (segment_cost_least(&cost) >= least)
+        if (input + segment_cost_least(&cost) >= least)
             break;
-        try_segment(search, front_states_of(front, s), cost.forward,
-                    segment_cost_peak(&cost, chain, s), chain->x[s]);
+        try_segment(search, front_states_of(front, s), time,
+                    input + segment_cost_peak(&cost, chain, s), input + chain_stored(chain, s));
     }
 }
 
@@ -235,12 +236,14 @@ static size_t step(const struct front *front, size_t i, int64_t *time, bool *kep
     *kept = after &&
             larger(kept_layer_peak(chain, i), chain->xbar[i] + after->memory) == wanted->memory;
     struct segment_cost cost = {0};
-    for (size_t s = i + 1; s <= chain->layers && !*kept; s++) {
+    for (size_t s = i + 1; s <= (size_t)chain->reach[i] && !*kept; s++) {
         segment_cost_add(&cost, chain, i, s - 1);
-        after = state_at(front, s, *time - cost.forward);
-        if (after && larger(segment_cost_peak(&cost, chain, s), chain->x[s] + after->memory) ==
+        int64_t again = segment_cost_time(&cost, chain, s);
+        after = state_at(front, s, *time - again);
+        if (after && chain_input(chain, i) + larger(segment_cost_peak(&cost, chain, s),
+                                                    chain_stored(chain, s) + after->memory) ==
                          wanted->memory) {
-            *time -= cost.forward;
+            *time -= again;
             return s;
         }
     }
@@ -273,7 +276,8 @@ static bool collect(struct front *front, struct budget *budget, struct error *er
         if (front->count > 0 && state->time > 0 &&
             front->points[front->count - 1].extra_time - state->time < hardly)
             continue;
-        front->points[front->count++] = (struct front_point){state->memory, state->time};
+        front->points[front->count++] =
+            (struct front_point){front->chain->base + state->memory, state->time};
     }
     return true;
 }

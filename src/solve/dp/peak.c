@@ -30,12 +30,13 @@ static int64_t segment_value(const struct chain *chain, const int64_t *values, s
                              int64_t bound, int64_t wanted, size_t *end)
 {
     struct segment_cost cost = {0};
-    int64_t best = bound;
-    for (size_t s = i + 1; s <= chain->layers; s++) {
+    int64_t best = bound, input = chain_input(chain, i);
+    for (size_t s = i + 1; s <= (size_t)chain->reach[i]; s++) {
         segment_cost_add(&cost, chain, i, s - 1);
-        if (segment_cost_least(&cost) >= bound)
+        if (input + segment_cost_least(&cost) >= bound)
             break;
-        int64_t value = larger(segment_cost_peak(&cost, chain, s), chain->x[s] + values[s]);
+        int64_t value =
+            input + larger(segment_cost_peak(&cost, chain, s), chain_stored(chain, s) + values[s]);
         if (value < best)
             best = value;
         *end = s;
@@ -117,7 +118,7 @@ bool peak_place(const struct chain *chain, size_t most, struct placement *placem
     struct rows rows = {.chain = chain};
     bool ok = fill_rows(&rows, most, budget, err) && walk(&rows, placement, budget, err);
     if (ok)
-        *peak_bytes = row(&rows, rows.count - 1)[0];
+        *peak_bytes = chain->base + row(&rows, rows.count - 1)[0];
     vec_free(rows.values, rows.capacity, sizeof(*rows.values), budget);
     return ok;
 }
@@ -127,5 +128,5 @@ int64_t peak_without(const struct chain *chain)
     int64_t value = 0;
     for (size_t i = chain->layers; i-- > 0;)
         value = larger(kept_layer_peak(chain, i), chain->xbar[i] + value);
-    return value;
+    return chain->base + value;
 }

@@ -14,6 +14,13 @@ struct builder {
     struct budget *budget;
 };
 
+/* A module with children whose own code ran nothing. */
+static bool did_nothing(const struct layer_row *row)
+{
+    return !layer_is_leaf(row) && row->reads.count == 0 && row->saves.count == 0 &&
+           row->forward_us == 0 && row->gradient_bytes == 0;
+}
+
 static bool collect_rows(struct builder *builder, struct error *err)
 {
     struct problem *problem = builder->problem;
@@ -21,7 +28,7 @@ static bool collect_rows(struct builder *builder, struct error *err)
     string_id last = STRING_EMPTY;
     for (size_t i = 0; i < trace->count; i++) {
         const struct layer_row *row = &trace->rows[i];
-        if (!row->is_forward)
+        if (!row->is_forward || (problem->recorded && did_nothing(row)))
             continue;
         if (!vec_grow((void **)&problem->rows, &problem->row_capacity, problem->row_count + 1,
                       sizeof(struct layer_row *), builder->budget, err))
@@ -133,7 +140,8 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Counts modules by hash, for a remark in the report. */
+/* Counts modules by hash, for a remark in the report. What recorded layers run outside of any
+ * module has no name and does not count. */
 static bool count_revisited(struct builder *builder, struct error *err)
 {
     struct problem *problem = builder->problem;
@@ -142,13 +150,15 @@ static bool count_revisited(struct builder *builder, struct error *err)
         return false;
     uint64_t *hashes = malloc(bytes);
     if (hashes) {
+        uint64_t root = hash_bytes("", 0, builder->tree.seed);
         for (size_t i = 0; i < count; i++)
             hashes[i] =
                 hash_bytes(problem->modules[i].bytes, problem->modules[i].size, builder->tree.seed);
         qsort(hashes, count, sizeof(*hashes), compare_words);
         for (size_t i = 1; i < count; i++)
-            problem->revisited +=
-                hashes[i] == hashes[i - 1] && (i < 2 || hashes[i] != hashes[i - 2]);
+            problem->revisited += hashes[i] == hashes[i - 1] &&
+                                  !(problem->recorded && hashes[i] == root) &&
+                                  (i < 2 || hashes[i] != hashes[i - 2]);
     }
     free(hashes);
     budget_give(builder->budget, bytes);
@@ -225,19 +235,22 @@ static bool explain_unmatched(const struct builder *builder, struct error *err)
 static bool build(struct builder *builder, size_t most, struct error *err)
 {
     struct problem *problem = builder->problem;
+    problem->recorded = (builder->trace->facts.present >> FACT_SCHEMA & 1) != 0;
     if (!collect_rows(builder, err) || !divide(builder, err))
         return false;
     if (builder->cuts->kind == CUT_PATTERN && !builder->matched)
         return explain_unmatched(builder, err);
-    join_empty(problem);
+    if (!problem->recorded)
+        join_empty(problem);
     join_many(problem, most);
     set_timed(problem);
     size_t layers = problem->chain.layers;
     problem->chain.layers = 0;
     return count_revisited(builder, err) &&
            chain_create(&problem->chain, layers, builder->budget, err) &&
-           problem_set_sizes(problem, err) && chain_check(&problem->chain, err) &&
-           set_backward_time(builder, err);
+           (problem->recorded ? problem_set_recorded(problem, builder->trace, builder->budget, err)
+                              : problem_set_sizes(problem, err)) &&
+           chain_check(&problem->chain, err) && set_backward_time(builder, err);
 }
 
 bool problem_create(struct problem *problem, const struct layer_trace *trace,

@@ -42,6 +42,9 @@ struct problem {
     int64_t backward_time; /* in the same unit; twice the forward time if it was not recorded */
     bool backward_timed;
     bool partly_timed, partly_backward; /* not timed, although some rows of the trace have times */
+    bool recorded;                      /* by memsnap's recorder: storages are known (recorded.c) */
+    int64_t before_bytes;               /* recorded: allocated before the step, and by libraries */
+    int64_t no_checkpoint_total_bytes; /* recorded: the peak with everything, without checkpoints */
     size_t merged;    /* number of pieces before they were merged to the limit; 0: not merged */
     size_t revisited; /* modules that form several pieces, because they run several times */
     size_t row_capacity, module_capacity, piece_capacity;
@@ -60,5 +63,9 @@ size_t problem_piece_of(const struct problem *problem, size_t row);
 /* sizes.c: computes the sizes of the chain's layers from the rows of its pieces. Fills
  * problem.chain, which must have been created, and sets problem.timed. */
 bool problem_set_sizes(struct problem *problem, struct error *err);
+
+/* recorded.c: the same for layers of memsnap's recorder, of which storages are known. */
+bool problem_set_recorded(struct problem *problem, const struct layer_trace *trace,
+                          struct budget *budget, struct error *err);
 
 #endif

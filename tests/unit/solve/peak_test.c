@@ -272,7 +272,10 @@ START_TEST(even_segments_cover_the_chain)
     struct error err;
     for (size_t n = 1; n < 40; n++) {
         struct placement placement = {0};
-        ck_assert(placement_even(&placement, n, &budget, &err));
+        struct chain chain;
+        ck_assert(chain_create(&chain, n, &budget, &err));
+        ck_assert(placement_even(&placement, &chain, &budget, &err));
+        chain_release(&chain, &budget);
         size_t done = 0;
         for (size_t k = 0; k < placement.count; k++) {
             ck_assert_uint_eq(placement.segments[k].first, done);

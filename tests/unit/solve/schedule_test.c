@@ -59,7 +59,7 @@ END_TEST
 
 START_TEST(what_cannot_run_is_no_schedule)
 {
-    struct replay_outcome outcome = {-1, -1};
+    struct replay_outcome outcome = {-1, -1, -1};
     ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 1}));
     ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 2}));
     ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 0}, {RUN_AND_KEEP, 0}));

@@ -8,6 +8,7 @@ TCase *backend_tests(void);
 TCase *cost_table_tests(void);
 TCase *cuts_tests(void);
 TCase *peak_tests(void);
+TCase *recorded_tests(void);
 TCase *rotor_tests(void);
 TCase *schedule_tests(void);
 TCase *sum_tests(void);

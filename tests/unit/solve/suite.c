@@ -7,6 +7,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, cost_table_tests());
     suite_add_tcase(suite, cuts_tests());
     suite_add_tcase(suite, peak_tests());
+    suite_add_tcase(suite, recorded_tests());
     suite_add_tcase(suite, rotor_tests());
     suite_add_tcase(suite, schedule_tests());
     suite_add_tcase(suite, sum_tests());

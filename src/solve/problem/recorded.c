@@ -1,0 +1,322 @@
+/* The chain of layers that memsnap's recorder saw: which storages each piece makes, reads and saves
+ * is known, so nothing is inferred from names or sizes of outputs.
+ *
+ * A storage that autograd saves belongs to xbar of the piece that made it. One that only the next
+ * piece reads crosses their boundary (x). One that pieces further on read is held throughout if it
+ * is saved (base), and else by the checkpoints that read it (far). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/chain/schedule.h"
+#include "solve/chain/segment_cost.h"
+#include "solve/problem/problem.h"
+
+#define NO_PIECE UINT32_MAX
+
+enum { SAVED = 1, NEAR = 2, FAR = 4 }; /* by any row; read by the next piece, or by others */
+
+/* What is known of a storage. */
+struct usage {
+    uint32_t maker; /* the piece that made it */
+    uint32_t last;  /* the last piece that reads it */
+    uint32_t mark;  /* the last piece for which it was counted, plus one */
+    uint32_t flags;
+};
+
+struct recorded {
+    struct problem *problem;
+    const struct layer_trace *trace;
+    uint32_t *piece_of; /* by row of the trace */
+    uint32_t *named;    /* by string id: the last piece of a row with that name, plus one */
+    uint32_t *first;    /* the same: the first piece */
+    struct usage *usages;
+    uint32_t *crossing; /* [n+2] storages that cross the boundary before a piece */
+    uint32_t *nearby;   /* [n+1] those of them that the piece before it made */
+};
+
+static bool make_room(struct recorded *recorded, size_t *bytes, struct budget *budget,
+                      struct error *err)
+{
+    const struct layer_trace *trace = recorded->trace;
+    size_t layers = recorded->problem->chain.layers, names = symbols_string_count(trace->symbols);
+    size_t words = trace->count + 2 * names + 2 * (layers + 2);
+    *bytes = words * sizeof(uint32_t) + trace->storage_count * sizeof(struct usage);
+    if (!budget_take(budget, *bytes, err))
+        return false;
+    char *memory = calloc(1, *bytes);
+    if (!memory) {
+        budget_give(budget, *bytes);
+        return error_out_of_memory(err);
+    }
+    recorded->usages = (struct usage *)(void *)memory;
+    recorded->piece_of = (uint32_t *)(recorded->usages + trace->storage_count);
+    recorded->named = recorded->piece_of + trace->count;
+    recorded->first = recorded->named + names;
+    recorded->crossing = recorded->first + names;
+    recorded->nearby = recorded->crossing + layers + 2;
+    return true;
+}
+
+/* Rows that are in no piece, since they did nothing, count as part of the piece before them. */
+static void find_pieces(struct recorded *recorded)
+{
+    const struct problem *problem = recorded->problem;
+    uint32_t piece = 0;
+    size_t row = 0;
+    for (size_t i = 0; i < recorded->trace->count; i++) {
+        if (row < problem->row_count && problem->rows[row] == &recorded->trace->rows[i]) {
+            while (problem->pieces[piece].end_row <= row)
+                piece++;
+            row++;
+        }
+        recorded->piece_of[i] = piece;
+    }
+    for (size_t i = 0; i < recorded->trace->count; i++) {
+        string_id name = recorded->trace->rows[i].module_name;
+        if (!recorded->trace->rows[i].is_forward)
+            continue;
+        recorded->named[name] = recorded->piece_of[i] + 1;
+        if (recorded->first[name] == 0)
+            recorded->first[name] = recorded->piece_of[i] + 1;
+    }
+}
+
+static void use_list(struct recorded *recorded, uint32_t piece, struct storage_list list,
+                     uint32_t flag)
+{
+    for (uint32_t i = 0; i < list.count; i++) {
+        struct usage *usage = &recorded->usages[recorded->trace->storage_numbers[list.first + i]];
+        usage->flags |= flag;
+        if (piece > usage->maker)
+            usage->flags |= piece == usage->maker + 1 ? NEAR : FAR;
+        usage->last = piece > usage->last ? piece : usage->last;
+    }
+}
+
+static void find_usages(struct recorded *recorded)
+{
+    const struct layer_trace *trace = recorded->trace;
+    for (size_t i = 0; i < trace->storage_count; i++) {
+        uint32_t maker = recorded->piece_of[trace->storages[i].row];
+        recorded->usages[i] = (struct usage){.maker = maker, .last = maker};
+    }
+    for (size_t i = 0; i < trace->count; i++) {
+        if (!trace->rows[i].is_forward)
+            continue;
+        use_list(recorded, recorded->piece_of[i], trace->rows[i].reads, 0);
+        use_list(recorded, recorded->piece_of[i], trace->rows[i].saves, SAVED);
+    }
+}
+
+static void add_storages(struct recorded *recorded)
+{
+    struct chain *chain = &recorded->problem->chain;
+    for (size_t i = 0; i < recorded->trace->storage_count; i++) {
+        const struct usage *usage = &recorded->usages[i];
+        int64_t bytes = recorded->trace->storages[i].bytes;
+        bool saved = usage->flags & SAVED, is_far = usage->flags & FAR;
+        if (usage->last > usage->maker) { /* differences, which add_crossing() adds up */
+            recorded->crossing[usage->maker + 1]++;
+            recorded->crossing[usage->last + 1]--;
+            recorded->nearby[usage->maker + 1]++;
+        }
+        if (saved && is_far)
+            chain->base += bytes;
+        else if (saved)
+            chain->xbar[usage->maker] += bytes;
+        if (!is_far && usage->flags & NEAR) {
+            chain->x[usage->maker + 1] += bytes;
+            chain->late[usage->maker + 1] += saved ? 0 : bytes;
+        }
+    }
+}
+
+static void add_crossing(struct recorded *recorded)
+{
+    for (size_t i = 1; i <= recorded->problem->chain.layers; i++)
+        recorded->crossing[i] += recorded->crossing[i - 1];
+}
+
+/* Adds to the pieces what they read of others than the piece before, once for each. */
+static void add_far(struct recorded *recorded)
+{
+    const struct layer_trace *trace = recorded->trace;
+    struct chain *chain = &recorded->problem->chain;
+    for (size_t i = 0; i < trace->count; i++) {
+        struct storage_list reads = trace->rows[i].reads;
+        uint32_t piece = recorded->piece_of[i];
+        for (uint32_t k = 0; k < reads.count && trace->rows[i].is_forward; k++) {
+            uint32_t number = trace->storage_numbers[reads.first + k];
+            struct usage *usage = &recorded->usages[number];
+            bool counts = usage->flags & FAR && !(usage->flags & SAVED) && piece > usage->maker;
+            if (counts && usage->mark != piece + 1) {
+                usage->mark = piece + 1;
+                chain->far[piece] += trace->storages[number].bytes;
+            }
+        }
+    }
+}
+
+static bool is_under(struct text name, struct text module)
+{
+    return name.size >= module.size && memcmp(name.bytes, module.bytes, module.size) == 0 &&
+           (name.size == module.size || name.bytes[module.size] == '.');
+}
+
+static bool is_outside(const struct recorded *recorded, size_t row, struct text module)
+{
+    const struct problem *problem = recorded->problem;
+    return row >= problem->row_count ||
+           !is_under(layer_name(recorded->trace, problem->rows[row]), module);
+}
+
+/* True if a piece is one module, called in this piece only, whose children run in it only. `*plain`
+ * tells if it takes and returns one tensor. */
+static bool is_wrappable(const struct recorded *recorded, size_t at, bool *plain)
+{
+    const struct problem *problem = recorded->problem;
+    const struct piece *piece = &problem->pieces[at];
+    struct text module = problem->modules[piece->first_module];
+    bool called = false;
+    *plain = true;
+    if (piece->end_module != piece->first_module + 1 || module.size == 0 ||
+        !is_outside(recorded, piece->first_row - 1, module) ||
+        !is_outside(recorded, piece->end_row, module))
+        return false;
+    /* the row of a call may be in no piece, behind those of the piece */
+    const struct layer_row *row = problem->rows[piece->first_row];
+    const struct layer_row *end = recorded->trace->rows + recorded->trace->count;
+    for (; row < end && recorded->piece_of[row - recorded->trace->rows] == at; row++) {
+        if (!row->is_forward || !text_same(layer_name(recorded->trace, row), module))
+            continue;
+        if (recorded->named[row->module_name] != recorded->first[row->module_name])
+            return false; /* it runs several times */
+        called |= layer_has(row, LAYER_PLAIN);
+        *plain &= row->plain || !layer_has(row, LAYER_PLAIN);
+    }
+    return called;
+}
+
+/* Where nothing crosses, a piece changes the output of the one before it in place. It may follow it
+ * in a segment, but not begin one. */
+static void set_reach(struct recorded *recorded)
+{
+    struct chain *chain = &recorded->problem->chain;
+    size_t end = chain->layers;
+    bool joins = false; /* with the piece after it */
+    for (size_t i = chain->layers; i-- > 0;) {
+        bool plain, wrappable = is_wrappable(recorded, i, &plain);
+        uint32_t crossing = recorded->crossing[i];
+        if (!wrappable || !plain || !joins)
+            end = i + 1;
+        chain->reach[i] = (int64_t)(wrappable && (i == 0 || crossing > 0) ? end : i);
+        joins =
+            wrappable && plain && (crossing == 0 || (crossing == 1 && recorded->nearby[i] == 1));
+    }
+}
+
+static bool add_times(struct problem *problem, struct error *err)
+{
+    struct chain *chain = &problem->chain;
+    double done = 0;
+    for (size_t i = 0; i < chain->layers; i++) {
+        const struct piece *piece = &problem->pieces[i];
+        double time = 0, tail = i > 0 ? (double)chain->tail[i - 1] : 0;
+        for (size_t k = piece->first_row; k < piece->end_row; k++) {
+            const struct layer_row *row = problem->rows[k];
+            double all =
+                problem->timed ? row->forward_us * NANOSECONDS : (double)row->saved_activations;
+            double rest = problem->timed ? row->tail_us * NANOSECONDS : 0;
+            time += all;
+            tail = layer_has(row, LAYER_TAIL_US) ? (rest < all ? rest : all) : tail + all;
+            chain->gradient[i] += row->gradient_bytes;
+        }
+        if (done + time >= (double)CHAIN_MOST)
+            return error_set(err, STATUS_LIMIT,
+                             "the times of all layers add up to 2^50 ns or more");
+        chain->forward[i] = (int64_t)(done + time + 0.5) - (int64_t)(done + 0.5);
+        chain->tail[i] = (int64_t)(tail + 0.5);
+        done += time;
+    }
+    return true;
+}
+
+/* What is allocated while a piece runs beyond what the chain counts then. The rows tell the
+ * maximum of each pass. */
+static void add_extras(struct recorded *recorded)
+{
+    const struct layer_trace *trace = recorded->trace;
+    struct chain *chain = &recorded->problem->chain;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct layer_row *row = &trace->rows[i];
+        int64_t used = row->peak_bytes - trace->facts.before_bytes - chain->base;
+        uint32_t named = recorded->named[row->module_name];
+        if (row->is_forward)
+            chain->ftmp[recorded->piece_of[i]] = larger(chain->ftmp[recorded->piece_of[i]], used);
+        else if (named > 0)
+            chain->btmp[named - 1] = larger(chain->btmp[named - 1], used);
+    }
+    int64_t kept = 0, gradients = 0;
+    for (size_t i = 0; i < chain->layers; i++)
+        gradients += chain->gradient[i];
+    for (size_t i = 0; i < chain->layers; i++) {
+        kept += chain->xbar[i];
+        chain->ftmp[i] = larger(chain->ftmp[i] - kept, 0);
+        chain->btmp[i] = larger(chain->btmp[i] - kept - chain->x[i + 1] - gradients, 0);
+        gradients -= chain->gradient[i];
+    }
+}
+
+/* What the allocator counted at the peak beyond all tensors: workspaces of libraries, and rounding.
+ */
+static int64_t unseen_bytes(const struct layer_trace *trace)
+{
+    int64_t seen = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        seen = larger(seen, trace->rows[i].peak_bytes);
+    return larger(trace->facts.peak_bytes - seen, 0);
+}
+
+static bool find_total(struct problem *problem, struct budget *budget, struct error *err)
+{
+    const struct placement none = {0};
+    struct replay_outcome outcome;
+    if (!placement_replay(&none, &problem->chain, budget, &outcome, err))
+        return false;
+    problem->no_checkpoint_total_bytes = problem->before_bytes + outcome.total_bytes;
+    return true;
+}
+
+/* So that no sum or difference below overflows; chain_check() looks at the results. */
+static bool check_sizes(const struct layer_trace *trace, struct error *err)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < trace->storage_count && sum < CHAIN_MOST; i++)
+        sum = trace->storages[i].bytes < CHAIN_MOST ? sum + trace->storages[i].bytes : CHAIN_MOST;
+    if (sum >= CHAIN_MOST || trace->facts.before_bytes >= CHAIN_MOST ||
+        trace->facts.peak_bytes >= CHAIN_MOST)
+        return error_set(err, STATUS_LIMIT, "the sizes of all storages add up to 2^50 or more");
+    return true;
+}
+
+bool problem_set_recorded(struct problem *problem, const struct layer_trace *trace,
+                          struct budget *budget, struct error *err)
+{
+    struct recorded recorded = {.problem = problem, .trace = trace};
+    size_t bytes;
+    if (!check_sizes(trace, err) || !make_room(&recorded, &bytes, budget, err))
+        return false;
+    find_pieces(&recorded);
+    find_usages(&recorded);
+    add_storages(&recorded);
+    add_crossing(&recorded);
+    add_far(&recorded);
+    set_reach(&recorded);
+    bool ok = add_times(problem, err);
+    if (ok)
+        add_extras(&recorded);
+    free(recorded.usages);
+    budget_give(budget, bytes);
+    problem->before_bytes = trace->facts.before_bytes + unseen_bytes(trace);
+    return ok && chain_check(&problem->chain, err) && find_total(problem, budget, err);
+}

@@ -1,0 +1,201 @@
+#include "solve/advice/advice.h"
+#include "solve/chain/segment_cost.h"
+#include "solve/dp/front.h"
+#include "solve/dp/peak.h"
+#include "unit/solve/chains.h"
+#include "unit/solve/solve.h"
+
+static struct budget budget = {.limit = 1 << 30};
+
+/* A random chain with what only recorded layers have. */
+static struct chain recorded_chain(struct chance *chance, size_t layers)
+{
+    struct chain chain = random_chain(chance, layers, 100, 9, &budget);
+    chain.base = chance_in(chance, 0, 50);
+    for (size_t i = 0; i < layers; i++) {
+        int64_t rest = chance_in(chance, 0, (int32_t)chain.forward[i]);
+        bool saves = chance_in(chance, 0, 3) > 0;
+        chain.late[i] = i > 0 ? chance_in(chance, 0, (int32_t)chain.x[i]) : 0;
+        if (i > 0 && chain.late[i] > 0) /* xbar no longer includes the output */
+            chain.xbar[i - 1] = larger(chain.xbar[i - 1] - chain.late[i], 0);
+        chain.far[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, 40);
+        chain.tail[i] = saves ? rest : chain.forward[i] + (i > 0 ? chain.tail[i - 1] : 0);
+        chain.gradient[i] = chance_in(chance, 0, 60);
+        chain.reach[i] = (int64_t)i + chance_in(chance, 0, (int32_t)(layers - i));
+    }
+    return chain;
+}
+
+/* Every placement, by replay. */
+struct tried {
+    const struct chain *chain;
+    struct placement placement;
+    int64_t peaks[20];  /* the least, by the largest number of segments */
+    int64_t times[200]; /* the least peak, by extra time */
+};
+
+static void try_from(struct tried *tried, size_t i)
+{
+    const struct chain *chain = tried->chain;
+    struct placement *placement = &tried->placement;
+    struct error err;
+    if (i == chain->layers) {
+        struct replay_outcome outcome;
+        ck_assert(placement_replay(placement, chain, &budget, &outcome, &err));
+        for (size_t k = placement->count; k < 20; k++)
+            if (outcome.peak_bytes < tried->peaks[k])
+                tried->peaks[k] = outcome.peak_bytes;
+        for (int64_t t = outcome.extra_time; t < 200; t++)
+            if (outcome.peak_bytes < tried->times[t])
+                tried->times[t] = outcome.peak_bytes;
+        return;
+    }
+    try_from(tried, i + 1);
+    for (size_t end = i + 1; end <= (size_t)chain->reach[i]; end++) {
+        ck_assert(placement_add(placement, i, end, &budget, &err));
+        try_from(tried, end);
+        placement->count--;
+    }
+}
+
+static void try_all(struct tried *tried, const struct chain *chain)
+{
+    *tried = (struct tried){.chain = chain};
+    for (size_t k = 0; k < 20; k++)
+        tried->peaks[k] = INT64_MAX;
+    for (size_t t = 0; t < 200; t++)
+        tried->times[t] = INT64_MAX;
+    try_from(tried, 0);
+    placement_release(&tried->placement, &budget);
+}
+
+START_TEST(placements_are_the_best_of_all)
+{
+    struct chance chance = {31};
+    for (int round = 0; round < 300; round++) {
+        struct chain chain = recorded_chain(&chance, (size_t)chance_in(&chance, 1, 7));
+        struct tried tried;
+        struct front front;
+        struct error err;
+        try_all(&tried, &chain);
+        ck_assert_int_eq(tried.peaks[0], peak_without(&chain));
+        for (size_t most = 0; most <= 7; most++) {
+            struct placement placement = {0};
+            int64_t peak;
+            ck_assert(peak_place(&chain, most, &placement, &peak, &budget, &err));
+            ck_assert_int_eq(peak, tried.peaks[most]);
+            placement_release(&placement, &budget);
+        }
+        ck_assert(front_create(&front, &chain, &budget, &err));
+        for (size_t i = 0; i < front.count; i++) {
+            struct placement placement = {0};
+            struct replay_outcome outcome;
+            ck_assert(front_place(&front, &front.points[i], &placement, &budget, &err));
+            ck_assert(placement_replay(&placement, &chain, &budget, &outcome, &err));
+            ck_assert_int_eq(outcome.peak_bytes, front.points[i].peak_bytes);
+            ck_assert_int_eq(outcome.extra_time, front.points[i].extra_time);
+            ck_assert_int_eq(outcome.peak_bytes, tried.times[outcome.extra_time]);
+            placement_release(&placement, &budget);
+        }
+        front_release(&front, &budget);
+        chain_release(&chain, &budget);
+    }
+}
+END_TEST
+
+#define ROW_KEYS                                                                                   \
+    "\"module_params\":0,\"allocated\":0,\"reserved\":0,\"all_gathered\":0,"                       \
+    "\"cumul_all_gathered\":0,\"event\":{\"memory_diff\":0,\"memory_activations\":0}"
+#define CALL(name, us, tail, peak, reads, saves)                                                   \
+    "{\"module_name\":\"" name "\"," ROW_KEYS                                                      \
+    ",\"is_forward\":true,\"is_leaf\":true,\"plain\":true,\"gradient_bytes\":4,\"forward_us\":" us \
+    ",\"tail_us\":" tail ",\"peak_bytes\":" peak ",\"reads\":[" reads "],\"saves\":[" saves "]},"
+#define LOSS(reads, saves)                                                                         \
+    "{\"module_name\":\"\"," ROW_KEYS ",\"is_forward\":true,\"is_leaf\":false,\"forward_us\":1,"   \
+    "\"peak_bytes\":1360,\"reads\":[" reads "],\"saves\":[" saves "]},"
+#define BACKWARD(name, peak)                                                                       \
+    "{\"module_name\":\"" name "\"," ROW_KEYS ",\"is_forward\":false,\"peak_bytes\":" peak "}"
+
+/* b's input (1) is saved, c's (2) is not, and d reads what a made (0) again. The loss saves its
+ * own. */
+static const char small[] =
+    "{\"schema\":\"memsnap.layer-trace/"
+    "1\",\"before_bytes\":1000,\"peak_bytes\":1500,\"traces\":[" CALL(
+        "a", "2", "0.5", "1110", "", "0,1") CALL("b", "2", "2", "1160", "1",
+                                                 "1,3") CALL("c", "2", "1", "1200", "2",
+                                                             "4") CALL("d", "2", "0", "1300", "0,5",
+                                                                       "5") LOSS("6", "7")
+        BACKWARD("", "1400") "," BACKWARD("d", "1380") "," BACKWARD(
+            "a",
+            "1200") "],\"storages\":[[10,0],[100,0],[50,1],[20,1],[30,2],[40,2],[60,3],[70,4]]}";
+
+START_TEST(storages_make_the_chain)
+{
+    const struct cuts leaves = {.kind = CUT_LEAVES};
+    struct problem problem;
+    struct error err;
+    struct layer_trace *trace = layer_trace_load_memory(small, sizeof(small) - 1, 1 << 20, &err);
+    ck_assert_msg(trace != NULL, "%s", err.text);
+    ck_assert(problem_create(&problem, trace, &leaves, SIZE_MAX, &budget, &err));
+    const struct chain *chain = &problem.chain;
+    ck_assert(problem.recorded && problem.timed);
+    ck_assert_uint_eq(chain->layers, 5);
+    ck_assert_int_eq(chain->base, 10); /* saved, and read far behind */
+    static const int64_t x[] = {0, 100, 50, 40, 60, 0}, late[] = {0, 0, 50, 0, 60, 0};
+    static const int64_t xbar[] = {100, 20, 70, 0, 70}, reach[] = {1, 2, 3, 4, 4};
+    static const int64_t forward[] = {2000, 2000, 2000, 2000, 1000};
+    static const int64_t tail[] = {500, 2000, 1000, 0, 1000};
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert_int_eq(chain->x[i], x[i]);
+        ck_assert_int_eq(chain->late[i], late[i]);
+        ck_assert_int_eq(chain->far[i], 0);
+        ck_assert_int_eq(chain->xbar[i], xbar[i]);
+        ck_assert_int_eq(chain->forward[i], forward[i]);
+        ck_assert_int_eq(chain->tail[i], tail[i]);
+        ck_assert_int_eq(chain->reach[i], reach[i]);
+        ck_assert_int_eq(chain->gradient[i], i < 4 ? 4 : 0);
+    }
+    ck_assert_int_eq(chain->ftmp[3], 100);        /* 1300 - 1000 - 10 - 190 */
+    ck_assert_int_eq(chain->btmp[4], 130);        /* 1400 - 1000 - 10 - 260 */
+    ck_assert_int_eq(problem.before_bytes, 1100); /* 1500 at the peak, of which tensors are 1400 */
+    ck_assert_int_eq(problem.no_checkpoint_total_bytes, 1500);
+    problem_release(&problem, &budget);
+    layer_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(huge_sizes_are_refused)
+{
+    static const char *const texts[] = {
+        "{\"schema\":\"memsnap.layer-trace/"
+        "1\",\"before_bytes\":9223372036854775807,\"traces\":[" CALL("a", "2", "0.5", "1110", "",
+                                                                     "") BACKWARD("a", "0") "]}",
+        "{\"schema\":\"memsnap.layer-trace/1\",\"traces\":[" CALL("a", "2", "0.5", "1110", "", "0")
+            BACKWARD("a", "0") "],\"storages\":[[1125899906842624,0]]}",
+        "{\"schema\":\"memsnap.layer-trace/1\",\"traces\":[" CALL(
+            "a", "2", "0.5", "4611686018427387900", "", "") BACKWARD("a", "0") "]}",
+        "{\"schema\":\"memsnap.layer-trace/1\",\"traces\":[" CALL(
+            "a", "9007199254740992", "0.5", "1", "", "") BACKWARD("a", "0") "]}",
+    };
+    const struct cuts leaves = {.kind = CUT_LEAVES};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct problem problem;
+        struct error err;
+        struct layer_trace *trace =
+            layer_trace_load_memory(texts[i], strlen(texts[i]), 1 << 20, &err);
+        ck_assert_msg(trace != NULL, "%s", err.text);
+        ck_assert(!problem_create(&problem, trace, &leaves, SIZE_MAX, &budget, &err));
+        ck_assert_int_eq(err.status, STATUS_LIMIT);
+        layer_trace_destroy(trace);
+    }
+}
+END_TEST
+
+TCase *recorded_tests(void)
+{
+    TCase *tests = tcase_create("recorded");
+    tcase_add_test(tests, placements_are_the_best_of_all);
+    tcase_add_test(tests, storages_make_the_chain);
+    tcase_add_test(tests, huge_sizes_are_refused);
+    return tests;
+}
