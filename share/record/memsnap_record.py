@@ -304,7 +304,7 @@ class Structure(Hooks, TorchDispatchMode):
     def new_row(self, name, depth, leaf):
         self.storages.take_peak()
         return {"module_name": name, "module_params": 0, "is_forward": True, "is_leaf": leaf, "depth": depth,
-                "before": self.allocated(), "us": 0.0, "saved_us": 0.0, "memory_activations": 0,
+                "before": self.allocated(), "us": 0.0, "saved_us": None, "memory_activations": 0,
                 "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
                 "boundary": self.boundaries, "plain": None, "dtype": None, "index": len(self.rows), "call": None}
 
@@ -335,7 +335,7 @@ class Structure(Hooks, TorchDispatchMode):
         if not self.stack:
             for key, storage in storages_of([args, kwargs]).items():
                 if key not in self.storages.by_key:
-                    self.batch_bytes += self.storages.add(storage, None, False).bytes
+                    self.add_batch(self.storages.add(storage, None, False).bytes)
         for key, storage in storages_of(list(own_tensors(module))).items():  # FSDP makes them in the step
             made = self.storages.by_key.get(key) or self.storages.add(storage, None, False)
             made.row = None
@@ -344,6 +344,11 @@ class Structure(Hooks, TorchDispatchMode):
         self.stack.append(frame)
         self.row = self.new_row(name, name.count(".") + (name != ""), frame.is_leaf)
         self.add_parameters(self.row, module)
+
+    def add_batch(self, size):
+        self.batch_bytes += size
+        if self.device.cuda is None:  # the CUDA allocator has counted it
+            self.device.before += size
 
     def leave(self, name, module, output):
         while self.stack and self.stack[-1].name != name:  # a module left by an exception has no hook
@@ -427,8 +432,11 @@ class Structure(Hooks, TorchDispatchMode):
             if "reads" in row and made.row is not None and made.row is not row:
                 row["reads"][id(made)] = made
         for key, storage in written.items():
-            if key not in self.storages.by_key:
+            made = self.storages.by_key.get(key)
+            if made is None:
                 self.storages.add(storage, row)
+            elif made.row is not None and "reads" in row and "out" not in kwargs and is_write(func):
+                made.row = row  # what is changed in place is the output of the last module that changes it
         if not written or any(item.alias_info is not None and not item.alias_info.is_write
                               for item in func._schema.returns):
             return out  # a question about a tensor, or a view
@@ -463,12 +471,13 @@ class Structure(Hooks, TorchDispatchMode):
 
     def pack(self, tensor):
         row = self.row
+        if row is not None and not is_backward():
+            row["saved_us"] = row["us"]
         if row is not None and not is_backward() and not isinstance(tensor, torch.nn.Parameter):
             for key, storage in storages_of(tensor).items():
                 made = self.find(key, storage, tensor, row)
                 if made.row is not None:
                     row["saves"][id(made)] = made
-                    row["saved_us"] = row["us"]
         return tensor.detach()
 
     @staticmethod
@@ -486,6 +495,11 @@ def conv_flops(args):
     """Of the forward of a convolution, from the arguments of its backward, which PyTorch 2.1 overestimates."""
     gradient, inputs, weight = (list(tensor.shape) for tensor in args[:3])
     return flop_counter.conv_flop_count(inputs, weight, gradient, args[7])
+
+
+@functools.lru_cache(maxsize=None)
+def is_write(func):
+    return any(item.alias_info is not None and item.alias_info.is_write for item in func._schema.returns)
 
 
 def flops_us(func, args, kwargs, out):
@@ -563,7 +577,8 @@ class Times(Hooks):
             if source["is_forward"]:
                 at = source["boundary"]
                 us = 1000 * self.forward[at].elapsed_time(self.forward[at + 1])
-                row["tail_us"] = round(us * row["tail_us"] / row["forward_us"], 3) if row["forward_us"] else 0.0
+                if "tail_us" in row:
+                    row["tail_us"] = round(us * row["tail_us"] / row["forward_us"], 3) if row["forward_us"] else 0.0
                 row["forward_us"] = round(us, 3)
             elif source["call"] in backward:
                 row["backward_us"] = round(backward[source["call"]], 3)
@@ -580,13 +595,14 @@ def written_row(source, keys):
         row["event"] = {"memory_activations": source["memory_activations"]}
         return row
     row["forward_us"] = round(source["us"], 3)
-    row["tail_us"] = round(source["us"] - source["saved_us"], 3)
+    if source["saved_us"] is not None:
+        row["tail_us"] = round(source["us"] - source["saved_us"], 3)
     row["saved_activations"] = source["kept"]
     row["gradient_bytes"] = source["gradient_bytes"]
     for name in ("output_bytes", "plain", "dtype"):
         if source[name] is not None:
             row[name] = source[name]
-    row["reads"] = sorted(keys[key] for key in source["reads"] if key in keys)
+    row["reads"] = sorted(keys[key] for key, made in source["reads"].items() if key in keys and made.row is not source)
     row["saves"] = sorted(keys[key] for key in source["saves"])
     row["event"] = {"memory_diff": source["allocated"] - source["before"],
                     "memory_activations": source["memory_activations"]}

@@ -197,6 +197,9 @@ EXTRA_DIST += \
 	tests/cli/golden/suggest-front.txt \
 	tests/cli/golden/suggest-infeasible.txt \
 	tests/cli/golden/suggest-leaf.txt \
+	tests/cli/golden/suggest-recorded-front.txt \
+	tests/cli/golden/suggest-recorded-gpt.txt \
+	tests/cli/golden/suggest-recorded-unet.txt \
 	tests/cli/golden/suggest-rotor.txt \
 	tests/cli/golden/suggest-snapshot-budget.txt \
 	tests/cli/golden/suggest-snapshot-checkpoints.txt \

@@ -43,6 +43,26 @@ run suggest --budget 100MiB "$decoder"
 exits 1
 no_err
 golden suggest-infeasible.txt
+
+# layers of memsnap's recorder: the total peak, and nothing in a plan that cannot be wrapped
+for model in gpt unet; do
+    run suggest --budget 70% samples/$model.layers.json.gz
+    exits 0
+    no_err
+    golden suggest-recorded-$model.txt
+done
+run suggest samples/unet.layers.json.gz
+exits 0
+golden suggest-recorded-front.txt
+run suggest --format json --budget 70% samples/gpt.layers.json.gz
+exits 0
+out_has '"no_checkpoint_total_peak_bytes":370926592,'
+run suggest --model rotor --budget 70% samples/gpt.layers.json.gz
+exits 2
+err "memsnap: samples/gpt.layers.json.gz: --model rotor does not apply to layers of memsnap's recorder, whose graph it does not know; use --model peak"
+run suggest --checkpoints 2 samples/gpt.layers.json.gz
+exits 0
+out_has 'the step then peaks at'
 run suggest --format csv "$decoder"
 exits 0
 golden suggest-front.csv

@@ -15,7 +15,7 @@ for number, row in enumerate(rows):
     if row["is_forward"]:
         assert row["saved_activations"] == made.get(number, 0), row
         assert all(storages[storage][1] < number for storage in row["reads"]), row
-        assert 0 <= row["tail_us"] <= row["forward_us"] and row["peak_bytes"] <= trace["peak_bytes"], row
+        assert 0 <= row.get("tail_us", 0) <= row["forward_us"] and row["peak_bytes"] <= trace["peak_bytes"], row
 
 # nothing but what autograd keeps, rounded by the allocator, is left after the forward pass
 kept = sum(row["saved_activations"] for row in forward)
