@@ -101,9 +101,15 @@ static bool take_made(void *self, const struct layer_storage *storage, uint64_t 
                     loader->trace->budget, err, *storage);
 }
 
-/* The table of storages may be behind the rows, so references are checked at the end. */
-static bool check_storages(const struct layer_loader *loader, struct error *err)
+/* The table of storages may be behind the rows, so references are checked at the end. A bare list
+ * of rows has no table: the numbers then mean nothing, and are left out. */
+static bool check_storages(struct layer_loader *loader, struct error *err)
 {
+    if (loader->storage_count == 0) {
+        for (size_t i = 0; i < loader->count; i++)
+            loader->rows[i].reads = loader->rows[i].saves = (struct storage_list){0};
+        loader->number_count = 0;
+    }
     for (size_t i = 0; i < loader->storage_count; i++) {
         int64_t row = loader->storages[i].row;
         if ((uint64_t)row >= loader->count || !loader->rows[row].is_forward)
