@@ -126,7 +126,8 @@ def allocations_of(capture, device):
     for segment in capture["segments"]:
         for block in segment["blocks"]:
             if segment["device"] == device and block["state"] != "inactive" and block["address"] not in live:
-                carried.append(Allocation(device, block["address"], block["requested_size"], -1, -1, block.get("category")))
+                carried.append(Allocation(device, block["address"], block["requested_size"], -1, -1,
+                                          block.get("category")))
     return carried, born
 
 

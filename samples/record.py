@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Record the sample programs without a GPU, with `memsnap dryrun`: record.py [--memsnap PROGRAM] [--python PYTHON] [NAME...]
+"""Record the sample programs without a GPU, by `memsnap dryrun`: record.py [NAME...]
 
 Writes recorded/NAME.pickle.gz and, beside it, NAME.truth.json.gz: a label for every allocation. Two recordings by the
 same version of PyTorch are equal to the byte. README.md says more.
@@ -20,7 +20,8 @@ from recording import labels, scrub
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 MOST_MEMORY = 12 << 30
-ENVIRONMENT = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore"}
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
+               "PYTHONWARNINGS": "ignore"}
 
 
 def recipes():
@@ -39,8 +40,9 @@ def limit_memory():
 def run(args, options, command, folder):
     """(capture, what the program knows)"""
     dump, known = folder / "dump.pickle", folder / "known.json"
-    done = subprocess.run([args.memsnap, "dryrun", *options, "--output", dump, "--", args.python, PROGRAMS / command[0], *command[1:]],
-                          env=os.environ | ENVIRONMENT | {"MEMSNAP_TRUTH": str(known)}, cwd=folder, preexec_fn=limit_memory,
+    program = [args.python, PROGRAMS / command[0], *command[1:]]
+    done = subprocess.run([args.memsnap, "dryrun", *options, "--output", dump, "--", *program], cwd=folder,
+                          env=os.environ | ENVIRONMENT | {"MEMSNAP_TRUTH": str(known)}, preexec_fn=limit_memory,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode not in (0, 1) or not dump.exists() or not known.exists():  # 1: out of memory
         raise SystemExit(f"{command[0]}: no capture:\n{done.stdout}")
@@ -57,7 +59,8 @@ def main():
     parser = argparse.ArgumentParser(description="Record the sample programs without a GPU.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known_recipes)}; default: all")
     parser.add_argument("--memsnap", default="memsnap", metavar="PROGRAM", help="default: the one on the PATH")
-    parser.add_argument("--python", default=sys.executable, help="with PyTorch's CUDA build and torchvision; default: this one")
+    parser.add_argument("--python", default=sys.executable,
+                        help="with PyTorch's CUDA build and torchvision; default: this one")
     parser.add_argument("--folder", type=Path, default=HERE / "recorded", help="default: recorded")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)

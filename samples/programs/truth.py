@@ -80,7 +80,7 @@ def saving():
 
 
 def phase(name):
-    """From here on: model, data, forward, backward, optimizer_step, eval (also generation), or other (nothing is known)."""
+    """From here on: model, data, forward, backward, optimizer_step, eval (also generation), other (nothing is known)."""
     _look()
     _phases.append((name, {device: _count(device) for device in range(torch.cuda.device_count())}))
 
@@ -98,7 +98,8 @@ def _write():
         with open(path, "w") as file:
             json.dump({"torch": torch.__version__, "notes": notes, "phases": _phases, "sizes": sorted(_sizes),
                        "packages": sysconfig.get_paths()["purelib"], "library": sysconfig.get_paths()["stdlib"],
-                       "prefixes": [sys.prefix, sys.base_prefix], "compiled": os.environ["TORCHINDUCTOR_CACHE_DIR"]}, file)
+                       "prefixes": [sys.prefix, sys.base_prefix],
+                       "compiled": os.environ["TORCHINDUCTOR_CACHE_DIR"]}, file)
 
 
 torch.cuda.init()

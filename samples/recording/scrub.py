@@ -41,7 +41,7 @@ class Stacks:
         self._paths, self._frames, self._stacks, self._done = paths, {}, {}, {}
 
     def frame(self, frame):
-        new = frame | {"filename": sys.intern(self._paths.neutral(frame["filename"])), "name": sys.intern(frame["name"])}
+        new = frame | {"filename": self._paths.neutral(frame["filename"])}
         return self._frames.setdefault(tuple(sorted(new.items())), new)
 
     def stack(self, frames):
@@ -73,7 +73,8 @@ def scrub(capture, paths):
     scrub_times(capture)
     scrub_streams(capture)
     stacks = Stacks(paths)
-    blocks = [block for segment in capture["segments"] + capture.get("host_segments", []) for block in segment["blocks"]]
+    segments = capture["segments"] + capture.get("host_segments", [])
+    blocks = [block for segment in segments for block in segment["blocks"]]
     traces = [event for trace in capture["device_traces"] + capture.get("host_traces", []) for event in trace]
     for row in traces + blocks + capture["segments"]:
         for key in ("frames", "forward_frames"):

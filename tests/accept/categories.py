@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""memsnap's categories agree with the labels of torch's own profiler, and with those of programs that know their tensors."""
+"""memsnap's categories agree with the labels of torch's own profiler, and of programs that know their tensors."""
 import sys
 from types import SimpleNamespace
 
@@ -108,10 +108,12 @@ def check_folder(tally, folder, least):
         return
     scores = labelled.measure(captures.MEMSNAP, paths)
     for measure, limits in least.items():
-        columns = [[both[measure].share for (_, other), both in scores.items() if other == mode] for mode in labelled.MODES]
+        columns = [[both[measure].share for (_, other), both in scores.items() if other == mode]
+                   for mode in labelled.MODES]
         for name, of in (("mean", lambda column: sum(column) / len(column)), ("worst", min)):
             print(f"{folder}, {measure}, {name}:")
-            tally.check(f"{folder}, {measure}, {name}", problems_of_scores(limits[name], [of(column) for column in columns]))
+            values = [of(column) for column in columns]
+            tally.check(f"{folder}, {measure}, {name}", problems_of_scores(limits[name], values))
 
 
 def main():
