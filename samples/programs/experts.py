@@ -1,4 +1,4 @@
-"""A mixture of experts: each token goes to two of eight, with room for so many tokens in each.
+"""A mixture of experts: each token goes to two of eight, and each expert has a fixed number of places.
 
 experts: --gpu 4GiB --steps 4 -- experts.py
 """

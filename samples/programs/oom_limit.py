@@ -1,4 +1,4 @@
-"""Out of memory at a limit of one's own, with most of the GPU free.
+"""Out of memory at a limit that the program sets itself, with most of the GPU free.
 
 oom-limit: --gpu 4GiB --steps 0 -- oom_limit.py
 """
