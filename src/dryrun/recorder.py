@@ -17,10 +17,11 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
-SETTLED_STEPS = 10
+SETTLED_STEPS = 10  # optimizer steps of a distributed program that are slowed down
 STOPPED = 97    # OUTCOME_STOPPED in outcome.h
 
 
@@ -138,7 +139,6 @@ class Recorder:
         self.config = config
         self.stand_in = None
         self.torch = None
-        self.world = None      # the module, with --world
         self.process = None    # that records
         self.is_recording = False
         self.steps = {}        # of each optimizer
@@ -186,9 +186,11 @@ class Recorder:
             major, minor, patch = cudnn.getCompileVersion()
             self.stand_in.set("cudnn", major * (10000 if major >= 9 else 1000) + minor * 100 + patch)
         self.values.skip_validation(torch)
+        if hasattr(torch.cuda, "_parse_visible_devices"):
+            # CUDA_VISIBLE_DEVICES, where the program itself sets it, would hide the GPUs
+            torch.cuda._parse_visible_devices = lambda: list(range(64))
         if "world" in self.config:
-            self.world = load_module("memsnap_world")
-            self.world.install(torch, int(self.config["world"]))
+            load_module("memsnap_world").install(torch, int(self.config["world"]))
         torch.cuda._lazy_call(self.on_cuda)  # when the program first uses CUDA, before its first allocation
         register_optimizer_step_post_hook(self.on_step)
         atexit.register(self.on_exit)
@@ -236,13 +238,22 @@ class Recorder:
             os._exit(0)
         if not self.is_recording and max(self.steps.values()) >= self.late:
             self.start()
-        if self.world and self.steps[id(optimizer)] <= SETTLED_STEPS:
-            self.world.settle()
+        if self.steps[id(optimizer)] <= SETTLED_STEPS:
+            self.settle()
         # of several optimizers, all make as many steps
         if self.most_steps and min(self.steps.values()) >= self.most_steps:
             self.is_complete = True
             self.dump("snapshot.pickle")
             raise SystemExit(0)
+
+    def settle(self):
+        """ProcessGroupNCCL looks every 100 ms which work is done, and then drops its tensors.
+
+        A step takes longer on a GPU, so that they are gone before the next one.
+        """
+        distributed = sys.modules.get("torch.distributed")
+        if distributed and distributed.is_available() and distributed.is_initialized():
+            time.sleep(0.3)
 
     def on_exit(self):
         if os.getpid() != self.process:

@@ -7,7 +7,6 @@ import copy
 import os
 import sys
 import threading
-import time
 import types
 
 ID_SIZE = 128  # of ncclUniqueId
@@ -179,14 +178,6 @@ def ignore_differences(torch):
 
     if original:
         torch.distributed._verify_params_across_processes = verify
-
-
-def settle():
-    """ProcessGroupNCCL looks every 100 ms which work is done, and then drops its tensors.
-
-    A step takes longer on a GPU, so that they are gone before the next one.
-    """
-    time.sleep(0.3)
 
 
 def install(torch, world):

@@ -29,7 +29,8 @@ static struct space reserve(uint64_t size, uint64_t least)
         hint += size;
         return (struct space){.base = (uint64_t)(uintptr_t)start, .size = size};
     }
-    dryrun_stop("cannot reserve %llu MiB of addresses for the GPU's memory: %s",
+    dryrun_stop("cannot reserve %llu MiB of addresses for the GPU's memory: %s (ulimit -v limits "
+                "them; a smaller --gpu needs fewer)",
                 (unsigned long long)(least / MIB), strerror(errno));
 }
 
