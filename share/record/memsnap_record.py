@@ -707,9 +707,11 @@ class layers(contextlib.ContextDecorator):
 
     def save(self, path):
         path = path_of_rank(path)
-        with open(path + "-new", "w") as file:
+        is_device = os.path.exists(path) and not os.path.isfile(path)  # or a pipe: never replaced
+        with open(path if is_device else path + "-new", "w") as file:
             json.dump(self.trace, file)
-        os.replace(path + "-new", path)
+        if not is_device:
+            os.replace(path + "-new", path)
 
     save_traces = save
 

@@ -156,6 +156,16 @@ check 'keeps the snapshot' test -s failed.pickle
 dry -o none.pickle -- "$PYTHON3" train.py 100 crash
 exits 5
 err_has 'memsnap: dryrun: the program was ended by signal 11'
+mkfifo pipe
+dry -o pipe -- "$PYTHON3" train.py 100
+exits 5
+err 'memsnap: dryrun: cannot write pipe: not a regular file'
+check 'keeps the pipe' test -p pipe
+ln -s target.pickle link.pickle
+dry -o link.pickle -- "$PYTHON3" train.py 100
+exits 0
+check 'writes through the link' test -h link.pickle -a -s target.pickle
+
 dry -o none.pickle -- "$PYTHON3" -c 'print(1)'
 exits 3
 err 'memsnap: dryrun: the program did not import torch (python -E, -I and -S hide it from memsnap)'

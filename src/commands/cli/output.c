@@ -96,6 +96,15 @@ static bool follow_links(const char *path, char real[PATH_MAX])
     return false;
 }
 
+bool output_new_file(struct new_file *file, const char *path, struct error *err)
+{
+    char real[PATH_MAX];
+    struct stat existing;
+    if (stat(path, &existing) == 0 && !S_ISREG(existing.st_mode))
+        return error_set(err, STATUS_IO, "cannot write %.150s: not a regular file", path);
+    return (follow_links(path, real) && new_file_create(file, real)) || fail(err, path);
+}
+
 /* Returns a descriptor to write to. Sets `file` unless the output is written directly. */
 static int open_path(const char *path, struct new_file *file)
 {

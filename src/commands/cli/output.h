@@ -28,6 +28,10 @@ bool output_commit(struct output *output, struct error *err);
 /* Removes the unfinished file. */
 void output_discard(struct output *output);
 
+/* Creates a file that will appear at `path`, through symbolic links. Fails if there is a device or
+ * anything else but a regular file. */
+bool output_new_file(struct new_file *file, const char *path, struct error *err);
+
 /* Opens any standard stream that is closed, so that using it fails and no other file gets its
  * descriptor. */
 void standard_streams_reserve(void);

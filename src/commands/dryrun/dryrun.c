@@ -1,5 +1,4 @@
 /* `memsnap dryrun`: runs a PyTorch program without a GPU, and analyzes the snapshot. */
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,11 +89,9 @@ static bool dry_run(const struct dryrun_options *options, char *const *arguments
     char library[PATH_MAX];
     struct dryrun_folder folder;
     struct new_file file;
-    if (!output_check(options->output, err) || !dryrun_find_library(library, err))
+    if (!output_check(options->output, err) || !dryrun_find_library(library, err) ||
+        !output_new_file(&file, options->output, err))
         return false;
-    if (!new_file_create(&file, options->output))
-        return error_set(err, STATUS_IO, "cannot write %.150s: %s", options->output,
-                         strerror(errno));
     struct program_end end = {0};
     program_hold_signals();
     bool ok = dryrun_folder_make(&folder, options, library, err);
