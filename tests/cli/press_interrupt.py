@@ -2,6 +2,7 @@
 Prints the signal that ended the program, and whether the terminal's settings are as before."""
 import os
 import pty
+import signal
 import sys
 import termios
 import threading
@@ -9,6 +10,7 @@ import time
 
 child, terminal = pty.fork()
 if child == 0:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
     os.execv(sys.argv[2], sys.argv[2:])
 settings = termios.tcgetattr(terminal)
 
