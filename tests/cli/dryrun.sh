@@ -143,7 +143,9 @@ out_has 'get 0'
 
 # Entry points whose answers have meaning.
 run_calls() {
-    check "answers calls of $1" "$built/calls" "${MEMSNAP%/*}/libmemsnap-dryrun.so" "$1"
+    # LeakSanitizer itself crashes in a process that holds the stand-in's NCCL.
+    check "answers calls of $1" env ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" \
+        "$built/calls" "${MEMSNAP%/*}/libmemsnap-dryrun.so" "$1"
 }
 run_calls nccl
 run_calls solver
