@@ -214,15 +214,15 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
 bool findings_of_sums(struct findings_maker *maker)
 {
     static const struct live_question questions[SUMS] = {
-        [SUM_DROPPED] = {live_is_dropped, .by_model_call = true},
-        [SUM_ACTIVATIONS] = {live_waits_for_backward},
-        [SUM_MAY_HAVE_GRAPH] = {live_may_have_graph},
-        [SUM_ATTENTION] = {live_is_attention},
-        [SUM_LOGITS] = {live_is_logits},
-        [SUM_CASTS] = {live_is_cast},
-        [SUM_TEMPORARIES] = {live_is_optimizer_temporary},
-        [SUM_WITHOUT_GRAD] = {live_is_without_grad},
-        [SUM_INFERENCE_MODE] = {live_is_inference},
+        [SUM_DROPPED] = {.counts = live_is_dropped, .by_model_call = true},
+        [SUM_ACTIVATIONS] = {.counts = live_waits_for_backward},
+        [SUM_MAY_HAVE_GRAPH] = {.counts = live_may_have_graph},
+        [SUM_ATTENTION] = {.counts = live_is_attention},
+        [SUM_LOGITS] = {.counts = live_is_logits},
+        [SUM_CASTS] = {.counts = live_is_cast},
+        [SUM_TEMPORARIES] = {.counts = live_is_optimizer_temporary},
+        [SUM_WITHOUT_GRAD] = {.counts = live_is_without_grad},
+        [SUM_INFERENCE_MODE] = {.counts = live_is_inference},
     };
     static bool (*const about[SUMS])(struct findings_maker *, const struct live_sum *,
                                      const struct buffer *) = {
