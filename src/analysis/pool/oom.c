@@ -120,7 +120,8 @@ static bool list_sites(const struct live_set *live, struct oom_row *row, struct 
         const struct site_group *group = &groups.items[i];
         struct buffer text = BUFFER_INIT;
         live_source_label(live, &group->source, NULL, false, &text);
-        row->sites[i] = (struct oom_site){group->bytes, group->count, group->category, NULL};
+        row->sites[i] = (struct oom_site){group->bytes, group->count, group->category,
+                                          group->source.site, NULL};
         row->site_count++;
         ok = take_text(&text, &row->sites[i].label, err);
     }

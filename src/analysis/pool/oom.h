@@ -70,7 +70,8 @@ struct oom_site {
     int64_t bytes;
     uint64_t count;
     enum category category;
-    char *label; /* raw bytes, NUL-terminated */
+    struct site site; /* in the stack that the label is of */
+    char *label;      /* raw bytes, NUL-terminated */
 };
 
 struct oom_row {

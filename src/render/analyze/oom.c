@@ -46,9 +46,9 @@ static const struct row_type oom_category_type =
 #undef ROW
 
 #define ROW struct oom_site
-static const struct row_type oom_site_type =
-    ROW_TYPE("sites", ROW, FIELD(ROW, BYTES, bytes), FIELD(ROW, COUNT, count),
-             FIELD(ROW, CATEGORY, category), FIELD(ROW, LABEL, label));
+static const struct row_type oom_site_type = ROW_TYPE(
+    "sites", ROW, FIELD(ROW, BYTES, bytes), FIELD(ROW, COUNT, count),
+    FIELD(ROW, CATEGORY, category), FIELD(ROW, LABEL, label), FIELD_AS(ROW, OPERATOR, "op", site));
 #undef ROW
 
 static void put_live(struct json_writer *json, const void *data,
@@ -178,7 +178,7 @@ static bool figures(const struct page *page, const struct oom_row *row)
     return ok;
 }
 
-static bool live(const struct page *page, const struct oom_row *row)
+static bool live(const struct page *page, const struct oom_row *row, const struct symbols *symbols)
 {
     char size[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
@@ -191,7 +191,10 @@ static bool live(const struct page *page, const struct oom_row *row)
         const struct oom_site *site = &row->sites[i];
         buffer_clear(&text);
         buffer_printf(&text, "%s  ", page_bytes(page, size, site->bytes));
+        struct text operator= site_operator_text(symbols, &site->site);
         escape_text(&text, site->label, strlen(site->label));
+        buffer_puts(&text, operator.size> 0 ? ", " : "");
+        escape_text(&text, operator.bytes, operator.size);
         buffer_printf(&text, ", %s", category_name(site->category));
         ok = put(page, OOM_INDENT + 2, &text);
     }
@@ -281,6 +284,7 @@ bool device_ooms(const struct page *page, const struct device_report *report)
     bool is_told = row->at.active_bytes == report->at.active_bytes;
     return headline(page, report, row) && figures(page, row) &&
            put_words(page, "", row->sentence) && others(page, row) && used(page, row) &&
-           put_words(page, "next: ", row->next) && (is_told || live(page, row)) &&
+           put_words(page, "next: ", row->next) &&
+           (is_told || live(page, row, report->timeline->snapshot->symbols)) &&
            earlier(page, report);
 }

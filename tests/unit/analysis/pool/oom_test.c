@@ -50,7 +50,8 @@ END_TEST
 START_TEST(a_shortage_names_what_holds_most)
 {
     char label[] = "model.py:39 forward";
-    struct oom_site site = {90 << 20, 3, CATEGORY_ACTIVATION, label};
+    struct oom_site site = {
+        .bytes = 90 << 20, .count = 3, .category = CATEGORY_ACTIVATION, .label = label};
     row.categories[0].category = CATEGORY_ACTIVATION;
     row.categories[0].bytes = 95 << 20;
     row.category_count = 1;
@@ -84,7 +85,8 @@ END_TEST
 START_TEST(pieces_that_are_few)
 {
     char label[] = "model.py:39 forward";
-    struct oom_site site = {900 << 20, 3, CATEGORY_ACTIVATION, label};
+    struct oom_site site = {
+        .bytes = 900 << 20, .count = 3, .category = CATEGORY_ACTIVATION, .label = label};
     row.at = (struct moment){.active_bytes = 960 << 20, .reserved_bytes = 1000 << 20};
     row.layout.inactive_bytes = row.layout.pool_bytes = 40 * MIB;
     row.categories[0].category = CATEGORY_ACTIVATION;
