@@ -40,18 +40,13 @@ if [ ! -e "${MEMSNAP%/*}/libmemsnap-dryrun.so" ] || [ -z "${PYTHON3-}" ]; then
     finish
 fi
 
-TMPDIR=$here/tmp
-PYTHONPATH=$here/site
-export TMPDIR PYTHONPATH
-mkdir tmp site site/torch site/torch/lib
-cp "$source/torch/__init__.py" "$source/torch/version.py" site/torch/
-cp "$built/libtorch_cuda.so" site/torch/lib/
+. "$source/torch.sh"
 cp "$source/fit.py" .
 
 # fit ARGUMENT...: runs memsnap dryrun --fit, which must leave no folder behind.
 fit() {
     run dryrun --fit "$@"
-    check 'leaves no folder' test -z "$(ls -d tmp/memsnap-* 2>/dev/null)"
+    leaves_no_folder
 }
 
 # tells EXPRESSION: true of the results in JSON.

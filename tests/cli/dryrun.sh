@@ -50,18 +50,13 @@ if [ -z "${PYTHON3-}" ]; then
     finish
 fi
 
-TMPDIR=$here/tmp
-PYTHONPATH=$here/site
-export TMPDIR PYTHONPATH
-mkdir tmp site site/torch site/torch/lib
-cp "$source/torch/__init__.py" "$source/torch/version.py" site/torch/
-cp "$built/libtorch_cuda.so" site/torch/lib/
+. "$source/torch.sh"
 cp "$source/train.py" .
 
 # dry ARGUMENT...: runs memsnap dryrun, which must leave nothing behind.
 dry() {
     run dryrun "$@"
-    check 'leaves no folder' test -z "$(ls -d tmp/memsnap-* 2>/dev/null)"
+    leaves_no_folder
     check 'leaves no unfinished file' test -z "$(find . -maxdepth 1 -name '*.pickle.*')"
 }
 

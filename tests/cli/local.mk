@@ -61,6 +61,7 @@ EXTRA_DIST += $(dryrun_sources) \
 	tests/cli/dryrun/operators.py \
 	tests/cli/dryrun/ranks.py \
 	tests/cli/dryrun/real.py \
+	tests/cli/dryrun/torch.sh \
 	tests/cli/dryrun/torch/__init__.py \
 	tests/cli/dryrun/torch/version.py \
 	tests/cli/dryrun/train.py
