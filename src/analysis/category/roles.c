@@ -80,8 +80,8 @@ static bool look_like_data(const struct solver *solver)
     return all > weights && in_few > all * LEAST_IN_FEW;
 }
 
-/* True if the program ends without freeing most of what has gradients: what it frees is no model.
- */
+/* True if the program ends without freeing most blocks that have gradients. The model is then still
+ * allocated, so the blocks that are freed at the end do not belong to it. */
 static bool is_model_kept(const struct solver *solver)
 {
     double all = 0, released = 0;

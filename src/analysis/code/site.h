@@ -101,7 +101,9 @@ void site_at_model_call(struct site_table *table, stack_id stack, struct site *s
 const struct stack_facts *site_stack_facts(struct site_table *table, stack_id stack,
                                            struct error *err);
 
-/* What at least one stack of the symbols is, so that a search for it can be left out. */
+/* Kinds of stack that occur in the symbols. A search for a kind that does not occur can be left
+ * out.
+ */
 struct stacks_include {
     bool autocast, kv_cache; /* is_autocast or ends_autocast; is_kv_cache */
 };

@@ -25,8 +25,8 @@ static inline uint32_t births_end(const struct timeline *timeline)
 }
 
 /* The item from which on the trace only frees because the program ends, so that what is freed there
- * might have stayed as well. EVENT_NEVER if the end frees less of what lives long than it leaves:
- * then it is no end, or what it frees is something else than what stays. */
+ * might have stayed as well. EVENT_NEVER if fewer long-lived bytes are freed there than stay
+ * allocated: then the program does not end there, or it does not free its model. */
 uint32_t births_program_end(const struct timeline *timeline);
 
 /* The first lifetime born at or after the item. */

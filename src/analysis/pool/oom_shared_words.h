@@ -11,7 +11,8 @@
 void say_held_outside(const struct words *words);
 void say_too_large(const struct words *words, uint64_t requested_bytes, uint64_t device_bytes);
 
-/* What to do next, without a full stop. `variable` has the allocator's settings. */
+/* Advice, without a full stop. `variable` is the name of the environment variable that holds the
+ * allocator's settings. */
 void say_set_expandable(const struct words *words, const char *variable);
 void say_share_pool(const struct words *words);
 /* The same where the verdict alone decides; false if it does not. */

@@ -182,7 +182,7 @@ static const struct live_sum *kept_for_backward(const struct findings_maker *mak
     return is_graph ? sum : NULL;
 }
 
-/* What allocations are, beside their categories. */
+/* Flags of allocations for properties that categories do not tell. */
 struct marks {
     struct failures failures;
     struct attention attention;

@@ -61,7 +61,7 @@ static bool fits(uint64_t size, uint64_t of)
 }
 
 /* Marks what lies between the product that made the logits and their log_softmax. Nothing is marked
- * without a product: the last layer is no linear one. */
+ * if there is no product, since the last layer is then not a linear layer. */
 static bool mark_forward(struct finder *finder, size_t log_softmax, bool *found, struct error *err)
 {
     uint64_t size = size_of(finder, log_softmax);

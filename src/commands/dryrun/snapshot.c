@@ -38,7 +38,7 @@ bool dryrun_snapshot_keep(const struct dryrun_folder *folder, const char *name,
            error_set(err, STATUS_IO, "cannot write %.150s: %s", output, strerror(errno));
 }
 
-/* What the process in the sandbox found; in memory that it shares with this one. */
+/* The result of the process in the sandbox, in memory that it shares with this process. */
 struct finding {
     bool ok, is_done;
     struct dryrun_peaks peaks;
