@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Does the Python that `memsnap suggest` prints run as it stands, and change nothing?
+"""Do plans of `memsnap suggest` run as they stand, and change nothing?
 
     bench/loop/loop.py MEMSNAP [MODEL]...
 
-For each model of models.py and each request: records a layer trace, asks memsnap for a plan, runs the
-printed Python on a copy of the model, and compares loss, gradients and the keys of the state dict of
-two training steps with those of the model without checkpoints. Needs torch, torchvision and
-transformers; prints a line for each plan, and exits with 1 if any plan failed."""
+For each model of models.py: records a trace in FairScale's format and one with memsnap_record. For each request: asks
+memsnap for a plan, runs the printed Python on a copy of the model, and memsnap_record.apply() on another. Compares
+loss, gradients, buffers and the keys of the state dict of two training steps with those of the model without
+checkpoints. Needs torch, torchvision and transformers; prints a line for each plan, and exits with 1 if any failed."""
 import copy
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,9 @@ import tempfile
 import torch
 
 from models import MODELS
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../share/record"))
+import memsnap_record
 
 REQUESTS = [
     ["--checkpoints", "2"],
@@ -34,7 +38,8 @@ def run(model, inputs):
     if loss is None:
         loss = result.square().mean()
     loss.backward()
-    return loss.detach(), {name: p.grad for name, p in model.named_parameters()}
+    return (loss.detach(), {name: p.grad for name, p in model.named_parameters()},
+            {name: buffer.clone() for name, buffer in model.named_buffers()})
 
 
 def size(value):
@@ -43,8 +48,8 @@ def size(value):
     return sum(map(size, value)) if isinstance(value, (tuple, list)) else 0
 
 
-def record(model, inputs, path):
-    """A trace as FairScale writes it: a row for each leaf module, with the size of its output."""
+def record_as_fairscale(model, inputs, path):
+    """A row for each leaf module, with the size of its output."""
     rows = []
 
     def add(name, module, args, result):
@@ -63,37 +68,65 @@ def record(model, inputs, path):
         json.dump({"traces": rows}, file)
 
 
+def record(model, inputs, path):
+    with memsnap_record.layers(model, path):
+        run(model, inputs)
+
+
 def python_of(report):
     """The printed Python: from its first line to the explanation of the figures."""
     lines = report.splitlines()
-    starts = [i for i, line in enumerate(lines) if line.startswith(("from ", "# "))]
+    starts = [i for i, line in enumerate(lines) if line.startswith(("names = [", "# "))]
     ends = [i for i, line in enumerate(lines) if line.startswith("Basis of these figures")]
     return "\n".join(lines[starts[0]:ends[0]]) if starts and ends else None
 
 
 def same(expected, found):
-    (loss, gradients), (other_loss, others) = expected, found
+    (loss, gradients, buffers), (other_loss, others, other_buffers) = expected, found
     return torch.allclose(loss, other_loss) and all(
         (gradient is None) == (others[name] is None)
         and (gradient is None or torch.allclose(gradient, others[name], atol=1e-6))
-        for name, gradient in gradients.items())
+        for name, gradient in gradients.items()) and all(
+        torch.allclose(buffer, other_buffers[name]) for name, buffer in buffers.items())
 
 
-def judge(code, model, inputs):
+def judge(apply, model, inputs):
     plain, checkpointed = copy.deepcopy(model), copy.deepcopy(model)
-    names = {"model": checkpointed}
     expected = [run(plain, inputs), run(plain, inputs)]
     try:
-        exec(code, names)
+        parts = apply(checkpointed)
         found = [run(checkpointed, inputs), run(checkpointed, inputs)]
     except Exception as error:
         return f"FAIL: {type(error).__name__}: {str(error).splitlines()[0]}"
     if not all(map(same, expected, found)):
-        return "FAIL: loss or gradients differ"
+        return "FAIL: loss, gradients or buffers differ"
     if list(plain.state_dict()) != list(checkpointed.state_dict()):
         return "FAIL: the keys of the state dict differ"
-    parts = names.get("parts", [])
     return f"ok, {sum(part.is_chain for part in parts)} chains of {len(parts)} parts"
+
+
+def suggest(memsnap, request, trace):
+    result = subprocess.run([memsnap, "suggest", *request, trace], capture_output=True, text=True)
+    return result.stdout if result.returncode == 0 else None
+
+
+def print_verdicts(memsnap, request, trace, model, inputs):
+    """Prints a line for each way to apply the plan. Returns how many failed."""
+    code = python_of(suggest(memsnap, request, trace) or "")
+    if not code:
+        print("no plan", flush=True)
+        return 0
+
+    def run_printed(model):
+        variables = {"model": model}
+        exec(code, variables)
+        return variables.get("parts", [])
+
+    plan = json.loads(suggest(memsnap, [*request, "--format", "json"], trace))
+    verdicts = [judge(run_printed, model, inputs),
+                judge(lambda model: memsnap_record.apply(model, plan), model, inputs)]
+    print(f"{verdicts[0]:32} apply: {verdicts[1]}", flush=True)
+    return sum(verdict.startswith("FAIL") for verdict in verdicts)
 
 
 def main():
@@ -102,16 +135,13 @@ def main():
     for name in wanted:
         torch.manual_seed(0)
         model, inputs = MODELS[name]()
-        with tempfile.TemporaryDirectory() as folder:
-            trace = folder + "/trace.json"
-            record(copy.deepcopy(model), inputs, trace)
-            for request in REQUESTS:
-                report = subprocess.run([memsnap, "suggest", *request, trace],
-                                        capture_output=True, text=True)
-                code = python_of(report.stdout)
-                verdict = judge(code, model, inputs) if code else "no plan"
-                failed += verdict.startswith("FAIL")
-                print(f"{name:12} {' '.join(request):28} {verdict}", flush=True)
+        for recorder in (record_as_fairscale, record):
+            with tempfile.TemporaryDirectory() as folder:
+                trace = folder + "/trace.json"
+                recorder(copy.deepcopy(model), inputs, trace)
+                for request in REQUESTS:
+                    print(f"{name:12} {recorder.__name__:20} {' '.join(request):28} ", end="")
+                    failed += print_verdicts(memsnap, request, trace, model, inputs)
     return 1 if failed else 0
 
 

@@ -23,21 +23,235 @@ import dataclasses
 import functools
 import json
 import os
+import re
 import resource
 import runpy
 import subprocess
-import sys
-import weakref
 from collections.abc import Mapping
 
-import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils import flop_counter
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
-__all__ = ["layers", "snapshots"]
+# memsnap suggest prints what follows, up to the next such line, for every plan.
+from functools import partial
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+def is_backward():
+    """Autograd runs; a checkpoint then runs modules again."""
+    return torch._C._current_graph_task_id() != -1
+
+
+def count_once(module):
+    """Batch norm must not update its statistics again when a checkpoint runs it again."""
+    forward = module.forward
+    spare = module.num_batches_tracked.clone()
+
+    def run(*args, **kwargs):
+        if not (is_backward() and module.training):
+            return forward(*args, **kwargs)
+        before = module.momentum, module.num_batches_tracked
+        module.momentum, module.num_batches_tracked = 0.0, spare
+        try:
+            return forward(*args, **kwargs)
+        finally:
+            module.momentum, module.num_batches_tracked = before
+
+    module.forward = run
+
+
+def prepare(model, modules):
+    """Makes it safe to run the modules twice."""
+    for module in {inner for outer in modules for inner in outer.modules()}:
+        if isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.track_running_stats:
+            count_once(module)
+    for module in model.modules():
+        if getattr(getattr(module, "config", None), "use_cache", False):
+            module.config.use_cache = False  # else recomputation adds to the cache again
+
+
+# memsnap suggest prints what follows for plans that need more than one checkpoint per module.
+import sys
+import weakref
+
+from torch.overrides import TorchFunctionMode
+
+
+def names(part):
+    return [part] if isinstance(part, str) else sum(map(names, part), [])
+
+
+def first(result):
+    return result[0] if isinstance(result, tuple) and len(result) == 1 else result
+
+
+def keep_results(operators):
+    """An argument of checkpoint() that keeps the results of operators, such as "aten.mm"."""
+    from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+
+    def choose(_context, function, *_args, **_kwargs):
+        is_kept = str(getattr(function, "overloadpacket", function)) in operators
+        return CheckpointPolicy.MUST_SAVE if is_kept else CheckpointPolicy.PREFER_RECOMPUTE
+
+    return {"context_fn": partial(create_selective_checkpoint_contexts, choose)}
+
+
+def recompute(calls, operators=()):
+    def run(value, *args, **kwargs):
+        result = calls[0](value, *args, **kwargs)
+        for call in calls[1:]:
+            result = call(first(result), *args, **kwargs)
+        return result
+
+    options = keep_results(operators) if operators else {}
+    return partial(checkpoint, run if len(calls) > 1 else calls[0], use_reentrant=False, **options)
+
+
+def build(part, forwards, operators=()):
+    if isinstance(part, str):
+        return next(forwards)
+    return recompute([build(inner, forwards) for inner in part if names(inner)], operators)
+
+
+class Part:
+    """Modules of one checkpoint. The first one's forward runs all of them, and the others pass its
+    result on. Until it is proven that this changes nothing, each block is checkpointed by itself."""
+
+    def __init__(self, model, part, operators):
+        self.names = names(part)
+        self.modules = [model.get_submodule(name) for name in self.names]
+        self.forwards = [module.forward for module in self.modules]
+        self.together = build(part, iter(self.forwards), operators)
+        self.alone = [
+            recompute([forward], operators)
+            if len(self.names) == 1 or any(module.children()) else forward
+            for module, forward in zip(self.modules, self.forwards)
+        ]
+        self.is_chain, self.proof = False, None
+        self.forget()
+        for k, module in enumerate(self.modules):
+            module.forward = partial(self.forward, k)
+
+    def forget(self):
+        self.next, self.result, self.others = 0, None, {}
+
+    def take(self, k, args, kwargs):
+        """Is this call the next one of the chain, with what the first one got beside its input?"""
+        others = {**dict(enumerate(args[1:])), **kwargs}
+        if k == 0:
+            self.next, self.others = 0, others
+        is_next = k == self.next and (k == 0 or (len(args) > 0 and args[0] is first(self.result)))
+        self.next = k + 1
+        return (is_next and others.keys() == self.others.keys()
+                and all(others[name] is self.others[name] for name in others))
+
+    def forward(self, k, *args, **kwargs):
+        if self.proof:
+            return self.proof.run(self, k, args, kwargs)
+        if not self.is_chain:
+            return self.alone[k](*args, **kwargs)
+        if not self.take(k, args, kwargs):
+            raise RuntimeError(f"{self.names[k]} no longer follows on {self.names[0]}: leave it out")
+        result = self.together(*args, **kwargs) if k == 0 else self.result
+        self.result = result
+        if self.next == len(self.modules):
+            self.forget()
+        return result
+
+
+class Proof(TorchFunctionMode):
+    """Watches a forward pass. A part is a chain if its modules run once each, in order, each on the
+    result of the one before, and if nothing else uses the results in between."""
+
+    def __init__(self, parts):
+        super().__init__()
+        self.parts, self.between, self.input = parts, [], None
+        for part in parts:
+            part.is_chain, part.proof = True, self
+
+    def run(self, part, k, args, kwargs):
+        module, outer = part.modules[k], self.input
+        part.is_chain &= k > 0 or part.next in (0, len(part.modules))
+        part.is_chain &= part.take(k, args, kwargs) and not (
+            module._forward_hooks or module._forward_pre_hooks or module._backward_hooks)
+        self.input = args[0] if k > 0 and args else outer
+        part.result = part.forwards[k](*args, **kwargs)
+        self.input, value = outer, first(part.result)
+        self.between = [(of, tensor) for of, tensor in self.between if tensor() is not value]
+        if k + 1 < len(part.modules) and isinstance(value, torch.Tensor):
+            self.between.append((part, weakref.ref(value)))
+        return part.result
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        for value in (*args, *(kwargs or {}).values()):
+            for item in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(item, torch.Tensor) and item is not self.input:
+                    for part, tensor in self.between:
+                        part.is_chain &= tensor() is not item
+        return function(*args, **(kwargs or {}))
+
+    def finish(self, result):  # which may hold tensors from between modules
+        for part in self.parts:
+            part.is_chain &= result is not None and part.next == len(part.modules)
+            part.proof = None
+            part.forget()
+        for part, tensor in self.between:
+            part.is_chain &= tensor() is None
+        for part in self.parts:
+            if not part.is_chain and len(part.modules) > 1:
+                print("not a chain, so checkpointed one by one:", *part.names, file=sys.stderr)
+
+
+def try_out(model, args, kwargs):
+    """Runs the model without gradients, and leaves no trace of that. Returns its result, or None."""
+    devices = {parameter.device for parameter in model.parameters()}
+    buffers = [(buffer, buffer.clone()) for buffer in model.buffers()]
+    result = None
+    with torch.no_grad(), torch.random.fork_rng([d for d in devices if d.type == "cuda"]):
+        try:
+            result = model(*args, **kwargs)
+        except Exception as error:
+            print("the trial run failed:", error, file=sys.stderr)
+        for buffer, value in buffers:
+            buffer.copy_(value)
+    torch.clear_autocast_cache()  # of weights that were converted without gradients
+    return result
+
+
+def prove(parts, model, args, kwargs):
+    proof = Proof(parts)
+    with proof:
+        result = try_out(model, args, kwargs)
+    proof.finish(result)
+
+
+def replace_forwards(model, plan, keep=None):
+    """A plan is a list of parts, and a part a list of the names of modules that one checkpoint runs,
+    in which lists are checkpoints of their own. `keep` has the operators whose results a part keeps,
+    by the name of its first module."""
+    plan = [part for part in plan if names(part)]
+    prepare(model, [model.get_submodule(name) for part in plan for name in names(part)])
+    return [Part(model, part, (keep or {}).get(names(part)[0], ())) for part in plan]
+
+
+def checkpoint_modules(model, plan, keep=None):
+    parts = replace_forwards(model, plan, keep)
+    if any(len(part.modules) > 1 for part in parts):
+        def before_first_run(model, args, kwargs):
+            handle.remove()
+            prove(parts, model, args, kwargs)
+
+        handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
+    return parts
+
+
+# memsnap suggest prints nothing of the rest.
+__all__ = ["apply", "layers", "snapshots"]
 
 SCHEMA = "memsnap.layer-trace/1"
 VERSION = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2] if part.isdigit())
@@ -113,11 +327,6 @@ def storages_of(value):
 
 def bytes_of(tensors):
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-
-
-def is_backward():
-    """Autograd runs; also while a checkpoint computes again."""
-    return torch._C._current_graph_task_id() != -1
 
 
 def is_leaf(module):
@@ -234,12 +443,13 @@ class Hooks:
             handle.remove()
         self.handles = []
 
-    def before_module(self, name, module, args, kwargs):
-        if not is_backward():  # a checkpoint runs modules again
+    def before_module(self, name, module, args, kwargs=None):
+        # a checkpoint runs modules again; a hook that another hook of this call removed is called without kwargs
+        if self.handles and not is_backward():
             self.enter(name, module, args, kwargs)
 
     def after_module(self, name, module, _args, output):
-        if not is_backward():
+        if self.handles and not is_backward():
             self.leave(name, module, output)
 
     def watch_backward(self, inputs, output, start):
@@ -646,6 +856,154 @@ def trace_of(structure, times):
             "peak_bytes": structure.device.peak(structure.highest),
             "host_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             "traces": [row for row, _ in pairs], "storages": table}
+
+
+class Line:
+    """A source line as memsnap names it: "model.py:93 forward [2]" or "model.py:93-95 forward [2]"."""
+
+    FORM = re.compile(r"(?P<file>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))? \S+(?P<numbers>(?: \[[0-9]+\])*)")
+
+    def __init__(self, name):
+        match = self.FORM.fullmatch(name)
+        if match is None:
+            raise ValueError("'%s' is not a source line" % name)
+        self.file, self.first = match["file"], int(match["first"])
+        self.last = int(match["last"] or self.first)
+        self.place = self.file, self.first, self.last
+        self.numbers = [int(number) for number in re.findall("[0-9]+", match["numbers"])]  # of the iteration
+
+    def is_in(self, file, first, last):
+        return (file == self.file or file.endswith("/" + self.file)) and first <= self.first and self.last <= last
+
+
+class Calls:
+    """Watches a run of the model: which modules run from which lines, in which iteration of a loop."""
+
+    def __init__(self, model, lines):
+        self.names = {module: name for name, module in model.named_modules()}
+        self.lines = {line.place: line for line in lines}
+        self.from_line = {place: {} for place in self.lines}  # by call of a function, a list for each iteration
+        self.around_line = {place: [] for place in self.lines}  # the modules whose forward has the line
+        self.last = {}  # of each place, the call and the instruction
+        self.stack, self.count = [], 0
+        self.handles = [handle for module in self.names for handle in (
+            module.register_forward_pre_hook(self.before), module.register_forward_hook(self.after))]
+
+    def before(self, module, _args):
+        frame, is_direct = sys._getframe(1), True
+        while frame is not None and is_of_torch(frame):
+            is_direct &= frame.f_code.co_name != "forward"  # a container runs its modules
+            frame = frame.f_back
+        forward = getattr(type(module).forward, "__code__", None)
+        for place, line in self.lines.items():
+            if frame is not None and is_direct and line.first <= frame.f_lineno <= line.last and line.is_in(
+                    frame.f_code.co_filename, 0, line.last):
+                self.add_call(place, frame.f_lasti, self.names[module])
+            if forward is not None and line.is_in(forward.co_filename, *lines_of(forward)):
+                self.around_line[place].append([self.names[module]])
+        self.stack.append(self.count)
+        self.count += 1
+
+    def after(self, _module, _args, _output):
+        self.stack.pop()
+
+    def add_call(self, place, instruction, name):
+        """A loop goes on where the function is at the same instruction again, or at an earlier one."""
+        at = self.stack[-1] if self.stack else None
+        iterations = self.from_line[place].setdefault(at, [])
+        last = self.last.get(place)
+        if last is None or last[0] != at or last[1] >= instruction:
+            iterations.append([])
+        iterations[-1].append(name)
+        self.last[place] = at, instruction
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+
+    def modules_of(self, line):
+        """The names of the modules that run at the line; none if that is not certain."""
+        calls = list(self.from_line[line.place].values())
+        found = calls[0] if len(calls) == 1 else self.around_line[line.place]
+        if len(line.numbers) > 1 or (not line.numbers and len(found) != 1):
+            return []
+        number = line.numbers[0] if line.numbers else 0
+        return found[number] if number < len(found) else []
+
+    def replace(self, part):
+        """The part with modules in place of lines."""
+        replaced = []
+        for item in part:
+            replaced += [self.replace(item)] if isinstance(item, list) else self.modules_of(Line(item))
+        return replaced
+
+
+def lines_of(code):
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    return min(lines), max(lines)
+
+
+def is_of_torch(frame):
+    return frame.f_code.co_filename.startswith(os.path.dirname(torch.__file__))
+
+
+def plan_of(content):
+    """What memsnap suggest --format json says of how to apply a plan."""
+    if not isinstance(content, dict) or not str(content.get("schema")).startswith("memsnap.suggest/"):
+        raise ValueError("not a file of memsnap suggest --format json")
+    for plan in [content, *content.get("plans", [])]:
+        if "apply" in plan:
+            return plan["apply"]
+    raise ValueError("no plan, but a curve, or one that fits no budget; "
+                     "use memsnap suggest with --budget or --checkpoints")
+
+
+def part_of(written):
+    """A part as checkpoint_modules() takes it."""
+    return [item if isinstance(item, str) else part_of(item) for item in written["modules"]]
+
+
+def apply_lines(model, plan):
+    """For plans that name lines: finds the modules when the model first runs."""
+    def before_first_run(model, args, kwargs):
+        handle.remove()
+        calls = Calls(model, [Line(name) for part in plan for name in names(part)])
+        try_out(model, args, kwargs)
+        calls.remove()
+        parts = []
+        for part in plan:
+            if all(calls.modules_of(Line(name)) for name in names(part)):
+                parts.append(calls.replace(part))
+            else:
+                print("no module runs at each of these lines, so they have no checkpoint:", *names(part), sep="\n    ",
+                      file=sys.stderr)
+        prove(replace_forwards(model, parts), model, args, kwargs)
+
+    handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
+
+
+LEFT_OUT = {"repeated": "runs several times in a step", "root": "holds all other modules"}
+
+
+def apply(model, plan):
+    """Puts the checkpoints of a plan into the model, as the Python that memsnap suggest prints does.
+
+    `plan` is the path or the content of what memsnap suggest --format json writes. A plan from a snapshot names lines;
+    the modules that run there are found when the model first runs.
+    """
+    if not isinstance(plan, dict):
+        with open(plan) as file:
+            plan = json.load(file)
+    wanted = plan_of(plan)
+    for item in wanted.get("left_out", ()):
+        print("without a checkpoint, since it %s: %s" % (LEFT_OUT.get(item["reason"], item["reason"]), item["module"]),
+              file=sys.stderr)
+    parts = [part_of(part) for part in wanted["parts"]]
+    if wanted["target"] == "lines":
+        return apply_lines(model, parts)
+    keep = {names(part)[0]: written["keep_operators"]
+            for part, written in zip(parts, wanted["parts"]) if "keep_operators" in written}
+    return checkpoint_modules(model, parts, keep)
 
 
 class layers(contextlib.ContextDecorator):

@@ -191,10 +191,15 @@ src/render/page/embedded.c: $(html_page_files) $(top_srcdir)/scripts/embed \
 	$(embed_hash) html_style_hash src/render/page/page.css && \
 	$(embed_hash) html_script_hash $(html_script_files)) >$@-new && mv $@-new $@
 
-# The Python that `memsnap suggest` prints after a plan of several modules in a part.
-EXTRA_DIST += src/render/suggest/parts.py
-nodist_libmemsnap_a_SOURCES += src/render/suggest/parts_code.c
-CLEANFILES += src/render/suggest/parts_code.c
-src/render/suggest/parts_code.c: $(top_srcdir)/src/render/suggest/parts.py $(top_srcdir)/scripts/embed
-	$(AM_V_GEN)$(MKDIR_P) src/render/suggest && header=render/suggest/parts.h && export header && \
-	$(embed) suggest_parts_code $(top_srcdir)/src/render/suggest/parts.py >$@-new && mv $@-new $@
+# The Python that `memsnap suggest` prints with a plan is in the recorder, in two sections: one for every plan, and one for
+# plans that need more than one checkpoint for each module.
+nodist_libmemsnap_a_SOURCES += src/render/suggest/printed.c
+CLEANFILES += src/render/suggest/printed.c src/render/suggest/section1.py src/render/suggest/section2.py \
+	src/render/suggest/section3.py
+src/render/suggest/printed.c: $(top_srcdir)/share/record/memsnap_record.py $(top_srcdir)/scripts/embed
+	$(AM_V_GEN)$(MKDIR_P) src/render/suggest && \
+	awk '/^[#] memsnap suggest prints /{n++; next} n {print >("src/render/suggest/section" n ".py")}' \
+		$(top_srcdir)/share/record/memsnap_record.py && \
+	header=render/suggest/parts.h && export header && \
+	{ $(embed) suggest_every_code src/render/suggest/section1.py && \
+	$(embed) suggest_parts_code src/render/suggest/section2.py; } >$@-new && mv $@-new $@

@@ -47,6 +47,7 @@ EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py tests/cli/press_interrup
 
 # Programs that record.sh records.
 EXTRA_DIST += \
+	tests/cli/record/apply.py \
 	tests/cli/record/facts.py \
 	tests/cli/record/program.py \
 	tests/cli/record/program_model.py \

@@ -42,7 +42,9 @@ void suggest_put_forward(struct json_writer *json, const struct suggest_subject 
 bool suggest_loops_python(const struct page *page, const struct suggest_subject *subject,
                           const struct placement *placement);
 
-/* parts.py: checkpoints the modules of each list in `plan` together. */
+/* Sections of memsnap_record.py: prepare(), and checkpoint_modules(), which needs both. */
+extern const unsigned char suggest_every_code[];
+extern const size_t suggest_every_code_size;
 extern const unsigned char suggest_parts_code[];
 extern const size_t suggest_parts_code_size;
 

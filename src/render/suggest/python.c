@@ -114,19 +114,14 @@ static bool put_nested(FILE *out, const struct problem *problem, const struct pl
 /* Keeps the names of modules, the keys of the state dict, hooks, and any arguments. */
 static bool put_whole(FILE *out, const struct problem *problem, const struct placement *placement)
 {
-    fputs("from functools import partial\n"
-          "from torch.utils.checkpoint import checkpoint\n"
-          "\n"
-          "names = {\n",
-          out);
+    fputs("names = [\n", out);
     bool ok = put_names(out, problem, placement);
-    fputs("}\n"
-          "for name in names:\n"
-          "    module = model.get_submodule(name)\n"
-          "    module.forward = partial(checkpoint, module.forward, use_reentrant=False)\n"
-          "for module in model.modules():\n"
-          "    if getattr(getattr(module, \"config\", None), \"use_cache\", False):\n"
-          "        module.config.use_cache = False  # else recomputation adds to the cache again\n",
+    fputs("]\n\n", out);
+    fwrite(suggest_every_code, 1, suggest_every_code_size, out);
+    fputs("modules = [model.get_submodule(name) for name in dict.fromkeys(names)]\n"
+          "prepare(model, modules)\n"
+          "for module in modules:\n"
+          "    module.forward = partial(checkpoint, module.forward, use_reentrant=False)\n",
           out);
     return ok;
 }
@@ -163,7 +158,9 @@ static bool put_parts(FILE *out, const struct problem *problem, const struct pla
     fputs("]\n"
           "\n",
           out);
+    fwrite(suggest_every_code, 1, suggest_every_code_size, out);
     fwrite(suggest_parts_code, 1, suggest_parts_code_size, out);
+    fputs("parts = checkpoint_modules(model, plan)\n", out);
     free(repeated);
     return ok;
 }

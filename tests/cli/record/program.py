@@ -35,6 +35,7 @@ def main():
         assert names == ["words", *("blocks.%d.%s" % (block, name) for block in range(3)
                                    for name in ("norm", "inner.0", "inner.1", "inner.2")), "head"], names
         assert decorated.summary["top_forward_activation_producers"][0]["module_name"] == "head"
+    print("all is right")
 
 
 main()

@@ -1,0 +1,86 @@
+"""A model with the checkpoints of a plan must train as one without: apply.py [PLAN]. Prints whose forward was replaced."""
+import copy
+import sys
+
+import memsnap_record
+import program_model
+import torch
+from torch import nn
+
+
+def train(model, batch):
+    model.zero_grad()
+    model(batch).square().mean().backward()
+
+
+def tensors_of(model):
+    return {**model.state_dict(), **{"gradient of " + name: item.grad for name, item in model.named_parameters()}}
+
+
+def replaced(model):
+    return [name for name, module in model.named_modules()
+            if "forward" in vars(module) and not isinstance(module, nn.BatchNorm1d)]
+
+
+def compare(plain, batch, plan):
+    """Trains a copy of the model with the plan, and one without. Returns the parts."""
+    checkpointed = copy.deepcopy(plain)
+    parts = memsnap_record.apply(checkpointed, plan)
+    for step in range(2):
+        for model in plain, checkpointed:
+            torch.manual_seed(step)
+            train(model, batch)
+    tensors, others = tensors_of(plain), tensors_of(checkpointed)
+    assert tensors.keys() == others.keys()
+    for name, tensor in tensors.items():
+        assert torch.allclose(tensor, others[name], atol=1e-6), name
+    assert not any(module._forward_pre_hooks for module in checkpointed.modules())
+    return parts, checkpointed
+
+
+def plan_of(*parts):
+    return {"schema": "memsnap.suggest/1", "apply": {"target": "modules", "parts": list(parts)}}
+
+
+def fails(model, plan, words):
+    try:
+        memsnap_record.apply(model, plan)
+    except ValueError as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError(words)
+
+
+def main():
+    torch.manual_seed(0)
+    for path in sys.argv[1:]:
+        _, model = compare(program_model.Model(), torch.randint(0, 1000, (8, 32)), path)
+        print("replaced:", *replaced(model))
+
+    # statistics, random numbers, parts within parts, and operators whose results are kept
+    blocks = [nn.Sequential(nn.Linear(16, 16), nn.BatchNorm1d(16), nn.GELU(), nn.Dropout()) for _ in range(6)]
+    model, batch = nn.Sequential(*blocks), torch.randn(8, 16)
+    last = {"modules": ["4", "5"]}
+    if hasattr(torch.utils.checkpoint, "create_selective_checkpoint_contexts"):  # PyTorch 2.4
+        last["keep_operators"] = ["aten.addmm"]
+    parts, _ = compare(model, batch, plan_of(
+        {"modules": ["0"]}, {"modules": ["1", {"modules": ["2", "3"]}]}, last))
+    assert [(part.names, part.is_chain) for part in parts] == [
+        (["0"], True), (["1", "2", "3"], True), (["4", "5"], True)]
+    # lines: of the loop over the blocks, of a block, and one where no module runs
+    lines = open(program_model.__file__).read().splitlines()
+    loop, block, tokens = ("program_model.py:%d forward" % (1 + next(
+        number for number, line in enumerate(lines) if words in line))
+        for words in ("x = block(x)", "return x + self.inner", "def __init__"))
+    plan = plan_of({"modules": [loop + " [0]"]}, {"modules": [block + " [1]", block + " [2]"]}, {"modules": [tokens]})
+    plan["apply"]["target"] = "lines"
+    _, model = compare(program_model.Model(), torch.randint(0, 1000, (8, 32)), plan)
+    assert replaced(model) == ["blocks.0", "blocks.1", "blocks.2"], replaced(model)
+
+    fails(model, {"schema": "memsnap.suggest/1", "points": []}, "--budget")
+    fails(model, {"schema": "memsnap.suggest/1", "feasible": False}, "--budget")
+    fails(model, {"schema": "memsnap.diff/1"}, "memsnap suggest")
+    print("all is right")
+
+
+main()
