@@ -123,6 +123,23 @@ out_has '1 of the modules runs more than once'
 out_has '# Modules that run more than once in a step are left out.'
 out_has_not '"shared"'
 
+# what a program applies: the modules of each part, and those left out
+run suggest --budget 450 --format json twice.json
+exits 0
+out_has '"apply":{"target":"modules","parts":['
+out_has '"left_out":[{"module":"shared","reason":"repeated"}]'
+check 'repeated modules are in no part' sh -c \
+    'sed "s/.*\"parts\":\(.*\)\"left_out\".*/\1/" .run/out | grep -vq shared'
+run suggest --model rotor --budget 520MiB --format json "$decoder"
+exits 0
+out_has '"parts":[{"modules":['
+run suggest --budget 100MiB --format json "$decoder"
+exits 1
+out_has_not '"apply"'
+run suggest --checkpoints 2 --format json -o plan.json "$decoder"
+exits 0
+check 'writes a file' grep -q '"apply":{' plan.json
+
 # In-place modules belong to the module whose output they change; no cut separates them.
 trace inplace.json conv1 100 relu1 0 conv2 100 relu2 0 conv3 100 relu3 0 head 1
 run suggest --model peak --budget 450 inplace.json

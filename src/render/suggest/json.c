@@ -84,6 +84,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
                   suggest_share(problem, advice->best_outcome.extra_time));
     put_segments(&json, problem, &advice->best);
     json_put_close(&json, '}');
+    json.failed |= !suggest_put_apply(&json, subject, &advice->best);
     put_basis(&json, subject);
     json_put_string(&json, "backend", "cpu");
     json_put_close(&json, '}');
@@ -107,9 +108,10 @@ static void put_schedule(struct json_writer *json, const struct problem *problem
     json_put_close(json, ']');
 }
 
-static void put_feasible(struct json_writer *json, const struct problem *problem,
+static void put_feasible(struct json_writer *json, const struct suggest_subject *subject,
                          const struct budget_plan *plan)
 {
+    const struct problem *problem = subject->problem;
     json_put_integer(json, "peak_bytes", plan->peak_bytes);
     if (problem->recorded)
         json_put_integer(json, "total_peak_bytes", plan->total_bytes);
@@ -120,18 +122,19 @@ static void put_feasible(struct json_writer *json, const struct problem *problem
                  problem->modules[problem->pieces[plan->segments.segments[k].first].first_module]);
     json_put_close(json, ']');
     put_segments(json, problem, &plan->segments);
+    json->failed |= !suggest_put_apply(json, subject, &plan->segments);
     put_schedule(json, problem, &plan->schedule);
     json_put_bool(json, "verified", plan->verified);
 }
 
-static void put_plan(struct json_writer *json, const struct problem *problem,
+static void put_plan(struct json_writer *json, const struct suggest_subject *subject,
                      const struct budget_plan *plan)
 {
     json_put_string(json, "model", plan->model == PLAN_PEAK ? "peak" : "rotor");
     json_put_integer(json, "budget_bytes", plan->budget_bytes);
     json_put_bool(json, "feasible", plan->feasible);
     if (plan->feasible)
-        put_feasible(json, problem, plan);
+        put_feasible(json, subject, plan);
     else
         json_put_integer(json, "least_budget_bytes", plan->least_budget_bytes);
     json_put_integer(json, "slot_bytes", plan->model == PLAN_ROTOR ? plan->slot_bytes : 1);
@@ -147,12 +150,12 @@ bool suggest_plans_json(FILE *out, const struct suggest_subject *subject,
     json_put_open(&json, NULL, '{');
     json_put_string(&json, "schema", schema);
     if (count == 1) {
-        put_plan(&json, problem, &plans[0]);
+        put_plan(&json, subject, &plans[0]);
     } else {
         json_put_open(&json, "plans", '[');
         for (size_t k = 0; k < count; k++) {
             json_put_open(&json, NULL, '{');
-            put_plan(&json, problem, &plans[k]);
+            put_plan(&json, subject, &plans[k]);
             json_put_close(&json, '}');
         }
         json_put_close(&json, ']');

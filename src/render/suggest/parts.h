@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_RENDER_SUGGEST_PARTS_H
 #define MEMSNAP_RENDER_SUGGEST_PARTS_H
 
+#include "render/core/json.h"
 #include "render/suggest/suggest.h"
 
 #define SUGGEST_INDENT 2
@@ -51,6 +52,31 @@ extern const size_t suggest_parts_code_size;
 /* The checkpointed segments, one a line, and the Python. */
 bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
                             const struct placement *placement);
+
+#define NOT_LEFT_OUT SIZE_MAX
+
+/* left_out.c: modules that run more than once in a step. Such a module is left out of parts, since
+ * a checkpoint of several modules runs each of them once. */
+struct left_out {
+    struct text *names; /* sorted, each once */
+    size_t count;
+};
+
+bool left_out_find(struct left_out *left_out, const struct problem *problem); /* false: no memory */
+size_t left_out_index(const struct left_out *left_out, struct text name);     /* or NOT_LEFT_OUT */
+void left_out_release(struct left_out *left_out);
+
+/* Every segment is one module, and none is nested. */
+bool suggest_whole_modules(const struct problem *problem, const struct placement *placement);
+
+/* The model itself is in a segment. It cannot be one of its own children, and wrapping it would
+ * wrap everything in it. */
+bool suggest_has_root(const struct problem *problem, const struct placement *placement);
+
+/* json_apply.c: the object "apply", from which a program applies the placement without the printed
+ * Python. Returns false if memory ran out. */
+bool suggest_put_apply(struct json_writer *json, const struct suggest_subject *subject,
+                       const struct placement *placement);
 
 /* A paragraph at SUGGEST_INDENT, of text that needs no escaping. */
 void suggest_say(const struct page *page, const char *format, ...)

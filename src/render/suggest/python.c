@@ -6,33 +6,14 @@
 
 #define MOST_LINE 88 /* columns, where names are not longer themselves */
 
-/* Every segment is one module, and none is nested. */
-static bool whole_modules(const struct problem *problem, const struct placement *placement)
-{
-    for (size_t k = 0; k < placement->count; k++) {
-        struct wrapped segment = placement->segments[k];
-        const struct piece *piece = &problem->pieces[segment.first];
-        if (segment.depth > 0 || segment.end != segment.first + 1 ||
-            piece->end_module != piece->first_module + 1)
-            return false;
-    }
-    return true;
-}
-
 /* Writes names in a list, broken into lines that begin with `indent` spaces. */
 struct name_list {
     struct buffer line;
     size_t indent;
     FILE *out;
-    const struct text *left_out; /* sorted names */
-    size_t left_out_count;
+    const struct left_out *left_out; /* NULL: no names are left out */
     bool failed;
 };
-
-static int compare_names(const void *a, const void *b)
-{
-    return text_compare(*(const struct text *)a, *(const struct text *)b);
-}
 
 static void end_line(struct name_list *list)
 {
@@ -67,9 +48,7 @@ static void add_bracket(struct name_list *list, const char *bracket, int deeper)
 static void add_piece(struct name_list *list, const struct problem *problem, size_t piece)
 {
     for (size_t m = problem->pieces[piece].first_module; m < problem->pieces[piece].end_module; m++)
-        if (list->left_out_count == 0 ||
-            !bsearch(&problem->modules[m], list->left_out, list->left_out_count,
-                     sizeof(*list->left_out), compare_names))
+        if (!list->left_out || left_out_index(list->left_out, problem->modules[m]) == NOT_LEFT_OUT)
             add_name(list, problem->modules[m]);
 }
 
@@ -87,10 +66,9 @@ static bool put_names(FILE *out, const struct problem *problem, const struct pla
  * reverse order of their beginning, so their count, the depth, is enough, and no stack is needed.
  */
 static bool put_nested(FILE *out, const struct problem *problem, const struct placement *placement,
-                       const struct text *left_out, size_t left_out_count)
+                       const struct left_out *left_out)
 {
-    struct name_list list = {
-        .indent = 4, .out = out, .left_out = left_out, .left_out_count = left_out_count};
+    struct name_list list = {.indent = 4, .out = out, .left_out = left_out};
     size_t next = 0, open = 0;
     size_t *ends = calloc(placement->count + 1, sizeof(*ends));
     list.failed = !ends;
@@ -126,57 +104,26 @@ static bool put_whole(FILE *out, const struct problem *problem, const struct pla
     return ok;
 }
 
-/* Modules that run several times, sorted, each once. NULL: out of memory. */
-static struct text *find_repeated(const struct problem *problem, size_t *count)
-{
-    struct text *names = malloc((problem->module_count + 1) * sizeof(*names));
-    *count = 0;
-    if (!names)
-        return NULL;
-    memcpy(names, problem->modules, problem->module_count * sizeof(*names));
-    qsort(names, problem->module_count, sizeof(*names), compare_names);
-    for (size_t i = 1; i < problem->module_count; i++)
-        if (compare_names(&names[i - 1], &names[i]) == 0 &&
-            (*count == 0 || compare_names(&names[*count - 1], &names[i]) != 0))
-            names[(*count)++] = names[i];
-    return names;
-}
-
 static bool put_parts(FILE *out, const struct problem *problem, const struct placement *placement)
 {
-    size_t repeated_count;
-    struct text *repeated = find_repeated(problem, &repeated_count);
-    if (!repeated)
+    struct left_out left_out;
+    if (!left_out_find(&left_out, problem))
         return false;
     fputs("# The modules in one list are checkpointed together, if they form a chain. The first\n"
           "# call of the model tries that out, in a run without gradients.\n",
           out);
-    if (repeated_count > 0)
+    if (left_out.count > 0)
         fputs("# Modules that run more than once in a step are left out.\n", out);
     fputs("plan = [\n", out);
-    bool ok = put_nested(out, problem, placement, repeated, repeated_count);
+    bool ok = put_nested(out, problem, placement, &left_out);
     fputs("]\n"
           "\n",
           out);
     fwrite(suggest_every_code, 1, suggest_every_code_size, out);
     fwrite(suggest_parts_code, 1, suggest_parts_code_size, out);
     fputs("parts = checkpoint_modules(model, plan)\n", out);
-    free(repeated);
+    left_out_release(&left_out);
     return ok;
-}
-
-/* The model itself is in a segment. It cannot be one of its own children, and wrapping it would
- * wrap everything in it. */
-static bool has_root(const struct problem *problem, const struct placement *placement)
-{
-    for (size_t k = 0; k < placement->count; k++) {
-        struct wrapped segment = placement->segments[k];
-        size_t m = problem->pieces[segment.first].first_module;
-        for (; m < problem->pieces[segment.end - 1].end_module; m++)
-            if (problem->modules[m].size == 0)
-                return true;
-    }
-    return false;
 }
 
 bool suggest_python(const struct page *page, const struct problem *problem,
@@ -184,7 +131,7 @@ bool suggest_python(const struct page *page, const struct problem *problem,
 {
     if (placement->count == 0)
         return true;
-    if (has_root(problem, placement)) {
+    if (suggest_has_root(problem, placement)) {
         fputs(
             "# The model itself is in this plan, and it holds all other modules, so wrapping "
             "modules\n"
@@ -193,7 +140,7 @@ bool suggest_python(const struct page *page, const struct problem *problem,
             page->out);
         return true;
     }
-    if (whole_modules(problem, placement))
+    if (suggest_whole_modules(problem, placement))
         return put_whole(page->out, problem, placement);
     return put_parts(page->out, problem, placement);
 }

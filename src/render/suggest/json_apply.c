@@ -1,0 +1,175 @@
+/* The part of a suggestion's JSON from which a program applies the plan: the same modules, in the
+ * same parts, as in the printed Python. */
+#include <stdlib.h>
+
+#include "render/suggest/parts.h"
+
+struct applied {
+    struct json_writer *json;
+    const struct problem *problem;
+    const struct placement *placement;
+    struct left_out left_out;
+    bool *written; /* by index in left_out: the module was written once */
+    size_t *ends;  /* of the open segments, a stack: segments are nested or disjoint */
+    size_t open;
+};
+
+static bool is_repeated(const struct applied *applied, struct text name)
+{
+    return left_out_index(&applied->left_out, name) != NOT_LEFT_OUT;
+}
+
+/* False for a repeated module that was written before. */
+static bool write_once(struct applied *applied, struct text name)
+{
+    size_t index = left_out_index(&applied->left_out, name);
+    if (index == NOT_LEFT_OUT)
+        return true;
+    bool first = !applied->written[index];
+    applied->written[index] = true;
+    return first;
+}
+
+/* Some module of the segment is written. */
+static bool has_modules(const struct applied *applied, struct wrapped segment)
+{
+    const struct problem *problem = applied->problem;
+    size_t m = problem->pieces[segment.first].first_module;
+    for (; m < problem->pieces[segment.end - 1].end_module; m++)
+        if (!is_repeated(applied, problem->modules[m]))
+            return true;
+    return false;
+}
+
+static void put_name(struct applied *applied, const char *key, struct text name)
+{
+    json_put_bytes(applied->json, key, name.bytes, name.size);
+}
+
+static void open_segment(struct applied *applied, size_t end)
+{
+    json_put_open(applied->json, NULL, '{');
+    json_put_open(applied->json, "modules", '[');
+    applied->ends[applied->open++] = end;
+}
+
+static void close_segments(struct applied *applied, size_t end)
+{
+    for (; applied->open > 0 && applied->ends[applied->open - 1] == end; applied->open--) {
+        json_put_close(applied->json, ']');
+        json_put_close(applied->json, '}');
+    }
+}
+
+static void put_piece(struct applied *applied, size_t piece)
+{
+    const struct problem *problem = applied->problem;
+    for (size_t m = problem->pieces[piece].first_module; m < problem->pieces[piece].end_module; m++)
+        if (!is_repeated(applied, problem->modules[m]))
+            put_name(applied, NULL, problem->modules[m]);
+}
+
+/* Each part is one module, which may run more than once: each of its runs is checkpointed. */
+static void put_whole(struct applied *applied)
+{
+    const struct problem *problem = applied->problem;
+    for (size_t k = 0; k < applied->placement->count; k++) {
+        struct text name =
+            problem->modules[problem->pieces[applied->placement->segments[k].first].first_module];
+        if (name.size == 0 || !write_once(applied, name))
+            continue;
+        open_segment(applied, 0);
+        put_name(applied, NULL, name);
+        close_segments(applied, 0);
+    }
+}
+
+static void put_nested(struct applied *applied)
+{
+    const struct placement *placement = applied->placement;
+    size_t next = 0, layers = applied->problem->chain.layers;
+    for (size_t i = 0; i < layers; i++) {
+        close_segments(applied, i);
+        for (; next < placement->count && placement->segments[next].first == i; next++)
+            if (has_modules(applied, placement->segments[next]))
+                open_segment(applied, placement->segments[next].end);
+        if (applied->open > 0)
+            put_piece(applied, i);
+    }
+    close_segments(applied, layers);
+}
+
+static void put_reason(struct applied *applied, struct text name, const char *reason)
+{
+    json_put_open(applied->json, NULL, '{');
+    put_name(applied, "module", name);
+    json_put_string(applied->json, "reason", reason);
+    json_put_close(applied->json, '}');
+}
+
+/* The modules of the placement that no part has. */
+static void put_left_out(struct applied *applied, bool whole)
+{
+    const struct problem *problem = applied->problem;
+    json_put_open(applied->json, "left_out", '[');
+    for (size_t k = 0; !whole && k < applied->placement->count; k++) {
+        struct wrapped segment = applied->placement->segments[k];
+        size_t m = problem->pieces[segment.first].first_module;
+        for (; m < problem->pieces[segment.end - 1].end_module; m++)
+            if (is_repeated(applied, problem->modules[m]) &&
+                write_once(applied, problem->modules[m]))
+                put_reason(applied, problem->modules[m], "repeated");
+    }
+    if (suggest_has_root(problem, applied->placement))
+        put_reason(applied, (struct text){"", 0}, "root");
+    json_put_close(applied->json, ']');
+}
+
+static void put_loops(struct json_writer *json, const struct suggest_subject *subject)
+{
+    json_put_open(json, "loops", '[');
+    for (size_t k = 0; k < subject->forward->loop_count; k++) {
+        const struct chain_loop *loop = &subject->forward->loops[k];
+        struct text name = symbols_text(subject->trace->symbols, loop->name);
+        json_put_open(json, NULL, '{');
+        json_put_bytes(json, "name", name.bytes, name.size);
+        json_put_count(json, "iterations", loop->iterations);
+        json_put_close(json, '}');
+    }
+    json_put_close(json, ']');
+}
+
+static void put_apply(struct applied *applied, const struct suggest_subject *subject)
+{
+    bool whole = suggest_whole_modules(applied->problem, applied->placement);
+    json_put_open(applied->json, "apply", '{');
+    json_put_string(applied->json, "target", subject->forward ? "lines" : "modules");
+    json_put_open(applied->json, "parts", '[');
+    if (whole)
+        put_whole(applied);
+    else if (!suggest_has_root(applied->problem, applied->placement))
+        put_nested(applied);
+    json_put_close(applied->json, ']');
+    put_left_out(applied, whole);
+    if (subject->forward)
+        put_loops(applied->json, subject);
+    json_put_close(applied->json, '}');
+}
+
+bool suggest_put_apply(struct json_writer *json, const struct suggest_subject *subject,
+                       const struct placement *placement)
+{
+    struct applied applied = {.json = json, .problem = subject->problem, .placement = placement};
+    bool ok = left_out_find(&applied.left_out, subject->problem);
+    if (ok) {
+        applied.ends = malloc((placement->count + 1) * sizeof(*applied.ends));
+        applied.written = calloc(applied.left_out.count + 1, sizeof(*applied.written));
+        ok = applied.ends && applied.written;
+    }
+    if (ok)
+        put_apply(&applied, subject);
+    left_out_release(&applied.left_out);
+    free(applied.ends);
+    free(applied.written);
+    return ok;
+}

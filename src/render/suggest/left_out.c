@@ -1,0 +1,64 @@
+/* The modules of a plan that Python cannot wrap by name. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/suggest/parts.h"
+
+static int compare_names(const void *a, const void *b)
+{
+    return text_compare(*(const struct text *)a, *(const struct text *)b);
+}
+
+bool left_out_find(struct left_out *left_out, const struct problem *problem)
+{
+    struct text *names = malloc((problem->module_count + 1) * sizeof(*names));
+    *left_out = (struct left_out){.names = names};
+    if (!names)
+        return false;
+    memcpy(names, problem->modules, problem->module_count * sizeof(*names));
+    qsort(names, problem->module_count, sizeof(*names), compare_names);
+    size_t count = 0;
+    for (size_t i = 1; i < problem->module_count; i++)
+        if (compare_names(&names[i - 1], &names[i]) == 0 &&
+            (count == 0 || compare_names(&names[count - 1], &names[i]) != 0))
+            names[count++] = names[i];
+    left_out->count = count;
+    return true;
+}
+
+size_t left_out_index(const struct left_out *left_out, struct text name)
+{
+    const struct text *found =
+        bsearch(&name, left_out->names, left_out->count, sizeof(name), compare_names);
+    return found ? (size_t)(found - left_out->names) : NOT_LEFT_OUT;
+}
+
+void left_out_release(struct left_out *left_out)
+{
+    free(left_out->names);
+    *left_out = (struct left_out){0};
+}
+
+bool suggest_has_root(const struct problem *problem, const struct placement *placement)
+{
+    for (size_t k = 0; k < placement->count; k++) {
+        struct wrapped segment = placement->segments[k];
+        size_t m = problem->pieces[segment.first].first_module;
+        for (; m < problem->pieces[segment.end - 1].end_module; m++)
+            if (problem->modules[m].size == 0)
+                return true;
+    }
+    return false;
+}
+
+bool suggest_whole_modules(const struct problem *problem, const struct placement *placement)
+{
+    for (size_t k = 0; k < placement->count; k++) {
+        struct wrapped segment = placement->segments[k];
+        const struct piece *piece = &problem->pieces[segment.first];
+        if (segment.depth > 0 || segment.end != segment.first + 1 ||
+            piece->end_module != piece->first_module + 1)
+            return false;
+    }
+    return true;
+}
