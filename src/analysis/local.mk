@@ -58,6 +58,9 @@ libmemsnap_a_SOURCES += \
 	src/analysis/code/site_label.c \
 	src/analysis/code/site_pattern.c \
 	src/analysis/code/site_pattern.h \
+	src/analysis/code/site_table.c \
+	src/analysis/code/site_table.h \
+	src/analysis/code/stack_reader.c \
 	src/analysis/curves/bands.c \
 	src/analysis/curves/bands.h \
 	src/analysis/curves/category_curves.c \
@@ -135,6 +138,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/live/sites.h \
 	src/analysis/live/source.c \
 	src/analysis/live/source.h \
+	src/analysis/live/stretches.c \
+	src/analysis/live/stretches.h \
 	src/analysis/live/sums.c \
 	src/analysis/live/sums.h \
 	src/analysis/live/when.c \

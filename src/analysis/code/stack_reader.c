@@ -1,0 +1,252 @@
+/* Reads the frames of one stack: its call site, and the code that was running. */
+#include <string.h>
+
+#include "analysis/code/frames.h"
+#include "analysis/code/site_table.h"
+
+/* The operator's or node's name as a string id. */
+static bool native_name(struct site_table *table, frame_id id, struct frame_facts *facts,
+                        string_id *name, struct error *err)
+{
+    if (facts->name == STRING_EMPTY) {
+        char text[NATIVE_NAME_SIZE];
+        struct frame frame = symbols_frame_at(table->symbols, id);
+        native_classify(symbols_text(table->symbols, frame.name), text);
+        if (!symbols_string(table->symbols, text, strlen(text), &facts->name, err))
+            return false;
+    }
+    *name = facts->name;
+    return true;
+}
+
+/* State while the frames of a stack are read, innermost first. */
+struct stack_reader {
+    struct stack_facts facts;
+    string_id factory;    /* outermost operator so far that only makes storage */
+    string_id collective; /* innermost named collective */
+    enum frame_role
+        role; /* of the innermost Python evidence; a module's call outranks its forward */
+    bool
+        recomputes; /* further out is torch.utils.checkpoint's backward half, or another backward */
+    bool op_closed; /* no operator further out may replace `factory` */
+    bool in_hook;   /* `role` was found inside of everything that autograd runs */
+    bool in_closure; /* the code runs in a closure, which an optimizer step calls */
+};
+
+static bool read_native(struct site_table *table, struct stack_reader *reader, frame_id id,
+                        struct frame_facts *facts, struct error *err)
+{
+    struct site *site = &reader->facts.site;
+    bool no_python = site->any_python_frame == NO_FRAME;
+    switch ((enum native_role)facts->role) {
+    case NATIVE_OPERATOR:
+        reader->facts.in_operator = true;
+        return site->op != STRING_EMPTY || reader->op_closed ||
+               native_name(table, id, facts, &site->op, err);
+    case NATIVE_FACTORY:
+        reader->facts.in_operator = true;
+        return site->op != STRING_EMPTY || reader->op_closed ||
+               native_name(table, id, facts, &reader->factory, err);
+    case NATIVE_NODE: {
+        string_id name;
+        site->has_backward = true;
+        if (!native_name(table, id, facts, &name, err))
+            return false;
+        if (site->node == STRING_EMPTY)
+            site->node = name;
+        if (text_equals(symbols_text(table->symbols, name), "AccumulateGrad"))
+            reader->facts.accumulates_grad = true;
+        return true;
+    }
+    case NATIVE_ENGINE:
+        site->has_backward = true;
+        return true;
+    case NATIVE_AUTOCAST:
+        reader->facts.is_autocast = true;
+        return true;
+    case NATIVE_AUTOCAST_END:
+        reader->facts.ends_autocast = true;
+        return true;
+    case NATIVE_SAVED_RELEASE:
+        reader->facts.releases_saved = true;
+        reader->facts.releases_graph = true;
+        return true;
+    case NATIVE_GRAPH_RELEASE:
+        reader->facts.releases_graph = true;
+        return true;
+    case NATIVE_COMMUNICATION:
+        reader->facts.communicates = reader->facts.communicates || no_python;
+        return reader->collective != STRING_EMPTY ||
+               native_name(table, id, facts, &reader->collective, err);
+    case NATIVE_WORKSPACE:
+        reader->facts.is_workspace = reader->facts.is_workspace || no_python;
+        return true;
+    case NATIVE_PLAIN:
+        break;
+    }
+    return true;
+}
+
+/* Handles the roles that are facts of their own, beside what the code does. */
+static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_innermost)
+{
+    static const uint8_t modes[] = {
+        [ROLE_NO_GRAD] = GRAD_NO_GRAD,
+        [ROLE_INFERENCE_MODE] = GRAD_INFERENCE_MODE,
+        [ROLE_ENABLE_GRAD] = GRAD_ON,
+        [ROLE_SOME_GRAD_MODE] = GRAD_PROBABLY_OFF,
+    };
+    switch (role) {
+    case ROLE_COMMUNICATION:
+        facts->communicates = facts->communicates || is_innermost;
+        return true;
+    case ROLE_EMPTY_CACHE:
+        facts->empties_cache = true;
+        return true;
+    case ROLE_CAPTURE:
+        facts->empties_cache = false;
+        return true;
+    case ROLE_AUTOCAST_END:
+        facts->ends_autocast = facts->ends_autocast || is_innermost;
+        return true;
+    case ROLE_KV_CACHE:
+        facts->is_kv_cache = facts->is_kv_cache || is_innermost;
+        return true;
+    case ROLE_NO_GRAD:
+    case ROLE_INFERENCE_MODE:
+    case ROLE_ENABLE_GRAD:
+    case ROLE_SOME_GRAD_MODE:
+        if (facts->grad_mode == GRAD_UNKNOWN)
+            facts->grad_mode = modes[role];
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_forward(const struct stack_reader *reader)
+{
+    return reader->role == ROLE_MODULE_CALL || reader->role == ROLE_FORWARD;
+}
+
+/* The role of a frame that belongs to an optimizer step. An optimizer of torch.optim calls no code
+ * of the user's but the closure, which computes the loss. */
+static enum frame_role optimizer_role(struct stack_reader *reader, enum frame_role role)
+{
+    if (role == ROLE_OWN_STEP && reader->facts.site.user_frame != NO_FRAME)
+        reader->in_closure = true;
+    return reader->in_closure ? ROLE_NONE : ROLE_OPTIMIZER;
+}
+
+static void read_python(struct stack_reader *reader, uint32_t index,
+                        const struct frame_facts *facts)
+{
+    struct site *site = &reader->facts.site;
+    enum frame_role role = (enum frame_role)facts->role;
+    if (role == ROLE_OPTIMIZER || role == ROLE_OWN_STEP)
+        role = optimizer_role(reader, role);
+    if (read_fact(&reader->facts, role, site->user_frame == NO_FRAME && reader->role == ROLE_NONE))
+        role = ROLE_NONE;
+    if (reader->role == ROLE_NONE && role != ROLE_NONE)
+        reader->in_hook = !site->has_backward;
+    if (reader->role == ROLE_NONE || (reader->role == ROLE_FORWARD && role == ROLE_MODULE_CALL))
+        reader->role = role;
+    reader->recomputes = reader->recomputes || role == ROLE_RECOMPUTE ||
+                         (role == ROLE_BACKWARD && reader->role == ROLE_MODULE_CALL);
+    reader->facts.in_main = reader->facts.in_main || facts->is_top_level;
+    if (site->any_python_frame == NO_FRAME) {
+        site->any_python_frame = index;
+        site->by_node = facts->is_torch;
+    }
+    if (site->user_frame == NO_FRAME && facts->kind == FRAME_USER)
+        site->user_frame = index;
+    /* Operators outside of this Python frame did not ask for the storage. */
+    reader->op_closed = reader->op_closed || reader->factory != STRING_EMPTY;
+}
+
+static enum context context_of(const struct stack_reader *reader)
+{
+    if (reader->recomputes && (is_forward(reader) || reader->role == ROLE_RECOMPUTE))
+        return CONTEXT_RECOMPUTE;
+    /* An optimizer may run in a hook of a node: per parameter, as soon as its gradient is there. */
+    if (reader->in_hook && reader->role == ROLE_OPTIMIZER)
+        return CONTEXT_OPTIMIZER;
+    if (reader->in_hook && reader->role == ROLE_ZERO_GRAD)
+        return CONTEXT_ZERO_GRAD;
+    if (reader->facts.site.has_backward)
+        return reader->role == ROLE_MODULE_CALL ? CONTEXT_RECOMPUTE : CONTEXT_BACKWARD;
+    switch (reader->role) {
+    case ROLE_MODULE_CALL:
+    case ROLE_FORWARD:
+        return CONTEXT_FORWARD;
+    case ROLE_BACKWARD:
+        return CONTEXT_BACKWARD;
+    case ROLE_RECOMPUTE:
+        return CONTEXT_RECOMPUTE;
+    case ROLE_OPTIMIZER:
+        return CONTEXT_OPTIMIZER;
+    case ROLE_ZERO_GRAD:
+        return CONTEXT_ZERO_GRAD;
+    case ROLE_MODEL_INIT:
+        return CONTEXT_INIT;
+    case ROLE_DATA_LOADING:
+        return CONTEXT_DATA;
+    default:
+        break;
+    }
+    /* Python of torch alone: the program did not call it, but a thread of autograd may have. */
+    return reader->facts.site.user_frame != NO_FRAME ? CONTEXT_OTHER : CONTEXT_NONE;
+}
+
+/* Moves the call site from functions that only make storage to the code that called them: one such
+ * function can hold all memory of a program, for as many purposes as it has callers. */
+static void leave_wrappers(struct site_table *table, struct stack stack,
+                           struct stack_reader *reader)
+{
+    struct site *site = &reader->facts.site;
+    struct frame_facts spare;
+    bool makes_storage =
+        site->op == STRING_EMPTY || operator_makes_storage(symbols_text(table->symbols, site->op));
+    uint32_t caller = site->user_frame;
+    while (makes_storage && site->user_frame != NO_FRAME &&
+           site_frame_facts(table, stack.frames[site->user_frame], &spare)->is_wrapper) {
+        do
+            caller++;
+        while (caller < stack.count &&
+               site_frame_facts(table, stack.frames[caller], &spare)->kind == FRAME_NATIVE);
+        if (caller == stack.count ||
+            site_frame_facts(table, stack.frames[caller], &spare)->kind != FRAME_USER)
+            return;
+        site->user_frame = caller;
+    }
+}
+
+bool stack_facts_compute(struct site_table *table, stack_id id, struct stack_facts *facts,
+                         struct error *err)
+{
+    struct stack stack = symbols_stack_at(table->symbols, id);
+    struct stack_reader reader = {
+        .facts = {.site = {.user_frame = NO_FRAME, .any_python_frame = NO_FRAME},
+                  .own = OWN_RULES_NONE}};
+    for (size_t i = 0; i < stack.count; i++) {
+        struct frame_facts spare, *frame = site_frame_facts(table, stack.frames[i], &spare);
+        if (reader.facts.own == OWN_RULES_NONE)
+            reader.facts.own = frame->own;
+        if (frame->kind != FRAME_NATIVE)
+            read_python(&reader, (uint32_t)i, frame);
+        else if (frame->role != NATIVE_PLAIN &&
+                 !read_native(table, &reader, stack.frames[i], frame, err))
+            return false;
+    }
+    struct site *site = &reader.facts.site;
+    site->by_node = site->by_node && site->user_frame == NO_FRAME && site->node != STRING_EMPTY;
+    if (site->op == STRING_EMPTY)
+        site->op = reader.factory != STRING_EMPTY ? reader.factory
+                   : site->node != STRING_EMPTY   ? site->node
+                                                  : reader.collective;
+    leave_wrappers(table, stack, &reader);
+    reader.facts.context = (uint8_t)context_of(&reader);
+    reader.facts.is_known = true;
+    *facts = reader.facts;
+    return true;
+}
