@@ -102,14 +102,22 @@ def keep_results(operators):
 
 
 def recompute(calls, operators=()):
-    def run(value, *args, **kwargs):
-        result = calls[0](value, *args, **kwargs)
+    options = keep_results(operators) if operators else {}
+
+    def run(order, *values, **kwargs):
+        args = [values[k] for k in order]
+        result = calls[0](*args, **kwargs)
         for call in calls[1:]:
-            result = call(first(result), *args, **kwargs)
+            result = call(first(result), *args[1:], **kwargs)
         return result
 
-    options = keep_results(operators) if operators else {}
-    return partial(checkpoint, run if len(calls) > 1 else calls[0], use_reentrant=False, **options)
+    def start(*args, **kwargs):
+        # One tensor that is several arguments must stay one: attention asks if its query is its key.
+        values = {id(value): value for value in args}
+        order = [list(values).index(id(value)) for value in args]
+        return checkpoint(run, order, *values.values(), use_reentrant=False, **options, **kwargs)
+
+    return start
 
 
 def build(part, forwards, operators=()):
@@ -390,13 +398,27 @@ class Storages:
         return peak
 
 
+class Argument:
+    """What a module got, without keeping it alive."""
+
+    def __init__(self, value):
+        self.id, self.tensors = id(value), [weakref.ref(tensor) for tensor in tensors_in(value)]
+
+    def is_value(self, value):
+        return self.id == id(value) and all(tensor() is not None for tensor in self.tensors)
+
+
 class Frame:
     """A module that is running."""
 
-    def __init__(self, name, module, inputs, is_plain):
-        self.name, self.module, self.inputs, self.is_plain = name, module, inputs, is_plain
-        self.is_leaf = is_leaf(module)
-        self.row = None
+    def __init__(self, name, module, args, kwargs, before):
+        self.name, self.module, self.inputs, self.is_leaf = name, module, [args, kwargs], is_leaf(module)
+        others = {**dict(enumerate(args[1:])), **kwargs}
+        # one checkpoint can run modules in a row whose other arguments are the same
+        self.is_plain = len(args) > 0 and isinstance(args[0], torch.Tensor) and (
+            not others or (others.keys() == before.keys() and all(before[key].is_value(others[key]) for key in others)))
+        self.others = {key: Argument(value) for key, value in others.items()}
+        self.others_before = {}  # of the child that ran last
 
 
 class Device:
@@ -432,6 +454,7 @@ class Hooks:
 
     def __init__(self, model):
         self.handles = []
+        self.nodes = set()  # of inputs and outputs so far
         for name, module in model.named_modules():
             before = functools.partial(self.before_module, name)
             after = functools.partial(self.after_module, name)
@@ -442,23 +465,24 @@ class Hooks:
         for handle in self.handles:
             handle.remove()
         self.handles = []
+        self.nodes.clear()
 
     def before_module(self, name, module, args, kwargs=None):
         # a checkpoint runs modules again; a hook that another hook of this call removed is called without kwargs
         if self.handles and not is_backward():
+            self.nodes.update(tensor.grad_fn for tensor in tensors_in([args, kwargs]) if tensor.grad_fn is not None)
             self.enter(name, module, args, kwargs)
 
     def after_module(self, name, module, _args, output):
         if self.handles and not is_backward():
             self.leave(name, module, output)
 
-    def watch_backward(self, inputs, output, start):
+    def watch_backward(self, output, start):
         """Calls `start` with the gradients when the backward pass reaches the outputs of a module."""
-        nodes = {tensor.grad_fn for tensor in tensors_in(inputs)}
         for tensor in tensors_in(output):
             node = tensor.grad_fn
-            if node is not None and node not in nodes:
-                nodes.add(node)
+            if node is not None and node not in self.nodes:
+                self.nodes.add(node)
                 self.handles.append(node.register_prehook(start))
 
 
@@ -549,8 +573,10 @@ class Structure(Hooks, TorchDispatchMode):
         for key, storage in storages_of(list(own_tensors(module))).items():  # FSDP makes them in the step
             made = self.storages.by_key.get(key) or self.storages.add(storage, None, False)
             made.row = None
-        is_plain = len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)
-        frame = Frame(name, module, [args, kwargs], is_plain)
+        parent = self.stack[-1] if self.stack else None
+        frame = Frame(name, module, args, kwargs, parent.others_before if parent else {})
+        if parent:
+            parent.others_before = frame.others
         self.stack.append(frame)
         self.row = self.new_row(name, name.count(".") + (name != ""), frame.is_leaf)
         self.add_parameters(self.row, module)
@@ -571,11 +597,10 @@ class Structure(Hooks, TorchDispatchMode):
         new = [tensor for tensor in tensors_in(output) if not seen.keys() & storages_of(tensor).keys()]
         row["output_bytes"] = sum(storage.nbytes() for storage in storages_of(output).values())
         row["memory_activations"] = bytes_of(new) if frame.is_leaf else 0
-        row["plain"] = frame.is_plain and isinstance(output, torch.Tensor)
-        if frame.is_leaf:
-            row["call"] = self.calls
-            self.watch_backward(frame.inputs, output, functools.partial(self.reach, row, self.calls))
-            self.calls += 1
+        row["plain"] = frame.is_plain and isinstance(first(output), torch.Tensor)
+        row["call"] = self.calls
+        self.watch_backward(output, functools.partial(self.reach, row, self.calls))
+        self.calls += 1
         self.close_row(keep=True)
         parent = self.stack[-1] if self.stack else None
         self.row = self.new_row(parent.name if parent else "", parent.name.count(".") + (parent.name != "")
@@ -754,9 +779,8 @@ class Times(Hooks):
 
     def leave(self, _name, module, output):
         self.forward.append(self.event())
-        if is_leaf(module):
-            self.watch_backward((), output, functools.partial(self.reach, self.calls))
-            self.calls += 1
+        self.watch_backward(output, functools.partial(self.reach, self.calls))
+        self.calls += 1
 
     def reach(self, call, _gradients):
         if not self.was_backward:

@@ -51,6 +51,17 @@ def fails(model, plan, words):
         raise AssertionError(words)
 
 
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.inner = nn.Linear(16, 16), nn.MultiheadAttention(16, 2, batch_first=True)
+
+    def forward(self, x):
+        x = self.first(x)
+        with torch.autocast("cpu", torch.bfloat16):
+            return self.inner(x, x, x, need_weights=False)[0].float()
+
+
 def main():
     torch.manual_seed(0)
     for path in sys.argv[1:]:
@@ -67,6 +78,12 @@ def main():
         {"modules": ["0"]}, {"modules": ["1", {"modules": ["2", "3"]}]}, last))
     assert [(part.names, part.is_chain) for part in parts] == [
         (["0"], True), (["1", "2", "3"], True), (["4", "5"], True)]
+    # the query of attention stays the same tensor as its key while tensors that are saved have hooks
+    attention = Attention()
+    memsnap_record.apply(attention, plan_of({"modules": ["inner"]}))
+    with memsnap_record.layers(attention):
+        train(attention, torch.randn(2, 4, 16))
+
     # lines: of the loop over the blocks, of a block, and one where no module runs
     lines = open(program_model.__file__).read().splitlines()
     loop, block, tokens = ("program_model.py:%d forward" % (1 + next(

@@ -35,6 +35,13 @@ def main():
         assert names == ["words", *("blocks.%d.%s" % (block, name) for block in range(3)
                                    for name in ("norm", "inner.0", "inner.1", "inner.2")), "head"], names
         assert decorated.summary["top_forward_activation_producers"][0]["module_name"] == "head"
+
+        # a module that changes its input in place has its own part of the backward pass
+        in_place = nn.Sequential(nn.Linear(8, 8), nn.ReLU(inplace=True), nn.Linear(8, 8), nn.ReLU(inplace=True))
+        with memsnap_record.layers(in_place) as recording:
+            in_place(torch.zeros(4, 8)).sum().backward()
+        names = [row["module_name"] for row in recording.backward_traces]
+        assert names == ["", "3", "2", "1", "0"], names
     print("all is right")
 
 
