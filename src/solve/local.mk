@@ -58,6 +58,8 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/problem.c \
 	src/solve/problem/problem.h \
 	src/solve/problem/recorded.c \
+	src/solve/problem/restrict.c \
+	src/solve/problem/restrict.h \
 	src/solve/problem/sizes.c
 
 # The kernels that devices run, in the program: OpenCL's as source, for its drivers compile it;

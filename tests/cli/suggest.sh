@@ -123,6 +123,39 @@ out_has '1 of the modules runs more than once'
 out_has '# Modules that run more than once in a step are left out.'
 out_has_not '"shared"'
 
+# patterns of what may be in a plan: modules, modules in them, and modules around them
+trace deep.json enc.0.a 400 enc.0.b 400 enc.0.c 100 enc.1.a 400 enc.1.b 400 enc.1.c 100 \
+    enc.2.a 400 enc.2.b 400 enc.2.c 100 head 10
+run suggest --keep enc.0 --budget 2900 deep.json
+exits 0
+out_has '"enc.1"'
+out_has_not '"enc.0"'
+run suggest --keep 'enc.?.b' --budget 2900 deep.json
+exits 1
+out_has 'nothing fits'
+run suggest --only enc.1.a --only 'enc.1.[bc]' --budget 2900 deep.json
+exits 0
+out_has '"enc.1"'
+out_has_not '"enc.0"'
+run suggest --only enc --keep enc.0 --keep enc.2 --format json --budget 2900 deep.json
+out_has '"parts":[{"modules":["enc.1"]}]'
+run suggest --keep lstm deep.json
+exits 2
+err "memsnap: deep.json: --keep: no module matches 'lstm'; there are enc.0, enc.1, enc.2, ..."
+run suggest --keep enc.0 --model rotor --budget 400 deep.json
+exits 2
+err 'memsnap: deep.json: --model rotor cannot leave modules out of a plan; use --model peak'
+run suggest --keep model.py:93 --budget 99% --format json samples/train-loop.pickle.gz
+exits 0
+out_has '"modules":["model.py:94'
+out_has_not '"modules":["model.py:93'
+run suggest --keep '* [[]2]' --format json --budget 90% samples/train-loop.pickle.gz
+exits 0
+out_has_not '"modules":["model.py:93 forward [2]"'
+out_has '"modules":["model.py:93 forward ['
+run suggest --only '' deep.json
+exits 2
+
 # what a program applies: the modules of each part, and those left out
 run suggest --budget 450 --format json twice.json
 exits 0

@@ -115,6 +115,21 @@ static void tell_limits(const struct suggest_run *run, const struct rotor_report
                  asked, report->slots);
 }
 
+/* Nested checkpoints are planned only where every run of layers can be wrapped. */
+static bool check_model(const struct suggest_run *run, struct error *err)
+{
+    bool rotor = run->options->model_given && !run->options->plan.any_model &&
+                 run->options->plan.model == PLAN_ROTOR;
+    if (rotor && run->problem->recorded)
+        return error_set(err, STATUS_USAGE,
+                         "--model rotor does not apply to layers of memsnap's recorder, whose "
+                         "graph it does not know; use --model peak");
+    if (rotor && run->problem->one_level)
+        return error_set(err, STATUS_USAGE,
+                         "--model rotor cannot leave modules out of a plan; use --model peak");
+    return true;
+}
+
 static bool answer_budgets(struct suggest_run *run, struct error *err)
 {
     struct plan_options options = run->options->plan;
@@ -122,10 +137,8 @@ static bool answer_budgets(struct suggest_run *run, struct error *err)
     int64_t budgets[SUGGEST_MOST_BUDGETS];
     struct rotor_report report;
     size_t count = run->options->budget_count, layers = run->problem->chain.layers;
-    if (run->problem->recorded && run->options->model_given && options.model == PLAN_ROTOR)
-        return error_set(err, STATUS_USAGE,
-                         "--model rotor does not apply to layers of memsnap's recorder, whose "
-                         "graph it does not know; use --model peak");
+    if (!check_model(run, err))
+        return false;
     options.verify =
         run->options->verify < 0 ? layers <= SUGGEST_VERIFIED_LAYERS : run->options->verify > 0;
     for (size_t k = 0; k < count; k++)

@@ -16,8 +16,10 @@ enum {
     OPTION_CHECKPOINTS,
     OPTION_FORMAT,
     OPTION_GRANULARITY,
+    OPTION_KEEP,
     OPTION_MODEL,
     OPTION_NO_VERIFY,
+    OPTION_ONLY,
     OPTION_PARETO,
     OPTION_SKIP_LAYERS,
     OPTION_SLOTS,
@@ -48,6 +50,10 @@ const struct option_spec suggest_option_specs[] = {
      "cut between modules at a depth, modules that match a\n"
      "pattern ('layer?.*'), or all modules (leaf; default:\n"
      "blocks, by the names of modules)"},
+    {OPTION_ONLY, "only", "PATTERN",
+     "checkpoint only modules that match, or are within one\n"
+     "that does ('encoder.*'); may be repeated"},
+    {OPTION_KEEP, "keep", "PATTERN", "never checkpoint modules that match; may be repeated"},
     {OPTION_TIMES, "times", "FILE",
      "read the times of layers from lines of LAYER, tab,\n"
      "forward and optionally tab, backward microseconds"},
@@ -149,6 +155,17 @@ static bool take_threads(struct suggest_options *options, struct error *err)
     return true;
 }
 
+static bool add_pattern(struct patterns *patterns, const char *option, struct error *err)
+{
+    if (!*optarg)
+        return error_set(err, STATUS_USAGE, "--%s needs a pattern", option);
+    if (patterns->count == RESTRICT_MOST)
+        return error_set(err, STATUS_USAGE, "more than %d patterns for --%s", RESTRICT_MOST,
+                         option);
+    patterns->items[patterns->count++] = optarg;
+    return true;
+}
+
 bool suggest_option(int option, void *to, struct error *err)
 {
     struct suggest_options *options = to;
@@ -171,6 +188,10 @@ bool suggest_option(int option, void *to, struct error *err)
         return take_model(options, err);
     case OPTION_GRANULARITY:
         return argument_granularity(optarg, &options->cuts, err);
+    case OPTION_ONLY:
+        return add_pattern(&options->restriction.only, "only", err);
+    case OPTION_KEEP:
+        return add_pattern(&options->restriction.keep, "keep", err);
     case OPTION_FORMAT:
         if (!option_word(suggest_option_words, "format", "format", &format, err))
             return false;

@@ -6,6 +6,7 @@
 #include "commands/cli/capture.h"
 #include "commands/cli/options.h"
 #include "solve/advice/advice.h"
+#include "solve/problem/restrict.h"
 
 #define SUGGEST_MOST_BUDGETS 64
 
@@ -26,6 +27,7 @@ struct suggest_options {
     struct suggest_budget budgets[SUGGEST_MOST_BUDGETS];
     size_t budget_count;
     struct cuts cuts;
+    struct restriction restriction;
     struct plan_options plan; /* its `verify` is decided by `verify` below */
     int verify;               /* 1, 0, or -1: up to SUGGEST_VERIFIED_LAYERS */
     bool model_given, front_given;

@@ -77,7 +77,7 @@ static bool explain_unmatched(const struct suggest_snapshot *snapshot,
                          part->loop == NO_LOOP ? part->name : chain.loops[part->loop].name);
     }
     forward_chain_release(&chain);
-    return cuts_unmatched(cuts, "line", names, count, err);
+    return cuts_unmatched("granularity", cuts->pattern, "line", names, count, err);
 }
 
 static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cuts, size_t most,

@@ -29,7 +29,8 @@ static bool answer_trace(struct suggest_run *run, struct input *input, struct er
     bool ok = problem_create(&problem, trace, &run->options->cuts, most_layers(run->options),
                              run->budget, err);
     if (ok) {
-        ok = suggest_set_times(run, &problem, err) && suggest_answer(run, err);
+        ok = problem_restrict(&problem, trace, &run->options->restriction, "module", err) &&
+             suggest_set_times(run, &problem, err) && suggest_answer(run, err);
         problem_release(&problem, run->budget);
     }
     layer_trace_destroy(trace);
@@ -46,7 +47,9 @@ static bool answer_snapshot(struct suggest_run *run, struct input *input, struct
     run->trace = &snapshot.problem.trace;
     run->problem = &snapshot.problem.problem;
     run->budget = snapshot.capture.snapshot->budget;
-    bool ok = suggest_set_times(run, &snapshot.problem.problem, err) && suggest_answer(run, err);
+    bool ok = problem_restrict(&snapshot.problem.problem, run->trace, &run->options->restriction,
+                               "line", err) &&
+              suggest_set_times(run, &snapshot.problem.problem, err) && suggest_answer(run, err);
     suggest_snapshot_close(&snapshot);
     return ok;
 }

@@ -76,7 +76,7 @@ static void put_whole(struct applied *applied)
     for (size_t k = 0; k < applied->placement->count; k++) {
         struct text name =
             problem->modules[problem->pieces[applied->placement->segments[k].first].first_module];
-        if (name.size == 0 || !write_once(applied, name))
+        if (!write_once(applied, name))
             continue;
         open_segment(applied, 0);
         put_name(applied, NULL, name);
@@ -120,8 +120,6 @@ static void put_left_out(struct applied *applied, bool whole)
                 write_once(applied, problem->modules[m]))
                 put_reason(applied, problem->modules[m], "repeated");
     }
-    if (suggest_has_root(problem, applied->placement))
-        put_reason(applied, (struct text){"", 0}, "root");
     json_put_close(applied->json, ']');
 }
 
@@ -147,7 +145,7 @@ static void put_apply(struct applied *applied, const struct suggest_subject *sub
     json_put_open(applied->json, "parts", '[');
     if (whole)
         put_whole(applied);
-    else if (!suggest_has_root(applied->problem, applied->placement))
+    else
         put_nested(applied);
     json_put_close(applied->json, ']');
     put_left_out(applied, whole);

@@ -39,18 +39,6 @@ void left_out_release(struct left_out *left_out)
     *left_out = (struct left_out){0};
 }
 
-bool suggest_has_root(const struct problem *problem, const struct placement *placement)
-{
-    for (size_t k = 0; k < placement->count; k++) {
-        struct wrapped segment = placement->segments[k];
-        size_t m = problem->pieces[segment.first].first_module;
-        for (; m < problem->pieces[segment.end - 1].end_module; m++)
-            if (problem->modules[m].size == 0)
-                return true;
-    }
-    return false;
-}
-
 bool suggest_whole_modules(const struct problem *problem, const struct placement *placement)
 {
     for (size_t k = 0; k < placement->count; k++) {

@@ -69,10 +69,6 @@ void left_out_release(struct left_out *left_out);
 /* Every segment is one module, and none is nested. */
 bool suggest_whole_modules(const struct problem *problem, const struct placement *placement);
 
-/* The model itself is in a segment. It cannot be one of its own children, and wrapping it would
- * wrap everything in it. */
-bool suggest_has_root(const struct problem *problem, const struct placement *placement);
-
 /* json_apply.c: the object "apply", from which a program applies the placement without the printed
  * Python. Returns false if memory ran out. */
 bool suggest_put_apply(struct json_writer *json, const struct suggest_subject *subject,

@@ -131,15 +131,6 @@ bool suggest_python(const struct page *page, const struct problem *problem,
 {
     if (placement->count == 0)
         return true;
-    if (suggest_has_root(problem, placement)) {
-        fputs(
-            "# The model itself is in this plan, and it holds all other modules, so wrapping "
-            "modules\n"
-            "# cannot make it: call torch.utils.checkpoint in the model's forward, or cut between\n"
-            "# its modules only.\n",
-            page->out);
-        return true;
-    }
     if (suggest_whole_modules(problem, placement))
         return put_whole(page->out, problem, placement);
     return put_parts(page->out, problem, placement);

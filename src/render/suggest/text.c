@@ -81,7 +81,7 @@ static void infeasible_text(const struct page *page, const struct suggest_subjec
                 page_bytes(page, least, plan->least_budget_bytes),
                 units_count(exact, (uint64_t)plan->least_budget_bytes),
                 page_bytes(page, without, peak_without(&subject->problem->chain)));
-    suggest_say(page, plan->model == PLAN_PEAK && !subject->problem->recorded
+    suggest_say(page, plan->model == PLAN_PEAK && !subject->problem->one_level
                           ? "--model rotor, with checkpoints within checkpoints, may reach less."
                           : "Other options: a smaller batch, a finer --granularity, or sharding.");
 }

@@ -161,7 +161,7 @@ bool advise_budgets(const struct problem *problem, const int64_t *budgets, size_
                     struct rotor_report *report, struct budget *budget, struct error *err)
 {
     struct planner planner = {problem, options, budget};
-    bool rotor = !problem->recorded && (options->any_model || options->model == PLAN_ROTOR);
+    bool rotor = !problem->one_level && (options->any_model || options->model == PLAN_ROTOR);
     *report = (struct rotor_report){0};
     for (size_t k = 0; k < count; k++)
         plans[k] = (struct budget_plan){.budget_bytes = budgets[k]};

@@ -56,8 +56,8 @@ bool advise_front(const struct problem *problem, size_t knees, unsigned threads,
     bool ok =
         (made.knees || error_out_of_memory(err)) &&
         advise_comparison(problem, made.comparison, budget, err) &&
-        (problem->recorded || rotor_front_find(&problem->chain, made.front.points[0].peak_bytes,
-                                               threads, &made.nested, budget, err));
+        (problem->one_level || rotor_front_find(&problem->chain, made.front.points[0].peak_bytes,
+                                                threads, &made.nested, budget, err));
     if (ok) {
         front_knees(&made.front, made.knees, knees);
         *advice = made;

@@ -192,8 +192,8 @@ size_t cuts_module(const struct cuts *cuts, const struct tree *tree, struct text
     }
 }
 
-bool cuts_unmatched(const struct cuts *cuts, const char *what, const struct text *names,
-                    size_t count, struct error *err)
+bool cuts_unmatched(const char *option, const char *pattern, const char *what,
+                    const struct text *names, size_t count, struct error *err)
 {
     char list[SHOWN_NAMES * (LONGEST_SHOWN + 2) + sizeof("; there are ...")] = "";
     size_t size = 0, shown = 0;
@@ -209,6 +209,6 @@ bool cuts_unmatched(const struct cuts *cuts, const char *what, const struct text
         else
             snprintf(list + size, sizeof(list) - size, ", ...");
     }
-    return error_set(err, STATUS_USAGE, "--granularity: no %s matches '%.60s'%s", what,
-                     cuts->pattern, list);
+    return error_set(err, STATUS_USAGE, "--%s: no %s matches '%.60s'%s", option, what, pattern,
+                     list);
 }

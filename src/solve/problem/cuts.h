@@ -42,9 +42,9 @@ void tree_release(struct tree *tree);
  */
 size_t cuts_module(const struct cuts *cuts, const struct tree *tree, struct text name);
 
-/* Reports STATUS_USAGE for a pattern that matches no `what` ("module"), with examples of existing
- * names. Returns false. */
-bool cuts_unmatched(const struct cuts *cuts, const char *what, const struct text *names,
-                    size_t count, struct error *err);
+/* Reports STATUS_USAGE for the pattern of an option ("granularity") that matches no `what`
+ * ("module"), with examples of existing names. Returns false. */
+bool cuts_unmatched(const char *option, const char *pattern, const char *what,
+                    const struct text *names, size_t count, struct error *err);
 
 #endif

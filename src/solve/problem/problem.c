@@ -227,7 +227,8 @@ static bool explain_unmatched(const struct builder *builder, struct error *err)
     struct problem problem;
     if (!problem_create(&problem, builder->trace, &blocks, SIZE_MAX, builder->budget, err))
         return false;
-    cuts_unmatched(builder->cuts, "module", problem.modules, problem.module_count, err);
+    cuts_unmatched("granularity", builder->cuts->pattern, "module", problem.modules,
+                   problem.module_count, err);
     problem_release(&problem, builder->budget);
     return false;
 }
@@ -236,6 +237,7 @@ static bool build(struct builder *builder, size_t most, struct error *err)
 {
     struct problem *problem = builder->problem;
     problem->recorded = (builder->trace->facts.present >> FACT_SCHEMA & 1) != 0;
+    problem->one_level = problem->recorded;
     if (!collect_rows(builder, err) || !divide(builder, err))
         return false;
     if (builder->cuts->kind == CUT_PATTERN && !builder->matched)

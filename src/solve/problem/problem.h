@@ -43,7 +43,9 @@ struct problem {
     bool backward_timed;
     bool partly_timed, partly_backward; /* not timed, although some rows of the trace have times */
     bool recorded;                      /* by memsnap's recorder: storages are known (recorded.c) */
-    int64_t before_bytes;               /* recorded: allocated before the step, and by libraries */
+    bool one_level; /* not all segments can be wrapped, so checkpoints within checkpoints are not
+                       planned */
+    int64_t before_bytes;              /* recorded: allocated before the step, and by libraries */
     int64_t no_checkpoint_total_bytes; /* recorded: the peak with everything, without checkpoints */
     size_t merged;    /* number of pieces before they were merged to the limit; 0: not merged */
     size_t revisited; /* modules that form several pieces, because they run several times */
