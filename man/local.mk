@@ -9,8 +9,10 @@ dist_man_MANS = \
 	man/memsnap-dump.1 \
 	man/memsnap-export.1 \
 	man/memsnap-flame.1 \
+	man/memsnap-merge.1 \
 	man/memsnap-oom.1 \
 	man/memsnap-plot.1 \
+	man/memsnap-ranks.1 \
 	man/memsnap-categories.7 \
 	man/memsnap-formats.7 \
 	man/memsnap-numbers.7 \

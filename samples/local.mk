@@ -19,6 +19,7 @@ dist_samples_DATA = \
 	samples/oom-other-stream.pickle.gz \
 	samples/oom-shortage.pickle.gz \
 	samples/pinned.pickle.gz \
+	samples/pipeline.summary.gz \
 	samples/ranks.log \
 	samples/ring-overflow.pickle.gz \
 	samples/train-loop.json.gz \
@@ -81,6 +82,7 @@ EXTRA_DIST += \
 # Captures of the programs in samples/programs, and what records them.
 EXTRA_DIST += \
 	samples/record.py \
+	samples/record_ranks.py \
 	samples/programs/accumulated_masters.py \
 	samples/programs/blocks.py \
 	samples/programs/by_hand.py \
@@ -104,6 +106,7 @@ EXTRA_DIST += \
 	samples/programs/oom_limit.py \
 	samples/programs/oom_other_stream.py \
 	samples/programs/oom_shortage.py \
+	samples/programs/pipeline_stages.py \
 	samples/programs/ppo.py \
 	samples/programs/resnet50.py \
 	samples/programs/step_in_backward.py \

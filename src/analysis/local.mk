@@ -194,6 +194,16 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/segment_map.h \
 	src/analysis/pool/sentence.c \
 	src/analysis/pool/sentence.h \
+	src/analysis/ranks/groups.c \
+	src/analysis/ranks/internal.h \
+	src/analysis/ranks/outliers.c \
+	src/analysis/ranks/rank_name.c \
+	src/analysis/ranks/rank_name.h \
+	src/analysis/ranks/ranks.c \
+	src/analysis/ranks/ranks.h \
+	src/analysis/ranks/site_keys.c \
+	src/analysis/ranks/summarize.c \
+	src/analysis/ranks/summarize.h \
 	src/analysis/report/attention.c \
 	src/analysis/report/attention.h \
 	src/analysis/report/explain.c \

@@ -73,6 +73,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/export/options.h \
 	src/commands/export/stream.c \
 	src/commands/flame.c \
+	src/commands/merge.c \
 	src/commands/oom.c \
 	src/commands/plot/candidates.c \
 	src/commands/plot/candidates.h \
@@ -95,6 +96,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/template.c \
 	src/commands/plot/term.c \
 	src/commands/plot/term.h \
+	src/commands/ranks/ranks.c \
 	src/commands/sandbox/device_process.c \
 	src/commands/sandbox/device_process.h \
 	src/commands/sandbox/internal.h \
@@ -107,7 +109,11 @@ libmemsnap_a_SOURCES += \
 	src/commands/suggest/options.h \
 	src/commands/suggest/snapshot.c \
 	src/commands/suggest/snapshot.h \
-	src/commands/suggest/suggest.c
+	src/commands/suggest/suggest.c \
+	src/commands/summary/gather.c \
+	src/commands/summary/gather.h \
+	src/commands/summary/write.c \
+	src/commands/summary/write.h
 
 # What `memsnap help TOPIC` prints: the man pages of section 7 as text.
 topic_pages = man/memsnap-categories.7 man/memsnap-formats.7 man/memsnap-numbers.7 man/memsnap-record.7

@@ -46,6 +46,9 @@ libmemsnap_a_SOURCES += \
 	src/model/replay_notes.c \
 	src/model/snapshot.c \
 	src/model/snapshot.h \
+	src/model/summary.c \
+	src/model/summary.h \
+	src/model/summary_load.c \
 	src/model/sums.h \
 	src/model/timeline.c \
 	src/model/timeline.h \

@@ -149,6 +149,11 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/timeline.c \
 	src/render/plot/timeline.h \
 	src/render/plot/timeline_internal.h \
+	src/render/ranks/json.c \
+	src/render/ranks/ranks.h \
+	src/render/ranks/rows.c \
+	src/render/ranks/rows.h \
+	src/render/ranks/text.c \
 	src/render/suggest/basis.c \
 	src/render/suggest/forward.c \
 	src/render/suggest/front.c \
@@ -160,7 +165,9 @@ libmemsnap_a_SOURCES += \
 	src/render/suggest/parts.h \
 	src/render/suggest/python.c \
 	src/render/suggest/suggest.h \
-	src/render/suggest/text.c
+	src/render/suggest/text.c \
+	src/render/summary/summary.c \
+	src/render/summary/summary.h
 
 # The page of an interactive picture, in the program; its script is these files, in this order.
 html_page_files = src/render/page/page.html src/render/page/page.css $(html_script_files)

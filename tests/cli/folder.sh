@@ -26,8 +26,8 @@ check 'reads each known file once' diff -u wanted paths
 
 run analyze --verbose --top 1 runs/
 exits 0
-err_has 'memsnap: runs/b/core: left out: not a kind of file that memsnap knows'
-err_has 'memsnap: runs/notes.txt: left out: not a kind of file that memsnap knows'
+err_has 'memsnap: runs/b/core: left out: not a kind of file that this command reads'
+err_has 'memsnap: runs/notes.txt: left out: not a kind of file that this command reads'
 err_has_not 'files of other kinds'
 out_has 'Comparison of files in runs/'
 
@@ -38,7 +38,7 @@ check 'reads both' test "$(grep -c . .run/out)" = 2
 
 run analyze none
 exits 3
-err 'memsnap: none: no file in this folder is of a kind that memsnap knows'
+err 'memsnap: none: no file in this folder is of a kind that this command reads'
 run analyze runs/empty samples/leak.pickle.gz
 exits 3
 no_out

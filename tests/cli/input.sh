@@ -15,7 +15,7 @@ bad() {
 
 bad no-such-file 5 'No such file or directory'
 mkdir folder
-bad folder 3 'no file in this folder is of a kind that memsnap knows'
+bad folder 3 'no file in this folder is of a kind that this command reads'
 run flame folder
 exits 5
 err_has 'is a directory, not a file'

@@ -30,6 +30,7 @@ cli_tests = \
 	tests/cli/plot-templates.sh \
 	tests/cli/plot-terminal.sh \
 	tests/cli/profile.sh \
+	tests/cli/ranks.sh \
 	tests/cli/recorded.sh \
 	tests/cli/record.sh \
 	tests/cli/recorded.sh \
@@ -144,7 +145,9 @@ EXTRA_DIST += \
 	tests/cli/golden/help-dump.txt \
 	tests/cli/golden/help-export.txt \
 	tests/cli/golden/help-flame.txt \
+	tests/cli/golden/help-merge.txt \
 	tests/cli/golden/help-oom.txt \
+	tests/cli/golden/help-ranks.txt \
 	tests/cli/golden/help-plot.txt \
 	tests/cli/golden/help-suggest.txt \
 	tests/cli/golden/help.txt \
@@ -168,6 +171,10 @@ EXTRA_DIST += \
 	tests/cli/golden/oom-other-stream.txt \
 	tests/cli/golden/oom-range.txt \
 	tests/cli/golden/oom-shortage.txt \
+	tests/cli/golden/ranks-folder.txt \
+	tests/cli/golden/ranks.csv \
+	tests/cli/golden/ranks.json \
+	tests/cli/golden/ranks.txt \
 	tests/cli/golden/oom.txt \
 	tests/cli/golden/operators.txt \
 	tests/cli/golden/pending-frees.txt \

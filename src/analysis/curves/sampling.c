@@ -14,7 +14,7 @@ struct curve_reader {
 
 /* The state of the column that is being read. */
 struct column {
-    int64_t item, active, reserved;
+    int64_t item, active, lowest, reserved;
 };
 
 static void step(struct curve_reader *reader, size_t item)
@@ -43,6 +43,8 @@ static void column_add(struct column *column, const struct curve_reader *reader,
         column->item = item;
         column->active = reader->active;
     }
+    if (is_first || reader->active < column->lowest)
+        column->lowest = reader->active;
     if (is_first || reader->reserved > column->reserved)
         column->reserved = reader->reserved;
 }
@@ -51,6 +53,7 @@ static void put(struct sampling *sampling, size_t at, const struct column *colum
 {
     sampling->items[at] = column->item;
     sampling->active[at] = column->active;
+    sampling->lowest[at] = column->lowest;
     sampling->reserved[at] = column->reserved;
 }
 
@@ -89,8 +92,9 @@ static void append_dump(struct sampling *sampling, const struct timeline *timeli
     size_t events = sampling->count;
     double width = (sampling->edges[events] - sampling->edges[0]) / (double)events;
     const struct column dump = {(int64_t)timeline->trace->count - 1, timeline->active.end_bytes,
-                                timeline->reserved.end_bytes};
+                                timeline->active.end_bytes, timeline->reserved.end_bytes};
     memset(sampling->active, 0, events * sizeof(*sampling->active));
+    memset(sampling->lowest, 0, events * sizeof(*sampling->lowest));
     sampling->unknown = events;
     sampling->count = columns;
     for (size_t c = events; c < columns; c++) {
@@ -157,8 +161,10 @@ static bool allocate(struct sampling *sampling, size_t columns)
     sampling->items = calloc(columns, sizeof(sampling->items[0]));
     sampling->edges = calloc(columns + 1, sizeof(sampling->edges[0]));
     sampling->active = calloc(columns, sizeof(sampling->active[0]));
+    sampling->lowest = calloc(columns, sizeof(sampling->lowest[0]));
     sampling->reserved = calloc(columns, sizeof(sampling->reserved[0]));
-    return sampling->items && sampling->edges && sampling->active && sampling->reserved;
+    return sampling->items && sampling->edges && sampling->active && sampling->lowest &&
+           sampling->reserved;
 }
 
 bool sampling_make(struct sampling *sampling, const struct timeline *timeline,
@@ -184,7 +190,7 @@ bool sampling_make(struct sampling *sampling, const struct timeline *timeline,
     made.count = columns;
     if (items == 0) {
         struct curve_reader reader = start_reading(timeline);
-        put(&made, 0, &(struct column){-1, reader.active, reader.reserved});
+        put(&made, 0, &(struct column){-1, reader.active, reader.active, reader.reserved});
         made.edges[1] = 1;
     } else if (axis == AXIS_EVENT) {
         sample_events(&made, timeline);
@@ -202,6 +208,7 @@ void sampling_release(struct sampling *sampling)
     free(sampling->items);
     free(sampling->edges);
     free(sampling->active);
+    free(sampling->lowest);
     free(sampling->reserved);
     *sampling = (struct sampling){0};
 }

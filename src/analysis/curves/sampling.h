@@ -23,6 +23,7 @@ struct sampling {
     size_t unknown; /* of that many columns active memory is not known, and 0 here: 0, or all but
                        those of the dump */
     int64_t *active;   /* bytes at the moment of the column */
+    int64_t *lowest;   /* bytes of active memory, the minimum in the column */
     int64_t *reserved; /* bytes, the maximum in the column */
 };
 

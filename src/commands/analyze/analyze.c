@@ -9,6 +9,7 @@
 #include "commands/cli/options.h"
 #include "commands/cli/watch.h"
 #include "commands/cli/worker_pool.h"
+#include "commands/summary/write.h"
 
 struct result {
     bool failed;
@@ -159,6 +160,13 @@ static enum status analyze(void *self, struct inputs *inputs)
     return status;
 }
 
+static enum status write_summary(void *self, struct inputs *inputs)
+{
+    const struct analyze_options *options = self;
+    const struct gather_options gather = {.capture = options->capture, .jobs = options->jobs};
+    return summaries_write(inputs, &gather, options->summary);
+}
+
 static enum status run(int argc, char **argv)
 {
     struct analyze_options options = {.capture = {.device = ALL_DEVICES, .with_host = true},
@@ -170,10 +178,11 @@ static enum status run(int argc, char **argv)
     if (!analyze_options_complete(&options, &err))
         return complain_usage("analyze: %s", err.text);
     struct paths paths;
-    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), options.verbose, &err))
+    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind),
+                      options.summary ? gather_wants : kind_is_analyzed, options.verbose, &err))
         return complain_failure(&err);
     status = files_run_with_rules(options.rules, &options.capture, paths.items, (int)paths.count,
-                                  analyze, &options);
+                                  options.summary ? write_summary : analyze, &options);
     paths_release(&paths);
     return status;
 }

@@ -21,6 +21,7 @@ enum {
     OPTION_FORMAT,
     OPTION_GPU_MEMORY,
     OPTION_RANKS,
+    OPTION_SUMMARY,
 };
 
 const struct option_words analyze_option_words[] = {
@@ -82,6 +83,9 @@ bool analyze_option(int option, void *to, struct error *err)
         options->ranks = (uint32_t)number;
         return number >= 2 || error_set(err, STATUS_USAGE,
                                         "invalid --ranks '%.60s' (expected at least 2)", optarg);
+    case OPTION_SUMMARY:
+        options->summary = optarg;
+        return true;
     case 'v':
         options->verbose = true;
         return true;
@@ -126,6 +130,9 @@ const struct option_spec analyze_option_specs[] = {
      "'category: regex' for file:function; none ignores\n"
      "~/.config/memsnap/rules"},
     ROW_OUTPUT,
+    {OPTION_SUMMARY, "summary", "FILE",
+     "write a small summary of the captures to FILE instead\n"
+     "of a report, for memsnap ranks and memsnap merge"},
     ROW_MAX_MEMORY_OF_FILE,
     ROW_JOBS,
     {OPTION_RANKS, "ranks", "N", "layer traces: number of ranks to shard over (8)"},
@@ -145,6 +152,8 @@ bool analyze_options_complete(struct analyze_options *options, struct error *err
         return error_set(err, STATUS_USAGE, "--stacks needs --by site");
     if (options->report.by != BY_SITE && options->explain)
         return error_set(err, STATUS_USAGE, "--explain prints no table to group with --by");
+    if (options->summary && options->output)
+        return error_set(err, STATUS_USAGE, "--summary names the output; leave out --output");
     if (options->jobs == 0)
         options->jobs = worker_pool_cores();
     options->report.unit = options->json ? UNIT_AUTO : options->unit;

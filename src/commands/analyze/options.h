@@ -26,6 +26,7 @@ struct analyze_options {
     const char *snapshot_option; /* allocator snapshots */
     const char *layers_option;   /* layer traces */
     const char *output;          /* NULL: standard output */
+    const char *summary;         /* write a summary to this file, and no report; NULL: a report */
 };
 
 extern const struct option_spec analyze_option_specs[];

@@ -14,7 +14,7 @@
 #include "commands/sandbox/sandbox.h"
 #include "decode/core/sniff.h"
 
-#define FILES_MOST  ((size_t)10000)            /* in a folder, of any kind */
+#define FILES_MOST  ((size_t)100000)           /* in a folder, of any kind */
 #define DEPTH_MOST  16                         /* folders within folders */
 #define LOOK_MEMORY ((size_t)64 * 1024 * 1024) /* bytes, for each file */
 #define BATCH       7 /* files per child process, a bit of its answer each */
@@ -133,38 +133,45 @@ static bool list_files(struct paths *files, const char *folder, struct error *er
     return ok;
 }
 
-static bool is_known(int fd)
+/* Files whose kind a process in the sandbox finds out. */
+struct question {
+    int fds[BATCH];
+    wants_kind *wants;
+};
+
+static bool is_wanted(int fd, wants_kind *wants)
 {
     struct budget budget = {.limit = LOOK_MEMORY};
     struct source source;
     struct error ignored;
     if (fd < 0 || !source_open_fd(&source, fd, &budget, &ignored))
         return false;
-    bool known = kind_is_analyzed(sniff_kind(&source));
+    bool wanted = wants(sniff_kind(&source));
     source_close(&source);
-    return known;
+    return wanted;
 }
 
 /* Returns a bit for each of BATCH descriptors. Runs in a sandboxed process. */
 static int look(void *self)
 {
-    const int *fds = self;
-    int known = 0;
+    const struct question *question = self;
+    int wanted = 0;
     for (int i = 0; i < BATCH; i++)
-        known |= is_known(fds[i]) << i;
-    return known;
+        wanted |= is_wanted(question->fds[i], question->wants) << i;
+    return wanted;
 }
 
-static unsigned look_at(char *const *paths, size_t count)
+static unsigned look_at(char *const *paths, size_t count, wants_kind *wants)
 {
-    int fds[BATCH];
+    struct question question = {.wants = wants};
+    int *fds = question.fds;
     for (size_t i = 0; i < BATCH; i++)
         fds[i] = i < count ? open(paths[i], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
-    int known = sandbox_ask(look, fds);
+    int wanted = sandbox_ask(look, &question);
     for (size_t i = 0; i < BATCH; i++)
         if (fds[i] >= 0)
             close(fds[i]);
-    return known >= 0 && known < 1 << BATCH ? (unsigned)known : 0;
+    return wanted >= 0 && wanted < 1 << BATCH ? (unsigned)wanted : 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -172,22 +179,22 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Moves the known files of a folder to `paths`. */
-static bool take_known(struct paths *paths, struct paths *files, const char *folder, bool verbose,
-                       struct error *err)
+/* Moves the wanted files of a folder to `paths`. */
+static bool take_wanted(struct paths *paths, struct paths *files, const char *folder,
+                        wants_kind *wants, bool verbose, struct error *err)
 {
     size_t left_out = 0, before = paths->count;
     if (files->count > 0)
         qsort(files->items, files->count, sizeof(files->items[0]), by_name);
     for (size_t first = 0; first < files->count; first += BATCH) {
         size_t count = files->count - first < BATCH ? files->count - first : BATCH;
-        unsigned known = look_at(files->items + first, count);
+        unsigned wanted = look_at(files->items + first, count, wants);
         for (size_t i = 0; i < count; i++) {
             char *path = files->items[first + i];
-            if (!(known >> i & 1)) {
+            if (!(wanted >> i & 1)) {
                 left_out++;
                 if (verbose)
-                    complain("%s: left out: not a kind of file that memsnap knows", path);
+                    complain("%s: left out: not a kind of file that this command reads", path);
                 continue;
             }
             files->items[first + i] = NULL;
@@ -197,30 +204,33 @@ static bool take_known(struct paths *paths, struct paths *files, const char *fol
     }
     if (paths->count == before)
         return error_set(err, STATUS_BAD_INPUT,
-                         "%.150s: no file in this folder is of a kind that memsnap knows", folder);
+                         "%.150s: no file in this folder is of a kind that this command reads",
+                         folder);
     if (left_out > 0 && !verbose)
         complain("%s: %zu file%s of other kinds left out; --verbose names them", folder, left_out,
                  left_out == 1 ? "" : "s");
     return true;
 }
 
-static bool expand_folder(struct paths *paths, const char *folder, bool verbose, struct error *err)
+static bool expand_folder(struct paths *paths, const char *folder, wants_kind *wants, bool verbose,
+                          struct error *err)
 {
     struct paths files = {0};
-    bool ok = list_files(&files, folder, err) && take_known(paths, &files, folder, verbose, err);
+    bool ok =
+        list_files(&files, folder, err) && take_wanted(paths, &files, folder, wants, verbose, err);
     paths_release(&files);
     return ok;
 }
 
-bool paths_expand(struct paths *paths, char *const *named, size_t count, bool verbose,
-                  struct error *err)
+bool paths_expand(struct paths *paths, char *const *named, size_t count, wants_kind *wants,
+                  bool verbose, struct error *err)
 {
     struct paths expanded = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
         struct stat info;
         if (strcmp(named[i], "-") != 0 && stat(named[i], &info) == 0 && S_ISDIR(info.st_mode))
-            ok = expand_folder(&expanded, named[i], verbose, err);
+            ok = expand_folder(&expanded, named[i], wants, verbose, err);
         else
             ok = add_path(&expanded, strdup(named[i]), err);
     }

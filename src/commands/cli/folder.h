@@ -6,18 +6,21 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "decode/core/sniff.h"
 
 struct paths {
     char **items; /* owned, as are the texts */
     size_t count, capacity;
 };
 
+typedef bool wants_kind(enum file_kind kind);
+
 /* Replaces each folder by the files inside it, at any depth, that the content shows to be of a kind
- * memsnap knows, in order of their names. Links and names that begin with a dot are not followed.
- * `verbose` names the other files on standard error; otherwise they are only counted. Fails if a
- * folder has no file that is known, or too many. Processes in the sandbox look at the files. */
-bool paths_expand(struct paths *paths, char *const *named, size_t count, bool verbose,
-                  struct error *err);
+ * that the command wants, in order of their names. Links and names that begin with a dot are not
+ * followed. `verbose` names the other files on standard error; otherwise they are only counted.
+ * Fails if a folder has no such file, or too many. Processes in the sandbox look at the files. */
+bool paths_expand(struct paths *paths, char *const *named, size_t count, wants_kind *wants,
+                  bool verbose, struct error *err);
 void paths_release(struct paths *paths);
 
 #endif

@@ -69,7 +69,15 @@ static const uint8_t *skip_msgpack_header(const uint8_t *p, const uint8_t *end, 
     return p;
 }
 
-/* True for a map, or an array of maps, whose first key may begin a layer trace. */
+/* The beginning of a file of summaries (model/summary.h). */
+static bool begins_summary(const uint8_t *p, const uint8_t *end)
+{
+    static const char start[] = "\x81\xa6schema\xb1memsnap.summary/";
+    return (size_t)(end - p) >= sizeof(start) && memcmp(p, start, sizeof(start) - 1) == 0;
+}
+
+/* True for summaries, and for a map, or an array of maps, whose first key may begin a layer trace.
+ */
 static bool begins_msgpack(const uint8_t *p, const uint8_t *end)
 {
     static const char *const keys[] = {"memsnap", "traces", "module_name"};
@@ -78,6 +86,8 @@ static bool begins_msgpack(const uint8_t *p, const uint8_t *end)
 
     if (key == map)
         return false;
+    if (begins_summary(p, end))
+        return true;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         size_t size = strlen(keys[i]);
         if ((size_t)(end - key) > size && *key == (0xa0 | size) &&
@@ -294,7 +304,7 @@ enum file_kind sniff_kind(struct source *source)
     if (!sniff_encoding(source, &encoding, &ignored))
         return KIND_UNKNOWN;
     if (encoding == ENCODING_MSGPACK)
-        return KIND_LAYER_TRACE;
+        return begins_summary(source->pos, source->end) ? KIND_SUMMARY : KIND_LAYER_TRACE;
     const uint8_t *begin = source->pos, *end = source->end, *limit = end;
     if (encoding == ENCODING_JSON && is_timeline(begin, end))
         return KIND_MEMORY_TIMELINE;
@@ -317,6 +327,7 @@ const char *kind_name(enum file_kind kind)
         [KIND_OPERATOR_CURVES] = "memory curves of MemoryTracker",
         [KIND_PROFILE] = "a profiler trace",
         [KIND_FIT] = "results of memsnap dryrun --fit",
+        [KIND_SUMMARY] = "summaries of captures",
         [KIND_MEMORY_TIMELINE] = "a memory timeline of torch.profiler",
         [KIND_MEMORY_STATS] = "the statistics of torch.cuda.memory_stats()",
     };
@@ -329,6 +340,8 @@ const char *kind_advice(enum file_kind kind)
         return ": export_chrome_trace() of the same profiler writes what memsnap reads";
     if (kind == KIND_MEMORY_STATS)
         return ": torch.cuda.memory._dump_snapshot() shows what the memory is used for";
+    if (kind == KIND_SUMMARY)
+        return "; see 'memsnap ranks'";
     return "";
 }
 

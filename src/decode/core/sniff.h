@@ -14,6 +14,7 @@ enum file_kind {
     KIND_OPERATOR_CURVES, /* torch.distributed._tools.MemoryTracker */
     KIND_PROFILE,         /* a Chrome trace of torch.profiler */
     KIND_FIT,             /* results of memsnap dryrun --fit */
+    KIND_SUMMARY,         /* summaries of captures, for memsnap ranks only */
     /* recognised, but not read */
     KIND_MEMORY_TIMELINE, /* torch.profiler's export_memory_timeline() */
     KIND_MEMORY_STATS,    /* torch.cuda.memory_stats() */
@@ -34,7 +35,7 @@ static inline bool kind_is_analyzed(enum file_kind kind)
 
 /* Looks ahead without consuming anything. If the format is unknown, fails with STATUS_BAD_INPUT and
  * one line that describes the bytes (empty file, text, zip archive, HTML, ...). ENCODING_MSGPACK is
- * only recognised by the keys of a layer trace, since any bytes may be msgpack. */
+ * only recognised by the keys of a layer trace or a summary, since any bytes may be msgpack. */
 bool sniff_encoding(struct source *source, enum encoding *encoding, struct error *err);
 
 /* Describes the unread bytes in the source's buffer, which are neither a pickle nor JSON: "a zip

@@ -238,37 +238,12 @@ void check_words_advice(struct buffer *out, const struct check_row *row)
     }
 }
 
-static bool is_plain(const char *text)
-{
-    return *text &&
-           text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                             "_./:@%+,-=")] == '\0';
-}
-
-/* Quotes a word for a shell if necessary. */
-static void add_word(struct buffer *out, const char *text)
-{
-    if (is_plain(text)) {
-        buffer_puts(out, text);
-        return;
-    }
-    buffer_putc(out, '\'');
-    for (size_t run; *text; text += run) {
-        run = strcspn(text, "'");
-        escape_text(out, text, run);
-        if (run == 0)
-            buffer_puts(out, "'\\''");
-        run += run == 0;
-    }
-    buffer_putc(out, '\'');
-}
-
 static void add_option(struct buffer *out, const char *name, const char *value)
 {
     if (!value)
         return;
     buffer_puts(out, name);
-    add_word(out, value);
+    escape_shell(out, value);
     buffer_putc(out, ' ');
 }
 
@@ -293,7 +268,7 @@ void check_words_command(struct buffer *out, const struct check_row *row,
         buffer_puts(out, "memsnap diff ");
         if (of_snapshot)
             add_look(out, &report->look, false);
-        add_word(out, report->baseline ? report->baseline : "-");
+        escape_shell(out, report->baseline ? report->baseline : "-");
         buffer_putc(out, ' ');
         break;
     case CLOSER_STACKS:
@@ -305,7 +280,7 @@ void check_words_command(struct buffer *out, const struct check_row *row,
         if (of_snapshot)
             add_look(out, &report->look, true);
     }
-    add_word(out, path);
+    escape_shell(out, path);
 }
 
 void check_words_path(struct buffer *out, const char *path)

@@ -235,6 +235,30 @@ static const char *plot_twin(uint32_t code)
     }
 }
 
+static bool is_plain_word(const char *text)
+{
+    return *text &&
+           text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "_./:@%+,-=")] == '\0';
+}
+
+void escape_shell(struct buffer *out, const char *text)
+{
+    if (is_plain_word(text)) {
+        buffer_puts(out, text);
+        return;
+    }
+    buffer_putc(out, '\'');
+    for (size_t run; *text; text += run) {
+        run = strcspn(text, "'");
+        escape_text(out, text, run);
+        if (run == 0)
+            buffer_puts(out, "'\\''");
+        run += run == 0;
+    }
+    buffer_putc(out, '\'');
+}
+
 void escape_plot(struct buffer *out, const char *bytes, size_t size, size_t most)
 {
     uint32_t code = 0;

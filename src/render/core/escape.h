@@ -45,6 +45,8 @@ void escape_markup(struct buffer *out, const char *bytes, size_t size);
  * also ":" and "," as "%3A" and "%2C". Otherwise as escape_text(). */
 void escape_workflow(struct buffer *out, const char *bytes, size_t size, bool is_property);
 
+/* A word for a shell, in quotes if necessary; otherwise as escape_text(). */
+void escape_shell(struct buffer *out, const char *text);
 /* For gnuplot, between single quotes or in a field of a data file. Characters that would end a
  * string, be run or be taken for markup are replaced by look-alikes: quotes and backticks by
  * typographic ones, a backslash by a slash, "<", ">" and "&" by their small forms. Invisible

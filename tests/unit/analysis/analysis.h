@@ -30,6 +30,8 @@ TCase *labels_tests(void);
 TCase *layer_panels_tests(void);
 TCase *layers_report_tests(void);
 TCase *operator_curves_tests(void);
+TCase *rank_name_tests(void);
+TCase *ranks_tests(void);
 TCase *segment_map_tests(void);
 TCase *site_names_tests(void);
 TCase *site_tests(void);

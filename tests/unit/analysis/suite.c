@@ -40,5 +40,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, layers_report_tests());
     suite_add_tcase(suite, layer_panels_tests());
     suite_add_tcase(suite, operator_curves_tests());
+    suite_add_tcase(suite, rank_name_tests());
+    suite_add_tcase(suite, ranks_tests());
     return suite;
 }

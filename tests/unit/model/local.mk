@@ -18,6 +18,7 @@ tests_unit_model_run_SOURCES = $(unit_common) \
 	tests/unit/model/script.h \
 	tests/unit/model/snapshot_test.c \
 	tests/unit/model/suite.c \
+	tests/unit/model/summary_test.c \
 	tests/unit/model/timeline_bounds_test.c \
 	tests/unit/model/timeline_cut_test.c \
 	tests/unit/model/timeline_point_test.c \

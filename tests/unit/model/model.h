@@ -12,6 +12,7 @@ TCase *loader_tests(void);
 TCase *loader_limit_tests(void);
 TCase *recording_tests(void);
 TCase *snapshot_tests(void);
+TCase *summary_tests(void);
 TCase *timeline_tests(void);
 TCase *timeline_bounds_tests(void);
 TCase *timeline_cut_tests(void);

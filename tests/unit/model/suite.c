@@ -11,6 +11,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, loader_limit_tests());
     suite_add_tcase(suite, recording_tests());
     suite_add_tcase(suite, snapshot_tests());
+    suite_add_tcase(suite, summary_tests());
     suite_add_tcase(suite, timeline_tests());
     suite_add_tcase(suite, timeline_bounds_tests());
     suite_add_tcase(suite, timeline_cut_tests());

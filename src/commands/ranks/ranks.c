@@ -1,0 +1,181 @@
+/* `memsnap ranks`. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analysis/ranks/rank_name.h"
+#include "commands/cli/arguments.h"
+#include "commands/cli/command.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/files.h"
+#include "commands/cli/folder.h"
+#include "commands/cli/options.h"
+#include "commands/summary/gather.h"
+#include "render/ranks/ranks.h"
+
+enum { OPTION_FORMAT = OPTION_LONG_ONLY, OPTION_TOP, OPTION_STRICT, OPTION_PATTERN };
+
+enum ranks_format { RANKS_TEXT, RANKS_JSON, RANKS_CSV };
+
+struct ranks_options {
+    struct gather_options gather;
+    unsigned format;
+    size_t top;
+    bool top_given, verbose;
+    enum unit unit;
+    const char *rules, *output;
+};
+
+static bool render(const struct ranks_options *options, const struct ranks_report *report,
+                   FILE *out, struct error *err)
+{
+    const struct page page = page_for(out, options->unit);
+    if (options->format == RANKS_CSV)
+        return ranks_csv(out, report, err);
+    bool ok = options->format == RANKS_JSON ? ranks_json(out, report) : ranks_text(&page, report);
+    return ok || error_out_of_memory(err);
+}
+
+static bool report(const struct ranks_options *options, const struct gathering *gathering,
+                   FILE *out, struct error *err)
+{
+    size_t count = gathering->all.count, failed = gathering->failure_count;
+    struct summary **summaries = calloc(count + 1, sizeof(*summaries));
+    struct ranks_failure *failures = calloc(failed + 1, sizeof(*failures));
+    struct ranks ranks;
+    bool ok = (summaries && failures) || error_out_of_memory(err);
+    for (size_t i = 0; ok && i < count; i++)
+        summaries[i] = gathering->all.items[i].summary;
+    for (size_t i = 0; ok && i < failed; i++)
+        failures[i] =
+            (struct ranks_failure){gathering->failures[i].path, gathering->failures[i].err.text};
+    if (ok && (ok = ranks_make(&ranks, summaries, count, err))) {
+        const struct ranks_report made = {&ranks, failures,     failed,
+                                          count,  options->top, options->top_given};
+        ok = ranks.row_count > 0
+                 ? render(options, &made, out, err)
+                 : error_set(err, STATUS_BAD_INPUT, "the captures have no memory of any device");
+        ranks_release(&ranks);
+    }
+    free(summaries);
+    free(failures);
+    return ok;
+}
+
+static enum status compare(void *self, struct inputs *inputs)
+{
+    const struct ranks_options *options = self;
+    struct gathering gathering;
+    struct output output;
+    struct error err;
+    enum status status = files_open(&output, options->output, inputs);
+    if (status != STATUS_OK)
+        return status;
+    if (!gather(&gathering, inputs, &options->gather, output.stream, &err)) {
+        output_discard(&output);
+        return complain_failure(&err);
+    }
+    status = gathering_status(&gathering);
+    if (gathering.stopped || gathering.all.count == 0) {
+        output_discard(&output);
+    } else {
+        bool ok = report(options, &gathering, output.stream, &err);
+        enum status closed = files_close(&output, ok, NULL, &err);
+        status = closed != STATUS_OK ? closed : status;
+    }
+    gathering_release(&gathering);
+    return status;
+}
+
+static const struct option_words words[] = {
+    {"format", "text json csv", NULL},
+    {"units", WORDS_UNITS, NULL},
+    {NULL, NULL, NULL},
+};
+
+static bool take_option(int option, void *to, struct error *err)
+{
+    struct ranks_options *options = to;
+    switch (option) {
+    case OPTION_FORMAT:
+        return option_word(words, "format", "format", &options->format, err);
+    case OPTION_TOP:
+        options->top_given = true;
+        return argument_count("top", optarg, SIZE_MAX / 2, &options->top, err);
+    case OPTION_STRICT:
+        options->gather.strict = true;
+        return true;
+    case OPTION_PATTERN:
+        options->gather.rank_pattern = optarg;
+        return rank_pattern_is_valid(optarg) ||
+               error_set(err, STATUS_USAGE, "--rank-pattern needs " RANK_PLACEHOLDER " once");
+    case 'v':
+        options->verbose = true;
+        return true;
+    default:
+        return shared_option(
+            option,
+            &(const struct shared_options){SHARED_CAPTURE(options->gather.capture),
+                                           .rules = &options->rules, .output = &options->output,
+                                           .unit = &options->unit, .jobs = &options->gather.jobs},
+            err);
+    }
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct ranks_options options = {.gather.capture = {.device = ALL_DEVICES}};
+    struct paths paths;
+    struct error err;
+    enum status status;
+    if (!options_read(&command_ranks, argc, argv, take_option, &options, &status))
+        return status;
+    if (optind == argc)
+        return complain_usage("ranks: name the folder of a run, or its files");
+    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), gather_wants, options.verbose,
+                      &err))
+        return complain_failure(&err);
+    status = files_run_with_rules(options.rules, &options.gather.capture, paths.items,
+                                  (int)paths.count, compare, &options);
+    paths_release(&paths);
+    return status;
+}
+
+static const struct option_spec options[] = {
+    {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
+    {OPTION_TOP, "top", "N", "list N ranks with the highest peaks (0: all)"},
+    {OPTION_PATTERN, "rank-pattern", "TEXT",
+     "find the rank of a file by a part of its path, with\n"
+     "{RANK} for the number, for example worker{RANK}.pkl"},
+    {OPTION_STRICT, "strict", NULL, "stop at the first file that cannot be read"},
+    ROW_DEVICE,
+    ROW_RANGE,
+    ROW_RULES,
+    ROW_UNITS,
+    ROW_OUTPUT,
+    ROW_JOBS,
+    ROW_MAX_MEMORY_OF_FILE,
+    {'v', "verbose", NULL, "name the files in a folder that are left out"},
+    ROW_HELP,
+    {0, NULL, NULL, NULL},
+};
+
+const struct command command_ranks = {
+    .name = "ranks",
+    .summary = "compare the ranks of a distributed run",
+    .arguments = "[OPTION]... FOLDER|FILE...",
+    .about = "Compares the captures of all ranks of a run: the peak of each one, groups of ranks\n"
+             "that behave alike, and outliers with the code that sets them apart. FILE is a\n"
+             "snapshot or a profiler trace, as for memsnap analyze, or a file of summaries that\n"
+             "memsnap merge or memsnap analyze --summary wrote. The rank is read from the name\n"
+             "of the file or its folder: rank3, rank_3, _3.pickle.\n"
+             "\n"
+             "A file that cannot be read is reported, and the others are compared; the exit\n"
+             "status then tells of it.\n",
+    .examples = "  memsnap ranks run-17/\n"
+                "  memsnap ranks --format csv run-17/*.pickle > ranks.csv\n"
+                "  memsnap ranks --rank-pattern 'gpu{RANK}/' run-17\n"
+                "  memsnap merge -o run-17.summary run-17/ && memsnap ranks run-17.summary\n",
+    .options = options,
+    .words = words,
+    .run = run,
+};

@@ -1,0 +1,296 @@
+#include "commands/summary/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/ranks/rank_name.h"
+#include "analysis/ranks/summarize.h"
+#include "base/budget.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/watch.h"
+#include "commands/cli/worker_pool.h"
+#include "render/summary/summary.h"
+
+/* One input, and what came of it. */
+struct slot {
+    struct gathered_list list;
+    bool failed;
+    struct error err;
+};
+
+struct run {
+    const struct gather_options *options;
+    struct inputs *inputs;
+    struct slot *slots;
+    size_t memory; /* of a file */
+    struct watch watch;
+    bool stopped; /* atomic: a file failed, and options->strict */
+};
+
+bool gather_wants(enum file_kind kind)
+{
+    return kind_is_snapshot(kind) || kind == KIND_SUMMARY;
+}
+
+static void release_item(struct gathered *item)
+{
+    summary_destroy(item->summary);
+    free(item->bin);
+}
+
+static void release_list(struct gathered_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        release_item(&list->items[i]);
+    free(list->items);
+    *list = (struct gathered_list){0};
+}
+
+/* Takes over the item, also on failure. */
+static bool add_item(struct gathered_list *list, struct gathered item, struct error *err)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 1;
+        struct gathered *grown = reallocarray(list->items, capacity, sizeof(*grown));
+        if (!grown) {
+            release_item(&item);
+            return error_out_of_memory(err);
+        }
+        list->items = grown;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = item;
+    return true;
+}
+
+static bool copy_bin(struct gathered *item, struct text bin, struct error *err)
+{
+    item->bin = malloc(bin.size + 1);
+    if (!item->bin)
+        return error_out_of_memory(err);
+    memcpy(item->bin, bin.bytes, bin.size);
+    item->bin_size = bin.size;
+    return true;
+}
+
+static bool pack(struct gathered *item, struct error *err)
+{
+    struct buffer bin = BUFFER_INIT;
+    bool ok = summary_pack(&bin, item->summary, err) &&
+              copy_bin(item, (struct text){bin.bytes, bin.size}, err);
+    buffer_release(&bin);
+    return ok;
+}
+
+/* Replaces the summary by one that has only its rank and path. */
+static bool strip(struct gathered *item, struct error *err)
+{
+    const struct summary *full = item->summary;
+    struct summary *bare = summary_create(SIZE_MAX, err);
+    if (bare)
+        bare->path = summary_text(bare, full->path, strlen(full->path), err);
+    if (!bare || !bare->path) {
+        summary_destroy(bare);
+        return false;
+    }
+    bare->rank = full->rank;
+    summary_destroy(item->summary);
+    item->summary = bare;
+    return true;
+}
+
+/* Keeps a summary, which it takes over. `bin` has no bytes if it did not come from a file. */
+static bool take(const struct run *run, struct gathered_list *list, struct summary *summary,
+                 struct text bin, struct error *err)
+{
+    struct gathered item = {.summary = summary};
+    bool ok = !run->options->bins ||
+              ((bin.bytes ? copy_bin(&item, bin, err) : pack(&item, err)) && strip(&item, err));
+    if (!ok) {
+        release_item(&item);
+        return false;
+    }
+    if (!run->options->curves)
+        summary_forget_curves(item.summary);
+    return add_item(list, item, err);
+}
+
+struct taker {
+    const struct run *run;
+    struct gathered_list *list;
+};
+
+static bool take_from_file(void *self, struct summary *summary, struct text bin, struct error *err)
+{
+    const struct taker *taker = self;
+    return take(taker->run, taker->list, summary, bin, err);
+}
+
+static bool describe(struct summary *summary, const struct capture *capture, const char *path,
+                     const char *pattern, struct error *err)
+{
+    const char *encoding = encoding_name(capture->snapshot->encoding);
+    summary->input_bytes = capture->snapshot->input_bytes;
+    summary->path = summary_text(summary, path, strlen(path), err);
+    summary->encoding =
+        summary->path ? summary_text(summary, encoding, strlen(encoding), err) : NULL;
+    if (!summary->encoding)
+        return false;
+    int64_t named = rank_of_path(path, pattern);
+    if (summary->rank < 0 || (pattern && named >= 0))
+        summary->rank = named;
+    return true;
+}
+
+static bool read_capture(struct run *run, struct input *input, const char *path,
+                         struct gathered_list *list, struct error *err)
+{
+    struct load_progress progress = {.update = watch_update, .self = &run->watch};
+    struct capture capture;
+    if (!capture_open_input(&capture, input, &run->options->capture, &progress, err))
+        return false;
+    struct summary *summary = summary_create(run->memory, err);
+    bool ok = summary &&
+              summarize(summary, capture.timelines, capture.device_count, capture.sites, err) &&
+              describe(summary, &capture, path, run->options->rank_pattern, err);
+    capture_close(&capture);
+    if (ok)
+        return take(run, list, summary, (struct text){NULL, 0}, err);
+    summary_destroy(summary);
+    return false;
+}
+
+static bool read_input(struct run *run, size_t index, struct slot *slot)
+{
+    struct input input;
+    int fd;
+    if (!inputs_take(run->inputs, index, &fd, &slot->err) ||
+        !input_from_fd(&input, fd, run->memory, &slot->err))
+        return false;
+    enum file_kind kind = sniff_kind(&input.source);
+    if (kind == KIND_SUMMARY)
+        return summaries_load_input(&input, take_from_file, &(struct taker){run, &slot->list},
+                                    &slot->err);
+    if (kind == KIND_UNKNOWN || kind_is_snapshot(kind))
+        return read_capture(run, &input, run->inputs->paths[index], &slot->list, &slot->err);
+    input_discard(&input);
+    return error_set(&slot->err, STATUS_BAD_INPUT, "expected a snapshot or summaries, not %s",
+                     kind_name(kind));
+}
+
+static void do_input(void *self, size_t index, FILE *out)
+{
+    struct run *run = self;
+    (void)out;
+    if (__atomic_load_n(&run->stopped, __ATOMIC_RELAXED))
+        return;
+    struct slot *slot = &run->slots[index];
+    slot->failed = !read_input(run, index, slot);
+    if (slot->failed) {
+        release_list(&slot->list);
+        if (run->options->strict)
+            __atomic_store_n(&run->stopped, true, __ATOMIC_RELAXED);
+    }
+    watch_input_done(&run->watch);
+}
+
+static void before_output(void *self)
+{
+    (void)self; /* no piece has output */
+}
+
+static void finish_input(void *self, size_t index)
+{
+    struct run *run = self;
+    if (!run->slots[index].failed)
+        return;
+    watch_hide(&run->watch, false);
+    complain_error(run->inputs->paths[index], &run->slots[index].err);
+}
+
+static int in_order(const void *a, const void *b)
+{
+    const struct gathered *x = a, *y = b;
+    int order = summary_compare(x->summary, y->summary);
+    if (order != 0 || !x->bin || !y->bin)
+        return order;
+    return text_compare((struct text){x->bin, x->bin_size}, (struct text){y->bin, y->bin_size});
+}
+
+static bool collect(struct gathering *gathering, const struct run *run, struct error *err)
+{
+    size_t count = run->inputs->count;
+    gathering->failures = calloc(count + 1, sizeof(*gathering->failures));
+    if (!gathering->failures)
+        return error_out_of_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        struct slot *slot = &run->slots[i];
+        if (slot->failed)
+            gathering->failures[gathering->failure_count++] =
+                (struct gather_failure){run->inputs->paths[i], slot->err};
+        for (size_t j = 0; j < slot->list.count; j++) {
+            struct gathered item = slot->list.items[j];
+            slot->list.items[j] = (struct gathered){0};
+            if (!add_item(&gathering->all, item, err))
+                return false;
+        }
+        release_list(&slot->list);
+    }
+    if (gathering->all.count > 0)
+        qsort(gathering->all.items, gathering->all.count, sizeof(*gathering->all.items), in_order);
+    return true;
+}
+
+static bool run_all(struct run *run, FILE *out, struct error *err)
+{
+    const struct pool_work work = {
+        .count = run->inputs->count,
+        .jobs = run->options->jobs ? run->options->jobs : worker_pool_cores(),
+        .out = out,
+        .separator = "",
+        .work = do_input,
+        .before_output = before_output,
+        .finish = finish_input,
+        .self = run,
+    };
+    size_t parallel = work.jobs < work.count ? work.jobs : work.count;
+    run->memory = run->options->capture.max_memory;
+    if (run->memory == 0)
+        run->memory = budget_default_limit() / (parallel ? parallel : 1);
+    watch_begin(&run->watch, run->inputs->count, out);
+    bool ok = worker_pool_run(&work, err);
+    watch_end(&run->watch);
+    return ok;
+}
+
+bool gather(struct gathering *gathering, struct inputs *inputs,
+            const struct gather_options *options, FILE *out, struct error *err)
+{
+    struct run run = {.options = options, .inputs = inputs};
+    struct gathering made = {0};
+    run.slots = calloc(inputs->count + 1, sizeof(*run.slots));
+    if (!run.slots)
+        return error_out_of_memory(err);
+    bool ok = run_all(&run, out, err) && collect(&made, &run, err);
+    for (size_t i = 0; i < inputs->count; i++)
+        release_list(&run.slots[i].list);
+    free(run.slots);
+    made.stopped = run.stopped;
+    if (ok)
+        *gathering = made;
+    else
+        gathering_release(&made);
+    return ok;
+}
+
+void gathering_release(struct gathering *gathering)
+{
+    release_list(&gathering->all);
+    free(gathering->failures);
+    *gathering = (struct gathering){0};
+}
+
+enum status gathering_status(const struct gathering *gathering)
+{
+    return gathering->failure_count > 0 ? gathering->failures[0].err.status : STATUS_OK;
+}

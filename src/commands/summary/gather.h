@@ -1,0 +1,57 @@
+/* Reads captures and files of summaries, in parallel, into summaries. */
+#ifndef MEMSNAP_COMMANDS_SUMMARY_GATHER_H
+#define MEMSNAP_COMMANDS_SUMMARY_GATHER_H
+
+#include <stdio.h>
+
+#include "commands/cli/capture.h"
+#include "commands/cli/inputs.h"
+#include "model/summary.h"
+
+struct gather_options {
+    struct capture_options capture;
+    const char *rank_pattern; /* NULL: as rank_of_path() has it */
+    size_t jobs;              /* files read in parallel; 0: one per core */
+    bool strict;              /* stop at the first file that cannot be read */
+    bool curves;              /* keep the curves of summaries */
+    bool bins; /* keep the form that a file of summaries has, and of the summary no more than its
+                  rank and path */
+};
+
+/* One capture. */
+struct gathered {
+    struct summary *summary;
+    char *bin; /* malloc'ed; NULL unless asked for */
+    size_t bin_size;
+};
+
+struct gathered_list {
+    struct gathered *items; /* by summary_compare(), then by bin */
+    size_t count, capacity;
+};
+
+struct gather_failure {
+    const char *path; /* in inputs */
+    struct error err;
+};
+
+struct gathering {
+    struct gathered_list all;
+    struct gather_failure *failures; /* in the order of the inputs */
+    size_t failure_count;
+    bool stopped; /* a file failed, and options->strict: the summaries are not complete */
+};
+
+/* True for the kinds of files that can be gathered. */
+bool gather_wants(enum file_kind kind);
+
+/* Reads the inputs, which are open, within the sandbox. Failures of single files are reported on
+ * standard error and kept. `out` is the stream of which a progress bar must keep clear. */
+bool gather(struct gathering *gathering, struct inputs *inputs,
+            const struct gather_options *options, FILE *out, struct error *err);
+void gathering_release(struct gathering *gathering);
+
+/* The status of the first file that failed; STATUS_OK if none did. */
+enum status gathering_status(const struct gathering *gathering);
+
+#endif

@@ -1,0 +1,162 @@
+#include "model/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBER(row_, kind_, key_, member_)                                                         \
+    {                                                                                              \
+        key_, SUMMARY_##kind_, offsetof(row_, member_)                                             \
+    }
+#define END                                                                                        \
+    {                                                                                              \
+        NULL, SUMMARY_INTEGER, 0                                                                   \
+    }
+
+const struct summary_member summary_members[] = {
+    MEMBER(struct summary, INTEGER, "rank", rank),
+    MEMBER(struct summary, TEXT, "path", path),
+    MEMBER(struct summary, TEXT, "encoding", encoding),
+    MEMBER(struct summary, COUNT, "input_bytes", input_bytes),
+    END,
+};
+
+const struct summary_member summary_device_members[] = {
+    MEMBER(struct summary_device, INTEGER, "device", device),
+    MEMBER(struct summary_device, FLAG, "knows_peak", knows_peak),
+    MEMBER(struct summary_device, COUNT, "events", events),
+    MEMBER(struct summary_device, COUNT, "steps", steps),
+    MEMBER(struct summary_device, COUNT, "ooms", ooms),
+    MEMBER(struct summary_device, INTEGER, "start_bytes", start_bytes),
+    MEMBER(struct summary_device, INTEGER, "peak_bytes", peak_bytes),
+    MEMBER(struct summary_device, INTEGER, "end_bytes", end_bytes),
+    MEMBER(struct summary_device, INTEGER, "allocated_peak_bytes", allocated_peak_bytes),
+    MEMBER(struct summary_device, INTEGER, "reserved_peak_bytes", reserved_peak_bytes),
+    MEMBER(struct summary_device, INTEGER, "reserved_at_peak_bytes", reserved_at_peak_bytes),
+    MEMBER(struct summary_device, INTEGER, "unused_bytes", unused_bytes),
+    MEMBER(struct summary_device, INTEGER, "growth_bytes", growth_bytes),
+    MEMBER(struct summary_device, INTEGER, "peak_event", peak_event),
+    MEMBER(struct summary_device, INTEGER, "peak_us", peak_us),
+    MEMBER(struct summary_device, INTEGER, "duration_us", duration_us),
+    MEMBER(struct summary_device, TEXT, "phase", phase),
+    MEMBER(struct summary_device, TEXT, "oom", oom),
+    MEMBER(struct summary_device, FLAG, "by_time", curve.by_time),
+    END,
+};
+
+const struct summary_member summary_category_members[] = {
+    MEMBER(struct summary_category, TEXT, "name", name),
+    MEMBER(struct summary_category, INTEGER, "bytes", bytes),
+    MEMBER(struct summary_category, COUNT, "count", count),
+    END,
+};
+
+const struct summary_member summary_site_members[] = {
+    MEMBER(struct summary_site, TEXT, "site", site),
+    MEMBER(struct summary_site, TEXT, "op", op),
+    MEMBER(struct summary_site, TEXT, "category", category),
+    MEMBER(struct summary_site, TEXT, "stack", stack),
+    MEMBER(struct summary_site, INTEGER, "bytes", bytes),
+    MEMBER(struct summary_site, COUNT, "count", count),
+    END,
+};
+
+const struct summary_member summary_finding_members[] = {
+    MEMBER(struct summary_finding, TEXT, "kind", kind),
+    MEMBER(struct summary_finding, TEXT, "what", what),
+    MEMBER(struct summary_finding, TEXT, "next", next),
+    MEMBER(struct summary_finding, INTEGER, "save_bytes", save_bytes),
+    END,
+};
+
+const struct summary_array_type summary_arrays[SUMMARY_ARRAYS] = {
+    [SUMMARY_CATEGORIES] = {"categories", summary_category_members, sizeof(struct summary_category),
+                            offsetof(struct summary_device, categories),
+                            offsetof(struct summary_device, category_count)},
+    [SUMMARY_SITE_LIST] = {"sites", summary_site_members, sizeof(struct summary_site),
+                           offsetof(struct summary_device, sites),
+                           offsetof(struct summary_device, site_count)},
+    [SUMMARY_FINDINGS] = {"findings", summary_finding_members, sizeof(struct summary_finding),
+                          offsetof(struct summary_device, findings),
+                          offsetof(struct summary_device, finding_count)},
+};
+
+struct summary *summary_create(size_t max_memory, struct error *err)
+{
+    struct summary *summary = calloc(1, sizeof(*summary));
+    if (!summary) {
+        error_out_of_memory(err);
+        return NULL;
+    }
+    *summary = (struct summary){
+        .rank = SUMMARY_UNKNOWN, .path = "", .encoding = "", .budget = {.limit = max_memory}};
+    arena_init(&summary->arena, &summary->budget);
+    return summary;
+}
+
+void summary_destroy(struct summary *summary)
+{
+    if (!summary)
+        return;
+    summary_forget_curves(summary);
+    arena_release(&summary->arena);
+    free(summary);
+}
+
+void *summary_items(struct summary *summary, size_t count, size_t size, struct error *err)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count ? count : 1, size, &bytes)) {
+        error_out_of_memory(err);
+        return NULL;
+    }
+    void *items = arena_alloc(&summary->arena, bytes, err);
+    return items ? memset(items, 0, bytes) : NULL;
+}
+
+const char *summary_text(struct summary *summary, const char *bytes, size_t size, struct error *err)
+{
+    char *copy = arena_alloc(&summary->arena, size + 1, err);
+    if (!copy)
+        return NULL;
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+bool summary_curve_make(struct summary *summary, struct summary_device *device, size_t columns,
+                        struct error *err)
+{
+    struct summary_curve *curve = &device->curve;
+    size_t bytes = 3 * columns * sizeof(*curve->high);
+    if (!budget_take(&summary->budget, bytes, err))
+        return false;
+    curve->high = calloc(3 * columns + 1, sizeof(*curve->high));
+    if (!curve->high) {
+        budget_give(&summary->budget, bytes);
+        return error_out_of_memory(err);
+    }
+    curve->columns = columns;
+    curve->low = curve->high + columns;
+    curve->reserved = curve->low + columns;
+    return true;
+}
+
+void summary_forget_curves(struct summary *summary)
+{
+    for (size_t i = 0; i < summary->device_count; i++) {
+        struct summary_curve *curve = &summary->devices[i].curve;
+        if (!curve->high)
+            continue;
+        budget_give(&summary->budget, 3 * curve->columns * sizeof(*curve->high));
+        free(curve->high);
+        *curve = (struct summary_curve){.by_time = curve->by_time};
+    }
+}
+
+int summary_compare(const struct summary *a, const struct summary *b)
+{
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return strcmp(a->path, b->path);
+}

@@ -1,0 +1,21 @@
+/* The rows of a comparison of ranks. Internal to render/ranks. */
+#ifndef MEMSNAP_RENDER_RANKS_ROWS_H
+#define MEMSNAP_RENDER_RANKS_ROWS_H
+
+#include "render/core/rows.h"
+#include "render/ranks/ranks.h"
+
+/* A struct rank_row, for text, JSON and CSV. */
+extern const struct row_type rank_type;
+
+/* The category that holds most at the peak; NULL if nothing was live. */
+const struct summary_category *largest_category(const struct summary_device *device);
+
+/* "A", "B", ..., "Z", "AA" */
+void add_group_name(struct buffer *text, size_t group);
+
+/* "rank 3", or the path of a row without one, with the device if it is not the only one of its
+ * capture. Escaped. */
+void add_row_name(struct buffer *text, const struct rank_row *row);
+
+#endif

@@ -1,0 +1,138 @@
+#!/bin/sh
+# memsnap ranks, memsnap merge, and the summaries of memsnap analyze.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+run ranks --help
+exits 0
+golden help-ranks.txt
+run merge --help
+exits 0
+golden help-merge.txt
+
+# Two stages of a pipeline; a rank of the second one keeps its outputs.
+run ranks samples/pipeline.summary.gz
+exits 0
+no_err
+golden ranks.txt
+run ranks --format json samples/pipeline.summary.gz
+exits 0
+golden ranks.json
+run ranks --format csv samples/pipeline.summary.gz
+exits 0
+golden ranks.csv
+
+# Captures in folders, by the names of which ranks are known.
+mkdir -p run/rank0 run/rank1
+cp samples/train-loop.pickle.gz run/rank0/snapshot.pickle.gz
+cp samples/train-loop.pickle.gz run/rank1/snapshot.pickle.gz
+cp samples/train-loop.pickle.gz run/snapshot_rank_2.pickle.gz
+cp samples/leak.pickle.gz run/rank1/cuda_alloc_rank_3.pickle.gz
+cp samples/decoder.layers.json.gz run/rank2.layers.json.gz
+echo hello >run/rank1/log.txt
+run ranks run
+exits 0
+err 'memsnap: run: 2 files of other kinds left out; --verbose names them'
+golden ranks-folder.txt
+cp .run/out told.txt
+
+# A summary in place of any of them, in any order and grouping, gives the same.
+run analyze --summary a.summary run/rank0 run/snapshot_rank_2.pickle.gz
+exits 0
+no_out
+no_err
+run analyze --summary b.summary run/rank1
+exits 0
+run analyze --summary all.summary run
+exits 0
+run merge -o ab.summary a.summary b.summary
+exits 0
+no_out
+run merge -o ba.summary b.summary a.summary ab.summary
+exits 0
+gzip -c a.summary >a.gz
+run merge -o mixed.summary --jobs 1 run/rank1 a.gz
+exits 0
+for other in ab ba mixed; do
+    check "$other is the same" cmp all.summary $other.summary
+done
+run merge all.summary
+exits 0
+check 'merges into itself' cmp all.summary .run/out
+run ranks all.summary
+exits 0
+check 'the report is the same' cmp told.txt .run/out
+run ranks --jobs 1 b.summary run/rank0 run/snapshot_rank_2.pickle.gz
+check 'the report is the same' cmp told.txt .run/out
+check 'is small' test "$(wc -c <all.summary)" -lt 300000
+
+# The figures are those of the report.
+run analyze --format json run/rank1/cuda_alloc_rank_3.pickle.gz
+peak=$(sed 's/.*"active":{[^}]*"peak_bytes":\([0-9]*\).*/\1/' .run/out)
+run ranks --format csv run
+check 'the peak of rank 3' grep -q "^3,run/rank1/cuda_alloc_rank_3.pickle.gz,0,[0-9]*,$peak," .run/out
+
+# Ranks by a pattern.
+mkdir gpu7
+cp samples/leak.pickle.gz gpu7/snapshot_1.pickle.gz
+run ranks --format csv --rank-pattern 'gpu{RANK}/' gpu7
+exits 0
+check 'the rank of the pattern' grep -q '^7,' .run/out
+run ranks --format csv gpu7
+check 'the rank of the name' grep -q '^1,' .run/out
+run ranks --rank-pattern gpu gpu7
+exits 2
+err_has '--rank-pattern needs {RANK} once'
+
+# A broken file is reported, and the others are compared.
+printf 'broken' >run/snapshot_rank_9.pickle
+head -c 3000 all.summary >cut.summary
+run ranks run run/snapshot_rank_9.pickle cut.summary
+exits 3
+err_has 'memsnap: run/snapshot_rank_9.pickle: '
+err_has 'memsnap: cut.summary: '
+out_has '2 files could not be read'
+run ranks --format json run/rank0 run/snapshot_rank_9.pickle
+exits 3
+out_has '"failed":[{"path":"run/snapshot_rank_9.pickle"'
+run ranks --strict run/snapshot_rank_9.pickle run/rank0 -o none.txt
+exits 3
+check 'writes nothing' test ! -e none.txt
+run merge -o none.summary cut.summary run/snapshot_rank_9.pickle
+exits 3
+check 'writes nothing' test ! -e none.summary
+run merge --strict -o none.summary cut.summary all.summary
+exits 3
+check 'writes nothing' test ! -e none.summary
+run ranks samples/decoder.layers.json.gz
+exits 3
+err 'memsnap: samples/decoder.layers.json.gz: expected a snapshot or summaries, not a layer trace'
+
+# Names from files are escaped.
+escape=$(printf '\033')
+mkdir "run$escape[31m"
+cp samples/leak.pickle.gz "run$escape[31m/x.pickle.gz"
+run ranks "run$escape[31m"
+exits 0
+check 'no escape sequences' lacks "$escape" .run/out
+mkdir 'a b'
+cp samples/leak.pickle.gz 'a b/$(touch owned).pickle.gz'
+run ranks 'a b'
+out_has "  memsnap analyze 'a b/\$(touch owned).pickle.gz'"
+run analyze --summary named.summary "run$escape[31m"
+run ranks --format json named.summary
+exits 0
+check 'no escape sequences' lacks "$escape" .run/out
+
+# Wrong usage.
+run ranks
+exits 2
+err_has 'ranks: name the folder of a run, or its files'
+run merge
+exits 2
+run analyze --summary x.summary -o y samples/leak.pickle.gz
+exits 2
+err_has '--summary names the output'
+run analyze all.summary
+exits 3
+err_has "see 'memsnap ranks'"
+finish

@@ -1,0 +1,62 @@
+/* Ranks by the names of files. */
+#include "analysis/ranks/rank_name.h"
+
+#include "unit/analysis/analysis.h"
+
+static const struct {
+    const char *path, *pattern;
+    int64_t rank;
+} cases[] = {
+    {"rank3.pickle", NULL, 3},
+    {"run/rank_12.pickle", NULL, 12},
+    {"run/Rank-7.json.gz", NULL, 7},
+    {"cuda_alloc_rank_3_step_20.pickle", NULL, 3},
+    {"snapshot_rank=5.pickle", NULL, 5},
+    {"rank3/snapshot.pickle", NULL, 3},
+    {"rank3/node1/snapshot_1.pickle", NULL, 3},
+    {"run_5/rank_2/rank_4.pickle", NULL, 4},
+    {"local_rank2/x_rank9.pickle", NULL, 9},
+    {"rank1_local_rank_0.pickle", NULL, 1},
+    {"snapshot_3.pickle", NULL, 3},
+    {"snapshot-15.pickle.gz", NULL, 15},
+    {"snapshot_step_100.pickle", NULL, -1},
+    {"epoch-4.pickle", NULL, -1},
+    {"3.pickle", NULL, -1},
+    {"frank.pickle", NULL, -1},
+    {"ranking.pickle", NULL, -1},
+    {"snapshot_3/data.pickle", NULL, -1},
+    {"rank99999999999.pickle", NULL, -1},
+    {"", NULL, -1},
+    {"/", NULL, -1},
+    {"-", NULL, -1},
+    {"w12.pkl", "w{RANK}.pkl", 12},
+    {"gpu3/snapshot_8.pickle", "gpu{RANK}/", 3},
+    {"gpu3/gpu4/x", "gpu{RANK}/", 4},
+    {"run12", "{RANK}", 12},
+    {"rank3.pickle", "worker{RANK}", -1},
+};
+
+START_TEST(ranks_are_read_from_names)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        ck_assert_msg(rank_of_path(cases[i].path, cases[i].pattern) == cases[i].rank,
+                      "%s: expected %lld, found %lld", cases[i].path, (long long)cases[i].rank,
+                      (long long)rank_of_path(cases[i].path, cases[i].pattern));
+}
+END_TEST
+
+START_TEST(patterns_have_one_placeholder)
+{
+    ck_assert(rank_pattern_is_valid("a{RANK}b"));
+    ck_assert(!rank_pattern_is_valid("a"));
+    ck_assert(!rank_pattern_is_valid("{RANK}{RANK}"));
+}
+END_TEST
+
+TCase *rank_name_tests(void)
+{
+    TCase *tests = tcase_create("rank names");
+    tcase_add_test(tests, ranks_are_read_from_names);
+    tcase_add_test(tests, patterns_have_one_placeholder);
+    return tests;
+}
