@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Profiles two training steps of a small model: record_profile.py OUT.pt.trace.json.gz
+"""Profiles two training steps of a small model: record_profile.py OUT
 
-Needs PyTorch and a GPU. The names of the host and of folders are removed."""
+Writes OUT.pt.trace.json.gz, OUT.timeline.json.gz and OUT.timeline.raw.json.gz. Needs PyTorch and a GPU. The names of
+the host and of folders are removed."""
 import gzip
 import json
 import re
@@ -35,10 +36,30 @@ class Model(nn.Module):
         return self.head(x)
 
 
-def main(path):
+def rewrite(path, value, **options):
+    """Compresses without the time of day, so that equal runs make equal files."""
+    with open(path, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as file:
+        file.write(json.dumps(value, **options).encode())
+
+
+def read(path):
+    with gzip.open(path, "rt") as file:
+        return json.load(file)
+
+
+def scrubbed(trace):
+    for key in "host_name", "traceName", "trace_id":
+        trace.pop(key, None)
+    for event in trace["traceEvents"]:
+        event["name"] = re.sub(r"^/\S*/", "", event["name"])
+    return trace
+
+
+def main(out):
     model = Model(width=256, classes=1000, blocks=3).cuda()
     optimizer = torch.optim.AdamW(model.parameters())
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, with_stack=True) as profiler:
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, record_shapes=True,
+                 with_stack=True) as profiler:
         for _ in range(2):
             x = torch.randn(512, 256, device="cuda")
             y = torch.zeros(512, dtype=torch.long, device="cuda")
@@ -46,15 +67,11 @@ def main(path):
             optimizer.step()
             optimizer.zero_grad()
             profiler.step()
-    profiler.export_chrome_trace(path)
-    with gzip.open(path, "rt") as file:
-        trace = json.load(file)
-    for key in "host_name", "traceName", "trace_id":
-        trace.pop(key, None)
-    for event in trace["traceEvents"]:
-        event["name"] = re.sub(r"^/\S*/", "", event["name"])
-    with open(path, "wb") as raw, gzip.GzipFile(path, "wb", 9, raw, 0) as file:
-        file.write(json.dumps(trace, indent=0).encode())
+    profiler.export_chrome_trace(f"{out}.pt.trace.json.gz")
+    rewrite(f"{out}.pt.trace.json.gz", scrubbed(read(f"{out}.pt.trace.json.gz")), indent=0)
+    for kind in "timeline", "timeline.raw":
+        profiler.export_memory_timeline(f"{out}.{kind}.json.gz", device="cuda:0")
+        rewrite(f"{out}.{kind}.json.gz", read(f"{out}.{kind}.json.gz"))
 
 
 if __name__ == "__main__":

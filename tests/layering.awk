@@ -14,7 +14,7 @@ BEGIN {
 
     # The folders within a room, from the bottom up: a file includes from its own folder and from
     # those before it. The files that lie in the room itself come last.
-    folders["decode"] = "core rows json pickle msgpack layers profiler log ."
+    folders["decode"] = "core rows json pickle msgpack layers profiler timeline log ."
     folders["dryrun"] = "core device"
     folders["analysis"] = "code phase category live pool growth report curves chain layers fit diff flame check ranks"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"

@@ -7,7 +7,7 @@ plot \
     for [i = areas:1:-1] 'categories.tsv' using 1:(column(i + 2)) \
         with filledcurves y1=0 linecolor rgb area_colour[i] notitle, \
     'curves.tsv' using 1:2 with lines linewidth 0.7 linecolor rgb '#333333' title 'active', \
-    'curves.tsv' using 1:3 with lines linewidth 1.6 linecolor rgb '#000000' title 'reserved (segments)', \
+    'curves.tsv' using 1:3 with lines linewidth 1.6 linecolor rgb '#000000' title reserved_title, \
     'phases.tsv' using ($2 - $1 < line_least ? NaN : $1):(0):(0):(y_top) \
         with vectors nohead linewidth 0.6 dashtype (4, 6) linecolor rgb '#888888' notitle, \
     'phases.tsv' using 1:(strip_low):1:2:(strip_low):(strip_high):3 \

@@ -6,7 +6,7 @@ plot \
         with filledcurves y1=0 linecolor rgb rest_colour[i] notitle, \
     'bands.tsv' using 1:2:3 with filledcurves closed linecolor rgb variable notitle, \
     'curves.tsv' using 1:2 with lines linewidth 0.7 linecolor rgb '#333333' title 'active', \
-    'curves.tsv' using 1:3 with lines linewidth 1.6 linecolor rgb '#000000' title 'reserved (segments)', \
+    'curves.tsv' using 1:3 with lines linewidth 1.6 linecolor rgb '#000000' title reserved_title, \
     'labels.tsv' using 1:2:3:4 with labels left font ',9' textcolor rgb variable notitle, \
     'phases.tsv' using 1:(strip_low):1:2:(strip_low):(strip_high):3 \
         with boxxyerror linecolor rgb variable fillstyle solid noborder notitle, \

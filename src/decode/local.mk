@@ -100,4 +100,11 @@ libmemsnap_a_SOURCES += \
 	src/decode/rows/values.c \
 	src/decode/rows/words.c \
 	src/decode/snapshot.c \
-	src/decode/snapshot.h
+	src/decode/snapshot.h \
+	src/decode/timeline/internal.h \
+	src/decode/timeline/number.c \
+	src/decode/timeline/pieces.c \
+	src/decode/timeline/raw.c \
+	src/decode/timeline/sums.c \
+	src/decode/timeline/timeline.c \
+	src/decode/timeline/timeline.h

@@ -3,6 +3,7 @@
 #include "decode/json/snapshot.h"
 #include "decode/pickle/decode.h"
 #include "decode/profiler/profiler.h"
+#include "decode/timeline/timeline.h"
 
 bool decode_snapshot(struct source *source, struct symbols *symbols, const struct row_sink *sink,
                      struct decoded *decoded, struct error *err)
@@ -17,6 +18,8 @@ bool decode_snapshot(struct source *source, struct symbols *symbols, const struc
                          kind_name(kind), kind_advice(kind));
     if (encoding == ENCODING_JSON && kind == KIND_PROFILE)
         return decode_profiler_snapshot(source, symbols, sink, decoded, err);
+    if (encoding == ENCODING_JSON && kind == KIND_MEMORY_TIMELINE)
+        return decode_timeline_snapshot(source, symbols, sink, decoded, err);
     if (encoding == ENCODING_JSON)
         return decode_json_snapshot(source, symbols, sink, decoded, err);
     if (encoding == ENCODING_MSGPACK)

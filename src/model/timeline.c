@@ -44,7 +44,8 @@ static bool compare_with_dump(struct timeline *timeline)
     const struct window_edge *edge = &timeline->trace->edge;
     int64_t *difference = &timeline->flaws.active_minus_dump_bytes;
     *difference = 0;
-    if (edge->present && timeline->trace->unrecorded) /* what follows the range is not known */
+    if (timeline->snapshot->profile.is_timeline ||      /* has no dump */
+        (edge->present && timeline->trace->unrecorded)) /* what follows the range is not known */
         return true;
     *difference = timeline->active.end_bytes;
     return sum_add_signed(difference, edge->active_after) &&

@@ -20,6 +20,7 @@ cli_tests = \
 	tests/cli/json.sh \
 	tests/cli/layers.sh \
 	tests/cli/limits.sh \
+	tests/cli/memory-timeline.sh \
 	tests/cli/oom.sh \
 	tests/cli/output.sh \
 	tests/cli/plot.sh \
@@ -188,6 +189,8 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-report.txt \
 	tests/cli/golden/plot-segments.txt \
 	tests/cli/golden/plot-sites.txt \
+	tests/cli/golden/memory-timeline-sums.txt \
+	tests/cli/golden/memory-timeline.txt \
 	tests/cli/golden/profile.txt \
 	tests/cli/golden/plot-flame.txt \
 	tests/cli/golden/plot-timeline.txt \

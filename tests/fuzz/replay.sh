@@ -16,6 +16,8 @@ done
 tests/fuzz/replay-gzip -s 2 -n "$count" "$srcdir"/samples/*.gz
 tests/fuzz/replay-json -n "$count" "$unpacked"/*.json
 tests/fuzz/replay-pickle -n "$count" "$unpacked"/*.pickle
+tests/fuzz/replay-profiler -n "$count" "$unpacked"/*.trace.json
+tests/fuzz/replay-timeline -n "$((count * 20))" "$unpacked"/*.timeline*.json
 tests/fuzz/replay-analyze -n "$count" "$unpacked"/*.pickle "$unpacked"/*.json
 tests/fuzz/replay-analyze -n "$((count / 4))" "$unpacked"/*
 "${MEMSNAP:?is the program}" convert "$srcdir/samples/fsdp.layers.pickle" -o "$unpacked/fsdp.layers.msgpack"

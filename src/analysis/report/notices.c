@@ -297,13 +297,37 @@ static void of_profile(struct notice_list *list, const struct timeline *timeline
             "to see which code allocated");
 }
 
+static void of_memory_timeline(struct notice_list *list, const struct timeline *timeline)
+{
+    const struct profile_facts *profile = &timeline->snapshot->profile;
+    char count[UNITS_TEXT_SIZE], size[UNITS_TEXT_SIZE];
+    if (profile->is_sums)
+        add(list, NOTICE_SUMS,
+            "the file has the sum of each category only: the curves are exact at its times, but "
+            "numbers of allocations are those of changes; export_memory_timeline() to a name that "
+            "ends in .raw.json.gz keeps every allocation");
+    if (profile->recategorized_count > 0)
+        add(list, NOTICE_RECATEGORIZED,
+            "%s free%s of a category that has no allocation of that size: another category's was "
+            "taken; the sum of all categories is exact",
+            units_count(count, profile->recategorized_count), plural(profile->recategorized_count));
+    if (profile->unmatched_count > 0)
+        add(list, NOTICE_UNMATCHED,
+            "%s free%s of memory that the file does not show as allocated: all curves begin %s "
+            "higher for it",
+            units_count(count, profile->unmatched_count), plural(profile->unmatched_count),
+            units_bytes(size, timeline->active.baseline_bytes, list->unit));
+}
+
 bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, enum unit unit,
                   struct notice **notices, size_t *count, struct error *err)
 {
     struct notice_list list = {.items = calloc(NOTICES_MOST, sizeof(struct notice)), .unit = unit};
     if (!list.items)
         return error_out_of_memory(err);
-    if (timeline->snapshot->profile.is_profile) {
+    if (timeline->snapshot->profile.is_timeline) {
+        of_memory_timeline(&list, timeline);
+    } else if (timeline->snapshot->profile.is_profile) {
         of_profile(&list, timeline);
     } else {
         if (!unrecorded(&list, timeline))

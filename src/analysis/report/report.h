@@ -99,6 +99,10 @@ enum notice_kind {
     NOTICE_CUT,      /* the file ends early */
     NOTICE_MATCHED,  /* by size, since the file has no addresses */
     NOTICE_OOM_TOLD, /* out of memory, but the file does not say more */
+    /* of memory timelines */
+    NOTICE_SUMS,          /* no allocations, only sums of categories */
+    NOTICE_RECATEGORIZED, /* freed in another category than allocated */
+    NOTICE_UNMATCHED,     /* freed, but never allocated */
 };
 
 struct notice {

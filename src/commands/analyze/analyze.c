@@ -200,7 +200,7 @@ const struct command command_analyze = {
              "\n"
              "FILE may also be a layer trace of FairScale's LayerwiseMemoryTracker (JSON,\n"
              "pickle, msgpack), a file that torch.distributed's MemoryTracker saved, or a\n"
-             "Chrome trace of torch.profiler.\n",
+             "Chrome trace or a memory timeline of torch.profiler.\n",
     .examples = "  memsnap analyze snapshot.pickle\n"
                 "  memsnap analyze --stacks --top 3 snapshot.pickle     with the stacks\n"
                 "  memsnap analyze --at end snapshot.pickle             what is never freed\n"

@@ -130,6 +130,13 @@ struct profile_facts {
     uint64_t cut_at;
     uint64_t oom_count;       /* [OutOfMemory] events, which are no rows */
     int64_t rank, world_size; /* -1 if absent */
+    /* of a memory timeline */
+    bool is_timeline;
+    bool is_sums;                 /* the file has only the sums of categories */
+    uint64_t older_count;         /* allocations from before the profile; 0 if is_sums */
+    int64_t older_bytes;          /* their sum */
+    uint64_t unmatched_count;     /* frees of memory that the file does not show as allocated */
+    uint64_t recategorized_count; /* frees of memory that was allocated in another category */
 };
 
 /* Properties of a decoded allocator snapshot, apart from its rows. */

@@ -135,8 +135,8 @@ static const struct {
     const char *mark, *name;
 } texts[] = {
     {"<title>GPU Memory Timeline HTML</title>",
-     "a picture of torch.profiler's memory timeline: export_chrome_trace() writes what memsnap "
-     "reads"},
+     "a picture of torch.profiler's memory timeline: export_memory_timeline() writes what memsnap "
+     "reads to a name that ends in .raw.json.gz"},
     {"PyTorch CUDA memory summary, device ID",
      "a table of torch.cuda.memory_summary(): torch.cuda.memory._dump_snapshot() writes what "
      "memsnap reads"},
@@ -282,7 +282,7 @@ static const uint8_t *find_word(const uint8_t *begin, const uint8_t *end, const 
 }
 
 /* Lists of numbers within a list: [[times], [[sizes], ...]], or [[time, action, bytes, category],
- * ...]. */
+ * ...]. Without any memory, the first is [[], []]. */
 static bool is_timeline(const uint8_t *p, const uint8_t *end)
 {
     p = skip_start(p, end);
@@ -291,7 +291,7 @@ static bool is_timeline(const uint8_t *p, const uint8_t *end)
             return false;
         p = skip_space(p + 1, end);
     }
-    return p < end && (*p == '-' || isdigit(*p));
+    return p < end && (*p == '-' || *p == ']' || isdigit(*p));
 }
 
 enum file_kind sniff_kind(struct source *source)
@@ -336,8 +336,6 @@ const char *kind_name(enum file_kind kind)
 
 const char *kind_advice(enum file_kind kind)
 {
-    if (kind == KIND_MEMORY_TIMELINE)
-        return ": export_chrome_trace() of the same profiler writes what memsnap reads";
     if (kind == KIND_MEMORY_STATS)
         return ": torch.cuda.memory._dump_snapshot() shows what the memory is used for";
     if (kind == KIND_SUMMARY)

@@ -13,18 +13,18 @@ enum file_kind {
     KIND_LAYER_TRACE,     /* FairScale's LayerwiseMemoryTracker */
     KIND_OPERATOR_CURVES, /* torch.distributed._tools.MemoryTracker */
     KIND_PROFILE,         /* a Chrome trace of torch.profiler */
+    KIND_MEMORY_TIMELINE, /* torch.profiler's export_memory_timeline() */
     KIND_FIT,             /* results of memsnap dryrun --fit */
     KIND_SUMMARY,         /* summaries of captures, for memsnap ranks only */
     /* recognised, but not read */
-    KIND_MEMORY_TIMELINE, /* torch.profiler's export_memory_timeline() */
-    KIND_MEMORY_STATS,    /* torch.cuda.memory_stats() */
+    KIND_MEMORY_STATS, /* torch.cuda.memory_stats() */
     FILE_KINDS
 };
 
 /* True if decode_snapshot() reads the kind. */
 static inline bool kind_is_snapshot(enum file_kind kind)
 {
-    return kind == KIND_SNAPSHOT || kind == KIND_PROFILE;
+    return kind == KIND_SNAPSHOT || kind == KIND_PROFILE || kind == KIND_MEMORY_TIMELINE;
 }
 
 /* True if memsnap analyze reads the kind. */

@@ -111,7 +111,10 @@ static void put_input(struct json_writer *json, const struct analysis *analysis)
         .compression = snapshot->compression,
     };
     json_put_input(json, "input",
-                   snapshot->profile.is_profile ? "profiler-trace" : "allocator-snapshot", &input);
+                   snapshot->profile.is_timeline  ? "memory-timeline"
+                   : snapshot->profile.is_profile ? "profiler-trace"
+                                                  : "allocator-snapshot",
+                   &input);
 }
 
 static void put_settings(struct json_writer *json, const struct snapshot *snapshot)
@@ -268,9 +271,11 @@ static void put_device(struct json_writer *json, const char *key, const struct a
     reserved.at_active_peak_bytes = timeline->literal.reserved_at_active_peak_bytes;
     put_object(json, &active_type, &timeline->literal.active, &context);
     put_object(json, &allocated_type, &timeline->literal.allocated, &context);
-    put_object(json, &reserved_type, &reserved, &context);
+    if (!timeline->snapshot->profile.is_timeline)
+        put_object(json, &reserved_type, &reserved, &context);
     put_recording(json, timeline, &context);
-    put_object(json, &state_type, &timeline->state, &context);
+    if (!timeline->snapshot->profile.is_timeline)
+        put_object(json, &state_type, &timeline->state, &context);
     if (analysis->at_given)
         put_at(json, report);
     if (report->annotations.count > 0)
@@ -311,9 +316,23 @@ static const struct row_type unknown_key_type =
     ROW_TYPE("unknown_keys", ROW, FIELD(ROW, WORD, where), FIELD(ROW, STRING, key));
 #undef ROW
 
+static void put_timeline(struct json_writer *json, const struct profile_facts *profile)
+{
+    json_put_open(json, "timeline", '{');
+    json_put_bool(json, "has_allocations", !profile->is_sums);
+    if (!profile->is_sums)
+        json_put_count(json, "preexisting_count", profile->older_count);
+    json_put_integer(json, "preexisting_bytes", profile->older_bytes);
+    json_put_count(json, "unmatched_frees", profile->unmatched_count);
+    json_put_count(json, "recategorized_frees", profile->recategorized_count);
+    json_put_close(json, '}');
+}
+
 static void put_profile(struct json_writer *json, const struct profile_facts *profile)
 {
-    if (!profile->is_profile)
+    if (profile->is_timeline)
+        put_timeline(json, profile);
+    if (!profile->is_profile || profile->is_timeline)
         return;
     json_put_open(json, "profile", '{');
     if (profile->rank >= 0)

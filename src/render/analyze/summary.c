@@ -119,9 +119,10 @@ static void add_history(struct table *table, const struct page *page,
     if (timeline_knows_peak(timeline))
         add_moment(table, page, "peak", timeline->active.peak_bytes, timeline,
                    timeline->active.peak_event, &report->peak_annotations);
-    add_figure(table, page, "baseline", timeline->active.baseline_bytes,
-               timeline->trace->first_event > 0 ? "allocated before the range"
-                                                : "allocated before the first event");
+    if (!timeline->snapshot->profile.is_timeline || timeline->active.baseline_bytes > 0)
+        add_figure(table, page, "baseline", timeline->active.baseline_bytes,
+                   timeline->trace->first_event > 0 ? "allocated before the range"
+                                                    : "allocated before the first event");
     add_figure(table, page, "end", timeline->active.end_bytes, "after the last event%s",
                has_end ? "" : " of the range");
 }

@@ -92,6 +92,21 @@ static bool profile_line(const struct page *page, const struct profile_facts *pr
     return lead_paragraph(page, "Profile of torch.profiler:", &text);
 }
 
+/* "of one device, with 98.27 MiB from before the profile in 322 allocations" */
+static bool timeline_line(const struct page *page, const struct profile_facts *profile)
+{
+    struct buffer text = BUFFER_INIT;
+    char size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+    buffer_puts(&text, "of one device");
+    if (profile->older_bytes > 0)
+        buffer_printf(&text, ", with %s from before the profile",
+                      page_bytes(page, size, profile->older_bytes));
+    if (profile->older_count > 0)
+        buffer_printf(&text, " in %s allocation%s", units_count(count, profile->older_count),
+                      profile->older_count == 1 ? "" : "s");
+    return lead_paragraph(page, "Memory timeline of torch.profiler:", &text);
+}
+
 static bool unknown_keys(const struct page *page, const struct snapshot *snapshot)
 {
     struct buffer text = BUFFER_INIT;
@@ -126,8 +141,9 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
     const struct input_line input = {analysis->path,     snapshot->input_bytes, snapshot->encoding,
                                      snapshot->protocol, snapshot->compression, NULL};
     if (!input_line(page, &input) ||
-        !(snapshot->profile.is_profile ? profile_line(page, &snapshot->profile)
-                                       : settings_line(page, snapshot)))
+        !(snapshot->profile.is_timeline  ? timeline_line(page, &snapshot->profile)
+          : snapshot->profile.is_profile ? profile_line(page, &snapshot->profile)
+                                         : settings_line(page, snapshot)))
         return false;
     if (analysis->verbose && !unknown_keys(page, snapshot))
         return false;

@@ -189,8 +189,11 @@ static bool figures(const struct page *page, const struct diff *diff)
     if (a->at.allocated_bytes != a->at.active_bytes || b->at.allocated_bytes != b->at.active_bytes)
         rows[count++] =
             diff_figure("of that, not freed yet", a->at.allocated_bytes, b->at.allocated_bytes);
-    rows[count++] = diff_figure("reserved then", a->at.reserved_bytes, b->at.reserved_bytes);
-    rows[count++] = diff_figure("peak reserved", a->reserved_peak_bytes, b->reserved_peak_bytes);
+    if (a->reserved_peak_bytes > 0 || b->reserved_peak_bytes > 0) {
+        rows[count++] = diff_figure("reserved then", a->at.reserved_bytes, b->at.reserved_bytes);
+        rows[count++] =
+            diff_figure("peak reserved", a->reserved_peak_bytes, b->reserved_peak_bytes);
+    }
     return diff_figures_text(page, rows, count);
 }
 

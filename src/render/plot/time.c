@@ -65,7 +65,9 @@ void plot_unknown_words(struct buffer *out, const struct timeline *timeline,
         return;
     buffer_printf(out, "unknown: %s (%s), ", units_bytes(bytes, all, UNIT_AUTO),
                   page_share(share, all, moment.active_bytes));
-    if (timeline->trace->count == 0)
+    if (timeline->snapshot->profile.is_timeline)
+        buffer_puts(out, "to which the profiler gives no category");
+    else if (timeline->trace->count == 0)
         buffer_puts(out, "for without recorded events nothing tells what it is for");
     else if (sum.before >= all / 2)
         buffer_puts(out, "most of it allocated before recording began");
@@ -242,6 +244,8 @@ void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot
             plot_time_height(plot) < LABEL_HEIGHT ? "active memory"
                                                   : "active memory (requested sizes)",
             scale->y_name);
+    fprintf(script, "reserved_title = '%s'\n",
+            timeline_knows_reserved(plot->timeline) ? "reserved (segments)" : "");
     put_peak(script, plot, scale);
     put_mark(script, plot, scale);
     put_words(script, plot, subtitle);
@@ -250,12 +254,13 @@ void plot_time_put(FILE *script, const struct plot_time *plot, const struct plot
 void plot_time_curves(FILE *out, const struct plot_time *plot, const struct plot_scale *scale)
 {
     const struct sampling *s = plot->sampling;
+    bool has_reserved = timeline_knows_reserved(plot->timeline);
     fputs("# where\tactive\treserved\n", out);
     for (size_t c = 0; c < s->count; c++)
         for (size_t side = 0; side < 2; side++)
             fprintf(out, "%.9g\t%.7g\t%.7g\n", s->edges[c + side] / scale->x_unit,
                     c < s->unknown ? NAN : (double)s->active[c] / scale->y_unit,
-                    (double)s->reserved[c] / scale->y_unit);
+                    has_reserved ? (double)s->reserved[c] / scale->y_unit : NAN);
 }
 
 void plot_time_phases(FILE *out, const struct plot_time *plot, const struct plot_scale *scale)
