@@ -125,10 +125,12 @@ static enum phase step_near(const struct classifier *classifier, uint32_t run, i
     return PHASE_UNKNOWN;
 }
 
-static bool has_gradient_size(const struct classifier *classifier, uint64_t size)
+/* True if a backward pass left gradients of the size or, if `or_used`, made blocks of the size that
+ * it used up, which may have been gradients. */
+static bool has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used)
 {
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
-    return tally && (tally->gradients.most > 0 || tally->accumulated.most > 0);
+    return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
 }
 
 /* True if an input of the size was freed before. */
@@ -141,17 +143,33 @@ static bool has_input_size(const struct classifier *classifier, uint64_t size)
     return false;
 }
 
-/* True if it is made between a backward pass and the optimizer step, lives into that step, and has
- * the size of a gradient in the same type or in one that is twice as wide. */
+/* True if it is freed right after an optimizer step or in it, and lives over passes before that. */
+static bool is_freed_after_step(const struct classifier *classifier,
+                                const struct evidence *evidence)
+{
+    uint32_t run = evidence->end_run, step;
+    if (classifier_phase(classifier, run) == PHASE_OPTIMIZER)
+        return run > evidence->birth_run;
+    return classifier_phase(classifier, run) <= PHASE_DATA &&
+           step_near(classifier, run, -1, &step) == PHASE_OPTIMIZER && step > evidence->birth_run;
+}
+
+/* True if it is made after a backward pass, lives into the optimizer step, and has the size of a
+ * gradient in the same type or in one that is twice as wide. */
 static bool is_main_gradient(const struct classifier *classifier, const struct evidence *evidence)
 {
-    uint64_t size = evidence_size(classifier, evidence);
+    uint64_t size = evidence_size(classifier, evidence), half = size % 2 == 0 ? size / 2 : 0;
     uint32_t pass, step;
-    return step_near(classifier, evidence->birth_run, -1, &pass) == PHASE_BACKWARD &&
-           step_near(classifier, evidence->birth_run, 1, &step) == PHASE_OPTIMIZER &&
-           evidence->end_run >= step &&
-           (has_gradient_size(classifier, size) ||
-            (size % 2 == 0 && has_gradient_size(classifier, size / 2)));
+    if (step_near(classifier, evidence->birth_run, -1, &pass) != PHASE_BACKWARD)
+        return false;
+    enum phase next = step_near(classifier, evidence->birth_run, 1, &step);
+    if (next == PHASE_OPTIMIZER)
+        return evidence->end_run >= step && (has_gradient_size(classifier, size, true) ||
+                                             has_gradient_size(classifier, half, true));
+    /* more passes add to it before the step */
+    return next == PHASE_FORWARD && is_freed_after_step(classifier, evidence) &&
+           (has_gradient_size(classifier, size, false) ||
+            has_gradient_size(classifier, half, false));
 }
 
 /* True if plain code between two parts of a forward pass made it, and the backward pass frees it
@@ -178,6 +196,8 @@ static enum reason other_reason(const struct classifier *classifier,
     uint32_t end_item = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
     bool is_over = !classifier_stays(classifier, end_item) || birth > classifier->first_step_run;
     bool goes_in = is_over && goes_into_forward(classifier, evidence);
+    if (evidence->end && evidence->end->context == CONTEXT_ZERO_GRAD)
+        return REASON_ZERO_GRAD_FREED;
     if (is_main_gradient(classifier, evidence))
         return REASON_MAIN_GRADIENT;
     if (goes_in && by_operator)
