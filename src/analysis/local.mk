@@ -5,11 +5,14 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/classifier.h \
 	src/analysis/category/classify_preexisting.c \
 	src/analysis/category/classify_traced.c \
+	src/analysis/category/flat_buffers.c \
+	src/analysis/category/flat_buffers.h \
 	src/analysis/category/kv_cache.c \
 	src/analysis/category/optimizer_states.c \
 	src/analysis/category/roles.c \
 	src/analysis/category/roles.h \
 	src/analysis/category/roles_count.c \
+	src/analysis/category/roles_flat.c \
 	src/analysis/category/roles_internal.h \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \

@@ -22,6 +22,7 @@ struct classifier {
     bool is_guess;            /* the phases are only guessed */
     bool is_cut;              /* the trace may end in the middle of a step */
     bool has_file_categories; /* some event has a category in the file */
+    struct size_sum replaced; /* parameters that were made, and freed before the first step */
     uint32_t teardown;  /* the item from which on the program only frees; EVENT_NEVER if unknown */
     struct roles roles; /* once all is counted */
 };

@@ -170,8 +170,12 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
     uint32_t states = main + expected->states;
     if (!trains)
         *reason = classifier->has_forward ? REASON_INFERENCE : REASON_NONE;
+    else if (tally->flat > 0 && place < weights)
+        *reason = REASON_FLAT_WEIGHTS;
     else if (place < weights)
         *reason = is_alone ? REASON_GRADIENT_SIZES : REASON_FIRST_OF_SIZE;
+    else if (tally->flat > 0 && place >= masters && place < main)
+        *reason = REASON_FLAT_GRADIENTS;
     else if (place < models)
         *reason = REASON_MODEL_COPY;
     else if (place < masters)
@@ -269,7 +273,8 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
     }
     uint32_t most_states;
     if (!roles_most_states(timeline, &most_states, err) ||
-        !roles_solve(&classifier->roles, &classifier->tallies, most_states, err) ||
+        !roles_solve(&classifier->roles, &classifier->tallies, most_states, &classifier->replaced,
+                     err) ||
         !assign_by_sizes(classifier, categories, err))
         return false;
     for (size_t i = 0; i < timeline->preexisting_count; i++) {

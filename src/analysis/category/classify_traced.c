@@ -64,6 +64,11 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
     bool is_replaced = category == CATEGORY_PARAMETER && !is_parameter &&
                        classifier_phase(classifier, evidence->end_run) == PHASE_FORWARD;
     bool crosses = evidence->end_run != NO_RUN && !evidence_ends_in_run(evidence);
+    if (category == CATEGORY_PARAMETER && !is_parameter &&
+        evidence->end_run < classifier->first_step_run) {
+        classifier->replaced.bytes += (double)evidence_size(classifier, evidence);
+        classifier->replaced.count++;
+    }
     if (reason == REASON_MAIN_GRADIENT)
         return true; /* beside the pass's own gradient */
     if (!undecided && !is_parameter && !accumulated && !crosses && category != CATEGORY_GRADIENT &&

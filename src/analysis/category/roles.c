@@ -41,7 +41,7 @@ static void expect_roles(const struct solver *solver, struct size_tally *tally, 
 
 static bool is_left_over(const struct size_tally *tally)
 {
-    return tally->count == 0 && tally->expected.masters == 0;
+    return tally->flat == 0 && tally->count == 0 && tally->expected.masters == 0;
 }
 
 /* True if the blocks without a gradient, R of each, hold the bytes of states that are missing. */
@@ -102,21 +102,26 @@ static int compare_tallies(const void *a, const void *b)
     return (x->size > y->size) - (x->size < y->size);
 }
 
-static void solve(struct solver *solver)
+static bool solve(struct solver *solver, struct error *err)
 {
     struct roles *roles = solver->roles;
+    if (!roles_find_flat(solver, err))
+        return false;
     uint32_t masters = roles_count(solver);
     for (size_t i = 0; i < solver->count; i++)
         expect_roles(solver, solver->sizes[i], masters);
+    roles_share_flat(solver);
     roles->flat = are_states_of_flat_weights(solver);
     roles->kept = is_model_kept(solver);
     roles->data = look_like_data(solver);
+    return true;
 }
 
 bool roles_solve(struct roles *roles, struct size_tallies *tallies, uint32_t most_states,
-                 struct error *err)
+                 const struct size_sum *replaced, struct error *err)
 {
-    struct solver solver = {.tallies = tallies, .most_states = most_states, .roles = roles};
+    struct solver solver = {
+        .tallies = tallies, .most_states = most_states, .replaced = *replaced, .roles = roles};
     size_t capacity = 0;
     *roles = (struct roles){0};
     if (tallies->used == 0)
@@ -127,7 +132,7 @@ bool roles_solve(struct roles *roles, struct size_tallies *tallies, uint32_t mos
         if (tallies->slots[i].used)
             solver.sizes[solver.count++] = &tallies->slots[i];
     qsort(solver.sizes, solver.count, sizeof(struct size_tally *), compare_tallies);
-    solve(&solver);
+    bool ok = solve(&solver, err);
     vec_free(solver.sizes, capacity, sizeof(struct size_tally *), tallies->budget);
-    return true;
+    return ok;
 }

@@ -9,7 +9,9 @@
  *
  * Two sums check the result. Where a framework stores weights in one flat block, its states have
  * other sizes, but R times its bytes in all; blocks without a gradient that add up to what is
- * missing are states. Where the sizes of gradients pair up as x and 2x, the larger are copies of
+ * missing are states. Where a block is as large as all gradients of a backward pass, or twice that,
+ * the framework keeps gradients in one flat block as well, and roles_flat.c shares such blocks out.
+ * Where the sizes of gradients pair up as x and 2x, the larger are copies of
  * the gradients that the masters need.
  *
  * Blocks without a gradient look like buffers of the model, or like a frozen model. A few that are
@@ -20,20 +22,27 @@
 #include "analysis/category/size_tally.h"
 #include "model/timeline.h"
 
+struct size_sum {
+    double bytes;
+    uint64_t count; /* of blocks */
+};
+
 struct roles {
-    uint32_t states; /* R */
-    bool stay;       /* gradients are never freed, but added to */
-    bool kept;       /* the end of the program does not free the model */
-    bool data;       /* blocks without a gradient look like data */
-    bool flat;       /* blocks without a gradient hold the states of flat weights */
+    uint32_t states;   /* R */
+    bool stay;         /* gradients are never freed, but added to */
+    bool kept;         /* the end of the program does not free the model */
+    bool data;         /* blocks without a gradient look like data */
+    bool flat_buffers; /* flat buffers hold weights, gradients or states */
+    bool flat;         /* blocks without a gradient hold the states of flat weights */
 };
 
 /* optimizer_states.c: the most states per parameter of the optimizers that annotations name; 0 if
  * none names one. */
 bool roles_most_states(const struct timeline *timeline, uint32_t *most, struct error *err);
 
-/* Fills tally->expected of every size. `most_states`: of roles_most_states(). */
+/* Fills tally->expected of every size. `most_states`: of roles_most_states().
+ * `replaced`: parameters that were made, and freed before the first step. */
 bool roles_solve(struct roles *roles, struct size_tallies *tallies, uint32_t most_states,
-                 struct error *err);
+                 const struct size_sum *replaced, struct error *err);
 
 #endif

@@ -166,11 +166,11 @@ static uint32_t count_masters(const struct solver *solver)
 uint32_t roles_count(struct solver *solver)
 {
     struct roles *roles = solver->roles;
-    roles->stay = gradients_stay(solver);
+    roles->stay = !roles->flat_buffers && gradients_stay(solver);
     for (size_t i = 0; i < solver->count; i++) {
         struct size_tally *tally = solver->sizes[i];
         tally->wide = 0;
-        tally->count = size_tally_gradients(tally, roles->stay);
+        tally->count = size_tally_gradients(tally, roles->stay || roles->flat_buffers);
     }
     count_sparse(solver);
     if (roles->stay)

@@ -11,6 +11,7 @@ struct solver {
     struct size_tally **sizes; /* in ascending order */
     size_t count;
     uint32_t most_states;
+    struct size_sum replaced; /* parameters that were made, and freed before the first step */
     struct roles *roles;
 };
 
@@ -40,6 +41,11 @@ static inline uint32_t most_states_of(const struct solver *solver)
 {
     return solver->most_states > 0 ? solver->most_states : DEFAULT_STATES;
 }
+
+/* roles_flat.c: marks the sizes of flat buffers in `flat` of their tallies, and shares the blocks
+ * of those sizes out. */
+bool roles_find_flat(struct solver *solver, struct error *err);
+void roles_share_flat(struct solver *solver);
 
 /* roles_count.c: sets `count` and `wide` of every size, and the numbers for the whole model in
  * solver->roles. Returns the number of copies of the model in a wider type, with their states. */

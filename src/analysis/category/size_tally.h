@@ -32,6 +32,7 @@ struct size_tally {
     uint32_t count;            /* gradients, as roles_solve() takes them */
     uint32_t wide;             /* and gradients that are copies of those of half the size */
     struct expected expected;
+    uint8_t flat;              /* of a flat buffer of all weights: 1, in a wider type: 2; else 0 */
     uint8_t twin[PHASE_COUNT]; /* by phase: 1 + category of the first that was made in the trace,
                                   outlived its phase and was freed in this one; 0 if none */
     bool used;

@@ -192,6 +192,14 @@ static const struct {
         {"master-sizes",
          "never freed, and twice the size of as many gradients: a copy in a wider type",
          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
+    [REASON_FLAT_WEIGHTS] = {"flat-weights",
+                             "never freed, and as large as the weights together: one buffer that "
+                             "holds all of them",
+                             CATEGORY_PARAMETER, CONFIDENCE_LOW},
+    [REASON_FLAT_GRADIENTS] = {"flat-gradients",
+                               "never freed, and as large as the gradients of a backward pass "
+                               "together: one buffer that holds all of them",
+                               CATEGORY_GRADIENT, CONFIDENCE_LOW},
     [REASON_GRADIENTS_STAY] =
         {"gradients-stay", "never freed, and of the size of gradients that AccumulateGrad adds to",
          CATEGORY_GRADIENT, CONFIDENCE_LOW},

@@ -2,8 +2,11 @@
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 
+#define ACCUMULATE CPP("torch::autograd::AccumulateGrad::apply(x)") "," ENGINE
+
 #define LAYERS 4u
-#define SIZE   4000u /* of the first layer; no size is twice another */
+#define FLAT   (LAYERS * SIZE + 600u) /* all layers */
+#define SIZE   4000u                  /* of the first layer; no size is twice another */
 
 static struct capture capture;
 static uint64_t next;
@@ -114,6 +117,70 @@ START_TEST(states_of_flat_weights_add_up)
 }
 END_TEST
 
+/* A pass whose gradients are added to views of a flat buffer, as AccumulateGrad does. */
+static void step_with_flat_gradients(void)
+{
+    capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < LAYERS; i++) {
+        capture_event(&capture, "alloc", 2000, SIZE + 100 * i, STACK_BACKWARD);
+        capture_free(&capture, 2000, SIZE + 100 * i, ACCUMULATE);
+    }
+    capture_free(&capture, 1000, 50, ENGINE);
+    capture_event(&capture, "alloc", 1001, 50, STACK_STEP);
+    capture_free(&capture, 1001, 50, STACK_STEP);
+}
+
+START_TEST(flat_buffers_hold_weights_gradients_and_states)
+{
+    for (unsigned i = 0; i < 4; i++)
+        block(FLAT);
+    step_with_flat_gradients();
+    capture_load(&capture);
+    expect_all(1, 1, CATEGORY_PARAMETER);
+    expect_all(2, 1, CATEGORY_GRADIENT);
+    expect_all(3, 2, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(flat_masters_may_have_gradients)
+{
+    block(FLAT);
+    block(FLAT);
+    for (unsigned i = 0; i < 4; i++)
+        block(2 * FLAT);
+    step_with_flat_gradients();
+    capture_load(&capture);
+    expect_all(1, 1, CATEGORY_PARAMETER);
+    expect_all(2, 1, CATEGORY_GRADIENT);
+    expect_all(3, 1, CATEGORY_OPTIMIZER_STATE);
+    expect_all(4, 1, CATEGORY_GRADIENT);
+    expect_all(5, 2, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(gradients_alone_may_be_flat)
+{
+    uint64_t weights = copy_of_model(1), masters = copy_of_model(2), flat = next;
+    block(2 * FLAT);
+    step_with_flat_gradients();
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(masters, LAYERS, CATEGORY_OPTIMIZER_STATE);
+    expect_all(flat, 1, CATEGORY_GRADIENT);
+}
+END_TEST
+
+START_TEST(a_model_without_gaps_has_no_flat_buffers)
+{
+    uint64_t weights = copy_of_model(1), other = next;
+    block(FLAT);
+    one_step("Optimizer.step#SGD.step");
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(other, 1, CATEGORY_PARAMETER);
+}
+END_TEST
+
 START_TEST(large_blocks_without_gradients_are_data)
 {
     uint64_t weights = copy_of_model(1), data = next;
@@ -204,6 +271,10 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, sgd_keeps_one_state);
     tcase_add_test(tests, masters_may_have_gradients);
     tcase_add_test(tests, states_of_flat_weights_add_up);
+    tcase_add_test(tests, flat_buffers_hold_weights_gradients_and_states);
+    tcase_add_test(tests, flat_masters_may_have_gradients);
+    tcase_add_test(tests, gradients_alone_may_be_flat);
+    tcase_add_test(tests, a_model_without_gaps_has_no_flat_buffers);
     tcase_add_test(tests, large_blocks_without_gradients_are_data);
     tcase_add_test(tests, a_smaller_frozen_model_is_a_model);
     tcase_add_test(tests, passes_of_two_models_count_together);
