@@ -104,7 +104,7 @@ bool layout_at(const struct timeline *timeline, int64_t item, const struct live 
     struct walk walk = {.visitor = visitor, .blocks = &blocks, .doubts = doubts};
     bool ok = reserved_pieces_make(timeline, item, &pieces, err) &&
               placed_blocks_make(timeline, item, live, live_count, &pieces, &blocks, err) &&
-              (!exact || placed_blocks_settle(timeline, item, live, &blocks, err)) &&
+              (!exact || placed_blocks_settle(timeline, live, &blocks, err)) &&
               visit_all(&pieces, &walk, err);
     vec_free(walk.spans, walk.capacity, sizeof(*walk.spans), timeline->snapshot->budget);
     placed_blocks_release(&blocks);

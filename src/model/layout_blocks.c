@@ -136,7 +136,6 @@ struct unsure {
         bool is_settled;
     } * items;
     size_t count, capacity;
-    int64_t item;
 };
 
 static struct entry *find(const struct unsure *unsure, uint64_t addr)
@@ -146,13 +145,13 @@ static struct entry *find(const struct unsure *unsure, uint64_t addr)
     return at < unsure->count ? &items[at] : NULL;
 }
 
-/* Takes in an allocation that began at `addr` and existed during `presence`. */
+/* Takes in an allocation that began at `addr` and existed during `presence`. Later ones count, too,
+ * as long as the block is live: its end does not move. */
 static void hear(const struct unsure *unsure, uint64_t addr, struct presence presence)
 {
-    if (presence.from > unsure->item)
-        return;
     struct entry *entry = find(unsure, addr);
-    if (!entry || addr <= entry->from || entry->is_settled || presence.to <= entry->presence.from)
+    if (!entry || addr <= entry->from || entry->is_settled || presence.to <= entry->presence.from ||
+        presence.from >= entry->presence.to)
         return;
     entry->block->size = addr - entry->block->addr;
     entry->is_settled = true;
@@ -162,8 +161,6 @@ static void hear_trace(const struct unsure *unsure, const struct timeline *timel
 {
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        if ((int64_t)lifetime->alloc > unsure->item)
-            break;
         hear(unsure, trace_addr(timeline->trace, lifetime->alloc),
              (struct presence){lifetime->alloc, lifetime->free_completed});
     }
@@ -193,10 +190,10 @@ static void hear_dump(const struct unsure *unsure, const struct timeline *timeli
     }
 }
 
-bool placed_blocks_settle(const struct timeline *timeline, int64_t item, const struct live *live,
+bool placed_blocks_settle(const struct timeline *timeline, const struct live *live,
                           struct placed_blocks *blocks, struct error *err)
 {
-    struct unsure unsure = {.item = item};
+    struct unsure unsure = {0};
     for (size_t i = 0; i < blocks->count; i++) {
         struct placed_block *block = &blocks->items[i];
         if (block->piece == NO_PIECE || block->unsure == 0)

@@ -26,7 +26,7 @@ bool placed_blocks_make(const struct timeline *timeline, int64_t item, const str
                         size_t live_count, struct reserved_pieces *pieces,
                         struct placed_blocks *blocks, struct error *err);
 /* Settles unsure sizes as far as the trace and the dump allow. */
-bool placed_blocks_settle(const struct timeline *timeline, int64_t item, const struct live *live,
+bool placed_blocks_settle(const struct timeline *timeline, const struct live *live,
                           struct placed_blocks *blocks, struct error *err);
 void placed_blocks_release(struct placed_blocks *blocks);
 
