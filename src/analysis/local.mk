@@ -207,6 +207,26 @@ libmemsnap_a_SOURCES += \
 	src/analysis/ranks/site_keys.c \
 	src/analysis/ranks/summarize.c \
 	src/analysis/ranks/summarize.h \
+	src/analysis/replay/allocator.c \
+	src/analysis/replay/allocator.h \
+	src/analysis/replay/allocator_internal.h \
+	src/analysis/replay/as_is.c \
+	src/analysis/replay/as_is.h \
+	src/analysis/replay/block_set.c \
+	src/analysis/replay/block_set.h \
+	src/analysis/replay/conf.c \
+	src/analysis/replay/conf.h \
+	src/analysis/replay/places.c \
+	src/analysis/replay/program.c \
+	src/analysis/replay/program.h \
+	src/analysis/replay/program_internal.h \
+	src/analysis/replay/replay.c \
+	src/analysis/replay/replay.h \
+	src/analysis/replay/start.c \
+	src/analysis/replay/state.c \
+	src/analysis/replay/storage.c \
+	src/analysis/replay/what_if.c \
+	src/analysis/replay/what_if.h \
 	src/analysis/report/attention.c \
 	src/analysis/report/attention.h \
 	src/analysis/report/explain.c \

@@ -41,6 +41,8 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/pool/segment_map_test.c \
 	tests/unit/analysis/ranks/rank_name_test.c \
 	tests/unit/analysis/ranks/ranks_test.c \
+	tests/unit/analysis/replay/block_set_test.c \
+	tests/unit/analysis/replay/conf_test.c \
 	tests/unit/analysis/report/findings_test.c \
 	tests/unit/analysis/report/report_notices_test.c \
 	tests/unit/analysis/report/report_test.c \
