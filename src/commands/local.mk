@@ -97,6 +97,9 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/term.c \
 	src/commands/plot/term.h \
 	src/commands/ranks/ranks.c \
+	src/commands/replay/options.c \
+	src/commands/replay/options.h \
+	src/commands/replay/replay.c \
 	src/commands/sandbox/device_process.c \
 	src/commands/sandbox/device_process.h \
 	src/commands/sandbox/internal.h \

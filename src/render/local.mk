@@ -154,6 +154,11 @@ libmemsnap_a_SOURCES += \
 	src/render/ranks/rows.c \
 	src/render/ranks/rows.h \
 	src/render/ranks/text.c \
+	src/render/replay/json.c \
+	src/render/replay/replay.h \
+	src/render/replay/rows.c \
+	src/render/replay/rows.h \
+	src/render/replay/text.c \
 	src/render/suggest/basis.c \
 	src/render/suggest/forward.c \
 	src/render/suggest/front.c \

@@ -37,6 +37,7 @@ cli_tests = \
 	tests/cli/recorded.sh \
 	tests/cli/record.sh \
 	tests/cli/recording.sh \
+	tests/cli/replay.sh \
 	tests/cli/report.sh \
 	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest-words.sh \
@@ -149,6 +150,10 @@ EXTRA_DIST += \
 	tests/cli/golden/help-merge.txt \
 	tests/cli/golden/help-oom.txt \
 	tests/cli/golden/help-ranks.txt \
+	tests/cli/golden/help-replay.txt \
+	tests/cli/golden/replay-oom.txt \
+	tests/cli/golden/replay.csv \
+	tests/cli/golden/replay.json \
 	tests/cli/golden/help-plot.txt \
 	tests/cli/golden/help-suggest.txt \
 	tests/cli/golden/help.txt \

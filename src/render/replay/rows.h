@@ -1,0 +1,23 @@
+/* The rows of `memsnap replay`, a setting each. */
+#ifndef MEMSNAP_RENDER_REPLAY_ROWS_H
+#define MEMSNAP_RENDER_REPLAY_ROWS_H
+
+#include "render/core/rows.h"
+#include "render/replay/replay.h"
+
+struct replay_row {
+    int64_t device; /* as torch numbers it */
+    char alloc_conf[CONF_TEXT_SIZE];
+    uint64_t peak_reserved_bytes, unused_at_peak_bytes, least_capacity_bytes;
+    uint64_t segment_allocs, segment_frees, retries;
+    bool has_least, has_verdict, fits, trusted, is_recorded, is_best;
+};
+
+extern const struct row_type replay_row_type;
+
+void replay_row_make(struct replay_row *row, const struct device_replay *replay, size_t index);
+
+/* For programs: "whole_recording", "checked", "lower_bound" or "upper_bound". */
+const char *replay_trust_name(enum replay_trust trust);
+
+#endif
