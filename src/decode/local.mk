@@ -108,3 +108,9 @@ libmemsnap_a_SOURCES += \
 	src/decode/timeline/sums.c \
 	src/decode/timeline/timeline.c \
 	src/decode/timeline/timeline.h
+	src/decode/yaml/scalar.c \
+	src/decode/yaml/scalar.h \
+	src/decode/yaml/tags.c \
+	src/decode/yaml/tags.h \
+	src/decode/yaml/value.c \
+	src/decode/yaml/value.h

@@ -19,6 +19,7 @@ include tests/unit/decode/layers/local.mk
 include tests/unit/decode/log/local.mk
 include tests/unit/decode/pickle/local.mk
 include tests/unit/decode/timeline/local.mk
+include tests/unit/decode/yaml/local.mk
 include tests/unit/dryrun/local.mk
 include tests/unit/model/local.mk
 include tests/unit/opencl/local.mk
