@@ -245,4 +245,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/report.c \
 	src/analysis/report/report.h \
 	src/analysis/report/rows.c \
-	src/analysis/report/rows.h
+	src/analysis/report/rows.h \
+	src/analysis/run/check.c \
+	src/analysis/run/figures.c \
+	src/analysis/run/report.c \
+	src/analysis/run/report.h

@@ -2,8 +2,12 @@ libmemsnap_a_SOURCES += \
 	src/commands/analyze/analyze.c \
 	src/commands/analyze/file.c \
 	src/commands/analyze/file.h \
+	src/commands/analyze/jobs.c \
+	src/commands/analyze/jobs.h \
 	src/commands/analyze/options.c \
 	src/commands/analyze/options.h \
+	src/commands/analyze/run.c \
+	src/commands/analyze/run.h \
 	src/commands/backends.c \
 	src/commands/check/check.c \
 	src/commands/check/file.c \

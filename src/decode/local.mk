@@ -99,6 +99,12 @@ libmemsnap_a_SOURCES += \
 	src/decode/rows/settings.c \
 	src/decode/rows/values.c \
 	src/decode/rows/words.c \
+	src/decode/run/key.c \
+	src/decode/run/names.c \
+	src/decode/run/names.h \
+	src/decode/run/rows.h \
+	src/decode/run/stats.c \
+	src/decode/run/stats.h \
 	src/decode/snapshot.c \
 	src/decode/snapshot.h \
 	src/decode/timeline/internal.h \

@@ -44,6 +44,8 @@ libmemsnap_a_SOURCES += \
 	src/model/replay.h \
 	src/model/replay_dump.c \
 	src/model/replay_notes.c \
+	src/model/run.c \
+	src/model/run.h \
 	src/model/snapshot.c \
 	src/model/snapshot.h \
 	src/model/summary.c \

@@ -159,6 +159,11 @@ libmemsnap_a_SOURCES += \
 	src/render/replay/rows.c \
 	src/render/replay/rows.h \
 	src/render/replay/text.c \
+	src/render/run/internal.h \
+	src/render/run/json.c \
+	src/render/run/rows.c \
+	src/render/run/run.h \
+	src/render/run/text.c \
 	src/render/suggest/basis.c \
 	src/render/suggest/forward.c \
 	src/render/suggest/front.c \

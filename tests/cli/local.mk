@@ -39,6 +39,7 @@ cli_tests = \
 	tests/cli/recording.sh \
 	tests/cli/replay.sh \
 	tests/cli/report.sh \
+	tests/cli/run.sh \
 	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest-words.sh \
 	tests/cli/suggest.sh \
@@ -205,6 +206,8 @@ EXTRA_DIST += \
 	tests/cli/golden/recording-skip-free-completed.txt \
 	tests/cli/golden/ring-overflow.txt \
 	tests/cli/golden/rules.txt \
+	tests/cli/golden/run-differs.txt \
+	tests/cli/golden/run.txt \
 	tests/cli/golden/several.txt \
 	tests/cli/golden/stacks-all.txt \
 	tests/cli/golden/stacks.txt \

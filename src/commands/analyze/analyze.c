@@ -1,8 +1,11 @@
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/budget.h"
 #include "commands/analyze/file.h"
+#include "commands/analyze/jobs.h"
+#include "commands/analyze/run.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
 #include "commands/cli/folder.h"
@@ -17,29 +20,79 @@ struct result {
     struct file_figures figures;
 };
 
-/* State shared by the jobs of one run. */
+/* State shared by the jobs. */
 struct run {
     const struct analyze_options *options;
     struct inputs *inputs;
+    struct jobs jobs;
     struct page page;
     struct watch watch;
     struct result *results; /* one per file */
 };
 
-static void do_file(void *self, size_t index, FILE *out)
+static void do_file(struct run *run, size_t index, struct page *page)
 {
-    struct run *run = self;
     struct result *result = &run->results[index];
     struct load_progress progress = {.update = watch_update, .self = &run->watch};
-    struct page page = run->page;
     int fd;
-    page.out = out;
-    struct analyze_job job = {run->options, &page, run->inputs->paths[index], &progress};
-    bool ok = out || error_out_of_memory(&result->err);
-    ok = ok && inputs_take(run->inputs, index, &fd, &result->err) &&
-         analyze_file(&job, fd, &result->figures, &result->err);
-    result->failed = !ok;
+    struct analyze_job job = {run->options, page, run->inputs->paths[index], &progress};
+    result->failed = !inputs_take(run->inputs, index, &fd, &result->err) ||
+                     !analyze_file(&job, fd, &result->figures, &result->err);
     watch_input_done(&run->watch);
+}
+
+/* "folder" of "folder/file"; malloc'ed. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* An error of the whole run is told once, for its first file. */
+static void do_run_files(struct run *run, const struct job *files, struct page *page,
+                         struct run_input *inputs)
+{
+    struct load_progress progress = {.update = watch_update, .self = &run->watch};
+    struct result *first = &run->results[files->inputs[0]];
+    const char *path = run->inputs->paths[files->inputs[0]];
+    char *folder = files->count > 1 ? folder_of(path) : strdup(path);
+    struct analyze_job job = {run->options, page, folder, &progress};
+    for (size_t i = 0; i < files->count; i++) {
+        size_t index = files->inputs[i];
+        inputs[i].path = run->inputs->paths[index];
+        inputs[i].failed = !inputs_take(run->inputs, index, &inputs[i].fd, &inputs[i].err);
+    }
+    bool ok = folder || error_out_of_memory(&first->err);
+    ok = ok && analyze_check_options(run->options, KIND_RUN_STATS, &first->err) &&
+         analyze_run(&job, inputs, files->count, &first->err);
+    for (size_t i = 0; i < files->count; i++) {
+        struct result *result = &run->results[files->inputs[i]];
+        result->failed = ok ? inputs[i].failed : i == 0;
+        if (ok)
+            result->err = inputs[i].err;
+        watch_input_done(&run->watch);
+    }
+    free(folder);
+}
+
+static void do_job(void *self, size_t index, FILE *out)
+{
+    struct run *run = self;
+    const struct job *job = &run->jobs.items[index];
+    struct page page = run->page;
+    struct run_input *inputs = out && job->is_run ? calloc(job->count, sizeof(*inputs)) : NULL;
+    page.out = out;
+    if (out && !job->is_run) {
+        do_file(run, job->inputs[0], &page);
+    } else if (inputs) {
+        do_run_files(run, job, &page, inputs);
+    } else {
+        struct result *result = &run->results[job->inputs[0]];
+        result->failed = !error_out_of_memory(&result->err);
+    }
+    free(inputs);
 }
 
 static void before_output(void *self)
@@ -48,25 +101,29 @@ static void before_output(void *self)
     watch_hide(&run->watch, true);
 }
 
-static void finish_file(void *self, size_t index)
+static void finish_job(void *self, size_t index)
 {
     struct run *run = self;
-    if (!run->results[index].failed)
-        return;
-    watch_hide(&run->watch, false);
-    complain_error(run->inputs->paths[index], &run->results[index].err);
+    const struct job *job = &run->jobs.items[index];
+    for (size_t i = 0; i < job->count; i++) {
+        size_t input = job->inputs[i];
+        if (!run->results[input].failed)
+            continue;
+        watch_hide(&run->watch, false);
+        complain_error(run->inputs->paths[input], &run->results[input].err);
+    }
 }
 
 static bool do_files(struct run *run, const struct output *output, struct error *err)
 {
     struct pool_work work = {
-        .count = run->inputs->count,
+        .count = run->jobs.count,
         .jobs = run->options->jobs,
         .out = output->stream,
         .separator = run->options->json ? "" : "\n\n",
-        .work = do_file,
+        .work = do_job,
         .before_output = before_output,
-        .finish = finish_file,
+        .finish = finish_job,
         .self = run,
     };
     watch_begin(&run->watch, run->inputs->count, output->stream);
@@ -123,8 +180,7 @@ static enum status report_files(struct run *run, struct output *output)
         output_discard(output);
         return status;
     }
-    if (run->inputs->count > 1 && !run->options->json && !run->options->explain &&
-        !compare(run, &err))
+    if (run->jobs.count > 1 && !run->options->json && !run->options->explain && !compare(run, &err))
         status = complain_failure(&err);
     return output_commit(output, &err) ? status : complain_failure(&err);
 }
@@ -145,7 +201,8 @@ static enum status analyze(void *self, struct inputs *inputs)
     struct output output;
     divide_memory(options, inputs->count);
     run.results = calloc(inputs->count, sizeof(*run.results));
-    if (!run.results) {
+    if (!run.results || !jobs_make(&run.jobs, inputs->paths, inputs->count)) {
+        free(run.results);
         complain("out of memory");
         return STATUS_LIMIT;
     }
@@ -157,6 +214,7 @@ static enum status analyze(void *self, struct inputs *inputs)
     for (size_t i = 0; i < inputs->count; i++)
         free(run.results[i].figures.rows);
     free(run.results);
+    jobs_release(&run.jobs);
     return status;
 }
 
@@ -200,7 +258,10 @@ const struct command command_analyze = {
              "\n"
              "FILE may also be a layer trace of FairScale's LayerwiseMemoryTracker (JSON,\n"
              "pickle, msgpack), a file that torch.distributed's MemoryTracker saved, or a\n"
-             "Chrome trace or a memory timeline of torch.profiler.\n",
+             "Chrome trace or a memory timeline of torch.profiler. The files of a run of
+"
+             "Finetuning-Scheduler's MemProfiler, in one folder, make one report.
+",
     .examples = "  memsnap analyze snapshot.pickle\n"
                 "  memsnap analyze --stacks --top 3 snapshot.pickle     with the stacks\n"
                 "  memsnap analyze --at end snapshot.pickle             what is never freed\n"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/analyze/run.h"
 #include "render/analyze/explain.h"
 #include "render/fit/fit.h"
 #include "render/layers/layers.h"
@@ -249,12 +250,12 @@ static const struct analyzer {
 } analyzers[] = {
     {KIND_LAYER_TRACE, analyze_layers},
     {KIND_OPERATOR_CURVES, analyze_curves},
+    {KIND_RUN_STATS, analyze_run_stats},
     {KIND_FIT, analyze_fit},
 };
 
-/* Refuses an option that does not apply to this kind of file. */
-static bool check_options(const struct analyze_options *options, enum file_kind kind,
-                          struct error *err)
+bool analyze_check_options(const struct analyze_options *options, enum file_kind kind,
+                           struct error *err)
 {
     bool is_snapshot = kind_is_snapshot(kind);
     const char *option = is_snapshot ? options->layers_option : options->snapshot_option;
@@ -285,7 +286,7 @@ bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *fi
     for (size_t i = 0; i < sizeof(analyzers) / sizeof(analyzers[0]); i++)
         if (analyzers[i].kind == kind)
             analyze = analyzers[i].analyze;
-    if (kind != KIND_UNKNOWN && !check_options(job->options, kind, err)) {
+    if (kind != KIND_UNKNOWN && !analyze_check_options(job->options, kind, err)) {
         input_discard(&input);
         return false;
     }

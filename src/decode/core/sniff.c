@@ -9,6 +9,7 @@
 #define HIGHEST_PROTOCOL 5
 #define SNIFF_BYTES      ((size_t)512)
 #define TEXT_BYTES       ((size_t)1024) /* in which a text's own words begin; a log's may be later */
+#define TEXT_LINES       200            /* in which a kind of text shows */
 #define LOOK_BYTES       ((size_t)64 * 1024)
 
 /* Other common file types, by their first bytes. */
@@ -143,8 +144,6 @@ static const struct {
     {"Self CPU %", "a table of torch.profiler: export_chrome_trace() writes what memsnap reads"},
     {"Peak FSDP memory stats:", "a log of FSDPMemTracker: memsnap reads the snapshots beside it"},
     {"Sharded Param", "a table of FSDPMemTracker: record a snapshot beside it"},
-    {"python/object/apply:collections.defaultdict",
-     "statistics of MemProfiler in YAML: memsnap reads the snapshots beside it"},
 };
 
 /* Describes bytes that are neither a pickle nor JSON. */
@@ -281,6 +280,31 @@ static const uint8_t *find_word(const uint8_t *begin, const uint8_t *end, const 
     return NULL;
 }
 
+static bool is_name_byte(uint8_t c)
+{
+    return isalnum(c) || c == '_' || c == '.';
+}
+
+/* The first "0.training_step.2.end" or the like in [begin, end): a moment of MemProfiler. NULL if
+ * there is none. */
+static const uint8_t *find_moment(const uint8_t *begin, const uint8_t *end)
+{
+    for (const uint8_t *at = begin; (at = memchr(at, '.', (size_t)(end - at))) != NULL;) {
+        const uint8_t *first = at, *last = at + 1;
+        while (first > begin && isdigit(first[-1]))
+            first--;
+        while (last < end && is_name_byte(*last))
+            last++;
+        struct text rest = {(const char *)at, (size_t)(last - at)};
+        size_t cut = text_ends(rest, ".start") ? 6 : text_ends(rest, ".end") ? 4 : 0;
+        if (first < at && cut > 0 && rest.size > cut &&
+            isdigit((uint8_t)rest.bytes[rest.size - cut - 1]))
+            return first;
+        at = last;
+    }
+    return NULL;
+}
+
 /* Lists of numbers within a list: [[times], [[sizes], ...]], or [[time, action, bytes, category],
  * ...]. Without any memory, the first is [[], []]. */
 static bool is_timeline(const uint8_t *p, const uint8_t *end)
@@ -294,6 +318,19 @@ static bool is_timeline(const uint8_t *p, const uint8_t *end)
     return p < end && (*p == '-' || *p == ']' || isdigit(*p));
 }
 
+/* Kinds of text files, by their first lines. */
+static enum file_kind kind_of_text(const uint8_t *p, const uint8_t *end)
+{
+    struct text start = text_first((struct text){(const char *)p, (size_t)(end - p)}, TEXT_BYTES);
+    if (!is_text(p, end))
+        return KIND_UNKNOWN;
+    end = p + start.size;
+    const uint8_t *moment = find_moment(p, end);
+    const uint8_t *colon = moment ? memchr(moment, ':', (size_t)(end - moment)) : NULL;
+    const uint8_t *feed = moment ? memchr(moment, '\n', (size_t)(end - moment)) : NULL;
+    return colon && (!feed || colon < feed) ? KIND_RUN_STATS : KIND_UNKNOWN;
+}
+
 enum file_kind sniff_kind(struct source *source)
 {
     enum file_kind kind = KIND_UNKNOWN;
@@ -302,12 +339,17 @@ enum file_kind sniff_kind(struct source *source)
 
     source_look_ahead(source, LOOK_BYTES);
     if (!sniff_encoding(source, &encoding, &ignored))
-        return KIND_UNKNOWN;
+        return kind_of_text(source->pos, source->end);
     if (encoding == ENCODING_MSGPACK)
         return begins_summary(source->pos, source->end) ? KIND_SUMMARY : KIND_LAYER_TRACE;
     const uint8_t *begin = source->pos, *end = source->end, *limit = end;
     if (encoding == ENCODING_JSON && is_timeline(begin, end))
         return KIND_MEMORY_TIMELINE;
+    const uint8_t *moment = find_moment(begin, end);
+    if (moment) {
+        limit = moment;
+        kind = KIND_RUN_STATS;
+    }
     for (size_t i = 0; i < MARK_COUNT; i++) {
         const uint8_t *at = find_word(begin, limit, marks[i].word);
         if (at == NULL || (marks[i].with != NULL && find_word(begin, end, marks[i].with) == NULL))
@@ -326,6 +368,7 @@ const char *kind_name(enum file_kind kind)
         [KIND_LAYER_TRACE] = "a layer trace",
         [KIND_OPERATOR_CURVES] = "memory curves of MemoryTracker",
         [KIND_PROFILE] = "a profiler trace",
+        [KIND_RUN_STATS] = "the statistics of a run of MemProfiler",
         [KIND_FIT] = "results of memsnap dryrun --fit",
         [KIND_SUMMARY] = "summaries of captures",
         [KIND_MEMORY_TIMELINE] = "a memory timeline of torch.profiler",
@@ -346,10 +389,8 @@ const char *kind_advice(enum file_kind kind)
 const char *encoding_name(enum encoding encoding)
 {
     static const char *const names[] = {
-        [ENCODING_UNKNOWN] = "unknown",
-        [ENCODING_PICKLE] = "pickle",
-        [ENCODING_JSON] = "json",
-        [ENCODING_MSGPACK] = "msgpack",
+        [ENCODING_UNKNOWN] = "unknown", [ENCODING_PICKLE] = "pickle", [ENCODING_JSON] = "json",
+        [ENCODING_MSGPACK] = "msgpack", [ENCODING_YAML] = "yaml",     [ENCODING_TEXT] = "text",
     };
     return names[encoding];
 }

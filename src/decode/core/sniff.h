@@ -4,7 +4,15 @@
 
 #include "decode/core/source.h"
 
-enum encoding { ENCODING_UNKNOWN, ENCODING_PICKLE, ENCODING_JSON, ENCODING_MSGPACK };
+enum encoding {
+    ENCODING_UNKNOWN,
+    ENCODING_PICKLE,
+    ENCODING_JSON,
+    ENCODING_MSGPACK,
+    /* never found by sniff_encoding() */
+    ENCODING_YAML,
+    ENCODING_TEXT,
+};
 
 /* The kind of data in a file, in any encoding. */
 enum file_kind {
@@ -13,6 +21,7 @@ enum file_kind {
     KIND_LAYER_TRACE,     /* FairScale's LayerwiseMemoryTracker */
     KIND_OPERATOR_CURVES, /* torch.distributed._tools.MemoryTracker */
     KIND_PROFILE,         /* a Chrome trace of torch.profiler */
+    KIND_RUN_STATS,       /* rank_N_memory_stats of MemProfiler */
     KIND_MEMORY_TIMELINE, /* torch.profiler's export_memory_timeline() */
     KIND_FIT,             /* results of memsnap dryrun --fit */
     KIND_SUMMARY,         /* summaries of captures, for memsnap ranks only */
@@ -46,10 +55,10 @@ const char *sniff_description(const struct source *source);
 bool sniff_is_log(const struct source *source);
 
 /* The kind of the file, by the first keys and classes, without consuming anything. Never fails:
- * KIND_UNKNOWN if unsure, or if sniff_encoding() would fail. */
+ * KIND_UNKNOWN if unsure. */
 enum file_kind sniff_kind(struct source *source);
 
-/* "pickle", "json", "msgpack", as in JSON reports. */
+/* "pickle", "json", "msgpack", "yaml", "text", as in JSON reports. */
 const char *encoding_name(enum encoding encoding);
 /* "an allocator snapshot", for error texts. */
 const char *kind_name(enum file_kind kind);

@@ -1,0 +1,162 @@
+#include "analysis/run/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_same_call(const struct run_row *row, const struct run_key *key)
+{
+    return row->rank == key->rank && row->function == key->function &&
+           row->iteration == key->iteration;
+}
+
+static bool new_row(struct run_report *report, const struct run_key *key, struct error *err)
+{
+    struct run_row row = {key->rank, key->function, key->iteration, {NULL}, {{0}}};
+    for (size_t i = 0; i < RUN_FIGURES; i++)
+        row.numbers[RUN_START][i] = row.numbers[RUN_END][i] = RUN_ABSENT;
+    return vec_push(report->rows, report->row_count, report->row_capacity, report->run->budget, err,
+                    row);
+}
+
+/* The first file that has a moment stands for it. */
+static void take_point(const struct memory_run *run, struct run_row *row,
+                       const struct run_point *point)
+{
+    enum run_side side = point->key.side;
+    if (row->points[side])
+        return;
+    row->points[side] = point;
+    for (size_t i = 0; i < RUN_FIGURES; i++)
+        row->numbers[side][i] = run_point_number(run, point, run_figure_names[i]);
+}
+
+static bool make_rows(struct run_report *report, struct error *err)
+{
+    const struct memory_run *run = report->run;
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct run_point *point = &run->points[i];
+        if ((report->row_count == 0 ||
+             !is_same_call(&report->rows[report->row_count - 1], &point->key)) &&
+            !new_row(report, &point->key, err))
+            return false;
+        take_point(run, &report->rows[report->row_count - 1], point);
+    }
+    return true;
+}
+
+static void raise(int64_t *highest, int64_t number)
+{
+    if (number > *highest) /* RUN_ABSENT is the lowest of all */
+        *highest = number;
+}
+
+/* Adds the lowest rank that is left, with its part of the rows and of the snapshots. */
+static bool next_rank(struct run_report *report, size_t *row, size_t *snapshot, struct error *err)
+{
+    const struct memory_run *run = report->run;
+    struct run_rank rank = {.rank = UINT32_MAX, .first_row = *row, .first_snapshot = *snapshot};
+    if (*row < report->row_count)
+        rank.rank = report->rows[*row].rank;
+    if (*snapshot < run->snapshot_count && run->snapshots[*snapshot].key.rank < rank.rank)
+        rank.rank = run->snapshots[*snapshot].key.rank;
+    for (size_t i = 0; i < RUN_FIGURES; i++)
+        rank.highest[i] = RUN_ABSENT;
+    for (; *row < report->row_count && report->rows[*row].rank == rank.rank; ++*row)
+        for (size_t i = 0; i < RUN_FIGURES; i++) {
+            raise(&rank.highest[i], report->rows[*row].numbers[RUN_START][i]);
+            raise(&rank.highest[i], report->rows[*row].numbers[RUN_END][i]);
+        }
+    while (*snapshot < run->snapshot_count && run->snapshots[*snapshot].key.rank == rank.rank)
+        ++*snapshot;
+    rank.row_count = *row - rank.first_row;
+    rank.snapshot_count = *snapshot - rank.first_snapshot;
+    return vec_push(report->ranks, report->rank_count, report->rank_capacity, run->budget, err,
+                    rank);
+}
+
+static bool make_ranks(struct run_report *report, struct error *err)
+{
+    size_t row = 0, snapshot = 0;
+    while (row < report->row_count || snapshot < report->run->snapshot_count)
+        if (!next_rank(report, &row, &snapshot, err))
+            return false;
+    return true;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The lower of two medians, so that it is a figure of some rank. Absent figures are left out. */
+static int64_t median_of(const struct run_report *report, enum run_figure figure, int64_t *sorted)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->rank_count; i++)
+        if (report->ranks[i].highest[figure] != RUN_ABSENT)
+            sorted[count++] = report->ranks[i].highest[figure];
+    if (count < 2)
+        return RUN_ABSENT;
+    qsort(sorted, count, sizeof(*sorted), ascending);
+    return sorted[(count - 1) / 2];
+}
+
+static bool is_outlier(int64_t number, int64_t median)
+{
+    double difference = (double)number - (double)median;
+    double most = (double)median * RUN_OUTLIER_PERCENT / 100;
+    return difference > most || -difference > most;
+}
+
+static bool find_outliers(struct run_report *report, struct error *err)
+{
+    static const enum run_figure figures[] = {RUN_ACTIVE_PEAK, RUN_RESERVED_PEAK, RUN_RETRIES,
+                                              RUN_OOMS,        RUN_RSS,           RUN_NPP_DIFF};
+    struct budget *budget = report->run->budget;
+    int64_t *sorted = NULL;
+    size_t capacity = 0;
+    if (report->rank_count < 2)
+        return true;
+    bool ok = vec_reserve(sorted, capacity, report->rank_count, budget, err);
+    for (size_t f = 0; ok && f < sizeof(figures) / sizeof(figures[0]); f++) {
+        int64_t median = median_of(report, figures[f], sorted);
+        for (size_t i = 0; ok && median != RUN_ABSENT && i < report->rank_count; i++) {
+            int64_t number = report->ranks[i].highest[figures[f]];
+            if (number != RUN_ABSENT && is_outlier(number, median))
+                ok = vec_push(
+                    report->outliers, report->outlier_count, report->outlier_capacity, budget, err,
+                    (struct run_outlier){report->ranks[i].rank, figures[f], number, median});
+        }
+    }
+    vec_free(sorted, capacity, sizeof(*sorted), budget);
+    return ok;
+}
+
+struct run_report *run_report_build(const struct memory_run *run, struct error *err)
+{
+    struct run_report *report = calloc(1, sizeof(*report));
+    if (!report) {
+        error_out_of_memory(err);
+        return NULL;
+    }
+    report->run = run;
+    if (make_rows(report, err) && make_ranks(report, err) && find_outliers(report, err) &&
+        run_check_all(report, err))
+        return report;
+    run_report_destroy(report);
+    return NULL;
+}
+
+void run_report_destroy(struct run_report *report)
+{
+    if (!report)
+        return;
+    struct budget *budget = report->run->budget;
+    vec_free(report->rows, report->row_capacity, sizeof(*report->rows), budget);
+    vec_free(report->ranks, report->rank_capacity, sizeof(*report->ranks), budget);
+    vec_free(report->outliers, report->outlier_capacity, sizeof(*report->outliers), budget);
+    vec_free(report->inconsistencies, report->inconsistency_capacity,
+             sizeof(*report->inconsistencies), budget);
+    free(report);
+}

@@ -1,0 +1,123 @@
+#include "commands/analyze/run.h"
+
+#include <unistd.h>
+
+#include "decode/run/names.h"
+#include "render/run/run.h"
+
+#define RUN_ROWS 20 /* of a table, without --top */
+
+static bool report(const struct analyze_job *job, struct memory_run *run, struct error *err)
+{
+    memory_run_finish(run);
+    struct run_report *built = run_report_build(run, err);
+    if (!built)
+        return false;
+    const struct run_analysis analysis = {
+        .path = job->path,
+        .report = built,
+        .top = job->options->top_given ? job->options->report.top : RUN_ROWS,
+    };
+    bool ok =
+        job->options->json ? run_json(job->page->out, &analysis) : run_text(job->page, &analysis);
+    run_report_destroy(built);
+    return ok || error_out_of_memory(err);
+}
+
+/* The file's share of the memory is what the run has left. */
+static size_t memory_left(const struct memory_run *run)
+{
+    return run->budget->limit - run->budget->used;
+}
+
+static bool add_stats(struct memory_run *run, const char *path, int fd, struct error *err)
+{
+    struct input input;
+    return input_from_fd(&input, fd, memory_left(run), err) &&
+           memory_run_add_stats(run, path, &input, err);
+}
+
+static bool add_devices(struct memory_run *run, const char *path, const struct run_key *key,
+                        const struct capture *capture, struct error *err)
+{
+    const struct snapshot *snapshot = capture->snapshot;
+    const struct run_file facts = {.encoding = snapshot->encoding,
+                                   .compression = snapshot->compression,
+                                   .bytes = snapshot->input_bytes};
+    uint32_t file;
+    if (!memory_run_add_file(run, path, &facts, &file, err))
+        return false;
+    for (size_t i = 0; i < capture->device_count; i++)
+        if (!memory_run_add_snapshot(run, key, file, capture->timelines[i], err))
+            return false;
+    return true;
+}
+
+static bool add_snapshot(struct memory_run *run, const struct analyze_job *job, const char *path,
+                         struct text middle, int fd, struct error *err)
+{
+    struct capture_options options = job->options->capture;
+    struct capture capture;
+    struct run_key key;
+    bool is_key;
+    if (!run_key_parse(middle, run->symbols, &key, &is_key, err) || !is_key) {
+        close(fd);
+        return is_key ||
+               error_set(err, STATUS_BAD_INPUT,
+                         "expected a name such as cuda_alloc_rank_0.training_step.2.end.pickle");
+    }
+    options.max_memory = memory_left(run);
+    if (!capture_open(&capture, fd, &options, job->progress, err))
+        return false;
+    bool ok = add_devices(run, path, &key, &capture, err);
+    capture_close(&capture);
+    return ok;
+}
+
+static bool add_file(struct memory_run *run, const struct analyze_job *job, struct run_input *file)
+{
+    struct text middle = {0};
+    switch (run_file_kind(file->path, &middle)) {
+    case RUN_FILE_SNAPSHOT:
+        return add_snapshot(run, job, file->path, middle, file->fd, &file->err);
+    case RUN_FILE_STATS:
+        return add_stats(run, file->path, file->fd, &file->err);
+    default:
+        close(file->fd);
+        return error_set(&file->err, STATUS_BAD_INPUT, "not a file of a run");
+    }
+}
+
+bool analyze_run(const struct analyze_job *job, struct run_input *files, size_t count,
+                 struct error *err)
+{
+    struct memory_run *run = memory_run_create(job->options->capture.max_memory, err);
+    size_t added = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (files[i].failed)
+            continue;
+        if (!run)
+            close(files[i].fd);
+        else if (add_file(run, job, &files[i]))
+            added++;
+        else
+            files[i].failed = true;
+    }
+    bool ok = run && (added == 0 || report(job, run, err));
+    memory_run_destroy(run);
+    return ok;
+}
+
+bool analyze_run_stats(const struct analyze_job *job, struct input *input,
+                       struct file_figures *figures, struct error *err)
+{
+    struct memory_run *run = memory_run_create(job->options->capture.max_memory, err);
+    if (!run) {
+        input_discard(input);
+        return false;
+    }
+    bool ok = memory_run_add_stats(run, job->path, input, err) && report(job, run, err);
+    memory_run_destroy(run);
+    *figures = (struct file_figures){0};
+    return ok;
+}

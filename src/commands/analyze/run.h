@@ -1,0 +1,24 @@
+/* `memsnap analyze` for a run of MemProfiler. */
+#ifndef MEMSNAP_COMMANDS_ANALYZE_RUN_H
+#define MEMSNAP_COMMANDS_ANALYZE_RUN_H
+
+#include "commands/analyze/file.h"
+
+/* A file of a run, and what became of it. */
+struct run_input {
+    const char *path;
+    int fd;
+    bool failed;
+    struct error err;
+};
+
+/* Reads and closes the descriptors of all files that have not failed yet, and prints one report
+ * about those that can be read. `path` of the job is the run's folder. */
+bool analyze_run(const struct analyze_job *job, struct run_input *files, size_t count,
+                 struct error *err);
+
+/* The same for one file of statistics under any name; takes ownership of the input. */
+bool analyze_run_stats(const struct analyze_job *job, struct input *input,
+                       struct file_figures *figures, struct error *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* What a run of MemProfiler (Finetuning-Scheduler) left in its folder: the statistics at the start
+ * and the end of each watched call, the tables of FSDP memory, and what the snapshots beside them
+ * say. Immutable once everything was added. */
+#ifndef MEMSNAP_MODEL_RUN_H
+#define MEMSNAP_MODEL_RUN_H
+
+#include "decode/core/input.h"
+#include "decode/core/sniff.h"
+#include "decode/run/rows.h"
+#include "model/timeline.h"
+
+#define RUN_ABSENT INT64_MIN /* the file has no such statistic */
+
+/* A file that was added. */
+struct run_file {
+    string_id path;
+    enum encoding encoding;
+    enum compression compression;
+    uint64_t bytes; /* as stored */
+};
+
+/* A statistic by its name in the file, in its unit: bytes, or a number of things. */
+struct run_stat {
+    string_id name;
+    int64_t number;
+};
+
+/* The statistics of one moment, in one file. */
+struct run_point {
+    struct run_key key;
+    uint32_t file;
+    size_t first, count; /* in `stats` */
+};
+
+/* A device of a snapshot that belongs to a moment. */
+struct run_snapshot {
+    struct run_key key;
+    uint32_t file;
+    uint32_t device;
+    uint64_t events;
+    bool knows_peak;
+    int64_t active_peak_bytes, allocated_peak_bytes, reserved_peak_bytes; /* of the trace */
+    struct memory_state state;                                            /* at the dump */
+};
+
+struct memory_run {
+    struct run_file *files;
+    size_t file_count, file_capacity;
+    struct run_point *points; /* by rank, function in order of appearance, iteration, side, file */
+    size_t point_count, point_capacity;
+    struct run_stat *stats;
+    size_t stat_count, stat_capacity;
+    struct run_snapshot *snapshots; /* in the order of points, then by device */
+    size_t snapshot_count, snapshot_capacity;
+    struct symbols *symbols;
+    struct budget *budget; /* owned */
+};
+
+/* An empty run; NULL if memory runs out. `max_memory` in bytes; 0: the default. */
+struct memory_run *memory_run_create(size_t max_memory, struct error *err);
+void memory_run_destroy(struct memory_run *run); /* NULL is allowed */
+
+/* Each reads and closes an input that has not been read yet, also on failure. A failure leaves the
+ * run as it was. */
+bool memory_run_add_stats(struct memory_run *run, const char *path, struct input *input,
+                          struct error *err);
+/* Adds a device of a snapshot; `file` from memory_run_add_file(). */
+bool memory_run_add_snapshot(struct memory_run *run, const struct run_key *key, uint32_t file,
+                             const struct timeline *timeline, struct error *err);
+bool memory_run_add_file(struct memory_run *run, const char *path, const struct run_file *facts,
+                         uint32_t *file, struct error *err);
+/* Sorts what was added. */
+void memory_run_finish(struct memory_run *run);
+
+/* The order of moments: by rank, function in order of appearance, iteration, side. */
+int run_key_compare(const struct run_key *a, const struct run_key *b);
+
+/* The statistic of that name, or RUN_ABSENT; the last of equal names counts. */
+int64_t run_point_number(const struct memory_run *run, const struct run_point *point,
+                         const char *name);
+
+#endif

@@ -1,0 +1,18 @@
+/* `memsnap analyze` of a run of MemProfiler, as text or as JSON (schema memsnap.run/1). False means
+ * out of memory: the output is incomplete. */
+#ifndef MEMSNAP_RENDER_RUN_RUN_H
+#define MEMSNAP_RENDER_RUN_RUN_H
+
+#include "analysis/run/report.h"
+#include "render/core/page.h"
+
+struct run_analysis {
+    const char *path; /* of the folder, or of the only file */
+    const struct run_report *report;
+    size_t top; /* rows of a table; 0: all */
+};
+
+bool run_text(const struct page *page, const struct run_analysis *analysis);
+bool run_json(FILE *out, const struct run_analysis *analysis);
+
+#endif
