@@ -250,3 +250,24 @@ libmemsnap_a_SOURCES += \
 	src/analysis/run/figures.c \
 	src/analysis/run/report.c \
 	src/analysis/run/report.h
+	src/analysis/shard/buckets.c \
+	src/analysis/shard/checkpoint.c \
+	src/analysis/shard/choice.c \
+	src/analysis/shard/choice.h \
+	src/analysis/shard/flat.c \
+	src/analysis/shard/from_layers.c \
+	src/analysis/shard/from_layers.h \
+	src/analysis/shard/model.c \
+	src/analysis/shard/model.h \
+	src/analysis/shard/note.c \
+	src/analysis/shard/options.c \
+	src/analysis/shard/options.h \
+	src/analysis/shard/partition.c \
+	src/analysis/shard/partition.h \
+	src/analysis/shard/per_tensor.c \
+	src/analysis/shard/replicated.c \
+	src/analysis/shard/shard.c \
+	src/analysis/shard/shard.h \
+	src/analysis/shard/states.c \
+	src/analysis/shard/traffic.c \
+	src/analysis/shard/walk.h

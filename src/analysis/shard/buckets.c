@@ -1,0 +1,53 @@
+/* The buckets of FairScale's ShardedDataParallel: for each owner, its tensors by rising size, taken
+ * while they fit; those that do not are skipped. */
+#include <stdlib.h>
+
+#include "analysis/shard/walk.h"
+
+#define MOST_IN_BUCKET (INT64_C(1) << 23) /* elements */
+
+struct item {
+    int64_t elements;
+    uint32_t owner, tensor;
+};
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
+    if (x->elements != y->elements)
+        return x->elements < y->elements ? -1 : 1;
+    return (x->tensor > y->tensor) - (x->tensor < y->tensor);
+}
+
+bool shard_buckets(const struct walk *walk, bool *is_bucketed, int64_t *elements, struct error *err)
+{
+    const struct shard_model *model = walk->model;
+    int64_t most = walk->options->reduce_buffer, all = shard_elements(model), filled = 0;
+    struct item *items = calloc(model->tensor_count, sizeof(*items));
+    if (!items)
+        return error_out_of_memory(err);
+    if (most > MOST_IN_BUCKET)
+        most = MOST_IN_BUCKET;
+    if (most > all)
+        most = all;
+    size_t count = 0;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        if (!model->tensors[i].frozen)
+            items[count++] =
+                (struct item){model->tensors[i].elements, walk->owners[i], (uint32_t)i};
+    qsort(items, count, sizeof(*items), compare_items);
+    *elements = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && items[i].owner != items[i - 1].owner)
+            filled = 0;
+        if (filled + items[i].elements >= most)
+            continue;
+        filled += items[i].elements;
+        *elements += items[i].elements;
+        is_bucketed[items[i].tensor] = true;
+    }
+    free(items);
+    return true;
+}

@@ -1,0 +1,101 @@
+#include "analysis/shard/choice.h"
+
+#define MOST_WALKS ((size_t)1 << 27) /* points times ranks: a second */
+
+static bool add_rows(struct shard_choice *choice, const struct shard_model *model,
+                     bool is_checkpointed, double extra, const struct shard_options *options,
+                     struct error *err)
+{
+    bool all = model->point_count + model->tensor_count < MOST_WALKS / (size_t)options->world;
+    for (int i = 0; i < SHARD_STRATEGIES; i++) {
+        struct shard_row *row = &choice->rows[choice->count];
+        *row = (struct shard_row){.is_checkpointed = is_checkpointed, .extra_time_share = extra};
+        if (!shard_predict(model, options, (enum shard_strategy)i, all, &row->result, err))
+            return false;
+        row->is_known_to_fit = choice->gpu_bytes > 0;
+        row->fits = row->is_known_to_fit && (uint64_t)row->result.peak_bytes <= choice->gpu_bytes;
+        choice->count++;
+    }
+    return true;
+}
+
+/* FairScale's is behind torch's where both cost the same: it is no longer maintained. */
+static int rank_of(enum shard_strategy strategy)
+{
+    static const int ranks[SHARD_STRATEGIES] = {
+        [SHARD_DDP] = 0, [SHARD_ZERO] = 1,  [SHARD_OSS] = 2,
+        [SHARD_SDP] = 3, [SHARD_FSDP2] = 4, [SHARD_FSDP] = 5,
+    };
+    return ranks[strategy];
+}
+
+/* Recomputation costs more than traffic; then time or bytes; then the simpler one. */
+static bool is_cheaper(const struct shard_row *a, const struct shard_row *b)
+{
+    int64_t x = shard_traffic_sum(&a->result.traffic), y = shard_traffic_sum(&b->result.traffic);
+    if (a->is_checkpointed != b->is_checkpointed)
+        return b->is_checkpointed;
+    if (a->result.traffic.us != b->result.traffic.us)
+        return a->result.traffic.us < b->result.traffic.us;
+    if (x != y)
+        return x < y;
+    return rank_of(a->result.strategy) < rank_of(b->result.strategy);
+}
+
+static bool helps(const struct shard_choice *choice, const struct shard_row *row)
+{
+    bool shards_state_only =
+        row->result.strategy == SHARD_ZERO || row->result.strategy == SHARD_OSS;
+    return !(choice->is_stateless && shards_state_only);
+}
+
+static void recommend(struct shard_choice *choice)
+{
+    const struct shard_row *best = NULL, *least = choice->rows;
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct shard_row *row = &choice->rows[i];
+        if (row->result.peak_bytes < least->result.peak_bytes)
+            least = row;
+        if (row->fits && helps(choice, row) && (!best || is_cheaper(row, best)))
+            best = row;
+    }
+    choice->row = (size_t)((best ? best : least) - choice->rows);
+    choice->reason = choice->gpu_bytes == 0               ? SHARD_NO_GPU
+                     : !best                              ? SHARD_NONE_FITS
+                     : best->result.strategy == SHARD_DDP ? SHARD_SIMPLEST
+                                                          : SHARD_LEAST_COST;
+}
+
+bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
+                  const struct shard_model *checkpointed, double extra_time_share,
+                  const struct shard_options *options, uint64_t gpu_bytes, struct error *err)
+{
+    *choice = (struct shard_choice){.gpu_bytes = gpu_bytes};
+    bool ok =
+        add_rows(choice, model, false, 0, options, err) &&
+        (!checkpointed || add_rows(choice, checkpointed, true, extra_time_share, options, err));
+    if (!ok) {
+        shard_choice_release(choice);
+        return false;
+    }
+    choice->is_stateless =
+        shard_choice_row(choice, SHARD_DDP)->result.ranks[0].held_state_bytes == 0;
+    recommend(choice);
+    return true;
+}
+
+void shard_choice_release(struct shard_choice *choice)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        shard_result_release(&choice->rows[i].result);
+    choice->count = 0;
+}
+
+const struct shard_row *shard_choice_row(const struct shard_choice *choice,
+                                         enum shard_strategy strategy)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        if (choice->rows[i].result.strategy == strategy && !choice->rows[i].is_checkpointed)
+            return &choice->rows[i];
+    return choice->rows;
+}

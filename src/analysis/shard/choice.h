@@ -1,0 +1,42 @@
+/* All strategies side by side, and the one to use. */
+#ifndef MEMSNAP_ANALYSIS_SHARD_CHOICE_H
+#define MEMSNAP_ANALYSIS_SHARD_CHOICE_H
+
+#include "analysis/shard/shard.h"
+
+struct shard_row {
+    struct shard_result result;
+    bool is_checkpointed;
+    bool is_known_to_fit, fits; /* `fits` only if a GPU was given */
+    double extra_time_share;    /* recomputation, of a step's compute time */
+};
+
+#define SHARD_MOST_ROWS (2 * SHARD_STRATEGIES)
+
+enum shard_reason {
+    SHARD_NO_GPU,     /* nothing to recommend */
+    SHARD_SIMPLEST,   /* DDP fits */
+    SHARD_LEAST_COST, /* the cheapest that fits */
+    SHARD_NONE_FITS,  /* `row` is the one with the least memory */
+};
+
+struct shard_choice {
+    struct shard_row rows[SHARD_MOST_ROWS];
+    size_t count;
+    uint64_t gpu_bytes; /* 0: none given */
+    enum shard_reason reason;
+    size_t row;        /* that the reason is about */
+    bool is_stateless; /* the optimizer has no state, so zero and oss save nothing */
+};
+
+/* The rows of a model; `checkpointed` is the same step with checkpoints, or NULL. */
+bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
+                  const struct shard_model *checkpointed, double extra_time_share,
+                  const struct shard_options *options, uint64_t gpu_bytes, struct error *err);
+void shard_choice_release(struct shard_choice *choice);
+
+/* The row of a strategy without checkpoints. */
+const struct shard_row *shard_choice_row(const struct shard_choice *choice,
+                                         enum shard_strategy strategy);
+
+#endif

@@ -1,0 +1,139 @@
+/* The walk of FairScale's FullyShardedDataParallel: the parameters of a unit are one flat tensor.
+ */
+#include "analysis/shard/walk.h"
+
+#define BUCKET_BYTES (INT64_C(25) << 20) /* bucket_cap_mb */
+
+struct flat_walk {
+    const struct walk *walk;
+    int64_t shards;       /* bytes of the parameters of this rank */
+    int64_t made[2];      /* elements of gradients: of the root, and of the unit that runs */
+    int64_t gradients;    /* bytes of sharded gradients so far */
+    int64_t in_bucket;    /* bytes in the bucket that is being filled */
+    int64_t bucket_bytes; /* of the bucket, once there is one */
+    int64_t kept;         /* bytes of units that stay gathered after forward */
+};
+
+static bool is_offloaded(const struct flat_walk *flat)
+{
+    return flat->walk->options->offload;
+}
+
+static int64_t full_bytes(const struct flat_walk *flat, uint32_t unit)
+{
+    const struct walk *walk = flat->walk;
+    const struct unit_sums *sums = &walk->units[unit];
+    bool casts = walk->compute_size != walk->size;
+    return (sums->shard * walk->parts + (casts ? sums->shard : 0)) * walk->compute_size;
+}
+
+static bool is_kept(const struct flat_walk *flat, uint32_t unit)
+{
+    enum shard_reshard reshard = flat->walk->options->reshard;
+    return unit == SHARD_ROOT || reshard == SHARD_KEEP ||
+           (reshard == SHARD_RESHARD_LAST && unit + 1 == flat->walk->model->unit_count);
+}
+
+static void note(const struct flat_walk *flat, enum shard_phase phase, uint32_t unit,
+                 int64_t gathered, int64_t gradients, int64_t buffers, int64_t residual)
+{
+    const struct walk *walk = flat->walk;
+    struct shard_memory memory = {
+        .parameter_bytes = flat->shards + gathered,
+        .gradient_bytes = flat->gradients + gradients,
+        .optimizer_state_bytes = is_offloaded(flat) ? 0 : walk->state_bytes,
+        .buffer_bytes = flat->bucket_bytes + buffers,
+    };
+    walk_note(walk, phase, unit, memory, residual);
+}
+
+/* A gradient that fits goes into the bucket, whose reduced part every gradient in it keeps. */
+static int64_t add_to_bucket(struct flat_walk *flat, int64_t bytes)
+{
+    if (flat->bucket_bytes == 0 || flat->in_bucket + bytes > BUCKET_BYTES) {
+        flat->in_bucket = 0;
+        flat->bucket_bytes = BUCKET_BYTES;
+        flat->gradients += BUCKET_BYTES / flat->walk->parts;
+    }
+    flat->in_bucket += bytes;
+    return 0;
+}
+
+/* The end of a unit's backward: its gradients become one tensor, which is reduced and scattered. */
+static void reduce(struct flat_walk *flat, uint32_t unit, int64_t elements, int64_t residual)
+{
+    const struct walk *walk = flat->walk;
+    int64_t tensors = elements * walk->compute_size, reduced = elements * walk->reduce_size;
+    int64_t shard = walk->units[unit].trained_shard * walk->gradient_size;
+    if (elements == 0)
+        return;
+    int64_t gathered = full_bytes(flat, unit);
+    note(flat, SHARD_REDUCTION, unit, flat->kept + (is_kept(flat, unit) ? 0 : gathered),
+         2 * tensors, 0, residual);
+    if (is_kept(flat, unit))
+        flat->kept -= gathered;
+    if (reduced > BUCKET_BYTES) {
+        note(flat, SHARD_REDUCTION, unit, flat->kept, tensors + shard, reduced, residual);
+        flat->gradients += is_offloaded(flat) ? 0 : shard;
+    } else {
+        add_to_bucket(flat, reduced);
+        note(flat, SHARD_REDUCTION, unit, flat->kept, tensors, 0, residual);
+    }
+}
+
+static void run_forward(struct flat_walk *flat, size_t at)
+{
+    const struct walk *walk = flat->walk;
+    const struct shard_point *point = &walk->model->points[at];
+    uint32_t unit = walk_unit(walk, point);
+    int64_t gathered = unit == SHARD_ROOT ? 0 : full_bytes(flat, unit);
+    note(flat, SHARD_FORWARD, unit, flat->kept + gathered, 0, 0, point->peak_bytes);
+    if (unit != SHARD_ROOT && is_kept(flat, unit) && walk->units[unit].last_forward == at)
+        flat->kept += gathered;
+}
+
+static void run_backward(struct flat_walk *flat, size_t at)
+{
+    const struct walk *walk = flat->walk;
+    const struct shard_point *point = &walk->model->points[at];
+    uint32_t unit = walk_unit(walk, point);
+    int64_t gathered = is_kept(flat, unit) ? 0 : full_bytes(flat, unit);
+    for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
+        const struct shard_tensor *tensor = &walk->model->tensors[i];
+        flat->made[tensor->unit != SHARD_ROOT] += tensor->frozen ? 0 : tensor->elements;
+    }
+    int64_t made = (flat->made[0] + flat->made[1]) * walk->compute_size;
+    note(flat, walk_phase(point), unit, flat->kept + gathered, made, 0, point->peak_bytes);
+    if (unit == SHARD_ROOT || walk->units[unit].last_backward != at)
+        return;
+    int64_t elements = flat->made[1];
+    flat->made[1] = 0;
+    reduce(flat, unit, elements, point->end_bytes);
+}
+
+void walk_flat(const struct walk *walk)
+{
+    const struct shard_model *model = walk->model;
+    const struct shard_options *options = walk->options;
+    struct flat_walk flat = {.walk = walk};
+    int64_t all = 0;
+    for (size_t i = 0; i < model->unit_count; i++) {
+        flat.shards += options->offload ? 0 : walk->units[i].shard * walk->size;
+        all += options->offload ? 0 : walk->units[i].trained_shard * walk->gradient_size;
+    }
+    if (options->accumulation > 1 || options->keeps_gradients)
+        flat.gradients = all;
+    flat.kept = full_bytes(&flat, SHARD_ROOT);
+    for (size_t i = 0; i < model->point_count; i++) {
+        if (model->points[i].is_backward)
+            run_backward(&flat, i);
+        else
+            run_forward(&flat, i);
+    }
+    reduce(&flat, SHARD_ROOT, flat.made[0], model->end_bytes);
+    flat.kept = flat.bucket_bytes = 0;
+    if (flat.gradients > all && flat.in_bucket == 0)
+        flat.gradients = all;
+    note(&flat, SHARD_STEP, SHARD_ROOT, 0, 0, options->offload ? 0 : walk->temporary_bytes,
+         model->end_bytes);
+}

@@ -1,0 +1,363 @@
+#include "analysis/shard/from_layers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+struct reader {
+    struct shard_model *model;
+    const struct layer_trace *trace;
+    shard_unit_finder *find;
+    void *self;
+    const struct layer_row **rows; /* of the layers */
+    uint32_t *last;                /* by name: its last layer that has not run backward */
+    uint32_t *before;              /* by layer: the layer of the same name before it */
+    bool has_gradients;            /* gradients appear in the memory of backward rows */
+    bool has_peaks;
+};
+
+static bool text_is_prefix(struct text whole, struct text part)
+{
+    return part.size == whole.size && memcmp(part.bytes, whole.bytes, part.size) == 0;
+}
+
+static bool find_unit(struct reader *reader, struct text name, uint32_t *unit, struct error *err)
+{
+    struct shard_model *model = reader->model;
+    struct text prefix = {name.bytes, reader->find(reader->self, name)};
+    *unit = SHARD_ROOT;
+    if (prefix.size == 0)
+        return true;
+    /* Rows of a unit follow each other, but for units that run again. */
+    for (size_t i = model->unit_count; i-- > 1;) {
+        if (!text_is_prefix(model->units[i].name, prefix))
+            continue;
+        *unit = (uint32_t)i;
+        return true;
+    }
+    *unit = (uint32_t)model->unit_count;
+    return vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
+                    (struct shard_unit){.name = prefix});
+}
+
+static int64_t size_of_type(struct text dtype)
+{
+    static const struct {
+        const char *name;
+        int64_t size;
+    } types[] = {{"float32", 4}, {"float64", 8}, {"bfloat16", 2}, {"float16", 2}};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (dtype.size >= strlen(types[i].name) &&
+            memcmp(dtype.bytes + dtype.size - strlen(types[i].name), types[i].name,
+                   strlen(types[i].name)) == 0)
+            return types[i].size;
+    return 0;
+}
+
+static void set_element_size(struct reader *reader)
+{
+    int64_t bytes[9] = {0};
+    for (size_t i = 0; i < reader->model->layer_count; i++) {
+        const struct layer_row *row = reader->rows[i];
+        if (layer_has(row, LAYER_DTYPE))
+            bytes[size_of_type(symbols_text(reader->trace->symbols, row->dtype))] +=
+                row->module_params;
+    }
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof(bytes) / sizeof(bytes[0]); i++)
+        if (bytes[i] > bytes[most] || (bytes[i] > 0 && most == 0))
+            most = i;
+    if (most > 0)
+        reader->model->element_size = (int64_t)most;
+}
+
+static bool push_tensor(struct reader *reader, int64_t bytes, uint32_t unit, bool frozen,
+                        struct error *err)
+{
+    struct shard_model *model = reader->model;
+    int64_t elements = (bytes + model->element_size - 1) / model->element_size;
+    return bytes <= 0 ||
+           vec_push(model->tensors, model->tensor_count, model->tensor_capacity, model->budget, err,
+                    (struct shard_tensor){.elements = elements, .unit = unit, .frozen = frozen});
+}
+
+/* A module that runs again, or shares its parameters with an earlier one, adds none. */
+static bool add_parameters(struct reader *reader, const struct layer_row *row, bool is_first,
+                           uint32_t unit, int64_t *shared, struct error *err)
+{
+    int64_t trained = reader->has_gradients ? row->gradient_bytes : row->module_params;
+    int64_t rest = row->module_params - trained;
+    if (!is_first)
+        return true;
+    if (rest > 0 && rest <= *shared) {
+        *shared -= rest;
+        rest = 0;
+    }
+    return push_tensor(reader, trained, unit, false, err) &&
+           push_tensor(reader, rest, unit, true, err);
+}
+
+static bool add_layer(struct reader *reader, size_t at, bool *outside, int64_t *shared,
+                      struct error *err)
+{
+    struct shard_model *model = reader->model;
+    const struct layer_row *row = reader->rows[at];
+    struct text name = layer_name(reader->trace, row);
+    uint32_t unit;
+    bool has_saved = layer_has(row, LAYER_SAVED_ACTIVATIONS);
+    if (!find_unit(reader, name, &unit, err))
+        return false;
+    struct shard_layer layer = {
+        .unit = unit,
+        .first_tensor = (uint32_t)model->tensor_count,
+        .outside = *outside,
+        .saved = has_saved ? row->saved_activations : row->memory_activations,
+        .output = layer_has(row, LAYER_OUTPUT_BYTES) ? row->output_bytes : row->memory_activations,
+        .us = row->forward_us,
+    };
+    *outside |= name.size == 0 && layer_has(row, LAYER_OUTPUT_BYTES);
+    bool is_first = reader->last[row->module_name] == NONE;
+    if (!add_parameters(reader, row, is_first, unit, shared, err))
+        return false;
+    layer.end_tensor = (uint32_t)model->tensor_count;
+    reader->before[at] = reader->last[row->module_name];
+    reader->last[row->module_name] = (uint32_t)at;
+    return vec_push(model->layers, model->layer_count, model->layer_capacity, model->budget, err,
+                    layer);
+}
+
+/* Bytes of parameters that several modules have. */
+static int64_t shared_bytes(const struct reader *reader, size_t layers)
+{
+    const struct layer_facts *facts = &reader->trace->facts;
+    int64_t sum = 0;
+    if ((facts->present >> FACT_PARAMETER_BYTES & 1) == 0)
+        return 0;
+    for (size_t i = 0; i < layers; i++) {
+        string_id name = reader->rows[i]->module_name;
+        sum += reader->last[name] == NONE ? reader->rows[i]->module_params : 0;
+        reader->last[name] = 0;
+    }
+    for (size_t i = 0; i < layers; i++)
+        reader->last[reader->rows[i]->module_name] = NONE;
+    return sum > facts->parameter_bytes ? sum - facts->parameter_bytes : 0;
+}
+
+static bool read_forward(struct reader *reader, struct error *err)
+{
+    size_t layers = 0;
+    bool outside = false;
+    reader->has_peaks = true;
+    for (size_t i = 0; i < reader->trace->count; i++) {
+        const struct layer_row *row = &reader->trace->rows[i];
+        reader->has_peaks &= layer_has(row, LAYER_PEAK_BYTES);
+        if (!row->is_forward)
+            continue;
+        reader->rows[layers++] = row;
+        reader->has_gradients |= row->gradient_bytes > 0;
+    }
+    int64_t shared = shared_bytes(reader, layers);
+    reader->model->layer_count = layers;
+    set_element_size(reader);
+    reader->model->layer_count = 0;
+    for (size_t i = 0; i < layers; i++)
+        if (!add_layer(reader, i, &outside, &shared, err))
+            return false;
+    return true;
+}
+
+static int64_t positive(int64_t bytes)
+{
+    return bytes > 0 ? bytes : 0;
+}
+
+static bool push_point(struct shard_model *model, struct shard_point point, struct error *err)
+{
+    point.end_bytes = positive(point.end_bytes);
+    point.peak_bytes = positive(point.peak_bytes);
+    if (point.peak_bytes < point.end_bytes)
+        point.peak_bytes = point.end_bytes;
+    return vec_push(model->points, model->point_count, model->point_capacity, model->budget, err,
+                    point);
+}
+
+static bool add_forward_points(struct reader *reader, struct error *err)
+{
+    struct shard_model *model = reader->model;
+    int64_t before = reader->trace->facts.before_bytes, saved = 0;
+    for (size_t i = 0; i < model->layer_count; i++) {
+        const struct layer_row *row = reader->rows[i];
+        struct shard_point point = {.layer = (uint32_t)i};
+        saved += model->layers[i].saved;
+        point.peak_bytes = reader->has_peaks ? row->peak_bytes - before : saved;
+        point.end_bytes = reader->has_peaks ? row->allocated - before : saved;
+        if (!push_point(model, point, err))
+            return false;
+    }
+    return true;
+}
+
+/* Without recorded rows: each layer has what is saved so far and the gradient of its output. */
+static bool derive_backward(struct reader *reader, struct error *err)
+{
+    struct shard_model *model = reader->model;
+    int64_t saved = 0;
+    for (size_t i = 0; i < model->layer_count; i++)
+        saved += model->layers[i].saved;
+    for (size_t i = model->layer_count; i-- > 0;) {
+        const struct shard_layer *layer = &model->layers[i];
+        struct shard_point point = {.layer = (uint32_t)i,
+                                    .is_backward = true,
+                                    .first_tensor = layer->first_tensor,
+                                    .end_tensor = layer->end_tensor,
+                                    .peak_bytes = saved + layer->output,
+                                    .end_bytes = saved - layer->saved};
+        if (!push_point(model, point, err))
+            return false;
+        saved -= layer->saved;
+    }
+    return true;
+}
+
+/* Finds the layers of the backward rows. A row that belongs to no layer is left out. */
+static size_t match_backward(struct reader *reader, uint32_t *layers, const struct layer_row **rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < reader->trace->count; i++) {
+        const struct layer_row *row = &reader->trace->rows[i];
+        if (row->is_forward || reader->last[row->module_name] == NONE)
+            continue;
+        uint32_t layer = reader->last[row->module_name];
+        reader->last[row->module_name] = reader->before[layer];
+        layers[count] = layer;
+        rows[count++] = row;
+    }
+    return count;
+}
+
+/* The recorder's row of a layer lasts until the next layer is reached, so that the gradients of
+ * whatever ran forward between the two appear in it. */
+static bool add_backward_points(struct reader *reader, const uint32_t *layers,
+                                const struct layer_row **rows, size_t count, struct error *err)
+{
+    struct shard_model *model = reader->model;
+    int64_t known = reader->trace->facts.before_bytes; /* and the gradients so far */
+    uint32_t low = (uint32_t)model->layer_count;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t next = i + 1 < count ? layers[i + 1] + 1 : 0;
+        struct shard_point point = {.layer = layers[i], .is_backward = true};
+        point.first_tensor = point.end_tensor = low < model->layer_count
+                                                    ? model->layers[low].first_tensor
+                                                    : (uint32_t)model->tensor_count;
+        for (; low > next; low--) {
+            point.first_tensor = model->layers[low - 1].first_tensor;
+            known += reader->rows[low - 1]->gradient_bytes;
+        }
+        point.peak_bytes = rows[i]->peak_bytes - known;
+        point.end_bytes = rows[i]->allocated - known;
+        if (!push_point(model, point, err))
+            return false;
+    }
+    model->end_bytes = model->points[model->point_count - 1].end_bytes;
+    model->has_backward = true;
+    return true;
+}
+
+static bool read_points(struct reader *reader, struct error *err)
+{
+    size_t rows = reader->trace->count - reader->trace->forward_count;
+    uint32_t *layers = calloc(rows + 1, sizeof(*layers));
+    const struct layer_row **matched = calloc(rows + 1, sizeof(*matched));
+    bool ok = layers && matched;
+    if (!ok) {
+        error_out_of_memory(err);
+    } else if (add_forward_points(reader, err)) {
+        size_t count = reader->has_peaks ? match_backward(reader, layers, matched) : 0;
+        ok = count > 0 ? add_backward_points(reader, layers, matched, count, err)
+                       : derive_backward(reader, err);
+    } else {
+        ok = false;
+    }
+    free(layers);
+    free(matched);
+    return ok;
+}
+
+/* Memory that the allocator counted on a GPU while no tensor had it. */
+static int64_t library_bytes(const struct reader *reader)
+{
+    const struct layer_facts *facts = &reader->trace->facts;
+    struct text device = symbols_text(reader->trace->symbols, facts->device);
+    int64_t highest = 0;
+    if (!reader->has_peaks || device.size < 4 || memcmp(device.bytes, "cuda", 4) != 0)
+        return 0;
+    for (size_t i = 0; i < reader->trace->count; i++)
+        if (highest < reader->trace->rows[i].peak_bytes)
+            highest = reader->trace->rows[i].peak_bytes;
+    return positive(facts->peak_bytes - highest);
+}
+
+/* Units without parameters would be gathered for nothing. */
+static void drop_empty_units(struct shard_model *model, uint32_t *places)
+{
+    uint32_t kept = 1;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        places[model->tensors[i].unit] = 1;
+    for (size_t i = 1; i < model->unit_count; i++) {
+        places[i] = places[i] ? kept : SHARD_ROOT;
+        if (places[i])
+            model->units[kept++] = model->units[i];
+    }
+    places[SHARD_ROOT] = SHARD_ROOT;
+    model->unit_count = kept;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        model->tensors[i].unit = places[model->tensors[i].unit];
+    for (size_t i = 0; i < model->layer_count; i++)
+        model->layers[i].unit = places[model->layers[i].unit];
+}
+
+static bool read_all(struct reader *reader, struct error *err)
+{
+    struct shard_model *model = reader->model;
+    const struct layer_facts *facts = &reader->trace->facts;
+    if (!vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
+                  (struct shard_unit){.name = {"", 0}}) ||
+        !read_forward(reader, err) || !read_points(reader, err))
+        return false;
+    uint32_t *places = calloc(model->unit_count, sizeof(*places));
+    if (!places)
+        return error_out_of_memory(err);
+    drop_empty_units(model, places);
+    free(places);
+    model->buffer_bytes = facts->buffer_bytes;
+    model->batch_bytes = facts->batch_bytes;
+    model->library_bytes = library_bytes(reader);
+    return true;
+}
+
+bool shard_model_from_layers(struct shard_model *model, const struct layer_trace *trace,
+                             shard_unit_finder *find, void *self, struct error *err)
+{
+    size_t names = symbols_string_count(trace->symbols);
+    struct reader reader = {.model = model, .trace = trace, .find = find, .self = self};
+    size_t bytes = names * sizeof(*reader.last) +
+                   trace->count * (sizeof(*reader.before) + sizeof(*reader.rows));
+    if (!budget_take(model->budget, bytes, err))
+        return false;
+    reader.rows = calloc(trace->count + 1, sizeof(*reader.rows));
+    reader.last = malloc((names + 1) * sizeof(*reader.last));
+    reader.before = calloc(trace->count + 1, sizeof(*reader.before));
+    bool ok = reader.rows && reader.last && reader.before;
+    if (ok) {
+        memset(reader.last, 0xff, (names + 1) * sizeof(*reader.last));
+        ok = read_all(&reader, err);
+    } else {
+        error_out_of_memory(err);
+    }
+    free(reader.rows);
+    free(reader.last);
+    free(reader.before);
+    budget_give(model->budget, bytes);
+    return ok;
+}

@@ -1,0 +1,107 @@
+#include "analysis/shard/model.h"
+
+#include <inttypes.h>
+
+void shard_model_init(struct shard_model *model, struct budget *budget)
+{
+    *model = (struct shard_model){.element_size = sizeof(float), .budget = budget};
+}
+
+void shard_model_release(struct shard_model *model)
+{
+    struct budget *budget = model->budget;
+    vec_free(model->tensors, model->tensor_capacity, sizeof(*model->tensors), budget);
+    vec_free(model->layers, model->layer_capacity, sizeof(*model->layers), budget);
+    vec_free(model->points, model->point_capacity, sizeof(*model->points), budget);
+    vec_free(model->units, model->unit_capacity, sizeof(*model->units), budget);
+    shard_model_init(model, budget);
+}
+
+static bool too_large(const char *what, struct error *err)
+{
+    return error_set(err, STATUS_LIMIT, "%s add up to more than %" PRId64 " TiB", what,
+                     SHARD_MOST_BYTES >> 40);
+}
+
+bool shard_model_check(const struct shard_model *model, struct error *err)
+{
+    int64_t left = SHARD_MOST_BYTES / 8; /* elements of at most 8 bytes */
+    if (model->tensor_count == 0)
+        return error_set(err, STATUS_BAD_INPUT, "no parameters are known");
+    if (model->layer_count == 0 || model->point_count == 0)
+        return error_set(err, STATUS_BAD_INPUT, "no layers are known");
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        if (model->tensors[i].elements > left)
+            return too_large("parameters", err);
+        left -= model->tensors[i].elements;
+    }
+    for (size_t i = 0; i < model->point_count; i++)
+        if (model->points[i].peak_bytes > SHARD_MOST_BYTES ||
+            model->points[i].end_bytes > SHARD_MOST_BYTES)
+            return too_large("activations", err);
+    if (model->buffer_bytes > SHARD_MOST_BYTES || model->batch_bytes > SHARD_MOST_BYTES ||
+        model->library_bytes > SHARD_MOST_BYTES || model->end_bytes > SHARD_MOST_BYTES)
+        return too_large("buffers", err);
+    return true;
+}
+
+int64_t shard_elements(const struct shard_model *model)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        sum += model->tensors[i].elements;
+    return sum;
+}
+
+static bool add_equal_layer(struct shard_model *model, size_t i, const struct shard_sizes *sizes,
+                            struct error *err)
+{
+    size_t n = sizes->layers;
+    int64_t each = sizes->elements / (int64_t)n, saved = sizes->activation_bytes / (int64_t)n;
+    uint32_t unit = (uint32_t)i + 1, tensor = (uint32_t)i;
+    if (i == n - 1) {
+        each = sizes->elements - each * (int64_t)(n - 1);
+        saved = sizes->activation_bytes - saved * (int64_t)(n - 1);
+    }
+    struct shard_layer layer = {
+        .unit = unit, .first_tensor = tensor, .end_tensor = tensor + 1, .saved = saved};
+    return vec_push(model->tensors, model->tensor_count, model->tensor_capacity, model->budget, err,
+                    (struct shard_tensor){.elements = each, .unit = unit}) &&
+           vec_push(model->layers, model->layer_count, model->layer_capacity, model->budget, err,
+                    layer) &&
+           vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
+                    (struct shard_unit){.name = {"", 0}});
+}
+
+bool shard_model_by_hand(struct shard_model *model, const struct shard_sizes *sizes,
+                         struct error *err)
+{
+    int64_t held = 0;
+    model->element_size = sizes->element_size;
+    if (!vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
+                  (struct shard_unit){.name = {"", 0}}))
+        return false;
+    for (size_t i = 0; i < sizes->layers; i++)
+        if (!add_equal_layer(model, i, sizes, err))
+            return false;
+    for (size_t i = 0; i < sizes->layers; i++) {
+        held += model->layers[i].saved;
+        if (!vec_push(
+                model->points, model->point_count, model->point_capacity, model->budget, err,
+                (struct shard_point){.layer = (uint32_t)i, .peak_bytes = held, .end_bytes = held}))
+            return false;
+    }
+    for (size_t i = sizes->layers; i-- > 0;) {
+        const struct shard_layer *layer = &model->layers[i];
+        if (!vec_push(model->points, model->point_count, model->point_capacity, model->budget, err,
+                      (struct shard_point){.layer = (uint32_t)i,
+                                           .is_backward = true,
+                                           .first_tensor = layer->first_tensor,
+                                           .end_tensor = layer->end_tensor,
+                                           .peak_bytes = held,
+                                           .end_bytes = held - layer->saved}))
+            return false;
+        held -= layer->saved;
+    }
+    return true;
+}

@@ -1,0 +1,95 @@
+/* A training step on one device, as the prediction of sharding sees it: tensors, layers, units, and
+ * the memory of a step apart from parameters, gradients and optimizer state. */
+#ifndef MEMSNAP_ANALYSIS_SHARD_MODEL_H
+#define MEMSNAP_ANALYSIS_SHARD_MODEL_H
+
+#include "base/budget.h"
+#include "base/symbols.h"
+
+#define SHARD_ROOT 0 /* the unit of whatever is in no block */
+/* Products of these stay within 2^62. */
+#define SHARD_MOST_BYTES (INT64_C(1) << 43) /* of parameters, and of activations */
+#define SHARD_MOST_WORLD 16384
+#define SHARD_MOST_BATCH 65536
+
+/* A parameter. Some inputs know only the sum of a module's parameters, which is then one tensor. */
+struct shard_tensor {
+    int64_t elements;
+    int64_t rows; /* size of the first dimension; 0: unknown, split anywhere */
+    uint32_t unit;
+    bool frozen; /* gets no gradient */
+};
+
+/* A module call, or what ran between two of them, in the order of the forward pass. */
+struct shard_layer {
+    uint32_t unit;
+    uint32_t first_tensor, end_tensor; /* the parameters that it is the first to use */
+    bool outside;                      /* after the model has returned: the loss */
+    int64_t saved;                     /* bytes it makes that its backward needs */
+    int64_t output;
+    double us; /* forward time; 0: unknown */
+};
+
+/* A stretch of the step with one layer running. Bytes are without parameters, their gradients, and
+ * optimizer state. */
+struct shard_point {
+    uint32_t layer;
+    bool is_backward;
+    bool recomputes;                   /* a checkpoint runs forward again */
+    uint32_t first_tensor, end_tensor; /* backward: gradients made */
+    int64_t peak_bytes, end_bytes;
+};
+
+/* The modules that fsdp and fsdp2 gather together. */
+struct shard_unit {
+    struct text name; /* empty for the root, and if unknown */
+};
+
+struct shard_model {
+    struct shard_tensor *tensors; /* in the order of model.parameters(), as far as is known */
+    size_t tensor_count, tensor_capacity;
+    struct shard_layer *layers;
+    size_t layer_count, layer_capacity;
+    struct shard_point *points; /* forward, one a layer, then backward */
+    size_t point_count, point_capacity;
+    struct shard_unit *units; /* in the order of the forward pass, behind the root */
+    size_t unit_count, unit_capacity;
+    int64_t element_size; /* bytes of an element as recorded */
+    int64_t buffer_bytes; /* of modules, for example running means */
+    int64_t batch_bytes;
+    int64_t library_bytes; /* that the allocator had at the peak, but no tensor: workspaces */
+    int64_t end_bytes;     /* left when backward has ended: outputs that the program keeps */
+    bool has_tensors;      /* each parameter is known */
+    bool has_backward;     /* points of backward were recorded, not derived */
+    struct budget *budget; /* not owned */
+};
+
+void shard_model_init(struct shard_model *model, struct budget *budget);
+void shard_model_release(struct shard_model *model);
+
+/* STATUS_LIMIT if sums exceed SHARD_MOST_BYTES, STATUS_BAD_INPUT if there is no parameter or no
+ * layer. All predictions require a model that passed this check. */
+bool shard_model_check(const struct shard_model *model, struct error *err);
+
+int64_t shard_elements(const struct shard_model *model);
+
+/* A model of equal layers. Sizes in bytes; `elements` includes all layers. */
+struct shard_sizes {
+    int64_t elements, activation_bytes, element_size;
+    size_t layers;
+};
+
+bool shard_model_by_hand(struct shard_model *model, const struct shard_sizes *sizes,
+                         struct error *err);
+
+/* A run of layers that a checkpoint wraps. */
+struct shard_segment {
+    size_t first, end; /* layers */
+};
+
+/* Replaces the points by those of the step with the checkpoints. The segments ascend and do not
+ * overlap. Call it once at most. */
+bool shard_model_checkpoint(struct shard_model *model, const struct shard_segment *segments,
+                            size_t count, struct error *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* The settings of a prediction: strategy, optimizer, data types, and the libraries' options. */
+#ifndef MEMSNAP_ANALYSIS_SHARD_OPTIONS_H
+#define MEMSNAP_ANALYSIS_SHARD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum shard_strategy {
+    SHARD_DDP,   /* DistributedDataParallel */
+    SHARD_ZERO,  /* torch's ZeroRedundancyOptimizer, with DDP */
+    SHARD_OSS,   /* FairScale's OSS, with DDP */
+    SHARD_SDP,   /* FairScale's ShardedDataParallel, with OSS */
+    SHARD_FSDP,  /* FairScale's FullyShardedDataParallel */
+    SHARD_FSDP2, /* torch's fully_shard() */
+    SHARD_STRATEGIES,
+};
+
+const char *shard_strategy_name(enum shard_strategy strategy); /* "ddp", ... */
+
+enum shard_temporaries {
+    SHARD_NO_TEMPORARIES,
+    SHARD_FOREACH_TEMPORARIES, /* as many bytes as the parameters that it updates */
+};
+
+struct shard_optimizer {
+    const char *name;
+    unsigned copies;      /* states of a parameter's own size and type */
+    unsigned state_bytes; /* state of an element besides, whatever its type */
+    bool is_blockwise;    /* 8 bits an element, and a scale for each block of 256 */
+    bool is_factored;     /* Adafactor: a value for each row and each column */
+    enum shard_temporaries temporaries;
+};
+
+extern const struct shard_optimizer shard_optimizers[]; /* ends with a NULL name */
+
+const struct shard_optimizer *shard_optimizer_find(const char *name); /* NULL: none */
+
+enum shard_reshard { SHARD_RESHARD, SHARD_KEEP, SHARD_RESHARD_LAST };
+
+struct shard_options {
+    int64_t world; /* 1 to SHARD_MOST_WORLD */
+    int64_t group; /* fsdp, fsdp2: shard within this many ranks; 0: all */
+    const struct shard_optimizer *optimizer;
+    int64_t custom_state;         /* bytes of state for an element; < 0: those of the optimizer */
+    int64_t parameter_size;       /* bytes of an element; 0: as recorded */
+    int64_t compute_size;         /* fsdp, fsdp2: element of gathered parameters; 0: the same */
+    int64_t reduce_size;          /* fsdp, fsdp2: element of reduced gradients; 0: the default */
+    bool has_master;              /* a float32 copy of the parameters that are updated */
+    bool not_foreach;             /* fused, or foreach=False: no temporaries of that size */
+    double batch;                 /* factor of activations */
+    int64_t accumulation;         /* backward passes for each optimizer step */
+    bool keeps_gradients;         /* zero_grad(set_to_none=False) */
+    bool bucket_view;             /* ddp, zero: gradient_as_bucket_view */
+    int64_t reduce_buffer;        /* sdp: reduce_buffer_size, in elements */
+    bool half_broadcast;          /* oss, sdp: broadcast_fp16 */
+    enum shard_reshard reshard;   /* fsdp, fsdp2: reshard_after_forward */
+    int64_t prefetch;             /* fsdp2: units gathered ahead in backward */
+    bool offload;                 /* fsdp, fsdp2: shards on the host */
+    double bandwidth, latency_us; /* bytes per second and microseconds a call; 0: unknown */
+};
+
+void shard_options_init(struct shard_options *options);
+
+#endif

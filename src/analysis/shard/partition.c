@@ -1,0 +1,74 @@
+#include "analysis/shard/partition.h"
+
+#include <stdlib.h>
+
+/* The ranks as a binary heap: the least loaded first, the lowest rank of several. */
+struct load {
+    int64_t elements;
+    uint32_t rank;
+};
+
+static bool comes_before(const struct load *a, const struct load *b)
+{
+    return a->elements < b->elements || (a->elements == b->elements && a->rank < b->rank);
+}
+
+static void add_to_first(struct load *heap, size_t count, int64_t elements)
+{
+    struct load moving = heap[0];
+    size_t at = 0, child;
+    moving.elements += elements;
+    while ((child = 2 * at + 1) < count) {
+        if (child + 1 < count && comes_before(&heap[child + 1], &heap[child]))
+            child++;
+        if (!comes_before(&heap[child], &moving))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = moving;
+}
+
+struct item {
+    int64_t elements;
+    uint32_t tensor;
+};
+
+/* By falling size; equal sizes keep their order. */
+static int compare_items(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->elements != y->elements)
+        return x->elements < y->elements ? 1 : -1;
+    return (x->tensor > y->tensor) - (x->tensor < y->tensor);
+}
+
+static void share_out(const struct item *items, size_t count, struct load *heap, size_t world,
+                      uint32_t *owners)
+{
+    for (size_t i = 0; i < world; i++)
+        heap[i] = (struct load){0, (uint32_t)i};
+    for (size_t i = 0; i < count; i++) {
+        owners[items[i].tensor] = heap[0].rank;
+        add_to_first(heap, world, items[i].elements);
+    }
+}
+
+bool shard_partition(const struct shard_model *model, enum shard_strategy strategy, int64_t world,
+                     uint32_t *owners, struct error *err)
+{
+    size_t count = model->tensor_count, ranks = (size_t)world;
+    struct load *heap = calloc(ranks, sizeof(*heap));
+    struct item *items = calloc(count, sizeof(*items));
+    bool ok = heap && items;
+    if (ok) {
+        for (size_t i = 0; i < count; i++)
+            items[i] = (struct item){model->tensors[i].elements, (uint32_t)i};
+        if (strategy == SHARD_ZERO)
+            qsort(items, count, sizeof(*items), compare_items);
+        share_out(items, count, heap, ranks, owners);
+    }
+    free(heap);
+    free(items);
+    return ok || error_out_of_memory(err);
+}

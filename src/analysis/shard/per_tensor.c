@@ -1,0 +1,165 @@
+/* The walk of torch's fully_shard(): each tensor is divided by its first dimension, and padded.
+ *
+ * A unit is gathered into one buffer ("gathered"), and from there copied out to its parameters
+ * ("whole"). The buffer stays until the next unit has been gathered. */
+#include "analysis/shard/walk.h"
+
+struct tensor_walk {
+    const struct walk *walk;
+    int64_t shards;    /* bytes of the parameters of this rank */
+    uint32_t gathered; /* forward: the unit whose buffer exists */
+    uint32_t running;  /* backward: the unit that runs, or ran last; SHARD_ROOT before the first */
+    uint32_t reducing; /* backward: the unit whose reduce-scatter input exists, or SHARD_ROOT */
+    int64_t made[2];   /* elements of gradients: of the root, and of the unit that runs */
+    int64_t gradients; /* bytes of sharded gradients so far */
+    int64_t kept;      /* bytes of units that stay gathered after forward */
+    int64_t end_bytes; /* of the point before */
+};
+
+static int64_t whole_bytes(const struct walk *walk, uint32_t unit)
+{
+    return walk->units[unit].shard * walk->parts * walk->compute_size;
+}
+
+/* The shard in the type in which it is gathered. */
+static int64_t cast_bytes(const struct walk *walk, uint32_t unit)
+{
+    return walk->compute_size == walk->size ? 0 : walk->units[unit].shard * walk->compute_size;
+}
+
+static int64_t input_bytes(const struct walk *walk, uint32_t unit)
+{
+    return walk->units[unit].trained_shard * walk->parts * walk->reduce_size;
+}
+
+static bool is_kept(const struct walk *walk, uint32_t unit)
+{
+    enum shard_reshard reshard = walk->options->reshard;
+    return reshard == SHARD_KEEP ||
+           (reshard == SHARD_RESHARD_LAST && unit + 1 == walk->model->unit_count);
+}
+
+/* The root's parameters are whole from the start to the end of backward. */
+static void note(const struct tensor_walk *tensors, enum shard_phase phase, uint32_t unit,
+                 struct shard_memory memory, int64_t residual)
+{
+    memory.parameter_bytes += tensors->shards;
+    memory.gradient_bytes += tensors->gradients;
+    memory.optimizer_state_bytes = tensors->walk->options->offload ? 0 : tensors->walk->state_bytes;
+    walk_note(tensors->walk, phase, unit, memory, residual);
+}
+
+static void run_forward(struct tensor_walk *tensors, size_t at)
+{
+    const struct walk *walk = tensors->walk;
+    const struct shard_point *point = &walk->model->points[at];
+    uint32_t unit = walk_unit(walk, point);
+    int64_t root = whole_bytes(walk, SHARD_ROOT);
+    if (unit != SHARD_ROOT && unit != tensors->gathered) {
+        struct shard_memory both = {.parameter_bytes = root + tensors->kept,
+                                    .buffer_bytes = whole_bytes(walk, tensors->gathered) +
+                                                    whole_bytes(walk, unit) +
+                                                    cast_bytes(walk, unit)};
+        note(tensors, SHARD_FORWARD, unit, both, tensors->end_bytes);
+        tensors->gathered = unit;
+    }
+    bool runs =
+        tensors->gathered != SHARD_ROOT && at <= walk->units[tensors->gathered].last_forward;
+    int64_t whole = runs ? whole_bytes(walk, tensors->gathered) : 0;
+    struct shard_memory memory = {.parameter_bytes = root + tensors->kept + whole};
+    if (!walk->model->layers[point->layer].outside)
+        memory.buffer_bytes = whole_bytes(walk, tensors->gathered);
+    note(tensors, SHARD_FORWARD, unit, memory, point->peak_bytes);
+    if (runs && at == walk->units[tensors->gathered].last_forward &&
+        is_kept(walk, tensors->gathered))
+        tensors->kept += whole;
+    tensors->end_bytes = point->end_bytes;
+}
+
+/* Buffers of the units that are gathered ahead: those before `unit` in the forward pass. */
+static int64_t prefetched_bytes(const struct walk *walk, uint32_t unit)
+{
+    int64_t bytes = 0, left = walk->options->prefetch;
+    for (uint32_t next = unit; left > 0 && next-- > SHARD_ROOT + 1; left--)
+        bytes += is_kept(walk, next) ? 0 : whole_bytes(walk, next);
+    return bytes;
+}
+
+/* The end of a unit's backward: its gradients are copied to the input of a reduce-scatter. */
+static void reduce(struct tensor_walk *tensors, uint32_t unit, int64_t elements, int64_t residual)
+{
+    const struct walk *walk = tensors->walk;
+    int64_t root = unit == SHARD_ROOT ? 0 : whole_bytes(walk, SHARD_ROOT);
+    int64_t other = unit == SHARD_ROOT ? 0 : tensors->made[0] * walk->compute_size;
+    int64_t shard = walk->units[unit].trained_shard * walk->gradient_size;
+    if (is_kept(walk, unit) && unit != SHARD_ROOT)
+        tensors->kept -= whole_bytes(walk, unit);
+    struct shard_memory memory = {.parameter_bytes = root + tensors->kept,
+                                  .gradient_bytes = other + elements * walk->compute_size,
+                                  .buffer_bytes =
+                                      input_bytes(walk, unit) + prefetched_bytes(walk, unit)};
+    note(tensors, SHARD_REDUCTION, unit, memory, residual);
+    if (!walk->options->offload)
+        tensors->gradients += shard;
+    memory.gradient_bytes = other;
+    note(tensors, SHARD_REDUCTION, unit, memory, residual);
+    if (walk->options->accumulation > 1 && !walk->options->offload)
+        tensors->gradients -= shard; /* added to those of the passes before */
+    tensors->reducing = unit;
+}
+
+static void run_backward(struct tensor_walk *tensors, size_t at)
+{
+    const struct walk *walk = tensors->walk;
+    const struct shard_point *point = &walk->model->points[at];
+    uint32_t unit = walk_unit(walk, point);
+    if (unit != SHARD_ROOT)
+        tensors->running = unit;
+    uint32_t running = tensors->running;
+    uint32_t next = running == SHARD_ROOT ? (uint32_t)walk->model->unit_count : running;
+    bool runs = running != SHARD_ROOT && at <= walk->units[running].last_backward;
+    for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
+        const struct shard_tensor *tensor = &walk->model->tensors[i];
+        tensors->made[tensor->unit != SHARD_ROOT] += tensor->frozen ? 0 : tensor->elements;
+    }
+    int64_t whole = runs && !is_kept(walk, running) ? whole_bytes(walk, running) : 0;
+    struct shard_memory memory = {
+        .parameter_bytes = whole_bytes(walk, SHARD_ROOT) + tensors->kept + whole,
+        .gradient_bytes = (tensors->made[0] + tensors->made[1]) * walk->compute_size,
+        .buffer_bytes = prefetched_bytes(walk, next)};
+    if (tensors->reducing != SHARD_ROOT)
+        memory.buffer_bytes += input_bytes(walk, tensors->reducing);
+    note(tensors, walk_phase(point), unit, memory, point->peak_bytes);
+    if (runs && unit == running && at == walk->units[running].last_backward) {
+        int64_t elements = tensors->made[1];
+        tensors->made[1] = 0;
+        reduce(tensors, running, elements, point->end_bytes);
+    }
+}
+
+void walk_per_tensor(const struct walk *walk)
+{
+    const struct shard_model *model = walk->model;
+    const struct shard_options *options = walk->options;
+    struct tensor_walk tensors = {.walk = walk};
+    int64_t all = 0;
+    for (size_t i = 0; i < model->unit_count; i++) {
+        tensors.shards += options->offload ? 0 : walk->units[i].shard * walk->size;
+        all += options->offload ? 0 : walk->units[i].trained_shard * walk->gradient_size;
+    }
+    if (options->accumulation > 1 || options->keeps_gradients)
+        tensors.gradients = all;
+    for (size_t i = 0; i < model->point_count; i++) {
+        if (model->points[i].is_backward)
+            run_backward(&tensors, i);
+        else
+            run_forward(&tensors, i);
+    }
+    int64_t elements = tensors.made[0];
+    tensors.made[0] = tensors.kept = 0;
+    reduce(&tensors, SHARD_ROOT, elements, model->end_bytes);
+    tensors.gradients = all;
+    note(&tensors, SHARD_STEP, SHARD_ROOT,
+         (struct shard_memory){.buffer_bytes = options->offload ? 0 : walk->temporary_bytes},
+         model->end_bytes);
+}

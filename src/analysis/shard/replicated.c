@@ -1,0 +1,83 @@
+/* The walk of strategies in which every rank has all parameters: DDP, ZeroRedundancyOptimizer, OSS
+ * and ShardedDataParallel. */
+#include "analysis/shard/walk.h"
+
+/* Gradients that one rank has. */
+struct gradients {
+    int64_t all;     /* elements that will exist after backward */
+    int64_t so_far;  /* made by earlier points, and still there */
+    int64_t fresh;   /* made by this point */
+    int64_t staying; /* the part of `fresh` that stays */
+};
+
+static bool stays(const struct walk *walk, size_t tensor)
+{
+    switch (walk->strategy) {
+    case SHARD_SDP:
+        return walk->owners[tensor] == walk->rank || walk->is_bucketed[tensor];
+    case SHARD_OSS:
+        return true;
+    default:
+        return !walk->options->bucket_view;
+    }
+}
+
+static void make_gradients(const struct walk *walk, uint32_t first, uint32_t end,
+                           struct gradients *gradients)
+{
+    gradients->fresh = gradients->staying = 0;
+    for (uint32_t i = first; i < end; i++) {
+        const struct shard_tensor *tensor = &walk->model->tensors[i];
+        if (tensor->frozen)
+            continue;
+        gradients->fresh += tensor->elements;
+        gradients->staying += stays(walk, i) ? tensor->elements : 0;
+    }
+}
+
+/* DDP's buckets hold all gradients, and stay for ever. */
+static int64_t bucket_elements(const struct walk *walk)
+{
+    int64_t trained = 0;
+    if (walk->strategy == SHARD_SDP)
+        return walk->bucket_elements;
+    for (size_t i = 0; i < walk->model->unit_count; i++)
+        trained += walk->units[i].trained;
+    return trained;
+}
+
+/* The largest part that is broadcast as 16 bits, and what it is converted from. */
+static int64_t broadcast_bytes(const struct walk *walk)
+{
+    bool is_fairscale = walk->strategy == SHARD_OSS || walk->strategy == SHARD_SDP;
+    if (!walk->options->half_broadcast || !is_fairscale)
+        return 0;
+    return shard_elements(walk->model) * 2;
+}
+
+void walk_replicated(const struct walk *walk)
+{
+    const struct shard_model *model = walk->model;
+    const struct shard_options *options = walk->options;
+    struct gradients gradients = {0};
+    bool kept = options->accumulation > 1 || options->keeps_gradients;
+    struct shard_memory memory = {
+        .parameter_bytes = shard_elements(model) * walk->size,
+        .optimizer_state_bytes = walk->state_bytes,
+        .buffer_bytes = bucket_elements(walk) * walk->gradient_size,
+    };
+    make_gradients(walk, 0, (uint32_t)model->tensor_count, &gradients);
+    gradients.all = gradients.staying;
+    for (size_t i = 0; i < model->point_count; i++) {
+        const struct shard_point *point = &model->points[i];
+        make_gradients(walk, point->first_tensor, point->end_tensor, &gradients);
+        memory.gradient_bytes =
+            ((kept ? gradients.all : gradients.so_far) + gradients.fresh) * walk->gradient_size;
+        walk_note(walk, walk_phase(point), walk_unit(walk, point), memory, point->peak_bytes);
+        gradients.so_far += gradients.staying;
+    }
+    int64_t temporary = walk->temporary_bytes, broadcast = broadcast_bytes(walk);
+    memory.gradient_bytes = gradients.all * walk->gradient_size;
+    memory.buffer_bytes += temporary > broadcast ? temporary : broadcast;
+    walk_note(walk, SHARD_STEP, SHARD_ROOT, memory, model->end_bytes);
+}

@@ -1,0 +1,265 @@
+#include "analysis/shard/shard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shard/partition.h"
+#include "analysis/shard/walk.h"
+
+static const char *const phase_names[] = {
+    [SHARD_FORWARD] = "forward",         [SHARD_BACKWARD] = "backward",
+    [SHARD_RECOMPUTATION] = "recompute", [SHARD_REDUCTION] = "reduction",
+    [SHARD_STEP] = "optimizer",
+};
+
+const char *shard_phase_name(enum shard_phase phase)
+{
+    return phase_names[phase];
+}
+
+/* A walk and what it owns. */
+struct walker {
+    struct walk walk;
+    uint32_t *owners;
+    bool *is_bucketed;
+};
+
+static bool is_sharded(enum shard_strategy strategy)
+{
+    return strategy == SHARD_FSDP || strategy == SHARD_FSDP2;
+}
+
+static void add_tensor(struct walk *walk, const struct shard_tensor *tensor)
+{
+    struct unit_sums *sums = &walk->units[tensor->unit];
+    int64_t rows = tensor->rows > 0 ? tensor->rows : tensor->elements;
+    int64_t width = rows > 0 ? tensor->elements / rows : 0;
+    int64_t shard = (rows + walk->parts - 1) / walk->parts * width;
+    sums->elements += tensor->elements;
+    sums->trained += tensor->frozen ? 0 : tensor->elements;
+    sums->shard += shard;
+    sums->trained_shard += tensor->frozen ? 0 : shard;
+}
+
+static void add_up_units(struct walk *walk)
+{
+    const struct shard_model *model = walk->model;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        add_tensor(walk, &model->tensors[i]);
+    for (size_t i = 0; i < model->unit_count; i++) {
+        struct unit_sums *sums = &walk->units[i];
+        sums->last_forward = sums->first_backward = sums->last_backward = SIZE_MAX;
+        if (walk->strategy != SHARD_FSDP)
+            continue;
+        sums->shard = (sums->elements + walk->parts - 1) / walk->parts;
+        sums->trained_shard = sums->trained > 0 ? sums->shard : 0;
+    }
+    for (size_t i = 0; i < model->point_count; i++) {
+        struct unit_sums *sums = &walk->units[walk_unit(walk, &model->points[i])];
+        if (!model->points[i].is_backward) {
+            sums->last_forward = i;
+            continue;
+        }
+        if (sums->first_backward == SIZE_MAX)
+            sums->first_backward = i;
+        sums->last_backward = i;
+    }
+}
+
+static void walker_release(struct walker *walker)
+{
+    free(walker->owners);
+    free(walker->is_bucketed);
+    free(walker->walk.units);
+    *walker = (struct walker){0};
+}
+
+static bool set_owners(struct walker *walker, struct error *err)
+{
+    struct walk *walk = &walker->walk;
+    size_t count = walk->model->tensor_count;
+    if (walk->strategy == SHARD_DDP || is_sharded(walk->strategy))
+        return true;
+    walker->owners = calloc(count, sizeof(*walker->owners));
+    walker->is_bucketed = calloc(count, sizeof(*walker->is_bucketed));
+    walk->owners = walker->owners;
+    walk->is_bucketed = walker->is_bucketed;
+    if (!walk->owners || !walk->is_bucketed)
+        return error_out_of_memory(err);
+    return shard_partition(walk->model, walk->strategy, walk->options->world, walker->owners,
+                           err) &&
+           (walk->strategy != SHARD_SDP ||
+            shard_buckets(walk, walker->is_bucketed, &walk->bucket_elements, err));
+}
+
+static bool walker_init(struct walker *walker, const struct shard_model *model,
+                        const struct shard_options *options, enum shard_strategy strategy,
+                        struct error *err)
+{
+    int64_t size = options->parameter_size > 0 ? options->parameter_size : model->element_size;
+    *walker = (struct walker){0};
+    struct walk *walk = &walker->walk;
+    walk->model = model;
+    walk->options = options;
+    walk->strategy = strategy;
+    walk->parts = is_sharded(strategy) && options->group > 0 ? options->group : options->world;
+    walk->size = walk->gradient_size = walk->compute_size = walk->reduce_size = size;
+    if (is_sharded(strategy) && options->compute_size > 0)
+        walk->compute_size = options->compute_size;
+    if (is_sharded(strategy) && options->reduce_size > 0)
+        walk->reduce_size = options->reduce_size;
+    else if (strategy == SHARD_FSDP) /* unless fp32_reduce_scatter */
+        walk->reduce_size = walk->compute_size;
+    walk->units = calloc(model->unit_count, sizeof(*walk->units));
+    if (!walk->units)
+        return error_out_of_memory(err);
+    add_up_units(walk);
+    if (set_owners(walker, err))
+        return true;
+    walker_release(walker);
+    return false;
+}
+
+static void run_walk(struct walk *walk)
+{
+    walk_set_states(walk);
+    switch (walk->strategy) {
+    case SHARD_FSDP:
+        walk_flat(walk);
+        break;
+    case SHARD_FSDP2:
+        walk_per_tensor(walk);
+        break;
+    default:
+        walk_replicated(walk);
+    }
+}
+
+static void take_highest(void *self, const struct shard_moment *moment)
+{
+    struct shard_rank *rank = self;
+    int64_t sum = shard_memory_sum(&moment->memory);
+    if (sum <= rank->peak_bytes)
+        return;
+    rank->peak_bytes = sum;
+    rank->at_peak = moment->memory;
+    rank->peak_phase = moment->phase;
+    rank->peak_unit = moment->unit;
+}
+
+static void walk_rank(struct walk *walk, uint32_t number, struct shard_rank *rank)
+{
+    const struct shard_options *options = walk->options;
+    int64_t parameters = 0, gradients = 0;
+    *rank = (struct shard_rank){.rank = number};
+    walk->rank = number;
+    walk->take = take_highest;
+    walk->self = rank;
+    run_walk(walk);
+    for (size_t i = 0; i < walk->model->unit_count; i++) {
+        const struct unit_sums *sums = &walk->units[i];
+        parameters += (is_sharded(walk->strategy) ? sums->shard : sums->elements) * walk->size;
+        gradients += sums->trained_shard * walk->gradient_size;
+    }
+    if (options->offload && is_sharded(walk->strategy)) {
+        rank->host_bytes = parameters + gradients + walk->state_bytes;
+        rank->held_parameter_bytes = walk->model->buffer_bytes;
+        return;
+    }
+    rank->held_parameter_bytes = parameters + walk->model->buffer_bytes;
+    rank->held_state_bytes = walk->state_bytes;
+}
+
+/* The rank whose parameters for the optimizer are largest: the lowest of several. */
+static uint32_t heaviest_rank(const struct walk *walk, int64_t *loads)
+{
+    uint32_t heaviest = 0;
+    for (size_t i = 0; walk->owners && i < walk->model->tensor_count; i++)
+        if (!walk->model->tensors[i].frozen)
+            loads[walk->owners[i]] += walk->model->tensors[i].elements;
+    for (uint32_t i = 1; walk->owners && i < walk->options->world; i++)
+        if (loads[i] > loads[heaviest])
+            heaviest = i;
+    return heaviest;
+}
+
+/* Ranks that differ in nothing have the same curve. */
+static bool walk_ranks(struct walk *walk, struct shard_result *result, struct error *err)
+{
+    size_t world = (size_t)walk->options->world;
+    result->ranks = calloc(world, sizeof(*result->ranks));
+    if (!result->ranks)
+        return error_out_of_memory(err);
+    result->rank_count = world;
+    bool differ = walk->owners || walk->strategy == SHARD_FSDP2;
+    for (size_t i = 0; i < world; i++) {
+        if (i == 0 || differ) {
+            walk_rank(walk, (uint32_t)i, &result->ranks[i]);
+        } else {
+            result->ranks[i] = result->ranks[0];
+            result->ranks[i].rank = (uint32_t)i;
+        }
+    }
+    return true;
+}
+
+static bool walk_heaviest(struct walk *walk, struct shard_result *result, struct error *err)
+{
+    int64_t *loads = calloc((size_t)walk->options->world, sizeof(*loads));
+    result->ranks = calloc(1, sizeof(*result->ranks));
+    bool ok = loads && result->ranks;
+    if (ok) {
+        result->rank_count = 1;
+        walk_rank(walk, heaviest_rank(walk, loads), result->ranks);
+    }
+    free(loads);
+    return ok || error_out_of_memory(err);
+}
+
+bool shard_predict(const struct shard_model *model, const struct shard_options *options,
+                   enum shard_strategy strategy, bool all_ranks, struct shard_result *result,
+                   struct error *err)
+{
+    struct walker walker;
+    struct shard_result made = {.strategy = strategy};
+    if (!walker_init(&walker, model, options, strategy, err))
+        return false;
+    bool ok =
+        all_ranks ? walk_ranks(&walker.walk, &made, err) : walk_heaviest(&walker.walk, &made, err);
+    if (ok)
+        shard_traffic_of(&walker.walk, &made.traffic);
+    walker_release(&walker);
+    if (!ok) {
+        shard_result_release(&made);
+        return false;
+    }
+    for (size_t i = 0; i < made.rank_count; i++) {
+        if (made.ranks[i].peak_bytes <= made.peak_bytes)
+            continue;
+        made.peak_bytes = made.ranks[i].peak_bytes;
+        made.peak_rank = made.ranks[i].rank;
+    }
+    *result = made;
+    return true;
+}
+
+void shard_result_release(struct shard_result *result)
+{
+    free(result->ranks);
+    *result = (struct shard_result){0};
+}
+
+bool shard_curve(const struct shard_model *model, const struct shard_options *options,
+                 enum shard_strategy strategy, uint32_t rank, shard_moment_taker *take, void *self,
+                 struct error *err)
+{
+    struct walker walker;
+    if (!walker_init(&walker, model, options, strategy, err))
+        return false;
+    walker.walk.rank = rank;
+    walker.walk.take = take;
+    walker.walk.self = self;
+    run_walk(&walker.walk);
+    walker_release(&walker);
+    return true;
+}

@@ -1,0 +1,122 @@
+#include "analysis/shard/walk.h"
+
+#define FIRST_BUCKET (INT64_C(1) << 20) /* of DDP */
+#define BUCKET       (INT64_C(25) << 20)
+
+static const char *const names[SHARD_COLLECTIVES] = {
+    [SHARD_ALL_REDUCE] = "all_reduce",         [SHARD_REDUCE] = "reduce",
+    [SHARD_BROADCAST] = "broadcast",           [SHARD_ALL_GATHER] = "all_gather",
+    [SHARD_REDUCE_SCATTER] = "reduce_scatter",
+};
+
+const char *shard_collective_name(enum shard_collective collective)
+{
+    return names[collective];
+}
+
+int64_t shard_traffic_sum(const struct shard_traffic *traffic)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < SHARD_COLLECTIVES; i++)
+        sum += traffic->bytes[i];
+    return sum;
+}
+
+/* What a rank sends of `bytes` in a ring of `ranks`. */
+static int64_t share(int64_t bytes, int64_t ranks)
+{
+    return bytes - bytes / ranks;
+}
+
+/* Keeps sums within range: of all collectives, and of memory besides. */
+#define MOST (INT64_MAX / 64)
+
+/* `times` operations of `bytes` each, in `calls` calls. */
+static void add(struct shard_traffic *traffic, enum shard_collective collective, int64_t bytes,
+                int64_t times, int64_t calls)
+{
+    int64_t product;
+    if (bytes == 0)
+        return;
+    if (__builtin_mul_overflow(bytes, times, &product) || product > MOST)
+        product = MOST;
+    traffic->calls[collective] += times * calls;
+    traffic->bytes[collective] += product;
+    if (traffic->bytes[collective] > MOST)
+        traffic->bytes[collective] = MOST;
+}
+
+static int64_t trained_elements(const struct walk *walk, int64_t *tensors)
+{
+    int64_t elements = 0;
+    *tensors = 0;
+    for (size_t i = 0; i < walk->model->tensor_count; i++) {
+        if (walk->model->tensors[i].frozen)
+            continue;
+        elements += walk->model->tensors[i].elements;
+        ++*tensors;
+    }
+    return elements;
+}
+
+static void replicated(const struct walk *walk, struct shard_traffic *traffic)
+{
+    const struct shard_options *options = walk->options;
+    int64_t world = options->world, tensors, trained = trained_elements(walk, &tensors);
+    int64_t gradients = trained * walk->gradient_size;
+    int64_t passes = options->accumulation;
+    if (walk->strategy == SHARD_SDP) {
+        int64_t buckets = walk->bucket_elements > 0 ? world : 0;
+        add(traffic, SHARD_REDUCE, share(gradients, world), 1, buckets > 0 ? buckets : tensors);
+    } else {
+        int64_t left = gradients > FIRST_BUCKET ? gradients - FIRST_BUCKET : 0;
+        add(traffic, SHARD_ALL_REDUCE, 2 * share(gradients, world), 1,
+            1 + (left + BUCKET - 1) / BUCKET);
+    }
+    add(traffic, SHARD_BROADCAST, share(walk->model->buffer_bytes, world), passes, 1);
+    if (walk->strategy == SHARD_DDP)
+        return;
+    bool by_owner = walk->strategy != SHARD_ZERO;
+    int64_t size = by_owner && options->half_broadcast ? 2 : walk->size;
+    add(traffic, SHARD_BROADCAST, share(trained * size, world), 1, by_owner ? world : tensors);
+}
+
+static bool is_gathered_twice(const struct walk *walk, size_t unit)
+{
+    enum shard_reshard reshard = walk->options->reshard;
+    return unit != SHARD_ROOT && reshard != SHARD_KEEP &&
+           !(reshard == SHARD_RESHARD_LAST && unit + 1 == walk->model->unit_count);
+}
+
+static void sharded(const struct walk *walk, struct shard_traffic *traffic)
+{
+    const struct shard_options *options = walk->options;
+    int64_t parts = walk->parts, replicas = options->world / parts, passes = options->accumulation;
+    for (size_t i = 0; i < walk->model->unit_count; i++) {
+        const struct unit_sums *sums = &walk->units[i];
+        int64_t gathers = is_gathered_twice(walk, i) ? 2 : 1;
+        int64_t whole = sums->shard * parts * walk->compute_size;
+        int64_t reduced = sums->trained_shard * parts * walk->reduce_size;
+        if (parts > 1) {
+            add(traffic, SHARD_ALL_GATHER, share(whole, parts), passes * gathers, 1);
+            add(traffic, SHARD_REDUCE_SCATTER, share(reduced, parts), passes, 1);
+        }
+        add(traffic, SHARD_ALL_REDUCE, 2 * share(reduced / parts, replicas), passes, 1);
+    }
+}
+
+void shard_traffic_of(const struct walk *walk, struct shard_traffic *traffic)
+{
+    const struct shard_options *options = walk->options;
+    int64_t calls = 0;
+    *traffic = (struct shard_traffic){0};
+    if (options->world > 1 && (walk->strategy == SHARD_FSDP || walk->strategy == SHARD_FSDP2))
+        sharded(walk, traffic);
+    else if (options->world > 1)
+        replicated(walk, traffic);
+    for (size_t i = 0; i < SHARD_COLLECTIVES; i++)
+        calls += traffic->calls[i];
+    if (options->bandwidth > 0)
+        traffic->us += (double)shard_traffic_sum(traffic) / options->bandwidth * 1e6;
+    traffic->us += (double)calls * options->latency_us;
+}

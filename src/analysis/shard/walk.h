@@ -1,0 +1,63 @@
+/* What the walks of all strategies share. */
+#ifndef MEMSNAP_ANALYSIS_SHARD_WALK_H
+#define MEMSNAP_ANALYSIS_SHARD_WALK_H
+
+#include "analysis/shard/shard.h"
+
+/* Sums over the tensors of a unit. Bytes are for one rank. */
+struct unit_sums {
+    int64_t elements, trained; /* unsharded */
+    int64_t shard;             /* parameters of a rank, as stored, padded: elements */
+    int64_t trained_shard;     /* the part of them with gradients */
+    int64_t own, own_trained;  /* the same without padding, of the rank that is walked */
+    size_t last_forward, first_backward, last_backward; /* points; SIZE_MAX: none */
+};
+
+struct walk {
+    const struct shard_model *model;
+    const struct shard_options *options;
+    enum shard_strategy strategy;
+    uint32_t rank;
+    int64_t parts;          /* ranks among which units are sharded */
+    const uint32_t *owners; /* of tensors; NULL for ddp, fsdp and fsdp2 */
+    int64_t size, gradient_size, compute_size, reduce_size; /* bytes of an element */
+    int64_t state_bytes, temporary_bytes;                   /* of the optimizer on this rank */
+    struct unit_sums *units;
+    const bool *is_bucketed; /* sdp: gradients of tensors that are in buckets */
+    int64_t bucket_elements; /* of all buckets, which every rank keeps */
+    shard_moment_taker *take;
+    void *self;
+};
+
+/* Hands out a moment of a point; `residual` is its own memory, before the batch factor. */
+void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
+               struct shard_memory memory, int64_t residual);
+
+static inline uint32_t walk_unit(const struct walk *walk, const struct shard_point *point)
+{
+    return walk->model->layers[point->layer].unit;
+}
+
+static inline enum shard_phase walk_phase(const struct shard_point *point)
+{
+    return point->recomputes    ? SHARD_RECOMPUTATION
+           : point->is_backward ? SHARD_BACKWARD
+                                : SHARD_FORWARD;
+}
+
+void walk_replicated(const struct walk *walk); /* ddp, zero, oss, sdp */
+void walk_flat(const struct walk *walk);       /* fsdp */
+void walk_per_tensor(const struct walk *walk); /* fsdp2 */
+
+/* buckets.c: marks the tensors whose gradients SDP puts into buckets, and returns the elements of
+ * all buckets. */
+bool shard_buckets(const struct walk *walk, bool *is_bucketed, int64_t *elements,
+                   struct error *err);
+
+/* traffic.c */
+void shard_traffic_of(const struct walk *walk, struct shard_traffic *traffic);
+
+/* states.c: fills state_bytes and temporary_bytes, from the owners or the units. */
+void walk_set_states(struct walk *walk);
+
+#endif

@@ -1,0 +1,303 @@
+/* Predictions for chains of equal layers, against closed forms worked out by hand. */
+#include "analysis/shard/shard.h"
+
+#include "analysis/shard/partition.h"
+#include "unit/analysis/analysis.h"
+
+#define LAYERS   4
+#define ELEMENTS 10                      /* of a layer */
+#define LAYER    (4 * (int64_t)ELEMENTS) /* bytes */
+#define ALL      (LAYERS * LAYER)        /* bytes of parameters */
+#define MIB      (INT64_C(1) << 20)
+
+static struct budget budget;
+static struct shard_model model;
+static struct shard_options options;
+
+static void begin(int64_t activations)
+{
+    struct error err;
+    const struct shard_sizes sizes = {LAYERS * ELEMENTS, activations, 4, LAYERS};
+    budget = (struct budget){.limit = 1 << 20};
+    shard_model_init(&model, &budget);
+    ck_assert_msg(shard_model_by_hand(&model, &sizes, &err), "%s", err.text);
+    ck_assert_msg(shard_model_check(&model, &err), "%s", err.text);
+    shard_options_init(&options);
+    options.world = 2;
+}
+
+static void end(void)
+{
+    shard_model_release(&model);
+    ck_assert_uint_eq(budget.used, 0);
+}
+
+static struct shard_rank predict(enum shard_strategy strategy, uint32_t rank)
+{
+    struct shard_result result;
+    struct error err;
+    ck_assert_msg(shard_predict(&model, &options, strategy, true, &result, &err), "%s", err.text);
+    ck_assert_uint_eq(result.rank_count, (size_t)options.world);
+    struct shard_rank found = result.ranks[rank];
+    ck_assert_uint_eq(found.rank, rank);
+    ck_assert_int_eq(shard_memory_sum(&found.at_peak), found.peak_bytes);
+    ck_assert_int_le(found.peak_bytes, result.peak_bytes);
+    shard_result_release(&result);
+    return found;
+}
+
+static void peaks(enum shard_strategy strategy, int64_t wanted)
+{
+    for (uint32_t rank = 0; rank < 2; rank++)
+        ck_assert_int_eq(predict(strategy, rank).peak_bytes, wanted);
+}
+
+/* Parameters, buckets, two states; then the last layer's backward has all activations and its own
+ * gradient. */
+START_TEST(activations_make_the_peak)
+{
+    begin(4000);
+    peaks(SHARD_DDP, 4 * ALL + 4000 + LAYER);
+    peaks(SHARD_ZERO, 3 * ALL + 4000 + LAYER);
+    peaks(SHARD_OSS, 3 * ALL + 4000 + LAYER);
+    peaks(SHARD_SDP, 2 * ALL + 4000 + LAYER);
+    /* half of the parameters and of the state, the layer, the one gathered ahead, its gradient */
+    peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + 3 * LAYER);
+    struct shard_rank rank = predict(SHARD_FSDP2, 1);
+    ck_assert_int_eq(rank.peak_phase, SHARD_BACKWARD);
+    ck_assert_uint_eq(rank.peak_unit, LAYERS);
+    ck_assert_int_eq(rank.at_peak.buffer_bytes, LAYER);
+    ck_assert_int_eq(rank.held_parameter_bytes, ALL / 2);
+    ck_assert_int_eq(rank.held_state_bytes, ALL);
+    end();
+}
+END_TEST
+
+START_TEST(model_states_make_the_peak)
+{
+    begin(0);
+    /* the optimizer step: parameters, buckets, gradients, two states, and temporaries */
+    peaks(SHARD_DDP, 6 * ALL);
+    ck_assert_int_eq(predict(SHARD_DDP, 0).peak_phase, SHARD_STEP);
+    peaks(SHARD_ZERO, 3 * ALL + ALL + ALL / 2);
+    /* the second unit's backward: itself, the first one gathered, the third one being reduced, its
+     * gradient, and two gradients already sharded */
+    peaks(SHARD_FSDP2, ALL / 2 + ALL + 4 * LAYER + 2 * (LAYER / 2));
+    /* FairScale: a bucket of 25 MiB and its half, the shards, a unit, and its gradient twice */
+    peaks(SHARD_FSDP, ALL / 2 + ALL + 25 * MIB + 25 * MIB / 2 + LAYER + 2 * LAYER);
+    options.bucket_view = true;
+    peaks(SHARD_DDP, 5 * ALL);
+    options.optimizer = shard_optimizer_find("momentum");
+    peaks(SHARD_DDP, 3 * ALL + LAYER); /* backward: no temporaries in the step */
+    options.bucket_view = false;
+    peaks(SHARD_DDP, 4 * ALL);
+    end();
+}
+END_TEST
+
+START_TEST(options_change_the_walk)
+{
+    begin(4000);
+    options.batch = 2;
+    peaks(SHARD_DDP, 4 * ALL + 8000 + LAYER);
+    options.batch = 1;
+    options.accumulation = 2; /* gradients of the pass before */
+    peaks(SHARD_DDP, 5 * ALL + 4000 + LAYER);
+    options.accumulation = 1;
+    options.offload = true;
+    peaks(SHARD_FSDP2, 4000 + 3 * LAYER);
+    ck_assert_int_eq(predict(SHARD_FSDP2, 0).host_bytes, ALL / 2 + ALL / 2 + ALL);
+    options.offload = false;
+    options.reshard = SHARD_KEEP; /* all units stay, and nothing is gathered ahead */
+    peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + ALL + LAYER);
+    options.reshard = SHARD_RESHARD;
+    options.compute_size = 2; /* gathered and gradients have half the size */
+    peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + 3 * LAYER / 2);
+    options.compute_size = 0;
+    options.world = 4;
+    options.group = 2;
+    ck_assert_int_eq(predict(SHARD_FSDP2, 3).peak_bytes, ALL / 2 + ALL + 4000 + 3 * LAYER);
+    end();
+}
+END_TEST
+
+START_TEST(uneven_rows_are_padded)
+{
+    begin(0);
+    for (size_t i = 0; i < LAYERS; i++)
+        model.tensors[i].rows = 5; /* of two elements: three rows for rank 0, two for rank 1 */
+    struct shard_rank first = predict(SHARD_FSDP2, 0), second = predict(SHARD_FSDP2, 1);
+    ck_assert_int_eq(first.held_parameter_bytes, LAYERS * 3 * 2 * 4);
+    ck_assert_int_eq(second.held_parameter_bytes, LAYERS * 3 * 2 * 4);
+    ck_assert_int_eq(first.held_state_bytes, 2 * LAYERS * 3 * 2 * 4);
+    ck_assert_int_eq(second.held_state_bytes, 2 * LAYERS * 2 * 2 * 4);
+    options.world = 8; /* five ranks have a row each */
+    ck_assert_int_eq(predict(SHARD_FSDP2, 4).held_state_bytes, 2 * LAYERS * 2 * 4);
+    ck_assert_int_eq(predict(SHARD_FSDP2, 5).held_state_bytes, 0);
+    ck_assert_int_eq(predict(SHARD_FSDP2, 5).held_parameter_bytes, LAYERS * 2 * 4);
+    end();
+}
+END_TEST
+
+START_TEST(large_units_of_fairscale)
+{
+    const struct shard_sizes sizes = {8 * MIB, 0, 4, 1}; /* 32 MiB: beyond its bucket */
+    struct error err;
+    budget = (struct budget){.limit = 1 << 20};
+    shard_model_init(&model, &budget);
+    ck_assert(shard_model_by_hand(&model, &sizes, &err));
+    shard_options_init(&options);
+    options.world = 2;
+    options.optimizer = shard_optimizer_find("momentum");
+    /* shard and state, then the unit, its gradients, and those in one piece */
+    peaks(SHARD_FSDP, 32 * MIB + 3 * 32 * MIB);
+    end();
+}
+END_TEST
+
+START_TEST(owners_of_tensors)
+{
+    static const int64_t sizes[] = {1, 1, 1, 10};
+    uint32_t owners[LAYERS];
+    struct error err;
+    begin(0);
+    for (size_t i = 0; i < LAYERS; i++)
+        model.tensors[i].elements = sizes[i];
+    ck_assert(shard_partition(&model, SHARD_OSS, 2, owners, &err));
+    ck_assert_uint_eq(owners[0], 0);
+    ck_assert_uint_eq(owners[1], 1);
+    ck_assert_uint_eq(owners[2], 0);
+    ck_assert_uint_eq(owners[3], 1); /* the giant comes last, to a rank that has some */
+    ck_assert(shard_partition(&model, SHARD_ZERO, 2, owners, &err));
+    ck_assert_uint_eq(owners[3], 0);
+    ck_assert_uint_eq(owners[0], 1);
+    ck_assert_uint_eq(owners[2], 1);
+    ck_assert_int_eq(predict(SHARD_OSS, 1).held_state_bytes, 2 * 4 * 11);
+    ck_assert_int_eq(predict(SHARD_OSS, 0).held_state_bytes, 2 * 4 * 2);
+    ck_assert(shard_partition(&model, SHARD_OSS, 16, owners, &err));
+    ck_assert_uint_eq(owners[3], 3);
+    end();
+}
+END_TEST
+
+START_TEST(buckets_of_sdp)
+{
+    begin(0);
+    options.reduce_buffer = ELEMENTS + 1; /* one tensor of each owner's two */
+    struct shard_rank rank = predict(SHARD_SDP, 0);
+    ck_assert_int_eq(rank.at_peak.buffer_bytes, 2 * LAYER + ALL / 2); /* and temporaries */
+    ck_assert_int_eq(rank.at_peak.gradient_bytes, 2 * LAYER + LAYER); /* bucketed, and its own */
+    options.reduce_buffer = ELEMENTS;                                 /* the limit is exclusive */
+    ck_assert_int_eq(predict(SHARD_SDP, 0).at_peak.buffer_bytes, ALL / 2);
+    end();
+}
+END_TEST
+
+START_TEST(bytes_sent)
+{
+    struct shard_result result;
+    struct error err;
+    begin(4000);
+    options.world = 5; /* divides the elements, so nothing is padded */
+    ck_assert(shard_predict(&model, &options, SHARD_DDP, false, &result, &err));
+    ck_assert_int_eq(result.traffic.bytes[SHARD_ALL_REDUCE], 2 * ALL * 4 / 5);
+    ck_assert_int_eq(shard_traffic_sum(&result.traffic), 2 * ALL * 4 / 5);
+    shard_result_release(&result);
+    options.bandwidth = 60;
+    options.latency_us = 1;
+    ck_assert(shard_predict(&model, &options, SHARD_FSDP2, false, &result, &err));
+    ck_assert_int_eq(result.traffic.bytes[SHARD_ALL_GATHER], 2 * ALL * 4 / 5);
+    ck_assert_int_eq(result.traffic.bytes[SHARD_REDUCE_SCATTER], ALL * 4 / 5);
+    ck_assert_int_eq(result.traffic.calls[SHARD_ALL_GATHER], 2 * LAYERS);
+    ck_assert_double_eq_tol(result.traffic.us, 3 * ALL * 4.0 / 5 / 60 * 1e6 + 3 * LAYERS, 1);
+    shard_result_release(&result);
+    end();
+}
+END_TEST
+
+START_TEST(optimizers)
+{
+    begin(0);
+    options.world = 1;
+    options.optimizer = shard_optimizer_find("sgd");
+    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes, 0);
+    options.has_master = true;
+    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes, ALL);
+    options.has_master = false;
+    options.custom_state = 3;
+    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes, 3 * LAYERS * ELEMENTS);
+    options.custom_state = -1;
+    options.optimizer = shard_optimizer_find("adam8bit"); /* small tensors keep float32 */
+    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes, 2 * ALL);
+    model.tensors[0].elements = 8192;
+    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes,
+                     2 * 3 * LAYER + 2 * 8192 + 2 * 4 * 8192 / 256);
+    options.optimizer = shard_optimizer_find("adafactor");
+    model.tensors[0].rows = 64;
+    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes, 3 * LAYER + 4 * (64 + 128));
+    ck_assert_ptr_null(shard_optimizer_find("adagrad"));
+    end();
+}
+END_TEST
+
+static const struct shard_point *point_of(size_t layer, bool is_backward, bool recomputes)
+{
+    for (size_t i = 0; i < model.point_count; i++)
+        if (model.points[i].layer == layer && model.points[i].is_backward == is_backward &&
+            model.points[i].recomputes == recomputes)
+            return &model.points[i];
+    ck_abort_msg("no such point");
+    return NULL;
+}
+
+START_TEST(checkpoints)
+{
+    static const struct shard_segment segments[] = {{0, 2}, {2, 4}};
+    struct error err;
+    begin(4000);
+    for (size_t i = 0; i < LAYERS; i++)
+        model.layers[i].output = 100;
+    ck_assert(shard_model_checkpoint(&model, segments, 2, &err));
+    ck_assert_int_eq(point_of(0, false, false)->peak_bytes, 1000);
+    /* the second segment's input, the layer's own, and its input */
+    ck_assert_int_eq(point_of(3, false, false)->peak_bytes, 100 + 1000 + 100);
+    /* beside the gradient of the segment's output */
+    ck_assert_int_eq(point_of(2, true, true)->peak_bytes, 100 + 1000 + 100);
+    ck_assert_int_eq(point_of(3, true, true)->peak_bytes, 100 + 2000 + 100);
+    ck_assert_int_eq(point_of(3, true, false)->peak_bytes, 100 + 2000);
+    ck_assert_int_eq(point_of(1, true, false)->peak_bytes, 2000);
+    ck_assert_uint_eq(model.point_count, 3 * LAYERS);
+    end();
+}
+END_TEST
+
+START_TEST(refused)
+{
+    struct error err;
+    begin(0);
+    model.tensors[0].elements = SHARD_MOST_BYTES / 8;
+    ck_assert(!shard_model_check(&model, &err));
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
+    model.tensor_count = 0;
+    ck_assert(!shard_model_check(&model, &err));
+    ck_assert_int_eq(err.status, STATUS_BAD_INPUT);
+    end();
+}
+END_TEST
+
+TCase *shard_tests(void)
+{
+    TCase *tcase = tcase_create("shard");
+    tcase_add_test(tcase, activations_make_the_peak);
+    tcase_add_test(tcase, model_states_make_the_peak);
+    tcase_add_test(tcase, options_change_the_walk);
+    tcase_add_test(tcase, uneven_rows_are_padded);
+    tcase_add_test(tcase, large_units_of_fairscale);
+    tcase_add_test(tcase, owners_of_tensors);
+    tcase_add_test(tcase, buckets_of_sdp);
+    tcase_add_test(tcase, bytes_sent);
+    tcase_add_test(tcase, optimizers);
+    tcase_add_test(tcase, checkpoints);
+    tcase_add_test(tcase, refused);
+    return tcase;
+}
