@@ -14,6 +14,7 @@ dist_man_MANS = \
 	man/memsnap-plot.1 \
 	man/memsnap-ranks.1 \
 	man/memsnap-replay.1 \
+	man/memsnap-shard.1 \
 	man/memsnap-categories.7 \
 	man/memsnap-formats.7 \
 	man/memsnap-numbers.7 \

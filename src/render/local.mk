@@ -164,6 +164,11 @@ libmemsnap_a_SOURCES += \
 	src/render/run/rows.c \
 	src/render/run/run.h \
 	src/render/run/text.c \
+	src/render/shard/csv.c \
+	src/render/shard/json.c \
+	src/render/shard/python.c \
+	src/render/shard/shard.h \
+	src/render/shard/text.c \
 	src/render/suggest/basis.c \
 	src/render/suggest/forward.c \
 	src/render/suggest/front.c \

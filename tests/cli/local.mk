@@ -40,6 +40,7 @@ cli_tests = \
 	tests/cli/replay.sh \
 	tests/cli/report.sh \
 	tests/cli/run.sh \
+	tests/cli/shard.sh \
 	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest-words.sh \
 	tests/cli/suggest.sh \
@@ -156,6 +157,7 @@ EXTRA_DIST += \
 	tests/cli/golden/replay.csv \
 	tests/cli/golden/replay.json \
 	tests/cli/golden/help-plot.txt \
+	tests/cli/golden/help-shard.txt \
 	tests/cli/golden/help-suggest.txt \
 	tests/cli/golden/help.txt \
 	tests/cli/golden/history-off.txt \
@@ -209,6 +211,10 @@ EXTRA_DIST += \
 	tests/cli/golden/run-differs.txt \
 	tests/cli/golden/run.txt \
 	tests/cli/golden/several.txt \
+	tests/cli/golden/shard-checkpointed.txt \
+	tests/cli/golden/shard-fsdp2.py \
+	tests/cli/golden/shard-gpt.json \
+	tests/cli/golden/shard-gpt.txt \
 	tests/cli/golden/stacks-all.txt \
 	tests/cli/golden/stacks.txt \
 	tests/cli/golden/suggest-budget.txt \

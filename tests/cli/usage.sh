@@ -16,7 +16,7 @@ for way in help --help -h; do
     check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
 done
 
-for command in analyze backends check convert diff dryrun dump export flame help oom plot replay suggest version; do
+for command in analyze backends check convert diff dryrun dump export flame help merge oom plot ranks replay shard suggest version; do
     run "$command" --help
     exits 0
     check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"

@@ -1,0 +1,183 @@
+#include "commands/shard/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shard/from_layers.h"
+#include "solve/advice/advice.h"
+
+#define MOST_NAMES 64 /* that an error may show */
+
+/* Finds units by the rule of --granularity. */
+struct finder {
+    const struct cuts *cuts;
+    struct tree tree;
+};
+
+static bool ends_in_number(const char *name, size_t size)
+{
+    size_t digits = 0;
+    while (digits < size && name[size - digits - 1] >= '0' && name[size - digits - 1] <= '9')
+        digits++;
+    return digits > 0 && (digits == size || name[size - digits - 1] == '.');
+}
+
+/* Of blocks only the numbered ones: embeddings, the last norm and the head belong to the root. */
+static size_t unit_of(void *self, struct text name)
+{
+    const struct finder *finder = self;
+    size_t size = cuts_module(finder->cuts, &finder->tree, name);
+    if (finder->cuts->kind == CUT_BLOCKS && !ends_in_number(name.bytes, size))
+        return 0;
+    return size;
+}
+
+/* A pattern that matches no module is an error, which shows some that there are. */
+static bool explain_unmatched(const struct layer_trace *trace, const struct cuts *cuts,
+                              struct error *err)
+{
+    struct text names[MOST_NAMES];
+    size_t count = 0;
+    for (size_t i = 0; i < trace->count && count < MOST_NAMES; i++)
+        if (trace->rows[i].is_forward)
+            names[count++] = layer_name(trace, &trace->rows[i]);
+    return cuts_unmatched(cuts, "module", names, count, err);
+}
+
+static bool read_layers(struct shard_subject *subject, const struct shard_command *command,
+                        struct error *err)
+{
+    const struct layer_trace *trace = subject->trace;
+    struct finder finder = {.cuts = &command->cuts};
+    tree_init(&finder.tree, trace->budget);
+    bool ok = true;
+    for (size_t i = 0; ok && i < trace->count; i++)
+        ok = !trace->rows[i].is_forward ||
+             tree_add(&finder.tree, layer_name(trace, &trace->rows[i]), err);
+    ok = ok && shard_model_from_layers(&subject->model, trace, unit_of, &finder, err);
+    tree_release(&finder.tree);
+    if (ok && command->cuts.kind == CUT_PATTERN && subject->model.unit_count == 1)
+        return explain_unmatched(trace, &command->cuts, err);
+    return ok;
+}
+
+/* The placement with the least memory, as segments of layers, which are rows of the problem. */
+static bool place(const struct problem *problem, struct shard_segment **segments, size_t *count,
+                  double *extra_time_share, struct budget *budget, struct error *err)
+{
+    struct front front;
+    struct placement placement = {0};
+    if (!front_create(&front, &problem->chain, budget, err))
+        return false;
+    bool ok = front_place(&front, front.points, &placement, budget, err);
+    if (ok) {
+        *segments = calloc(placement.count + 1, sizeof(**segments));
+        ok = *segments || error_out_of_memory(err);
+    }
+    for (size_t k = 0; ok && k < placement.count; k++)
+        (*segments)[k] =
+            (struct shard_segment){problem->pieces[placement.segments[k].first].first_row,
+                                   problem->pieces[placement.segments[k].end - 1].end_row};
+    int64_t time = problem_step_time(problem);
+    *count = placement.count;
+    *extra_time_share = time > 0 ? (double)front.points[0].extra_time / (double)time : 0;
+    placement_release(&placement, budget);
+    front_release(&front, budget);
+    return ok;
+}
+
+static bool copy_model(struct shard_model *copy, const struct shard_model *model, struct error *err)
+{
+    struct budget *budget = model->budget;
+    shard_model_init(copy, budget);
+    copy->element_size = model->element_size;
+    copy->buffer_bytes = model->buffer_bytes;
+    copy->batch_bytes = model->batch_bytes;
+    copy->library_bytes = model->library_bytes;
+    copy->end_bytes = model->end_bytes;
+    copy->has_tensors = model->has_tensors;
+    copy->has_backward = model->has_backward;
+    if (!vec_reserve(copy->tensors, copy->tensor_capacity, model->tensor_count, budget, err) ||
+        !vec_reserve(copy->layers, copy->layer_capacity, model->layer_count, budget, err) ||
+        !vec_reserve(copy->points, copy->point_capacity, model->point_count, budget, err) ||
+        !vec_reserve(copy->units, copy->unit_capacity, model->unit_count, budget, err))
+        return false;
+    memcpy(copy->tensors, model->tensors, model->tensor_count * sizeof(*copy->tensors));
+    memcpy(copy->layers, model->layers, model->layer_count * sizeof(*copy->layers));
+    memcpy(copy->points, model->points, model->point_count * sizeof(*copy->points));
+    memcpy(copy->units, model->units, model->unit_count * sizeof(*copy->units));
+    copy->tensor_count = model->tensor_count;
+    copy->layer_count = model->layer_count;
+    copy->point_count = model->point_count;
+    copy->unit_count = model->unit_count;
+    return true;
+}
+
+static bool add_checkpoints(struct shard_subject *subject, const struct shard_command *command,
+                            struct error *err)
+{
+    struct budget *budget = subject->trace->budget;
+    struct problem problem;
+    struct shard_segment *segments = NULL;
+    size_t count;
+    if (!problem_create(&problem, subject->trace, &command->cuts, FRONT_MOST_LAYERS, budget, err))
+        return false;
+    bool ok = place(&problem, &segments, &count, &subject->extra_time_share, budget, err) &&
+              copy_model(&subject->checkpointed, &subject->model, err) &&
+              shard_model_checkpoint(&subject->checkpointed, segments, count, err);
+    free(segments);
+    problem_release(&problem, budget);
+    return ok;
+}
+
+static bool load_layers(struct shard_subject *subject, const struct shard_command *command,
+                        struct input *input, struct error *err)
+{
+    subject->trace = layer_trace_load_input(input, err);
+    if (!subject->trace)
+        return false;
+    subject->source = "layer trace";
+    shard_model_init(&subject->model, subject->trace->budget);
+    shard_model_init(&subject->checkpointed, subject->trace->budget);
+    if (read_layers(subject, command, err) && shard_model_check(&subject->model, err) &&
+        (!command->is_checkpointed || add_checkpoints(subject, command, err)))
+        return true;
+    shard_unload(subject);
+    return false;
+}
+
+static bool refuse_kind(struct input *input, enum file_kind kind, struct error *err)
+{
+    enum encoding encoding;
+    if (sniff_encoding(&input->source, &encoding, err))
+        error_set(err, STATUS_BAD_INPUT, "expected a layer trace%s%s",
+                  kind == KIND_UNKNOWN ? "" : ", not ",
+                  kind == KIND_UNKNOWN ? "" : kind_name(kind));
+    input_discard(input);
+    return false;
+}
+
+bool shard_load(struct shard_subject *subject, const struct shard_command *command,
+                struct inputs *inputs, struct error *err)
+{
+    struct input input;
+    int fd;
+    *subject = (struct shard_subject){0};
+    if (!inputs_take(inputs, 0, &fd, err) ||
+        !input_from_fd(&input, fd, command->capture.max_memory, err))
+        return false;
+    enum file_kind kind = sniff_kind(&input.source);
+    if (kind != KIND_LAYER_TRACE)
+        return refuse_kind(&input, kind, err);
+    return load_layers(subject, command, &input, err);
+}
+
+void shard_unload(struct shard_subject *subject)
+{
+    if (subject->model.budget) {
+        shard_model_release(&subject->model);
+        shard_model_release(&subject->checkpointed);
+    }
+    layer_trace_destroy(subject->trace);
+    *subject = (struct shard_subject){0};
+}

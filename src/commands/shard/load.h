@@ -1,0 +1,23 @@
+/* Reads the model of a step for `memsnap shard`. */
+#ifndef MEMSNAP_COMMANDS_SHARD_LOAD_H
+#define MEMSNAP_COMMANDS_SHARD_LOAD_H
+
+#include "analysis/shard/model.h"
+#include "commands/cli/inputs.h"
+#include "commands/shard/options.h"
+#include "model/layer_trace.h"
+
+struct shard_subject {
+    struct shard_model model;
+    struct shard_model checkpointed; /* if it has layers */
+    double extra_time_share;         /* of the checkpoints */
+    const char *source;              /* "layer trace", ... */
+    struct layer_trace *trace;       /* owned; NULL if none */
+};
+
+/* Takes the first input. */
+bool shard_load(struct shard_subject *subject, const struct shard_command *command,
+                struct inputs *inputs, struct error *err);
+void shard_unload(struct shard_subject *subject);
+
+#endif

@@ -1,0 +1,340 @@
+#include "commands/shard/options.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/cli/arguments.h"
+#include "dryrun/core/cards.h"
+
+enum {
+    OPTION_ACCUMULATE = OPTION_LONG_ONLY,
+    OPTION_ACTIVATIONS,
+    OPTION_BANDWIDTH,
+    OPTION_BATCH,
+    OPTION_BROADCAST_FP16,
+    OPTION_BUCKET_VIEW,
+    OPTION_CHECKPOINTED,
+    OPTION_CODE,
+    OPTION_FORMAT,
+    OPTION_GPU,
+    OPTION_GRANULARITY,
+    OPTION_GROUP,
+    OPTION_KEEP_GRADIENTS,
+    OPTION_LATENCY,
+    OPTION_LAYERS,
+    OPTION_MASTER,
+    OPTION_NOT_FOREACH,
+    OPTION_OFFLOAD,
+    OPTION_OPTIMIZER,
+    OPTION_PARAM_DTYPE,
+    OPTION_PARAMETERS,
+    OPTION_REDUCE_BUFFER,
+    OPTION_REDUCE_DTYPE,
+    OPTION_RESHARD,
+    OPTION_STATE_BYTES,
+    OPTION_STORED_DTYPE,
+    OPTION_WORLD,
+};
+
+#define MOST_ACCUMULATION 1024
+#define MOST_STATE        64
+#define MOST_LAYERS       100000
+#define TYPES             "float32 bfloat16 float16 float64"
+
+static void put_optimizers(void);
+static void put_cards(void);
+
+const struct option_spec shard_option_specs[] = {
+    {OPTION_WORLD, "world", "N", "number of ranks (8)"},
+    {OPTION_GPU, "gpu", "NAME|SIZE",
+     "say what fits: a name of 'memsnap dryrun --list', or\n"
+     "a size such as 80GiB"},
+    {OPTION_OPTIMIZER, "optimizer", "NAME",
+     "adam (the default), adamw, sgd, momentum, adam8bit,\n"
+     "adafactor, lion or muon"},
+    {OPTION_STATE_BYTES, "state-bytes", "N", "optimizer state: N bytes for each parameter"},
+    {OPTION_NOT_FOREACH, "fused", NULL, "the optimizer has no temporaries (fused=True)"},
+    {OPTION_MASTER, "master-copy", NULL, "the optimizer has a float32 copy of parameters"},
+    {OPTION_STORED_DTYPE, "dtype", "TYPE", "of parameters and gradients (default: as recorded)"},
+    {OPTION_PARAM_DTYPE, "param-dtype", "TYPE", "fsdp, fsdp2: of gathered parameters"},
+    {OPTION_REDUCE_DTYPE, "reduce-dtype", "TYPE", "fsdp, fsdp2: of reduced gradients"},
+    {OPTION_BATCH, "batch", "FACTOR", "multiply the recorded batch, for example by 2 or 0.5"},
+    {OPTION_ACCUMULATE, "accumulate", "N", "N backward passes for each optimizer step"},
+    {OPTION_CHECKPOINTED, "checkpointed", NULL,
+     "also with the activation checkpoints that suggest\n"
+     "finds"},
+    {OPTION_GRANULARITY, "granularity", "WHERE",
+     "units of fsdp and fsdp2: modules at a depth, or\n"
+     "modules that match a pattern (default: blocks)"},
+    {OPTION_RESHARD, "reshard", "WHICH",
+     "reshard_after_forward: true (the default), false, or\n"
+     "last (all units but the last)"},
+    {OPTION_OFFLOAD, "offload", NULL, "fsdp, fsdp2: shards and state on the host"},
+    {OPTION_GROUP, "group", "N", "fsdp, fsdp2: shard among N ranks, and replicate that"},
+    {OPTION_BUCKET_VIEW, "bucket-view", NULL, "ddp, zero: gradient_as_bucket_view=True"},
+    {OPTION_REDUCE_BUFFER, "reduce-buffer", "N", "sdp: reduce_buffer_size, in elements (0)"},
+    {OPTION_BROADCAST_FP16, "broadcast-fp16", NULL, "oss, sdp: broadcast_fp16=True"},
+    {OPTION_KEEP_GRADIENTS, "keep-gradients", NULL, "zero_grad(set_to_none=False)"},
+    {OPTION_BANDWIDTH, "bandwidth", "SIZE", "bytes that a rank sends in a second, for times"},
+    {OPTION_LATENCY, "latency", "US", "microseconds of a collective call, for times"},
+    {OPTION_PARAMETERS, "parameters", "N",
+     "without FILE: the number of parameters, as 7B or\n"
+     "125M"},
+    {OPTION_ACTIVATIONS, "activations", "SIZE", "without FILE: bytes kept for backward"},
+    {OPTION_LAYERS, "layers", "N", "without FILE: divide both into N equal units (1)"},
+    {OPTION_CODE, "code", "STRATEGY", "print the code of this strategy"},
+    {OPTION_FORMAT, "format", "FORMAT",
+     "print text (the default), json, csv, or python: the\n"
+     "code only"},
+    ROW_UNITS,
+    ROW_OUTPUT,
+    ROW_MAX_MEMORY,
+    ROW_HELP,
+    {0, NULL, NULL, NULL},
+};
+
+const struct option_words shard_option_words[] = {
+    {"optimizer", NULL, put_optimizers},
+    {"gpu", NULL, put_cards},
+    {"dtype", TYPES, NULL},
+    {"param-dtype", TYPES, NULL},
+    {"reduce-dtype", TYPES, NULL},
+    {"reshard", "true false last", NULL},
+    {"code", "ddp zero oss sdp fsdp fsdp2", NULL},
+    {"format", "text json csv python", NULL},
+    {"units", WORDS_UNITS, NULL},
+    {NULL, NULL, NULL},
+};
+
+static void put_optimizers(void)
+{
+    for (const struct shard_optimizer *row = shard_optimizers; row->name; row++)
+        printf("%s%s", row == shard_optimizers ? "" : " ", row->name);
+}
+
+static void put_cards(void)
+{
+    for (const struct card *card = cards; card->name; card++)
+        printf("%s%s", card == cards ? "" : " ", card->name);
+}
+
+void shard_command_init(struct shard_command *command)
+{
+    *command = (struct shard_command){.capture.device = ALL_DEVICES,
+                                      .capture.max_memory = budget_default_limit()};
+    shard_options_init(&command->options);
+}
+
+static bool take_gpu(struct shard_command *command, struct error *err)
+{
+    const struct card *card = card_find(optarg);
+    if (card)
+        command->gpu_bytes = card->bytes;
+    else if (!units_parse_bytes(optarg, &command->gpu_bytes) || command->gpu_bytes == 0)
+        return error_set(
+            err, STATUS_USAGE,
+            "invalid --gpu '%.60s' (a name of memsnap dryrun --list, or a size like 24GiB)",
+            optarg);
+    return true;
+}
+
+static bool take_number(const char *option, int64_t least, int64_t most, int64_t *number,
+                        struct error *err)
+{
+    uint64_t parsed;
+    if (!argument_number(option, optarg, (uint64_t)most, &parsed, err))
+        return false;
+    *number = (int64_t)parsed;
+    return *number >= least ||
+           error_set(err, STATUS_USAGE, "invalid --%s '%.60s' (expected at least %" PRId64 ")",
+                     option, optarg, least);
+}
+
+static bool take_real(const char *option, double most, double *number, struct error *err)
+{
+    char *end;
+    *number = strtod(optarg, &end);
+    return (end > optarg && *end == '\0' && *number > 0 && *number <= most) ||
+           error_set(err, STATUS_USAGE, "invalid --%s '%.60s' (expected a number up to %g)", option,
+                     optarg, most);
+}
+
+static bool take_size(const char *option, int64_t *bytes, struct error *err)
+{
+    uint64_t parsed;
+    if (!units_parse_bytes(optarg, &parsed) || parsed > (uint64_t)SHARD_MOST_BYTES)
+        return error_set(err, STATUS_USAGE, "invalid --%s '%.60s' (for example 10GiB)", option,
+                         optarg);
+    *bytes = (int64_t)parsed;
+    return true;
+}
+
+/* "7B", "125M", "1.5T", "25557032" */
+static bool take_parameters(struct shard_command *command, struct error *err)
+{
+    static const struct {
+        char letter;
+        double factor;
+    } units[] = {{'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'G', 1e9}, {'T', 1e12}};
+    char *end;
+    double number = strtod(optarg, &end);
+    for (size_t i = 0; end > optarg && *end && i < sizeof(units) / sizeof(units[0]); i++) {
+        if ((*end & ~0x20) != units[i].letter || end[1] != '\0')
+            continue;
+        number *= units[i].factor;
+        end++;
+    }
+    if (end == optarg || *end || !(number >= 1 && number < (double)(SHARD_MOST_BYTES / 8)))
+        return error_set(err, STATUS_USAGE, "invalid --parameters '%.60s' (for example 7B)",
+                         optarg);
+    command->sizes.elements = (int64_t)number;
+    return true;
+}
+
+static bool take_type(const char *option, int64_t *size, struct error *err)
+{
+    static const int64_t sizes[] = {4, 2, 2, 8}; /* of TYPES */
+    unsigned index;
+    if (!option_word(shard_option_words, option, option, &index, err))
+        return false;
+    *size = sizes[index];
+    return true;
+}
+
+static bool take_optimizer(struct shard_command *command, struct error *err)
+{
+    command->options.optimizer = shard_optimizer_find(optarg);
+    return command->options.optimizer ||
+           error_set(err, STATUS_USAGE,
+                     "invalid optimizer '%.60s' (expected adam, adamw, sgd, momentum, adam8bit, "
+                     "adafactor, lion or muon)",
+                     optarg);
+}
+
+static bool take_word(struct shard_command *command, int option, struct error *err)
+{
+    unsigned index;
+    const char *name = option == OPTION_RESHARD ? "reshard"
+                       : option == OPTION_CODE  ? "code"
+                                                : "format";
+    if (!option_word(shard_option_words, name, name, &index, err))
+        return false;
+    if (option == OPTION_RESHARD)
+        command->options.reshard = (enum shard_reshard)index;
+    else if (option == OPTION_FORMAT)
+        command->format = (enum shard_format)index;
+    else
+        command->code = (enum shard_strategy)index;
+    command->has_code |= option == OPTION_CODE;
+    return true;
+}
+
+static bool take_flag(struct shard_options *options, int option)
+{
+    switch (option) {
+    case OPTION_NOT_FOREACH:
+        return options->not_foreach = true;
+    case OPTION_MASTER:
+        return options->has_master = true;
+    case OPTION_OFFLOAD:
+        return options->offload = true;
+    case OPTION_BUCKET_VIEW:
+        return options->bucket_view = true;
+    case OPTION_BROADCAST_FP16:
+        return options->half_broadcast = true;
+    case OPTION_KEEP_GRADIENTS:
+        return options->keeps_gradients = true;
+    default:
+        return false;
+    }
+}
+
+bool shard_option(int option, void *to, struct error *err)
+{
+    struct shard_command *command = to;
+    struct shard_options *options = &command->options;
+    int64_t bytes = 0, layers = 0;
+    if (take_flag(options, option))
+        return true;
+    switch (option) {
+    case OPTION_WORLD:
+        return take_number("world", 1, SHARD_MOST_WORLD, &options->world, err);
+    case OPTION_GROUP:
+        return take_number("group", 1, SHARD_MOST_WORLD, &options->group, err);
+    case OPTION_ACCUMULATE:
+        return take_number("accumulate", 1, MOST_ACCUMULATION, &options->accumulation, err);
+    case OPTION_STATE_BYTES:
+        return take_number("state-bytes", 0, MOST_STATE, &options->custom_state, err);
+    case OPTION_REDUCE_BUFFER:
+        return take_number("reduce-buffer", 0, SHARD_MOST_BYTES, &options->reduce_buffer, err);
+    case OPTION_LAYERS:
+        if (!take_number("layers", 1, MOST_LAYERS, &layers, err))
+            return false;
+        command->sizes.layers = (size_t)layers;
+        return true;
+    case OPTION_BATCH:
+        return take_real("batch", SHARD_MOST_BATCH, &options->batch, err);
+    case OPTION_LATENCY:
+        return take_real("latency", 1e9, &options->latency_us, err);
+    case OPTION_BANDWIDTH:
+        if (!take_size("bandwidth", &bytes, err))
+            return false;
+        options->bandwidth = (double)bytes;
+        return true;
+    case OPTION_ACTIVATIONS:
+        return take_size("activations", &command->sizes.activation_bytes, err);
+    case OPTION_PARAMETERS:
+        return take_parameters(command, err);
+    case OPTION_GPU:
+        return take_gpu(command, err);
+    case OPTION_OPTIMIZER:
+        return take_optimizer(command, err);
+    case OPTION_STORED_DTYPE:
+        return take_type("dtype", &options->parameter_size, err);
+    case OPTION_PARAM_DTYPE:
+        return take_type("param-dtype", &options->compute_size, err);
+    case OPTION_REDUCE_DTYPE:
+        return take_type("reduce-dtype", &options->reduce_size, err);
+    case OPTION_GRANULARITY:
+        return argument_granularity(optarg, &command->cuts, err);
+    case OPTION_CHECKPOINTED:
+        return command->is_checkpointed = true;
+    case OPTION_RESHARD:
+    case OPTION_CODE:
+    case OPTION_FORMAT:
+        return take_word(command, option, err);
+    default:
+        return shared_option(option,
+                             &(const struct shared_options){SHARED_CAPTURE(command->capture),
+                                                            .output = &command->output,
+                                                            .unit = &command->unit},
+                             err);
+    }
+}
+
+bool shard_command_complete(struct shard_command *command, bool has_file, struct error *err)
+{
+    struct shard_options *options = &command->options;
+    struct shard_sizes *sizes = &command->sizes;
+    bool by_hand = sizes->elements > 0;
+    if (options->group > 0 && (options->group > options->world || options->world % options->group))
+        return error_set(err, STATUS_USAGE,
+                         "invalid --group %" PRId64 " (--world %" PRId64
+                         " is not a multiple of it)",
+                         options->group, options->world);
+    if (has_file && (by_hand || sizes->activation_bytes > 0 || sizes->layers > 0))
+        return error_set(err, STATUS_USAGE,
+                         "--parameters, --activations and --layers do not apply to a file");
+    if (!has_file && !by_hand && (sizes->activation_bytes > 0 || sizes->layers > 0))
+        return error_set(err, STATUS_USAGE, "--activations and --layers need --parameters");
+    if (by_hand && command->is_checkpointed)
+        return error_set(err, STATUS_USAGE, "--checkpointed needs a layer trace");
+    if (sizes->layers == 0)
+        sizes->layers = 1;
+    sizes->element_size = sizeof(float);
+    if (sizes->elements > 0 && (int64_t)sizes->layers > sizes->elements)
+        return error_set(err, STATUS_USAGE, "more --layers than --parameters");
+    return true;
+}

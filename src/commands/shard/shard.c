@@ -1,0 +1,119 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "commands/cli/complain.h"
+#include "commands/cli/files.h"
+#include "commands/cli/options.h"
+#include "commands/shard/load.h"
+#include "render/shard/shard.h"
+
+static bool render(const struct shard_command *command, struct shard_report *report, FILE *out,
+                   struct error *err)
+{
+    struct page page = page_for(out, command->unit);
+    const struct shard_choice *choice = report->choice;
+    report->has_code = command->has_code || choice->reason != SHARD_NO_GPU;
+    report->code = command->has_code ? command->code : choice->rows[choice->row].result.strategy;
+    switch (command->format) {
+    case SHARD_FORMAT_JSON:
+        return shard_json(out, report) || error_out_of_memory(err);
+    case SHARD_FORMAT_CSV:
+        return shard_csv(out, report, err);
+    case SHARD_FORMAT_PYTHON:
+        return shard_python(out, report) || error_out_of_memory(err);
+    default:
+        return shard_text(&page, report) || error_out_of_memory(err);
+    }
+}
+
+static bool answer(const struct shard_command *command, const struct shard_subject *subject,
+                   FILE *out, struct error *err)
+{
+    struct shard_choice choice;
+    struct shard_report report = {.model = &subject->model,
+                                  .options = &command->options,
+                                  .choice = &choice,
+                                  .source = subject->source};
+    const struct shard_model *checkpointed =
+        subject->checkpointed.layer_count > 0 ? &subject->checkpointed : NULL;
+    if (!shard_choose(&choice, &subject->model, checkpointed, subject->extra_time_share,
+                      &command->options, command->gpu_bytes, err))
+        return false;
+    bool ok = render(command, &report, out, err);
+    shard_choice_release(&choice);
+    return ok;
+}
+
+static bool answer_file(const void *self, struct inputs *inputs, FILE *out, struct error *err)
+{
+    const struct shard_command *command = self;
+    struct shard_subject subject;
+    if (!shard_load(&subject, command, inputs, err))
+        return false;
+    bool ok = answer(command, &subject, out, err);
+    shard_unload(&subject);
+    return ok;
+}
+
+static enum status shard_file(void *self, struct inputs *inputs)
+{
+    const struct shard_command *command = self;
+    return files_write(command->output, inputs, answer_file, command);
+}
+
+static bool answer_sizes(const struct shard_command *command, FILE *out, struct error *err)
+{
+    struct budget budget = {.limit = command->capture.max_memory};
+    struct shard_subject subject = {.source = "sizes"};
+    shard_model_init(&subject.model, &budget);
+    bool ok = shard_model_by_hand(&subject.model, &command->sizes, err) &&
+              shard_model_check(&subject.model, err) && answer(command, &subject, out, err);
+    shard_model_release(&subject.model);
+    return ok;
+}
+
+/* Reads no file. */
+static enum status shard_sizes(const struct shard_command *command)
+{
+    struct output output;
+    struct error err;
+    if (!output_open(&output, command->output, &err))
+        return complain_failure(&err);
+    bool ok = answer_sizes(command, output.stream, &err);
+    return files_close(&output, ok, NULL, &err);
+}
+
+static enum status run(int argc, char **argv)
+{
+    struct shard_command command;
+    struct error err;
+    enum status status;
+    shard_command_init(&command);
+    if (!options_read(&command_shard, argc, argv, shard_option, &command, &status))
+        return status;
+    if (argc - optind > 1)
+        return complain_usage("shard: expected one file");
+    if (!shard_command_complete(&command, optind < argc, &err))
+        return complain_usage("shard: %s", err.text);
+    if (command.sizes.elements > 0)
+        return shard_sizes(&command);
+    return files_run(argv + optind, argc - optind, shard_file, &command);
+}
+
+const struct command command_shard = {
+    .name = "shard",
+    .summary = "predict the memory of a model sharded across GPUs",
+    .arguments = "[OPTION]... [FILE]",
+    .about = "Predicts the memory of every rank and its traffic under DDP,\n"
+             "ZeroRedundancyOptimizer, FairScale's OSS, ShardedDataParallel and\n"
+             "FullyShardedDataParallel, and torch's fully_shard, and prints the Python code of\n"
+             "the cheapest that fits. FILE is a layer trace of a step on one device, as\n"
+             "memsnap_record.py writes it; - is standard input.\n",
+    .examples = "  memsnap shard --world 8 --gpu a100 trace.json\n"
+                "  memsnap shard --world 64 --optimizer momentum --format json trace.json\n"
+                "  memsnap shard --world 8 --gpu 24GiB --checkpointed --batch 2 trace.json\n"
+                "  memsnap shard --parameters 7B --layers 32 --activations 20GiB --gpu h100\n",
+    .options = shard_option_specs,
+    .words = shard_option_words,
+    .run = run,
+};

@@ -1,0 +1,115 @@
+#include "render/core/rows.h"
+#include "render/shard/shard.h"
+
+#define SCHEMA "memsnap.shard/1"
+
+static struct value phase_of(const void *row, const struct field_context *context)
+{
+    (void)context;
+    return value_word(shard_phase_name(((const struct shard_rank *)row)->peak_phase));
+}
+
+static struct value unit_of(const void *row, const struct field_context *context)
+{
+    const struct shard_model *model = context->user;
+    struct text name = model->units[((const struct shard_rank *)row)->peak_unit].name;
+    return (struct value){VALUE_TEXT, .text = name};
+}
+
+#define ROW struct shard_rank
+static const struct row_type rank_type = ROW_TYPE(
+    "ranks", ROW, FIELD(ROW, NUMBER, rank), FIELD(ROW, BYTES, peak_bytes),
+    FIELD_AS(ROW, BYTES, "parameter_bytes", held_parameter_bytes),
+    FIELD_AS(ROW, BYTES, "gradient_bytes", at_peak.gradient_bytes),
+    FIELD_AS(ROW, BYTES, "optimizer_state_bytes", held_state_bytes),
+    FIELD_AS(ROW, BYTES, "activation_bytes", at_peak.activation_bytes),
+    FIELD_AS(ROW, BYTES, "buffer_bytes", at_peak.buffer_bytes), FIELD(ROW, BYTES, host_bytes),
+    FIELD_AS(ROW, BYTES, "parameter_bytes_at_peak", at_peak.parameter_bytes),
+    FIELD_AS(ROW, BYTES, "optimizer_state_bytes_at_peak", at_peak.optimizer_state_bytes),
+    FIELD_CALL(WORD, "peak_phase", phase_of), FIELD_CALL(TEXT, "peak_unit", unit_of));
+#undef ROW
+
+static void put_options(struct json_writer *json, const struct shard_options *options,
+                        enum shard_strategy strategy)
+{
+    static const char *const reshard_words[] = {
+        [SHARD_RESHARD] = "true", [SHARD_KEEP] = "false", [SHARD_RESHARD_LAST] = "last"};
+    bool is_sharded = strategy == SHARD_FSDP || strategy == SHARD_FSDP2;
+    json_put_open(json, "options", '{');
+    json_put_string(json, "optimizer", options->optimizer->name);
+    json_put_real(json, "batch", options->batch);
+    json_put_integer(json, "accumulation", options->accumulation);
+    if (is_sharded) {
+        json_put_integer(json, "group", options->group > 0 ? options->group : options->world);
+        json_put_string(json, "reshard_after_forward", reshard_words[options->reshard]);
+        json_put_bool(json, "offload", options->offload);
+    }
+    if (strategy == SHARD_DDP || strategy == SHARD_ZERO)
+        json_put_bool(json, "gradient_as_bucket_view", options->bucket_view);
+    if (strategy == SHARD_SDP)
+        json_put_integer(json, "reduce_buffer_size", options->reduce_buffer);
+    if (strategy == SHARD_OSS || strategy == SHARD_SDP)
+        json_put_bool(json, "broadcast_fp16", options->half_broadcast);
+    json_put_close(json, '}');
+}
+
+static void put_traffic(struct json_writer *json, const char *key, const int64_t *values)
+{
+    json_put_open(json, key, '{');
+    for (int i = 0; i < SHARD_COLLECTIVES; i++)
+        json_put_integer(json, shard_collective_name((enum shard_collective)i), values[i]);
+    json_put_close(json, '}');
+}
+
+static void put_row(struct json_writer *json, const struct shard_report *report,
+                    const struct shard_row *row)
+{
+    const struct field_context context = {.user = report->model};
+    const struct shard_result *result = &row->result;
+    json_put_open(json, NULL, '{');
+    json_put_string(json, "name", shard_strategy_name(result->strategy));
+    put_options(json, report->options, result->strategy);
+    json_put_bool(json, "checkpointed", row->is_checkpointed);
+    json_put_integer(json, "peak_bytes", result->peak_bytes);
+    json_put_integer(json, "peak_rank", result->peak_rank);
+    if (row->is_known_to_fit)
+        json_put_bool(json, "fits", row->fits);
+    else
+        json_put_null(json, "fits");
+    json_put_rows(json, &rank_type, result->ranks, result->rank_count, &context);
+    put_traffic(json, "traffic_bytes", result->traffic.bytes);
+    put_traffic(json, "traffic_calls", result->traffic.calls);
+    if (result->traffic.us > 0)
+        json_put_real(json, "traffic_us", result->traffic.us);
+    json_put_real(json, "extra_time_share", row->extra_time_share);
+    json_put_close(json, '}');
+}
+
+bool shard_json(FILE *out, const struct shard_report *report)
+{
+    const struct shard_choice *choice = report->choice;
+    struct json_writer json;
+    json_writer_init(&json, out);
+    json_put_open(&json, NULL, '{');
+    json_put_string(&json, "schema", SCHEMA);
+    json_put_string(&json, "source", report->source);
+    json_put_integer(&json, "world", report->options->world);
+    if (choice->gpu_bytes > 0)
+        json_put_count(&json, "gpu_bytes", choice->gpu_bytes);
+    json_put_count(&json, "parameters", (uint64_t)shard_elements(report->model));
+    json_put_count(&json, "units", report->model->unit_count - 1);
+    json_put_open(&json, "strategies", '[');
+    for (size_t i = 0; i < choice->count; i++)
+        put_row(&json, report, &choice->rows[i]);
+    json_put_close(&json, ']');
+    bool is_known = choice->reason == SHARD_SIMPLEST || choice->reason == SHARD_LEAST_COST;
+    if (is_known) {
+        const struct shard_row *row = &choice->rows[choice->row];
+        json_put_string(&json, "recommended", shard_strategy_name(row->result.strategy));
+        json_put_bool(&json, "recommended_checkpointed", row->is_checkpointed);
+    } else {
+        json_put_null(&json, "recommended");
+    }
+    json_put_close(&json, '}');
+    return json_writer_finish(&json);
+}

@@ -1,0 +1,26 @@
+/* Writes the predictions of `memsnap shard`. */
+#ifndef MEMSNAP_RENDER_SHARD_SHARD_H
+#define MEMSNAP_RENDER_SHARD_SHARD_H
+
+#include "analysis/shard/choice.h"
+#include "render/core/page.h"
+
+struct shard_report {
+    const struct shard_model *model;
+    const struct shard_options *options;
+    const struct shard_choice *choice;
+    const char *source; /* "layer trace", ... */
+    bool has_code;      /* print the code of `code` */
+    enum shard_strategy code;
+};
+
+/* False if memory ran out. */
+bool shard_text(const struct page *page, const struct shard_report *report);
+bool shard_json(FILE *out, const struct shard_report *report);
+/* Sets the error. */
+bool shard_csv(FILE *out, const struct shard_report *report, struct error *err);
+
+/* The Python code that applies a strategy. */
+bool shard_python(FILE *out, const struct shard_report *report);
+
+#endif

@@ -1,0 +1,124 @@
+#!/bin/sh
+# memsnap shard
+. "$srcdir/tests/cli/lib.sh"
+
+trace=samples/gpt.layers.json.gz
+
+run shard --help
+exits 0
+golden help-shard.txt
+
+run shard --world 4 --gpu t4 $trace
+exits 0
+no_err
+golden shard-gpt.txt
+check 'keeps within 80 columns' test -z "$(grep -v '"""' .run/out | awk 'length > 88')"
+
+run shard --world 4 --gpu 200MiB --checkpointed --batch 2 --bandwidth 100GB --latency 20 $trace
+exits 0
+no_err
+golden shard-checkpointed.txt
+
+run shard --world 2 --gpu 24GiB --optimizer momentum --format json $trace
+exits 0
+no_err
+golden shard-gpt.json
+run shard --world 2 --optimizer sgd --format csv $trace
+exits 0
+no_err
+check 'has a row for each strategy and rank' test "$(wc -l <.run/out)" -eq 13
+check 'has 14 columns' test -z "$(awk -F, 'NF != 14' .run/out)"
+run shard --format json $trace
+exits 0
+out_has '"recommended":null'
+out_has '"fits":null'
+
+# the file of another recorder, from standard input, and to a file
+run shard samples/fsdp.layers.pickle
+exits 0
+out_has 'does not tell the memory of the backward pass'
+run shard - <$trace
+exits 0
+cp .run/out from-input.txt
+run shard -o report.txt $trace
+exits 0
+no_out
+check 'writes the file' cmp from-input.txt report.txt
+
+# sizes by hand: 1.2 GB of parameters; state twice that, buckets, gradients, temporaries
+run shard --world 4 --parameters 0.3B --layers 3 --activations 0 --format json
+exits 0
+out_has '"name":"ddp","options":{"optimizer":"adam","batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":7200000000,'
+run shard --world 4 --parameters 300M --dtype bfloat16 --master-copy --fused --format json
+exits 0
+out_has '"optimizer_state_bytes":3600000000'
+
+# the code of each strategy
+for code in ddp:DistributedDataParallel zero:ZeroRedundancyOptimizer oss:OSS sdp:ShardedDataParallel \
+    fsdp:FullyShardedDataParallel fsdp2:fully_shard; do
+    run shard --code "${code%%:*}" --format python $trace
+    exits 0
+    no_err
+    out_has "${code#*:}("
+    [ -z "${PYTHON3-}" ] ||
+        check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+done
+golden shard-fsdp2.py
+run shard --code fsdp2 --format python --reshard last --offload --world 8 --group 4 --param-dtype bfloat16 $trace
+exits 0
+out_has 'MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=None)'
+out_has 'CPUOffloadPolicy()'
+out_has 'init_device_mesh("cuda", (2, 4))'
+out_has 'name != "blocks.5"'
+
+# wrong usage
+run shard --world 0 $trace
+exits 2
+err "memsnap: shard: invalid --world '0' (expected at least 1)"
+run shard --world 20000 $trace
+exits 2
+run shard --gpu moon $trace
+exits 2
+err "memsnap: shard: invalid --gpu 'moon' (a name of memsnap dryrun --list, or a size like 24GiB)"
+run shard --optimizer adagrad $trace
+exits 2
+err "memsnap: shard: invalid optimizer 'adagrad' (expected adam, adamw, sgd, momentum, adam8bit, adafactor, lion or muon)"
+run shard --group 3 $trace
+exits 2
+err 'memsnap: shard: invalid --group 3 (--world 8 is not a multiple of it)'
+run shard --parameters 7X
+exits 2
+err "memsnap: shard: invalid --parameters '7X' (for example 7B)"
+run shard --parameters 7B $trace
+exits 2
+err 'memsnap: shard: --parameters, --activations and --layers do not apply to a file'
+run shard --layers 3
+exits 2
+run shard --batch nan $trace
+exits 2
+run shard --batch 0 $trace
+exits 2
+run shard --granularity 'nothing.*' $trace
+exits 2
+err_has 'no module matches'
+run shard --code zero3 $trace
+exits 2
+run shard $trace $trace
+exits 2
+
+# wrong input
+run shard samples/ranks.log
+exits 3
+run shard samples/leak.pickle.gz
+exits 3
+one_err_line
+echo '[]' >empty.json
+run shard empty.json
+exits 3
+run shard missing.json
+exits 5
+run shard --max-memory 16KiB $trace
+exits 4
+one_err_line
+
+finish
