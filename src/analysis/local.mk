@@ -249,7 +249,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/run/check.c \
 	src/analysis/run/figures.c \
 	src/analysis/run/report.c \
-	src/analysis/run/report.h
+	src/analysis/run/report.h \
 	src/analysis/shard/buckets.c \
 	src/analysis/shard/checkpoint.c \
 	src/analysis/shard/choice.c \

@@ -113,7 +113,7 @@ libmemsnap_a_SOURCES += \
 	src/decode/timeline/raw.c \
 	src/decode/timeline/sums.c \
 	src/decode/timeline/timeline.c \
-	src/decode/timeline/timeline.h
+	src/decode/timeline/timeline.h \
 	src/decode/yaml/scalar.c \
 	src/decode/yaml/scalar.h \
 	src/decode/yaml/tags.c \

@@ -32,10 +32,8 @@ cli_tests = \
 	tests/cli/plot-terminal.sh \
 	tests/cli/profile.sh \
 	tests/cli/ranks.sh \
-	tests/cli/recorded.sh \
 	tests/cli/record.sh \
 	tests/cli/recorded.sh \
-	tests/cli/record.sh \
 	tests/cli/recording.sh \
 	tests/cli/replay.sh \
 	tests/cli/report.sh \

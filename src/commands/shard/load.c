@@ -41,7 +41,7 @@ static bool explain_unmatched(const struct layer_trace *trace, const struct cuts
     for (size_t i = 0; i < trace->count && count < MOST_NAMES; i++)
         if (trace->rows[i].is_forward)
             names[count++] = layer_name(trace, &trace->rows[i]);
-    return cuts_unmatched(cuts, "module", names, count, err);
+    return cuts_unmatched("granularity", cuts->pattern, "module", names, count, err);
 }
 
 static bool read_layers(struct shard_subject *subject, const struct shard_command *command,
