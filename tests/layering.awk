@@ -16,7 +16,7 @@ BEGIN {
     # those before it. The files that lie in the room itself come last.
     folders["decode"] = "core rows json pickle msgpack layers profiler timeline log yaml run ."
     folders["dryrun"] = "core device"
-    folders["analysis"] = "code phase category live pool replay growth report curves chain layers fit shard diff flame check run" ranks"
+    folders["analysis"] = "code phase category live pool replay growth report curves chain layers fit shard diff flame check run ranks"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
     folders["render"] = "core analyze diff check export flame layers suggest fit shard dump oom run replay summary ranks plot page ."
     folders["commands"] = "sandbox cli summary analyze check diff dryrun export flame shard ranks suggest replay plot ."

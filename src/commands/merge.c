@@ -88,8 +88,8 @@ const struct command command_merge = {
     .summary = "merge summaries of captures into one file",
     .arguments = "[OPTION]... FOLDER|FILE...",
     .about = "Merges files of summaries, which memsnap analyze --summary writes, into one. Any\n"
-             "order and grouping of the files gives the same bytes. A capture among the files is\n"
-             "summarised first. A summary has at most a few hundred kilobytes, however many\n"
+             "order and grouping of the files gives the same bytes. A capture among the files\n"
+             "is summarised first. A summary has at most a few hundred kilobytes, however many\n"
              "events the capture has; memsnap ranks compares them.\n",
     .examples = "  memsnap merge -o run-17.summary run-17/*.summary\n"
                 "  memsnap merge -o week.summary monday.summary tuesday.summary\n",

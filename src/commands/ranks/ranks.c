@@ -163,11 +163,11 @@ const struct command command_ranks = {
     .name = "ranks",
     .summary = "compare the ranks of a distributed run",
     .arguments = "[OPTION]... FOLDER|FILE...",
-    .about = "Compares the captures of all ranks of a run: the peak of each one, groups of ranks\n"
-             "that behave alike, and outliers with the code that sets them apart. FILE is a\n"
-             "snapshot or a profiler trace, as for memsnap analyze, or a file of summaries that\n"
-             "memsnap merge or memsnap analyze --summary wrote. The rank is read from the name\n"
-             "of the file or its folder: rank3, rank_3, _3.pickle.\n"
+    .about = "Compares the captures of all ranks of a run: the peak of each one, groups of\n"
+             "ranks that behave alike, and outliers with the code that sets them apart. FILE\n"
+             "is a snapshot or a profiler trace, as for memsnap analyze, or a file of summaries\n"
+             "that memsnap merge or memsnap analyze --summary wrote. The rank is read from the\n"
+             "name of the file or its folder: rank3, rank_3, _3.pickle.\n"
              "\n"
              "A file that cannot be read is reported, and the others are compared; the exit\n"
              "status then tells of it.\n",
