@@ -8,6 +8,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/flat_buffers.c \
 	src/analysis/category/flat_buffers.h \
 	src/analysis/category/kv_cache.c \
+	src/analysis/category/kv_pool.c \
 	src/analysis/category/optimizer_states.c \
 	src/analysis/category/roles.c \
 	src/analysis/category/roles.h \

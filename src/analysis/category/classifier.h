@@ -72,6 +72,9 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
  * activations, parameters or unknown until then. */
 bool classify_kv_cache(const struct classifier *classifier, struct categories *categories,
                        struct error *err);
+/* kv_pool.c: the part of it that finds pools. */
+bool classify_kv_pool(const struct classifier *classifier, struct categories *categories,
+                      struct error *err);
 bool classify_cast_cache(const struct classifier *classifier, struct categories *categories,
                          struct error *err);
 

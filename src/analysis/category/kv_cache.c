@@ -3,9 +3,8 @@
  * Libraries have code of their own for them, known by name (code/frames.c). Other caches show by
  * how they live. One that grows is concatenated in each forward pass, by one line for several
  * layers, and each block lives until the next pass has made a larger one; the blocks of the first
- * pass, which nothing precedes, are freed by the same line as these. One that does not grow is a
- * pool of equal blocks, made after the model and before the first forward pass, and never given up.
- */
+ * pass, which nothing precedes, are freed by the same line as these. One that does not grow is made
+ * in equal blocks, for one request or (kv_pool.c) for all. */
 #include "analysis/category/classifier.h"
 
 #include <string.h>
@@ -15,12 +14,15 @@
 
 #define LEAST_GROWN  2 /* forward passes in which a line made larger blocks than before */
 #define LEAST_BLOCKS 2 /* equal ones that a line makes in one pass, for layers */
+#define LEAST_COPIED 4 /* the same, of a cache that is copied from pass to pass */
+#define LEAST_HELD   3 /* forward passes that use a cache of one request */
 
 /* Facts about a stack that allocates or frees. */
 struct line {
     uint32_t run;   /* the latest that it allocated in */
     uint32_t count; /* of equal blocks in that run */
     uint32_t most;  /* of equal blocks in one run */
+    uint32_t runs;  /* that it allocated in */
     uint32_t grown; /* runs with larger blocks than the run before */
     uint64_t size;  /* of the first block in that run */
     bool frees_cache;
@@ -31,8 +33,8 @@ struct finder {
     struct categories *categories;
     struct line *lines; /* by stack */
     size_t line_capacity;
-    uint32_t last_forward; /* run */
-    bool has_model;        /* one is made in the trace */
+    uint32_t *forward_runs; /* by run: the forward runs before it */
+    size_t run_capacity;
 };
 
 static const struct lifetime *lifetime_at(const struct finder *finder, size_t index)
@@ -93,22 +95,16 @@ static bool is_operator(const struct finder *finder, const struct stack_facts *f
 static bool is_concatenation(const struct finder *finder, const struct stack_facts *facts)
 {
     static const char *const names[] = {"aten::cat", "aten::concat", "aten::concatenate"};
-    return is_operator(finder, facts, names, sizeof(names) / sizeof(names[0]));
-}
-
-/* True for operators that make an empty tensor, which a pool is made of. */
-static bool makes_empty(const struct finder *finder, const struct stack_facts *facts)
-{
-    static const char *const names[] = {"aten::zeros",     "aten::empty",     "aten::full",
-                                        "aten::ones",      "aten::new_zeros", "aten::new_empty",
-                                        "aten::zeros_like"};
-    return is_operator(finder, facts, names, sizeof(names) / sizeof(names[0]));
+    /* without C++ frames, the operator is not known */
+    return facts->site.op == STRING_EMPTY ||
+           is_operator(finder, facts, names, sizeof(names) / sizeof(names[0]));
 }
 
 static void count_block(struct line *line, uint32_t run, uint64_t size)
 {
     if (line->most == 0 || line->run != run) {
         line->grown += line->most > 0 && size > line->size;
+        line->runs++;
         line->run = run;
         line->size = size;
         line->count = 0;
@@ -127,7 +123,6 @@ static bool look(struct finder *finder, size_t index, struct error *err)
         return false;
     enum category category = (enum category)finder->categories->of_lifetime[index];
     enum reason reason = reason_at(finder, index);
-    finder->has_model = finder->has_model || facts->context == CONTEXT_INIT;
     if (reason == REASON_RULE || reason == REASON_FILE || category == CATEGORY_TEMPORARY ||
         !is_kept(finder, index))
         return true;
@@ -159,18 +154,22 @@ static bool judge_growing(struct finder *finder, size_t index, struct error *err
     return true;
 }
 
-static bool is_pool(const struct finder *finder, size_t index, const struct stack_facts *facts)
+/* True if plain code makes equal blocks for several layers in one go, which live over several
+ * forward passes and are given up together: a cache of one request. */
+static bool is_held(const struct finder *finder, size_t index, const struct stack_facts *facts)
 {
-    const struct classifier *classifier = finder->classifier;
-    uint32_t end = end_run(finder, index);
+    const struct line *line = &finder->lines[birth_stack(finder, index)];
     enum reason reason = reason_at(finder, index);
-    return (reason == REASON_NONE || reason == REASON_INFERENCE) && finder->has_model &&
-           classifier->has_forward && facts->context == CONTEXT_OTHER &&
-           birth_run(finder, index) < classifier->first_step_run &&
-           (end == NO_RUN || end > finder->last_forward) && makes_empty(finder, facts);
+    uint32_t birth = birth_run(finder, index), end = end_run(finder, index);
+    if (facts->context != CONTEXT_OTHER || end == NO_RUN ||
+        (reason != REASON_NONE && reason != REASON_AFTER_FORWARD && reason != REASON_BATCH))
+        return false;
+    uint32_t passes = finder->forward_runs[end] - finder->forward_runs[birth];
+    return (line->most >= LEAST_BLOCKS && passes >= LEAST_HELD) ||
+           (line->most >= LEAST_COPIED && line->runs >= LEAST_HELD && passes > 0);
 }
 
-/* Decides what gives way to a cache that grows, and pools. */
+/* Decides what gives way to a cache that grows, and caches of one request. */
 static bool judge_rest(struct finder *finder, size_t index, struct error *err)
 {
     stack_id stack = birth_stack(finder, index), end = end_stack(finder, index);
@@ -182,8 +181,8 @@ static bool judge_rest(struct finder *finder, size_t index, struct error *err)
     if (reason_at(finder, index) == REASON_FORWARD_RESULT && end != STACK_NONE &&
         finder->lines[end].frees_cache)
         set_reason(finder, index, REASON_KV_CACHE_FIRST);
-    else if (is_pool(finder, index, facts))
-        set_reason(finder, index, REASON_KV_CACHE_POOL);
+    else if (is_held(finder, index, facts))
+        set_reason(finder, index, REASON_KV_CACHE_HELD);
     return true;
 }
 
@@ -220,26 +219,46 @@ static bool judge_all(struct finder *finder, struct error *err)
     return ok;
 }
 
+static bool count_forward_runs(struct finder *finder, struct error *err)
+{
+    const struct phases *phases = finder->classifier->phases;
+    uint32_t count = 0;
+    if (!vec_reserve(finder->forward_runs, finder->run_capacity, phases->count + 1, phases->budget,
+                     err))
+        return false;
+    for (size_t run = 0; run < phases->count; run++) {
+        finder->forward_runs[run] = count;
+        count += phases->runs[run].phase == PHASE_FORWARD;
+    }
+    return true;
+}
+
+static bool find_by_lines(struct finder *finder, struct error *err)
+{
+    struct budget *budget = finder->classifier->timeline->snapshot->budget;
+    size_t stacks = symbols_stack_count(site_table_symbols(finder->classifier->sites));
+    bool ok = vec_reserve(finder->lines, finder->line_capacity, stacks + 1, budget, err) &&
+              count_forward_runs(finder, err);
+    if (ok) {
+        memset(finder->lines, 0, (stacks + 1) * sizeof(*finder->lines));
+        ok = judge_all(finder, err);
+    }
+    vec_free(finder->lines, finder->line_capacity, sizeof(*finder->lines), budget);
+    vec_free(finder->forward_runs, finder->run_capacity, sizeof(*finder->forward_runs), budget);
+    return ok;
+}
+
 bool classify_kv_cache(const struct classifier *classifier, struct categories *categories,
                        struct error *err)
 {
     struct finder finder = {.classifier = classifier, .categories = categories};
-    struct budget *budget = classifier->timeline->snapshot->budget;
-    size_t stacks = symbols_stack_count(site_table_symbols(classifier->sites));
     bool is_training = classifier->first_backward_run != NO_RUN;
     struct stacks_include include;
     if (!site_stacks_include(classifier->sites, &include, err) ||
-        (include.kv_cache && !judge_preexisting(&finder, err)))
+        (include.kv_cache && !judge_preexisting(&finder, err)) ||
+        (!is_training && !classify_kv_pool(classifier, categories, err)))
         return false;
     if (!classifier->phases->has_stacks || (is_training && !include.kv_cache))
         return true;
-    if (!vec_reserve(finder.lines, finder.line_capacity, stacks + 1, budget, err))
-        return false;
-    memset(finder.lines, 0, (stacks + 1) * sizeof(*finder.lines));
-    for (uint32_t run = 0; run < classifier->phases->count; run++)
-        if (classifier->phases->runs[run].phase == PHASE_FORWARD)
-            finder.last_forward = run;
-    bool ok = judge_all(&finder, err);
-    vec_free(finder.lines, finder.line_capacity, sizeof(*finder.lines), budget);
-    return ok;
+    return find_by_lines(&finder, err);
 }

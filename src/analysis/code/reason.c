@@ -243,8 +243,12 @@ static const struct {
                                "cache which grows",
                                CATEGORY_KV_CACHE, CONFIDENCE_MEDIUM},
     [REASON_KV_CACHE_POOL] = {"kv-cache-pool",
-                              "made after the model in equal blocks, and live through every "
-                              "forward pass, in a trace without a backward pass",
+                              "one of a row of equal blocks that are live through every forward "
+                              "pass, in a trace without a backward pass",
+                              CATEGORY_KV_CACHE, CONFIDENCE_LOW},
+    [REASON_KV_CACHE_HELD] = {"kv-cache-held",
+                              "made by plain code in equal blocks, and live over forward passes, "
+                              "in a trace without a backward pass",
                               CATEGORY_KV_CACHE, CONFIDENCE_LOW},
     [REASON_CAST_CACHED] = {"cast-cached",
                             "cast by autocast in a forward pass, and freed when autocast's region "

@@ -120,13 +120,69 @@ START_TEST(a_pool_of_equal_blocks)
     born(1, 50, MODEL);
     born(2, 100, POOL);
     born(3, 100, POOL);
-    born(4, 100, ONE);
+    born(4, 90, ONE);
     born(5, 10, STACK_FORWARD);
     freed(5, 10, STACK_FORWARD);
     capture_load(&capture);
     expect(2, CATEGORY_KV_CACHE, REASON_KV_CACHE_POOL);
     expect(3, CATEGORY_KV_CACHE, REASON_KV_CACHE_POOL);
     ck_assert_int_ne(capture_category(&capture, 4), CATEGORY_KV_CACHE);
+}
+END_TEST
+
+/* Recorded late: nothing has a stack. Layers have two weights of one size, but not in one row. */
+START_TEST(a_pool_from_before_the_trace)
+{
+    for (uint64_t layer = 0; layer < 3; layer++) {
+        capture_block(&capture, 1 + 3 * layer, 9000, "");
+        capture_block(&capture, 2 + 3 * layer, 9000, "");
+        capture_block(&capture, 3 + 3 * layer, 7000, "");
+    }
+    for (uint64_t cache = 10; cache < 16; cache++)
+        capture_block(&capture, cache, 8000, "");
+    born(20, 10, STACK_FORWARD);
+    freed(20, 10, STACK_FORWARD);
+    capture_load(&capture);
+    for (uint64_t weight = 1; weight < 10; weight++)
+        expect(weight, CATEGORY_PARAMETER, REASON_INFERENCE);
+    for (uint64_t cache = 10; cache < 16; cache++)
+        expect(cache, CATEGORY_KV_CACHE, REASON_KV_CACHE_POOL);
+}
+END_TEST
+
+START_TEST(equal_weights_beside_large_activations)
+{
+    for (uint64_t weight = 1; weight < 7; weight++)
+        capture_block(&capture, weight, 8000, "");
+    born(20, 5000, STACK_FORWARD);
+    freed(20, 5000, STACK_FORWARD);
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER, REASON_INFERENCE);
+}
+END_TEST
+
+#define REQUEST                                                                                    \
+    CPP("at::_ops::empty_memory_format::call(x)")                                                  \
+    "," PY("new_cache", "/home/u/serve.py", 5) "," SCRIPT
+
+START_TEST(a_cache_of_one_request)
+{
+    born(1, 50, MODEL);
+    born(2, 10, STACK_FORWARD);
+    freed(2, 10, STACK_FORWARD);
+    born(3, 100, REQUEST);
+    born(4, 100, REQUEST);
+    for (unsigned token = 0; token < 4; token++) {
+        born(5, 10, STACK_FORWARD);
+        freed(5, 10, STACK_FORWARD);
+        born(6, 1, SCRIPT);
+        freed(6, 1, SCRIPT);
+    }
+    freed(3, 100, SCRIPT);
+    freed(4, 100, SCRIPT);
+    capture_load(&capture);
+    expect(3, CATEGORY_KV_CACHE, REASON_KV_CACHE_HELD);
+    expect(4, CATEGORY_KV_CACHE, REASON_KV_CACHE_HELD);
 }
 END_TEST
 
@@ -186,6 +242,9 @@ TCase *category_caches_tests(void)
     tcase_add_test(tests, blocks_that_grow_from_pass_to_pass);
     tcase_add_test(tests, training_keeps_no_cache);
     tcase_add_test(tests, a_pool_of_equal_blocks);
+    tcase_add_test(tests, a_pool_from_before_the_trace);
+    tcase_add_test(tests, equal_weights_beside_large_activations);
+    tcase_add_test(tests, a_cache_of_one_request);
     tcase_add_test(tests, copies_that_the_region_frees);
     tcase_add_test(tests, copies_that_a_graph_keeps);
     return tests;
