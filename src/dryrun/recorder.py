@@ -189,11 +189,20 @@ class Recorder:
         if hasattr(torch.cuda, "_parse_visible_devices"):
             # CUDA_VISIBLE_DEVICES, where the program itself sets it, would hide the GPUs
             torch.cuda._parse_visible_devices = lambda: list(range(64))
-        if "world" in self.config:
-            load_module("memsnap_world").install(torch, int(self.config["world"]))
+        self.prepare_ranks()
         torch.cuda._lazy_call(self.on_cuda)  # when the program first uses CUDA, before its first allocation
         register_optimizer_step_post_hook(self.on_step)
         atexit.register(self.on_exit)
+
+    def prepare_ranks(self):
+        if not hasattr(self.torch, "distributed") or not self.torch.distributed.is_available():
+            return
+        ranks = load_module("memsnap_ranks")
+        ranks.ignore_differences(self.torch)
+        if "world" in self.config:
+            load_module("memsnap_world").install(self.torch, int(self.config["world"]), ranks)
+        else:
+            ranks.send_objects(self.torch)
 
     def on_cuda(self):
         if os.environ.get("RANK", self.config["rank"]) != self.config["rank"]:  # torchrun starts every rank

@@ -141,7 +141,7 @@ def replace_gloo(torch, c10d):
         c10d.BackendConfig.get_device_backend_map = only_nccl
 
 
-def replace_object_collectives(torch, c10d):
+def replace_object_collectives(torch, c10d, replace):
     """They send sizes first, which are values on the GPU. Every rank sends what this one does."""
     def all_gather_object(object_list, obj, group=None):
         for i in range(len(object_list)):
@@ -160,32 +160,12 @@ def replace_object_collectives(torch, c10d):
 
     made_up = dict(all_gather_object=all_gather_object, gather_object=gather_object, scatter_object_list=scatter_object_list,
                    broadcast_object_list=keep, monitored_barrier=keep)
-    for name, function in made_up.items():
-        if hasattr(c10d, name):
-            setattr(c10d, name, function)
-            setattr(torch.distributed, name, function)
+    replace(torch, c10d, made_up)
 
 
-def ignore_differences(torch):
-    """DistributedDataParallel compares its parameters with those of other ranks, by values on the GPU."""
-    original = getattr(torch.distributed, "_verify_params_across_processes", None)
-
-    def verify(*arguments):
-        try:
-            original(*arguments)
-        except RuntimeError:
-            pass
-
-    if original:
-        torch.distributed._verify_params_across_processes = verify
-
-
-def install(torch, world):
-    if not hasattr(torch, "distributed") or not torch.distributed.is_available():
-        return
+def install(torch, world, ranks):
     import torch.distributed.distributed_c10d as c10d
     replace_stores(torch, world)
     separate_nccl(torch, c10d)
     replace_gloo(torch, c10d)
-    replace_object_collectives(torch, c10d)
-    ignore_differences(torch)
+    replace_object_collectives(torch, c10d, ranks.replace)

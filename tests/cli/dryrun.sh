@@ -138,9 +138,7 @@ out_has 'get 0'
 
 # Entry points whose answers have meaning.
 run_calls() {
-    # LeakSanitizer itself crashes in a process that holds the stand-in's NCCL.
-    check "answers calls of $1" env ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" \
-        "$built/calls" "${MEMSNAP%/*}/libmemsnap-dryrun.so" "$1"
+    check "answers calls of $1" "$built/calls" "${MEMSNAP%/*}/libmemsnap-dryrun.so" "$1"
 }
 run_calls nccl
 run_calls solver
@@ -233,13 +231,17 @@ import json, re
 own = re.search(r"peak (\d+) reserved (\d+)", open(".run/err").read())
 device = json.load(open(".run/out"))["devices"][0]
 assert own and int(own[1]) == device["allocated"]["peak_bytes"] and int(own[2]) == device["reserved"]["peak_bytes"], (own, device["allocated"])'
-cp "$source/ranks.py" "$source/operators.py" .
+cp "$source/launched.py" "$source/ranks.py" "$source/operators.py" .
 dry -o operators.pickle -- "$MEMSNAP_TORCH" operators.py
 exits 0
 out_has 'all operators ran'
 dry --world 8 --rank 3 --format json -o ranks.pickle -- "$MEMSNAP_TORCH" ranks.py
 exits 0
 err_has 'rank 3 of 8'
+dry --devices 2 --rank 1 -o launched.pickle -- "$MEMSNAP_TORCH" -m torch.distributed.run --standalone --nproc-per-node 2 launched.py
+exits 0
+out_has 'rank 0 made its steps'
+out_has 'rank 1 made its steps'
 dry --gpu 640MiB -o real.pickle -- "$MEMSNAP_TORCH" real.py
 exits 1
 err_has 'OutOfMemoryError'

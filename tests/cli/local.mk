@@ -62,6 +62,7 @@ dryrun_sources = \
 	tests/cli/dryrun/libtorch_cuda.c
 EXTRA_DIST += $(dryrun_sources) \
 	tests/cli/dryrun/fit.py \
+	tests/cli/dryrun/launched.py \
 	tests/cli/dryrun/operators.py \
 	tests/cli/dryrun/ranks.py \
 	tests/cli/dryrun/real.py \

@@ -6,7 +6,7 @@
 #include "dryrun/device/state.h"
 #include "dryrun/device/values.h"
 
-#define BYTES_MOST 4096 /* of values that are kept */
+#define BROADCASTS_MOST 64 /* in a group; from more ranks, values are not known */
 
 /* ncclDataType_t, from NCCL's documentation. */
 enum { TYPE_INT32 = 2, TYPE_INT64 = 4, TYPE_FLOAT = 7, TYPE_DOUBLE = 8 };
@@ -48,7 +48,7 @@ static bool multiply(unsigned char *bytes, size_t size, int type, int ranks)
 
 static int reduce(const void *from, void *to, size_t count, int type, int operation, int ranks)
 {
-    unsigned char bytes[BYTES_MOST];
+    unsigned char bytes[VALUE_BYTES_MOST];
     size_t size = count * element_size(type);
     if (operation != OPERATION_SUM || ranks == 1)
         values_move(to, from, size);
@@ -84,7 +84,7 @@ API int ncclReduceScatter(const char *from, void *to, size_t count, int type, in
 /* The same values from every rank, or those of this one where the number of ranks is not known. */
 static int spread(const void *from, char *to, size_t size, const struct communicator *communicator)
 {
-    unsigned char bytes[BYTES_MOST];
+    unsigned char bytes[VALUE_BYTES_MOST];
     size_t count = (size_t)communicator->ranks;
     if (count == 0) {
         values_move(to + (size_t)communicator->rank * size, from, size);
@@ -131,12 +131,6 @@ API int ncclAlltoAll(const void *from, void *to, size_t count, int type,
     return CUDA_OK;
 }
 
-API int ncclBroadcast(const void *from, void *to, size_t count, int type)
-{
-    values_move(to, from, count * element_size(type));
-    return CUDA_OK;
-}
-
 API int ncclBcast(void)
 {
     return CUDA_OK;
@@ -168,13 +162,55 @@ API int ncclRecv(void *to, size_t count, int type, int peer)
     return CUDA_OK;
 }
 
+/* all_gather() is a group of broadcasts, one from each rank, in the order of the ranks. This rank's
+ * own one tells what the others send. */
+static __thread struct {
+    int depth;
+    const void *own;
+    size_t size; /* of `own` */
+    size_t count;
+    struct {
+        void *to;
+        size_t size;
+    } others[BROADCASTS_MOST];
+} group;
+
 API int ncclGroupStart(void)
 {
+    if (group.depth++ == 0) {
+        group.own = NULL;
+        group.count = 0;
+    }
     return CUDA_OK;
 }
 
 API int ncclGroupEnd(void)
 {
+    if (group.depth > 0 && --group.depth > 0)
+        return CUDA_OK;
+    for (size_t i = 0; group.own && i < group.count; i++)
+        if (group.others[i].size == group.size)
+            values_move(group.others[i].to, group.own, group.size);
+    group.own = NULL;
+    group.count = 0;
+    return CUDA_OK;
+}
+
+/* A single broadcast sends what this rank has in the same place. */
+API int ncclBroadcast(const void *from, void *to, size_t count, int type, int root,
+                      const struct communicator *communicator)
+{
+    size_t size = count * element_size(type);
+    values_move(to, from, size);
+    if (group.depth == 0)
+        return CUDA_OK;
+    if (root == communicator->rank) {
+        group.own = from;
+        group.size = size;
+    } else if (group.count < BROADCASTS_MOST) {
+        group.others[group.count].to = to;
+        group.others[group.count++].size = size;
+    }
     return CUDA_OK;
 }
 

@@ -5,12 +5,11 @@
 #include <string.h>
 
 #define VALUES_MOST 64
-#define BYTES_MOST  4096 /* of a value */
 
 struct value {
     uint64_t address;
     size_t size; /* 0: none */
-    unsigned char bytes[BYTES_MOST];
+    unsigned char bytes[VALUE_BYTES_MOST];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,7 +34,7 @@ static void drop(uint64_t address, size_t size)
 static struct value *replace(uint64_t address, size_t size)
 {
     drop(address, size);
-    if (size == 0 || size > BYTES_MOST)
+    if (size == 0 || size > VALUE_BYTES_MOST)
         return NULL;
     struct value *value = &values[next++ % VALUES_MOST];
     value->address = address;
@@ -94,7 +93,7 @@ void values_drop(const void *address, size_t size)
 
 void values_move(const void *to, const void *from, size_t size)
 {
-    unsigned char bytes[BYTES_MOST];
+    unsigned char bytes[VALUE_BYTES_MOST];
     if (to == from)
         return;
     if (size <= sizeof(bytes) && values_get(bytes, from, size)) {

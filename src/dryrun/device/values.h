@@ -7,7 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The bytes were copied to this address of a GPU. Large ones are not kept. */
+/* Larger ones are not kept. The state of a generator of random numbers, which ranks exchange, has
+ * 5056 bytes. */
+#define VALUE_BYTES_MOST 8192
+
+/* The bytes were copied to this address of a GPU. */
 void values_put(const void *address, const void *bytes, size_t size);
 /* Every byte there has this value. */
 void values_fill(const void *address, int byte, size_t size);

@@ -85,6 +85,17 @@ static void test_nccl(void)
          world, NULL);
     get(values, there, sizeof(values));
     expect("gathered", values[0] == 7 && values[1] == 7 && values[2] == 7, 1);
+    CALL((void), "ncclGroupStart");
+    for (int root = 0; root < 3; root++) {
+        char *to = there + 64 + 4 * root;
+        CALL((void *, void *, size_t, int, int, void *, void *), "ncclBroadcast",
+             root == 2 ? here : to, to, 1, INT32, root, world, NULL);
+    }
+    CALL((void), "ncclGroupEnd");
+    for (int root = 0; root < 3; root++) {
+        get(&number, there + 64 + 4 * root, sizeof(number));
+        expect("broadcast of each rank", number, 7);
+    }
     CALL((void *, void *, size_t, int, int, void *, void *), "ncclAllReduce", here, there, 1, INT32,
          SUM, part, NULL);
     get(values, there, sizeof(seven));
@@ -99,6 +110,7 @@ static void test_nccl(void)
     CALL((void *, size_t, int, int, void *, void *), "ncclRecv", there, 1, INT64, 1, world, NULL);
     get(&nine, there, sizeof(nine));
     expect("received what is not known", nine, 0);
+    expect("end of a part", CALL((void *), "ncclCommDestroy", part), 0);
     expect("end", CALL((void *), "ncclCommDestroy", world), 0);
 }
 
