@@ -504,8 +504,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.calls = 0
         self.batch_bytes = 0
         self.is_done = False
-        self.gathered = []
-        self.gathered_bytes = 0
+        self.gathered = {}  # storages
         self.storages = Storages(storages_of([*model.parameters(), *model.buffers()]).values())
         self.parameter_bytes = bytes_of(model.parameters())
         self.buffer_bytes = bytes_of(model.buffers())
@@ -695,14 +694,12 @@ class Structure(Hooks, TorchDispatchMode):
         wanted = out if func._schema.name.startswith("_c10d_functional") else args[0]
         for storage in storages_of(wanted).values():
             row["gathered"] += storage.nbytes()
-            if VERSION >= (2, 2):
-                self.gathered.append(weakref.ref(storage))
+            self.gathered[storage._cdata] = StorageWeakRef(storage)
 
     def held_by_gathers(self):
-        self.gathered = [reference for reference in self.gathered if reference() is not None]
-        held = {storage._cdata: storage.nbytes() for storage in (reference() for reference in self.gathered)
-                if storage is not None}
-        return sum(held.values())
+        self.gathered = {key: weak for key, weak in self.gathered.items() if not weak.expired()}
+        held = [torch.UntypedStorage._new_with_weak_ptr(weak.cdata) for weak in self.gathered.values()]
+        return sum(storage.nbytes() for storage in held if storage is not None)
 
     def pack(self, tensor):
         row = self.row
@@ -1124,12 +1121,58 @@ class layers(contextlib.ContextDecorator):
         subprocess.run(["memsnap", "plot", *arguments, path_of_rank(self.path)], check=True)
 
 
+def host_bytes():
+    """The memory of this process that is resident now."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Driver:
+    """What NVIDIA's driver says of the device: by pynvml, or once by nvidia-smi, which takes long."""
+
+    def __init__(self):
+        self.nvml, self.once = None, {}
+        try:
+            import pynvml
+            torch.cuda._get_pynvml_handler()  # starts it
+            self.handle = pynvml.nvmlDeviceGetHandleByIndex(torch.cuda._get_nvml_device_index(None))
+            self.nvml = pynvml
+            self.figures()
+        except Exception:  # there is no pynvml, or it does not work here
+            self.nvml = None
+            self.once = self.ask_program()
+
+    @staticmethod
+    def ask_program():
+        try:
+            index = torch.cuda._get_nvml_device_index(None)
+            fields = "memory.used,memory.total,utilization.gpu"
+            answer = subprocess.run(["nvidia-smi", "-i", str(index), "--query-gpu=" + fields,
+                                     "--format=csv,noheader,nounits"], capture_output=True, text=True, timeout=10)
+            used, total, utilization = (int(word) for word in answer.stdout.split(","))
+        except Exception:  # there is no nvidia-smi either
+            return {}
+        return {"nvml_used": used << 20, "nvml_total": total << 20, "nvml_utilization": utilization}
+
+    def figures(self):
+        if self.nvml is None:
+            return self.once
+        memory = self.nvml.nvmlDeviceGetMemoryInfo(self.handle)
+        found = {"nvml_used": memory.used, "nvml_total": memory.total,
+                 "nvml_utilization": self.nvml.nvmlDeviceGetUtilizationRates(self.handle).gpu}
+        for process in self.nvml.nvmlDeviceGetComputeRunningProcesses(self.handle):
+            if process.pid == os.getpid() and process.usedGpuMemory is not None:
+                found["nvml_process"] = process.usedGpuMemory
+        return found
+
+
 class snapshots(contextlib.ContextDecorator):
     """Records the history of the CUDA allocator, and writes snapshots to a folder.
 
     After each optimizer step in `steps`, counted from 0, writes step-N.pickle; at the end end.pickle unless steps are
     given; and oom.pickle when memory runs out. Of several ranks, each adds its number. The history is a ring of
-    `max_entries` events; if it was on before, it stays as it is, then and afterwards. Where PyTorch can (2.15), marks the category of tensors, and events with step and phase.
+    `max_entries` events; if it was on before, it stays as it is, then and afterwards. Where PyTorch can (2.15), marks
+    the category of tensors, and events with step, phase, and the memory of the device and of the host.
     """
 
     def __init__(self, folder, *, steps=None, on_oom=True, max_entries=200000, stacks="all", annotate=True):
@@ -1138,6 +1181,7 @@ class snapshots(contextlib.ContextDecorator):
         memory = torch.cuda.memory
         self.can_annotate = annotate and hasattr(memory, "_annotate_tensor")
         self.can_mark = annotate and hasattr(memory, "_set_memory_metadata")
+        self.driver = None
         self.is_active = False
         self.is_own = True  # the history was off before
         self.done = {}     # steps of each optimizer
@@ -1161,6 +1205,7 @@ class snapshots(contextlib.ContextDecorator):
         if self.can_mark or self.can_annotate:
             self.handles += [module.register_module_forward_pre_hook(self.before_module),
                              module.register_module_forward_hook(self.after_module, always_call=True)]
+            self.driver = Driver()
             self.mark("")
         if self.can_annotate:
             self.saving = torch.autograd.graph.saved_tensors_hooks(self.pack, Structure.unpack)
@@ -1201,12 +1246,13 @@ class snapshots(contextlib.ContextDecorator):
             self.dump("oom" if self.ooms == 1 else "oom-%d" % self.ooms)
 
     def mark(self, phase):
-        """Stamps step, phase and the device's free memory on the events of this thread."""
+        """Stamps step, phase, and the memory of the device and of the host on the events of this thread."""
         if not self.can_mark:
             return
         free, total = torch.cuda.mem_get_info()
-        torch.cuda.memory._set_memory_metadata({"step": self.step, "phase": phase, "device_free": free,
-                                                "device_total": total})
+        torch.cuda.memory._set_memory_metadata({
+            "step": self.step, "phase": phase, "device_free": free, "device_total": total,
+            "host_rss": host_bytes(), **self.driver.figures()})
 
     def annotate(self, value, category):
         for key, storage in storages_of(value).items():

@@ -52,8 +52,10 @@ EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py tests/cli/press_interrup
 EXTRA_DIST += \
 	tests/cli/record/apply.py \
 	tests/cli/record/facts.py \
+	tests/cli/record/marks.py \
 	tests/cli/record/program.py \
 	tests/cli/record/program_model.py \
+	tests/cli/record/sharded.py \
 	tests/cli/record/train.py
 
 # A made-up torch for dryrun.sh, with a library that needs CUDA's runtime.

@@ -55,6 +55,32 @@ assert marked == 0 or "unknown" not in names, names'
 dry -- "$MEMSNAP_TORCH" "$recorder" train.py
 check 'wants something to record' grep -q 'give --layers FILE, --snapshots FOLDER, or both' .run/err
 
+# what the driver and the host say, as marks of events
+"$MEMSNAP" dryrun --late 1000 -- "$MEMSNAP_TORCH" marks.py marks >.run/out 2>.run/err
+check 'removes its hooks, also after an exception' grep -q '^all is right$' .run/out
+check 'marks events where PyTorch can' "$PYTHON3" -c '
+import pickle
+events = [event for trace in pickle.load(open("marks/end.pickle", "rb"))["device_traces"] for event in trace]
+marks = [event["user_metadata"] for event in events if event.get("user_metadata", "").startswith("{")]
+wanted = ["\"phase\":\"backward\"", "\"nvml_used\":128974848", "\"nvml_utilization\":7", "\"host_rss\":"]
+assert not any("user_metadata" in event for event in events) or any(
+    all(word in mark for word in wanted) for mark in marks), marks[:3]'
+
+# bytes that shards gather: forward gathers every parameter once
+for kind in fsdp1 fsdp2 fairscale; do
+    case $kind in
+        fsdp1) module=torch.distributed.fsdp ;;
+        fsdp2) module=torch.distributed._composable.fsdp ;;
+        fairscale) module=fairscale.nn ;;
+    esac
+    dry --world 4 -- "$MEMSNAP_TORCH" sharded.py $kind
+    if grep -q -e "No module named '${module%%.*}" -e "No module named '$module" -e 'for allGatherSingleImpl' .run/err; then
+        echo "skipped $kind: this PyTorch cannot run it"
+        continue
+    fi
+    check "tells what $kind gathers" grep -q '^all is right$' .run/out
+done
+
 # FairScale's documented example
 cat >resnet.py <<'END'
 import memsnap_record, torch, torchvision
