@@ -353,7 +353,18 @@ class Storage:
 
     def __init__(self, size, row):
         self.bytes, self.row = size, row
+        self.operator = None  # the Operator that made it, if it is known
         self.weak = None  # must stay alive
+
+
+class Operator:
+    """All calls of an operator in a row. A checkpoint may keep its results if nothing changes them in place, and if
+    running it draws no random numbers, which the operators after it would then draw instead."""
+
+    def __init__(self):
+        self.us = self.saved_us = 0.0
+        self.is_keepable = True
+        self.made = []
 
 
 class Storages:
@@ -539,7 +550,8 @@ class Structure(Hooks, TorchDispatchMode):
         return {"module_name": name, "module_params": 0, "is_forward": True, "is_leaf": leaf, "depth": depth,
                 "before": self.allocated(), "us": 0.0, "saved_us": None, "memory_activations": 0,
                 "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
-                "boundary": self.boundaries, "plain": None, "dtype": None, "index": len(self.rows), "call": None}
+                "boundary": self.boundaries, "plain": None, "dtype": None, "index": len(self.rows), "call": None,
+                "operators": {}}
 
     def close_row(self, keep=False):
         """Ends the running row. A container's row in which nothing ran is left out unless it is to be kept."""
@@ -665,22 +677,38 @@ class Structure(Hooks, TorchDispatchMode):
             made = self.find(key, storage, args, row)
             if "reads" in row and made.row is not None and made.row is not row:
                 row["reads"][id(made)] = made
+        new = []
         for key, storage in written.items():
             made = self.storages.by_key.get(key)
             if made is None:
-                self.storages.add(storage, row)
-            elif made.row is not None and "reads" in row and "out" not in kwargs and is_write(func):
+                new.append(self.storages.add(storage, row))
+                continue
+            if made.operator is not None and is_write(func):
+                made.operator.is_keepable = False
+            if made.row is not None and "reads" in row and "out" not in kwargs and is_write(func):
                 made.row = row  # what is changed in place is the output of the last module that changes it
-        if not written or any(item.alias_info is not None and not item.alias_info.is_write
-                              for item in func._schema.returns):
+        is_view = not new and not is_write(func) and "out" not in kwargs  # _unsafe_view() does not say so
+        if is_view or any(item.alias_info is not None and not item.alias_info.is_write
+                          for item in func._schema.returns):
             return out  # a question about a tensor, or a view
         size = sum(storage.nbytes() for storage in {**read, **written}.values())
-        row["us"] += max(flops_us(func, args, kwargs, out), size / BYTES_PER_US)
+        us = max(flops_us(func, args, kwargs, out), size / BYTES_PER_US)
+        row["us"] += us
         if "ops" in row:
             row["ops"] += 1
+            self.add_operator(row, func, us, new, is_write(func) or is_random(func, args, kwargs))
         if func._schema.name.split("::")[-1] in GATHERS:
             self.gather(row, func, args, out)
         return out
+
+    @staticmethod
+    def add_operator(row, func, us, made, must_run):
+        operator = row["operators"].setdefault(str(func.overloadpacket), Operator())
+        operator.us += us
+        operator.is_keepable &= not must_run
+        operator.made += made
+        for storage in made:
+            storage.operator = operator
 
     def find(self, key, storage, tensors, row):
         """The record of a storage. What no operator made is from before the step, unless autograd knows it."""
@@ -705,6 +733,8 @@ class Structure(Hooks, TorchDispatchMode):
         row = self.row
         if row is not None and not is_backward():
             row["saved_us"] = row["us"]
+            for operator in row["operators"].values():
+                operator.saved_us = operator.us
         if row is not None and not is_backward() and not isinstance(tensor, torch.nn.Parameter):
             for key, storage in storages_of(tensor).items():
                 made = self.find(key, storage, tensor, row)
@@ -732,6 +762,16 @@ def conv_flops(args):
 @functools.lru_cache(maxsize=None)
 def is_write(func):
     return any(item.alias_info is not None and item.alias_info.is_write for item in func._schema.returns)
+
+
+def is_random(func, args, kwargs):
+    """It draws random numbers, unless its probability of dropout is 0."""
+    if torch.Tag.nondeterministic_seeded not in func.tags:
+        return False
+    for at, item in enumerate(func._schema.arguments):
+        if item.name == "dropout_p":
+            return (args[at] if at < len(args) else kwargs.get(item.name, item.default_value)) > 0
+    return True
 
 
 def flops_us(func, args, kwargs, out):
@@ -861,6 +901,24 @@ def number_storages(rows):
     return keys, table
 
 
+def operators_of(pairs, keys):
+    """What the operators of each row took and made. `pairs` has rows as the file has them, and their sources."""
+    table = []
+    if VERSION < (2, 5):  # its checkpoints cannot keep results
+        return table
+    for index, (row, source) in enumerate(pairs):
+        if not source["is_forward"]:
+            continue
+        scale = row["forward_us"] / source["us"] if source["us"] else 0.0
+        for name, operator in source["operators"].items():
+            table.append({"name": name, "row": index, "us": round(operator.us * scale, 3),
+                          "tail_us": round((operator.us - operator.saved_us) * scale, 3),
+                          "other_bytes": sum(made.bytes for made in operator.made if id(made) not in keys),
+                          "keepable": operator.is_keepable,
+                          "made": sorted(keys[id(made)] for made in operator.made if id(made) in keys)})
+    return table
+
+
 def trace_of(structure, times):
     """The content of the file."""
     keys, table = number_storages(structure.rows)
@@ -876,7 +934,8 @@ def trace_of(structure, times):
             "batch_bytes": structure.batch_bytes, "before_bytes": structure.device.before,
             "peak_bytes": structure.device.peak(structure.highest),
             "host_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-            "traces": [row for row, _ in pairs], "storages": table}
+            "traces": [row for row, _ in pairs], "storages": table,
+            "operators": operators_of(pairs, keys)}
 
 
 class Line:

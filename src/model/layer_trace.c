@@ -20,8 +20,10 @@ struct layer_loader {
     size_t number_count, number_capacity;
     struct layer_storage *storages;
     size_t storage_count, storage_capacity;
+    struct layer_operator *operators;
+    size_t operator_count, operator_capacity;
     int64_t sums[SUMS];
-    int64_t storage_sum;
+    int64_t storage_sum; /* with the other bytes of operators */
 };
 
 static bool add_magnitude(int64_t *sum, int64_t bytes)
@@ -101,6 +103,25 @@ static bool take_made(void *self, const struct layer_storage *storage, uint64_t 
                     loader->trace->budget, err, *storage);
 }
 
+static bool take_operator(void *self, const struct layer_operator *operation, uint64_t offset,
+                          struct error *err)
+{
+    struct layer_loader *loader = self;
+    if (!add_magnitude(&loader->storage_sum, operation->other_bytes))
+        return error_set_at(err, STATUS_BAD_INPUT, offset,
+                            "the results of operators up to this one add up to 2^62 bytes and "
+                            "more");
+    if (loader->operator_count == MOST_ROWS)
+        return error_set_at(err, STATUS_LIMIT, offset, "more than %zu operators", MOST_ROWS);
+    return vec_push(loader->operators, loader->operator_count, loader->operator_capacity,
+                    loader->trace->budget, err, *operation);
+}
+
+static bool is_forward_row(const struct layer_loader *loader, int64_t row)
+{
+    return (uint64_t)row < loader->count && loader->rows[row].is_forward;
+}
+
 /* The table of storages may be behind the rows, so references are checked at the end. A bare list
  * of rows has no table: the numbers then mean nothing, and are left out. */
 static bool check_storages(struct layer_loader *loader, struct error *err)
@@ -108,15 +129,22 @@ static bool check_storages(struct layer_loader *loader, struct error *err)
     if (loader->storage_count == 0) {
         for (size_t i = 0; i < loader->count; i++)
             loader->rows[i].reads = loader->rows[i].saves = (struct storage_list){0};
+        for (size_t i = 0; i < loader->operator_count; i++)
+            loader->operators[i].made = (struct storage_list){0};
         loader->number_count = 0;
     }
     for (size_t i = 0; i < loader->storage_count; i++) {
         int64_t row = loader->storages[i].row;
-        if ((uint64_t)row >= loader->count || !loader->rows[row].is_forward)
+        if (!is_forward_row(loader, row))
             return error_set(err, STATUS_BAD_INPUT,
                              "storage %zu is made by trace %lld, which is no forward trace", i,
                              (long long)row);
     }
+    for (size_t i = 0; i < loader->operator_count; i++)
+        if (!is_forward_row(loader, loader->operators[i].row))
+            return error_set(err, STATUS_BAD_INPUT,
+                             "operator %zu ran in trace %lld, which is no forward trace", i,
+                             (long long)loader->operators[i].row);
     for (size_t i = 0; i < loader->number_count; i++)
         if (loader->numbers[i] >= loader->storage_count)
             return error_set(err, STATUS_BAD_INPUT,
@@ -133,6 +161,7 @@ static bool decode_rows(struct layer_loader *loader, struct source *source, stru
                                     .unknown_key = take_unknown_key,
                                     .storage = take_storage,
                                     .made = take_made,
+                                    .operation = take_operator,
                                     .facts = &trace->facts};
     switch (trace->encoding) {
     case ENCODING_JSON:
@@ -183,6 +212,8 @@ struct layer_trace *layer_trace_load_input(struct input *input, struct error *er
     trace->storage_number_count = loader.number_count;
     trace->storages = loader.storages;
     trace->storage_count = loader.storage_count;
+    trace->operators = loader.operators;
+    trace->operator_count = loader.operator_count;
     if (ok)
         return trace;
     layer_trace_destroy(trace);
@@ -212,6 +243,7 @@ void layer_trace_destroy(struct layer_trace *trace)
     vec_free((void *)trace->rows, 0, sizeof(*trace->rows), trace->budget);
     vec_free((void *)trace->storage_numbers, 0, sizeof(*trace->storage_numbers), trace->budget);
     vec_free((void *)trace->storages, 0, sizeof(*trace->storages), trace->budget);
+    vec_free((void *)trace->operators, 0, sizeof(*trace->operators), trace->budget);
     symbols_destroy(trace->symbols);
     free(trace->budget);
     free(trace);

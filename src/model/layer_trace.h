@@ -22,6 +22,8 @@ struct layer_trace {
     size_t storage_number_count;
     const struct layer_storage *storages; /* each made by a forward row */
     size_t storage_count;
+    const struct layer_operator *operators; /* each of a forward row; may be none */
+    size_t operator_count;
     uint32_t present;        /* layer_row.present of all rows combined with OR */
     struct symbols *symbols; /* the module names */
     string_id unknown_keys[LAYER_TRACE_UNKNOWN_KEYS]; /* the first few, without duplicates */

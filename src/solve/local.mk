@@ -55,9 +55,11 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/forward.h \
 	src/solve/problem/layer_times.c \
 	src/solve/problem/layer_times.h \
+	src/solve/problem/operators.c \
 	src/solve/problem/problem.c \
 	src/solve/problem/problem.h \
 	src/solve/problem/recorded.c \
+	src/solve/problem/recorded.h \
 	src/solve/problem/restrict.c \
 	src/solve/problem/restrict.h \
 	src/solve/problem/sizes.c

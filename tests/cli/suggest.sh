@@ -56,6 +56,8 @@ exits 0
 golden suggest-recorded-front.txt
 run suggest --format json --budget 70% samples/gpt.layers.json.gz
 exits 0
+check 'the same results are kept in segments and in what is applied' test \
+    "$(grep -o '"keep_operators":\["aten._scaled_dot_product_efficient_attention"' .run/out | wc -l)" -ge 2
 out_has '"no_checkpoint_total_peak_bytes":370926592,'
 run suggest --model rotor --budget 70% samples/gpt.layers.json.gz
 exits 2

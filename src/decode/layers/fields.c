@@ -27,6 +27,17 @@ const struct field layer_fields[LAYER_FIELDS] = {
     [LAYER_SAVES] = OTHER_FIELD("a list of storages", "saves", false),
 };
 
+const struct field layer_operator_fields[OPERATOR_FIELDS] = {
+#define OPERATOR(kind, member) REQUIRED_FIELD(kind, layer_operator, member, #member)
+    [OPERATOR_NAME] = OPERATOR(STRING, name),
+    [OPERATOR_ROW] = OPERATOR(COUNT, row),
+    [OPERATOR_US] = OPERATOR(DURATION, us),
+    [OPERATOR_TAIL_US] = OPERATOR(DURATION, tail_us),
+    [OPERATOR_OTHER_BYTES] = OPERATOR(SIZE, other_bytes),
+    [OPERATOR_KEEPABLE] = OPERATOR(BOOL, keepable),
+    [OPERATOR_MADE] = OTHER_FIELD("a list of storages", "made", true),
+};
+
 const struct field layer_fact_fields[LAYER_FACTS] = {
 #define FACT(kind, member) FIELD(kind, layer_facts, member, #member)
     [FACT_SCHEMA] = FACT(STRING, schema),
@@ -77,6 +88,13 @@ bool layer_schema_check(struct text schema, uint64_t offset, struct error *err)
     return text_equals(schema, LAYERS_SCHEMA) ||
            error_set_at(err, STATUS_BAD_INPUT, offset,
                         "expected the schema \"" LAYERS_SCHEMA "\", found another");
+}
+
+bool layer_operator_check(const struct layer_operator *operation, uint64_t offset,
+                          struct error *err)
+{
+    return fields_check(layer_operator_fields, OPERATOR_FIELDS, operation->present, "an operator",
+                        offset, err);
 }
 
 bool layer_row_check(const struct layer_row *row, uint64_t offset, struct error *err)

@@ -7,12 +7,15 @@
 
 extern const struct field layer_fields[LAYER_FIELDS]; /* of struct layer_row */
 
+extern const struct field layer_operator_fields[OPERATOR_FIELDS]; /* of struct layer_operator */
+
 extern const struct field layer_fact_fields[LAYER_FACTS]; /* of struct layer_facts */
 
-#define LAYERS_SCHEMA  "memsnap.layer-trace/1"
-#define LAYERS_MADE    "storages" /* the key of the table of storages */
-#define STORAGE_MADE   "a storage ([bytes, row])"
-#define STORAGE_NUMBER "the number of a storage"
+#define LAYERS_SCHEMA    "memsnap.layer-trace/1"
+#define LAYERS_MADE      "storages"  /* the key of the table of storages */
+#define LAYERS_OPERATORS "operators" /* the key of the table of operators */
+#define STORAGE_MADE     "a storage ([bytes, row])"
+#define STORAGE_NUMBER   "the number of a storage"
 
 /* Finds a field by its key in the file; LAYER_FIELDS if there is none. */
 static inline enum layer_field layer_field_find(struct text key)
@@ -23,6 +26,11 @@ static inline enum layer_field layer_field_find(struct text key)
 static inline void layer_set_present(struct layer_row *row, enum layer_field field)
 {
     row->present |= UINT32_C(1) << field;
+}
+
+static inline enum operator_field layer_operator_find(struct text key)
+{
+    return (enum operator_field)field_find(layer_operator_fields, OPERATOR_FIELDS, key);
 }
 
 static inline enum layer_fact layer_fact_find(struct text key)
@@ -43,5 +51,8 @@ bool layer_schema_check(struct text schema, uint64_t offset, struct error *err);
 
 /* Fails if a field that the row must have is missing; `offset` is the row's. */
 bool layer_row_check(const struct layer_row *row, uint64_t offset, struct error *err);
+/* The same for an operator. */
+bool layer_operator_check(const struct layer_operator *operation, uint64_t offset,
+                          struct error *err);
 
 #endif

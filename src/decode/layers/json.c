@@ -216,13 +216,57 @@ static bool read_rows(struct layers_json *json)
     return true;
 }
 
+static bool read_operator_field(struct layers_json *json, struct layer_operator *operation,
+                                enum operator_field index)
+{
+    const struct field *field = &layer_operator_fields[index];
+    operation->present |= UINT32_C(1) << index;
+    return field->kind == FIELD_OTHER ? read_list(json, field, &operation->made)
+                                      : read_value(json, field, operation);
+}
+
+static bool read_operator(struct layers_json *json)
+{
+    struct layer_operator operation = {0};
+    struct text key;
+    uint64_t offset;
+    bool more;
+    if (!json_offset(&json->reader, &offset, json->err) ||
+        !json_open(&json->reader, '{', "an operator (an object)", &more, json->err))
+        return false;
+    while (more) {
+        if (!json_read_key(&json->reader, &key, json->err))
+            return false;
+        enum operator_field field = layer_operator_find(key);
+        if (!(field < OPERATOR_FIELDS ? read_operator_field(json, &operation, field)
+                                      : unknown(json, key)) ||
+            !json_more(&json->reader, '{', &more, json->err))
+            return false;
+    }
+    return layer_operator_check(&operation, offset, json->err) &&
+           json->sink->operation(json->sink->self, &operation, offset, json->err);
+}
+
+static bool read_operators(struct layers_json *json)
+{
+    bool more;
+    if (!json_open(&json->reader, '[', "operators (an array)", &more, json->err))
+        return false;
+    while (more)
+        if (!read_operator(json) || !json_more(&json->reader, '[', &more, json->err))
+            return false;
+    return true;
+}
+
 /* Reads the value of a key beside the rows. */
 static bool read_other(struct layers_json *json, struct text key)
 {
     enum layer_fact fact = layer_fact_find(key);
     if (fact < LAYER_FACTS)
         return read_fact(json, fact);
-    return text_equals(key, LAYERS_MADE) ? read_storages(json) : unknown(json, key);
+    if (text_equals(key, LAYERS_MADE))
+        return read_storages(json);
+    return text_equals(key, LAYERS_OPERATORS) ? read_operators(json) : unknown(json, key);
 }
 
 static bool read_root(struct layers_json *json)

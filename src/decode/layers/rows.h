@@ -111,6 +111,29 @@ struct layer_storage {
     int64_t row;
 };
 
+enum operator_field {
+    OPERATOR_NAME,
+    OPERATOR_ROW,
+    OPERATOR_US,
+    OPERATOR_TAIL_US,
+    OPERATOR_OTHER_BYTES,
+    OPERATOR_KEEPABLE,
+    OPERATOR_MADE,
+    OPERATOR_FIELDS,
+};
+
+/* All calls of an operator in a row. */
+struct layer_operator {
+    uint32_t present; /* 1 << enum operator_field */
+    string_id name;   /* "aten.addmm" */
+    int64_t row;
+    double us;                /* part of the row's forward_us */
+    double tail_us;           /* part of the row's tail_us */
+    int64_t other_bytes;      /* of its results that have no number */
+    bool keepable;            /* a checkpoint may keep its results: see the recorder */
+    struct storage_list made; /* its results */
+};
+
 struct layer_sink {
     void *self;
     /* Called in file order. `offset` is the start of the row, for errors. */
@@ -118,11 +141,14 @@ struct layer_sink {
     /* Called for each occurrence of a key unknown to memsnap. `key` is only valid during the call.
      */
     bool (*unknown_key)(void *self, struct text key, struct error *err);
-    /* Called for every storage that a row reads or saves, before the row. */
+    /* Called for every storage that a row reads or saves, or an operator makes, before that. */
     bool (*storage)(void *self, uint32_t storage, struct error *err);
     /* Called for every storage of the file's table, in order. */
     bool (*made)(void *self, const struct layer_storage *storage, uint64_t offset,
                  struct error *err);
+    /* Called for every operator of the file's table. */
+    bool (*operation)(void *self, const struct layer_operator *operation, uint64_t offset,
+                      struct error *err);
     struct layer_facts *facts; /* filled */
 };
 

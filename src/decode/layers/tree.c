@@ -120,8 +120,10 @@ static bool take_other(struct layers_value *in, struct text key, value v)
     enum layer_fact fact = layer_fact_find(key);
     if (fact < LAYER_FACTS)
         return layers_take_fact(in, fact, v);
-    return text_equals(key, LAYERS_MADE) ? layers_take_storages(in, v)
-                                         : in->sink->unknown_key(in->sink->self, key, in->err);
+    if (text_equals(key, LAYERS_MADE))
+        return layers_take_storages(in, v);
+    return text_equals(key, LAYERS_OPERATORS) ? layers_take_operators(in, v)
+                                              : in->sink->unknown_key(in->sink->self, key, in->err);
 }
 
 static bool read_root(struct layers_value *in, value root)

@@ -162,6 +162,48 @@ bool layers_take_field(struct layers_value *in, struct layer_row *row, enum laye
                                       : take_value(in, field, row, v);
 }
 
+static bool take_operator_field(struct layers_value *in, struct layer_operator *operation,
+                                struct text key, value v)
+{
+    enum operator_field index = layer_operator_find(key);
+    if (index == OPERATOR_FIELDS)
+        return in->sink->unknown_key(in->sink->self, key, in->err);
+    const struct field *field = &layer_operator_fields[index];
+    operation->present |= UINT32_C(1) << index;
+    return field->kind == FIELD_OTHER ? take_list(in, field, &operation->made, v)
+                                      : take_value(in, field, operation, v);
+}
+
+static bool take_operator(struct layers_value *in, value v)
+{
+    struct layer_operator operation = {0};
+    const value *pairs;
+    size_t count;
+    if (!value_mapping(in->values, v, &pairs, &count))
+        return layers_bad(in, "an operator (a dict)", v);
+    if (count > MOST_KEYS)
+        return error_set_at(in->err, STATUS_LIMIT, in->offset, "an operator with more than %d keys",
+                            MOST_KEYS);
+    for (size_t i = 0; i < count; i++)
+        if (!take_operator_field(in, &operation, layers_value_text(in, pairs[2 * i]),
+                                 pairs[2 * i + 1]))
+            return false;
+    return layer_operator_check(&operation, in->offset, in->err) &&
+           in->sink->operation(in->sink->self, &operation, in->offset, in->err);
+}
+
+bool layers_take_operators(struct layers_value *in, value v)
+{
+    const value *items;
+    size_t count;
+    if (!value_sequence(in->values, v, &items, &count))
+        return layers_bad(in, "operators (a list)", v);
+    for (size_t i = 0; i < count; i++)
+        if (!take_operator(in, items[i]))
+            return false;
+    return true;
+}
+
 bool layers_take_fact(struct layers_value *in, enum layer_fact fact, value v)
 {
     struct layer_facts *facts = in->sink->facts;

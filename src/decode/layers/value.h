@@ -25,6 +25,8 @@ bool layers_take_field(struct layers_value *in, struct layer_row *row, enum laye
 bool layers_take_fact(struct layers_value *in, enum layer_fact fact, value v);
 /* Reads a list of [bytes, row]. */
 bool layers_take_storages(struct layers_value *in, value v);
+/* Reads a list of operators. */
+bool layers_take_operators(struct layers_value *in, value v);
 /* Reads a LayerMemoryTrace, or a dict of its members. Does not check for missing fields. */
 bool layers_take_trace(struct layers_value *in, struct layer_row *row, value v);
 

@@ -89,6 +89,26 @@ static void put_list(struct json_writer *json, const char *key, const struct lay
     json_put_close(json, ']');
 }
 
+static void put_operators(struct json_writer *json, const struct layer_trace *trace)
+{
+    if (trace->operator_count == 0)
+        return;
+    json_put_open(json, "operators", '[');
+    for (size_t i = 0; i < trace->operator_count; i++) {
+        const struct layer_operator *operation = &trace->operators[i];
+        json_put_open(json, NULL, '{');
+        json_put_text(json, "name", symbols_text(trace->symbols, operation->name));
+        json_put_integer(json, "row", operation->row);
+        put_time(json, "us", operation->us);
+        put_time(json, "tail_us", operation->tail_us);
+        json_put_integer(json, "other_bytes", operation->other_bytes);
+        json_put_bool(json, "keepable", operation->keepable);
+        put_list(json, "made", trace, operation->made);
+        json_put_close(json, '}');
+    }
+    json_put_close(json, ']');
+}
+
 /* The keys that only memsnap's recorder writes. */
 static void put_recorded(struct json_writer *json, const struct layer_trace *trace,
                          const struct layer_row *row)
@@ -152,6 +172,7 @@ bool layers_write_json(FILE *out, const struct layer_trace *trace)
         put_row(&json, trace, &trace->rows[i]);
     json_put_close(&json, ']');
     put_storages(&json, trace);
+    put_operators(&json, trace);
     json_put_close(&json, '}');
     return json_writer_finish(&json);
 }
@@ -312,6 +333,33 @@ static void pack_storages(msgpack_packer *packer, const struct layer_trace *trac
     }
 }
 
+static void pack_operators(msgpack_packer *packer, const struct layer_trace *trace)
+{
+    if (trace->operator_count == 0)
+        return;
+    pack_word(packer, "operators");
+    msgpack_pack_array(packer, trace->operator_count);
+    for (size_t i = 0; i < trace->operator_count; i++) {
+        const struct layer_operator *operation = &trace->operators[i];
+        struct text name = symbols_text(trace->symbols, operation->name);
+        msgpack_pack_map(packer, OPERATOR_FIELDS);
+        pack_word(packer, "name");
+        pack_text(packer, name.bytes, name.size);
+        pack_word(packer, "row");
+        msgpack_pack_int64(packer, operation->row);
+        pack_word(packer, "us");
+        pack_time(packer, operation->us);
+        pack_word(packer, "tail_us");
+        pack_time(packer, operation->tail_us);
+        pack_word(packer, "other_bytes");
+        msgpack_pack_int64(packer, operation->other_bytes);
+        pack_word(packer, "keepable");
+        pack_bool(packer, operation->keepable);
+        pack_word(packer, "made");
+        pack_list(packer, trace, operation->made);
+    }
+}
+
 bool layers_write_msgpack(FILE *out, const struct layer_trace *trace)
 {
     msgpack_packer packer;
@@ -320,7 +368,7 @@ bool layers_write_msgpack(FILE *out, const struct layer_trace *trace)
         columns += has_column(trace, i);
     msgpack_packer_init(&packer, out, write_piece);
     msgpack_pack_map(&packer, 3 + (size_t)__builtin_popcount(trace->facts.present) +
-                                  (trace->storage_count > 0));
+                                  (trace->storage_count > 0) + (trace->operator_count > 0));
     pack_word(&packer, "memsnap");
     pack_word(&packer, "layers/1");
     pack_word(&packer, "columns");
@@ -338,5 +386,6 @@ bool layers_write_msgpack(FILE *out, const struct layer_trace *trace)
     }
     pack_facts(&packer, trace);
     pack_storages(&packer, trace);
+    pack_operators(&packer, trace);
     return true;
 }

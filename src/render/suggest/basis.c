@@ -1,6 +1,7 @@
 /* The caveats before an answer when the layers of a snapshot are not what its peak consists of. */
 #include <string.h>
 
+#include "render/core/escape.h"
 #include "render/core/table.h"
 #include "render/suggest/parts.h"
 
@@ -148,34 +149,56 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
     return true;
 }
 
+/* The operators whose results a segment keeps; "addmm" stands for "aten.addmm". */
+static void add_kept(struct buffer *out, const struct problem *problem, struct wrapped segment)
+{
+    for (unsigned k = 0; k < segment.option; k++) {
+        struct text name = problem->kept_operators[k];
+        buffer_puts(out, k > 0 ? ", " : "keeps ");
+        size_t skipped = name.size > 5 && memcmp(name.bytes, "aten.", 5) == 0 ? 5 : 0;
+        escape_text(out, name.bytes + skipped, name.size - skipped);
+    }
+}
+
+static int64_t freed_bytes(const struct problem *problem, struct wrapped segment)
+{
+    const struct chain_option *option = chain_option(&problem->chain, segment.option);
+    int64_t bytes = 0;
+    for (size_t i = segment.first; i < segment.end; i++)
+        bytes += problem->chain.xbar[i] - (option ? option->kept[i] : 0);
+    return bytes;
+}
+
 /* Writes one line for each segment, with its contents. */
 static bool segments_text(const struct page *page, const struct problem *problem,
                           const struct placement *placement)
 {
     static const struct table_column columns[] = {{.title = "checkpoint", .kind = COLUMN_TEXT},
                                                   {.title = "pieces", .kind = COLUMN_NUMBER},
-                                                  {.title = "frees", .kind = COLUMN_NUMBER}};
+                                                  {.title = "frees", .kind = COLUMN_NUMBER},
+                                                  {.title = "", .kind = COLUMN_PROSE, .least = 18}};
     struct table table;
-    struct buffer span = BUFFER_INIT;
+    struct buffer span = BUFFER_INIT, kept = BUFFER_INIT;
     table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t k = 0; k < placement->count; k++) {
         struct wrapped segment = placement->segments[k];
         char count[UNITS_TEXT_SIZE], bytes[UNITS_TEXT_SIZE];
-        int64_t kept = 0;
-        for (size_t i = segment.first; i < segment.end; i++)
-            kept += problem->chain.xbar[i];
         buffer_clear(&span);
+        buffer_clear(&kept);
         for (unsigned d = 0; d < segment.depth && d < 8; d++)
             buffer_puts(&span, "  ");
         suggest_add_span(&span, problem, segment.first, segment.end);
         table_add(&table, span.failed ? "" : span.bytes);
         table_add(&table, units_count(count, segment.end - segment.first));
-        table_add(&table, page_bytes(page, bytes, kept));
+        table_add(&table, page_bytes(page, bytes, freed_bytes(problem, segment)));
+        add_kept(&kept, problem, segment);
+        table_add(&table, kept.size > 0 && !kept.failed ? kept.bytes : "");
     }
-    bool ok = !span.failed && !table_failed(&table);
+    bool ok = !span.failed && !kept.failed && !table_failed(&table);
     if (ok)
         table_print(&table, page, SUGGEST_INDENT);
     buffer_release(&span);
+    buffer_release(&kept);
     table_release(&table);
     return ok;
 }

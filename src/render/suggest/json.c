@@ -44,6 +44,7 @@ static void put_segments(struct json_writer *json, const struct problem *problem
             for (size_t m = problem->pieces[i].first_module; m < problem->pieces[i].end_module; m++)
                 put_name(json, NULL, problem->modules[m]);
         json_put_close(json, ']');
+        suggest_put_kept(json, problem, segment);
         json_put_close(json, '}');
     }
     json_put_close(json, ']');

@@ -9,8 +9,8 @@ struct applied {
     const struct problem *problem;
     const struct placement *placement;
     struct left_out left_out;
-    bool *written; /* by index in left_out: the module was written once */
-    size_t *ends;  /* of the open segments, a stack: segments are nested or disjoint */
+    bool *written;            /* by index in left_out: the module was written once */
+    struct wrapped *segments; /* that are open: a stack, since they are nested or disjoint */
     size_t open;
 };
 
@@ -46,17 +46,18 @@ static void put_name(struct applied *applied, const char *key, struct text name)
     json_put_bytes(applied->json, key, name.bytes, name.size);
 }
 
-static void open_segment(struct applied *applied, size_t end)
+static void open_segment(struct applied *applied, struct wrapped segment)
 {
     json_put_open(applied->json, NULL, '{');
     json_put_open(applied->json, "modules", '[');
-    applied->ends[applied->open++] = end;
+    applied->segments[applied->open++] = segment;
 }
 
 static void close_segments(struct applied *applied, size_t end)
 {
-    for (; applied->open > 0 && applied->ends[applied->open - 1] == end; applied->open--) {
+    for (; applied->open > 0 && applied->segments[applied->open - 1].end == end; applied->open--) {
         json_put_close(applied->json, ']');
+        suggest_put_kept(applied->json, applied->problem, applied->segments[applied->open - 1]);
         json_put_close(applied->json, '}');
     }
 }
@@ -78,9 +79,9 @@ static void put_whole(struct applied *applied)
             problem->modules[problem->pieces[applied->placement->segments[k].first].first_module];
         if (!write_once(applied, name))
             continue;
-        open_segment(applied, 0);
+        open_segment(applied, applied->placement->segments[k]);
         put_name(applied, NULL, name);
-        close_segments(applied, 0);
+        close_segments(applied, applied->placement->segments[k].end);
     }
 }
 
@@ -92,7 +93,7 @@ static void put_nested(struct applied *applied)
         close_segments(applied, i);
         for (; next < placement->count && placement->segments[next].first == i; next++)
             if (has_modules(applied, placement->segments[next]))
-                open_segment(applied, placement->segments[next].end);
+                open_segment(applied, placement->segments[next]);
         if (applied->open > 0)
             put_piece(applied, i);
     }
@@ -121,6 +122,18 @@ static void put_left_out(struct applied *applied, bool whole)
                 put_reason(applied, problem->modules[m], "repeated");
     }
     json_put_close(applied->json, ']');
+}
+
+void suggest_put_kept(struct json_writer *json, const struct problem *problem,
+                      struct wrapped segment)
+{
+    if (segment.option == 0)
+        return;
+    json_put_open(json, "keep_operators", '[');
+    for (unsigned k = 0; k < segment.option; k++)
+        json_put_bytes(json, NULL, problem->kept_operators[k].bytes,
+                       problem->kept_operators[k].size);
+    json_put_close(json, ']');
 }
 
 static void put_loops(struct json_writer *json, const struct suggest_subject *subject)
@@ -160,14 +173,14 @@ bool suggest_put_apply(struct json_writer *json, const struct suggest_subject *s
     struct applied applied = {.json = json, .problem = subject->problem, .placement = placement};
     bool ok = left_out_find(&applied.left_out, subject->problem);
     if (ok) {
-        applied.ends = malloc((placement->count + 1) * sizeof(*applied.ends));
+        applied.segments = malloc((placement->count + 1) * sizeof(*applied.segments));
         applied.written = calloc(applied.left_out.count + 1, sizeof(*applied.written));
-        ok = applied.ends && applied.written;
+        ok = applied.segments && applied.written;
     }
     if (ok)
         put_apply(&applied, subject);
     left_out_release(&applied.left_out);
-    free(applied.ends);
+    free(applied.segments);
     free(applied.written);
     return ok;
 }

@@ -44,7 +44,7 @@ bool suggest_whole_modules(const struct problem *problem, const struct placement
     for (size_t k = 0; k < placement->count; k++) {
         struct wrapped segment = placement->segments[k];
         const struct piece *piece = &problem->pieces[segment.first];
-        if (segment.depth > 0 || segment.end != segment.first + 1 ||
+        if (segment.depth > 0 || segment.option > 0 || segment.end != segment.first + 1 ||
             piece->end_module != piece->first_module + 1)
             return false;
     }

@@ -66,8 +66,12 @@ bool left_out_find(struct left_out *left_out, const struct problem *problem); /*
 size_t left_out_index(const struct left_out *left_out, struct text name);     /* or NOT_LEFT_OUT */
 void left_out_release(struct left_out *left_out);
 
-/* Every segment is one module, and none is nested. */
+/* Every segment is one module, and none is nested or keeps results. */
 bool suggest_whole_modules(const struct problem *problem, const struct placement *placement);
+
+/* Writes "keep_operators", the operators whose results a segment keeps, if there are any. */
+void suggest_put_kept(struct json_writer *json, const struct problem *problem,
+                      struct wrapped segment);
 
 /* json_apply.c: the object "apply", from which a program applies the placement without the printed
  * Python. Returns false if memory ran out. */

@@ -104,6 +104,41 @@ static bool put_whole(FILE *out, const struct problem *problem, const struct pla
     return ok;
 }
 
+/* The operators whose results a segment keeps, by the name of its first module. */
+static bool put_kept(FILE *out, const struct problem *problem, const struct placement *placement)
+{
+    struct buffer quoted = BUFFER_INIT;
+    for (size_t k = 0; k < placement->count; k++) {
+        struct wrapped segment = placement->segments[k];
+        if (segment.option == 0)
+            continue;
+        buffer_puts(&quoted, "    ");
+        struct text name = problem->modules[problem->pieces[segment.first].first_module];
+        escape_python(&quoted, name.bytes, name.size);
+        buffer_puts(&quoted, ": [");
+        for (unsigned o = 0; o < segment.option; o++) {
+            struct text kept = problem->kept_operators[o];
+            buffer_puts(&quoted, o > 0 ? ", " : "");
+            escape_python(&quoted, kept.bytes, kept.size);
+        }
+        buffer_puts(&quoted, "],\n");
+    }
+    bool ok = !quoted.failed;
+    if (ok && quoted.size > 0)
+        fprintf(out, "keep = {  # results that the checkpoint of this module keeps\n%s}\n",
+                quoted.bytes);
+    buffer_release(&quoted);
+    return ok;
+}
+
+static bool keeps_results(const struct placement *placement)
+{
+    for (size_t k = 0; k < placement->count; k++)
+        if (placement->segments[k].option > 0)
+            return true;
+    return false;
+}
+
 static bool put_parts(FILE *out, const struct problem *problem, const struct placement *placement)
 {
     struct left_out left_out;
@@ -116,12 +151,14 @@ static bool put_parts(FILE *out, const struct problem *problem, const struct pla
         fputs("# Modules that run more than once in a step are left out.\n", out);
     fputs("plan = [\n", out);
     bool ok = put_nested(out, problem, placement, &left_out);
-    fputs("]\n"
-          "\n",
-          out);
+    fputs("]\n", out);
+    ok = ok && put_kept(out, problem, placement);
+    fputc('\n', out);
     fwrite(suggest_every_code, 1, suggest_every_code_size, out);
     fwrite(suggest_parts_code, 1, suggest_parts_code_size, out);
-    fputs("parts = checkpoint_modules(model, plan)\n", out);
+    fputs(keeps_results(placement) ? "parts = checkpoint_modules(model, plan, keep)\n"
+                                   : "parts = checkpoint_modules(model, plan)\n",
+          out);
     left_out_release(&left_out);
     return ok;
 }

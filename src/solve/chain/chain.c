@@ -35,10 +35,41 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     return true;
 }
 
+#define OPTION_ARRAYS 5
+
+static size_t option_bytes(size_t layers)
+{
+    return OPTION_ARRAYS * layers * sizeof(int64_t);
+}
+
+bool chain_add_option(struct chain *chain, struct budget *budget, struct error *err)
+{
+    size_t n = chain->layers;
+    if (!budget_take(budget, option_bytes(n), err))
+        return false;
+    int64_t *next = calloc(1, option_bytes(n));
+    if (!next) {
+        budget_give(budget, option_bytes(n));
+        return error_out_of_memory(err);
+    }
+    chain->options[chain->option_count++] = (struct chain_option){
+        .kept = next,
+        .unsaved = next + n,
+        .forward = next + 2 * n,
+        .tail = next + 3 * n,
+        .reach = next + 4 * n,
+    };
+    return true;
+}
+
 void chain_release(struct chain *chain, struct budget *budget)
 {
     if (!chain->x)
         return;
+    for (size_t k = 0; k < chain->option_count; k++) {
+        free(chain->options[k].kept);
+        budget_give(budget, option_bytes(chain->layers));
+    }
     free(chain->x);
     budget_give(budget, bytes_of(chain->layers));
     *chain = (struct chain){0};
@@ -59,12 +90,27 @@ static bool add_up(const int64_t *values, size_t count, const char *what, int64_
     return true;
 }
 
+/* No more than what runs, and, with the sizes, less than CHAIN_MOST. */
+static bool check_option(const struct chain *chain, const struct chain_option *option,
+                         struct error *err)
+{
+    int64_t size = 0;
+    for (size_t i = 0; i < chain->layers; i++)
+        if (option->forward[i] < 0 || option->forward[i] > chain->forward[i] ||
+            option->unsaved[i] < 0 || option->unsaved[i] > option->kept[i])
+            return error_set(err, STATUS_BAD_INPUT, "layer %zu: operators exceed the layer", i);
+    return add_up(option->kept, chain->layers, "size", &size, err);
+}
+
 bool chain_check(const struct chain *chain, struct error *err)
 {
     int64_t size = 0, time = 0;
     size_t n = chain->layers;
     if (n == 0)
         return error_set(err, STATUS_BAD_INPUT, "no layers");
+    for (size_t k = 0; k < chain->option_count; k++)
+        if (!check_option(chain, &chain->options[k], err))
+            return false;
     return add_up(chain->x, n + 1, "size", &size, err) &&
            add_up(chain->xbar, n, "size", &size, err) &&
            add_up(chain->ftmp, n, "size", &size, err) &&

@@ -12,6 +12,18 @@
  */
 #define CHAIN_MOST (INT64_C(1) << 50)
 
+/* A set of operators whose results a checkpoint keeps, so that it does not run them again. */
+struct chain_option {
+    int64_t *kept;    /* [n] bytes of such results of layer i */
+    int64_t *unsaved; /* [n] part of kept[i] that xbar[i] does not include; freed as soon as the
+                         layer has run again */
+    int64_t *forward; /* [n] time of the layer without those operators */
+    int64_t *tail;    /* [n] as chain.tail, without them */
+    int64_t *reach;   /* [n] as chain.reach: some results cannot be kept */
+};
+
+#define CHAIN_OPTIONS 4
+
 struct chain {
     size_t layers;    /* n */
     int64_t *x;       /* [n+1] x[i]: the input of layer i; x[n]: the output of the chain */
@@ -30,10 +42,15 @@ struct chain {
     int64_t *gradient; /* [n] parameters' gradients that the backward of layer i makes */
     int64_t *reach;    /* [n] the furthest end of a segment that begins here; i: none */
     int64_t base;      /* bytes that are held throughout, whatever is checkpointed */
+
+    struct chain_option options[CHAIN_OPTIONS];
+    size_t option_count;
 };
 
 /* All arrays are zeros, except that `reach` is `layers`. */
 bool chain_create(struct chain *chain, size_t layers, struct budget *budget, struct error *err);
+/* Adds an option, with zeros in all arrays. The chain must have fewer than CHAIN_OPTIONS. */
+bool chain_add_option(struct chain *chain, struct budget *budget, struct error *err);
 void chain_release(struct chain *chain, struct budget *budget); /* a zeroed chain is allowed */
 
 /* STATUS_BAD_INPUT: no layer, or a negative value. STATUS_LIMIT: sizes or times add up to
@@ -41,6 +58,19 @@ void chain_release(struct chain *chain, struct budget *budget); /* a zeroed chai
 bool chain_check(const struct chain *chain, struct error *err);
 
 int64_t chain_forward_time(const struct chain *chain);
+
+/* An option by its number from 1; NULL for 0, a checkpoint that keeps no results. */
+static inline const struct chain_option *chain_option(const struct chain *chain, size_t number)
+{
+    return number > 0 ? &chain->options[number - 1] : NULL;
+}
+
+/* The furthest end of a segment that begins at layer i. */
+static inline size_t chain_reach(const struct chain *chain, const struct chain_option *option,
+                                 size_t i)
+{
+    return (size_t)(option ? option->reach[i] : chain->reach[i]);
+}
 
 /* Bytes that a checkpointed segment holds of its input beyond those stored by the part before it.
  */

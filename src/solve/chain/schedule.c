@@ -6,7 +6,7 @@ bool schedule_add(struct schedule *schedule, enum operation_kind kind, size_t la
                   struct budget *budget, struct error *err)
 {
     return vec_push(schedule->operations, schedule->count, schedule->capacity, budget, err,
-                    (struct operation){kind, (uint32_t)layer});
+                    (struct operation){.kind = kind, .layer = (uint32_t)layer});
 }
 
 bool schedule_run(struct schedule *schedule, size_t from, size_t to, bool store,
@@ -74,7 +74,8 @@ static void end_forward(struct replay *replay, size_t i)
     use(replay, 0);
 }
 
-static bool run_forward(struct replay *replay, size_t i, bool store)
+static bool run_forward(struct replay *replay, size_t i, const struct chain_option *option,
+                        bool store)
 {
     const struct chain *chain = replay->chain;
     if (replay->passing != i)
@@ -90,6 +91,7 @@ static bool run_forward(struct replay *replay, size_t i, bool store)
     use(replay, chain->x[i + 1] + chain->ftmp[i]);
     replay->time += chain->forward[i];
     drop_passing(replay);
+    replay->held += option ? option->kept[i] : 0;
     replay->held += store ? chain_stored(chain, i + 1) : chain->x[i + 1];
     if (store)
         replay->flags[i + 1] |= STORED;
@@ -99,16 +101,18 @@ static bool run_forward(struct replay *replay, size_t i, bool store)
     return true;
 }
 
-static bool run_and_keep(struct replay *replay, size_t i)
+/* With an option, its results are there, and those that are not saved are freed then. */
+static bool run_and_keep(struct replay *replay, size_t i, const struct chain_option *option)
 {
     const struct chain *chain = replay->chain;
+    int64_t held = option ? option->kept[i] : 0, unsaved = option ? option->unsaved[i] : 0;
     drop_passing(replay);
     if (!input_stays(replay, i) || replay->flags[i] & KEPT)
         return false;
-    use(replay, chain->xbar[i] + chain->ftmp[i]);
-    replay->time += chain->forward[i];
+    use(replay, chain->xbar[i] - held + unsaved + chain->ftmp[i]);
+    replay->time += option ? option->forward[i] : chain->forward[i];
     replay->flags[i] |= KEPT;
-    replay->held += chain->xbar[i];
+    replay->held += chain->xbar[i] - held;
     end_forward(replay, i);
     return true;
 }
@@ -135,15 +139,16 @@ static bool run_backward(struct replay *replay, size_t i)
 static bool run(struct replay *replay, struct operation operation)
 {
     size_t i = operation.layer;
-    if (i >= replay->chain->layers)
+    if (i >= replay->chain->layers || operation.option > replay->chain->option_count)
         return false;
+    const struct chain_option *option = chain_option(replay->chain, operation.option);
     switch (operation.kind) {
     case RUN_FORWARD:
-        return run_forward(replay, i, false);
+        return run_forward(replay, i, option, false);
     case RUN_AND_STORE:
-        return run_forward(replay, i, true);
+        return run_forward(replay, i, option, true);
     case RUN_AND_KEEP:
-        return run_and_keep(replay, i);
+        return run_and_keep(replay, i, option);
     default:
         return run_backward(replay, i);
     }
@@ -240,15 +245,25 @@ static bool go_back(struct schedule *schedule, size_t from, size_t to, struct bu
     return true;
 }
 
+/* Sets the option of the operations from `from` on. */
+static void set_option(struct schedule *schedule, size_t from, unsigned option)
+{
+    for (size_t k = from; k < schedule->count; k++)
+        schedule->operations[k].option = option;
+}
+
 bool placement_schedule(const struct placement *placement, size_t layers, struct schedule *schedule,
                         struct budget *budget, struct error *err)
 {
     size_t done = 0;
     for (size_t k = 0; k < placement->count; k++) {
         struct wrapped segment = placement->segments[k];
-        if (!keep(schedule, done, segment.first, budget, err) ||
-            !schedule_run(schedule, segment.first, segment.end, segment.end < layers, budget, err))
+        if (!keep(schedule, done, segment.first, budget, err))
             return false;
+        size_t from = schedule->count;
+        if (!schedule_run(schedule, segment.first, segment.end, segment.end < layers, budget, err))
+            return false;
+        set_option(schedule, from, segment.option);
         done = segment.end;
     }
     if (!keep(schedule, done, layers, budget, err))
@@ -256,9 +271,13 @@ bool placement_schedule(const struct placement *placement, size_t layers, struct
     done = layers;
     for (size_t k = placement->count; k-- > 0;) {
         struct wrapped segment = placement->segments[k];
-        if (!go_back(schedule, segment.end, done, budget, err) ||
-            !keep(schedule, segment.first, segment.end, budget, err) ||
-            !go_back(schedule, segment.first, segment.end, budget, err))
+        if (!go_back(schedule, segment.end, done, budget, err))
+            return false;
+        size_t from = schedule->count;
+        if (!keep(schedule, segment.first, segment.end, budget, err))
+            return false;
+        set_option(schedule, from, segment.option);
+        if (!go_back(schedule, segment.first, segment.end, budget, err))
             return false;
         done = segment.first;
     }
@@ -270,10 +289,12 @@ int64_t placement_saved_time(const struct placement *placement, const struct cha
     int64_t saved = 0;
     for (size_t k = 0; k < placement->count; k++) {
         struct wrapped segment = placement->segments[k];
+        const struct chain_option *option = chain_option(chain, segment.option);
+        const int64_t *times = option ? option->forward : chain->forward;
         int64_t forward = 0;
         for (size_t i = segment.first; i < segment.end; i++)
-            forward += chain->forward[i];
-        int64_t tail = chain->tail[segment.end - 1];
+            forward += times[i];
+        int64_t tail = (option ? option->tail : chain->tail)[segment.end - 1];
         saved += tail < forward ? tail : forward;
     }
     return saved;

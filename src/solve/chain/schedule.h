@@ -16,6 +16,7 @@ enum operation_kind {
 struct operation {
     enum operation_kind kind;
     uint32_t layer;
+    uint32_t option; /* forward: of the chain, whose results are kept; 0: none */
 };
 
 struct schedule {
@@ -47,6 +48,7 @@ bool schedule_replay(const struct schedule *schedule, const struct chain *chain,
 struct wrapped {
     size_t first, end; /* layers first..end-1 */
     unsigned depth;    /* number of enclosing segments; 0 with one level of checkpoints */
+    unsigned option;   /* of the chain: operators whose results are kept, too; 0: none */
 };
 
 struct placement {

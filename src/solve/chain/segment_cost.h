@@ -6,10 +6,12 @@
 #include "solve/chain/chain.h"
 
 struct segment_cost {
-    int64_t kept;    /* sum of xbar */
-    int64_t again;   /* maximum during the second forward, without the gradient x[end] */
-    int64_t rest;    /* maximum during the first forward or the backward */
-    int64_t forward; /* time of the forward */
+    const struct chain_option *option; /* whose results the segment keeps; NULL: none */
+    int64_t kept;                      /* sum of xbar */
+    int64_t stored;                    /* sum of the option's kept results */
+    int64_t again;                     /* maximum during the second forward, without x[end] */
+    int64_t rest;                      /* maximum during the first forward or the backward */
+    int64_t forward;                   /* time of the second forward */
 };
 
 static inline int64_t larger(int64_t a, int64_t b)
@@ -17,16 +19,20 @@ static inline int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Extends the cost of [first, l) by layer l. */
+/* Extends the cost of [first, l) by layer l. Results of layer l are held from its first forward on,
+ * while the layers before it run again. */
 static inline void segment_cost_add(struct segment_cost *cost, const struct chain *chain,
                                     size_t first, size_t l)
 {
+    const struct chain_option *option = cost->option;
     int64_t running = (l > first ? chain->x[l] : 0) + chain->x[l + 1] + chain->ftmp[l];
+    int64_t held = option ? option->kept[l] : 0, unsaved = option ? option->unsaved[l] : 0;
+    cost->rest = larger(cost->rest, cost->stored + running);
+    cost->stored += held;
     cost->kept += chain->xbar[l];
-    cost->again = larger(cost->again, cost->kept + chain->ftmp[l]);
-    int64_t back = cost->kept + chain->x[l + 1] + chain->btmp[l];
-    cost->rest = larger(cost->rest, larger(running, back));
-    cost->forward += chain->forward[l];
+    cost->again = larger(cost->again + held, cost->kept + unsaved + chain->ftmp[l]);
+    cost->rest = larger(cost->rest, cost->kept + chain->x[l + 1] + chain->btmp[l]);
+    cost->forward += option ? option->forward[l] : chain->forward[l];
 }
 
 static inline int64_t segment_cost_peak(const struct segment_cost *cost, const struct chain *chain,
@@ -39,7 +45,15 @@ static inline int64_t segment_cost_peak(const struct segment_cost *cost, const s
 static inline int64_t segment_cost_time(const struct segment_cost *cost, const struct chain *chain,
                                         size_t end)
 {
-    return larger(cost->forward - chain->tail[end - 1], 0);
+    const int64_t *tail = cost->option ? cost->option->tail : chain->tail;
+    return larger(cost->forward - tail[end - 1], 0);
+}
+
+/* Bytes that the segment [first, end) holds while the layers after it run. */
+static inline int64_t segment_cost_stored(const struct segment_cost *cost,
+                                          const struct chain *chain, size_t first, size_t end)
+{
+    return chain_input(chain, first) + cost->stored + chain_stored(chain, end);
 }
 
 /* A lower bound of the peak. It grows with the segment, so a search over longer ones can stop. */

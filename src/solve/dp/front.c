@@ -58,6 +58,9 @@ static bool choose_slots(struct search *search, size_t most)
     int64_t whole = chain_forward_time(chain), unit = 0, slots = (int64_t)most;
     for (size_t i = 0; i < chain->layers; i++)
         unit = common_divisor(chain->forward[i], unit);
+    for (size_t k = 0; k < chain->option_count; k++)
+        for (size_t i = 0; i < chain->layers; i++)
+            unit = common_divisor(chain->options[k].forward[i], unit);
     bool exact = whole == 0 || whole / unit <= slots;
     search->slot_time = whole == 0 ? 1 : exact ? unit : (whole + slots - 1) / slots;
     search->slots = slots_up(search, whole);
@@ -104,6 +107,27 @@ static void try_segment(struct search *search, struct front_states after, int64_
 
 /* Segments are tried in order of length, until one takes at least the memory of a placement that is
  * not slower. Longer ones take more of both. */
+static void try_segments(struct search *search, size_t i, const struct chain_option *option)
+{
+    const struct front *front = search->front;
+    const struct chain *chain = front->chain;
+    struct segment_cost cost = {.option = option};
+    int64_t least = NOTHING, input = chain_input(chain, i);
+    size_t seen = 0, reach = chain_reach(chain, option, i);
+    for (size_t s = i + 1; s <= reach; s++) {
+        segment_cost_add(&cost, chain, i, s - 1);
+        int64_t time = segment_cost_time(&cost, chain, s);
+        for (; (int64_t)seen * search->slot_time <= time; seen++)
+            least =
+                search->best[seen].state.memory < least ? search->best[seen].state.memory : least;
+        if (input + segment_cost_least(&cost) >= least)
+            break;
+        try_segment(search, front_states_of(front, s), time,
+                    input + segment_cost_peak(&cost, chain, s),
+                    segment_cost_stored(&cost, chain, i, s));
+    }
+}
+
 static void try_layer(struct search *search, size_t i)
 {
     const struct front *front = search->front;
@@ -113,20 +137,8 @@ static void try_layer(struct search *search, size_t i)
         offer(search, next.items[k].slot,
               larger(kept_layer_peak(chain, i), chain->xbar[i] + next.items[k].memory),
               next.items[k].time);
-    struct segment_cost cost = {0};
-    int64_t least = NOTHING, input = chain_input(chain, i);
-    size_t seen = 0;
-    for (size_t s = i + 1; s <= (size_t)chain->reach[i]; s++) {
-        segment_cost_add(&cost, chain, i, s - 1);
-        int64_t time = segment_cost_time(&cost, chain, s);
-        for (; (int64_t)seen * search->slot_time <= time; seen++)
-            least =
-                search->best[seen].state.memory < least ? search->best[seen].state.memory : least;
-        if (input + segment_cost_least(&cost) >= least)
-            break;
-        try_segment(search, front_states_of(front, s), time,
-                    input + segment_cost_peak(&cost, chain, s), input + chain_stored(chain, s));
-    }
+    for (size_t number = 0; number <= chain->option_count; number++)
+        try_segments(search, i, chain_option(chain, number));
 }
 
 static bool add_state(struct front *front, struct front_state state, struct budget *budget,
@@ -226,39 +238,55 @@ static const struct front_state *state_at(const struct front *front, size_t i, i
     return low < states.count && states.items[low].time == time ? &states.items[low] : NULL;
 }
 
-/* Follows a placement by one step: returns the end of the part that begins at layer i and takes
- * `*time`. The part is the kept layer i if `*kept`. Sets `*time` to the time of the rest. */
-static size_t step(const struct front *front, size_t i, int64_t *time, bool *kept)
+/* Finds the end of a segment that begins at layer i, takes `time` with what follows, and needs
+ * `memory`; 0: none. Sets `*time` to the time of what follows. */
+static size_t segment_end(const struct front *front, size_t i, const struct chain_option *option,
+                          int64_t memory, int64_t *time)
+{
+    const struct chain *chain = front->chain;
+    struct segment_cost cost = {.option = option};
+    size_t reach = chain_reach(chain, option, i);
+    for (size_t s = i + 1; s <= reach; s++) {
+        segment_cost_add(&cost, chain, i, s - 1);
+        int64_t again = segment_cost_time(&cost, chain, s);
+        const struct front_state *after = state_at(front, s, *time - again);
+        if (after && larger(chain_input(chain, i) + segment_cost_peak(&cost, chain, s),
+                            segment_cost_stored(&cost, chain, i, s) + after->memory) == memory) {
+            *time -= again;
+            return s;
+        }
+    }
+    return 0;
+}
+
+/* Follows a placement by one step: returns the part that begins at layer i, and sets `*time` to the
+ * time of the rest. The part is the kept layer i if `*kept`. */
+static struct wrapped step(const struct front *front, size_t i, int64_t *time, bool *kept)
 {
     const struct chain *chain = front->chain;
     const struct front_state *wanted = state_at(front, i, *time);
     const struct front_state *after = state_at(front, i + 1, *time);
     *kept = after &&
             larger(kept_layer_peak(chain, i), chain->xbar[i] + after->memory) == wanted->memory;
-    struct segment_cost cost = {0};
-    for (size_t s = i + 1; s <= (size_t)chain->reach[i] && !*kept; s++) {
-        segment_cost_add(&cost, chain, i, s - 1);
-        int64_t again = segment_cost_time(&cost, chain, s);
-        after = state_at(front, s, *time - again);
-        if (after && chain_input(chain, i) + larger(segment_cost_peak(&cost, chain, s),
-                                                    chain_stored(chain, s) + after->memory) ==
-                         wanted->memory) {
-            *time -= again;
-            return s;
-        }
+    for (unsigned number = 0; !*kept && number <= chain->option_count; number++) {
+        size_t end = segment_end(front, i, chain_option(chain, number), wanted->memory, time);
+        if (end > 0)
+            return (struct wrapped){.first = i, .end = end, .option = number};
     }
-    return i + 1;
+    return (struct wrapped){.first = i, .end = i + 1};
 }
 
 bool front_place(const struct front *front, const struct front_point *point,
                  struct placement *placement, struct budget *budget, struct error *err)
 {
     int64_t time = point->extra_time;
-    for (size_t i = 0, end; i < front->chain->layers; i = end) {
+    for (size_t i = 0; i < front->chain->layers;) {
         bool kept;
-        end = step(front, i, &time, &kept);
-        if (!kept && !placement_add(placement, i, end, budget, err))
+        struct wrapped part = step(front, i, &time, &kept);
+        if (!kept && !vec_push(placement->segments, placement->count, placement->capacity, budget,
+                               err, part))
             return false;
+        i = part.end;
     }
     return true;
 }

@@ -45,6 +45,8 @@ struct problem {
     bool recorded;                      /* by memsnap's recorder: storages are known (recorded.c) */
     bool one_level; /* not all segments can be wrapped, so checkpoints within checkpoints are not
                        planned */
+    /* recorded: option k of the chain keeps the results of the first k of these operators */
+    struct text kept_operators[CHAIN_OPTIONS];
     int64_t before_bytes;              /* recorded: allocated before the step, and by libraries */
     int64_t no_checkpoint_total_bytes; /* recorded: the peak with everything, without checkpoints */
     size_t merged;    /* number of pieces before they were merged to the limit; 0: not merged */

@@ -9,30 +9,7 @@
 
 #include "solve/chain/schedule.h"
 #include "solve/chain/segment_cost.h"
-#include "solve/problem/problem.h"
-
-#define NO_PIECE UINT32_MAX
-
-enum { SAVED = 1, NEAR = 2, FAR = 4 }; /* by any row; read by the next piece, or by others */
-
-/* What is known of a storage. */
-struct usage {
-    uint32_t maker; /* the piece that made it */
-    uint32_t last;  /* the last piece that reads it */
-    uint32_t mark;  /* the last piece for which it was counted, plus one */
-    uint32_t flags;
-};
-
-struct recorded {
-    struct problem *problem;
-    const struct layer_trace *trace;
-    uint32_t *piece_of; /* by row of the trace */
-    uint32_t *named;    /* by string id: the last piece of a row with that name, plus one */
-    uint32_t *first;    /* the same: the first piece */
-    struct usage *usages;
-    uint32_t *crossing; /* [n+2] storages that cross the boundary before a piece */
-    uint32_t *nearby;   /* [n+1] those of them that the piece before it made */
-};
+#include "solve/problem/recorded.h"
 
 static bool make_room(struct recorded *recorded, size_t *bytes, struct budget *budget,
                       struct error *err)
@@ -215,29 +192,53 @@ static void set_reach(struct recorded *recorded)
     }
 }
 
-static bool add_times(struct problem *problem, struct error *err)
+/* The times of a row less those of operators in it. */
+static struct row_time time_of(const struct problem *problem, const struct layer_row *row,
+                               const struct row_time *less)
 {
-    struct chain *chain = &problem->chain;
-    double done = 0;
-    for (size_t i = 0; i < chain->layers; i++) {
+    struct row_time time = {(double)row->saved_activations, 0};
+    if (problem->timed)
+        time = (struct row_time){row->forward_us * NANOSECONDS, row->tail_us * NANOSECONDS};
+    time.tail = time.tail < time.all ? time.tail : time.all;
+    if (less) {
+        time.all = time.all > less->all ? time.all - less->all : 0;
+        time.tail = time.tail > less->tail ? time.tail - less->tail : 0;
+        time.tail = time.tail < time.all ? time.tail : time.all;
+    }
+    return time;
+}
+
+double recorded_times(const struct problem *problem, const struct layer_trace *trace,
+                      const struct row_time *operators, int64_t *forward, int64_t *tail)
+{
+    double done = 0, rest = 0;
+    for (size_t i = 0; i < problem->chain.layers; i++) {
         const struct piece *piece = &problem->pieces[i];
-        double time = 0, tail = i > 0 ? (double)chain->tail[i - 1] : 0;
+        double sum = 0;
         for (size_t k = piece->first_row; k < piece->end_row; k++) {
             const struct layer_row *row = problem->rows[k];
-            double all =
-                problem->timed ? row->forward_us * NANOSECONDS : (double)row->saved_activations;
-            double rest = problem->timed ? row->tail_us * NANOSECONDS : 0;
-            time += all;
-            tail = layer_has(row, LAYER_TAIL_US) ? (rest < all ? rest : all) : tail + all;
-            chain->gradient[i] += row->gradient_bytes;
+            struct row_time time =
+                time_of(problem, row, operators ? &operators[row - trace->rows] : NULL);
+            sum += time.all;
+            rest = layer_has(row, LAYER_TAIL_US) ? time.tail : rest + time.all;
         }
-        if (done + time >= (double)CHAIN_MOST)
-            return error_set(err, STATUS_LIMIT,
-                             "the times of all layers add up to 2^50 ns or more");
-        chain->forward[i] = (int64_t)(done + time + 0.5) - (int64_t)(done + 0.5);
-        chain->tail[i] = (int64_t)(tail + 0.5);
-        done += time;
+        if (done + sum >= (double)CHAIN_MOST)
+            return done + sum;
+        forward[i] = (int64_t)(done + sum + 0.5) - (int64_t)(done + 0.5);
+        tail[i] = (int64_t)(rest + 0.5);
+        done += sum;
     }
+    return done;
+}
+
+static bool add_times(struct problem *problem, const struct layer_trace *trace, struct error *err)
+{
+    struct chain *chain = &problem->chain;
+    for (size_t i = 0; i < chain->layers; i++)
+        for (size_t k = problem->pieces[i].first_row; k < problem->pieces[i].end_row; k++)
+            chain->gradient[i] += problem->rows[k]->gradient_bytes;
+    if (recorded_times(problem, trace, NULL, chain->forward, chain->tail) >= (double)CHAIN_MOST)
+        return error_set(err, STATUS_LIMIT, "the times of all layers add up to 2^50 ns or more");
     return true;
 }
 
@@ -293,6 +294,9 @@ static bool check_sizes(const struct layer_trace *trace, struct error *err)
     int64_t sum = 0;
     for (size_t i = 0; i < trace->storage_count && sum < CHAIN_MOST; i++)
         sum = trace->storages[i].bytes < CHAIN_MOST ? sum + trace->storages[i].bytes : CHAIN_MOST;
+    for (size_t i = 0; i < trace->operator_count && sum < CHAIN_MOST; i++)
+        sum = trace->operators[i].other_bytes < CHAIN_MOST ? sum + trace->operators[i].other_bytes
+                                                           : CHAIN_MOST;
     if (sum >= CHAIN_MOST || trace->facts.before_bytes >= CHAIN_MOST ||
         trace->facts.peak_bytes >= CHAIN_MOST)
         return error_set(err, STATUS_LIMIT, "the sizes of all storages add up to 2^50 or more");
@@ -312,7 +316,7 @@ bool problem_set_recorded(struct problem *problem, const struct layer_trace *tra
     add_crossing(&recorded);
     add_far(&recorded);
     set_reach(&recorded);
-    bool ok = add_times(problem, err);
+    bool ok = add_times(problem, trace, err) && recorded_add_options(&recorded, budget, err);
     if (ok)
         add_extras(&recorded);
     free(recorded.usages);

@@ -74,18 +74,24 @@ static bool check_matched(const struct restricting *restricting, const struct pa
     return true;
 }
 
+static void limit(int64_t *reach, size_t end)
+{
+    *reach = *reach < (int64_t)end ? *reach : (int64_t)end;
+}
+
 bool problem_restrict(struct problem *problem, const struct layer_trace *trace,
                       const struct restriction *restriction, const char *what, struct error *err)
 {
     struct restricting restricting = {problem, trace, restriction, 0, 0};
-    int64_t *reach = problem->chain.reach;
     size_t end = problem->chain.layers; /* of the pieces from i that may be in a segment */
     for (size_t i = problem->chain.layers; i-- > 0;) {
         if (!is_allowed(&restricting, &problem->pieces[i])) {
             end = i;
             problem->one_level = true;
         }
-        reach[i] = reach[i] < (int64_t)end ? reach[i] : (int64_t)end;
+        limit(&problem->chain.reach[i], end);
+        for (size_t k = 0; k < problem->chain.option_count; k++)
+            limit(&problem->chain.options[k].reach[i], end);
     }
     return check_matched(&restricting, &restriction->only, restricting.only, "only", what, err) &&
            check_matched(&restricting, &restriction->keep, restricting.keep, "keep", what, err);

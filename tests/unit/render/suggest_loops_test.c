@@ -59,7 +59,8 @@ static void wrap(size_t first, size_t end, unsigned depth)
 {
     placement.segments =
         realloc(placement.segments, (placement.count + 1) * sizeof(struct wrapped));
-    placement.segments[placement.count++] = (struct wrapped){first, end, depth};
+    placement.segments[placement.count++] =
+        (struct wrapped){.first = first, .end = end, .depth = depth};
 }
 
 static void expect(const char *text)

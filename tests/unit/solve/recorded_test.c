@@ -1,3 +1,4 @@
+#include "base/buffer.h"
 #include "solve/advice/advice.h"
 #include "solve/chain/segment_cost.h"
 #include "solve/dp/front.h"
@@ -6,6 +7,23 @@
 #include "unit/solve/solve.h"
 
 static struct budget budget = {.limit = 1 << 30};
+
+/* Some results of each layer, part of which it saves anyway. */
+static void add_option(struct chain *chain, struct chance *chance)
+{
+    struct error err;
+    ck_assert(chain_add_option(chain, &budget, &err));
+    struct chain_option *option = &chain->options[chain->option_count - 1];
+    for (size_t i = 0; i < chain->layers; i++) {
+        int64_t saved = chance_in(chance, 0, (int32_t)chain->xbar[i]);
+        option->unsaved[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, 20);
+        option->kept[i] = saved + option->unsaved[i];
+        option->forward[i] = chance_in(chance, 0, (int32_t)chain->forward[i]);
+        option->tail[i] = chance_in(chance, 0, (int32_t)option->forward[i]);
+        option->reach[i] =
+            (int64_t)i + chance_in(chance, 0, (int32_t)(chain->reach[i] - (int64_t)i));
+    }
+}
 
 /* A random chain with what only recorded layers have. */
 static struct chain recorded_chain(struct chance *chance, size_t layers)
@@ -23,6 +41,8 @@ static struct chain recorded_chain(struct chance *chance, size_t layers)
         chain.gradient[i] = chance_in(chance, 0, 60);
         chain.reach[i] = (int64_t)i + chance_in(chance, 0, (int32_t)(layers - i));
     }
+    for (int32_t left = chance_in(chance, 0, 2); left > 0; left--)
+        add_option(&chain, chance);
     return chain;
 }
 
@@ -51,10 +71,14 @@ static void try_from(struct tried *tried, size_t i)
         return;
     }
     try_from(tried, i + 1);
-    for (size_t end = i + 1; end <= (size_t)chain->reach[i]; end++) {
-        ck_assert(placement_add(placement, i, end, &budget, &err));
-        try_from(tried, end);
-        placement->count--;
+    for (unsigned number = 0; number <= chain->option_count; number++) {
+        size_t reach = chain_reach(chain, chain_option(chain, number), i);
+        for (size_t end = i + 1; end <= reach; end++) {
+            ck_assert(placement_add(placement, i, end, &budget, &err));
+            placement->segments[placement->count - 1].option = number;
+            try_from(tried, end);
+            placement->count--;
+        }
     }
 }
 
@@ -73,7 +97,7 @@ START_TEST(placements_are_the_best_of_all)
 {
     struct chance chance = {31};
     for (int round = 0; round < 300; round++) {
-        struct chain chain = recorded_chain(&chance, (size_t)chance_in(&chance, 1, 7));
+        struct chain chain = recorded_chain(&chance, (size_t)chance_in(&chance, 1, 6));
         struct tried tried;
         struct front front;
         struct error err;
@@ -164,6 +188,48 @@ START_TEST(storages_make_the_chain)
 }
 END_TEST
 
+#define OPERATOR(name, row, us, tail, other, keepable, made)                                       \
+    "{\"name\":\"" name "\",\"row\":" row ",\"us\":" us ",\"tail_us\":" tail                       \
+    ",\"other_bytes\":" other ",\"keepable\":" keepable ",\"made\":[" made "]}"
+
+/* mm is costly for its bytes, add is not. What c's mm made is changed later. */
+static const char operators[] =
+    ",\"operators\":[" OPERATOR("mm", "0", "1.5", "0.25", "7", "true", "1") "," OPERATOR(
+        "add", "1", "1", "1", "500", "true",
+        "2") "," OPERATOR("mm", "2", "1", "0", "0", "false",
+                          "4") "," OPERATOR("mm", "3", "2", "0", "0", "true", "6") "]}";
+
+START_TEST(operators_make_options)
+{
+    const struct cuts leaves = {.kind = CUT_LEAVES};
+    struct problem problem;
+    struct error err;
+    struct buffer text = BUFFER_INIT;
+    buffer_add(&text, small, sizeof(small) - 2); /* without the last bracket */
+    buffer_puts(&text, operators);
+    struct layer_trace *trace = layer_trace_load_memory(text.bytes, text.size, 1 << 20, &err);
+    ck_assert_msg(trace != NULL, "%s", err.text);
+    ck_assert_uint_eq(trace->unknown_key_count, 0);
+    ck_assert(problem_create(&problem, trace, &leaves, SIZE_MAX, &budget, &err));
+    const struct chain *chain = &problem.chain;
+    ck_assert_uint_eq(chain->option_count, 1);
+    ck_assert(text_equals(problem.kept_operators[0], "mm"));
+    static const int64_t kept[] = {107, 0, 0, 60, 0}, unsaved[] = {7, 0, 0, 60, 0};
+    static const int64_t forward[] = {500, 2000, 2000, 0, 1000};
+    static const int64_t tail[] = {250, 2000, 1000, 0, 1000}, reach[] = {1, 2, 2, 4, 4};
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert_int_eq(chain->options[0].kept[i], kept[i]);
+        ck_assert_int_eq(chain->options[0].unsaved[i], unsaved[i]);
+        ck_assert_int_eq(chain->options[0].forward[i], forward[i]);
+        ck_assert_int_eq(chain->options[0].tail[i], tail[i]);
+        ck_assert_int_eq(chain->options[0].reach[i], reach[i]);
+    }
+    problem_release(&problem, &budget);
+    layer_trace_destroy(trace);
+    buffer_release(&text);
+}
+END_TEST
+
 START_TEST(huge_sizes_are_refused)
 {
     static const char *const texts[] = {
@@ -196,6 +262,7 @@ TCase *recorded_tests(void)
     TCase *tests = tcase_create("recorded");
     tcase_add_test(tests, placements_are_the_best_of_all);
     tcase_add_test(tests, storages_make_the_chain);
+    tcase_add_test(tests, operators_make_options);
     tcase_add_test(tests, huge_sizes_are_refused);
     return tests;
 }

@@ -40,18 +40,18 @@ static bool replay(const struct operation *operations, size_t count, struct repl
 START_TEST(bytes_are_those_of_a_count_by_hand)
 {
     struct replay_outcome outcome;
-    ck_assert(REPLAY(&outcome, {RUN_AND_KEEP, 0}, {RUN_AND_KEEP, 1}, {RUN_BACKWARD, 1},
-                     {RUN_BACKWARD, 0}));
+    ck_assert(REPLAY(&outcome, {RUN_AND_KEEP, 0, 0}, {RUN_AND_KEEP, 1, 0}, {RUN_BACKWARD, 1, 0},
+                     {RUN_BACKWARD, 0, 0}));
     ck_assert_int_eq(outcome.peak_bytes, 12 + 3 + 1 + 20);
     ck_assert_int_eq(outcome.extra_time, 0);
 
-    ck_assert(REPLAY(&outcome, {RUN_AND_STORE, 0}, {RUN_AND_KEEP, 1}, {RUN_BACKWARD, 1},
-                     {RUN_AND_KEEP, 0}, {RUN_BACKWARD, 0}));
+    ck_assert(REPLAY(&outcome, {RUN_AND_STORE, 0, 0}, {RUN_AND_KEEP, 1, 0}, {RUN_BACKWARD, 1, 0},
+                     {RUN_AND_KEEP, 0, 0}, {RUN_BACKWARD, 0, 0}));
     ck_assert_int_eq(outcome.peak_bytes, 10 + 3 + 1 + 20);
     ck_assert_int_eq(outcome.extra_time, 2);
 
-    ck_assert(REPLAY(&outcome, {RUN_FORWARD, 0}, {RUN_FORWARD, 1}, {RUN_AND_KEEP, 0},
-                     {RUN_AND_KEEP, 1}, {RUN_BACKWARD, 1}, {RUN_BACKWARD, 0}));
+    ck_assert(REPLAY(&outcome, {RUN_FORWARD, 0, 0}, {RUN_FORWARD, 1, 0}, {RUN_AND_KEEP, 0, 0},
+                     {RUN_AND_KEEP, 1, 0}, {RUN_BACKWARD, 1, 0}, {RUN_BACKWARD, 0, 0}));
     ck_assert_int_eq(outcome.peak_bytes, 12 + 3 + 1 + 20);
     ck_assert_int_eq(outcome.extra_time, 5);
 }
@@ -60,14 +60,14 @@ END_TEST
 START_TEST(what_cannot_run_is_no_schedule)
 {
     struct replay_outcome outcome = {-1, -1, -1};
-    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 1}));
-    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 2}));
-    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 0}, {RUN_AND_KEEP, 0}));
-    ck_assert(!REPLAY(&outcome, {RUN_FORWARD, 0}, {RUN_AND_KEEP, 1}));
-    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 0}, {RUN_BACKWARD, 0}));
-    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 0}, {RUN_AND_KEEP, 1}, {RUN_BACKWARD, 0}));
-    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 0}, {RUN_AND_KEEP, 1}, {RUN_BACKWARD, 1}));
-    ck_assert(!REPLAY(&outcome, {RUN_AND_STORE, 0}, {RUN_AND_STORE, 1}));
+    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 1, 0}));
+    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 2, 0}));
+    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 0, 0}, {RUN_AND_KEEP, 0, 0}));
+    ck_assert(!REPLAY(&outcome, {RUN_FORWARD, 0, 0}, {RUN_AND_KEEP, 1, 0}));
+    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 0, 0}, {RUN_BACKWARD, 0, 0}));
+    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 0, 0}, {RUN_AND_KEEP, 1, 0}, {RUN_BACKWARD, 0, 0}));
+    ck_assert(!REPLAY(&outcome, {RUN_AND_KEEP, 0, 0}, {RUN_AND_KEEP, 1, 0}, {RUN_BACKWARD, 1, 0}));
+    ck_assert(!REPLAY(&outcome, {RUN_AND_STORE, 0, 0}, {RUN_AND_STORE, 1, 0}));
     ck_assert_int_eq(outcome.peak_bytes, -1);
 }
 END_TEST

@@ -181,6 +181,17 @@ START_TEST(recordings_are_checked)
     BAD("{\"traces\":[{\"reads\":[-1]}]}", 21, "found a negative number");
     BAD("{\"traces\":[{\"reads\":7}]}", 20,
         "expected a list of storages for reads, found a number");
+#define OPERATOR                                                                                   \
+    "{\"name\":\"mm\",\"row\":0,\"us\":1,\"tail_us\":0,\"other_bytes\":5,\"keepable\":true,"       \
+    "\"made\":[0]}"
+    BAD("{\"operators\":[" OPERATOR "],\"traces\":[" BACKWARD_ROW "],\"storages\":[]}", -1,
+        "operator 0 ran in trace 0, which is no forward trace");
+    BAD("{\"operators\":[" OPERATOR "],\"traces\":[" FORWARD_ROW "],\"storages\":[[1,1]]}", -1,
+        "storage 0 is made by trace 1, which is no forw");
+    BAD("{\"operators\":[{\"name\":\"mm\"}],\"traces\":[]}", 14, "an operator without 'row'");
+    BAD("{\"operators\":[{\"us\":-1}],\"traces\":[]}", 20, "a time in microseconds for us");
+    BAD("{\"operators\":7,\"traces\":[]}", 13, "expected operators (an array), found a number");
+#undef OPERATOR
     BAD("{\"storages\":[[4611686018427387903,0],[1,0]],\"traces\":[]}", 37, "add up to 2^62 bytes");
 #define BIG "{\"traces\":[{\"reads\":[4294967295]}]}"
     layers_refused(BIG, sizeof(BIG) - 1, STATUS_LIMIT, 21, "a storage's number is 2^32-1 or more");

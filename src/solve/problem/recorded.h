@@ -1,0 +1,43 @@
+/* What is known of the storages of recorded layers. Internal to solve/problem. */
+#ifndef MEMSNAP_SOLVE_PROBLEM_RECORDED_H
+#define MEMSNAP_SOLVE_PROBLEM_RECORDED_H
+
+#include "solve/problem/problem.h"
+
+enum { SAVED = 1, NEAR = 2, FAR = 4 }; /* by any row; read by the next piece, or by others */
+
+/* What is known of a storage. */
+struct usage {
+    uint32_t maker; /* the piece that made it */
+    uint32_t last;  /* the last piece that reads it */
+    uint32_t mark;  /* the last piece for which it was counted, plus one */
+    uint32_t flags;
+};
+
+struct recorded {
+    struct problem *problem;
+    const struct layer_trace *trace;
+    uint32_t *piece_of; /* by row of the trace */
+    uint32_t *named;    /* by string id: the last piece of a row with that name, plus one */
+    uint32_t *first;    /* the same: the first piece */
+    struct usage *usages;
+    uint32_t *crossing; /* [n+2] storages that cross the boundary before a piece */
+    uint32_t *nearby;   /* [n+1] those of them that the piece before it made */
+};
+
+/* The times of a row, or of operators in it, in the unit of chain.forward. */
+struct row_time {
+    double all, tail;
+};
+
+/* Sets the forward times and tails of the chain's layers without `operators` (by row of the trace;
+ * NULL: with all operators). Returns their sum. */
+double recorded_times(const struct problem *problem, const struct layer_trace *trace,
+                      const struct row_time *operators, int64_t *forward, int64_t *tail);
+
+/* operators.c: adds the options of the chain, sets of costly operators whose results checkpoints
+ * may keep, and sets problem.kept_operators. */
+bool recorded_add_options(const struct recorded *recorded, struct budget *budget,
+                          struct error *err);
+
+#endif
