@@ -258,6 +258,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/flat.c \
 	src/analysis/shard/from_layers.c \
 	src/analysis/shard/from_layers.h \
+	src/analysis/shard/from_snapshot.c \
+	src/analysis/shard/from_snapshot.h \
 	src/analysis/shard/model.c \
 	src/analysis/shard/model.h \
 	src/analysis/shard/note.c \

@@ -45,6 +45,19 @@ exits 0
 no_out
 check 'writes the file' cmp from-input.txt report.txt
 
+# a snapshot: the parameters of torchvision's ResNet-50, known by their gradients, and its blocks
+run shard --world 8 --gpu 1.5GiB --optimizer momentum samples/recorded/resnet50.pickle.gz
+exits 0
+no_err
+golden shard-resnet50.txt
+out_has '25,557,032 parameters in 16 units'
+run shard --checkpointed samples/recorded/decoder.pickle.gz
+exits 0
+out_has 'fsdp2 + checkpoints'
+run shard samples/recorded/truncated-bptt.pickle.gz
+exits 0
+out_has 'No units were found'
+
 # sizes by hand: 1.2 GB of parameters; state twice that, buckets, gradients, temporaries
 run shard --world 4 --parameters 0.3B --layers 3 --activations 0 --format json
 exits 0
@@ -69,7 +82,10 @@ exits 0
 out_has 'MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=None)'
 out_has 'CPUOffloadPolicy()'
 out_has 'init_device_mesh("cuda", (2, 4))'
-out_has 'name != "blocks.5"'
+out_has 'reshard = name != units[-1]'
+run shard --code fsdp --format python samples/recorded/resnet50.pickle.gz # its units are no modules
+exits 0
+out_has 'units = find_units(model)'
 
 # wrong usage
 run shard --world 0 $trace
@@ -109,9 +125,14 @@ exits 2
 # wrong input
 run shard samples/ranks.log
 exits 3
-run shard samples/leak.pickle.gz
+run shard samples/pinned.pickle.gz
 exits 3
-one_err_line
+err_has 'no backward pass follows a forward pass; record a whole training step'
+run shard samples/kept-gradients.pickle.gz
+exits 3
+err_has 'the backward pass makes no gradients, which tell the parameters'
+run shard --device 7 samples/leak.pickle.gz
+exits 2
 echo '[]' >empty.json
 run shard empty.json
 exits 3

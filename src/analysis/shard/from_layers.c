@@ -298,25 +298,6 @@ static int64_t library_bytes(const struct reader *reader)
     return positive(facts->peak_bytes - highest);
 }
 
-/* Units without parameters would be gathered for nothing. */
-static void drop_empty_units(struct shard_model *model, uint32_t *places)
-{
-    uint32_t kept = 1;
-    for (size_t i = 0; i < model->tensor_count; i++)
-        places[model->tensors[i].unit] = 1;
-    for (size_t i = 1; i < model->unit_count; i++) {
-        places[i] = places[i] ? kept : SHARD_ROOT;
-        if (places[i])
-            model->units[kept++] = model->units[i];
-    }
-    places[SHARD_ROOT] = SHARD_ROOT;
-    model->unit_count = kept;
-    for (size_t i = 0; i < model->tensor_count; i++)
-        model->tensors[i].unit = places[model->tensors[i].unit];
-    for (size_t i = 0; i < model->layer_count; i++)
-        model->layers[i].unit = places[model->layers[i].unit];
-}
-
 static bool read_all(struct reader *reader, struct error *err)
 {
     struct shard_model *model = reader->model;
@@ -325,11 +306,8 @@ static bool read_all(struct reader *reader, struct error *err)
                   (struct shard_unit){.name = {"", 0}}) ||
         !read_forward(reader, err) || !read_points(reader, err))
         return false;
-    uint32_t *places = calloc(model->unit_count, sizeof(*places));
-    if (!places)
-        return error_out_of_memory(err);
-    drop_empty_units(model, places);
-    free(places);
+    if (!shard_model_drop_units(model, err))
+        return false;
     model->buffer_bytes = facts->buffer_bytes;
     model->batch_bytes = facts->batch_bytes;
     model->library_bytes = library_bytes(reader);

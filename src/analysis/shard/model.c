@@ -1,6 +1,7 @@
 #include "analysis/shard/model.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 void shard_model_init(struct shard_model *model, struct budget *budget)
 {
@@ -103,5 +104,33 @@ bool shard_model_by_hand(struct shard_model *model, const struct shard_sizes *si
             return false;
         held -= layer->saved;
     }
+    return true;
+}
+
+static void drop_empty_units(struct shard_model *model, uint32_t *places)
+{
+    uint32_t kept = 1;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        places[model->tensors[i].unit] = 1;
+    for (size_t i = 1; i < model->unit_count; i++) {
+        places[i] = places[i] ? kept : SHARD_ROOT;
+        if (places[i])
+            model->units[kept++] = model->units[i];
+    }
+    places[SHARD_ROOT] = SHARD_ROOT;
+    model->unit_count = kept;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        model->tensors[i].unit = places[model->tensors[i].unit];
+    for (size_t i = 0; i < model->layer_count; i++)
+        model->layers[i].unit = places[model->layers[i].unit];
+}
+
+bool shard_model_drop_units(struct shard_model *model, struct error *err)
+{
+    uint32_t *places = calloc(model->unit_count, sizeof(*places));
+    if (!places)
+        return error_out_of_memory(err);
+    drop_empty_units(model, places);
+    free(places);
     return true;
 }

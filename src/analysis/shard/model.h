@@ -82,6 +82,9 @@ struct shard_sizes {
 bool shard_model_by_hand(struct shard_model *model, const struct shard_sizes *sizes,
                          struct error *err);
 
+/* Makes units without parameters part of the root: they would be gathered for nothing. */
+bool shard_model_drop_units(struct shard_model *model, struct error *err);
+
 /* A run of layers that a checkpoint wraps. */
 struct shard_segment {
     size_t first, end; /* layers */

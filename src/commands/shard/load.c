@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/shard/from_layers.h"
+#include "analysis/shard/from_snapshot.h"
 #include "solve/advice/advice.h"
 
 #define MOST_NAMES 64 /* that an error may show */
@@ -113,19 +114,27 @@ static bool copy_model(struct shard_model *copy, const struct shard_model *model
     return true;
 }
 
-static bool add_checkpoints(struct shard_subject *subject, const struct shard_command *command,
+static bool add_checkpoints(struct shard_subject *subject, const struct problem *problem,
                             struct error *err)
+{
+    struct shard_segment *segments = NULL;
+    size_t count;
+    bool ok =
+        place(problem, &segments, &count, &subject->extra_time_share, subject->model.budget, err) &&
+        copy_model(&subject->checkpointed, &subject->model, err) &&
+        shard_model_checkpoint(&subject->checkpointed, segments, count, err);
+    free(segments);
+    return ok;
+}
+
+static bool checkpoint_layers(struct shard_subject *subject, const struct shard_command *command,
+                              struct error *err)
 {
     struct budget *budget = subject->trace->budget;
     struct problem problem;
-    struct shard_segment *segments = NULL;
-    size_t count;
     if (!problem_create(&problem, subject->trace, &command->cuts, FRONT_MOST_LAYERS, budget, err))
         return false;
-    bool ok = place(&problem, &segments, &count, &subject->extra_time_share, budget, err) &&
-              copy_model(&subject->checkpointed, &subject->model, err) &&
-              shard_model_checkpoint(&subject->checkpointed, segments, count, err);
-    free(segments);
+    bool ok = add_checkpoints(subject, &problem, err);
     problem_release(&problem, budget);
     return ok;
 }
@@ -140,7 +149,32 @@ static bool load_layers(struct shard_subject *subject, const struct shard_comman
     shard_model_init(&subject->model, subject->trace->budget);
     shard_model_init(&subject->checkpointed, subject->trace->budget);
     if (read_layers(subject, command, err) && shard_model_check(&subject->model, err) &&
-        (!command->is_checkpointed || add_checkpoints(subject, command, err)))
+        (!command->is_checkpointed || checkpoint_layers(subject, command, err)))
+        return true;
+    shard_unload(subject);
+    return false;
+}
+
+static bool load_snapshot(struct shard_subject *subject, const struct shard_command *command,
+                          struct input *input, struct error *err)
+{
+    struct suggest_snapshot *snapshot = &subject->snapshot;
+    if (!suggest_snapshot_open(snapshot, input, &command->capture, &command->cuts,
+                               FRONT_MOST_LAYERS, err))
+        return err->status == STATUS_CHECK_FAILED
+                   ? error_set(err, STATUS_BAD_INPUT,
+                               "no backward pass follows a forward pass; record a whole training "
+                               "step")
+                   : false;
+    const struct capture *capture = &snapshot->capture;
+    subject->has_snapshot = true;
+    subject->source = "snapshot";
+    shard_model_init(&subject->model, capture->snapshot->budget);
+    shard_model_init(&subject->checkpointed, capture->snapshot->budget);
+    if (shard_model_from_snapshot(&subject->model, capture_highest(capture), capture->sites,
+                                  &snapshot->chain, capture->snapshot->symbols, err) &&
+        shard_model_check(&subject->model, err) &&
+        (!command->is_checkpointed || add_checkpoints(subject, &snapshot->problem.problem, err)))
         return true;
     shard_unload(subject);
     return false;
@@ -150,7 +184,7 @@ static bool refuse_kind(struct input *input, enum file_kind kind, struct error *
 {
     enum encoding encoding;
     if (sniff_encoding(&input->source, &encoding, err))
-        error_set(err, STATUS_BAD_INPUT, "expected a layer trace%s%s",
+        error_set(err, STATUS_BAD_INPUT, "expected a layer trace or an allocator snapshot%s%s",
                   kind == KIND_UNKNOWN ? "" : ", not ",
                   kind == KIND_UNKNOWN ? "" : kind_name(kind));
     input_discard(input);
@@ -167,9 +201,11 @@ bool shard_load(struct shard_subject *subject, const struct shard_command *comma
         !input_from_fd(&input, fd, command->capture.max_memory, err))
         return false;
     enum file_kind kind = sniff_kind(&input.source);
-    if (kind != KIND_LAYER_TRACE)
-        return refuse_kind(&input, kind, err);
-    return load_layers(subject, command, &input, err);
+    if (kind_is_snapshot(kind))
+        return load_snapshot(subject, command, &input, err);
+    if (kind == KIND_LAYER_TRACE)
+        return load_layers(subject, command, &input, err);
+    return refuse_kind(&input, kind, err);
 }
 
 void shard_unload(struct shard_subject *subject)
@@ -178,6 +214,8 @@ void shard_unload(struct shard_subject *subject)
         shard_model_release(&subject->model);
         shard_model_release(&subject->checkpointed);
     }
+    if (subject->has_snapshot)
+        suggest_snapshot_close(&subject->snapshot);
     layer_trace_destroy(subject->trace);
     *subject = (struct shard_subject){0};
 }

@@ -5,6 +5,7 @@
 #include "analysis/shard/model.h"
 #include "commands/cli/inputs.h"
 #include "commands/shard/options.h"
+#include "commands/suggest/snapshot.h"
 #include "model/layer_trace.h"
 
 struct shard_subject {
@@ -13,6 +14,8 @@ struct shard_subject {
     double extra_time_share;         /* of the checkpoints */
     const char *source;              /* "layer trace", ... */
     struct layer_trace *trace;       /* owned; NULL if none */
+    struct suggest_snapshot snapshot;
+    bool has_snapshot;
 };
 
 /* Takes the first input. */

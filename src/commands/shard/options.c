@@ -88,6 +88,10 @@ const struct option_spec shard_option_specs[] = {
     {OPTION_FORMAT, "format", "FORMAT",
      "print text (the default), json, csv, or python: the\n"
      "code only"},
+    {OPTION_DEVICE, "device", "N",
+     "snapshots: look only at this device (default: the one\n"
+     "with the highest peak)"},
+    {OPTION_RANGE, "range", "A:B", "snapshots: look only at these events, as in analyze"},
     ROW_UNITS,
     ROW_OUTPUT,
     ROW_MAX_MEMORY,

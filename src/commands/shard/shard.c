@@ -33,7 +33,8 @@ static bool answer(const struct shard_command *command, const struct shard_subje
     struct shard_report report = {.model = &subject->model,
                                   .options = &command->options,
                                   .choice = &choice,
-                                  .source = subject->source};
+                                  .source = subject->source,
+                                  .has_modules = subject->trace != NULL};
     const struct shard_model *checkpointed =
         subject->checkpointed.layer_count > 0 ? &subject->checkpointed : NULL;
     if (!shard_choose(&choice, &subject->model, checkpointed, subject->extra_time_share,
@@ -107,11 +108,13 @@ const struct command command_shard = {
     .about = "Predicts the memory of every rank and its traffic under DDP,\n"
              "ZeroRedundancyOptimizer, FairScale's OSS, ShardedDataParallel and\n"
              "FullyShardedDataParallel, and torch's fully_shard, and prints the Python code of\n"
-             "the cheapest that fits. FILE is a layer trace of a step on one device, as\n"
-             "memsnap_record.py writes it; - is standard input.\n",
+             "the cheapest that fits. FILE is a recording of a step on one device: a layer\n"
+             "trace of memsnap_record.py, or an allocator snapshot with Python stacks; - is\n"
+             "standard input.\n",
     .examples = "  memsnap shard --world 8 --gpu a100 trace.json\n"
                 "  memsnap shard --world 64 --optimizer momentum --format json trace.json\n"
                 "  memsnap shard --world 8 --gpu 24GiB --checkpointed --batch 2 trace.json\n"
+                "  memsnap shard --world 8 --gpu h100 --code fsdp2 snapshot.pickle\n"
                 "  memsnap shard --parameters 7B --layers 32 --activations 20GiB --gpu h100\n",
     .options = shard_option_specs,
     .words = shard_option_words,

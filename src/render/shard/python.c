@@ -50,19 +50,53 @@ static bool put_name(FILE *out, struct text name)
     return ok;
 }
 
-static bool put_units(FILE *out, const struct shard_model *model)
+/* Without module names: the numbered modules that are in no other, as in layer traces. */
+static const char find_units[] =
+    "def find_units(model):\n"
+    "    \"\"\"The numbered modules that are in no other.\"\"\"\n"
+    "    units = []\n"
+    "    for name, module in model.named_modules():\n"
+    "        is_inside = any(name.startswith(unit + \".\") for unit in units)\n"
+    "        if name.rpartition(\".\")[2].isdigit() and not is_inside and any(True for _ in "
+    "module.parameters()):\n"
+    "            units.append(name)\n"
+    "    return units\n\n\n";
+
+static bool put_units(FILE *out, const struct shard_report *report)
 {
+    const struct shard_model *model = report->model;
     bool ok = true;
-    fputs("UNITS = {  # modules that are gathered one after another\n", out);
+    if (!report->has_modules) {
+        fputs("\n", out);
+        fputs(find_units, out);
+        return true;
+    }
+    fputs("UNITS = [  # modules that are gathered one after another\n", out);
     for (size_t i = 1; ok && i < model->unit_count; i++) {
-        if (model->units[i].name.size == 0) /* sizes by hand */
-            continue;
         fputs("    ", out);
         ok = put_name(out, model->units[i].name);
         fputs(",\n", out);
     }
-    fputs("}\n\n\n", out);
+    fputs("]\n\n\n", out);
     return ok;
+}
+
+/* Inner modules come first. */
+static void put_loop(FILE *out, const struct shard_report *report)
+{
+    bool has_last = report->options->reshard == SHARD_RESHARD_LAST;
+    fprintf(out, "    units = %s\n", report->has_modules ? "UNITS" : "find_units(model)");
+    fputs("    for name, module in reversed(list(model.named_modules())):\n"
+          "        if name in units:\n",
+          out);
+    if (has_last)
+        fputs("            reshard = name != units[-1]\n", out);
+}
+
+static const char *reshard_of(const struct shard_options *options)
+{
+    return options->reshard == SHARD_RESHARD_LAST ? "reshard"
+                                                  : truth(options->reshard != SHARD_KEEP);
 }
 
 static void put_optimizer(FILE *out, const struct shard_options *options)
@@ -118,17 +152,19 @@ static bool put_sdp(FILE *out, const struct shard_report *report)
 static bool put_fsdp(FILE *out, const struct shard_report *report)
 {
     const struct shard_options *options = report->options;
-    fprintf(
-        out,
-        "    options = dict(mixed_precision=%s, fp32_reduce_scatter=%s, move_params_to_cpu=%s)\n"
-        "    for name, module in reversed(list(model.named_modules())):\n"
-        "        if name in UNITS:\n"
-        "            parent, _, child = name.rpartition(\".\")\n"
-        "            unit = FullyShardedDataParallel(module, reshard_after_forward=%s, **options)\n"
-        "            setattr(model.get_submodule(parent), child, unit)\n"
-        "    model = FullyShardedDataParallel(model, **options)\n",
-        truth(options->compute_size == 2), truth(options->reduce_size == 4),
-        truth(options->offload), truth(options->reshard != SHARD_KEEP));
+    fprintf(out,
+            "    options = dict(mixed_precision=%s, fp32_reduce_scatter=%s, "
+            "move_params_to_cpu=%s)\n",
+            truth(options->compute_size == 2), truth(options->reduce_size == 4),
+            truth(options->offload));
+    put_loop(out, report);
+    fprintf(out,
+            "            parent, _, child = name.rpartition(\".\")\n"
+            "            unit = FullyShardedDataParallel(module, reshard_after_forward=%s, "
+            "**options)\n"
+            "            setattr(model.get_submodule(parent), child, unit)\n"
+            "    model = FullyShardedDataParallel(model, **options)\n",
+            reshard_of(options));
     put_optimizer(out, options);
     return true;
 }
@@ -136,35 +172,27 @@ static bool put_fsdp(FILE *out, const struct shard_report *report)
 static bool put_fsdp2(FILE *out, const struct shard_report *report)
 {
     const struct shard_options *options = report->options;
-    bool ok = true, mixed = options->compute_size > 0 || options->reduce_size > 0;
+    bool mixed = options->compute_size > 0 || options->reduce_size > 0;
     fputs("    options = {}\n", out);
     if (mixed)
-        fprintf(
-            out,
-            "    options[\"mp_policy\"] = MixedPrecisionPolicy(param_dtype=%s, reduce_dtype=%s)\n",
-            options->compute_size > 0 ? type_of(options->compute_size) : "None",
-            options->reduce_size > 0 ? type_of(options->reduce_size) : "None");
+        fprintf(out,
+                "    options[\"mp_policy\"] = MixedPrecisionPolicy(param_dtype=%s, "
+                "reduce_dtype=%s)\n",
+                options->compute_size > 0 ? type_of(options->compute_size) : "None",
+                options->reduce_size > 0 ? type_of(options->reduce_size) : "None");
     if (options->offload)
         fputs("    options[\"offload_policy\"] = CPUOffloadPolicy()\n", out);
     if (options->group > 0)
         fprintf(out,
                 "    options[\"mesh\"] = init_device_mesh(\"cuda\", (%" PRId64 ", %" PRId64 "))\n",
                 options->world / options->group, options->group);
-    fputs("    for name, module in reversed(list(model.named_modules())):\n"
-          "        if name in UNITS:\n"
-          "            fully_shard(module, reshard_after_forward=",
-          out);
-    if (options->reshard == SHARD_RESHARD_LAST) {
-        fputs("name != ", out);
-        ok = put_name(out, report->model->units[report->model->unit_count - 1].name);
-    } else {
-        fputs(truth(options->reshard != SHARD_KEEP), out);
-    }
-    fputs(", **options)\n"
-          "    fully_shard(model, **options)\n",
-          out);
+    put_loop(out, report);
+    fprintf(out,
+            "            fully_shard(module, reshard_after_forward=%s, **options)\n"
+            "    fully_shard(model, **options)\n",
+            reshard_of(options));
     put_optimizer(out, options);
-    return ok;
+    return true;
 }
 
 struct writer {
@@ -202,7 +230,7 @@ bool shard_python(FILE *out, const struct shard_report *report)
         fprintf(out, "%s\n", spelling->package);
     fprintf(out, "%s\n", writer->imports);
     if (writer->has_units)
-        ok = put_units(out, report->model);
+        ok = put_units(out, report);
     else
         fputc('\n', out);
     fputs("def shard(model, lr):\n"

@@ -10,6 +10,7 @@ struct shard_report {
     const struct shard_options *options;
     const struct shard_choice *choice;
     const char *source; /* "layer trace", ... */
+    bool has_modules;   /* the names of units are those of modules */
     bool has_code;      /* print the code of `code` */
     enum shard_strategy code;
 };

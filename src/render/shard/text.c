@@ -216,6 +216,9 @@ static bool put_words(const struct page *page, const struct shard_report *report
     paragraph(page, "Peaks are active memory. Not included: the CUDA context, NCCL's own buffers, "
                     "workspaces of libraries that the input does not tell, rounding and "
                     "fragmentation in the allocator.");
+    if (report->model->unit_count == 1)
+        paragraph(page, "No units were found, so fsdp and fsdp2 gather the whole model at once; "
+                        "--granularity tells where to divide it.");
     if (!report->model->has_tensors)
         paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");
