@@ -25,6 +25,8 @@ dist_samples_DATA = \
 	samples/train-loop.json.gz \
 	samples/train-loop.pickle.gz \
 	samples/training.pt.trace.json.gz \
+	samples/training.stats.json.gz \
+	samples/training.summary.log \
 	samples/training.timeline.json.gz \
 	samples/training.timeline.raw.json.gz \
 	samples/two-devices.pickle.gz \

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Profiles two training steps of a small model: record_profile.py OUT
 
-Writes OUT.pt.trace.json.gz, OUT.timeline.json.gz and OUT.timeline.raw.json.gz. Needs PyTorch and a GPU. The names of
-the host and of folders are removed."""
+Writes OUT.pt.trace.json.gz, OUT.timeline.json.gz, OUT.timeline.raw.json.gz, OUT.stats.json.gz and OUT.summary.log. Needs
+PyTorch and a GPU. The names of the host and of folders are removed."""
 import gzip
 import json
 import re
@@ -67,6 +67,9 @@ def main(out):
             optimizer.step()
             optimizer.zero_grad()
             profiler.step()
+    rewrite(f"{out}.stats.json.gz", torch.cuda.memory_stats(), indent=0)
+    with open(f"{out}.summary.log", "w", encoding="ascii") as log:
+        print("two steps done", torch.cuda.memory_summary(), sep="\n", file=log)
     profiler.export_chrome_trace(f"{out}.pt.trace.json.gz")
     rewrite(f"{out}.pt.trace.json.gz", scrubbed(read(f"{out}.pt.trace.json.gz")), indent=0)
     for kind in "timeline", "timeline.raw":

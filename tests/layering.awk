@@ -14,11 +14,11 @@ BEGIN {
 
     # The folders within a room, from the bottom up: a file includes from its own folder and from
     # those before it. The files that lie in the room itself come last.
-    folders["decode"] = "core rows json pickle msgpack layers profiler timeline log yaml run ."
+    folders["decode"] = "core rows json pickle msgpack layers profiler timeline log stats yaml run ."
     folders["dryrun"] = "core device"
     folders["analysis"] = "code phase category live pool replay growth report curves chain layers fit shard diff flame check run ranks"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
-    folders["render"] = "core analyze diff check export flame layers suggest fit shard dump oom run replay summary ranks plot page ."
+    folders["render"] = "core analyze diff check export flame layers suggest fit shard dump oom stats run replay summary ranks plot page ."
     folders["commands"] = "sandbox cli summary analyze check diff dryrun export flame shard ranks suggest replay plot ."
     for (each in folders) {
         count = split(folders[each], names, " ")
@@ -30,7 +30,7 @@ BEGIN {
     rendered_type = "decode/core/value.h"
 
     # What the importers fill and the model is made of: types, no decoding.
-    shared_types = " decode/core/input.h decode/layers/rows.h decode/log/rows.h decode/run/rows.h decode/core/rows.h decode/core/sniff.h decode/core/source.h "
+    shared_types = " decode/core/input.h decode/layers/rows.h decode/log/rows.h decode/stats/rows.h decode/run/rows.h decode/core/rows.h decode/core/sniff.h decode/core/source.h "
 
     library["zlib.h"] = " decode commands "
     library["jansson.h"] = " decode model analysis render commands main "

@@ -107,6 +107,12 @@ libmemsnap_a_SOURCES += \
 	src/decode/run/stats.h \
 	src/decode/snapshot.c \
 	src/decode/snapshot.h \
+	src/decode/stats/json.c \
+	src/decode/stats/log.c \
+	src/decode/stats/pickle.c \
+	src/decode/stats/rows.c \
+	src/decode/stats/rows.h \
+	src/decode/stats/stats.h \
 	src/decode/timeline/internal.h \
 	src/decode/timeline/number.c \
 	src/decode/timeline/pieces.c \

@@ -36,6 +36,8 @@ libmemsnap_a_SOURCES += \
 	src/model/loader_state.h \
 	src/model/oom_log.c \
 	src/model/oom_log.h \
+	src/model/memory_stats.c \
+	src/model/memory_stats.h \
 	src/model/operator_curves.c \
 	src/model/operator_curves.h \
 	src/model/recording.c \

@@ -169,6 +169,9 @@ libmemsnap_a_SOURCES += \
 	src/render/shard/python.c \
 	src/render/shard/shard.h \
 	src/render/shard/text.c \
+	src/render/stats/json.c \
+	src/render/stats/stats.h \
+	src/render/stats/text.c \
 	src/render/suggest/basis.c \
 	src/render/suggest/forward.c \
 	src/render/suggest/front.c \

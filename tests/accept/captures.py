@@ -15,7 +15,7 @@ LARGE = 1_000_000
 
 
 def is_snapshot(path):
-    return not any(part in path.name for part in (".layers.", ".operators.", ".trace.", ".timeline."))
+    return not any(part in path.name for part in (".layers.", ".operators.", ".trace.", ".timeline.", ".stats."))
 
 
 def all_samples():

@@ -21,12 +21,8 @@ exits 5
 err_has 'is a directory, not a file'
 
 # Files that a training run leaves beside what memsnap reads: what they are, and what to record.
-echo '{"active.all.allocated": 308, "active_bytes.all.peak": 64}' >stats.json
-bad stats.json 3 'expected an allocator snapshot, not the statistics of torch.cuda.memory_stats(): torch.cuda.mem'
 echo '<html><head><title>GPU Memory Timeline HTML</title></head>' >timeline.html
 bad timeline.html 3 "expected a pickle or JSON, not a picture of torch.profiler's memory timeline: export_memory_timeline()"
-echo '|      PyTorch CUDA memory summary, device ID 0        |' >summary.txt
-bad summary.txt 3 'expected a pickle or JSON, not a table of torch.cuda.memory_summary(): torch.cuda.memory._dump_'
 echo 'Name    Self CPU %      Self CPU   CPU total %' >averages.txt
 bad averages.txt 3 'expected a pickle or JSON, not a table of torch.profiler: export_chrome_trace() writes what memsnap reads'
 echo 'Iteration 2 training_step Peak FSDP memory stats:' >fsdp.log

@@ -76,7 +76,7 @@ json() {
 
 for sample in samples/*.gz samples/*.pickle; do
     case $sample in
-    *.layers.* | *.operators.*) continue ;; # layers.sh
+    *.layers.* | *.operators.* | *.stats.*) continue ;; # layers.sh, stats.sh
     *.summary.*) continue ;;                # ranks.sh
     esac
     json "$sample"

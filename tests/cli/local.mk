@@ -39,6 +39,7 @@ cli_tests = \
 	tests/cli/report.sh \
 	tests/cli/run.sh \
 	tests/cli/shard.sh \
+	tests/cli/stats.sh \
 	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest-words.sh \
 	tests/cli/suggest.sh \
@@ -201,6 +202,8 @@ EXTRA_DIST += \
 	tests/cli/golden/memory-timeline-sums.txt \
 	tests/cli/golden/memory-timeline.txt \
 	tests/cli/golden/profile.txt \
+	tests/cli/golden/stats.txt \
+	tests/cli/golden/summary.txt \
 	tests/cli/golden/plot-flame.txt \
 	tests/cli/golden/plot-timeline.txt \
 	tests/cli/golden/range.txt \

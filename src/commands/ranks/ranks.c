@@ -165,9 +165,9 @@ const struct command command_ranks = {
     .arguments = "[OPTION]... FOLDER|FILE...",
     .about = "Compares the captures of all ranks of a run: the peak of each one, groups of\n"
              "ranks that behave alike, and outliers with the code that sets them apart. FILE\n"
-             "is a snapshot or a profiler trace, as for memsnap analyze, or a file of summaries\n"
-             "that memsnap merge or memsnap analyze --summary wrote. The rank is read from the\n"
-             "name of the file or its folder: rank3, rank_3, _3.pickle.\n"
+             "is a snapshot or a profiler trace, as for memsnap analyze, or a file of\n"
+             "summaries that memsnap merge or memsnap analyze --summary wrote. The rank is\n"
+             "read from the name of the file or its folder: rank3, rank_3, _3.pickle.\n"
              "\n"
              "A file that cannot be read is reported, and the others are compared; the exit\n"
              "status then tells of it.\n",

@@ -12,6 +12,8 @@
 #define TEXT_LINES       200            /* in which a kind of text shows */
 #define LOOK_BYTES       ((size_t)64 * 1024)
 
+#define SUMMARY_HEADING "memory summary, device ID "
+
 /* Other common file types, by their first bytes. */
 static const struct magic {
     const char *bytes;
@@ -138,9 +140,7 @@ static const struct {
     {"<title>GPU Memory Timeline HTML</title>",
      "a picture of torch.profiler's memory timeline: export_memory_timeline() writes what memsnap "
      "reads to a name that ends in .raw.json.gz"},
-    {"PyTorch CUDA memory summary, device ID",
-     "a table of torch.cuda.memory_summary(): torch.cuda.memory._dump_snapshot() writes what "
-     "memsnap reads"},
+    {SUMMARY_HEADING, "a table of torch.cuda.memory_summary(), which 'memsnap analyze' reads"},
     {"Self CPU %", "a table of torch.profiler: export_chrome_trace() writes what memsnap reads"},
     {"Peak FSDP memory stats:", "a log of FSDPMemTracker: memsnap reads the snapshots beside it"},
     {"Sharded Param", "a table of FSDPMemTracker: record a snapshot beside it"},
@@ -331,6 +331,12 @@ static enum file_kind kind_of_text(const uint8_t *p, const uint8_t *end)
     return colon && (!feed || colon < feed) ? KIND_RUN_STATS : KIND_UNKNOWN;
 }
 
+static bool has_summary(const struct source *source)
+{
+    struct text start = {(const char *)source->pos, (size_t)(source->end - source->pos)};
+    return sniff_is_log(source) && text_find(start, SUMMARY_HEADING) != NULL;
+}
+
 enum file_kind sniff_kind(struct source *source)
 {
     enum file_kind kind = KIND_UNKNOWN;
@@ -338,6 +344,8 @@ enum file_kind sniff_kind(struct source *source)
     enum encoding encoding;
 
     source_look_ahead(source, LOOK_BYTES);
+    if (has_summary(source))
+        return KIND_MEMORY_SUMMARY;
     if (!sniff_encoding(source, &encoding, &ignored))
         return kind_of_text(source->pos, source->end);
     if (encoding == ENCODING_MSGPACK)
@@ -373,13 +381,14 @@ const char *kind_name(enum file_kind kind)
         [KIND_SUMMARY] = "summaries of captures",
         [KIND_MEMORY_TIMELINE] = "a memory timeline of torch.profiler",
         [KIND_MEMORY_STATS] = "the statistics of torch.cuda.memory_stats()",
+        [KIND_MEMORY_SUMMARY] = "a log with tables of torch.cuda.memory_summary()",
     };
     return names[kind];
 }
 
 const char *kind_advice(enum file_kind kind)
 {
-    if (kind == KIND_MEMORY_STATS)
+    if (kind == KIND_MEMORY_STATS || kind == KIND_MEMORY_SUMMARY)
         return ": torch.cuda.memory._dump_snapshot() shows what the memory is used for";
     if (kind == KIND_SUMMARY)
         return "; see 'memsnap ranks'";

@@ -23,10 +23,10 @@ enum file_kind {
     KIND_PROFILE,         /* a Chrome trace of torch.profiler */
     KIND_RUN_STATS,       /* rank_N_memory_stats of MemProfiler */
     KIND_MEMORY_TIMELINE, /* torch.profiler's export_memory_timeline() */
+    KIND_MEMORY_STATS,    /* torch.cuda.memory_stats() */
+    KIND_MEMORY_SUMMARY,  /* tables of torch.cuda.memory_summary(), in a log */
     KIND_FIT,             /* results of memsnap dryrun --fit */
     KIND_SUMMARY,         /* summaries of captures, for memsnap ranks only */
-    /* recognised, but not read */
-    KIND_MEMORY_STATS, /* torch.cuda.memory_stats() */
     FILE_KINDS
 };
 

@@ -1,0 +1,91 @@
+#include <string.h>
+
+#include "decode/json/reader.h"
+#include "decode/stats/stats.h"
+
+#define DEPTH_MOST 3   /* dicts: metric, pool, moment */
+#define KEY_MOST   128 /* bytes; longer keys name nothing that is known */
+
+/* A value that may matter, under a key as in the flat form. */
+struct stats_reader {
+    struct json_reader json;
+    struct stats_row row;
+    char key[KEY_MOST];
+    size_t starts[DEPTH_MOST + 1]; /* size of `key` outside of each open dict */
+    size_t size;
+    unsigned depth;
+    struct error *err;
+};
+
+/* Appends to the key; a long one is left as it is, and names nothing. */
+static void add_key(struct stats_reader *reader, struct text key)
+{
+    if (reader->size + key.size + 1 > KEY_MOST)
+        return;
+    if (reader->size > 0)
+        reader->key[reader->size++] = '.';
+    memcpy(reader->key + reader->size, key.bytes, key.size);
+    reader->size += key.size;
+}
+
+static bool read_value(struct stats_reader *reader, bool *entered, bool *more)
+{
+    struct json_integer integer;
+    uint8_t byte;
+    *entered = false;
+    if (!json_peek(&reader->json, &byte, reader->err))
+        return false;
+    if (byte == '{' && reader->depth < DEPTH_MOST) {
+        *entered = true;
+        return json_open(&reader->json, '{', "a dict", more, reader->err);
+    }
+    if (byte != '-' && (byte < '0' || byte > '9'))
+        return json_skip(&reader->json, reader->err);
+    if (!json_read_integer(&reader->json, "a whole number", &integer, reader->err))
+        return false;
+    int64_t value = integer.magnitude > INT64_MAX ? INT64_MAX : (int64_t)integer.magnitude;
+    stats_take(&reader->row, (struct text){reader->key, reader->size},
+               integer.negative ? -value : value);
+    return true;
+}
+
+/* Reads the members of the outermost dict, and of those inside, without recursion. */
+static bool read_dicts(struct stats_reader *reader)
+{
+    bool more, entered;
+    if (!json_open(&reader->json, '{', "memory statistics (an object)", &more, reader->err))
+        return false;
+    for (reader->depth = 1;;) {
+        while (!more) {
+            if (--reader->depth == 0)
+                return true;
+            reader->size = reader->starts[reader->depth];
+            if (!json_more(&reader->json, '{', &more, reader->err))
+                return false;
+        }
+        struct text key;
+        size_t before = reader->size;
+        if (!json_read_key(&reader->json, &key, reader->err))
+            return false;
+        add_key(reader, key);
+        if (!read_value(reader, &entered, &more))
+            return false;
+        if (entered) {
+            reader->starts[reader->depth++] = before;
+            continue;
+        }
+        reader->size = before;
+        if (!json_more(&reader->json, '{', &more, reader->err))
+            return false;
+    }
+}
+
+bool decode_stats_json(struct source *source, const struct stats_sink *sink, struct error *err)
+{
+    struct stats_reader reader = {.row = {.device = -1}, .err = err};
+    json_reader_init(&reader.json, source);
+    bool ok = json_begin(&reader.json, err) && read_dicts(&reader) &&
+              json_finish(&reader.json, err) && sink->row(sink->self, &reader.row, err);
+    json_reader_release(&reader.json);
+    return ok;
+}

@@ -1,0 +1,19 @@
+/* Decodes torch.cuda.memory_stats(), as JSON or pickled, and the tables of memory_summary() in a
+ * log. */
+#ifndef MEMSNAP_DECODE_STATS_STATS_H
+#define MEMSNAP_DECODE_STATS_STATS_H
+
+#include "base/symbols.h"
+#include "decode/core/source.h"
+#include "decode/stats/rows.h"
+
+/* One row. The dict may be flat ("active.all.peak") or nested (memory_stats_as_nested_dict()). */
+bool decode_stats_json(struct source *source, const struct stats_sink *sink, struct error *err);
+/* The same, flat. `*protocol` as in struct decoded. */
+bool decode_stats_pickle(struct source *source, struct symbols *symbols,
+                         const struct stats_sink *sink, int *protocol, struct error *err);
+/* A row for each table, in order; other lines of the log are ignored. A cell that is not a number
+ * is STATUS_BAD_INPUT with the number of its line. */
+bool decode_stats_log(struct source *source, const struct stats_sink *sink, struct error *err);
+
+#endif
