@@ -19,7 +19,7 @@ BEGIN {
     folders["analysis"] = "code phase category live pool replay growth report curves chain layers fit shard diff flame check run ranks"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
     folders["render"] = "core analyze diff check export flame layers suggest fit shard dump oom stats run replay summary ranks plot page ."
-    folders["commands"] = "sandbox cli summary analyze check diff dryrun export flame shard ranks suggest replay plot ."
+    folders["commands"] = "sandbox cli summary analyze check diff dryrun export flame ranks suggest shard replay plot ."
     for (each in folders) {
         count = split(folders[each], names, " ")
         for (at = 1; at <= count; at++)

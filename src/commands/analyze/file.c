@@ -288,12 +288,9 @@ static const struct analyzer {
     bool (*analyze)(const struct analyze_job *job, struct input *input,
                     struct file_figures *figures, struct error *err);
 } analyzers[] = {
-    {KIND_LAYER_TRACE, analyze_layers},
-    {KIND_OPERATOR_CURVES, analyze_curves},
-    {KIND_RUN_STATS, analyze_run_stats},
-    {KIND_FIT, analyze_fit},
-    {KIND_MEMORY_STATS, analyze_stats},
-    {KIND_MEMORY_SUMMARY, analyze_stats},
+    {KIND_LAYER_TRACE, analyze_layers},  {KIND_OPERATOR_CURVES, analyze_curves},
+    {KIND_RUN_STATS, analyze_run_stats}, {KIND_FIT, analyze_fit},
+    {KIND_MEMORY_STATS, analyze_stats},  {KIND_MEMORY_SUMMARY, analyze_stats},
 };
 
 bool analyze_check_options(const struct analyze_options *options, enum file_kind kind,
