@@ -133,7 +133,8 @@ enum frame_role frame_python_role(struct text file, struct file_facts facts, str
     if (rule)
         return rule->role;
 
-    if (text_equals(name, "forward"))
+    /* torch.fx calls the code of every graph "forward", also that of a backward pass */
+    if (text_equals(name, "forward") && !text_starts(file, "<eval_with_key>"))
         return ROLE_FORWARD;
     if (text_equals(name, "backward"))
         return ROLE_BACKWARD;

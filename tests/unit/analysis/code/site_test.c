@@ -173,6 +173,10 @@ START_TEST(contexts)
          CONTEXT_RECOMPUTE},
         /* a custom autograd function's own backward */
         {PY("backward", "/home/u/op.py", 9) "," ENGINE, CONTEXT_BACKWARD},
+        {PY("forward", "<eval_with_key>.5",
+            135) "," PY("backward", TORCH "_functorch/_aot_autograd/runtime_wrappers.py",
+                        3552) "," PY("apply_boxed", TORCH "autograd/function.py", 460),
+         CONTEXT_BACKWARD},
         {PY("get_param", "/home/u/param.py", 9) "," SCRIPT, CONTEXT_OTHER},
     };
     ck_assert_int_eq(facts_of(cases[_i].frames)->context, cases[_i].context);
@@ -244,7 +248,7 @@ TCase *site_tests(void)
     tcase_add_loop_test(tests, backward_in_python, 0, 3);
     tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
     tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
-    tcase_add_loop_test(tests, contexts, 0, 14);
+    tcase_add_loop_test(tests, contexts, 0, 15);
     tcase_add_loop_test(tests, functions_that_only_make_storage_give_way_to_their_callers, 0, 9);
     tcase_add_test(tests, workspaces_and_communication);
     tcase_add_test(tests, communication_is_judged_by_the_innermost_code);
