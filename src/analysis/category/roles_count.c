@@ -1,7 +1,8 @@
 /* Counts the copies of the model's list of sizes: a vote of all sizes, by bytes. */
 #include "analysis/category/roles_internal.h"
 
-#define MOST_COPIES 8
+#define MOST_COPIES  8
+#define MOST_WITHOUT 10 /* of the bytes of weights, this part or less may have no masters */
 
 /* Gradients stay if most of the bytes that passes add to belong to blocks that no pass leaves. */
 static bool gradients_stay(const struct solver *solver)
@@ -148,7 +149,7 @@ static uint32_t count_states(const struct solver *solver)
 }
 
 /* Copies of the model in a wider type, and their states: the same for every size that has no
- * gradient itself. */
+ * gradient itself. Another model that is twice as wide has some of these sizes, but not all. */
 static uint32_t count_masters(const struct solver *solver)
 {
     struct ballot ballot = {0};
@@ -160,7 +161,8 @@ static uint32_t count_masters(const struct solver *solver)
         if (tally->count > 0 && !collides)
             vote(&ballot, tally, twice ? staying(twice) : 0);
     }
-    return elected(&ballot);
+    uint32_t masters = elected(&ballot);
+    return ballot.bytes[0] * MOST_WITHOUT > ballot.bytes[masters] ? 0 : masters;
 }
 
 uint32_t roles_count(struct solver *solver)

@@ -99,6 +99,19 @@ START_TEST(masters_may_have_gradients)
 }
 END_TEST
 
+/* A wider model has weights of twice the size, and others of four times the size. */
+START_TEST(a_model_twice_as_wide_is_no_master)
+{
+    uint64_t weights = copy_of_model(1), other = next;
+    for (unsigned i = 0; i < 2 * LAYERS; i++)
+        block((SIZE + 100 * (i / 2)) * (i / 2 == 0 ? 4 : 2));
+    one_step("Optimizer.step#SGD.step");
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(other, 2 * LAYERS, CATEGORY_PARAMETER);
+}
+END_TEST
+
 /* cuDNN keeps the weights of an LSTM in one block, Adam a state for each of them. */
 START_TEST(states_of_flat_weights_add_up)
 {
@@ -270,6 +283,7 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, one_copy_more_than_adam_needs_is_a_model);
     tcase_add_test(tests, sgd_keeps_one_state);
     tcase_add_test(tests, masters_may_have_gradients);
+    tcase_add_test(tests, a_model_twice_as_wide_is_no_master);
     tcase_add_test(tests, states_of_flat_weights_add_up);
     tcase_add_test(tests, flat_buffers_hold_weights_gradients_and_states);
     tcase_add_test(tests, flat_masters_may_have_gradients);
