@@ -1,9 +1,6 @@
 #include "analysis/category/traced_reason.h"
 
 #include "analysis/phase/births.h"
-#include "analysis/phase/refine.h"
-
-#define MOST_PLAIN_RUNS 4 /* looked through for the next phase of a step */
 
 /* True if it is freed in the run in which it was made, or in the same backward pass. */
 static bool ends_in_pass(const struct classifier *classifier, const struct evidence *evidence)
@@ -98,135 +95,6 @@ static enum reason step_reason(const struct evidence *evidence)
     return evidence_ends_in_run(evidence) ? REASON_STEP_FREED : REASON_STEP_KEPT;
 }
 
-/* True if it lives into the next forward pass, and only other code and data loading lie between. */
-static bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence)
-{
-    uint32_t next = evidence->birth_run + 1;
-    while (classifier_phase(classifier, next) == PHASE_OTHER ||
-           classifier_phase(classifier, next) == PHASE_DATA) {
-        if (next - evidence->birth_run > MOST_PLAIN_RUNS)
-            return false;
-        next++;
-    }
-    return classifier_phase(classifier, next) == PHASE_FORWARD &&
-           (evidence->end_run == NO_RUN || evidence->end_run >= next);
-}
-
-/* The next (or last) run of a step before or after `run`, or PHASE_UNKNOWN if none is near. */
-static enum phase step_near(const struct classifier *classifier, uint32_t run, int by,
-                            uint32_t *near)
-{
-    for (int i = 1; i <= MOST_PLAIN_RUNS; i++) {
-        *near = run + (uint32_t)(by * i); /* wraps around to a run that does not exist */
-        enum phase phase = classifier_phase(classifier, *near);
-        if (phase > PHASE_DATA)
-            return phase;
-    }
-    return PHASE_UNKNOWN;
-}
-
-/* True if a backward pass left gradients of the size or, if `or_used`, made blocks of the size that
- * it used up, which may have been gradients. */
-static bool has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used)
-{
-    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
-    return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
-}
-
-/* True if an input of the size was freed before. */
-static bool has_input_size(const struct classifier *classifier, uint64_t size)
-{
-    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
-    for (int phase = 0; tally && phase < PHASE_COUNT; phase++)
-        if (tally->twin[phase] == 1 + CATEGORY_INPUT)
-            return true;
-    return false;
-}
-
-/* True if it is freed right after an optimizer step or in it, and lives over passes before that. */
-static bool is_freed_after_step(const struct classifier *classifier,
-                                const struct evidence *evidence)
-{
-    uint32_t run = evidence->end_run, step;
-    if (classifier_phase(classifier, run) == PHASE_OPTIMIZER)
-        return run > evidence->birth_run;
-    return classifier_phase(classifier, run) <= PHASE_DATA &&
-           step_near(classifier, run, -1, &step) == PHASE_OPTIMIZER && step > evidence->birth_run;
-}
-
-/* True if it is made after a backward pass, lives into the optimizer step, and has the size of a
- * gradient in the same type or in one that is twice as wide. */
-static bool is_main_gradient(const struct classifier *classifier, const struct evidence *evidence)
-{
-    uint64_t size = evidence_size(classifier, evidence), half = size % 2 == 0 ? size / 2 : 0;
-    uint32_t pass, step;
-    if (step_near(classifier, evidence->birth_run, -1, &pass) != PHASE_BACKWARD)
-        return false;
-    enum phase next = step_near(classifier, evidence->birth_run, 1, &step);
-    if (next == PHASE_OPTIMIZER)
-        return evidence->end_run >= step && (has_gradient_size(classifier, size, true) ||
-                                             has_gradient_size(classifier, half, true));
-    /* more passes add to it before the step */
-    return next == PHASE_FORWARD && is_freed_after_step(classifier, evidence) &&
-           (has_gradient_size(classifier, size, false) ||
-            has_gradient_size(classifier, half, false));
-}
-
-/* True if plain code between two parts of a forward pass made it, and the backward pass frees it
- * as a saved tensor; without C++ frames, if it frees it at all. */
-static bool is_saved_between(const struct classifier *classifier, const struct evidence *evidence)
-{
-    uint32_t near;
-    return classifier_phase(classifier, evidence->end_run) == PHASE_BACKWARD &&
-           (!evidence->end || evidence->end->releases_saved) &&
-           step_near(classifier, evidence->birth_run, -1, &near) == PHASE_FORWARD;
-}
-
-/* For other Python code, or unknown code, outside the phases of a step. */
-static enum reason other_reason(const struct classifier *classifier,
-                                const struct evidence *evidence)
-{
-    uint32_t birth = evidence->birth_run, end = evidence->end_run;
-    bool by_operator =
-        op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) ||
-        evidence->birth->context == CONTEXT_DATA;
-    if (!classifier->phases->any_step)
-        return by_operator && classifier->has_model ? REASON_COPIED : REASON_NONE;
-    /* data that is there from the start and stays may be the whole data set, not a batch */
-    uint32_t end_item = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
-    bool is_over = !classifier_stays(classifier, end_item) || birth > classifier->first_step_run;
-    bool goes_in = is_over && goes_into_forward(classifier, evidence);
-    if (evidence->end && evidence->end->context == CONTEXT_ZERO_GRAD)
-        return REASON_ZERO_GRAD_FREED;
-    if (is_main_gradient(classifier, evidence))
-        return REASON_MAIN_GRADIENT;
-    if (goes_in && by_operator)
-        return REASON_BATCH;
-    if (!by_operator && is_saved_between(classifier, evidence))
-        return REASON_BACKWARD_FREES;
-    bool trains = classifier->first_backward_run != NO_RUN;
-    if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&
-        (end != NO_RUN || has_input_size(classifier, evidence_size(classifier, evidence))))
-        return REASON_BEFORE_FORWARD;
-    if (end == birth)
-        return REASON_PLAIN_FREED;
-    if (classifier_phase(classifier, end) == PHASE_BACKWARD)
-        return REASON_BACKWARD_FREES;
-    bool is_loss = birth > 0 && classifier_phase(classifier, birth - 1) == PHASE_FORWARD &&
-                   classifier_phase(classifier, birth + 1) == PHASE_BACKWARD;
-    if (is_loss)
-        return REASON_LOSS;
-    bool is_result =
-        birth > 0 && classifier_phase(classifier, birth - 1) == PHASE_FORWARD && !by_operator;
-    bool by_python = evidence->birth->site.any_python_frame != NO_FRAME;
-    if (is_result && (evidence->birth->in_operator || by_python))
-        return REASON_AFTER_FORWARD;
-    bool unseen = evidence->birth_stack == STACK_NONE && !classifier->phases->has_stacks;
-    if (goes_in && unseen)
-        return REASON_BEFORE_FORWARD;
-    return REASON_NONE;
-}
-
 /* For stacks that show no context: by the phase in which it was made. */
 static enum reason phase_reason(const struct classifier *classifier,
                                 const struct evidence *evidence)
@@ -244,7 +112,7 @@ static enum reason phase_reason(const struct classifier *classifier,
     case PHASE_COUNT:
         break;
     }
-    return other_reason(classifier, evidence);
+    return plain_reason(classifier, evidence);
 }
 
 enum reason traced_reason(const struct classifier *classifier, const struct evidence *evidence)

@@ -29,4 +29,7 @@ static inline bool evidence_ends_in_run(const struct evidence *evidence)
  * what the sizes counted so far say, so allocations must be taken in order of time. */
 enum reason traced_reason(const struct classifier *classifier, const struct evidence *evidence);
 
+/* plain_reason.c: for other Python code, or unknown code, outside the phases of a step. */
+enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence);
+
 #endif

@@ -166,6 +166,51 @@ START_TEST(plain_code_between_modules_is_saved)
 }
 END_TEST
 
+/* The loss of two results: what the backward pass frees shows that it belongs to the forward. */
+START_TEST(the_loss_is_no_input)
+{
+    for (unsigned step = 0; step < 2; step++) {
+        born(1, 100, SCRIPT); /* a batch */
+        born(2, 200, STACK_FORWARD);
+        if (step > 0)
+            freed(3, 300, SCRIPT);
+        born(3, 300, STACK_LOSS); /* held by a variable */
+        born(4, 400, STACK_LOSS);
+        born(5, 1000, STACK_BACKWARD);
+        freed(4, 400, ENGINE);
+        freed(2, 200, ENGINE);
+        freed(1, 100, SCRIPT);
+    }
+    capture_load(&capture);
+    expect(1, CATEGORY_INPUT);
+    expect(3, CATEGORY_ACTIVATION);
+    expect(4, CATEGORY_ACTIVATION);
+}
+END_TEST
+
+START_TEST(gradients_are_added_up_in_plain_code)
+{
+    capture_block(&capture, 90, 1000, "");
+    for (unsigned pass = 0; pass < 2; pass++) {
+        born(1, 100, STACK_FORWARD);
+        born(2, 1000, STACK_BACKWARD);
+        freed(1, 100, ENGINE);
+        if (pass == 0) {
+            born(3, 2000, SCRIPT); /* in fp32, until zero_grad frees it */
+            born(4, 2000, SCRIPT); /* until plain code frees it after the step */
+        }
+        freed(2, 1000, SCRIPT);
+    }
+    born(5, 16, STACK_STEP);
+    freed(5, 16, STACK_STEP);
+    freed(3, 2000, PY("zero_grad", TORCH "optim/optimizer.py", 960) "," SCRIPT);
+    freed(4, 2000, SCRIPT);
+    capture_load(&capture);
+    expect(3, CATEGORY_GRADIENT);
+    expect(4, CATEGORY_GRADIENT);
+}
+END_TEST
+
 START_TEST(gradients_may_be_copied_for_the_step)
 {
     capture_block(&capture, 90, 1000, "");
@@ -234,6 +279,8 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, a_pass_may_be_recorded_for_a_later_one);
     tcase_add_test(tests, what_a_graph_saved_is_no_gradient);
     tcase_add_test(tests, plain_code_between_modules_is_saved);
+    tcase_add_test(tests, the_loss_is_no_input);
+    tcase_add_test(tests, gradients_are_added_up_in_plain_code);
     tcase_add_test(tests, gradients_may_be_copied_for_the_step);
     tcase_add_test(tests, an_update_may_need_other_sizes_in_between);
     tcase_add_test(tests, buffers_of_plain_code_are_inputs);
