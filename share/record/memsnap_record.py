@@ -422,14 +422,18 @@ class Argument:
 class Frame:
     """A module that is running."""
 
-    def __init__(self, name, module, args, kwargs, before):
+    def __init__(self, name, module, args, kwargs, parent, result):
         self.name, self.module, self.inputs, self.is_leaf = name, module, [args, kwargs], is_leaf(module)
         others = {**dict(enumerate(args[1:])), **kwargs}
-        # one checkpoint can run modules in a row whose other arguments are the same
-        self.is_plain = len(args) > 0 and isinstance(args[0], torch.Tensor) and (
-            not others or (others.keys() == before.keys() and all(before[key].is_value(others[key]) for key in others)))
         self.others = {key: Argument(value) for key, value in others.items()}
         self.others_before = {}  # of the child that ran last
+        before = parent.others_before if parent else {}
+        # one checkpoint can run modules in a row, each on the result of the one before and the same other arguments
+        value = args[0] if args else None
+        follows = isinstance(value, torch.Tensor) and (
+            value is result or (parent is not None and any(value is outer for outer in parent.inputs[0][:1])))
+        self.is_plain = follows and others.keys() == before.keys() and all(
+            before[key].is_value(others[key]) for key in others)
 
 
 class Device:
@@ -482,7 +486,7 @@ class Hooks:
         # a checkpoint runs modules again; a hook that another hook of this call removed is called without kwargs
         if self.handles and not is_backward():
             self.nodes.update(tensor.grad_fn for tensor in tensors_in([args, kwargs]) if tensor.grad_fn is not None)
-            self.enter(name, module, args, kwargs)
+            self.enter(name, module, args, kwargs or {})
 
     def after_module(self, name, module, _args, output):
         if self.handles and not is_backward():
@@ -516,6 +520,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.batch_bytes = 0
         self.is_done = False
         self.gathered = {}  # storages
+        self.result = lambda: None  # of the module that ran last
         self.storages = Storages(storages_of([*model.parameters(), *model.buffers()]).values())
         self.parameter_bytes = bytes_of(model.parameters())
         self.buffer_bytes = bytes_of(model.buffers())
@@ -585,7 +590,7 @@ class Structure(Hooks, TorchDispatchMode):
             made = self.storages.by_key.get(key) or self.storages.add(storage, None, False)
             made.row = None
         parent = self.stack[-1] if self.stack else None
-        frame = Frame(name, module, args, kwargs, parent.others_before if parent else {})
+        frame = Frame(name, module, args, kwargs, parent, self.result())
         if parent:
             parent.others_before = frame.others
         self.stack.append(frame)
@@ -608,7 +613,9 @@ class Structure(Hooks, TorchDispatchMode):
         new = [tensor for tensor in tensors_in(output) if not seen.keys() & storages_of(tensor).keys()]
         row["output_bytes"] = sum(storage.nbytes() for storage in storages_of(output).values())
         row["memory_activations"] = bytes_of(new) if frame.is_leaf else 0
-        row["plain"] = frame.is_plain and isinstance(first(output), torch.Tensor)
+        result = first(output)
+        row["plain"] = frame.is_plain and isinstance(result, torch.Tensor)
+        self.result = weakref.ref(result) if isinstance(result, torch.Tensor) else lambda: None
         row["call"] = self.calls
         self.watch_backward(output, functools.partial(self.reach, row, self.calls))
         self.calls += 1
@@ -1102,7 +1109,7 @@ class layers(contextlib.ContextDecorator):
         self.begun = 0
 
     def __enter__(self):
-        self.handles = [self.model.register_forward_pre_hook(self.before_model, prepend=True),
+        self.handles = [self.model.register_forward_pre_hook(self.before_model, prepend=True, with_kwargs=True),
                         register_optimizer_step_pre_hook(self.before_step)]
         return self
 
@@ -1118,7 +1125,7 @@ class layers(contextlib.ContextDecorator):
         self.structure = self.times = None
         return False
 
-    def before_model(self, _module, _args):
+    def before_model(self, module, args, kwargs):
         if not torch.is_grad_enabled() or is_backward():
             return
         if self.running is not None and not self.running.was_backward:
@@ -1131,6 +1138,7 @@ class layers(contextlib.ContextDecorator):
             self.times = self.running = Times(self.model)
         if self.running:
             self.running.start()
+            self.running.before_module("", module, args, kwargs)  # this call does not see its new hook
 
     def before_step(self, *_arguments):
         if self.running is not None and self.running.was_backward:
@@ -1372,15 +1380,13 @@ class FirstModel:
         self.handle = torch.nn.modules.module.register_module_forward_pre_hook(self.before_module)
         return self
 
-    def before_module(self, module, _args):
+    def before_module(self, module, args, kwargs=None):
         if torch.is_grad_enabled() and any(parameter.requires_grad for parameter in module.parameters()):
             self.handle.remove()
             self.handle = None
             self.recording = layers(module, self.path, warmup=self.warmup)
             self.recording.__enter__()
-            self.recording.before_model(module, ())
-            if self.recording.running is not None:
-                self.recording.running.enter("", module, _args, {})
+            self.recording.before_model(module, args, kwargs)
 
     def __exit__(self, *exception):
         if self.handle is not None:
