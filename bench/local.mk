@@ -20,8 +20,12 @@ EXTRA_DIST += \
 	bench/dryrun/programs.py \
 	bench/dryrun/run \
 	bench/inputs.py \
+	bench/loop/RESULTS.head.md \
+	bench/loop/large.py \
 	bench/loop/loop.py \
+	bench/loop/measure.py \
 	bench/loop/models.py \
+	bench/loop/prove \
 	bench/labelled.py \
 	bench/profile.py \
 	bench/published.c \

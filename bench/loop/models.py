@@ -28,14 +28,14 @@ def convolutions(inputs, outputs):
 class UNet(nn.Module):
     """Skip connections: results are used again much later."""
 
-    def __init__(self):
+    def __init__(self, width=8):
         super().__init__()
         self.pool = nn.MaxPool2d(2)
         self.down1, self.down2, self.down3 = (
-            convolutions(3, 8), convolutions(8, 16), convolutions(16, 32))
-        self.grow2, self.up2 = nn.ConvTranspose2d(32, 16, 2, 2), convolutions(32, 16)
-        self.grow1, self.up1 = nn.ConvTranspose2d(16, 8, 2, 2), convolutions(16, 8)
-        self.out = nn.Conv2d(8, 1, 1)
+            convolutions(3, width), convolutions(width, 2 * width), convolutions(2 * width, 4 * width))
+        self.grow2, self.up2 = nn.ConvTranspose2d(4 * width, 2 * width, 2, 2), convolutions(4 * width, 2 * width)
+        self.grow1, self.up1 = nn.ConvTranspose2d(2 * width, width, 2, 2), convolutions(2 * width, width)
+        self.out = nn.Conv2d(width, 1, 1)
 
     def forward(self, x):
         first = self.down1(x)

@@ -1,0 +1,158 @@
+"""Applies plans to a model, and measures the peak and the FLOPs of a training step. For prove, which runs it in a dry run.
+
+    measure.py all MODEL BATCH MEMSNAP FOLDER         records, asks for plans, and measures each
+    measure.py fit MODEL BATCH [PLAN]                 runs one step"""
+import contextlib
+import gc
+import io
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../share/record"))
+import memsnap_record
+from large import MODELS
+from loop import python_of
+
+SELECTIVE = ["--selective"]
+
+
+class Subject:
+    """A fresh model on the GPU, and its step."""
+
+    def __init__(self, name, batch):
+        gc.collect()
+        torch.manual_seed(0)
+        with torch.device("cuda"):
+            self.model, self.loss = MODELS[name].make(batch)
+        self.model.train()
+
+    def step(self):
+        self.model.zero_grad(set_to_none=True)
+        self.loss(self.model).backward()
+
+    def measure(self):
+        """The second step: the first tries parts out, and makes workspaces of libraries."""
+        self.step()
+        self.model.zero_grad(set_to_none=True)
+        torch.cuda.reset_peak_memory_stats()
+        self.step()
+        peak = torch.cuda.max_memory_allocated()
+        with FlopCounterMode(display=False) as counter:
+            self.step()
+        self.model.zero_grad(set_to_none=True)
+        with memsnap_record.layers(self.model) as recording:
+            self.step()
+        time = sum(row.get("forward_us", 0) + row.get("backward_us", 0) for row in recording.traces)
+        return {"peak": peak, "flops": counter.get_total_flops(), "time": time}
+
+
+class Bench:
+    def __init__(self, name, batch, memsnap, folder):
+        self.name, self.batch, self.memsnap, self.folder = name, batch, memsnap, folder
+        self.trace = os.path.join(folder, name + ".layers.json")
+        self.plain = None
+        self.rows = []
+
+    def record(self):
+        subject = Subject(self.name, self.batch)
+        self.plain = subject.measure()
+        blocks = MODELS[self.name].blocks
+        self.plain["blocks"] = blocks if isinstance(blocks, list) else [
+            [name] for name, _ in subject.model.named_modules() if re.fullmatch(blocks, name)]
+        with memsnap_record.layers(subject.model, self.trace):
+            subject.step()
+
+    def suggest(self, *arguments):
+        result = subprocess.run([self.memsnap, "suggest", *arguments, self.trace], capture_output=True, text=True)
+        return result.stdout if result.returncode == 0 else None
+
+    def measure(self, apply):
+        """What a step with a plan takes, relative to a step without."""
+        subject = Subject(self.name, self.batch)
+        told = io.StringIO()
+        with contextlib.redirect_stderr(told):
+            try:
+                apply(subject.model)
+                found = subject.measure()
+            except Exception as error:
+                return {"error": "%s: %s" % (type(error).__name__, (str(error).splitlines() or [""])[0])}
+        for key in ("flops", "time"):
+            found["extra_" + key] = found[key] / self.plain[key] - 1
+        found["not_chains"] = told.getvalue().count("not a chain")
+        return found
+
+    def add(self, kind, request):
+        """Measures one plan, as printed and by apply()."""
+        text, content = self.suggest(*request), self.suggest(*request, "--format", "json")
+        row = {"request": kind, "arguments": request}
+        self.rows.append(row)
+        code = text and python_of(text)
+        if not code or not content:
+            row["error"] = "no plan"
+            return
+        plan = json.loads(content)
+        plan_of = plan.get("best", plan)
+        row["predicted"] = {key: plan_of.get(key) for key in ("peak_bytes", "total_peak_bytes", "extra_time_share")}
+        row["without"] = plan["no_checkpoint_total_peak_bytes"]
+        row["printed"] = self.measure(lambda model: exec(code, {"model": model}))
+        if "apply" in plan:
+            row["applied"] = self.measure(lambda model: memsnap_record.apply(model, plan))
+
+    def add_by_hand(self, kind, parts):
+        """Measures checkpoints that are not memsnap's, and the plan that memsnap has for the same peak."""
+        found = self.measure(lambda model: memsnap_record.checkpoint_modules(model, parts))
+        row = {"by_hand": kind, "found": found}
+        self.rows.append(row)
+        points = json.loads(self.suggest("--format", "json") or "{}").get("points", [])
+        best = None
+        for point in points if "peak" in found else ():
+            content = self.suggest("--format", "json", "--budget", str(point["peak_bytes"]))
+            plan = json.loads(content) if content else {}
+            if plan.get("total_peak_bytes", math.inf) <= found["peak"] and (
+                    best is None or plan["extra_time_share"] < best[0]):
+                best = plan["extra_time_share"], str(point["peak_bytes"])
+        if best is None:
+            return
+        code = python_of(self.suggest("--budget", best[1]))
+        row["same_peak"] = {"peak": self.plain["peak"], "extra_flops": 0.0, "extra_time": 0.0} if not code else (
+            self.measure(lambda model: exec(code, {"model": model})))
+
+    def run(self):
+        self.record()
+        front = json.loads(self.suggest("--format", "json") or "{}").get("points", [])
+        least = str(min(point["peak_bytes"] for point in front)) if front else "0"
+        for kind, request in (("K = 2", ["--checkpoints", "2"]), ("60 %", ["--budget", "60%"]),
+                              ("35 %", ["--budget", "35%"]), ("least", ["--budget", least]),
+                              ("selective", [*SELECTIVE, "--budget", "60%"])):
+            self.add(kind, request)
+        blocks = self.plain["blocks"]
+        every = math.isqrt(len(blocks) - 1) + 1
+        self.add_by_hand("every block", blocks)
+        self.add_by_hand("sqrt(n)", [sum(blocks[at:at + every], []) for at in range(0, len(blocks), every)])
+        with open(os.path.join(self.folder, self.name + ".json"), "w") as file:
+            json.dump({"model": self.name, "batch": self.batch, "plain": self.plain, "rows": self.rows}, file, indent=1)
+
+
+def main():
+    command, name, batch, *rest = sys.argv[1:]
+    if command == "all":
+        Bench(name, int(batch), *rest).run()
+        return
+    subject = Subject(name, int(batch))
+    if rest:
+        memsnap_record.apply(subject.model, rest[0])
+    optimizer = torch.optim.SGD(subject.model.parameters())
+    for _ in range(2):
+        subject.step()
+        optimizer.step()
+
+
+if __name__ == "__main__":
+    main()
