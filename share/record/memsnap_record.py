@@ -934,6 +934,7 @@ def trace_of(structure, times):
             row["saves"] = {key: made for key, made in row["saves"].items() if key in keys}
     pairs = [(written_row(row, keys), row) for row in structure.rows]
     measured = times is not None and times.apply(structure, pairs)
+    operators = operators_of(pairs, keys)
     number, ranks = rank()
     return {"schema": SCHEMA, "torch": torch.__version__, "device": structure.device.name, "rank": number,
             "ranks": ranks, "time": "events" if measured else "roofline",
@@ -942,7 +943,7 @@ def trace_of(structure, times):
             "peak_bytes": structure.device.peak(structure.highest),
             "host_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             "traces": [row for row, _ in pairs], "storages": table,
-            "operators": operators_of(pairs, keys)}
+            **({"operators": operators} if operators else {})}
 
 
 class Line:
