@@ -40,8 +40,7 @@ struct named_point {
 
 static double percent(const struct problem *problem, int64_t time)
 {
-    int64_t whole = problem_step_time(problem);
-    return whole > 0 ? 100 * (double)time / (double)whole : 0;
+    return 100 * suggest_share(problem, time);
 }
 
 /* Chooses the points that get a label; returns their number. */
@@ -76,7 +75,9 @@ static void describe(char out[PLOT_TEXT], const struct plot_pareto *plot,
     if (point->extra_time > 0)
         snprintf(out, PLOT_TEXT, "%s: %.20s (%.8s), +%.8s%s", point->what, size, share,
                  suggest_extra(extra, plot->problem, point->extra_time),
-                 plot->look->format == PLOT_DUMB || plot->look->width < WIDE ? "" : " compute");
+                 plot->look->format == PLOT_DUMB || plot->look->width < WIDE ? ""
+                 : plot->problem->timed                                      ? " compute"
+                                                                             : " recomputed");
     else
         snprintf(out, PLOT_TEXT, "%s: %.20s (%.8s)", point->what, size, share);
 }
@@ -118,15 +119,16 @@ static void put_words(FILE *script, const struct plot_pareto *plot)
              "to cut between; %s",
              units_count(pieces, problem->chain.layers),
              problem->timed ? "100%: a step's forward and backward"
-                            : "no times in the trace: a byte of activation counts as time");
+                            : "no times in the trace; 100%: all activations");
     plot_put_words(script, plot->look, margins, words,
                    "points in bytes, and how to have their plans: memsnap suggest FILE");
 }
 
-static void put_axes(FILE *script, double x_last, double y_top, const char *unit)
+static void put_axes(FILE *script, bool timed, double x_last, double y_top, const char *unit)
 {
     fprintf(script, "x_last = %.7g\ny_top = %.7g\n", x_last, y_top);
-    fprintf(script, "x_label = 'compute on top of a step, %%'\n");
+    fprintf(script, "x_label = '%s, %%'\n",
+            timed ? "compute on top of a step" : "activations computed again");
     fprintf(script, "y_label = 'peak of activations and their gradients, %s'\n", unit);
 }
 
@@ -151,7 +153,7 @@ static void write_all(const struct plot_pareto *plot, FILE *const files[])
     double y_top = most / unit * 1.2;
     plot_put_margins(files[PARETO_SCRIPT], plot->look, margins);
     put_words(files[PARETO_SCRIPT], plot);
-    put_axes(files[PARETO_SCRIPT], x_last, y_top, name);
+    put_axes(files[PARETO_SCRIPT], plot->problem->timed, x_last, y_top, name);
     fputs("# more compute, %\tmemory\n", files[PARETO_FRONT]);
     for (size_t i = front->count; i-- > 0;)
         fprintf(files[PARETO_FRONT], "%.7g\t%.7g\n",

@@ -93,6 +93,37 @@ void suggest_head_text(const struct page *page, const struct suggest_subject *su
         fputc('\n', page->out);
 }
 
+/* FairScale records the outputs of modules, but not what autograd keeps, which may be more (what
+ * operators save within a module, results of functions) or less (outputs that nothing saves). The
+ * growth of allocated memory over the forward pass shows by how much. */
+static void say_error(const struct page *page, const struct layer_trace *trace)
+{
+    const struct layer_row *first = NULL, *last = NULL;
+    int64_t outputs = 0;
+    char size[UNITS_TEXT_SIZE], growth[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct layer_row *row = &trace->rows[i];
+        if (!row->is_forward)
+            continue;
+        first = first ? first : row;
+        last = row;
+        outputs += row->memory_activations;
+    }
+    int64_t grown = first ? last->allocated - (first->allocated - first->memory_diff) : 0;
+    page_bytes(page, size, outputs);
+    if (grown > 0 && last->allocated > 0)
+        suggest_say(page,
+                    "The trace has the outputs of modules (%s), not what autograd keeps. In the "
+                    "forward pass allocated memory grew by %s, so these figures may err by %s.",
+                    size, page_bytes(page, growth, grown),
+                    page_share(share, grown > outputs ? grown - outputs : outputs - grown, grown));
+    else
+        suggest_say(page,
+                    "The trace has the outputs of modules (%s), not what autograd keeps: on "
+                    "common models these figures err by up to a third.",
+                    size);
+}
+
 /* The parts of an answer in text that all models share: its segments and what it rests on. */
 bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject)
 {
@@ -117,10 +148,10 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
                     problem->row_count == 1 ? "falls" : "fall");
     if (!problem->timed)
         suggest_say(page,
-                    "%s: every byte of activation is taken to cost the same time, and backward "
-                    "twice the forward.",
+                    "%s, so the extra compute is unknown. Plans recompute as few bytes of "
+                    "activations as they can.",
                     problem->partly_timed ? "The trace has times of some modules only"
-                                          : "No times in the trace");
+                                          : "The trace has no times");
     else if (!problem->backward_timed)
         suggest_say(page, "Forward times are %s; backward%s is taken to be twice as long.",
                     problem->times_given ? "those of --times" : "the trace's",
@@ -138,6 +169,8 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
                     "%zu of the modules %s more than once: wrapping one checkpoints all of its "
                     "runs.",
                     problem->revisited, problem->revisited == 1 ? "runs" : "run");
+    if (!problem->recorded && !(subject->trace->present >> LAYER_SAVED_ACTIVATIONS & 1))
+        say_error(page, subject->trace);
     suggest_say(
         page, problem->recorded
                   ? "Counted is what autograd keeps and what the recorder saw the passes take "

@@ -43,8 +43,10 @@ static void add_row(struct table *table, const struct page *page,
     table_add(table, page_bytes(page, text, element->output_bytes));
     table_add(table, page_bytes(page, text, element->forward_extra_bytes));
     table_add(table, page_bytes(page, text, element->backward_extra_bytes));
-    if (subject->problem->timed) {
+    if (subject->problem->times_given) {
         table_add(table, time_text(text, subject->problem->chain.forward[first]));
+    } else if (subject->forward->timed) {
+        table_add(table, time_text(text, element->forward_ns));
     } else {
         table_add(table, "-");
     }
@@ -143,12 +145,13 @@ bool suggest_basis_forward_text(const struct page *page, const struct suggest_su
         suggest_say(
             page, "Times are those of --times%s.",
             subject->problem->backward_timed ? "" : "; backward is taken to be twice the forward");
-    else if (chain->timed)
-        suggest_say(page, "Times are the host's, from the events' times; of equal iterations all "
-                          "have the median.");
     else
-        suggest_say(page, "No times in the trace: every byte of activation is taken to cost the "
-                          "same time, and backward twice the forward.");
+        suggest_say(page,
+                    "%s, so the extra compute is unknown. Plans recompute as few bytes of "
+                    "activations as they can, unless --times gives times.",
+                    chain->timed ? "Times are those of the host, which do not show how long the "
+                                   "device takes"
+                                 : "The trace has no times");
     suggest_say(page, "Parameters, their gradients, the optimizer's state and the model's input "
                       "come on top.");
     return true;
@@ -182,14 +185,16 @@ static struct value first_event(const void *data, const struct field_context *co
 static bool is_timed(const void *row, const struct field_context *context)
 {
     (void)row;
-    return subject_of(context)->problem->timed;
+    return subject_of(context)->problem->times_given || subject_of(context)->forward->timed;
 }
 
 static struct value forward_time(const void *data, const struct field_context *context)
 {
     const struct suggest_subject *subject = subject_of(context);
     const struct chain_element *element = data;
-    return value_integer(subject->problem->chain.forward[element - subject->forward->elements]);
+    return value_integer(subject->problem->times_given
+                             ? subject->problem->chain.forward[element - subject->forward->elements]
+                             : element->forward_ns);
 }
 
 #define ROW struct chain_element
@@ -205,7 +210,10 @@ static const struct row_type element_type = ROW_TYPE(
 static bool has_backward_time(const void *row, const struct field_context *context)
 {
     (void)row;
-    return subject_of(context)->problem->backward_timed;
+    const struct suggest_subject *subject = subject_of(context);
+    return subject->problem->times_given ? subject->problem->backward_timed
+                                         : subject->forward->timed &&
+                                               subject->forward->backward_ns > 0;
 }
 
 static struct value source(const void *row, const struct field_context *context)
@@ -237,7 +245,9 @@ static struct value end_event(const void *data, const struct field_context *cont
 static struct value backward_time(const void *row, const struct field_context *context)
 {
     (void)row;
-    return value_integer(subject_of(context)->problem->backward_time);
+    const struct suggest_subject *subject = subject_of(context);
+    return value_integer(subject->problem->times_given ? subject->problem->backward_time
+                                                       : subject->forward->backward_ns);
 }
 
 #define ROW struct forward_chain

@@ -125,10 +125,10 @@ static void nested_text(const struct page *page, const struct problem *problem,
 bool suggest_front_text(const struct page *page, const struct suggest_subject *subject,
                         const struct front_advice *front)
 {
-    static const struct table_column columns[] = {
+    const struct table_column columns[] = {
         {.title = "peak", .kind = COLUMN_NUMBER},
         {.title = "of none", .kind = COLUMN_NUMBER, .optional = 1},
-        {.title = "extra compute", .kind = COLUMN_NUMBER},
+        {.title = subject->problem->timed ? "extra compute" : "recomputed", .kind = COLUMN_NUMBER},
         {.title = "", .kind = COLUMN_PROSE, .least = 18},
     };
     const struct front_point *points = front->front.points;
@@ -136,7 +136,8 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
     struct table table;
     int64_t told = INT64_MIN;
     suggest_head_text(page, subject);
-    suggest_title(page, "Memory against compute%s",
+    suggest_title(page, "Memory against %s%s",
+                  subject->problem->timed ? "compute" : "recomputed activations",
                   front->nested.count > 0 ? "" : ", with one level of checkpoints");
     table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < front->nested.count; i++) {
@@ -169,7 +170,8 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
 void suggest_front_csv(FILE *out, const struct suggest_subject *subject,
                        const struct front_advice *front)
 {
-    fputs("peak_bytes,extra_time_share,kind\n", out);
+    fprintf(out, "peak_bytes,%s,kind\n",
+            subject->problem->timed ? "extra_time_share" : "recomputed_share");
     for (size_t i = 0; i < front->front.count; i++)
         fprintf(out, "%lld,%.6f,%s\n", (long long)front->front.points[i].peak_bytes,
                 suggest_share(subject->problem, front->front.points[i].extra_time),

@@ -73,7 +73,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     json_put_count(&json, "modules", advice->module_count);
     json_put_count(&json, "splits_inside_blocks", advice->inside);
     json_put_integer(&json, "peak_bytes", advice->outcome.peak_bytes);
-    json_put_real(&json, "extra_time_share", suggest_share(problem, advice->outcome.extra_time));
+    suggest_put_cost(&json, problem, advice->outcome.extra_time);
     put_without(&json, problem);
     json_put_open(&json, "best", '{');
     json_put_string(&json, "model", "peak");
@@ -81,8 +81,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     if (problem->recorded)
         json_put_integer(&json, "total_peak_bytes",
                          problem->before_bytes + advice->best_outcome.total_bytes);
-    json_put_real(&json, "extra_time_share",
-                  suggest_share(problem, advice->best_outcome.extra_time));
+    suggest_put_cost(&json, problem, advice->best_outcome.extra_time);
     put_segments(&json, problem, &advice->best);
     json_put_close(&json, '}');
     json.failed |= !suggest_put_apply(&json, subject, &advice->best);
@@ -116,7 +115,7 @@ static void put_feasible(struct json_writer *json, const struct suggest_subject 
     json_put_integer(json, "peak_bytes", plan->peak_bytes);
     if (problem->recorded)
         json_put_integer(json, "total_peak_bytes", plan->total_bytes);
-    json_put_real(json, "extra_time_share", suggest_share(problem, plan->extra_time));
+    suggest_put_cost(json, problem, plan->extra_time);
     json_put_open(json, "split_modules", '[');
     for (size_t k = 0; k < plan->segments.count; k++)
         put_name(json, NULL,
@@ -180,24 +179,38 @@ struct plan_point {
     bool knee;
 };
 
-static struct value extra_time_share(const void *data, const struct field_context *context)
+static struct value cost_share(const void *data, const struct field_context *context)
 {
     return (struct value){
         VALUE_REAL,
         .real = suggest_share(problem_of(context), ((const struct plan_point *)data)->extra_time)};
 }
 
+static bool is_timed(const void *data, const struct field_context *context)
+{
+    (void)data;
+    return problem_of(context)->timed;
+}
+
+static bool is_untimed(const void *data, const struct field_context *context)
+{
+    return !is_timed(data, context);
+}
+
+/* Either of them; see suggest_put_cost(). */
+#define COST_FIELDS                                                                                \
+    FIELD_CALL(REAL, "extra_time_share", cost_share, .present = is_timed),                         \
+        FIELD_CALL(REAL, "recomputed_share", cost_share, .present = is_untimed)
 #define ROW struct plan_point
 static const struct row_type point_type =
-    ROW_TYPE("points", ROW, FIELD(ROW, BYTES, peak_bytes),
-             FIELD_CALL(REAL, "extra_time_share", extra_time_share), FIELD(ROW, FLAG, knee));
-static const struct row_type nested_type =
-    ROW_TYPE("nested", ROW, FIELD(ROW, BYTES, peak_bytes),
-             FIELD_CALL(REAL, "extra_time_share", extra_time_share), FIELD(ROW, COUNT, segments));
+    ROW_TYPE("points", ROW, FIELD(ROW, BYTES, peak_bytes), COST_FIELDS, FIELD(ROW, FLAG, knee));
+static const struct row_type nested_type = ROW_TYPE("nested", ROW, FIELD(ROW, BYTES, peak_bytes),
+                                                    COST_FIELDS, FIELD(ROW, COUNT, segments));
 static const struct row_type comparison_type =
     ROW_TYPE("comparison", ROW, FIELD(ROW, WORD, name), FIELD(ROW, COUNT, segments),
-             FIELD(ROW, BYTES, peak_bytes), FIELD_CALL(REAL, "extra_time_share", extra_time_share));
+             FIELD(ROW, BYTES, peak_bytes), COST_FIELDS);
 #undef ROW
+#undef COST_FIELDS
 
 static void put_points(struct json_writer *json, const struct front_advice *front,
                        const struct field_context *context)

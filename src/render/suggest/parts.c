@@ -72,12 +72,29 @@ void suggest_add_span(struct buffer *out, const struct problem *problem, size_t 
 
 double suggest_share(const struct problem *problem, int64_t time)
 {
-    int64_t whole = problem_step_time(problem);
+    int64_t whole =
+        problem->timed ? problem_step_time(problem) : chain_forward_time(&problem->chain);
     return whole > 0 ? (double)time / (double)whole : 0;
 }
 
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time)
 {
-    int64_t whole = problem_step_time(problem);
+    int64_t whole =
+        problem->timed ? problem_step_time(problem) : chain_forward_time(&problem->chain);
     return whole > 0 ? page_share(out, time, whole) : strcpy(out, "0.0%"); /* all take no time */
+}
+
+const char *suggest_cost(char out[SUGGEST_COST], const struct problem *problem, int64_t time)
+{
+    char share[UNITS_TEXT_SIZE];
+    suggest_extra(share, problem, time);
+    snprintf(out, SUGGEST_COST,
+             problem->timed ? "with %s more compute" : "recomputing %s of activations", share);
+    return out;
+}
+
+void suggest_put_cost(struct json_writer *json, const struct problem *problem, int64_t time)
+{
+    json_put_real(json, problem->timed ? "extra_time_share" : "recomputed_share",
+                  suggest_share(problem, time));
 }

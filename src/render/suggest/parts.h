@@ -13,9 +13,17 @@ void suggest_add_name(struct buffer *out, struct text name);
 /* "layer1.0", or "layer1.0 .. layer2.3": escaped. */
 void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end);
 
-/* `time` as a share of the time of a step, as a fraction and as text such as "12.3%". */
+/* `time` as a share of the time of a step, as a fraction and as text such as "12.3%". Where no
+ * times are known, `time` is bytes of activations, and this is a share of all activations. */
 double suggest_share(const struct problem *problem, int64_t time);
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time);
+
+#define SUGGEST_COST 64
+
+/* "with 12.3% more compute", or "recomputing 12.3% of activations" if no times are known. */
+const char *suggest_cost(char out[SUGGEST_COST], const struct problem *problem, int64_t time);
+/* The same as extra_time_share or recomputed_share. */
+void suggest_put_cost(struct json_writer *json, const struct problem *problem, int64_t time);
 
 /* A remark that explains the point of comparison with this name. */
 const char *suggest_comparison_remark(const char *name);

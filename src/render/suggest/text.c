@@ -34,13 +34,13 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
 {
     const struct problem *problem = subject->problem;
     char sum[UNITS_TEXT_SIZE], real[UNITS_TEXT_SIZE], best[UNITS_TEXT_SIZE];
-    char without[UNITS_TEXT_SIZE], extra[UNITS_TEXT_SIZE], best_extra[UNITS_TEXT_SIZE];
+    char without[UNITS_TEXT_SIZE], extra[SUGGEST_COST], best_extra[SUGGEST_COST];
     page_bytes(page, sum, advice->answer.max_memory);
     page_bytes(page, real, advice->outcome.peak_bytes);
     page_bytes(page, best, advice->best_outcome.peak_bytes);
     page_bytes(page, without, advice->without_bytes);
-    suggest_extra(best_extra, problem, advice->best_outcome.extra_time);
-    suggest_extra(extra, problem, advice->outcome.extra_time);
+    suggest_cost(best_extra, problem, advice->best_outcome.extra_time);
+    suggest_cost(extra, problem, advice->outcome.extra_time);
 
     suggest_head_text(page, subject);
     suggest_title(page, "FairScale's placement of %zu checkpoint%s among %zu module%s: %s",
@@ -50,7 +50,7 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
         return false;
     suggest_say(page,
                 "That measure is the largest part's sum of activations. Checkpointing every part "
-                "really peaks at %s, with %s more compute; without checkpoints the peak is %s.",
+                "really peaks at %s, %s; without checkpoints the peak is %s.",
                 real, extra, without);
     if (advice->inside > 0)
         suggest_say(page,
@@ -60,8 +60,7 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
                     advice->inside == 1 ? "it" : "they",
                     advice->inside == 1 ? "it is" : "they are");
     fputc('\n', page->out);
-    suggest_title(page, "The least real peak with as many parts: %s, with %s more compute", best,
-                  best_extra);
+    suggest_title(page, "The least real peak with as many parts: %s, %s", best, best_extra);
     if (problem->recorded)
         total_text(page, problem, problem->before_bytes + advice->best_outcome.total_bytes);
     if (!suggest_placement_text(page, subject, &advice->best))
@@ -108,16 +107,16 @@ static void method_text(const struct page *page, const struct budget_plan *plan)
 static bool plan_text(const struct page *page, const struct suggest_subject *subject,
                       const struct budget_plan *plan)
 {
-    char budget[UNITS_TEXT_SIZE], peak[UNITS_TEXT_SIZE], extra[UNITS_TEXT_SIZE];
+    char budget[UNITS_TEXT_SIZE], peak[UNITS_TEXT_SIZE], extra[SUGGEST_COST];
     char exact[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE], whose[SUGGEST_WHOSE];
     if (!plan->feasible) {
         infeasible_text(page, subject, plan);
         return true;
     }
     page_bytes(page, budget, plan->budget_bytes);
-    suggest_extra(extra, subject->problem, plan->extra_time);
-    suggest_title(page, "Budget %s: %speaks at %s, with %s more compute", budget,
-                  suggest_whose(whose, subject), page_bytes(page, peak, plan->peak_bytes), extra);
+    suggest_cost(extra, subject->problem, plan->extra_time);
+    suggest_title(page, "Budget %s: %speaks at %s, %s", budget, suggest_whose(whose, subject),
+                  page_bytes(page, peak, plan->peak_bytes), extra);
     suggest_say(page, "%s bytes exactly; without checkpoints %s.",
                 units_count(exact, (uint64_t)plan->peak_bytes),
                 page_bytes(page, without, peak_without(&subject->problem->chain)));
