@@ -40,6 +40,7 @@ cli_tests = \
 	tests/cli/run.sh \
 	tests/cli/shard.sh \
 	tests/cli/stats.sh \
+	tests/cli/suggest-same.sh \
 	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest-words.sh \
 	tests/cli/suggest.sh \
