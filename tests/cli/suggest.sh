@@ -68,6 +68,10 @@ out_has 'the step then peaks at'
 run suggest --format csv "$decoder"
 exits 0
 golden suggest-front.csv
+run suggest --verbose --budget 60% "$decoder"
+exits 0
+golden suggest-budget.txt
+check 'tells the times' grep -Eqx 'memsnap: reading took [0-9.]+ s, the model [0-9.]+ s, the solver and the report [0-9.]+ s' .run/err
 run suggest --help
 exits 0
 golden help-suggest.txt
@@ -410,6 +414,10 @@ out_has '"time":"given"'
 out_has '"forward_ns":10000,'
 
 # The manual page knows every option.
+run suggest --verbose --budget 60% "$decoder"
+exits 0
+golden suggest-budget.txt
+check 'tells the times' grep -Eqx 'memsnap: reading took [0-9.]+ s, the model [0-9.]+ s, the solver and the report [0-9.]+ s' .run/err
 run suggest --help
 for option in $(sed -n 's/^ .* --\([a-z-]*\).*/\1/p' .run/out); do
     check "memsnap-suggest(1) has --$option" \

@@ -2,6 +2,8 @@
 #ifndef MEMSNAP_COMMANDS_SUGGEST_ANSWER_H
 #define MEMSNAP_COMMANDS_SUGGEST_ANSWER_H
 
+#include <time.h>
+
 #include "base/buffer.h"
 #include "commands/suggest/options.h"
 #include "commands/suggest/snapshot.h"
@@ -18,6 +20,9 @@ struct suggest_run {
     struct budget *budget;                   /* of the file */
     struct page page;
     bool fits; /* every budget has a plan */
+
+    /* --verbose: when reading began, the file was read, and the chain was made (CLOCK_MONOTONIC) */
+    struct timespec begun, read, modelled;
 };
 
 /* Applies --times, if given, to a problem. */

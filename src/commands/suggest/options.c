@@ -70,6 +70,7 @@ const struct option_spec suggest_option_specs[] = {
     {OPTION_VERIFY, "verify", NULL, "verify plans of any size by replaying them"},
     {OPTION_NO_VERIFY, "no-verify", NULL, "verify no plan"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "limit the memory, including tables"},
+    {'v', "verbose", NULL, "tell how long reading, the model and the solver took"},
     ROW_HELP,
     {0, NULL, NULL, NULL},
 };
@@ -205,6 +206,9 @@ bool suggest_option(int option, void *to, struct error *err)
         return take_threads(options, err);
     case OPTION_TIMES:
         options->times = optarg;
+        return true;
+    case 'v':
+        options->verbose = true;
         return true;
     case OPTION_VERIFY:
     case OPTION_NO_VERIFY:

@@ -35,6 +35,7 @@ struct suggest_options {
     const char *snapshot_option;    /* a given option that applies only to snapshots, or NULL */
     const char *times;              /* a file of layer times, or NULL */
     const char *output;
+    bool verbose;
 };
 
 #define SUGGEST_VERIFIED_LAYERS 2000

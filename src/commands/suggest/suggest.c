@@ -17,20 +17,46 @@ static size_t most_layers(const struct suggest_options *options)
     return nested ? ROTOR_MOST_LAYERS : FRONT_MOST_LAYERS;
 }
 
+static double seconds_between(const struct timespec *from, const struct timespec *to)
+{
+    return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) / 1e9;
+}
+
+static void tell_times(const struct suggest_run *run)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    if (run->options->verbose)
+        complain("reading took %.2f s, the model %.2f s, the solver and the report %.2f s",
+                 seconds_between(&run->begun, &run->read),
+                 seconds_between(&run->read, &run->modelled),
+                 seconds_between(&run->modelled, &end));
+}
+
+static bool answer_problem(struct suggest_run *run, struct problem *problem, const char *what,
+                           struct error *err)
+{
+    if (!problem_restrict(problem, run->trace, &run->options->restriction, what, err) ||
+        !suggest_set_times(run, problem, err))
+        return false;
+    clock_gettime(CLOCK_MONOTONIC, &run->modelled);
+    return suggest_answer(run, err);
+}
+
 static bool answer_trace(struct suggest_run *run, struct input *input, struct error *err)
 {
     struct problem problem;
     struct layer_trace *trace = layer_trace_load_input(input, err);
     if (!trace)
         return false;
+    clock_gettime(CLOCK_MONOTONIC, &run->read);
     run->trace = trace;
     run->budget = trace->budget;
     run->problem = &problem;
     bool ok = problem_create(&problem, trace, &run->options->cuts, most_layers(run->options),
                              run->budget, err);
     if (ok) {
-        ok = problem_restrict(&problem, trace, &run->options->restriction, "module", err) &&
-             suggest_set_times(run, &problem, err) && suggest_answer(run, err);
+        ok = answer_problem(run, &problem, "module", err);
         problem_release(&problem, run->budget);
     }
     layer_trace_destroy(trace);
@@ -43,13 +69,12 @@ static bool answer_snapshot(struct suggest_run *run, struct input *input, struct
     if (!suggest_snapshot_open(&snapshot, input, &run->options->capture, &run->options->cuts,
                                most_layers(run->options), err))
         return false;
+    clock_gettime(CLOCK_MONOTONIC, &run->read); /* the chain is found while it is read */
     run->snapshot = &snapshot;
     run->trace = &snapshot.problem.trace;
     run->problem = &snapshot.problem.problem;
     run->budget = snapshot.capture.snapshot->budget;
-    bool ok = problem_restrict(&snapshot.problem.problem, run->trace, &run->options->restriction,
-                               "line", err) &&
-              suggest_set_times(run, &snapshot.problem.problem, err) && suggest_answer(run, err);
+    bool ok = answer_problem(run, &snapshot.problem.problem, "line", err);
     suggest_snapshot_close(&snapshot);
     return ok;
 }
@@ -87,7 +112,10 @@ static bool answer_file(const struct suggest_options *options, const struct buff
         return error_set(err, STATUS_USAGE, "--%s applies only to allocator snapshots",
                          options->snapshot_option);
     }
+    clock_gettime(CLOCK_MONOTONIC, &run.begun);
     ok = is_snapshot ? answer_snapshot(&run, &input, err) : answer_trace(&run, &input, err);
+    if (ok)
+        tell_times(&run);
     *fits = run.fits;
     return ok;
 }
