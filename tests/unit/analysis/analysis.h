@@ -45,6 +45,7 @@ TCase *check_tests(void);
 TCase *check_rules_tests(void);
 TCase *check_rule_set_tests(void);
 TCase *site_pattern_tests(void);
+TCase *replay_allocator_tests(void);
 TCase *replay_block_set_tests(void);
 TCase *replay_conf_tests(void);
 

@@ -41,8 +41,11 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/pool/segment_map_test.c \
 	tests/unit/analysis/ranks/rank_name_test.c \
 	tests/unit/analysis/ranks/ranks_test.c \
+	tests/unit/analysis/replay/allocator_test.c \
 	tests/unit/analysis/replay/block_set_test.c \
 	tests/unit/analysis/replay/conf_test.c \
+	tests/unit/analysis/replay/torch_programs.c \
+	tests/unit/analysis/replay/torch_programs.h \
 	tests/unit/analysis/report/findings_test.c \
 	tests/unit/analysis/report/report_notices_test.c \
 	tests/unit/analysis/report/report_test.c \
@@ -50,3 +53,9 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/suite.c \
 	tests/unit/decode/layers/check.c \
 	tests/unit/decode/layers/layers.h
+
+# What PyTorch's allocator did with random programs.
+EXTRA_DIST += \
+	tests/unit/analysis/replay/torch-2.1.txt \
+	tests/unit/analysis/replay/torch-2.15.txt \
+	tests/unit/analysis/replay/torch-2.8.txt
