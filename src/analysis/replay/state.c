@@ -176,7 +176,8 @@ static bool lay_out(struct state_maker *state, const struct live_list *live,
         !add_mappings(state, &settings, err))
         return false;
     for (size_t i = 0; i < program->segment_count; i++)
-        program->segments[i].blocks = program->blocks + state->first_block[i];
+        program->segments[i].blocks =
+            program->blocks ? program->blocks + state->first_block[i] : NULL;
     if (program->segment_count > 0)
         qsort(program->segments, program->segment_count, sizeof(*program->segments), by_range);
     if (state->mapping_count > 0)
