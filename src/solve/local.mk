@@ -60,6 +60,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/problem.h \
 	src/solve/problem/recorded.c \
 	src/solve/problem/recorded.h \
+	src/solve/problem/recorded_times.c \
 	src/solve/problem/restrict.c \
 	src/solve/problem/restrict.h \
 	src/solve/problem/sizes.c
