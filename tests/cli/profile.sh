@@ -136,7 +136,7 @@ exits 0
 out_has 'train.py:12 main;'
 run suggest training.pt.trace.json.gz
 exits 0
-out_has 'Memory against compute'
+out_has 'Memory against recomputed activations'
 run plot --kind segments -o a.svg training.pt.trace.json.gz
 exits 2
 err_has '--kind segments does not support a profiler trace'

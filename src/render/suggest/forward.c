@@ -211,9 +211,9 @@ static bool has_backward_time(const void *row, const struct field_context *conte
 {
     (void)row;
     const struct suggest_subject *subject = subject_of(context);
-    return subject->problem->times_given ? subject->problem->backward_timed
-                                         : subject->forward->timed &&
-                                               subject->forward->backward_ns > 0;
+    return subject->problem->times_given
+               ? subject->problem->backward_timed
+               : subject->forward->timed && subject->forward->backward_ns > 0;
 }
 
 static struct value source(const void *row, const struct field_context *context)
