@@ -97,4 +97,10 @@ exits 4
 no_out
 one_err_line
 
+# An optimizer that steps within the backward pass does not end it.
+run suggest --format json --pareto samples/recorded/step-in-backward.pickle.gz
+exits 0
+out_has '"activation_bytes":77336600,'
+out_has '"parts":["blocks.py:68 forward [2]"]'
+
 finish

@@ -72,36 +72,38 @@ static void consider_unfinished(const struct search *search, uint32_t first)
         }
 }
 
+/* Optimizers may step within the backward pass, one parameter at a time. So a pass only ends at an
+ * optimizer step if no more backward follows before the next forward pass. */
 void pass_find(struct pass *pass, const struct timeline *timeline, const struct phases *phases,
                const struct steps *steps, const struct categories *categories)
 {
     struct search search = {timeline, phases, steps, categories, NO_STEP, pass};
     const uint32_t none = EVENT_NEVER;
-    uint32_t first = none, backward = none;
+    uint32_t first = none, backward = none, over = none;
     *pass = (struct pass){.step = NO_STEP};
     if (timeline->active.peak_event >= 0)
         search.peak_step = steps_of(steps, (uint32_t)timeline->active.peak_event);
     for (size_t i = 0; i < phases->count; i++) {
         const struct phase_run *run = &phases->runs[i];
-        bool again = run->phase == PHASE_FORWARD, over = run->phase == PHASE_OPTIMIZER;
-        if ((again || over) && backward != none) {
-            consider(&search,
-                     (struct pass){.first = first, .backward = backward, .end = run->first});
-            first = backward = none;
-        }
-        if (over)
-            first = none;
-        if (again && first == none)
-            first = run->first;
-        if (run->phase == PHASE_BACKWARD && first != none && backward == none) {
+        if (run->phase == PHASE_OPTIMIZER) {
+            first = backward == none ? none : first;
+            over = over == none ? run->first : over;
+        } else if (run->phase == PHASE_FORWARD) {
+            uint32_t end = over == none ? run->first : over;
+            if (backward != none)
+                consider(&search, (struct pass){.first = first, .backward = backward, .end = end});
+            if (first == none || backward != none)
+                first = run->first;
+            backward = over = none;
+        } else if (run->phase == PHASE_BACKWARD && first != none) {
             pass->any_backward = true;
-            backward = run->first;
+            backward = backward == none ? run->first : backward;
+            over = none;
         }
     }
+    uint32_t end = over == none ? (uint32_t)timeline->trace->count : over;
     if (backward != none)
-        consider(&search, (struct pass){.first = first,
-                                        .backward = backward,
-                                        .end = (uint32_t)timeline->trace->count});
+        consider(&search, (struct pass){.first = first, .backward = backward, .end = end});
     else if (first != none && !pass->any_backward)
         consider_unfinished(&search, first);
 }
