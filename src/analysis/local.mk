@@ -218,6 +218,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/replay/block_set.h \
 	src/analysis/replay/conf.c \
 	src/analysis/replay/conf.h \
+	src/analysis/replay/figure.c \
+	src/analysis/replay/figure.h \
 	src/analysis/replay/places.c \
 	src/analysis/replay/program.c \
 	src/analysis/replay/program.h \
@@ -244,6 +246,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/logits.h \
 	src/analysis/report/notices.c \
 	src/analysis/report/notices.h \
+	src/analysis/report/oom_replay.c \
+	src/analysis/report/oom_replay.h \
 	src/analysis/report/report.c \
 	src/analysis/report/report.h \
 	src/analysis/report/rows.c \

@@ -42,7 +42,12 @@ says oom-fragmentation 'fragmentation: 202.00 MiB free on the device and 720.00 
 says oom-other-stream '372.00 MiB lie in the default pool of stream 0x555555550100'
 says oom-graph-pools '428.00 MiB lie in 4 private pools of CUDA graphs'
 
-says segments-fixed 'up to 44.00 MiB of reserved memory'
+# The replay says what the same program reserved when it ran with expandable segments.
+says segments-fixed '24.00 MiB of reserved memory' 'reserves 240.00 MiB instead of 264.00 MiB'
+run replay --alloc-conf expandable_segments:True --format csv samples/recorded/segments-fixed.pickle.gz
+out_has 'expandable_segments:True,false,251658240,'
+run analyze --format json samples/recorded/segments-expandable.pickle.gz
+out_has '"peak_bytes":251658240'
 run analyze samples/recorded/segments-expandable.pickle.gz
 out_has_not 'of reserved memory:'
 says two-gpus 'Device 0: ' 'Device 1: '

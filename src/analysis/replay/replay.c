@@ -73,7 +73,11 @@ static bool check_itself(struct device_replay *replay, struct budget *budget, st
     uint64_t cold = result.totals.peak_reserved, recorded = replay->recorded_peak;
     uint64_t tolerance = recorded / TRUSTED_SHARE;
     replay->cold_peak = cold;
-    if (program->is_whole && as_is_exact(&replay->as_is))
+    const struct as_is *as_is = &replay->as_is;
+    uint64_t differing = as_is->allocs - as_is->exact_allocs;
+    if (differing > as_is->allocs / TRUSTED_SHARE)
+        replay->trust = TRUST_INEXACT;
+    else if (program->is_whole && as_is_exact(as_is))
         replay->trust = TRUST_WHOLE;
     else if (cold + tolerance >= recorded && cold <= recorded + tolerance)
         replay->trust = TRUST_CHECKED;

@@ -32,6 +32,7 @@ enum replay_trust {
     TRUST_CHECKED, /* the cold replay reaches the recorded peak within 1 % */
     TRUST_LOW,     /* it stays below: the figures are lower bounds */
     TRUST_HIGH,    /* it exceeds the recorded peak */
+    TRUST_INEXACT, /* the replay as recorded differs in more than 1 % of the allocations */
 };
 
 struct device_replay {

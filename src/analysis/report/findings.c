@@ -6,6 +6,7 @@
 
 #include "analysis/phase/births.h"
 #include "analysis/pool/given_back.h"
+#include "analysis/replay/figure.h"
 
 /* In percent of the peak: smaller findings are left out. */
 #define LEAST_STATE         15
@@ -110,6 +111,29 @@ static int64_t needed(const struct fragmentation *fragmentation)
     return (int64_t)sum + (later > then ? later : then);
 }
 
+#define EXPANDABLE "expandable_segments:True"
+
+/* A replay of the trace replaces the bound, where it can be trusted. */
+static bool replayed_fragmentation(struct findings_maker *maker, const struct replay_figure *figure)
+{
+    int64_t save = (int64_t)(figure->recorded_bytes - figure->replayed_bytes);
+    char next[600];
+    if (save <= 0 || finding_share(maker, save) < LEAST_FRAGMENTATION)
+        return true;
+    snprintf(next, sizeof(next),
+             "Set PYTORCH_CUDA_ALLOC_CONF=" EXPANDABLE ": replayed with it, the trace reserves %s "
+             "instead of %s%s. 'memsnap replay' compares other settings.",
+             finding_size(maker, (int64_t)figure->replayed_bytes).text,
+             finding_size(maker, (int64_t)figure->recorded_bytes).text,
+             figure->ran_out && figure->fits ? ", and the requests that ran out of memory fit"
+                                             : "");
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_FRAGMENTATION, .save_bytes = save, .of_reserved = true},
+        next, "Reserved memory reaches %s, and part of it cannot be used.",
+        finding_size(maker, (int64_t)figure->recorded_bytes).text);
+}
+
 /* Reports on expandable segments, the setting whose saving bounds those of the others: at the peak,
  * no layout of segments can be smaller than the blocks in use. The dump shows only the holes. */
 static bool about_fragmentation(struct findings_maker *maker)
@@ -128,8 +152,15 @@ static bool about_fragmentation(struct findings_maker *maker)
     if (expandable->in_force ||
         finding_share(maker, save) < (at_peak ? LEAST_FRAGMENTATION : LEAST_SHARE))
         return true;
+    if (at_peak) {
+        struct replay_figure figure;
+        if (!replay_figure_make(set->timeline, set->sites, EXPANDABLE, &figure, maker->err))
+            return false;
+        if (figure.is_known)
+            return replayed_fragmentation(maker, &figure);
+    }
     char next[600];
-    snprintf(next, sizeof(next), "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: %s.",
+    snprintf(next, sizeof(next), "Set PYTORCH_CUDA_ALLOC_CONF=" EXPANDABLE ": %s.",
              expandable->why);
     struct finding finding = {
         .kind = FINDING_FRAGMENTATION, .save_bytes = save, .at_most = true, .of_reserved = true};

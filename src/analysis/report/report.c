@@ -5,6 +5,7 @@
 #include "analysis/pool/device_memory.h"
 #include "analysis/report/grouping.h"
 #include "analysis/report/notices.h"
+#include "analysis/report/oom_replay.h"
 #include "analysis/report/rows.h"
 
 /* An annotation event at or before the moment, with its place in the file. */
@@ -194,7 +195,8 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
              report_groups_make(report, set, options, err) &&
              fragmentation_make(set, &report->at, options->unit, &report->fragmentation, err) &&
              ooms_make(set, &(struct oom_question){options->device_bytes, options->unit},
-                       &report->ooms, err);
+                       &report->ooms, err) &&
+             oom_replay_add(&report->ooms, report->timeline, set->sites, options->unit, err);
     }
     return ok;
 }

@@ -81,10 +81,8 @@ void replay_row_make(struct replay_row *row, const struct device_replay *replay,
 const char *replay_trust_name(enum replay_trust trust)
 {
     static const char *const names[] = {
-        [TRUST_WHOLE] = "whole_recording",
-        [TRUST_CHECKED] = "checked",
-        [TRUST_LOW] = "lower_bound",
-        [TRUST_HIGH] = "upper_bound",
+        [TRUST_WHOLE] = "whole_recording", [TRUST_CHECKED] = "checked", [TRUST_LOW] = "lower_bound",
+        [TRUST_HIGH] = "upper_bound",      [TRUST_INEXACT] = "inexact",
     };
     return names[trust];
 }

@@ -17,7 +17,8 @@ extern const struct row_type replay_row_type;
 
 void replay_row_make(struct replay_row *row, const struct device_replay *replay, size_t index);
 
-/* For programs: "whole_recording", "checked", "lower_bound" or "upper_bound". */
+/* For programs: "whole_recording", "checked", "lower_bound", "upper_bound" or
+ * "inexact". */
 const char *replay_trust_name(enum replay_trust trust);
 
 #endif

@@ -62,6 +62,10 @@ static void add_trust(struct buffer *text, const struct page *page,
                       "bounds, and there is no verdict.",
                       cold, recorded);
         return;
+    case TRUST_INEXACT:
+        buffer_puts(text, "The model does not reproduce this recording: the figures below only "
+                          "compare settings, and there is no verdict.");
+        return;
     default:
         buffer_printf(text,
                       "From a cold start the recorded settings reserve %s, but only %s were "

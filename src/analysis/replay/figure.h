@@ -1,0 +1,23 @@
+/* One setting of the allocator in one figure, for advice in a report. */
+#ifndef MEMSNAP_ANALYSIS_REPLAY_FIGURE_H
+#define MEMSNAP_ANALYSIS_REPLAY_FIGURE_H
+
+#include "analysis/code/site.h"
+#include "model/timeline.h"
+
+/* Larger traces are not replayed for a report: this takes about 0.2 s. */
+#define FIGURE_EVENTS 300000
+
+struct replay_figure {
+    bool is_known; /* false: the trace cannot be replayed, or the replay cannot be trusted */
+    uint64_t recorded_bytes, replayed_bytes; /* peaks of reserved memory */
+    /* Requests ran out of memory, and whether all of them fit with the setting. */
+    bool ran_out, fits;
+    uint64_t fitting_bytes; /* fits: the peak of reserved memory with these requests */
+};
+
+/* Replays with `conf`, as in PYTORCH_CUDA_ALLOC_CONF. */
+bool replay_figure_make(const struct timeline *timeline, struct site_table *sites, const char *conf,
+                        struct replay_figure *figure, struct error *err);
+
+#endif

@@ -1,0 +1,39 @@
+#include "analysis/report/oom_replay.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/replay/figure.h"
+
+#define EXPANDABLE "expandable_segments:True"
+
+static void add(struct oom_row *row, const struct replay_figure *figure, enum unit unit)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    size_t size = strlen(row->next);
+    if (figure->fits)
+        snprintf(row->next + size, sizeof(row->next) - size,
+                 "; replayed with it, the trace and what failed fit in %s of reserved memory",
+                 units_bytes(bytes, (int64_t)figure->fitting_bytes, unit));
+    else
+        snprintf(row->next + size, sizeof(row->next) - size,
+                 "; but replayed with it, the trace runs out of memory, too");
+}
+
+bool oom_replay_add(struct ooms *ooms, const struct timeline *timeline, struct site_table *sites,
+                    enum unit unit, struct error *err)
+{
+    struct replay_figure figure = {0};
+    bool is_made = false;
+    for (size_t i = 0; i < ooms->count; i++) {
+        struct oom_row *row = &ooms->items[i];
+        if (!strstr(row->next, EXPANDABLE))
+            continue;
+        if (!is_made && !replay_figure_make(timeline, sites, EXPANDABLE, &figure, err))
+            return false;
+        is_made = true;
+        if (figure.is_known && figure.ran_out)
+            add(row, &figure, unit);
+    }
+    return true;
+}
