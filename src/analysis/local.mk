@@ -253,9 +253,12 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/rows.c \
 	src/analysis/report/rows.h \
 	src/analysis/run/check.c \
+	src/analysis/run/check_tables.c \
 	src/analysis/run/figures.c \
 	src/analysis/run/report.c \
 	src/analysis/run/report.h \
+	src/analysis/run/tables.c \
+	src/analysis/run/tables.h \
 	src/analysis/shard/buckets.c \
 	src/analysis/shard/checkpoint.c \
 	src/analysis/shard/choice.c \

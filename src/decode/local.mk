@@ -105,6 +105,10 @@ libmemsnap_a_SOURCES += \
 	src/decode/run/rows.h \
 	src/decode/run/stats.c \
 	src/decode/run/stats.h \
+	src/decode/run/tables.c \
+	src/decode/run/tables.h \
+	src/decode/run/words.c \
+	src/decode/run/words.h \
 	src/decode/snapshot.c \
 	src/decode/snapshot.h \
 	src/decode/stats/json.c \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "decode/run/stats.h"
+#include "decode/run/tables.h"
 
 struct memory_run *memory_run_create(size_t max_memory, struct error *err)
 {
@@ -31,6 +32,8 @@ void memory_run_destroy(struct memory_run *run)
     vec_free(run->points, 0, sizeof(*run->points), run->budget);
     vec_free(run->stats, 0, sizeof(*run->stats), run->budget);
     vec_free(run->snapshots, 0, sizeof(*run->snapshots), run->budget);
+    vec_free(run->tables, 0, sizeof(*run->tables), run->budget);
+    vec_free(run->rows, 0, sizeof(*run->rows), run->budget);
     symbols_destroy(run->symbols);
     free(run->budget);
     free(run);
@@ -82,6 +85,57 @@ bool memory_run_add_stats(struct memory_run *run, const char *path, struct input
     return false;
 }
 
+struct table_loader {
+    struct memory_run *run;
+    uint32_t rank;
+    size_t first_table;
+};
+
+/* MemProfiler repeats the heading above the modules. */
+static bool add_heading(void *self, string_id function, uint32_t iteration, struct error *err)
+{
+    const struct table_loader *loader = self;
+    struct memory_run *run = loader->run;
+    struct run_table table = {{loader->rank, function, iteration, RUN_END},
+                              .file = (uint32_t)run->file_count,
+                              .first = run->row_count};
+    if (run->table_count > loader->first_table &&
+        run_key_compare(&run->tables[run->table_count - 1].key, &table.key) == 0)
+        return true;
+    return vec_push(run->tables, run->table_count, run->table_capacity, run->budget, err, table);
+}
+
+static bool add_row(void *self, const struct run_table_row *row, struct error *err)
+{
+    const struct table_loader *loader = self;
+    struct memory_run *run = loader->run;
+    if (run->table_count == loader->first_table && !add_heading(self, STRING_EMPTY, 0, err))
+        return false;
+    run->tables[run->table_count - 1].count++;
+    return vec_push(run->rows, run->row_count, run->row_capacity, run->budget, err, *row);
+}
+
+bool memory_run_add_tables(struct memory_run *run, const char *path, uint32_t rank,
+                           struct input *input, struct error *err)
+{
+    struct table_loader loader = {run, rank, run->table_count};
+    const struct run_tables_sink sink = {&loader, add_heading, add_row};
+    struct run_file facts = {.encoding = ENCODING_TEXT, .compression = input->source.compression};
+    size_t tables = run->table_count, rows = run->row_count;
+    uint32_t file;
+    bool ok = decode_run_tables(&input->source, run->symbols, &sink, err);
+    input_close(input);
+    facts.bytes = input->bytes;
+    free(input->budget);
+    ok = ok && (run->row_count > rows || run->table_count > tables ||
+                error_set(err, STATUS_BAD_INPUT, "no table of FSDP memory"));
+    if (ok && memory_run_add_file(run, path, &facts, &file, err))
+        return true;
+    run->table_count = tables;
+    run->row_count = rows;
+    return false;
+}
+
 bool memory_run_add_snapshot(struct memory_run *run, const struct run_key *key, uint32_t file,
                              const struct timeline *timeline, struct error *err)
 {
@@ -128,10 +182,19 @@ static int compare_snapshots(const void *left, const void *right)
     return order ? order : (a->device > b->device) - (a->device < b->device);
 }
 
+static int compare_tables(const void *left, const void *right)
+{
+    const struct run_table *a = left, *b = right;
+    int order = run_key_compare(&a->key, &b->key);
+    return order ? order : (a->first > b->first) - (a->first < b->first);
+}
+
 void memory_run_finish(struct memory_run *run)
 {
     if (run->point_count > 0)
         qsort(run->points, run->point_count, sizeof(*run->points), compare_points);
+    if (run->table_count > 0)
+        qsort(run->tables, run->table_count, sizeof(*run->tables), compare_tables);
     if (run->snapshot_count > 0)
         qsort(run->snapshots, run->snapshot_count, sizeof(*run->snapshots), compare_snapshots);
 }

@@ -43,6 +43,13 @@ struct run_snapshot {
     struct memory_state state;                                            /* at the dump */
 };
 
+/* The tables of one iteration in one file. */
+struct run_table {
+    struct run_key key; /* the side is RUN_END; without a heading function is STRING_EMPTY */
+    uint32_t file;
+    size_t first, count; /* in `rows`: the peak of each device, then module by module */
+};
+
 struct memory_run {
     struct run_file *files;
     size_t file_count, file_capacity;
@@ -52,6 +59,10 @@ struct memory_run {
     size_t stat_count, stat_capacity;
     struct run_snapshot *snapshots; /* in the order of points, then by device */
     size_t snapshot_count, snapshot_capacity;
+    struct run_table *tables; /* in the order of points */
+    size_t table_count, table_capacity;
+    struct run_table_row *rows; /* in file order */
+    size_t row_count, row_capacity;
     struct symbols *symbols;
     struct budget *budget; /* owned */
 };
@@ -64,6 +75,9 @@ void memory_run_destroy(struct memory_run *run); /* NULL is allowed */
  * run as it was. */
 bool memory_run_add_stats(struct memory_run *run, const char *path, struct input *input,
                           struct error *err);
+/* The tables say everything but their rank. */
+bool memory_run_add_tables(struct memory_run *run, const char *path, uint32_t rank,
+                           struct input *input, struct error *err);
 /* Adds a device of a snapshot; `file` from memory_run_add_file(). */
 bool memory_run_add_snapshot(struct memory_run *run, const struct run_key *key, uint32_t file,
                              const struct timeline *timeline, struct error *err);

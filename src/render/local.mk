@@ -163,6 +163,8 @@ libmemsnap_a_SOURCES += \
 	src/render/run/json.c \
 	src/render/run/rows.c \
 	src/render/run/run.h \
+	src/render/run/tables.c \
+	src/render/run/tables_json.c \
 	src/render/run/text.c \
 	src/render/shard/csv.c \
 	src/render/shard/json.c \

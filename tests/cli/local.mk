@@ -37,6 +37,7 @@ cli_tests = \
 	tests/cli/recording.sh \
 	tests/cli/replay.sh \
 	tests/cli/report.sh \
+	tests/cli/run-tables.sh \
 	tests/cli/run.sh \
 	tests/cli/shard.sh \
 	tests/cli/stats.sh \
@@ -214,6 +215,7 @@ EXTRA_DIST += \
 	tests/cli/golden/ring-overflow.txt \
 	tests/cli/golden/rules.txt \
 	tests/cli/golden/run-differs.txt \
+	tests/cli/golden/run-tables.txt \
 	tests/cli/golden/run.txt \
 	tests/cli/golden/several.txt \
 	tests/cli/golden/shard-checkpointed.txt \

@@ -3,20 +3,6 @@
 
 #include "analysis/run/report.h"
 
-/* Counts a comparison, and keeps what was found unless it holds. */
-static bool compare(struct run_report *report, const struct run_inconsistency *found, bool holds,
-                    struct error *err)
-{
-    report->checks_made[found->check]++;
-    if (holds)
-        return true;
-    report->inconsistency_total++;
-    if (report->inconsistency_count == RUN_INCONSISTENCIES_MOST)
-        return true;
-    return vec_push(report->inconsistencies, report->inconsistency_count,
-                    report->inconsistency_capacity, report->run->budget, err, *found);
-}
-
 /* The statistic of that name, which is often just behind the one asked for before. */
 static int64_t find_number(const struct memory_run *run, const struct run_point *point,
                            string_id name, size_t *next)
@@ -44,7 +30,7 @@ static bool check_files(struct run_report *report, const struct run_point *first
         found.name = stat->name;
         found.expected = find_number(run, first, stat->name, &next);
         found.found = stat->number;
-        if (!compare(report, &found, found.expected == found.found, err))
+        if (!run_compare(report, &found, found.expected == found.found, err))
             return false;
     }
     for (size_t i = 0, next = 0; i < first->count; i++) {
@@ -52,7 +38,7 @@ static bool check_files(struct run_report *report, const struct run_point *first
         found.name = stat->name;
         found.expected = stat->number;
         found.found = find_number(run, second, stat->name, &next);
-        if (found.found == RUN_ABSENT && !compare(report, &found, false, err))
+        if (found.found == RUN_ABSENT && !run_compare(report, &found, false, err))
             return false;
     }
     return true;
@@ -79,7 +65,7 @@ static bool check_peaks(struct run_report *report, const struct run_point *point
             const struct run_inconsistency found = {
                 RUN_CHECK_CURRENT, point->key,  stat->name, number,
                 stat->number,      point->file, point->file};
-            if (!compare(report, &found, stat->number <= number, err))
+            if (!run_compare(report, &found, stat->number <= number, err))
                 return false;
         }
     }
@@ -109,7 +95,7 @@ static bool check_difference(struct run_report *report, const struct run_point *
                                       .expected_file = point->file,
                                       .found_file = point->file};
     return string_of(run, difference, &found.name, err) &&
-           compare(report, &found, real == stated, err);
+           run_compare(report, &found, real == stated, err);
 }
 
 static bool check_points(struct run_report *report, struct error *err)
@@ -158,7 +144,7 @@ static bool check_figure(struct run_report *report, const struct run_row *row,
     found.expected_file = row->points[snapshot->key.side]->file;
     bool holds = check == RUN_CHECK_PEAK ? measured <= stated : measured == stated;
     return string_of(report->run, run_figure_names[figure], &found.name, err) &&
-           compare(report, &found, holds, err);
+           run_compare(report, &found, holds, err);
 }
 
 /* memory_stats() and the dump come right after each other. */

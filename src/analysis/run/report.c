@@ -50,36 +50,58 @@ static void raise(int64_t *highest, int64_t number)
         *highest = number;
 }
 
-/* Adds the lowest rank that is left, with its part of the rows and of the snapshots. */
-static bool next_rank(struct run_report *report, size_t *row, size_t *snapshot, struct error *err)
+/* What of the rows, tables and snapshots was not given to a rank yet. */
+struct rest {
+    size_t row, table, snapshot;
+};
+
+static bool lowest_rank(const struct run_report *report, const struct rest *rest, uint32_t *rank)
 {
     const struct memory_run *run = report->run;
-    struct run_rank rank = {.rank = UINT32_MAX, .first_row = *row, .first_snapshot = *snapshot};
-    if (*row < report->row_count)
-        rank.rank = report->rows[*row].rank;
-    if (*snapshot < run->snapshot_count && run->snapshots[*snapshot].key.rank < rank.rank)
-        rank.rank = run->snapshots[*snapshot].key.rank;
+    uint32_t lowest = UINT32_MAX; /* no rank is as high */
+    if (rest->row < report->row_count)
+        lowest = report->rows[rest->row].rank;
+    if (rest->table < run->table_count && run->tables[rest->table].key.rank < lowest)
+        lowest = run->tables[rest->table].key.rank;
+    if (rest->snapshot < run->snapshot_count && run->snapshots[rest->snapshot].key.rank < lowest)
+        lowest = run->snapshots[rest->snapshot].key.rank;
+    *rank = lowest;
+    return lowest != UINT32_MAX;
+}
+
+static void take_rows(struct run_rank *rank, const struct run_report *report, size_t *row)
+{
+    rank->first_row = *row;
     for (size_t i = 0; i < RUN_FIGURES; i++)
-        rank.highest[i] = RUN_ABSENT;
-    for (; *row < report->row_count && report->rows[*row].rank == rank.rank; ++*row)
+        rank->highest[i] = RUN_ABSENT;
+    for (; *row < report->row_count && report->rows[*row].rank == rank->rank; ++*row)
         for (size_t i = 0; i < RUN_FIGURES; i++) {
-            raise(&rank.highest[i], report->rows[*row].numbers[RUN_START][i]);
-            raise(&rank.highest[i], report->rows[*row].numbers[RUN_END][i]);
+            raise(&rank->highest[i], report->rows[*row].numbers[RUN_START][i]);
+            raise(&rank->highest[i], report->rows[*row].numbers[RUN_END][i]);
         }
-    while (*snapshot < run->snapshot_count && run->snapshots[*snapshot].key.rank == rank.rank)
-        ++*snapshot;
-    rank.row_count = *row - rank.first_row;
-    rank.snapshot_count = *snapshot - rank.first_snapshot;
-    return vec_push(report->ranks, report->rank_count, report->rank_capacity, run->budget, err,
-                    rank);
+    rank->row_count = *row - rank->first_row;
 }
 
 static bool make_ranks(struct run_report *report, struct error *err)
 {
-    size_t row = 0, snapshot = 0;
-    while (row < report->row_count || snapshot < report->run->snapshot_count)
-        if (!next_rank(report, &row, &snapshot, err))
+    const struct memory_run *run = report->run;
+    struct rest rest = {0};
+    struct run_rank rank = {0};
+    while (lowest_rank(report, &rest, &rank.rank)) {
+        take_rows(&rank, report, &rest.row);
+        rank.first_table = rest.table;
+        while (rest.table < run->table_count && run->tables[rest.table].key.rank == rank.rank)
+            rest.table++;
+        rank.table_count = rest.table - rank.first_table;
+        rank.first_snapshot = rest.snapshot;
+        while (rest.snapshot < run->snapshot_count &&
+               run->snapshots[rest.snapshot].key.rank == rank.rank)
+            rest.snapshot++;
+        rank.snapshot_count = rest.snapshot - rank.first_snapshot;
+        if (!vec_push(report->ranks, report->rank_count, report->rank_capacity, run->budget, err,
+                      rank))
             return false;
+    }
     return true;
 }
 
@@ -142,7 +164,7 @@ struct run_report *run_report_build(const struct memory_run *run, struct error *
     }
     report->run = run;
     if (make_rows(report, err) && make_ranks(report, err) && find_outliers(report, err) &&
-        run_check_all(report, err))
+        run_check_all(report, err) && run_check_tables(report, err))
         return report;
     run_report_destroy(report);
     return NULL;

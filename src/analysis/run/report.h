@@ -39,6 +39,7 @@ struct run_row {
 struct run_rank {
     uint32_t rank;
     size_t first_row, row_count;
+    size_t first_table, table_count;       /* in run->tables */
     size_t first_snapshot, snapshot_count; /* in run->snapshots */
     int64_t highest[RUN_FIGURES];          /* of its rows; RUN_ABSENT if there are none */
 };
@@ -58,6 +59,8 @@ enum run_check {
     RUN_CHECK_DIFF,    /* a difference is that of its two values */
     RUN_CHECK_STATE,   /* the statistics agree with the dump in the snapshot */
     RUN_CHECK_PEAK,    /* the peak of a snapshot is not above that of the statistics */
+    RUN_CHECK_SUM,     /* the kinds in a row of a table sum to its total */
+    RUN_CHECK_TRACKED, /* the peak of a table is not above that of the statistics */
     RUN_CHECKS
 };
 
@@ -91,5 +94,9 @@ void run_report_destroy(struct run_report *report); /* NULL is allowed */
 
 /* Compares the files; part of run_report_build(). */
 bool run_check_all(struct run_report *report, struct error *err);
+bool run_check_tables(struct run_report *report, struct error *err);
+/* Counts a comparison, and keeps what was found unless it holds. */
+bool run_compare(struct run_report *report, const struct run_inconsistency *found, bool holds,
+                 struct error *err);
 
 #endif

@@ -288,15 +288,23 @@ static const struct analyzer {
     bool (*analyze)(const struct analyze_job *job, struct input *input,
                     struct file_figures *figures, struct error *err);
 } analyzers[] = {
-    {KIND_LAYER_TRACE, analyze_layers},  {KIND_OPERATOR_CURVES, analyze_curves},
-    {KIND_RUN_STATS, analyze_run_stats}, {KIND_FIT, analyze_fit},
-    {KIND_MEMORY_STATS, analyze_stats},  {KIND_MEMORY_SUMMARY, analyze_stats},
+    {KIND_LAYER_TRACE, analyze_layers},
+    {KIND_OPERATOR_CURVES, analyze_curves},
+    {KIND_RUN_STATS, analyze_run_stats},
+    {KIND_RUN_TABLES, analyze_run_tables},
+    {KIND_FIT, analyze_fit},
+    {KIND_MEMORY_STATS, analyze_stats},
+    {KIND_MEMORY_SUMMARY, analyze_stats},
 };
 
 bool analyze_check_options(const struct analyze_options *options, enum file_kind kind,
                            struct error *err)
 {
     bool is_snapshot = kind_is_snapshot(kind);
+    if (options->run_option && kind != KIND_RUN_STATS && kind != KIND_RUN_TABLES)
+        return error_set(err, STATUS_USAGE,
+                         "--%s does not apply to %s, only to runs of MemProfiler",
+                         options->run_option, kind_name(kind));
     const char *option = is_snapshot ? options->layers_option : options->snapshot_option;
     if (!option)
         return true;

@@ -11,6 +11,7 @@
 #define TEXT_LARGEST 5
 #define JSON_SITES   200
 #define MOST_RANKS   1000000
+#define MOST_DEPTH   1000
 
 enum {
     OPTION_TOP = OPTION_LONG_ONLY,
@@ -22,6 +23,7 @@ enum {
     OPTION_GPU_MEMORY,
     OPTION_RANKS,
     OPTION_SUMMARY,
+    OPTION_DEPTH,
 };
 
 const struct option_words analyze_option_words[] = {
@@ -37,6 +39,7 @@ static const int for_snapshots[] = {
     OPTION_AT,    OPTION_BY,         OPTION_STACKS, OPTION_ALLOCATIONS, OPTION_EXPLAIN,
     OPTION_RULES, OPTION_GPU_MEMORY, OPTION_RANGE,  OPTION_DEVICE,      0};
 static const int for_layers[] = {OPTION_RANKS, 0};
+static const int for_runs[] = {OPTION_DEPTH, 0};
 
 bool analyze_option(int option, void *to, struct error *err)
 {
@@ -45,6 +48,7 @@ bool analyze_option(int option, void *to, struct error *err)
     unsigned format, by;
     option_note(option, analyze_option_specs, for_snapshots, &options->snapshot_option);
     option_note(option, analyze_option_specs, for_layers, &options->layers_option);
+    option_note(option, analyze_option_specs, for_runs, &options->run_option);
     switch (option) {
     case OPTION_TOP:
         if (!argument_count("top", optarg, SIZE_MAX / 2, &options->largest, err))
@@ -86,6 +90,12 @@ bool analyze_option(int option, void *to, struct error *err)
     case OPTION_SUMMARY:
         options->summary = optarg;
         return true;
+    case OPTION_DEPTH:
+        if (!argument_number("depth", optarg, MOST_DEPTH, &number, err))
+            return false;
+        options->depth = (uint32_t)number;
+        return number >= 1 || error_set(err, STATUS_USAGE,
+                                        "invalid --depth '%.60s' (expected at least 1)", optarg);
     case 'v':
         options->verbose = true;
         return true;
@@ -136,6 +146,9 @@ const struct option_spec analyze_option_specs[] = {
     ROW_MAX_MEMORY_OF_FILE,
     ROW_JOBS,
     {OPTION_RANKS, "ranks", "N", "layer traces: number of ranks to shard over (8)"},
+    {OPTION_DEPTH, "depth", "N",
+     "runs of MemProfiler: print the modules as a tree of N\n"
+     "levels"},
     {'v', "verbose", NULL, "list the keys that memsnap does not recognise"},
     ROW_HELP,
     {0, NULL, NULL, NULL},

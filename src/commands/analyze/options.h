@@ -22,9 +22,11 @@ struct analyze_options {
     enum unit unit;
     size_t jobs;    /* files read in parallel; 0: one per core */
     uint32_t ranks; /* layer traces: ranks to shard parameters over */
+    uint32_t depth; /* runs of MemProfiler: levels of the tree of modules; 0: no tree */
     /* the first given option that applies only to: */
     const char *snapshot_option; /* allocator snapshots */
     const char *layers_option;   /* layer traces */
+    const char *run_option;      /* runs of MemProfiler */
     const char *output;          /* NULL: standard output */
     const char *summary;         /* write a summary to this file, and no report; NULL: a report */
 };

@@ -1,5 +1,6 @@
 #include "commands/analyze/run.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "decode/run/names.h"
@@ -17,6 +18,8 @@ static bool report(const struct analyze_job *job, struct memory_run *run, struct
         .path = job->path,
         .report = built,
         .top = job->options->top_given ? job->options->report.top : RUN_ROWS,
+        .top_given = job->options->top_given,
+        .depth = job->options->depth,
     };
     bool ok =
         job->options->json ? run_json(job->page->out, &analysis) : run_text(job->page, &analysis);
@@ -35,6 +38,23 @@ static bool add_stats(struct memory_run *run, const char *path, int fd, struct e
     struct input input;
     return input_from_fd(&input, fd, memory_left(run), err) &&
            memory_run_add_stats(run, path, &input, err);
+}
+
+/* "0_training_step_2": the rank comes first. */
+static bool add_tables(struct memory_run *run, const char *path, struct text middle, int fd,
+                       struct error *err)
+{
+    struct input input;
+    int64_t rank;
+    const char *bar = memchr(middle.bytes, '_', middle.size);
+    struct text digits = {middle.bytes, bar ? (size_t)(bar - middle.bytes) : middle.size};
+    if (!text_number(digits, &rank) || rank >= UINT32_MAX) {
+        close(fd);
+        return error_set(err, STATUS_BAD_INPUT,
+                         "expected a name such as fsdp_mem_rank_0_training_step_2.log");
+    }
+    return input_from_fd(&input, fd, memory_left(run), err) &&
+           memory_run_add_tables(run, path, (uint32_t)rank, &input, err);
 }
 
 static bool add_devices(struct memory_run *run, const char *path, const struct run_key *key,
@@ -82,6 +102,8 @@ static bool add_file(struct memory_run *run, const struct analyze_job *job, stru
         return add_snapshot(run, job, file->path, middle, file->fd, &file->err);
     case RUN_FILE_STATS:
         return add_stats(run, file->path, file->fd, &file->err);
+    case RUN_FILE_TABLES:
+        return add_tables(run, file->path, middle, file->fd, &file->err);
     default:
         close(file->fd);
         return error_set(&file->err, STATUS_BAD_INPUT, "not a file of a run");
@@ -108,16 +130,31 @@ bool analyze_run(const struct analyze_job *job, struct run_input *files, size_t 
     return ok;
 }
 
-bool analyze_run_stats(const struct analyze_job *job, struct input *input,
-                       struct file_figures *figures, struct error *err)
+static bool analyze_one(const struct analyze_job *job, struct input *input, bool of_tables,
+                        struct error *err)
 {
     struct memory_run *run = memory_run_create(job->options->capture.max_memory, err);
     if (!run) {
         input_discard(input);
         return false;
     }
-    bool ok = memory_run_add_stats(run, job->path, input, err) && report(job, run, err);
+    bool ok = (of_tables ? memory_run_add_tables(run, job->path, 0, input, err)
+                         : memory_run_add_stats(run, job->path, input, err)) &&
+              report(job, run, err);
     memory_run_destroy(run);
-    *figures = (struct file_figures){0};
     return ok;
+}
+
+bool analyze_run_stats(const struct analyze_job *job, struct input *input,
+                       struct file_figures *figures, struct error *err)
+{
+    *figures = (struct file_figures){0};
+    return analyze_one(job, input, false, err);
+}
+
+bool analyze_run_tables(const struct analyze_job *job, struct input *input,
+                        struct file_figures *figures, struct error *err)
+{
+    *figures = (struct file_figures){0};
+    return analyze_one(job, input, true, err);
 }

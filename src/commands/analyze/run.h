@@ -21,4 +21,8 @@ bool analyze_run(const struct analyze_job *job, struct run_input *files, size_t 
 bool analyze_run_stats(const struct analyze_job *job, struct input *input,
                        struct file_figures *figures, struct error *err);
 
+/* The same for one file of tables, whose rank is taken to be 0. */
+bool analyze_run_tables(const struct analyze_job *job, struct input *input,
+                        struct file_figures *figures, struct error *err);
+
 #endif

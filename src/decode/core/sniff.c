@@ -142,8 +142,6 @@ static const struct {
      "reads to a name that ends in .raw.json.gz"},
     {SUMMARY_HEADING, "a table of torch.cuda.memory_summary(), which 'memsnap analyze' reads"},
     {"Self CPU %", "a table of torch.profiler: export_chrome_trace() writes what memsnap reads"},
-    {"Peak FSDP memory stats:", "a log of FSDPMemTracker: memsnap reads the snapshots beside it"},
-    {"Sharded Param", "a table of FSDPMemTracker: record a snapshot beside it"},
 };
 
 /* Describes bytes that are neither a pickle nor JSON. */
@@ -318,12 +316,23 @@ static bool is_timeline(const uint8_t *p, const uint8_t *end)
     return p < end && (*p == '-' || *p == ']' || isdigit(*p));
 }
 
+/* Words that FSDPMemTracker and MemTracker print. */
+static const char *const table_words[] = {
+    "Peak FSDP memory stats:",    "Modulewise FSDP memory stats:",
+    "Device    Sharded Param ",   "Sharded Param: ",
+    "_FSDPRefType.SHARDED_PARAM", "Device    Parameter  ",
+    "Device    _MemRefType.",     "\tParameter: ",
+};
+
 /* Kinds of text files, by their first lines. */
 static enum file_kind kind_of_text(const uint8_t *p, const uint8_t *end)
 {
     struct text start = text_first((struct text){(const char *)p, (size_t)(end - p)}, TEXT_BYTES);
     if (!is_text(p, end))
         return KIND_UNKNOWN;
+    for (size_t i = 0; i < sizeof(table_words) / sizeof(table_words[0]); i++)
+        if (text_find(start, table_words[i]) != NULL)
+            return KIND_RUN_TABLES;
     end = p + start.size;
     const uint8_t *moment = find_moment(p, end);
     const uint8_t *colon = moment ? memchr(moment, ':', (size_t)(end - moment)) : NULL;
@@ -377,6 +386,7 @@ const char *kind_name(enum file_kind kind)
         [KIND_OPERATOR_CURVES] = "memory curves of MemoryTracker",
         [KIND_PROFILE] = "a profiler trace",
         [KIND_RUN_STATS] = "the statistics of a run of MemProfiler",
+        [KIND_RUN_TABLES] = "tables of FSDP memory",
         [KIND_FIT] = "results of memsnap dryrun --fit",
         [KIND_SUMMARY] = "summaries of captures",
         [KIND_MEMORY_TIMELINE] = "a memory timeline of torch.profiler",

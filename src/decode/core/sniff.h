@@ -22,6 +22,7 @@ enum file_kind {
     KIND_OPERATOR_CURVES, /* torch.distributed._tools.MemoryTracker */
     KIND_PROFILE,         /* a Chrome trace of torch.profiler */
     KIND_RUN_STATS,       /* rank_N_memory_stats of MemProfiler */
+    KIND_RUN_TABLES,      /* printed by FSDPMemTracker or MemTracker */
     KIND_MEMORY_TIMELINE, /* torch.profiler's export_memory_timeline() */
     KIND_MEMORY_STATS,    /* torch.cuda.memory_stats() */
     KIND_MEMORY_SUMMARY,  /* tables of torch.cuda.memory_summary(), in a log */

@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_RENDER_RUN_INTERNAL_H
 #define MEMSNAP_RENDER_RUN_INTERNAL_H
 
+#include "analysis/run/tables.h"
 #include "render/core/rows.h"
 #include "render/run/run.h"
 
@@ -16,6 +17,13 @@ extern const struct row_type run_inconsistency_type; /* struct run_inconsistency
 /* "files", as in JSON, and a sentence about what was compared. */
 const char *run_check_name(unsigned check);
 const char *run_check_words(enum run_check check);
+
+/* A heading after an empty line. The text is escaped. */
+void run_title(const struct page *page, const char *text);
+
+bool run_print_tables(const struct page *page, const struct run_analysis *analysis);
+bool run_put_tables(struct json_writer *json, const struct run_report *report,
+                    const struct run_rank *rank);
 
 struct field_context run_context(const struct run_report *report);
 

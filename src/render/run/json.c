@@ -65,7 +65,7 @@ static void put_call(struct json_writer *json, const struct memory_run *run,
     json_put_close(json, '}');
 }
 
-static void put_rank(struct json_writer *json, const struct run_report *report,
+static bool put_rank(struct json_writer *json, const struct run_report *report,
                      const struct run_rank *rank)
 {
     const struct memory_run *run = report->run;
@@ -77,9 +77,12 @@ static void put_rank(struct json_writer *json, const struct run_report *report,
     for (size_t i = 0; i < rank->row_count; i++)
         put_call(json, run, &report->rows[rank->first_row + i]);
     json_put_close(json, ']');
+    if (!run_put_tables(json, report, rank))
+        return false;
     json_put_rows(json, &run_snapshot_type, run->snapshots + rank->first_snapshot,
                   rank->snapshot_count, &context);
     json_put_close(json, '}');
+    return true;
 }
 
 static void put_checks(struct json_writer *json, const struct run_report *report)
@@ -106,7 +109,10 @@ bool run_json(FILE *out, const struct run_analysis *analysis)
     json_put_close(&json, '}');
     json_put_open(&json, "ranks", '[');
     for (size_t i = 0; i < report->rank_count; i++)
-        put_rank(&json, report, &report->ranks[i]);
+        if (!put_rank(&json, report, &report->ranks[i])) {
+            json_writer_release(&json);
+            return false;
+        }
     json_put_close(&json, ']');
     json_put_rows(&json, &run_outlier_type, report->outliers, report->outlier_count, &context);
     put_checks(&json, report);

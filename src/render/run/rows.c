@@ -9,12 +9,18 @@ struct field_context run_context(const struct run_report *report)
     return (struct field_context){.symbols = report->run->symbols, .user = report};
 }
 
+void run_title(const struct page *page, const char *text)
+{
+    fprintf(page->out, "\n%s%s%s\n", page_style(page, STYLE_TITLE), text, page_plain(page));
+}
+
 const char *run_check_name(unsigned check)
 {
     static const char *const names[RUN_CHECKS] = {
         [RUN_CHECK_FILES] = "files",        [RUN_CHECK_CURRENT] = "current-below-peak",
         [RUN_CHECK_DIFF] = "difference",    [RUN_CHECK_STATE] = "snapshot-state",
-        [RUN_CHECK_PEAK] = "snapshot-peak",
+        [RUN_CHECK_PEAK] = "snapshot-peak", [RUN_CHECK_SUM] = "table-sum",
+        [RUN_CHECK_TRACKED] = "table-peak",
     };
     return names[check];
 }
@@ -27,6 +33,8 @@ const char *run_check_words(enum run_check check)
         [RUN_CHECK_DIFF] = "the difference is not that of its two values",
         [RUN_CHECK_STATE] = "the snapshot's dump differs from the statistics",
         [RUN_CHECK_PEAK] = "the snapshot's peak is above that of the statistics",
+        [RUN_CHECK_SUM] = "the kinds in the table do not sum to its total",
+        [RUN_CHECK_TRACKED] = "the tracker's peak is above that of the statistics",
     };
     return words[check];
 }

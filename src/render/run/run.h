@@ -10,6 +10,8 @@ struct run_analysis {
     const char *path; /* of the folder, or of the only file */
     const struct run_report *report;
     size_t top; /* rows of a table; 0: all */
+    bool top_given;
+    uint32_t depth; /* levels of the tree of modules; 0: a list, sorted */
 };
 
 bool run_text(const struct page *page, const struct run_analysis *analysis);

@@ -6,11 +6,6 @@
 #define INDENT              2
 #define INCONSISTENCIES_TOP 8 /* that are listed */
 
-static void title(const struct page *page, const char *text)
-{
-    fprintf(page->out, "\n%s%s%s\n", page_style(page, STYLE_TITLE), text, page_plain(page));
-}
-
 /* A paragraph from the page's left edge, or with `bullet` an item of a list. Releases the text. */
 static bool paragraph(const struct page *page, struct buffer *text)
 {
@@ -53,7 +48,7 @@ static bool print_rows(const struct page *page, const char *heading, const struc
     char number[UNITS_TEXT_SIZE];
     if (count == 0)
         return true;
-    title(page, heading);
+    run_title(page, heading);
     bool ok = rows_print(page, INDENT, type, rows, shown, &context);
     if (shown < count)
         fprintf(page->out, "%*s... and %s more; --top 0 lists all\n", INDENT, "",
@@ -136,7 +131,7 @@ static bool print_checks(const struct page *page, const struct run_report *repor
     uint64_t made = 0;
     for (size_t i = 0; i < RUN_CHECKS; i++)
         made += report->checks_made[i];
-    title(page, "Do the files agree?");
+    run_title(page, "Do the files agree?");
     if (made == 0)
         buffer_puts(&text, "Nothing to compare: no two files tell of the same moment.");
     else if (report->inconsistency_total == 0)
@@ -164,5 +159,6 @@ bool run_text(const struct page *page, const struct run_analysis *analysis)
                       &run_call_type, report->rows, report->row_count, analysis->top, report) &&
            print_rows(page, "Memory of the host, and what autograd packed for the backward pass",
                       &run_host_type, report->rows, report->row_count, analysis->top, report) &&
-           print_ranks(page, analysis) && print_checks(page, report);
+           print_ranks(page, analysis) && run_print_tables(page, analysis) &&
+           print_checks(page, report);
 }
