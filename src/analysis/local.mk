@@ -280,5 +280,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/shard.c \
 	src/analysis/shard/shard.h \
 	src/analysis/shard/states.c \
+	src/analysis/shard/sweep.c \
+	src/analysis/shard/sweep.h \
 	src/analysis/shard/traffic.c \
 	src/analysis/shard/walk.h

@@ -170,6 +170,7 @@ libmemsnap_a_SOURCES += \
 	src/render/shard/json.c \
 	src/render/shard/python.c \
 	src/render/shard/shard.h \
+	src/render/shard/sweep.c \
 	src/render/shard/text.c \
 	src/render/stats/json.c \
 	src/render/stats/stats.h \

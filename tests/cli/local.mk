@@ -223,6 +223,7 @@ EXTRA_DIST += \
 	tests/cli/golden/shard-gpt.json \
 	tests/cli/golden/shard-gpt.txt \
 	tests/cli/golden/shard-resnet50.txt \
+	tests/cli/golden/shard-sweep.txt \
 	tests/cli/golden/stacks-all.txt \
 	tests/cli/golden/stacks.txt \
 	tests/cli/golden/suggest-budget.txt \

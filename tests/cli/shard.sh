@@ -58,6 +58,34 @@ run shard samples/recorded/truncated-bptt.pickle.gz
 exits 0
 out_has 'No units were found'
 
+# the largest batch, of 65,536 combinations in a second
+run shard --gpu 1GiB --sweep world=1..1024 batch=1..64 $trace
+exits 0
+no_err
+golden shard-sweep.txt
+run shard --gpu 1GiB --sweep world=2,8 --sweep batch=1,2,4 --format json $trace
+exits 0
+out_has '"name":"fsdp2","world":8,"largest_batch":2,"is_last":false'
+run shard --gpu 1GiB --sweep world=2,8 --format csv $trace
+exits 0
+check 'has a row for each strategy and world' test "$(wc -l <.run/out)" -eq 13
+run shard --gpu 1MiB --sweep batch=1..4 $trace
+exits 0
+out_has 'Nothing fits.'
+run shard --sweep batch=1..4 $trace
+exits 2
+err 'memsnap: shard: --sweep needs --gpu'
+run shard --gpu t4 --sweep ranks=1..4 $trace
+exits 2
+err "memsnap: shard: invalid --sweep 'ranks=1..4' (expected world or batch)"
+run shard --gpu t4 --sweep world=many $trace
+exits 2
+err "memsnap: shard: invalid --sweep 'world=many' (for example world=1..1024, world=2,8,64 or batch=8..64+8)"
+run shard --gpu t4 --sweep world=0..4 $trace
+exits 2
+run shard --gpu t4 --sweep world=1..99999 $trace
+exits 2
+
 # sizes by hand: 1.2 GB of parameters; state twice that, buckets, gradients, temporaries
 run shard --world 4 --parameters 0.3B --layers 3 --activations 0 --format json
 exits 0

@@ -30,7 +30,7 @@ static void add_to_first(struct load *heap, size_t count, int64_t elements)
 }
 
 struct item {
-    int64_t elements;
+    int64_t elements, load;
     uint32_t tensor;
 };
 
@@ -50,7 +50,7 @@ static void share_out(const struct item *items, size_t count, struct load *heap,
         heap[i] = (struct load){0, (uint32_t)i};
     for (size_t i = 0; i < count; i++) {
         owners[items[i].tensor] = heap[0].rank;
-        add_to_first(heap, world, items[i].elements);
+        add_to_first(heap, world, items[i].load);
     }
 }
 
@@ -62,8 +62,12 @@ bool shard_partition(const struct shard_model *model, enum shard_strategy strate
     struct item *items = calloc(count, sizeof(*items));
     bool ok = heap && items;
     if (ok) {
-        for (size_t i = 0; i < count; i++)
-            items[i] = (struct item){model->tensors[i].elements, (uint32_t)i};
+        for (size_t i = 0; i < count; i++) {
+            const struct shard_tensor *tensor = &model->tensors[i];
+            bool is_light = tensor->frozen && strategy != SHARD_ZERO;
+            items[i] =
+                (struct item){tensor->elements, is_light ? 1 : tensor->elements, (uint32_t)i};
+        }
         if (strategy == SHARD_ZERO)
             qsort(items, count, sizeof(*items), compare_items);
         share_out(items, count, heap, ranks, owners);

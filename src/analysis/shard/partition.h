@@ -7,7 +7,8 @@
 
 /* Fills owners[tensor_count] as the library of the strategy does: whole tensors, each to the rank
  * with the fewest elements so far, the lowest of several. FairScale's OSS takes them in order,
- * ZeroRedundancyOptimizer by falling size. Frozen tensors have owners, too. */
+ * ZeroRedundancyOptimizer by falling size. Frozen tensors have owners, too; OSS counts each as one
+ * element. */
 bool shard_partition(const struct shard_model *model, enum shard_strategy strategy, int64_t world,
                      uint32_t *owners, struct error *err);
 

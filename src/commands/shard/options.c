@@ -35,6 +35,7 @@ enum {
     OPTION_RESHARD,
     OPTION_STATE_BYTES,
     OPTION_STORED_DTYPE,
+    OPTION_SWEEP,
     OPTION_WORLD,
 };
 
@@ -84,6 +85,9 @@ const struct option_spec shard_option_specs[] = {
      "125M"},
     {OPTION_ACTIVATIONS, "activations", "SIZE", "without FILE: bytes kept for backward"},
     {OPTION_LAYERS, "layers", "N", "without FILE: divide both into N equal units (1)"},
+    {OPTION_SWEEP, "sweep", "NAME=VALUES",
+     "with --gpu: find the largest batch that fits, for\n"
+     "world=1..1024*2 and batch=1..64, or lists (2,8,64)"},
     {OPTION_CODE, "code", "STRATEGY", "print the code of this strategy"},
     {OPTION_FORMAT, "format", "FORMAT",
      "print text (the default), json, csv, or python: the\n"
@@ -235,6 +239,38 @@ static bool take_word(struct shard_command *command, int option, struct error *e
     return true;
 }
 
+bool shard_take_sweep(const char *text, struct shard_command *command, struct error *err)
+{
+    struct fit_values values;
+    if (!fit_values_parse(text, &values, err))
+        return error_set(err, STATUS_USAGE,
+                         "invalid --sweep '%.60s' (for example world=1..1024, world=2,8,64 or "
+                         "batch=8..64+8)",
+                         text);
+    if (strcmp(values.name, "world") == 0)
+        command->worlds = values;
+    else if (strcmp(values.name, "batch") == 0)
+        command->batches = values;
+    else
+        return error_set(err, STATUS_USAGE, "invalid --sweep '%.60s' (expected world or batch)",
+                         text);
+    return true;
+}
+
+static bool complete_sweep(struct shard_command *command, struct error *err)
+{
+    if (!command->has_sweep)
+        return true;
+    if (command->gpu_bytes == 0)
+        return error_set(err, STATUS_USAGE, "--sweep needs --gpu");
+    if (command->options.group > 0 || command->is_checkpointed || command->has_code ||
+        command->format == SHARD_FORMAT_PYTHON)
+        return error_set(err, STATUS_USAGE,
+                         "--sweep does not go with --group, --checkpointed or code");
+    return (*command->worlds.name || fit_values_parse("world=1..1024*2", &command->worlds, err)) &&
+           (*command->batches.name || fit_values_parse("batch=1..64", &command->batches, err));
+}
+
 static bool take_flag(struct shard_options *options, int option)
 {
     switch (option) {
@@ -303,6 +339,9 @@ bool shard_option(int option, void *to, struct error *err)
         return take_type("reduce-dtype", &options->reduce_size, err);
     case OPTION_GRANULARITY:
         return argument_granularity(optarg, &command->cuts, err);
+    case OPTION_SWEEP:
+        command->has_sweep = true;
+        return shard_take_sweep(optarg, command, err);
     case OPTION_CHECKPOINTED:
         return command->is_checkpointed = true;
     case OPTION_RESHARD:
@@ -335,6 +374,8 @@ bool shard_command_complete(struct shard_command *command, bool has_file, struct
         return error_set(err, STATUS_USAGE, "--activations and --layers need --parameters");
     if (by_hand && command->is_checkpointed)
         return error_set(err, STATUS_USAGE, "--checkpointed needs a layer trace");
+    if (!complete_sweep(command, err))
+        return false;
     if (sizes->layers == 0)
         sizes->layers = 1;
     sizes->element_size = sizeof(float);

@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_COMMANDS_SHARD_OPTIONS_H
 #define MEMSNAP_COMMANDS_SHARD_OPTIONS_H
 
+#include "analysis/fit/values.h"
 #include "analysis/shard/model.h"
 #include "analysis/shard/options.h"
 #include "base/units.h"
@@ -18,6 +19,8 @@ struct shard_command {
     enum shard_format format;
     enum unit unit;
     uint64_t gpu_bytes; /* 0: not given */
+    bool has_sweep;
+    struct fit_values worlds, batches; /* of --sweep; no name: not given */
     bool has_code, is_checkpointed;
     enum shard_strategy code;
     struct capture_options capture;
@@ -30,6 +33,8 @@ extern const struct option_words shard_option_words[];
 void shard_command_init(struct shard_command *command);
 /* The option_taker for struct shard_command. */
 bool shard_option(int option, void *command, struct error *err);
+/* Takes the values of --sweep: world=... or batch=... */
+bool shard_take_sweep(const char *text, struct shard_command *command, struct error *err);
 /* Sets defaults after the last option, and rejects conflicting options. */
 bool shard_command_complete(struct shard_command *command, bool has_file, struct error *err);
 

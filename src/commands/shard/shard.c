@@ -1,4 +1,4 @@
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "commands/cli/complain.h"
@@ -26,6 +26,25 @@ static bool render(const struct shard_command *command, struct shard_report *rep
     }
 }
 
+static bool answer_sweep(const struct shard_command *command, const struct shard_model *model,
+                         FILE *out, struct error *err)
+{
+    struct page page = page_for(out, command->unit);
+    struct shard_sweep sweep;
+    bool ok;
+    if (!shard_sweep_make(&sweep, model, &command->options, &command->worlds, &command->batches,
+                          command->gpu_bytes, err))
+        return false;
+    if (command->format == SHARD_FORMAT_CSV)
+        ok = shard_sweep_csv(out, &sweep, err);
+    else
+        ok = (command->format == SHARD_FORMAT_JSON ? shard_sweep_json(out, &sweep)
+                                                   : shard_sweep_text(&page, &sweep)) ||
+             error_out_of_memory(err);
+    shard_sweep_release(&sweep);
+    return ok;
+}
+
 static bool answer(const struct shard_command *command, const struct shard_subject *subject,
                    FILE *out, struct error *err)
 {
@@ -37,6 +56,8 @@ static bool answer(const struct shard_command *command, const struct shard_subje
                                   .has_modules = subject->trace != NULL};
     const struct shard_model *checkpointed =
         subject->checkpointed.layer_count > 0 ? &subject->checkpointed : NULL;
+    if (command->has_sweep)
+        return answer_sweep(command, &subject->model, out, err);
     if (!shard_choose(&choice, &subject->model, checkpointed, subject->extra_time_share,
                       &command->options, command->gpu_bytes, err))
         return false;
@@ -84,6 +105,23 @@ static enum status shard_sizes(const struct shard_command *command)
     return files_close(&output, ok, NULL, &err);
 }
 
+/* Values of --sweep may follow it as arguments of their own: --sweep world=1..64 batch=1..8. Moves
+ * the others to the front, and returns their number; -1 for wrong usage. */
+static int take_values(struct shard_command *command, char **arguments, int count,
+                       struct error *err)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        bool is_value =
+            strncmp(arguments[i], "world=", 6) == 0 || strncmp(arguments[i], "batch=", 6) == 0;
+        if (!command->has_sweep || !is_value)
+            arguments[kept++] = arguments[i];
+        else if (!shard_take_sweep(arguments[i], command, err))
+            return -1;
+    }
+    return kept;
+}
+
 static enum status run(int argc, char **argv)
 {
     struct shard_command command;
@@ -92,13 +130,14 @@ static enum status run(int argc, char **argv)
     shard_command_init(&command);
     if (!options_read(&command_shard, argc, argv, shard_option, &command, &status))
         return status;
-    if (argc - optind > 1)
+    int files = take_values(&command, argv + optind, argc - optind, &err);
+    if (files > 1)
         return complain_usage("shard: expected one file");
-    if (!shard_command_complete(&command, optind < argc, &err))
+    if (files < 0 || !shard_command_complete(&command, files > 0, &err))
         return complain_usage("shard: %s", err.text);
     if (command.sizes.elements > 0)
         return shard_sizes(&command);
-    return files_run(argv + optind, argc - optind, shard_file, &command);
+    return files_run(argv + optind, files, shard_file, &command);
 }
 
 const struct command command_shard = {
@@ -115,6 +154,7 @@ const struct command command_shard = {
                 "  memsnap shard --world 64 --optimizer momentum --format json trace.json\n"
                 "  memsnap shard --world 8 --gpu 24GiB --checkpointed --batch 2 trace.json\n"
                 "  memsnap shard --world 8 --gpu h100 --code fsdp2 snapshot.pickle\n"
+                "  memsnap shard --gpu a100 --sweep world=1..1024 batch=1..64 trace.json\n"
                 "  memsnap shard --parameters 7B --layers 32 --activations 20GiB --gpu h100\n",
     .options = shard_option_specs,
     .words = shard_option_words,

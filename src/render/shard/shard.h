@@ -3,6 +3,7 @@
 #define MEMSNAP_RENDER_SHARD_SHARD_H
 
 #include "analysis/shard/choice.h"
+#include "analysis/shard/sweep.h"
 #include "render/core/page.h"
 
 struct shard_report {
@@ -20,6 +21,11 @@ bool shard_text(const struct page *page, const struct shard_report *report);
 bool shard_json(FILE *out, const struct shard_report *report);
 /* Sets the error. */
 bool shard_csv(FILE *out, const struct shard_report *report, struct error *err);
+
+bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep);
+bool shard_sweep_json(FILE *out, const struct shard_sweep *sweep);
+/* Sets the error. */
+bool shard_sweep_csv(FILE *out, const struct shard_sweep *sweep, struct error *err);
 
 /* The Python code that applies a strategy. */
 bool shard_python(FILE *out, const struct shard_report *report);

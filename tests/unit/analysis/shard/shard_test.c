@@ -2,6 +2,7 @@
 #include "analysis/shard/shard.h"
 
 #include "analysis/shard/partition.h"
+#include "analysis/shard/sweep.h"
 #include "unit/analysis/analysis.h"
 
 #define LAYERS   4
@@ -174,6 +175,13 @@ START_TEST(owners_of_tensors)
     ck_assert_uint_eq(owners[2], 1);
     ck_assert_int_eq(predict(SHARD_OSS, 1).held_state_bytes, 2 * 4 * 11);
     ck_assert_int_eq(predict(SHARD_OSS, 0).held_state_bytes, 2 * 4 * 2);
+    model.tensors[0].elements = 100; /* frozen: as light as one element for OSS */
+    model.tensors[0].frozen = true;
+    ck_assert(shard_partition(&model, SHARD_OSS, 2, owners, &err));
+    ck_assert_uint_eq(owners[2], 0);
+    ck_assert(shard_partition(&model, SHARD_ZERO, 2, owners, &err));
+    ck_assert_uint_eq(owners[0], 0);
+    ck_assert_uint_eq(owners[3], 1);
     ck_assert(shard_partition(&model, SHARD_OSS, 16, owners, &err));
     ck_assert_uint_eq(owners[3], 3);
     end();
@@ -271,6 +279,52 @@ START_TEST(checkpoints)
 }
 END_TEST
 
+static int64_t peak_of(enum shard_strategy strategy, int64_t world, uint64_t batch)
+{
+    struct shard_result result;
+    struct error err;
+    options.world = world;
+    options.batch = (double)batch;
+    ck_assert(shard_predict(&model, &options, strategy, true, &result, &err));
+    int64_t peak = result.peak_bytes;
+    shard_result_release(&result);
+    return peak;
+}
+
+/* The largest batch fits, and the next one does not. */
+START_TEST(sweep_finds_the_largest_batch)
+{
+    const int64_t gpu = 20000;
+    struct fit_values worlds, batches;
+    struct shard_sweep sweep;
+    struct error err;
+    begin(4000);
+    ck_assert(fit_values_parse("world=1,2,4,16", &worlds, &err));
+    ck_assert(fit_values_parse("batch=1..8", &batches, &err));
+    ck_assert(shard_sweep_make(&sweep, &model, &options, &worlds, &batches, (uint64_t)gpu, &err));
+    ck_assert_uint_eq(sweep.count, 4 * SHARD_STRATEGIES);
+    for (size_t i = 0; i < sweep.count; i++) {
+        const struct shard_sweep_row *row = &sweep.rows[i];
+        int64_t world = (int64_t)row->world;
+        if (row->strategy == SHARD_FSDP) { /* its bucket does not fit */
+            ck_assert_uint_eq(row->largest_batch, 0);
+            ck_assert_int_gt(row->peak_bytes, gpu);
+            continue;
+        }
+        ck_assert_uint_eq(row->largest_batch, 4);
+        ck_assert_int_eq(row->peak_bytes, peak_of(row->strategy, world, 4));
+        ck_assert_int_le(row->peak_bytes, gpu);
+        ck_assert_int_gt(peak_of(row->strategy, world, 5), gpu);
+    }
+    shard_sweep_release(&sweep);
+    ck_assert(shard_sweep_make(&sweep, &model, &options, &worlds, &batches, 1 << 30, &err));
+    ck_assert_uint_eq(sweep.rows[0].largest_batch, 8);
+    ck_assert(sweep.rows[0].is_last);
+    shard_sweep_release(&sweep);
+    end();
+}
+END_TEST
+
 START_TEST(refused)
 {
     struct error err;
@@ -298,6 +352,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, bytes_sent);
     tcase_add_test(tcase, optimizers);
     tcase_add_test(tcase, checkpoints);
+    tcase_add_test(tcase, sweep_finds_the_largest_batch);
     tcase_add_test(tcase, refused);
     return tcase;
 }

@@ -1,0 +1,98 @@
+#include "analysis/shard/sweep.h"
+
+#include <stdlib.h>
+
+#define MOST_STEPS (UINT64_C(1) << 33) /* points and tensors of all walks */
+#define BISECTIONS 17                  /* of SHARD_MOST_BATCH values */
+
+struct sweeper {
+    const struct shard_model *model;
+    struct shard_options options;
+    const struct fit_values *batches;
+    uint64_t gpu_bytes;
+};
+
+static bool peak_with(struct sweeper *sweeper, enum shard_strategy strategy, uint64_t batch,
+                      int64_t *peak, struct error *err)
+{
+    struct shard_result result;
+    sweeper->options.batch = (double)batch;
+    if (!shard_predict(sweeper->model, &sweeper->options, strategy, false, &result, err))
+        return false;
+    *peak = result.peak_bytes;
+    shard_result_release(&result);
+    return true;
+}
+
+/* The number of values that fit is in low..high. */
+static bool find_largest(struct sweeper *sweeper, struct shard_sweep_row *row, struct error *err)
+{
+    const struct fit_values *batches = sweeper->batches;
+    size_t low = 0, high = batches->count;
+    int64_t peak;
+    while (low < high) {
+        size_t middle = low + (high - low + 1) / 2;
+        if (!peak_with(sweeper, row->strategy, fit_value(batches, middle - 1), &peak, err))
+            return false;
+        if ((uint64_t)peak <= sweeper->gpu_bytes)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    row->largest_batch = low > 0 ? fit_value(batches, low - 1) : 0;
+    row->is_last = low == batches->count;
+    return peak_with(sweeper, row->strategy, fit_value(batches, low > 0 ? low - 1 : 0),
+                     &row->peak_bytes, err);
+}
+
+static bool check(const struct shard_model *model, const struct fit_values *worlds,
+                  const struct fit_values *batches, struct error *err)
+{
+    uint64_t each = model->point_count + model->tensor_count + model->layer_count;
+    if (fit_value(worlds, 0) < 1 || fit_value(batches, 0) < 1)
+        return error_set(err, STATUS_USAGE, "--sweep: values begin at 1");
+    if (fit_value(worlds, worlds->count - 1) > SHARD_MOST_WORLD)
+        return error_set(err, STATUS_USAGE, "--sweep: at most %d ranks", SHARD_MOST_WORLD);
+    if (fit_value(batches, batches->count - 1) > SHARD_MOST_BATCH)
+        return error_set(err, STATUS_USAGE, "--sweep: at most %d times the batch",
+                         SHARD_MOST_BATCH);
+    if (worlds->count * BISECTIONS * SHARD_STRATEGIES > MOST_STEPS / (each + SHARD_MOST_WORLD))
+        return error_set(err, STATUS_LIMIT,
+                         "--sweep: too many ranks for %zu layers; try world=1..1024*2",
+                         model->layer_count);
+    return true;
+}
+
+bool shard_sweep_make(struct shard_sweep *sweep, const struct shard_model *model,
+                      const struct shard_options *options, const struct fit_values *worlds,
+                      const struct fit_values *batches, uint64_t gpu_bytes, struct error *err)
+{
+    struct sweeper sweeper = {
+        .model = model, .options = *options, .batches = batches, .gpu_bytes = gpu_bytes};
+    struct shard_sweep made = {.worlds = worlds, .batches = batches, .gpu_bytes = gpu_bytes};
+    if (!check(model, worlds, batches, err))
+        return false;
+    made.rows = calloc(worlds->count, SHARD_STRATEGIES * sizeof(*made.rows));
+    if (!made.rows)
+        return error_out_of_memory(err);
+    for (size_t i = 0; i < worlds->count; i++) {
+        for (int k = 0; k < SHARD_STRATEGIES; k++) {
+            struct shard_sweep_row *row = &made.rows[made.count++];
+            row->strategy = (enum shard_strategy)k;
+            row->world = fit_value(worlds, i);
+            sweeper.options.world = (int64_t)row->world;
+            if (!find_largest(&sweeper, row, err)) {
+                shard_sweep_release(&made);
+                return false;
+            }
+        }
+    }
+    *sweep = made;
+    return true;
+}
+
+void shard_sweep_release(struct shard_sweep *sweep)
+{
+    free(sweep->rows);
+    *sweep = (struct shard_sweep){0};
+}

@@ -1,0 +1,30 @@
+/* The largest batch that fits under each strategy, for many numbers of ranks. */
+#ifndef MEMSNAP_ANALYSIS_SHARD_SWEEP_H
+#define MEMSNAP_ANALYSIS_SHARD_SWEEP_H
+
+#include "analysis/fit/values.h"
+#include "analysis/shard/shard.h"
+
+struct shard_sweep_row {
+    enum shard_strategy strategy;
+    uint64_t world;
+    uint64_t largest_batch; /* 0: the smallest one does not fit */
+    int64_t peak_bytes;     /* with the largest batch; with the smallest one if that does not fit */
+    bool is_last;           /* the largest batch is the last of the values */
+};
+
+struct shard_sweep {
+    const struct fit_values *worlds, *batches; /* not owned */
+    uint64_t gpu_bytes;
+    struct shard_sweep_row *rows; /* malloc'ed; by world, then by strategy */
+    size_t count;
+};
+
+/* Values of a batch are factors of the recorded one. Memory grows with the batch, so the largest is
+ * found by bisection. STATUS_LIMIT if that would take minutes. */
+bool shard_sweep_make(struct shard_sweep *sweep, const struct shard_model *model,
+                      const struct shard_options *options, const struct fit_values *worlds,
+                      const struct fit_values *batches, uint64_t gpu_bytes, struct error *err);
+void shard_sweep_release(struct shard_sweep *sweep);
+
+#endif

@@ -1,0 +1,124 @@
+#include <inttypes.h>
+
+#include "render/core/rows.h"
+#include "render/core/table.h"
+#include "render/shard/shard.h"
+
+#define SCHEMA    "memsnap.shard/1"
+#define MOST_ROWS 16 /* of a text table: else every power of two, and the last */
+
+static const char *strategy_name(unsigned strategy)
+{
+    return shard_strategy_name((enum shard_strategy)strategy);
+}
+
+#define ROW struct shard_sweep_row
+static const struct row_type row_type =
+    ROW_TYPE("sweep", ROW, FIELD_AS(ROW, NAME, "name", strategy, .name = strategy_name),
+             FIELD(ROW, NUMBER, world), FIELD(ROW, NUMBER, largest_batch),
+             FIELD(ROW, FLAG, is_last), FIELD(ROW, BYTES, peak_bytes));
+#undef ROW
+
+static bool is_shown(const struct shard_sweep *sweep, size_t world)
+{
+    uint64_t value = fit_value(sweep->worlds, world), first = fit_value(sweep->worlds, 0);
+    uint64_t times = value / first;
+    bool is_power = value % first == 0 && (times & (times - 1)) == 0;
+    return sweep->worlds->count <= MOST_ROWS || is_power || world + 1 == sweep->worlds->count;
+}
+
+static void add_row(struct table *table, const struct shard_sweep *sweep, size_t world)
+{
+    char text[UNITS_TEXT_SIZE];
+    snprintf(text, sizeof(text), "%" PRIu64, fit_value(sweep->worlds, world));
+    table_add(table, text);
+    for (size_t i = 0; i < SHARD_STRATEGIES; i++) {
+        const struct shard_sweep_row *row = &sweep->rows[world * SHARD_STRATEGIES + i];
+        snprintf(text, sizeof(text), "%" PRIu64 "%s", row->largest_batch, row->is_last ? "+" : "");
+        table_add(table, row->largest_batch > 0 ? text : "-");
+    }
+}
+
+static const struct shard_sweep_row *best_of(const struct shard_sweep *sweep)
+{
+    const struct shard_sweep_row *best = sweep->rows;
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->rows[i].largest_batch > best->largest_batch)
+            best = &sweep->rows[i];
+    return best;
+}
+
+static void put_best(const struct page *page, const struct shard_sweep *sweep)
+{
+    const struct shard_sweep_row *best = best_of(sweep);
+    char text[200], size[UNITS_TEXT_SIZE];
+    if (best->largest_batch == 0)
+        snprintf(text, sizeof(text), "Nothing fits.");
+    else
+        snprintf(text, sizeof(text),
+                 "The largest batch is %" PRIu64 " times the recorded one: %s on %" PRIu64
+                 " rank%s, with a peak of %s.",
+                 best->largest_batch, shard_strategy_name(best->strategy), best->world,
+                 best->world == 1 ? "" : "s", page_bytes(page, size, best->peak_bytes));
+    fputc('\n', page->out);
+    page_paragraph(page, 0, 0, text);
+}
+
+bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep)
+{
+    struct table_column columns[SHARD_STRATEGIES + 1] = {{"ranks", COLUMN_NUMBER, 0, 0, 0}};
+    struct table table;
+    char text[160], size[UNITS_TEXT_SIZE];
+    snprintf(text, sizeof(text),
+             "The largest batch that fits into %s, as a multiple of the recorded one (-: none, +: "
+             "the last value tried)",
+             page_size(page, size, sweep->gpu_bytes));
+    page_paragraph(page, 0, 0, text);
+    fputc('\n', page->out);
+    for (size_t i = 0; i < SHARD_STRATEGIES; i++)
+        columns[i + 1] = (struct table_column){shard_strategy_name((enum shard_strategy)i),
+                                               COLUMN_NUMBER, 0, 0, 0};
+    table_init(&table, columns, SHARD_STRATEGIES + 1);
+    for (size_t i = 0; i < sweep->worlds->count; i++)
+        if (is_shown(sweep, i))
+            add_row(&table, sweep, i);
+    bool ok = !table_failed(&table);
+    if (ok)
+        table_print(&table, page, 0);
+    table_release(&table);
+    put_best(page, sweep);
+    return ok;
+}
+
+bool shard_sweep_json(FILE *out, const struct shard_sweep *sweep)
+{
+    const struct field_context context = {0};
+    const struct shard_sweep_row *best = best_of(sweep);
+    struct json_writer json;
+    json_writer_init(&json, out);
+    json_put_open(&json, NULL, '{');
+    json_put_string(&json, "schema", SCHEMA);
+    json_put_count(&json, "gpu_bytes", sweep->gpu_bytes);
+    json_put_rows(&json, &row_type, sweep->rows, sweep->count, &context);
+    if (best->largest_batch > 0)
+        json_put_row(&json, "best", &row_type, best, &context);
+    else
+        json_put_null(&json, "best");
+    json_put_close(&json, '}');
+    return json_writer_finish(&json);
+}
+
+bool shard_sweep_csv(FILE *out, const struct shard_sweep *sweep, struct error *err)
+{
+    const struct field_context context = {0};
+    struct record_writer records;
+    if (!records_begin(&records, out, RECORDS_CSV, &row_type, err))
+        return false;
+    for (size_t i = 0; i < sweep->count; i++) {
+        if (!record_put_row(&records, &sweep->rows[i], &context, err)) {
+            records_release(&records);
+            return false;
+        }
+    }
+    return records_end(&records, err);
+}
