@@ -32,4 +32,7 @@ EXTRA_DIST += \
 	bench/published/Python.h \
 	bench/results.py \
 	bench/run \
+	bench/shard/partition.py \
+	bench/shard/program.py \
+	bench/shard/run \
 	bench/solve
