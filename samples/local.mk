@@ -8,6 +8,7 @@ dist_samples_DATA = \
 	samples/fsdp.layers.pickle \
 	samples/gpt.layers.json.gz \
 	samples/history-off.pickle \
+	samples/jax.pprof.gz \
 	samples/kept-gradients.pickle.gz \
 	samples/leak.pickle.gz \
 	samples/loss-graph.pickle.gz \
@@ -71,6 +72,7 @@ EXTRA_DIST += \
 	samples/labelled/recurrent-adagrad.pickle.gz \
 	samples/labelled/transformer-adamw-late.pickle.gz \
 	samples/labelled/transformer-adamw.pickle.gz \
+	samples/record_jax.py \
 	samples/record_labelled.py \
 	samples/recording/__init__.py \
 	samples/recording/allocations.py \

@@ -14,7 +14,7 @@ BEGIN {
 
     # The folders within a room, from the bottom up: a file includes from its own folder and from
     # those before it. The files that lie in the room itself come last.
-    folders["decode"] = "core rows json pickle msgpack layers profiler timeline log stats yaml run ."
+    folders["decode"] = "core rows json pickle msgpack layers pprof profiler timeline log stats yaml run ."
     folders["dryrun"] = "core device"
     folders["analysis"] = "code phase category live pool replay growth report curves chain layers fit shard diff flame check run ranks"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"

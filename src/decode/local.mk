@@ -78,6 +78,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle/text.c \
 	src/decode/pickle/vm.c \
 	src/decode/pickle/vm.h \
+	src/decode/pprof/pprof.c \
+	src/decode/pprof/pprof.h \
 	src/decode/profiler/chrome.c \
 	src/decode/profiler/chrome.h \
 	src/decode/profiler/event.c \
@@ -130,3 +132,25 @@ libmemsnap_a_SOURCES += \
 	src/decode/yaml/tags.h \
 	src/decode/yaml/value.c \
 	src/decode/yaml/value.h
+	src/decode/timeline/timeline.h
+
+# protobuf-c's compiler makes the code that knows the format.
+EXTRA_DIST += src/decode/pprof/profile.proto
+if HAVE_PROTOBUF_C
+libmemsnap_a_SOURCES += \
+	src/decode/pprof/internal.h \
+	src/decode/pprof/samples.c \
+	src/decode/pprof/stacks.c \
+	src/decode/pprof/strings.c
+nodist_libmemsnap_a_SOURCES += src/decode/pprof/profile.pb-c.c
+pprof_header = src/decode/pprof/profile.pb-c.h
+CLEANFILES += src/decode/pprof/profile.pb-c.c $(pprof_header)
+
+src/decode/pprof/profile.pb-c.c: src/decode/pprof/profile.proto
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(PROTOC_C) --proto_path=$(top_srcdir)/src --c_out=src \
+		$(top_srcdir)/src/decode/pprof/profile.proto
+
+$(pprof_header): src/decode/pprof/profile.pb-c.c
+src/decode/pprof/pprof.$(OBJEXT) src/decode/pprof/samples.$(OBJEXT) \
+	src/decode/pprof/stacks.$(OBJEXT) src/decode/pprof/strings.$(OBJEXT): $(pprof_header)
+endif

@@ -2,6 +2,7 @@
 
 #include "decode/json/snapshot.h"
 #include "decode/pickle/decode.h"
+#include "decode/pprof/pprof.h"
 #include "decode/profiler/profiler.h"
 #include "decode/timeline/timeline.h"
 
@@ -16,6 +17,8 @@ bool decode_snapshot(struct source *source, struct symbols *symbols, const struc
     if (kind != KIND_UNKNOWN && !kind_is_snapshot(kind))
         return error_set(err, STATUS_BAD_INPUT, "expected an allocator snapshot, not %s%s",
                          kind_name(kind), kind_advice(kind));
+    if (encoding == ENCODING_PROTOBUF)
+        return decode_pprof_snapshot(source, symbols, sink, decoded, err);
     if (encoding == ENCODING_JSON && kind == KIND_PROFILE)
         return decode_profiler_snapshot(source, symbols, sink, decoded, err);
     if (encoding == ENCODING_JSON && kind == KIND_MEMORY_TIMELINE)

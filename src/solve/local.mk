@@ -70,7 +70,7 @@ libmemsnap_a_SOURCES += \
 kernel_headers = src/solve/backend/device_shape.h src/solve/backend/cost_kernel.h
 EXTRA_DIST += scripts/embed src/solve/backend/cost_kernel.h src/solve/cuda/kernel.cu src/solve/opencl/kernel.cl
 
-nodist_libmemsnap_a_SOURCES = src/solve/opencl/source.c src/solve/cuda/image.c
+nodist_libmemsnap_a_SOURCES += src/solve/opencl/source.c src/solve/cuda/image.c
 CLEANFILES += src/solve/opencl/source.c src/solve/cuda/image.c src/solve/cuda/kernel.fatbin
 embed = $(SHELL) $(abs_top_srcdir)/scripts/embed
 

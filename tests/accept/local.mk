@@ -26,4 +26,7 @@ EXTRA_DIST += \
 	tests/accept/inert_json.py \
 	tests/accept/programs.py \
 	tests/accept/reference.py \
+	tests/accept/hostile.py tests/accept/layers.py tests/accept/newest.py tests/accept/page.py tests/accept/steps.py tests/accept/pprof.py tests/accept/timelines.py tests/accept/titles.py tests/accept/variants.py tests/accept/windows.py
+EXTRA_DIST += tests/accept/browser.py tests/accept/captures.py tests/accept/reference.py
+EXTRA_DIST += tests/accept/inert.py tests/accept/inert_json.py tests/accept/programs.py \
 	tests/accept/specimens.py

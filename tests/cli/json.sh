@@ -76,7 +76,7 @@ json() {
 
 for sample in samples/*.gz samples/*.pickle; do
     case $sample in
-    *.layers.* | *.operators.* | *.stats.*) continue ;; # layers.sh, stats.sh
+    *.layers.* | *.operators.* | *.stats.* | *.pprof.*) continue ;; # layers.sh, stats.sh, pprof.sh
     *.summary.*) continue ;;                # ranks.sh
     esac
     json "$sample"

@@ -30,6 +30,7 @@ cli_tests = \
 	tests/cli/plot-pareto.sh \
 	tests/cli/plot-templates.sh \
 	tests/cli/plot-terminal.sh \
+	tests/cli/pprof.sh \
 	tests/cli/profile.sh \
 	tests/cli/ranks.sh \
 	tests/cli/record.sh \
@@ -203,6 +204,7 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-sites.txt \
 	tests/cli/golden/memory-timeline-sums.txt \
 	tests/cli/golden/memory-timeline.txt \
+	tests/cli/golden/pprof.txt \
 	tests/cli/golden/profile.txt \
 	tests/cli/golden/stats.txt \
 	tests/cli/golden/summary.txt \

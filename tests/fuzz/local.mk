@@ -10,6 +10,7 @@ json_target = tests/fuzz/fuzz_json.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_
 layers_target = tests/fuzz/fuzz_layers.c
 log_target = tests/fuzz/fuzz_log.c
 pickle_target = tests/fuzz/fuzz_pickle.c tests/fuzz/hash_rows.c tests/fuzz/hash_rows.h
+pprof_target = tests/fuzz/fuzz_pprof.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_rows.h
 profiler_target = tests/fuzz/fuzz_profiler.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_rows.h
 stats_target = tests/fuzz/fuzz_stats.c
 timeline_target = tests/fuzz/fuzz_timeline.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_rows.h
@@ -17,7 +18,7 @@ fuzz_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
 fuzz_replays = tests/fuzz/replay-analyze tests/fuzz/replay-check tests/fuzz/replay-command \
 	tests/fuzz/replay-gzip tests/fuzz/replay-json tests/fuzz/replay-layers tests/fuzz/replay-log \
-	tests/fuzz/replay-pickle tests/fuzz/replay-profiler \
+	tests/fuzz/replay-pickle tests/fuzz/replay-pprof tests/fuzz/replay-profiler \
 	tests/fuzz/replay-stats tests/fuzz/replay-timeline
 tests_fuzz_replay_analyze_SOURCES = $(analyze_target) tests/fuzz/replay.c
 tests_fuzz_replay_analyze_CPPFLAGS = $(fuzz_cppflags)
@@ -32,6 +33,8 @@ tests_fuzz_replay_pickle_SOURCES = $(pickle_target) tests/fuzz/replay.c
 tests_fuzz_replay_pickle_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_profiler_SOURCES = $(profiler_target) tests/fuzz/replay.c
 tests_fuzz_replay_profiler_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_replay_pprof_SOURCES = $(pprof_target) tests/fuzz/replay.c
+tests_fuzz_replay_pprof_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_stats_SOURCES = $(stats_target) tests/fuzz/replay.c
 tests_fuzz_replay_timeline_SOURCES = $(timeline_target) tests/fuzz/replay.c
 tests_fuzz_replay_timeline_CPPFLAGS = $(fuzz_cppflags)
@@ -40,7 +43,7 @@ dist_check_SCRIPTS += tests/fuzz/replay.sh
 
 fuzzers = tests/fuzz/fuzz-analyze tests/fuzz/fuzz-check tests/fuzz/fuzz-command \
 	tests/fuzz/fuzz-gzip tests/fuzz/fuzz-json tests/fuzz/fuzz-layers tests/fuzz/fuzz-log \
-	tests/fuzz/fuzz-pickle tests/fuzz/fuzz-profiler \
+	tests/fuzz/fuzz-pickle tests/fuzz/fuzz-pprof tests/fuzz/fuzz-profiler \
 	tests/fuzz/fuzz-stats tests/fuzz/fuzz-timeline
 EXTRA_PROGRAMS += $(fuzzers)
 tests_fuzz_fuzz_analyze_SOURCES = $(analyze_target)
@@ -65,6 +68,9 @@ tests_fuzz_fuzz_pickle_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_profiler_SOURCES = $(profiler_target)
 tests_fuzz_fuzz_profiler_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_profiler_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_pprof_SOURCES = $(pprof_target)
+tests_fuzz_fuzz_pprof_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_pprof_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_stats_SOURCES = $(stats_target)
 tests_fuzz_fuzz_stats_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_timeline_SOURCES = $(timeline_target)

@@ -16,6 +16,7 @@ done
 tests/fuzz/replay-gzip -s 2 -n "$count" "$srcdir"/samples/*.gz
 tests/fuzz/replay-json -n "$count" "$unpacked"/*.json
 tests/fuzz/replay-pickle -n "$count" "$unpacked"/*.pickle
+tests/fuzz/replay-pprof -n "$((count * 50))" "$unpacked"/*.pprof
 tests/fuzz/replay-profiler -n "$count" "$unpacked"/*.trace.json
 tests/fuzz/replay-stats -n "$((count * 20))" "$unpacked"/*.stats.json "$srcdir"/samples/*.summary.log
 tests/fuzz/replay-timeline -n "$((count * 20))" "$unpacked"/*.timeline*.json

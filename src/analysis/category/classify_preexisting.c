@@ -76,6 +76,8 @@ static bool assign_one(const struct classifier *classifier, const struct preexis
         *reason = REASON_RULE;
         return true;
     }
+    if (classifier->timeline->snapshot->profile.is_heap) /* of a program without PyTorch */
+        return true;
     if (end != EVENT_NEVER && trace->stack[end] != STACK_NONE) {
         const struct stack_facts *of_free =
             site_stack_facts(classifier->sites, trace->stack[end], err);
@@ -275,7 +277,7 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
     if (!roles_most_states(timeline, &most_states, err) ||
         !roles_solve(&classifier->roles, &classifier->tallies, most_states, &classifier->replaced,
                      err) ||
-        !assign_by_sizes(classifier, categories, err))
+        (!timeline->snapshot->profile.is_heap && !assign_by_sizes(classifier, categories, err)))
         return false;
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         enum reason reason = (enum reason)categories->why_preexisting[i];

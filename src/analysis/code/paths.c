@@ -65,6 +65,8 @@ static const char *const forwarders[] = {
     "opt_einsum/",
     "beartype/",
     "jaxtyping/",
+    "jax/",
+    "jaxlib/",
     "typeguard/",
     "decorator.py",
     "wrapt/",

@@ -325,7 +325,9 @@ bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, en
     struct notice_list list = {.items = calloc(NOTICES_MOST, sizeof(struct notice)), .unit = unit};
     if (!list.items)
         return error_out_of_memory(err);
-    if (timeline->snapshot->profile.is_timeline) {
+    if (timeline->snapshot->profile.is_heap) {
+        /* has neither events nor anything to warn of */
+    } else if (timeline->snapshot->profile.is_timeline) {
         of_memory_timeline(&list, timeline);
     } else if (timeline->snapshot->profile.is_profile) {
         of_profile(&list, timeline);

@@ -258,8 +258,9 @@ const struct command command_analyze = {
              "\n"
              "FILE may also be a layer trace of FairScale's LayerwiseMemoryTracker (JSON,\n"
              "pickle, msgpack), a file that torch.distributed's MemoryTracker saved, or a\n"
-             "Chrome trace or a memory timeline of torch.profiler. The files of a run of\n"
-             "Finetuning-Scheduler's MemProfiler, in one folder, make one report.\n",
+             "Chrome trace or a memory timeline of torch.profiler, counters of the allocator\n"
+             "(memory_stats(), memory_summary()), or a memory profile of JAX. The files of a\n"
+             "run of Finetuning-Scheduler's MemProfiler, in one folder, make one report.\n",
     .examples = "  memsnap analyze snapshot.pickle\n"
                 "  memsnap analyze --stacks --top 3 snapshot.pickle     with the stacks\n"
                 "  memsnap analyze --at end snapshot.pickle             what is never freed\n"

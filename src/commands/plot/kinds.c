@@ -13,7 +13,7 @@ static bool is_drawn(const struct plot_kind *kind, enum file_kind file)
 {
     bool is_snapshot = kind_is_snapshot(file), is_layers = file == KIND_LAYER_TRACE;
     bool is_operators = file == KIND_OPERATOR_CURVES;
-    if (kind->needs_segments && (file == KIND_PROFILE || file == KIND_MEMORY_TIMELINE))
+    if (kind->needs_segments && file != KIND_SNAPSHOT)
         return false;
     return (kind->of_snapshot && is_snapshot) || (kind->of_layers && (is_layers || is_operators)) ||
            (kind->of_model && (is_snapshot || is_layers)) || (kind->of_fit && file == KIND_FIT) ||

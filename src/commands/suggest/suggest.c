@@ -102,7 +102,8 @@ static bool answer_file(const struct suggest_options *options, const struct buff
         .options = options, .times_text = times_text, .page = *page, .fits = true};
     enum file_kind kind = sniff_kind(&input.source);
     bool is_snapshot = kind_is_snapshot(kind), ok;
-    if (kind == KIND_MEMORY_TIMELINE || (!is_snapshot && kind != KIND_LAYER_TRACE)) {
+    if (kind == KIND_MEMORY_TIMELINE || kind == KIND_PPROF ||
+        (!is_snapshot && kind != KIND_LAYER_TRACE)) {
         refuse_kind(&input.source, kind, err);
         input_discard(&input);
         return false;

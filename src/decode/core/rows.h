@@ -131,6 +131,7 @@ struct profile_facts {
     uint64_t oom_count;       /* [OutOfMemory] events, which are no rows */
     int64_t rank, world_size; /* -1 if absent */
     /* of a memory timeline */
+    bool is_heap; /* a pprof profile of live memory: there are no events */
     bool is_timeline;
     bool is_sums;                 /* the file has only the sums of categories */
     uint64_t older_count;         /* allocations from before the profile; 0 if is_sums */

@@ -100,6 +100,14 @@ static bool begins_msgpack(const uint8_t *p, const uint8_t *end)
     return false;
 }
 
+/* pprof's first field is the list of value types: a message of two indices into its texts. */
+static bool begins_pprof(const uint8_t *p, const uint8_t *end)
+{
+    return end - p > 8 && p[0] == 0x0a && p[1] >= 2 && p[1] <= 6 &&
+           (p[2] == 0x08 || p[2] == 0x10) && (p[p[1] + 2] == 0x0a || p[p[1] + 2] == 0x12) &&
+           p[3] != '"';
+}
+
 static const uint8_t *skip_space(const uint8_t *p, const uint8_t *end)
 {
     while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
@@ -197,6 +205,10 @@ bool sniff_encoding(struct source *source, enum encoding *encoding, struct error
         return error_set(err, STATUS_BAD_INPUT, "expected a pickle or JSON, not an empty file");
     if (begins_pickle(p, (size_t)(end - p))) {
         *encoding = ENCODING_PICKLE;
+        return true;
+    }
+    if (begins_pprof(p, end)) {
+        *encoding = ENCODING_PROTOBUF;
         return true;
     }
     if (begins_msgpack(p, end)) {
@@ -357,6 +369,8 @@ enum file_kind sniff_kind(struct source *source)
         return KIND_MEMORY_SUMMARY;
     if (!sniff_encoding(source, &encoding, &ignored))
         return kind_of_text(source->pos, source->end);
+    if (encoding == ENCODING_PROTOBUF)
+        return KIND_PPROF;
     if (encoding == ENCODING_MSGPACK)
         return begins_summary(source->pos, source->end) ? KIND_SUMMARY : KIND_LAYER_TRACE;
     const uint8_t *begin = source->pos, *end = source->end, *limit = end;
@@ -390,6 +404,7 @@ const char *kind_name(enum file_kind kind)
         [KIND_FIT] = "results of memsnap dryrun --fit",
         [KIND_SUMMARY] = "summaries of captures",
         [KIND_MEMORY_TIMELINE] = "a memory timeline of torch.profiler",
+        [KIND_PPROF] = "a memory profile in pprof's format",
         [KIND_MEMORY_STATS] = "the statistics of torch.cuda.memory_stats()",
         [KIND_MEMORY_SUMMARY] = "a log with tables of torch.cuda.memory_summary()",
     };
@@ -408,8 +423,9 @@ const char *kind_advice(enum file_kind kind)
 const char *encoding_name(enum encoding encoding)
 {
     static const char *const names[] = {
-        [ENCODING_UNKNOWN] = "unknown", [ENCODING_PICKLE] = "pickle", [ENCODING_JSON] = "json",
-        [ENCODING_MSGPACK] = "msgpack", [ENCODING_YAML] = "yaml",     [ENCODING_TEXT] = "text",
+        [ENCODING_UNKNOWN] = "unknown",   [ENCODING_PICKLE] = "pickle",   [ENCODING_JSON] = "json",
+        [ENCODING_PROTOBUF] = "protobuf", [ENCODING_MSGPACK] = "msgpack", [ENCODING_YAML] = "yaml",
+        [ENCODING_TEXT] = "text",
     };
     return names[encoding];
 }

@@ -9,6 +9,7 @@ enum encoding {
     ENCODING_PICKLE,
     ENCODING_JSON,
     ENCODING_MSGPACK,
+    ENCODING_PROTOBUF,
     /* never found by sniff_encoding() */
     ENCODING_YAML,
     ENCODING_TEXT,
@@ -24,6 +25,7 @@ enum file_kind {
     KIND_RUN_STATS,       /* rank_N_memory_stats of MemProfiler */
     KIND_RUN_TABLES,      /* printed by FSDPMemTracker or MemTracker */
     KIND_MEMORY_TIMELINE, /* torch.profiler's export_memory_timeline() */
+    KIND_PPROF,           /* live memory of JAX, or of another program with pprof's format */
     KIND_MEMORY_STATS,    /* torch.cuda.memory_stats() */
     KIND_MEMORY_SUMMARY,  /* tables of torch.cuda.memory_summary(), in a log */
     KIND_FIT,             /* results of memsnap dryrun --fit */
@@ -34,7 +36,8 @@ enum file_kind {
 /* True if decode_snapshot() reads the kind. */
 static inline bool kind_is_snapshot(enum file_kind kind)
 {
-    return kind == KIND_SNAPSHOT || kind == KIND_PROFILE || kind == KIND_MEMORY_TIMELINE;
+    return kind == KIND_SNAPSHOT || kind == KIND_PROFILE || kind == KIND_MEMORY_TIMELINE ||
+           kind == KIND_PPROF;
 }
 
 /* True if memsnap analyze reads the kind. */

@@ -111,9 +111,10 @@ static void put_input(struct json_writer *json, const struct analysis *analysis)
         .compression = snapshot->compression,
     };
     json_put_input(json, "input",
-                   snapshot->profile.is_timeline  ? "memory-timeline"
-                   : snapshot->profile.is_profile ? "profiler-trace"
-                                                  : "allocator-snapshot",
+                   snapshot->profile.is_heap       ? "device-memory-profile"
+                   : snapshot->profile.is_timeline ? "memory-timeline"
+                   : snapshot->profile.is_profile  ? "profiler-trace"
+                                                   : "allocator-snapshot",
                    &input);
 }
 
@@ -267,14 +268,16 @@ static void put_device(struct json_writer *json, const char *key, const struct a
     json_put_open(json, key, '{');
     json_put_integer(json, "device", device_number(timeline->device));
     put_trace(json, timeline);
+    const struct profile_facts *profile = &timeline->snapshot->profile;
+    bool has_segments = !profile->is_timeline && !profile->is_heap;
     struct reserved_curve reserved = timeline->reserved;
     reserved.at_active_peak_bytes = timeline->literal.reserved_at_active_peak_bytes;
     put_object(json, &active_type, &timeline->literal.active, &context);
     put_object(json, &allocated_type, &timeline->literal.allocated, &context);
-    if (!timeline->snapshot->profile.is_timeline)
+    if (has_segments)
         put_object(json, &reserved_type, &reserved, &context);
     put_recording(json, timeline, &context);
-    if (!timeline->snapshot->profile.is_timeline)
+    if (has_segments)
         put_object(json, &state_type, &timeline->state, &context);
     if (analysis->at_given)
         put_at(json, report);
@@ -332,7 +335,7 @@ static void put_profile(struct json_writer *json, const struct profile_facts *pr
 {
     if (profile->is_timeline)
         put_timeline(json, profile);
-    if (!profile->is_profile || profile->is_timeline)
+    if (!profile->is_profile || profile->is_timeline || profile->is_heap)
         return;
     json_put_open(json, "profile", '{');
     if (profile->rank >= 0)

@@ -107,6 +107,13 @@ static bool timeline_line(const struct page *page, const struct profile_facts *p
     return lead_paragraph(page, "Memory timeline of torch.profiler:", &text);
 }
 
+static bool heap_line(const struct page *page)
+{
+    struct buffer text = BUFFER_INIT;
+    buffer_puts(&text, "what was live when it was written");
+    return lead_paragraph(page, "Memory profile in pprof's format:", &text);
+}
+
 static bool unknown_keys(const struct page *page, const struct snapshot *snapshot)
 {
     struct buffer text = BUFFER_INIT;
@@ -141,9 +148,10 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
     const struct input_line input = {analysis->path,     snapshot->input_bytes, snapshot->encoding,
                                      snapshot->protocol, snapshot->compression, NULL};
     if (!input_line(page, &input) ||
-        !(snapshot->profile.is_timeline  ? timeline_line(page, &snapshot->profile)
-          : snapshot->profile.is_profile ? profile_line(page, &snapshot->profile)
-                                         : settings_line(page, snapshot)))
+        !(snapshot->profile.is_heap       ? heap_line(page)
+          : snapshot->profile.is_timeline ? timeline_line(page, &snapshot->profile)
+          : snapshot->profile.is_profile  ? profile_line(page, &snapshot->profile)
+                                          : settings_line(page, snapshot)))
         return false;
     if (analysis->verbose && !unknown_keys(page, snapshot))
         return false;

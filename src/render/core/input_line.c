@@ -25,9 +25,10 @@ bool input_line(const struct page *page, const struct input_line *input)
     if (input->encoding == ENCODING_PICKLE)
         buffer_printf(&text, "pickle protocol %d", input->protocol);
     else
-        buffer_puts(&text, input->encoding == ENCODING_JSON      ? "JSON"
-                           : input->encoding == ENCODING_MSGPACK ? "msgpack"
-                                                                 : "text");
+        buffer_puts(&text, input->encoding == ENCODING_JSON       ? "JSON"
+                           : input->encoding == ENCODING_MSGPACK  ? "msgpack"
+                           : input->encoding == ENCODING_PROTOBUF ? "protobuf"
+                                                                  : "text");
     buffer_puts(&text, input->compression == COMPRESSION_GZIP ? ", gzip)" : ")");
     ok = ok && !text.failed;
     if (ok)
