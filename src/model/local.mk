@@ -34,10 +34,10 @@ libmemsnap_a_SOURCES += \
 	src/model/loader_events.c \
 	src/model/loader_order.c \
 	src/model/loader_state.h \
-	src/model/oom_log.c \
-	src/model/oom_log.h \
 	src/model/memory_stats.c \
 	src/model/memory_stats.h \
+	src/model/oom_log.c \
+	src/model/oom_log.h \
 	src/model/operator_curves.c \
 	src/model/operator_curves.h \
 	src/model/recording.c \
