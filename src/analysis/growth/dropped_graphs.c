@@ -9,6 +9,7 @@
 
 #define LEAST_TENSORS 8 /* that one line frees at once, where no C++ frame shows the reason */
 #define LEAST_STACKS  4 /* different ones, that allocated them */
+#define MOST_RUNS     8 /* looked through for the next pass */
 #define OVERWHELMING  4 /* times as many bytes dropped as used by a backward pass */
 
 /* Where the program frees a tensor that may belong to a burst. */
@@ -51,6 +52,16 @@ static uint32_t pass_of(const struct finder *finder, size_t index)
     return phase_of(finder, run) == PHASE_FORWARD ? run : NO_RUN;
 }
 
+/* True if a backward pass comes before another forward pass: it goes through this one's graph, even
+ * if it is recorded itself (create_graph=True) and frees nothing. */
+static bool has_backward(const struct finder *finder, uint32_t pass)
+{
+    for (uint32_t run = pass + 1; run < finder->phases->count && run - pass <= MOST_RUNS; run++)
+        if (phase_of(finder, run) > PHASE_DATA)
+            return phase_of(finder, run) == PHASE_BACKWARD;
+    return false;
+}
+
 static void mark(struct finder *finder, uint32_t index)
 {
     finder->dropped->is_dropped[index] = true;
@@ -66,7 +77,8 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     if (item == EVENT_NEVER || phase_of(finder, run) == PHASE_BACKWARD)
         return true;
     uint32_t pass = pass_of(finder, index);
-    if (pass == NO_RUN || failures_between(&finder->failures, lifetime->alloc, item))
+    if (pass == NO_RUN || has_backward(finder, pass) ||
+        failures_between(&finder->failures, lifetime->alloc, item))
         return true;
     const struct stack_facts *facts = site_stack_facts(finder->sites, stacks[item], err);
     if (!facts)

@@ -5,9 +5,10 @@
  * graph itself frees them. Without C++ frames it shows where many tensors of one forward pass, from
  * different lines, are freed at once by one line.
  *
- * A forward pass counts if it has at least four times as many bytes of these as a backward pass
- * frees of it, so that parts of a training graph that no gradient reaches do not count. Nor does a
- * pass that a failed request ended. */
+ * A forward pass counts if no backward pass follows it before the next forward pass, and if it has
+ * at least four times as many bytes of these as a backward pass frees of it, so that parts of a
+ * training graph that no gradient reaches do not count. Nor does a pass that a failed request
+ * ended. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H
 #define MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H
 

@@ -118,6 +118,18 @@ START_TEST(an_unused_part_of_a_training_graph)
 }
 END_TEST
 
+/* torch.autograd.grad() with create_graph=True frees nothing of the graph that it goes through. */
+START_TEST(a_pass_that_is_differentiated)
+{
+    forward(layers);
+    capture_event(&capture, "alloc", 300, 100, STACK_BACKWARD);
+    drop(GRAPH_DIES);
+    capture_free(&capture, 300, 100, SCRIPT);
+    ck_assert_ptr_null(find(FINDING_NO_GRAD));
+    ck_assert_uint_eq(report->dropped.count, 0);
+}
+END_TEST
+
 /* An evaluation between training steps. */
 START_TEST(an_evaluation_without_no_grad)
 {
@@ -172,6 +184,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_graph_that_is_dropped_without_cpp_frames);
     tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
     tcase_add_test(tests, an_unused_part_of_a_training_graph);
+    tcase_add_test(tests, a_pass_that_is_differentiated);
     tcase_add_test(tests, an_evaluation_without_no_grad);
     tcase_add_test(tests, a_pass_that_ran_out_of_memory);
     tcase_add_test(tests, results_under_a_decorator);
