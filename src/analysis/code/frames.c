@@ -17,6 +17,7 @@ static const struct role_rule torch_rules[] = {
     {"nn/modules/module.py", "_wrapped_call_impl", ROLE_MODULE_CALL},
     {"nn/modules/module.py", "_slow_forward", ROLE_MODULE_CALL},
     {"nn/modules/module.py", "zero_grad", ROLE_ZERO_GRAD},
+    {"nn/functional.py", "multi_head_attention_forward", ROLE_MULTIHEAD},
     {"nn/modules/module.py", "_apply", ROLE_MODEL_INIT},
     {"nn/modules/module.py", "convert", ROLE_MODEL_INIT},
     {"nn/modules/module.py", "to", ROLE_MODEL_INIT},

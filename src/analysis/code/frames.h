@@ -21,6 +21,7 @@ enum frame_role {
     ROLE_EMPTY_CACHE,  /* torch.cuda.empty_cache() */
     ROLE_CAPTURE,      /* torch.cuda.graph(), which empties the cache before it captures */
     ROLE_AUTOCAST_END, /* leaves a region of autocast */
+    ROLE_MULTIHEAD,    /* attention of torch.nn.MultiheadAttention */
     ROLE_KV_CACHE,     /* allocates or extends a cache of keys and values */
     ROLE_NO_GRAD,
     ROLE_INFERENCE_MODE,

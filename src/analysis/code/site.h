@@ -74,6 +74,7 @@ struct stack_facts {
     bool empties_cache;    /* torch.cuda.empty_cache(), called by the program */
     bool is_autocast;      /* autocast converts an argument of an operator */
     bool ends_autocast;    /* autocast drops its copies of weights */
+    bool in_multihead;     /* torch.nn.MultiheadAttention computes it */
     bool is_kv_cache;      /* allocated by a library's own cache of keys and values */
     bool releases_graph;   /* a node of an autograd graph, or what it saved, is released */
     bool releases_saved;   /* a tensor that a node saved is released */

@@ -47,11 +47,29 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
     return run != NO_RUN && facts->phases->runs[run].phase == PHASE_BACKWARD;
 }
 
+/* A matrix of attention that is not fused, and whether torch.nn.MultiheadAttention made it. */
+static bool is_attention(const struct live_set *set, const struct live_facts *facts,
+                         const struct live *live, const struct live_source *source,
+                         bool in_multihead)
+{
+    struct error err; /* cannot fail: the source has looked the stack up */
+    if (!live->in_trace || !facts->is_attention || !facts->is_attention[live->index] ||
+        !live_waits_for_backward(set, facts, live, source))
+        return false;
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    return stack && stack->in_multihead == in_multihead;
+}
+
 bool live_is_attention(const struct live_set *set, const struct live_facts *facts,
                        const struct live *live, const struct live_source *source)
 {
-    return live->in_trace && facts->is_attention && facts->is_attention[live->index] &&
-           live_waits_for_backward(set, facts, live, source);
+    return is_attention(set, facts, live, source, false);
+}
+
+bool live_is_multihead(const struct live_set *set, const struct live_facts *facts,
+                       const struct live *live, const struct live_source *source)
+{
+    return is_attention(set, facts, live, source, true);
 }
 
 bool live_is_logits(const struct live_set *set, const struct live_facts *facts,

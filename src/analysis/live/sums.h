@@ -44,7 +44,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 9
+#define LIVE_SUMS_MOST 10
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -56,6 +56,7 @@ live_test live_is_activation; /* any other activation */
 /* Such an activation that a backward pass frees, or would have freed if no request had failed. */
 live_test live_waits_for_backward;
 live_test live_is_attention; /* live_waits_for_backward, and a matrix of attention by hand */
+live_test live_is_multihead; /* the same, but made by torch.nn.MultiheadAttention */
 live_test live_is_logits;    /* logits, or their loss or gradient */
 /* An activation that is not freed in the trace, and that no decorator shows to be without a graph.
  */

@@ -80,6 +80,22 @@ static bool about_dropped(struct findings_maker *maker, const struct live_sum *s
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
+static bool about_multihead(struct findings_maker *maker, const struct live_sum *sum,
+                            const struct buffer *most)
+{
+    double share = finding_share(maker, sum->bytes);
+    if (share < LEAST_ATTENTION)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_ATTENTION, .save_bytes = sum->bytes},
+        "Call it with need_weights=False there: it then uses fused kernels, which keep none of "
+        "these "
+        "matrices.",
+        "torch.nn.MultiheadAttention returns its attention weights, and so keeps %s, %.1f%% of the "
+        "peak, for the backward pass%s.",
+        finding_size(maker, sum->bytes).text, share, most->bytes);
+}
+
 static bool about_attention(struct findings_maker *maker, const struct live_sum *sum,
                             const struct buffer *most)
 {
@@ -162,6 +178,7 @@ enum {
     SUM_ACTIVATIONS,
     SUM_MAY_HAVE_GRAPH,
     SUM_ATTENTION,
+    SUM_MULTIHEAD,
     SUM_LOGITS,
     SUM_CASTS,
     SUM_TEMPORARIES,
@@ -169,6 +186,8 @@ enum {
     SUM_INFERENCE_MODE,
     SUMS,
 };
+
+_Static_assert((int)SUMS <= LIVE_SUMS_MOST, "live_sums() takes no more questions");
 
 /* Activations, if a backward pass needs them. Without one in the trace, only what looks like the
  * tensors of a graph: many, from many lines. Results and caches are few, or of few lines. */
@@ -218,6 +237,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_ACTIVATIONS] = {.counts = live_waits_for_backward},
         [SUM_MAY_HAVE_GRAPH] = {.counts = live_may_have_graph},
         [SUM_ATTENTION] = {.counts = live_is_attention},
+        [SUM_MULTIHEAD] = {.counts = live_is_multihead},
         [SUM_LOGITS] = {.counts = live_is_logits},
         [SUM_CASTS] = {.counts = live_is_cast},
         [SUM_TEMPORARIES] = {.counts = live_is_optimizer_temporary},
@@ -230,6 +250,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_ACTIVATIONS] = about_activations,
         [SUM_MAY_HAVE_GRAPH] = about_activations,
         [SUM_ATTENTION] = about_attention,
+        [SUM_MULTIHEAD] = about_multihead,
         [SUM_LOGITS] = about_logits,
         [SUM_CASTS] = about_casts,
         [SUM_TEMPORARIES] = about_optimizer_temporaries,
@@ -252,6 +273,9 @@ bool findings_of_sums(struct findings_maker *maker)
     if (!ok)
         return false;
     const struct live_sum *kept = kept_for_backward(maker, sums);
+    int lesser = sums[SUM_MULTIHEAD].bytes > sums[SUM_ATTENTION].bytes
+                     ? SUM_ATTENTION
+                     : SUM_MULTIHEAD; /* a kind of finding is reported once */
     bool trains = has_phase(maker->evidence->phases, PHASE_BACKWARD);
     if (!trains) {
         maker->findings->without_grad_bytes = sums[SUM_WITHOUT_GRAD].bytes;
@@ -259,7 +283,9 @@ bool findings_of_sums(struct findings_maker *maker)
     }
     for (int k = 0; k < SUMS; k++) {
         struct buffer most = BUFFER_INIT;
-        bool is_other = (k == SUM_ACTIVATIONS || k == SUM_MAY_HAVE_GRAPH) && &sums[k] != kept;
+        bool is_other = k == lesser;
+        is_other =
+            is_other || ((k == SUM_ACTIVATIONS || k == SUM_MAY_HAVE_GRAPH) && &sums[k] != kept);
         is_other = is_other || (k == SUM_CASTS && !kept) || (k == SUM_LOGITS && !trains);
         ok = ok && (is_other || !about[k] || sums[k].bytes == 0 ||
                     (most_at(maker, &sums[k], &most) && about[k](maker, &sums[k], &most)));

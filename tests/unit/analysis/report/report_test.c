@@ -349,6 +349,26 @@ START_TEST(attention_by_hand)
 }
 END_TEST
 
+#define IN_MULTIHEAD                                                                               \
+    PY("multi_head_attention_forward", TORCH "nn/functional.py", 6489) "," CALL "," SCRIPT
+
+START_TEST(attention_with_weights)
+{
+    capture_event(&capture, "alloc", 1, 400, CPP("at::_ops::bmm::call(x)") "," IN_MULTIHEAD);
+    capture_event(&capture, "alloc", 2, 400, CPP("at::_ops::_softmax::call(x)") "," IN_MULTIHEAD);
+    capture_event(&capture, "alloc", 3, 80, CPP("at::_ops::bmm::call(x)") "," IN_MULTIHEAD);
+    capture_event(&capture, "alloc", 4, 1, STACK_BACKWARD);
+    capture_free(&capture, 1, 400, ENGINE);
+    capture_free(&capture, 2, 400, ENGINE);
+    capture_free(&capture, 3, 80, ENGINE);
+    make_report(0);
+    ck_assert_int_eq(attention_bytes(), 800);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i].kind == FINDING_ATTENTION)
+            ck_assert_ptr_nonnull(strstr(report->findings.items[i].next, "need_weights=False"));
+}
+END_TEST
+
 #define LAST_LAYER  CPP("at::_ops::addmm::call(x)") "," SCRIPT
 #define LAST_KERNEL CPP("at::_ops::conv2d::call(x)") "," SCRIPT
 #define COPY        CPP("at::_ops::_to_copy::call(x)") "," SCRIPT
@@ -436,6 +456,7 @@ TCase *report_tests(void)
     tcase_add_test(tests, gradients_larger_than_any_parameters);
     tcase_add_test(tests, no_allocation_no_peak);
     tcase_add_test(tests, attention_by_hand);
+    tcase_add_test(tests, attention_with_weights);
     tcase_add_test(tests, logits_of_a_language_model);
     tcase_add_test(tests, logits_of_no_linear_layer);
     tcase_add_test(tests, optimizers_in_hooks);
