@@ -51,7 +51,9 @@ class Reads:
 def skip_validation(torch):
     """Distributions compare their arguments on the GPU, and fail where a comparison reads as zero."""
     if hasattr(torch, "distributions"):
-        torch.distributions.Distribution.set_default_validate_args(False)
+        distribution = torch.distributions.Distribution
+        distribution.set_default_validate_args(False)
+        distribution.set_default_validate_args = staticmethod(lambda value: None)  # Pyro switches it on
 
 
 def end_generation(utils):

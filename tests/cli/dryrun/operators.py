@@ -25,5 +25,6 @@ torch.triangular_solve(dense, sparse)
 for cell in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
     cell(8, 16, 2, bidirectional=True).cuda()(torch.zeros(3, 2, 8, device="cuda"))[0].sum().backward()
 torch.multinomial(torch.ones(2, 5, device="cuda"), 1)
+torch.distributions.Distribution.set_default_validate_args(True)  # as Pyro does
 torch.distributions.Normal(dense, dense).rsample()
 print("all operators ran")
