@@ -21,6 +21,8 @@ EXTRA_DIST += \
 	bench/dryrun/run \
 	bench/inputs.py \
 	bench/loop/RESULTS.head.md \
+	bench/loop/RESULTS.md \
+	bench/loop/RESULTS.tail.md \
 	bench/loop/large.py \
 	bench/loop/loop.py \
 	bench/loop/measure.py \
