@@ -34,6 +34,18 @@ dist_samples_DATA = \
 	samples/unet.layers.json.gz
 
 EXTRA_DIST += \
+	samples/models/bert.layers.json.gz \
+	samples/models/diffusion.layers.json.gz \
+	samples/models/experts.layers.json.gz \
+	samples/models/gpt2.layers.json.gz \
+	samples/models/llama.layers.json.gz \
+	samples/models/lstm.layers.json.gz \
+	samples/models/resnet50.layers.json.gz \
+	samples/models/unet.layers.json.gz \
+	samples/models/vgg16.layers.json.gz \
+	samples/models/vit.layers.json.gz
+
+EXTRA_DIST += \
 	samples/newest/anomaly.pickle.gz \
 	samples/newest/skip-alloc.pickle.gz \
 	samples/newest/skip-free-completed.pickle.gz

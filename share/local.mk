@@ -45,5 +45,5 @@ dist_ci_DATA = \
 	share/ci/gitlab-ci.yml \
 	share/ci/memory-policy.json
 
-EXTRA_DIST += share/gallery/categories.png share/gallery/flame.png share/gallery/layers.png share/gallery/phases.png \
-	share/gallery/report.png share/gallery/segments.png share/gallery/sites.png share/gallery/timeline.png
+EXTRA_DIST += share/gallery/categories.png share/gallery/flame.png share/gallery/layers.png share/gallery/pareto.png \
+	share/gallery/phases.png share/gallery/report.png share/gallery/segments.png share/gallery/sites.png share/gallery/timeline.png

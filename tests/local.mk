@@ -36,7 +36,7 @@ endif
 check_PROGRAMS =
 check_DATA =
 TESTS = $(dist_check_SCRIPTS)
-dist_check_SCRIPTS = tests/completion.sh tests/doc-paths.sh tests/format.sh tests/gallery.sh tests/layering.sh tests/link-circles.sh tests/man-examples.sh
+dist_check_SCRIPTS = tests/completion.sh tests/doc-paths.sh tests/format.sh tests/gallery.sh tests/layering.sh tests/link-circles.sh tests/man-examples.sh tests/readme-examples.sh
 EXTRA_DIST += tests/completion.zsh tests/layering.awk tests/man-examples.awk
 
 # Kernels compiled for tests by PoCL, an OpenCL for CPUs; and pictures of pages.
