@@ -6,6 +6,7 @@ CLEANFILES += bench/backends$(EXEEXT) bench/solver$(EXEEXT)
 EXTRA_DIST += \
 	bench/CATEGORIES.md \
 	bench/README.md \
+	bench/REPLAY.md \
 	bench/RESULTS.md \
 	bench/SOLVER.md \
 	bench/categories \
@@ -32,6 +33,7 @@ EXTRA_DIST += \
 	bench/profile.py \
 	bench/published.c \
 	bench/published/Python.h \
+	bench/replay \
 	bench/results.py \
 	bench/run \
 	bench/shard/partition.py \
