@@ -56,6 +56,7 @@ EXTRA_DIST += \
 	samples/make_layers.py \
 	samples/make_samples.py \
 	samples/newest.py \
+	samples/record_memprofiler.py \
 	samples/record_profile.py \
 	samples/record_layers.py \
 	samples/serving.py \
@@ -206,3 +207,16 @@ EXTRA_DIST += \
 	samples/recorded/two-streams.truth.json.gz \
 	samples/recorded/unet-ema.pickle.gz \
 	samples/recorded/unet-ema.truth.json.gz
+
+# What MemProfiler left of two ranks.
+EXTRA_DIST += \
+	samples/memprofiler/cuda_alloc_rank_0.training_step.2.end.pickle.gz \
+	samples/memprofiler/cuda_alloc_rank_0.training_step.2.start.pickle.gz \
+	samples/memprofiler/cuda_alloc_rank_1.training_step.2.end.pickle.gz \
+	samples/memprofiler/cuda_alloc_rank_1.training_step.2.start.pickle.gz \
+	samples/memprofiler/fsdp_mem_rank_0_training_step_2.log.gz \
+	samples/memprofiler/fsdp_mem_rank_1_training_step_2.log.gz \
+	samples/memprofiler/rank_0_memory_stats.pickle.gz \
+	samples/memprofiler/rank_0_memory_stats.yaml.gz \
+	samples/memprofiler/rank_1_memory_stats.pickle.gz \
+	samples/memprofiler/rank_1_memory_stats.yaml.gz

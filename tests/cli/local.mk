@@ -217,6 +217,7 @@ EXTRA_DIST += \
 	tests/cli/golden/ring-overflow.txt \
 	tests/cli/golden/rules.txt \
 	tests/cli/golden/run-differs.txt \
+	tests/cli/golden/run-recorded.txt \
 	tests/cli/golden/run-tables.txt \
 	tests/cli/golden/run.txt \
 	tests/cli/golden/several.txt \

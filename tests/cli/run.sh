@@ -91,6 +91,17 @@ out_has '"snapshots":[{"path":"run/memprofiler/cuda_alloc_rank_0.training_step.1
 out_has '"check":"snapshot-state"'
 out_has '"check":"snapshot-peak"'
 
+# What MemProfiler itself recorded.
+run analyze --format json samples/memprofiler
+exits 0
+no_err
+out_has '"inconsistencies":[],"inconsistency_count":0'
+out_has '"name":"Training.model.blocks.1"'
+out_has '"forward_change_bytes"'
+run analyze samples/memprofiler
+exits 0
+golden run-recorded.txt
+
 # Options of snapshots do not apply.
 run analyze --at end run
 exits 2

@@ -13,6 +13,7 @@ pickle_target = tests/fuzz/fuzz_pickle.c tests/fuzz/hash_rows.c tests/fuzz/hash_
 pprof_target = tests/fuzz/fuzz_pprof.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_rows.h
 profiler_target = tests/fuzz/fuzz_profiler.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_rows.h
 stats_target = tests/fuzz/fuzz_stats.c
+run_target = tests/fuzz/fuzz_run.c
 timeline_target = tests/fuzz/fuzz_timeline.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_rows.h
 fuzz_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
@@ -20,6 +21,8 @@ fuzz_replays = tests/fuzz/replay-analyze tests/fuzz/replay-check tests/fuzz/repl
 	tests/fuzz/replay-gzip tests/fuzz/replay-json tests/fuzz/replay-layers tests/fuzz/replay-log \
 	tests/fuzz/replay-pickle tests/fuzz/replay-pprof tests/fuzz/replay-profiler \
 	tests/fuzz/replay-stats tests/fuzz/replay-timeline
+	tests/fuzz/replay-pickle tests/fuzz/replay-profiler \
+	tests/fuzz/replay-run tests/fuzz/replay-stats tests/fuzz/replay-timeline
 tests_fuzz_replay_analyze_SOURCES = $(analyze_target) tests/fuzz/replay.c
 tests_fuzz_replay_analyze_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_check_SOURCES = $(check_target) tests/fuzz/replay.c
@@ -38,6 +41,7 @@ tests_fuzz_replay_pprof_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_stats_SOURCES = $(stats_target) tests/fuzz/replay.c
 tests_fuzz_replay_timeline_SOURCES = $(timeline_target) tests/fuzz/replay.c
 tests_fuzz_replay_timeline_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_replay_run_SOURCES = $(run_target) tests/fuzz/replay.c
 check_PROGRAMS += $(fuzz_replays)
 dist_check_SCRIPTS += tests/fuzz/replay.sh
 
@@ -45,6 +49,8 @@ fuzzers = tests/fuzz/fuzz-analyze tests/fuzz/fuzz-check tests/fuzz/fuzz-command 
 	tests/fuzz/fuzz-gzip tests/fuzz/fuzz-json tests/fuzz/fuzz-layers tests/fuzz/fuzz-log \
 	tests/fuzz/fuzz-pickle tests/fuzz/fuzz-pprof tests/fuzz/fuzz-profiler \
 	tests/fuzz/fuzz-stats tests/fuzz/fuzz-timeline
+	tests/fuzz/fuzz-pickle tests/fuzz/fuzz-profiler \
+	tests/fuzz/fuzz-run tests/fuzz/fuzz-stats tests/fuzz/fuzz-timeline
 EXTRA_PROGRAMS += $(fuzzers)
 tests_fuzz_fuzz_analyze_SOURCES = $(analyze_target)
 tests_fuzz_fuzz_analyze_CPPFLAGS = $(fuzz_cppflags)
@@ -76,6 +82,8 @@ tests_fuzz_fuzz_stats_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_timeline_SOURCES = $(timeline_target)
 tests_fuzz_fuzz_timeline_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_timeline_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_run_SOURCES = $(run_target)
+tests_fuzz_fuzz_run_LDFLAGS = -fsanitize=fuzzer
 if ENABLE_FUZZING
 noinst_PROGRAMS = $(fuzzers)
 endif

@@ -27,6 +27,10 @@ tests/fuzz/replay-layers -n "$((count * 5))" "$unpacked"/*.layers.* "$unpacked"/
 cp "$srcdir/samples/ranks.log" "$unpacked/ranks.log"
 tests/fuzz/replay-log -n "$((count * 20))" "$unpacked/ranks.log"
 cp "$srcdir/share/ci/memory-policy.json" "$unpacked/policy.json"
+for packed in "$srcdir"/samples/memprofiler/rank_* "$srcdir"/samples/memprofiler/fsdp_*; do
+    gzip -dc "$packed" >"$unpacked/$(basename "$packed" .gz).run"
+done
+tests/fuzz/replay-run -n "$((count * 20))" "$unpacked"/*.run
 tests/fuzz/replay-check -n "$((count * 50))" "$unpacked/policy.json"
 tests/fuzz/replay-check -n "$((count / 4))" "$unpacked"/*.pickle
 
