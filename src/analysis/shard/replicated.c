@@ -8,6 +8,7 @@ struct gradients {
     int64_t so_far;  /* made by earlier points, and still there */
     int64_t fresh;   /* made by this point */
     int64_t staying; /* the part of `fresh` that stays */
+    int64_t leaving; /* made by the point before: SDP frees them when it has reduced them */
 };
 
 static bool stays(const struct walk *walk, size_t tensor)
@@ -72,9 +73,12 @@ void walk_replicated(const struct walk *walk)
         const struct shard_point *point = &model->points[i];
         make_gradients(walk, point->first_tensor, point->end_tensor, &gradients);
         memory.gradient_bytes =
-            ((kept ? gradients.all : gradients.so_far) + gradients.fresh) * walk->gradient_size;
+            ((kept ? gradients.all : gradients.so_far) + gradients.fresh + gradients.leaving) *
+            walk->gradient_size;
         walk_note(walk, walk_phase(point), walk_unit(walk, point), memory, point->peak_bytes);
         gradients.so_far += gradients.staying;
+        if (gradients.fresh > 0 && walk->strategy == SHARD_SDP)
+            gradients.leaving = gradients.fresh - gradients.staying;
     }
     int64_t temporary = walk->temporary_bytes, broadcast = broadcast_bytes(walk);
     memory.gradient_bytes = gradients.all * walk->gradient_size;

@@ -90,6 +90,8 @@ START_TEST(model_states_make_the_peak)
     peaks(SHARD_DDP, 5 * ALL);
     options.optimizer = shard_optimizer_find("momentum");
     peaks(SHARD_DDP, 3 * ALL + LAYER); /* backward: no temporaries in the step */
+    /* own gradients, a fresh one, and the one before it, which is being reduced */
+    peaks(SHARD_SDP, ALL + ALL / 2 + 3 * LAYER);
     options.bucket_view = false;
     peaks(SHARD_DDP, 4 * ALL);
     end();
