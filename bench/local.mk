@@ -36,6 +36,7 @@ EXTRA_DIST += \
 	bench/replay \
 	bench/results.py \
 	bench/run \
+	bench/shard/RESULTS.md \
 	bench/shard/partition.py \
 	bench/shard/program.py \
 	bench/shard/run \
