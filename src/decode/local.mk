@@ -132,7 +132,6 @@ libmemsnap_a_SOURCES += \
 	src/decode/yaml/tags.h \
 	src/decode/yaml/value.c \
 	src/decode/yaml/value.h
-	src/decode/timeline/timeline.h
 
 # protobuf-c's compiler makes the code that knows the format.
 EXTRA_DIST += src/decode/pprof/profile.proto

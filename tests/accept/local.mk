@@ -12,6 +12,7 @@ dist_check_SCRIPTS += \
 	tests/accept/layers.py \
 	tests/accept/newest.py \
 	tests/accept/page.py \
+	tests/accept/pprof.py \
 	tests/accept/replay.py \
 	tests/accept/steps.py \
 	tests/accept/timelines.py \
@@ -26,7 +27,4 @@ EXTRA_DIST += \
 	tests/accept/inert_json.py \
 	tests/accept/programs.py \
 	tests/accept/reference.py \
-	tests/accept/hostile.py tests/accept/layers.py tests/accept/newest.py tests/accept/page.py tests/accept/steps.py tests/accept/pprof.py tests/accept/timelines.py tests/accept/titles.py tests/accept/variants.py tests/accept/windows.py
-EXTRA_DIST += tests/accept/browser.py tests/accept/captures.py tests/accept/reference.py
-EXTRA_DIST += tests/accept/inert.py tests/accept/inert_json.py tests/accept/programs.py \
 	tests/accept/specimens.py

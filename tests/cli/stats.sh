@@ -36,7 +36,7 @@ out_has_not 'other'
 
 # torch.cuda.memory_stats_as_nested_dict()
 echo '{"active_bytes": {"all": {"current": 100, "peak": 1000}, "x": {"deep": {"er": [1]}}}, "num_ooms": 2,' \
-    '"active_bytes.all.allocated": 4, "oversize_segments": {"peak": 5}}' >nested.json
+    '"active_bytes.all.allocated": 4, "oversize_segments": {"peak": 5}, "inactive_split_bytes": {}}' >nested.json
 run analyze --format json nested.json
 exits 0
 out_has '"stats":{"active_bytes.all.current":100,"active_bytes.all.peak":1000,"active_bytes.all.allocated":4,"oversize_segments.peak":5,"num_ooms":2}'

@@ -247,6 +247,7 @@ static const struct mark {
     {KIND_PROFILE, "schemaVersion", "distributedInfo"},
     {KIND_PROFILE, "ph", "ts"}, /* the bare list of events of old versions */
     {KIND_FIT, "variable", "gpus"},
+    {KIND_MEMORY_STATS, "active_bytes", "inactive_split_bytes"}, /* nested */
     {KIND_MEMORY_STATS, "active.all.allocated", NULL},
     {KIND_MEMORY_STATS, "active_bytes.all.allocated", NULL},
     {KIND_MEMORY_STATS, "active_bytes.all.current", NULL},
