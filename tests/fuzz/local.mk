@@ -17,12 +17,20 @@ run_target = tests/fuzz/fuzz_run.c
 timeline_target = tests/fuzz/fuzz_timeline.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_rows.h
 fuzz_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
-fuzz_replays = tests/fuzz/replay-analyze tests/fuzz/replay-check tests/fuzz/replay-command \
-	tests/fuzz/replay-gzip tests/fuzz/replay-json tests/fuzz/replay-layers tests/fuzz/replay-log \
-	tests/fuzz/replay-pickle tests/fuzz/replay-pprof tests/fuzz/replay-profiler \
-	tests/fuzz/replay-stats tests/fuzz/replay-timeline
-	tests/fuzz/replay-pickle tests/fuzz/replay-profiler \
-	tests/fuzz/replay-run tests/fuzz/replay-stats tests/fuzz/replay-timeline
+fuzz_replays = \
+	tests/fuzz/replay-analyze \
+	tests/fuzz/replay-check \
+	tests/fuzz/replay-command \
+	tests/fuzz/replay-gzip \
+	tests/fuzz/replay-json \
+	tests/fuzz/replay-layers \
+	tests/fuzz/replay-log \
+	tests/fuzz/replay-pickle \
+	tests/fuzz/replay-pprof \
+	tests/fuzz/replay-profiler \
+	tests/fuzz/replay-run \
+	tests/fuzz/replay-stats \
+	tests/fuzz/replay-timeline
 tests_fuzz_replay_analyze_SOURCES = $(analyze_target) tests/fuzz/replay.c
 tests_fuzz_replay_analyze_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_check_SOURCES = $(check_target) tests/fuzz/replay.c
@@ -45,12 +53,20 @@ tests_fuzz_replay_run_SOURCES = $(run_target) tests/fuzz/replay.c
 check_PROGRAMS += $(fuzz_replays)
 dist_check_SCRIPTS += tests/fuzz/replay.sh
 
-fuzzers = tests/fuzz/fuzz-analyze tests/fuzz/fuzz-check tests/fuzz/fuzz-command \
-	tests/fuzz/fuzz-gzip tests/fuzz/fuzz-json tests/fuzz/fuzz-layers tests/fuzz/fuzz-log \
-	tests/fuzz/fuzz-pickle tests/fuzz/fuzz-pprof tests/fuzz/fuzz-profiler \
-	tests/fuzz/fuzz-stats tests/fuzz/fuzz-timeline
-	tests/fuzz/fuzz-pickle tests/fuzz/fuzz-profiler \
-	tests/fuzz/fuzz-run tests/fuzz/fuzz-stats tests/fuzz/fuzz-timeline
+fuzzers = \
+	tests/fuzz/fuzz-analyze \
+	tests/fuzz/fuzz-check \
+	tests/fuzz/fuzz-command \
+	tests/fuzz/fuzz-gzip \
+	tests/fuzz/fuzz-json \
+	tests/fuzz/fuzz-layers \
+	tests/fuzz/fuzz-log \
+	tests/fuzz/fuzz-pickle \
+	tests/fuzz/fuzz-pprof \
+	tests/fuzz/fuzz-profiler \
+	tests/fuzz/fuzz-run \
+	tests/fuzz/fuzz-stats \
+	tests/fuzz/fuzz-timeline
 EXTRA_PROGRAMS += $(fuzzers)
 tests_fuzz_fuzz_analyze_SOURCES = $(analyze_target)
 tests_fuzz_fuzz_analyze_CPPFLAGS = $(fuzz_cppflags)
