@@ -66,39 +66,15 @@ static bool render(const struct flame_command *options, const char *path,
     return ok;
 }
 
-/* A file of unknown kind is read as a snapshot, since that loader has the best error message. */
-static bool open_snapshot(const struct flame_command *options, int fd,
-                          const struct load_progress *progress, struct capture *capture,
-                          struct error *err)
-{
-    struct input input;
-    if (!input_from_fd(&input, fd, options->capture.max_memory, err))
-        return false;
-    enum file_kind kind = sniff_kind(&input.source);
-    if (!kind_is_snapshot(kind) && kind != KIND_UNKNOWN) {
-        input_discard(&input);
-        return error_set(err, STATUS_BAD_INPUT,
-                         "expected an allocator snapshot, not %s, which has no call stacks",
-                         kind_name(kind));
-    }
-    return capture_open_input(capture, &input, &options->capture, progress, err);
-}
-
 static bool flame_file(const void *self, struct inputs *inputs, FILE *out, struct error *err)
 {
     const struct flame_command *options = self;
-    struct watch watch;
     struct capture capture;
-    int fd;
-    watch_begin(&watch, 1, out);
-    struct load_progress progress = {.update = watch_update, .self = &watch};
-    bool ok =
-        inputs_take(inputs, 0, &fd, err) && open_snapshot(options, fd, &progress, &capture, err);
-    watch_end(&watch);
-    if (ok) {
-        ok = render(options, inputs->paths[0], &capture, out, err);
-        capture_close(&capture);
-    }
+    if (!capture_open_first(&capture, inputs, &options->capture, out, ", which has no call stacks",
+                            err))
+        return false;
+    bool ok = render(options, inputs->paths[0], &capture, out, err);
+    capture_close(&capture);
     return ok;
 }
 

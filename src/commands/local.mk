@@ -124,6 +124,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/suggest/suggest.c \
 	src/commands/summary/gather.c \
 	src/commands/summary/gather.h \
+	src/commands/summary/options.c \
+	src/commands/summary/options.h \
 	src/commands/summary/write.c \
 	src/commands/summary/write.h
 

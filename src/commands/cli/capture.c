@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "commands/cli/watch.h"
 #include "model/device.h"
 
 #define LISTED_DEVICES 8 /* in the error for a missing device */
@@ -102,6 +103,37 @@ bool capture_open(struct capture *capture, int fd, const struct capture_options 
     struct input input;
     return input_from_fd(&input, fd, options->max_memory, err) &&
            capture_open_input(capture, &input, options, progress, err);
+}
+
+/* A file of unknown kind is read as a snapshot, since that loader has the best error message. */
+static bool open_snapshot(struct capture *capture, int fd, const struct capture_options *options,
+                          const struct load_progress *progress, const char *lacks,
+                          struct error *err)
+{
+    struct input input;
+    if (!input_from_fd(&input, fd, options->max_memory, err))
+        return false;
+    enum file_kind kind = sniff_kind(&input.source);
+    if (!kind_is_snapshot(kind) && kind != KIND_UNKNOWN) {
+        input_discard(&input);
+        return error_set(err, STATUS_BAD_INPUT, "expected an allocator snapshot, not %s%s",
+                         kind_name(kind), lacks);
+    }
+    return capture_open_input(capture, &input, options, progress, err);
+}
+
+bool capture_open_first(struct capture *capture, struct inputs *inputs,
+                        const struct capture_options *options, FILE *out, const char *lacks,
+                        struct error *err)
+{
+    struct watch watch;
+    int fd;
+    watch_begin(&watch, 1, out);
+    const struct load_progress progress = {.update = watch_update, .self = &watch};
+    bool ok = inputs_take(inputs, 0, &fd, err) &&
+              open_snapshot(capture, fd, options, &progress, lacks, err);
+    watch_end(&watch);
+    return ok;
 }
 
 bool input_restrict(struct input *input, size_t limit, struct error *err)

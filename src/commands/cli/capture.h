@@ -2,7 +2,10 @@
 #ifndef MEMSNAP_COMMANDS_CLI_CAPTURE_H
 #define MEMSNAP_COMMANDS_CLI_CAPTURE_H
 
+#include <stdio.h>
+
 #include "analysis/code/site.h"
+#include "commands/cli/inputs.h"
 #include "model/timeline.h"
 
 #define ALL_DEVICES INT64_C(-1)
@@ -30,6 +33,11 @@ bool capture_open(struct capture *capture, int fd, const struct capture_options 
 /* The same for an unread input; takes ownership of it. */
 bool capture_open_input(struct capture *capture, struct input *input,
                         const struct capture_options *options, const struct load_progress *progress,
+                        struct error *err);
+/* Opens the first input, which must be a snapshot, with a progress bar that keeps clear of `out`.
+ * `lacks` ends the error about another kind of file: ", which has no call stacks", or "". */
+bool capture_open_first(struct capture *capture, struct inputs *inputs,
+                        const struct capture_options *options, FILE *out, const char *lacks,
                         struct error *err);
 /* Sets the memory limit of the input, in bytes, from now on. */
 bool input_restrict(struct input *input, size_t limit, struct error *err);

@@ -1,28 +1,24 @@
 /* `memsnap ranks`. */
+#include <getopt.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "analysis/ranks/rank_name.h"
 #include "commands/cli/arguments.h"
 #include "commands/cli/command.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
-#include "commands/cli/folder.h"
-#include "commands/cli/options.h"
-#include "commands/summary/gather.h"
+#include "commands/summary/options.h"
 #include "render/ranks/ranks.h"
 
-enum { OPTION_FORMAT = OPTION_LONG_ONLY, OPTION_TOP, OPTION_STRICT, OPTION_PATTERN };
+enum { OPTION_FORMAT = OPTION_RANKS_OWN, OPTION_TOP };
 
 enum ranks_format { RANKS_TEXT, RANKS_JSON, RANKS_CSV };
 
 struct ranks_options {
-    struct gather_options gather;
+    struct summary_options common;
     unsigned format;
     size_t top;
-    bool top_given, verbose;
+    bool top_given;
     enum unit unit;
-    const char *rules, *output;
 };
 
 static bool render(const struct ranks_options *options, const struct ranks_report *report,
@@ -67,10 +63,10 @@ static enum status compare(void *self, struct inputs *inputs)
     struct gathering gathering;
     struct output output;
     struct error err;
-    enum status status = files_open(&output, options->output, inputs);
+    enum status status = files_open(&output, options->common.output, inputs);
     if (status != STATUS_OK)
         return status;
-    if (!gather(&gathering, inputs, &options->gather, output.stream, &err)) {
+    if (!gather(&gathering, inputs, &options->common.gather, output.stream, &err)) {
         output_discard(&output);
         return complain_failure(&err);
     }
@@ -101,52 +97,32 @@ static bool take_option(int option, void *to, struct error *err)
     case OPTION_TOP:
         options->top_given = true;
         return argument_count("top", optarg, SIZE_MAX / 2, &options->top, err);
-    case OPTION_STRICT:
-        options->gather.strict = true;
-        return true;
-    case OPTION_PATTERN:
-        options->gather.rank_pattern = optarg;
-        return rank_pattern_is_valid(optarg) ||
-               error_set(err, STATUS_USAGE, "--rank-pattern needs " RANK_PLACEHOLDER " once");
-    case 'v':
-        options->verbose = true;
-        return true;
-    default:
-        return shared_option(
-            option,
-            &(const struct shared_options){SHARED_CAPTURE(options->gather.capture),
-                                           .rules = &options->rules, .output = &options->output,
-                                           .unit = &options->unit, .jobs = &options->gather.jobs},
-            err);
+    default: {
+        struct gather_options *gather = &options->common.gather;
+        const struct shared_options shared = {
+            SHARED_CAPTURE(gather->capture), .rules = &options->common.rules,
+            .output = &options->common.output, .unit = &options->unit, .jobs = &gather->jobs};
+        return summary_option(option, &options->common, &shared, err);
+    }
     }
 }
 
 static enum status run(int argc, char **argv)
 {
-    struct ranks_options options = {.gather.capture = {.device = ALL_DEVICES}};
-    struct paths paths;
-    struct error err;
+    struct ranks_options options = {.common.gather.capture = {.device = ALL_DEVICES}};
     enum status status;
     if (!options_read(&command_ranks, argc, argv, take_option, &options, &status))
         return status;
     if (optind == argc)
         return complain_usage("ranks: name the folder of a run, or its files");
-    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), gather_wants, options.verbose,
-                      &err))
-        return complain_failure(&err);
-    status = files_run_with_rules(options.rules, &options.gather.capture, paths.items,
-                                  (int)paths.count, compare, &options);
-    paths_release(&paths);
-    return status;
+    return summary_run(&options.common, argv + optind, argc - optind, compare, &options);
 }
 
 static const struct option_spec options[] = {
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
     {OPTION_TOP, "top", "N", "list N ranks with the highest peaks (0: all)"},
-    {OPTION_PATTERN, "rank-pattern", "TEXT",
-     "find the rank of a file by a part of its path, with\n"
-     "{RANK} for the number, for example worker{RANK}.pkl"},
-    {OPTION_STRICT, "strict", NULL, "stop at the first file that cannot be read"},
+    ROW_RANK_PATTERN,
+    ROW_STRICT,
     ROW_DEVICE,
     ROW_RANGE,
     ROW_RULES,
@@ -154,7 +130,7 @@ static const struct option_spec options[] = {
     ROW_OUTPUT,
     ROW_JOBS,
     ROW_MAX_MEMORY_OF_FILE,
-    {'v', "verbose", NULL, "name the files in a folder that are left out"},
+    ROW_LEFT_OUT,
     ROW_HELP,
     {0, NULL, NULL, NULL},
 };

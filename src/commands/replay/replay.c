@@ -160,38 +160,14 @@ static bool replay_devices(const struct replay_command *command, const char *pat
     return ok;
 }
 
-/* A file of unknown kind is read as a snapshot, since that loader has the best error message. */
-static bool open_snapshot(const struct replay_command *command, int fd,
-                          const struct load_progress *progress, struct capture *capture,
-                          struct error *err)
-{
-    struct input input;
-    if (!input_from_fd(&input, fd, command->capture.max_memory, err))
-        return false;
-    enum file_kind kind = sniff_kind(&input.source);
-    if (!kind_is_snapshot(kind) && kind != KIND_UNKNOWN) {
-        input_discard(&input);
-        return error_set(err, STATUS_BAD_INPUT, "expected an allocator snapshot, not %s",
-                         kind_name(kind));
-    }
-    return capture_open_input(capture, &input, &command->capture, progress, err);
-}
-
 static bool replay_file(const void *self, struct inputs *inputs, FILE *out, struct error *err)
 {
     const struct replay_command *command = self;
-    struct watch watch;
     struct capture capture;
-    int fd;
-    watch_begin(&watch, 1, out);
-    struct load_progress progress = {.update = watch_update, .self = &watch};
-    bool ok =
-        inputs_take(inputs, 0, &fd, err) && open_snapshot(command, fd, &progress, &capture, err);
-    watch_end(&watch);
-    if (ok) {
-        ok = replay_devices(command, inputs->paths[0], &capture, out, err);
-        capture_close(&capture);
-    }
+    if (!capture_open_first(&capture, inputs, &command->capture, out, "", err))
+        return false;
+    bool ok = replay_devices(command, inputs->paths[0], &capture, out, err);
+    capture_close(&capture);
     return ok;
 }
 

@@ -1,0 +1,39 @@
+#include "commands/summary/options.h"
+
+#include <getopt.h>
+
+#include "analysis/ranks/rank_name.h"
+#include "commands/cli/complain.h"
+#include "commands/cli/folder.h"
+
+bool summary_option(int option, struct summary_options *options,
+                    const struct shared_options *shared, struct error *err)
+{
+    switch (option) {
+    case OPTION_STRICT:
+        options->gather.strict = true;
+        return true;
+    case OPTION_RANK_PATTERN:
+        options->gather.rank_pattern = optarg;
+        return rank_pattern_is_valid(optarg) ||
+               error_set(err, STATUS_USAGE, "--rank-pattern needs " RANK_PLACEHOLDER " once");
+    case 'v':
+        options->verbose = true;
+        return true;
+    default:
+        return shared_option(option, shared, err);
+    }
+}
+
+enum status summary_run(struct summary_options *options, char **named, int count, files_work *work,
+                        void *self)
+{
+    struct paths paths;
+    struct error err;
+    if (!paths_expand(&paths, named, (size_t)count, gather_wants, options->verbose, &err))
+        return complain_failure(&err);
+    enum status status = files_run_with_rules(options->rules, &options->gather.capture, paths.items,
+                                              (int)paths.count, work, self);
+    paths_release(&paths);
+    return status;
+}
