@@ -163,7 +163,7 @@ check 'writes through the link' test -h link.pickle -a -s target.pickle
 
 dry -o none.pickle -- "$PYTHON3" -c 'print(1)'
 exits 3
-err 'memsnap: dryrun: the program did not import torch (python -E, -I and -S hide it from memsnap)'
+err 'memsnap: dryrun: the program did not import torch (python -E, -I and -S hide it from memsnap, and so does a command that sets PYTHONPATH)'
 dry -o none.pickle -- "$PYTHON3" -c 'import torch'
 exits 3
 err 'memsnap: dryrun: the program did not use CUDA'

@@ -69,8 +69,10 @@ static void explain_failure(const struct dryrun_folder *folder, const struct pro
 static void explain_nothing(const struct dryrun_folder *folder, struct error *err)
 {
     if (!dryrun_folder_has(folder, "torch"))
-        error_set(err, STATUS_BAD_INPUT,
-                  "the program did not import torch (python -E, -I and -S hide it from memsnap)");
+        error_set(
+            err, STATUS_BAD_INPUT,
+            "the program did not import torch (python -E, -I and -S hide it from memsnap, and "
+            "so does a command that sets PYTHONPATH)");
     else if (!dryrun_folder_has(folder, "owner") && dryrun_folder_has(folder, "other-rank"))
         error_set(err, STATUS_BAD_INPUT,
                   "no process with the rank of --rank used CUDA (see the variable RANK)");
