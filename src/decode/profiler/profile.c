@@ -81,7 +81,7 @@ static bool sort_ranges(struct profile *profile, struct error *err)
 {
     if (!sort_by_thread(profile, err))
         return false;
-    for (size_t i = 0; i < profile->thread_count; i++)
+    for (size_t i = 0; profile->range_count > 0 && i < profile->thread_count; i++)
         if (!profile_sort(profile->order + profile->thread_start[i],
                           profile->thread_start[i + 1] - profile->thread_start[i], starts_before,
                           profile->ranges, profile->budget, err))
