@@ -49,7 +49,7 @@ struct stats_row {
 static inline bool stats_has(const struct stats_row *row, enum stats_metric metric,
                              enum stats_pool pool, enum stats_moment moment)
 {
-    return (row->present[metric] >> (pool * STATS_MOMENTS + moment) & 1) != 0;
+    return (row->present[metric] >> ((unsigned)pool * STATS_MOMENTS + (unsigned)moment) & 1) != 0;
 }
 
 /* torch's names: "active_bytes", "all", "peak", "num_ooms". A metric without pools has only
