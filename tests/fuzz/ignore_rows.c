@@ -42,7 +42,7 @@ static bool take_unknown_key(void *self, const char *where, string_id key, struc
     return true;
 }
 
-const struct row_sink ignore_rows = {
+static const struct row_sink ignore_rows = {
     .event = take_event,
     .event_again = take_event_again,
     .trace = take_trace,
@@ -51,3 +51,20 @@ const struct row_sink ignore_rows = {
     .setting = take_setting,
     .unknown_key = take_unknown_key,
 };
+
+void decode_and_ignore(snapshot_decoder *decode, const uint8_t *data, size_t size)
+{
+    struct budget budget = {.limit = (size_t)8 << 20};
+    struct error err;
+    struct source source;
+    struct decoded decoded;
+    struct symbols *symbols = symbols_create(&budget, &err);
+
+    if (source_open_memory(&source, data, size, &budget, &err)) {
+        decode(&source, symbols, &ignore_rows, &decoded, &err);
+        source_close(&source);
+    }
+    symbols_destroy(symbols);
+    if (budget.used != 0)
+        __builtin_trap();
+}
