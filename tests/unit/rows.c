@@ -178,3 +178,12 @@ struct rows_outcome rows_decode(rows_decoder *decoder, const void *bytes, size_t
     outcome.rows = recorder.rows;
     return outcome;
 }
+
+struct decoded rows_check(rows_decoder *decoder, const char *text, const char *rows)
+{
+    struct rows_outcome outcome = rows_decode(decoder, text, strlen(text), (size_t)1 << 20);
+    ck_assert_msg(outcome.ok, "%s: %s at %" PRIu64, text, outcome.err.text, outcome.err.offset);
+    ck_assert_str_eq(outcome.rows.bytes, rows);
+    buffer_release(&outcome.rows);
+    return outcome.decoded;
+}

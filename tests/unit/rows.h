@@ -22,4 +22,7 @@ struct rows_outcome {
 struct rows_outcome rows_decode(rows_decoder *decoder, const void *bytes, size_t size,
                                 size_t limit);
 
+/* Decodes text, which must give these rows. Returns what else the decoder says of it. */
+struct decoded rows_check(rows_decoder *decoder, const char *text, const char *rows);
+
 #endif

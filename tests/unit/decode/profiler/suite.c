@@ -22,11 +22,7 @@ static struct rows_outcome decode(const char *json, size_t limit)
 
 static struct profile_facts check(const char *json, const char *rows)
 {
-    struct rows_outcome outcome = decode(json, PLENTY);
-    ck_assert_msg(outcome.ok, "%s: %s at %" PRIu64, json, outcome.err.text, outcome.err.offset);
-    ck_assert_str_eq(outcome.rows.bytes, rows);
-    buffer_release(&outcome.rows);
-    return outcome.decoded.profile;
+    return rows_check(decode_profiler_snapshot, json, rows).profile;
 }
 
 #define MAKE_8(ts) MEMORY(ts, "\"Bytes\":8")

@@ -13,11 +13,7 @@ static struct rows_outcome decode(const char *json, size_t limit)
 
 static struct profile_facts check(const char *json, const char *rows)
 {
-    struct rows_outcome outcome = decode(json, PLENTY);
-    ck_assert_msg(outcome.ok, "%s: %s at %" PRIu64, json, outcome.err.text, outcome.err.offset);
-    ck_assert_str_eq(outcome.rows.bytes, rows);
-    buffer_release(&outcome.rows);
-    return outcome.decoded.profile;
+    return rows_check(decode_timeline_snapshot, json, rows).profile;
 }
 
 static void check_refused(const char *json, enum status status, const char *text)
