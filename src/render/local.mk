@@ -41,6 +41,7 @@ libmemsnap_a_SOURCES += \
 	src/render/core/json.h \
 	src/render/core/moments.c \
 	src/render/core/moments.h \
+	src/render/core/pack.h \
 	src/render/core/page.c \
 	src/render/core/page.h \
 	src/render/core/record_rows.c \

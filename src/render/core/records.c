@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "render/core/escape.h"
+#include "render/core/pack.h"
 
 #define BUFFER_SIZE ((size_t)64 * 1024)
 #define NUMBER_SIZE 24 /* digits, and what stands beside them */
@@ -50,9 +51,7 @@ static int pack_piece(void *self, const char *bytes, size_t size)
 
 static void pack_word(msgpack_packer *packer, const char *word)
 {
-    size_t size = strlen(word);
-    msgpack_pack_str(packer, size);
-    msgpack_pack_str_body(packer, word, size);
+    pack_text(packer, word, strlen(word));
 }
 
 static void put_header(struct record_writer *records)
@@ -234,18 +233,11 @@ static void make_csv(struct buffer *cell, const char *bytes, size_t size)
     buffer_putc(cell, '"');
 }
 
-static int pack_to_buffer(void *buffer, const char *bytes, size_t size)
-{
-    buffer_add(buffer, bytes, size);
-    return 0;
-}
-
 static void make_msgpack(struct buffer *cell, const char *bytes, size_t size)
 {
     msgpack_packer packer;
     msgpack_packer_init(&packer, cell, pack_to_buffer);
-    msgpack_pack_str(&packer, size);
-    msgpack_pack_str_body(&packer, bytes, size);
+    pack_text(&packer, bytes, size);
 }
 
 /* Length of the part of a text to show. */

@@ -1,19 +1,12 @@
 #include "render/summary/summary.h"
 
-#include <msgpack.h>
 #include <string.h>
 
-static int pack_to_buffer(void *buffer, const char *bytes, size_t size)
-{
-    buffer_add(buffer, bytes, size);
-    return 0;
-}
+#include "render/core/pack.h"
 
-static void pack_text(msgpack_packer *packer, const char *text)
+static void pack_word(msgpack_packer *packer, const char *word)
 {
-    size_t size = strlen(text);
-    msgpack_pack_str(packer, size);
-    msgpack_pack_str_body(packer, text, size);
+    pack_text(packer, word, strlen(word));
 }
 
 static size_t count_members(const struct summary_member *members)
@@ -29,13 +22,13 @@ static void pack_members(msgpack_packer *packer, const struct summary_member *me
 {
     for (; member->key; member++) {
         const void *at = (const char *)row + member->offset;
-        pack_text(packer, member->key);
+        pack_word(packer, member->key);
         if (member->kind == SUMMARY_INTEGER)
             msgpack_pack_int64(packer, *(const int64_t *)at);
         else if (member->kind == SUMMARY_COUNT)
             msgpack_pack_uint64(packer, *(const uint64_t *)at);
         else if (member->kind == SUMMARY_TEXT)
-            pack_text(packer, *(const char *const *)at);
+            pack_word(packer, *(const char *const *)at);
         else if (*(const bool *)at)
             msgpack_pack_true(packer);
         else
@@ -50,7 +43,7 @@ static void pack_array(msgpack_packer *packer, const struct summary_array_type *
     size_t count;
     memcpy(&rows, (const char *)device + type->items_offset, sizeof(rows));
     memcpy(&count, (const char *)device + type->count_offset, sizeof(count));
-    pack_text(packer, type->key);
+    pack_word(packer, type->key);
     msgpack_pack_array(packer, count);
     for (size_t i = 0; i < count; i++) {
         msgpack_pack_map(packer, count_members(type->members));
@@ -62,7 +55,7 @@ static void pack_array(msgpack_packer *packer, const struct summary_array_type *
 static void pack_curve(msgpack_packer *packer, const char *key, const int64_t *values, size_t count)
 {
     int64_t before = 0;
-    pack_text(packer, key);
+    pack_word(packer, key);
     msgpack_pack_array(packer, count);
     for (size_t i = 0; i < count; before = values[i++])
         msgpack_pack_int64(packer, values[i] - before);
@@ -88,7 +81,7 @@ bool summary_pack(struct buffer *bin, const struct summary *summary, struct erro
     msgpack_packer_init(&packer, bin, pack_to_buffer);
     msgpack_pack_map(&packer, count_members(summary_members) + 1);
     pack_members(&packer, summary_members, summary);
-    pack_text(&packer, "devices");
+    pack_word(&packer, "devices");
     msgpack_pack_array(&packer, summary->device_count);
     for (size_t i = 0; i < summary->device_count; i++)
         pack_device(&packer, &summary->devices[i]);
