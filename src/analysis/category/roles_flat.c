@@ -7,12 +7,13 @@
 #define FEW  20  /* weights outside of a buffer have at most this part of its bytes */
 #define UNIT 512 /* bytes: a buffer may align each weight to this, as the allocator does blocks */
 
-/* What has a block already, in a flat buffer or one for each weight. */
+/* Kinds of memory of the weights that are already found, in a flat buffer or in a block for each
+ * weight. */
 struct shared {
     bool weights, gradients, masters;
 };
 
-/* What the blocks of weights' sizes tell. */
+/* Sums over the blocks whose size is that of a weight. */
 struct totals {
     struct size_sum gradients; /* that one backward pass makes for weights */
     struct size_sum known;     /* parameters */
@@ -139,7 +140,7 @@ static void share_buffers(const struct solver *solver, struct size_tally *tally,
     tally->expected = expected;
 }
 
-/* What the weights have in blocks of their own. */
+/* Kinds of memory of which blocks of single weights hold at least half. */
 static struct shared find_shared(const struct solver *solver)
 {
     struct totals totals = sum_totals(solver);

@@ -243,7 +243,7 @@ static bool replay_with(const struct program *program, const struct allocator_se
         .program = program, .as_is = as_is, .free_address = UINT64_C(1) << 50};
     const struct allocator_source source = {&follower, take_segment, take_range, take_mapping};
     const struct allocator_places places = program_places(program);
-    /* What the device could give at each moment shows in what it gave. */
+    /* No capacity is needed: the recorded segment events tell which requests the device served. */
     const struct allocator_device device = {
         CAPACITY_NONE, program_device_total(program->timeline, 0), CAPACITY_NONE};
     size_t slots = 0;

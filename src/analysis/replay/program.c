@@ -173,7 +173,7 @@ static bool add_item(struct maker *maker, size_t item, struct error *err)
     return program_segment_event(maker, item, err);
 }
 
-/* What was live before the range: requests in the order of addresses. */
+/* Adds a request for each block that was live before the range, by address. */
 static bool add_start(struct maker *maker, struct error *err)
 {
     struct program *program = maker->program;

@@ -37,7 +37,8 @@ struct program {
     size_t segment_count, segment_capacity;
     struct start_block *blocks; /* by address: segments point here */
     size_t block_count, block_capacity;
-    /* What was live then, as requests in the order of addresses, then the events of the range. */
+    /* A request for each block that was live before the first item, by address; then the events of
+     * the range. */
     struct program_step *steps;
     size_t step_count, step_capacity, start_count;
     size_t slot_count;

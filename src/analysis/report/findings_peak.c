@@ -89,8 +89,7 @@ static bool about_multihead(struct findings_maker *maker, const struct live_sum 
     return finding_add(
         maker, (struct finding){.kind = FINDING_ATTENTION, .save_bytes = sum->bytes},
         "Call it with need_weights=False there: it then uses fused kernels, which keep none of "
-        "these "
-        "matrices.",
+        "these matrices.",
         "torch.nn.MultiheadAttention returns its attention weights, and so keeps %s, %.1f%% of the "
         "peak, for the backward pass%s.",
         finding_size(maker, sum->bytes).text, share, most->bytes);
