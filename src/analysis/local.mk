@@ -119,12 +119,16 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/fit.h \
 	src/analysis/growth/gradient_cycles.c \
 	src/analysis/growth/gradient_cycles.h \
+	src/analysis/growth/gradient_saving.c \
+	src/analysis/growth/gradient_saving.h \
 	src/analysis/growth/gradients.c \
 	src/analysis/growth/gradients.h \
 	src/analysis/growth/growth.c \
 	src/analysis/growth/growth.h \
 	src/analysis/growth/kept_graph.c \
 	src/analysis/growth/kept_graph.h \
+	src/analysis/growth/pass_births.c \
+	src/analysis/growth/pass_births.h \
 	src/analysis/growth/pending.c \
 	src/analysis/growth/pending.h \
 	src/analysis/growth/survivors.c \

@@ -2,17 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/growth/gradient_cycles.h"
-#include "model/curve_cursor.h"
-
-/* A gradient, stale in cycles [from, to). */
-struct gradient {
-    uint32_t born; /* item; preexisting: 0 */
-    uint32_t freed;
-    uint32_t from, to;
-    uint64_t size;
-    bool preexisting;
-};
+#include "analysis/growth/gradient_saving.h"
 
 struct finder {
     const struct timeline *timeline;
@@ -21,7 +11,7 @@ struct finder {
     struct cycles cycles;
     uint64_t *sizes; /* of parameters, ascending */
     size_t size_count, sizes_capacity;
-    struct gradient *gradients; /* those that are stale in at least one cycle */
+    struct stale_gradient *gradients; /* those that are stale in at least one cycle */
     size_t count, capacity;
     struct budget *budget; /* not owned */
 };
@@ -68,7 +58,7 @@ static bool is_parameter_size(const struct finder *finder, uint64_t size)
            bsearch(&size, finder->sizes, finder->size_count, sizeof(*finder->sizes), compare_sizes);
 }
 
-static bool add_gradient(struct finder *finder, struct gradient gradient, struct error *err)
+static bool add_gradient(struct finder *finder, struct stale_gradient gradient, struct error *err)
 {
     const struct cycles *cycles = &finder->cycles;
     size_t from = gradient.preexisting ? 0 : cycles_from(cycles, gradient.born);
@@ -96,7 +86,7 @@ static bool collect_gradients(struct finder *finder, struct error *err)
     const struct timeline *timeline = finder->timeline;
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
-        struct gradient gradient = {
+        struct stale_gradient gradient = {
             .preexisting = true, .freed = preexisting->free_completed, .size = preexisting->size};
         if (finder->categories->of_preexisting[i] == CATEGORY_GRADIENT && preexisting->in_active &&
             !add_gradient(finder, gradient, err))
@@ -106,9 +96,9 @@ static bool collect_gradients(struct finder *finder, struct error *err)
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT)
             continue;
-        struct gradient gradient = {.born = lifetime->alloc,
-                                    .freed = lifetime->free_completed,
-                                    .size = trace_size(timeline->trace, lifetime->alloc)};
+        struct stale_gradient gradient = {.born = lifetime->alloc,
+                                          .freed = lifetime->free_completed,
+                                          .size = trace_size(timeline->trace, lifetime->alloc)};
         if (!add_gradient(finder, gradient, err))
             return false;
     }
@@ -120,7 +110,7 @@ static void count_stale(struct finder *finder)
 {
     struct cycles *cycles = &finder->cycles;
     for (size_t i = 0; i < finder->count; i++) {
-        const struct gradient *gradient = &finder->gradients[i];
+        const struct stale_gradient *gradient = &finder->gradients[i];
         cycles->items[gradient->from].bytes += gradient->size;
         cycles->items[gradient->from].count++;
         if (gradient->to == cycles->count)
@@ -132,119 +122,6 @@ static void count_stale(struct finder *finder)
         cycles->items[i].bytes += cycles->items[i - 1].bytes;
         cycles->items[i].count += cycles->items[i - 1].count;
     }
-}
-
-/* The item at which a gradient that is stale in a cycle is freed, or needed again. */
-static uint32_t needed_again(const struct finder *finder, const struct gradient *gradient,
-                             size_t cycle)
-{
-    const struct cycle *now = &finder->cycles.items[cycle];
-    if (gradient->freed <= now->end)
-        return gradient->freed;
-    if (gradient->preexisting)
-        return now->backward;
-    uint32_t run = phases_run_of(finder->phases, gradient->born);
-    const struct phases *phases = finder->phases;
-    uint32_t begin = phases->runs[run].first;
-    uint32_t end = phases_run_end(phases, run, finder->timeline->trace->count);
-    uint64_t later = (uint64_t)(gradient->born - begin) * (now->end - now->backward);
-    return now->backward + (uint32_t)(later / (end - begin));
-}
-
-struct ending {
-    uint32_t item; /* from here on the gradient is not stale any more */
-    uint64_t size;
-};
-
-static int compare_endings(const void *a, const void *b)
-{
-    const struct ending *x = a, *y = b;
-    return (x->item > y->item) - (x->item < y->item);
-}
-
-/* Lists when the gradients that are stale in a cycle end to be so, in order. */
-static bool list_endings(const struct finder *finder, size_t cycle, struct ending **endings,
-                         size_t *count, size_t *capacity, struct error *err)
-{
-    for (size_t i = 0; i < finder->count; i++) {
-        const struct gradient *gradient = &finder->gradients[i];
-        if (cycle < gradient->from || cycle >= gradient->to)
-            continue;
-        if (!vec_grow((void **)endings, capacity, *count + 1, sizeof(**endings), finder->budget,
-                      err))
-            return false;
-        (*endings)[(*count)++] =
-            (struct ending){needed_again(finder, gradient, cycle), gradient->size};
-    }
-    if (*count > 0)
-        qsort(*endings, *count, sizeof(**endings), compare_endings);
-    return true;
-}
-
-/* The highest value from the cursor up to `end`. */
-static int64_t highest(struct curve_cursor *cursor, uint32_t end)
-{
-    int64_t peak = INT64_MIN;
-    while (cursor->item < end) {
-        int64_t active = curve_cursor_step(cursor);
-        peak = active > peak ? active : peak;
-    }
-    return peak;
-}
-
-/* The same if stale gradients were freed. */
-static int64_t highest_without(struct curve_cursor *cursor, uint32_t end,
-                               const struct ending *endings, size_t count)
-{
-    __extension__ __int128 stale = 0, peak = INT64_MIN;
-    size_t ended = 0;
-    for (size_t i = 0; i < count; i++)
-        stale += endings[i].size;
-    while (cursor->item < end) {
-        while (ended < count && endings[ended].item <= cursor->item)
-            stale -= endings[ended++].size;
-        int64_t active = curve_cursor_step(cursor);
-        peak = active - stale > peak ? active - stale : peak;
-    }
-    return (int64_t)peak;
-}
-
-/* The active peak if stale gradients were freed in `cycle`, and in cycles with as many stale bytes.
- */
-static int64_t peak_without(const struct finder *finder, size_t cycle, const struct ending *endings,
-                            size_t count)
-{
-    const struct cycles *cycles = &finder->cycles;
-    struct curve_cursor cursor = curve_cursor_begin(finder->timeline);
-    int64_t peak = cursor.active;
-    for (size_t begun = 0; begun <= cycles->count; begun++) {
-        uint32_t end = begun < cycles->count ? cycles->items[begun].used
-                                             : (uint32_t)finder->timeline->trace->count;
-        int64_t here = begun == cycle + 1 ? highest_without(&cursor, end, endings, count)
-                                          : highest(&cursor, end);
-        bool gains = begun > 0 && begun != cycle + 1 &&
-                     cycles->items[begun - 1].bytes >= cycles->items[cycle].bytes;
-        peak = !gains && here > peak ? here : peak;
-    }
-    return peak;
-}
-
-static bool measure_saving(const struct finder *finder, struct stale_gradients *stale,
-                           struct error *err)
-{
-    int64_t peak = finder->timeline->active.peak_event;
-    size_t begun = peak < 0 ? 0 : cycles_from(&finder->cycles, (uint32_t)peak);
-    if (begun == 0 || finder->cycles.items[begun - 1].count == 0)
-        return true;
-    struct ending *endings = NULL;
-    size_t count = 0, capacity = 0;
-    bool ok = list_endings(finder, begun - 1, &endings, &count, &capacity, err);
-    if (ok) {
-        int64_t without = peak_without(finder, begun - 1, endings, count);
-        stale->save_bytes = finder->timeline->active.peak_bytes - without;
-    }
-    vec_free(endings, capacity, sizeof(*endings), finder->budget);
-    return ok;
 }
 
 static bool sum_up(const struct finder *finder, struct stale_gradients *stale, struct error *err)
@@ -261,12 +138,16 @@ static bool sum_up(const struct finder *finder, struct stale_gradients *stale, s
     }
     bool any_freed = false;
     for (size_t i = 0; i < finder->count; i++) {
-        const struct gradient *gradient = &finder->gradients[i];
+        const struct stale_gradient *gradient = &finder->gradients[i];
         stale->stay = stale->stay || gradient->freed > cycles->items[gradient->to - 1].end;
         any_freed = any_freed || gradient->freed < cycles->items[cycles->count - 1].end;
     }
     stale->stay = stale->stay && !any_freed;
-    return stale->count == 0 || measure_saving(finder, stale, err);
+    if (stale->count == 0)
+        return true;
+    const struct gradient_saving saving = {finder->timeline, finder->phases, cycles,
+                                           finder->gradients, finder->count};
+    return gradient_saving_measure(&saving, &stale->save_bytes, err);
 }
 
 bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *timeline,

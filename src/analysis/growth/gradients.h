@@ -18,9 +18,9 @@ struct stale_gradients {
                       * freed before the last. A gradient of a model that is not trained at every step, as
                       * in a GAN, also lives on, but is freed */
     /* How much lower the active peak would be if they were freed at the end of the optimizer step.
-     * Assumptions: a backward pass that adds to a gradient needs it as late in the pass as the
-     * earlier pass that allocated it did; other cycles gain as much if they have at least as many
-     * stale bytes, and nothing if they have fewer. */
+     * Assumptions: a backward pass that adds to a gradient needs it once the summand is made, or,
+     * if passes differ, as late in the pass as the earlier pass allocated it; other cycles gain as
+     * much if they have at least as many stale bytes, and nothing if they have fewer. */
     int64_t save_bytes;
 };
 

@@ -1,0 +1,161 @@
+#include "analysis/growth/gradient_saving.h"
+
+#include <stdlib.h>
+
+#include "analysis/growth/pass_births.h"
+#include "model/curve_cursor.h"
+
+/* What the backward pass of a cycle allocates, and what the pass did that made the gradients. */
+struct repeated {
+    struct pass_births now, earlier;
+    size_t run; /* of `earlier`; SIZE_MAX: none yet */
+};
+
+/* The item at which the earlier backward pass had made the gradient, as far into the later one. */
+static uint32_t as_late(const struct gradient_saving *saving, uint32_t born, size_t run,
+                        const struct cycle *now)
+{
+    uint32_t begin = saving->phases->runs[run].first;
+    uint32_t end = phases_run_end(saving->phases, run, saving->timeline->trace->count);
+    uint64_t later = (uint64_t)(born - begin) * (now->end - now->backward);
+    return now->backward + (uint32_t)(later / (end - begin));
+}
+
+/* Sets `item` to the item at which a gradient that is stale in a cycle is freed, or needed again.
+ * The pass that adds to a gradient makes the summand first. If the gradient were not there, the
+ * summand would become it: so it is needed from the item on at which the summand is freed. */
+static bool needed_again(const struct gradient_saving *saving,
+                         const struct stale_gradient *gradient, size_t cycle,
+                         struct repeated *repeated, uint32_t *item, struct error *err)
+{
+    const struct cycle *now = &saving->cycles->items[cycle];
+    *item = gradient->freed <= now->end ? gradient->freed : now->backward;
+    if (gradient->freed <= now->end || gradient->preexisting)
+        return true;
+    const struct phases *phases = saving->phases;
+    size_t run = phases_run_of(phases, gradient->born);
+    if (run != repeated->run) {
+        pass_births_release(&repeated->earlier);
+        repeated->run = run;
+        if (!pass_births_find(&repeated->earlier, saving->timeline, phases->runs[run].first,
+                              phases_run_end(phases, run, saving->timeline->trace->count), err))
+            return false;
+    }
+    const struct pass_birth *summand =
+        pass_births_again(&repeated->earlier, &repeated->now, gradient->size, gradient->born);
+    *item = summand && summand->freed <= now->end ? summand->freed
+                                                  : as_late(saving, gradient->born, run, now);
+    return true;
+}
+
+struct ending {
+    uint32_t item; /* from here on the gradient is not stale any more */
+    uint64_t size;
+};
+
+static int compare_endings(const void *a, const void *b)
+{
+    const struct ending *x = a, *y = b;
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+struct endings {
+    struct ending *items; /* by item */
+    size_t count, capacity;
+};
+
+static bool add_endings(const struct gradient_saving *saving, size_t cycle,
+                        struct repeated *repeated, struct endings *endings, struct error *err)
+{
+    for (size_t i = 0; i < saving->count; i++) {
+        const struct stale_gradient *gradient = &saving->gradients[i];
+        struct ending ending = {.size = gradient->size};
+        if (cycle < gradient->from || cycle >= gradient->to)
+            continue;
+        if (!needed_again(saving, gradient, cycle, repeated, &ending.item, err) ||
+            !vec_push(endings->items, endings->count, endings->capacity,
+                      saving->timeline->snapshot->budget, err, ending))
+            return false;
+    }
+    return true;
+}
+
+/* Lists when each gradient that is stale in a cycle stops being stale. */
+static bool list_endings(const struct gradient_saving *saving, size_t cycle,
+                         struct endings *endings, struct error *err)
+{
+    const struct cycle *now = &saving->cycles->items[cycle];
+    struct repeated repeated = {.run = SIZE_MAX};
+    bool ok = pass_births_find(&repeated.now, saving->timeline, now->backward, now->end, err) &&
+              add_endings(saving, cycle, &repeated, endings, err);
+    pass_births_release(&repeated.now);
+    pass_births_release(&repeated.earlier);
+    if (ok && endings->count > 0)
+        qsort(endings->items, endings->count, sizeof(*endings->items), compare_endings);
+    return ok;
+}
+
+/* The highest value from the cursor up to `end`. */
+static int64_t highest(struct curve_cursor *cursor, uint32_t end)
+{
+    int64_t peak = INT64_MIN;
+    while (cursor->item < end) {
+        int64_t active = curve_cursor_step(cursor);
+        peak = active > peak ? active : peak;
+    }
+    return peak;
+}
+
+/* The same if stale gradients were freed. */
+static int64_t highest_without(struct curve_cursor *cursor, uint32_t end,
+                               const struct endings *endings)
+{
+    __extension__ __int128 stale = 0, peak = INT64_MIN;
+    size_t ended = 0;
+    for (size_t i = 0; i < endings->count; i++)
+        stale += endings->items[i].size;
+    while (cursor->item < end) {
+        while (ended < endings->count && endings->items[ended].item <= cursor->item)
+            stale -= endings->items[ended++].size;
+        int64_t active = curve_cursor_step(cursor);
+        peak = active - stale > peak ? active - stale : peak;
+    }
+    return (int64_t)peak;
+}
+
+/* The active peak if stale gradients were freed in `cycle`, and in cycles with as many stale bytes.
+ */
+static int64_t peak_without(const struct gradient_saving *saving, size_t cycle,
+                            const struct endings *endings)
+{
+    const struct cycles *cycles = saving->cycles;
+    struct curve_cursor cursor = curve_cursor_begin(saving->timeline);
+    int64_t peak = cursor.active;
+    for (size_t begun = 0; begun <= cycles->count; begun++) {
+        uint32_t end = begun < cycles->count ? cycles->items[begun].used
+                                             : (uint32_t)saving->timeline->trace->count;
+        int64_t here =
+            begun == cycle + 1 ? highest_without(&cursor, end, endings) : highest(&cursor, end);
+        bool gains = begun > 0 && begun != cycle + 1 &&
+                     cycles->items[begun - 1].bytes >= cycles->items[cycle].bytes;
+        peak = !gains && here > peak ? here : peak;
+    }
+    return peak;
+}
+
+bool gradient_saving_measure(const struct gradient_saving *saving, int64_t *bytes,
+                             struct error *err)
+{
+    int64_t peak = saving->timeline->active.peak_event;
+    size_t begun = peak < 0 ? 0 : cycles_from(saving->cycles, (uint32_t)peak);
+    *bytes = 0;
+    if (begun == 0 || saving->cycles->items[begun - 1].count == 0)
+        return true;
+    struct endings endings = {0};
+    bool ok = list_endings(saving, begun - 1, &endings, err);
+    if (ok)
+        *bytes = saving->timeline->active.peak_bytes - peak_without(saving, begun - 1, &endings);
+    vec_free(endings.items, endings.capacity, sizeof(*endings.items),
+             saving->timeline->snapshot->budget);
+    return ok;
+}
