@@ -8,6 +8,8 @@
 /* Where addresses of devices begin: far from heap, stacks and libraries, so that every run gets the
  * same ones. */
 #define HINT_FIRST 0x600000000000u
+/* Where the handles of streams begin: snapshots name streams by them. */
+#define HINT_STREAMS 0x5f0000000000u
 
 struct machine machine = {.other = 512 * MIB,
                           .device_count = 1,
@@ -16,18 +18,27 @@ struct machine machine = {.other = 512 * MIB,
 
 static __thread int current;
 
+/* Maps pages at the hint, or elsewhere where that is taken. */
+static struct space map(uint64_t hint, uint64_t size, int protection)
+{
+    void *start = mmap((void *)(uintptr_t)hint, size, protection,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED)
+        return (struct space){0};
+    return (struct space){.base = (uint64_t)(uintptr_t)start, .size = size};
+}
+
 /* Reserves addresses that nothing backs: less than `size` where the machine has fewer, but not less
  * than `least`. */
 static struct space reserve(uint64_t size, uint64_t least)
 {
     static uint64_t hint = HINT_FIRST;
     for (; size >= least; size /= 2) {
-        void *start = mmap((void *)(uintptr_t)hint, size, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (start == MAP_FAILED)
+        struct space space = map(hint, size, PROT_NONE);
+        if (space.size == 0)
             continue;
         hint += size;
-        return (struct space){.base = (uint64_t)(uintptr_t)start, .size = size};
+        return space;
     }
     dryrun_stop("cannot reserve %llu MiB of addresses for the GPU's memory: %s (ulimit -v limits "
                 "them; a smaller --gpu needs fewer)",
@@ -50,6 +61,7 @@ static void start_once(void)
         machine.devices[i].reserved = reserve(32 * total, 2 * total);
     }
     machine.pinned = reserve(256 * GIB, 4 * GIB);
+    machine.streams = map(HINT_STREAMS, 64 * MIB, PROT_READ | PROT_WRITE);
 }
 
 void machine_start(void)

@@ -49,6 +49,7 @@ struct machine {
     uint64_t values_read; /* copies from a GPU to the host */
     struct device devices[DEVICES_MOST];
     struct space pinned;     /* addresses of cudaHostAlloc() */
+    struct space streams;    /* handles: each is the address of its struct stream */
     struct space registered; /* of cudaHostRegister(), anywhere */
     pthread_mutex_t lock;    /* of everything above that changes while the program runs */
 };

@@ -46,7 +46,11 @@ static uint64_t new_id(void)
 
 API int cudaStreamCreateWithPriority(void **handle, unsigned flags, int priority)
 {
-    struct stream *stream = calloc(1, sizeof(*stream));
+    machine_start();
+    pthread_mutex_lock(&machine.lock);
+    struct stream *stream =
+        (void *)(uintptr_t)space_take(&machine.streams, sizeof(*stream), _Alignof(struct stream));
+    pthread_mutex_unlock(&machine.lock);
     if (!stream)
         return runtime_fail(CUDA_OUT_OF_MEMORY);
     *stream = (struct stream){priority, device_current(), flags, new_id(), NULL};
@@ -66,8 +70,10 @@ API int cudaStreamCreate(void **handle)
 
 API int cudaStreamDestroy(void *handle)
 {
+    pthread_mutex_lock(&machine.lock);
     if (stream_of(handle) != &legacy)
-        free(handle);
+        space_give_back(&machine.streams, (uint64_t)(uintptr_t)handle);
+    pthread_mutex_unlock(&machine.lock);
     return CUDA_OK;
 }
 
