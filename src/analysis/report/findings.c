@@ -295,9 +295,13 @@ static bool find_at_peak(struct findings_maker *maker)
            about_gradients(maker);
 }
 
+/* Growth comes first: what it holds is only what the trace has seen of it so far. */
 static int compare_findings(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
+    bool x_grows = x->kind == FINDING_GROWTH, y_grows = y->kind == FINDING_GROWTH;
+    if (x_grows != y_grows)
+        return x_grows ? -1 : 1;
     if (x->save_bytes != y->save_bytes)
         return x->save_bytes > y->save_bytes ? -1 : 1;
     return (x->kind > y->kind) - (x->kind < y->kind);

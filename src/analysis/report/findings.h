@@ -44,7 +44,7 @@ struct finding {
 };
 
 struct findings {
-    struct finding items[FINDING_KINDS]; /* most bytes first */
+    struct finding items[FINDING_KINDS]; /* growth first, then most bytes first */
     size_t count;                        /* at most FINDINGS_MOST */
     /* Activations live at the peak of a trace without a backward pass, made while a decorator had
      * turned autograd off: no graph keeps them. inference_mode: part of them. */
