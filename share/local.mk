@@ -17,6 +17,8 @@ dist_plots_DATA = \
 	share/plots/fit.gp \
 	share/plots/flame.gp \
 	share/plots/frame.gp \
+	share/plots/fsdp.gp \
+	share/plots/iterations.gp \
 	share/plots/layers.gp \
 	share/plots/page.gp \
 	share/plots/pareto.gp \
@@ -29,6 +31,7 @@ dist_plots_DATA = \
 	share/plots/text-fit.gp \
 	share/plots/text-layers.gp \
 	share/plots/text-pareto.gp \
+	share/plots/text-rows.gp \
 	share/plots/text-time.gp \
 	share/plots/text.gp \
 	share/plots/timeline.gp

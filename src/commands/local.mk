@@ -94,6 +94,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/plot.c \
 	src/commands/plot/process.c \
 	src/commands/plot/process.h \
+	src/commands/plot/run.c \
+	src/commands/plot/run.h \
 	src/commands/plot/several.c \
 	src/commands/plot/svg.c \
 	src/commands/plot/svg.h \

@@ -117,7 +117,13 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/flame.c \
 	src/render/plot/flame_frames.c \
 	src/render/plot/flame_internal.h \
+	src/render/plot/fsdp.c \
+	src/render/plot/fsdp_internal.h \
+	src/render/plot/fsdp_rows.c \
 	src/render/plot/groups.c \
+	src/render/plot/iterations.c \
+	src/render/plot/iterations_bars.c \
+	src/render/plot/iterations_internal.h \
 	src/render/plot/kind.h \
 	src/render/plot/layers.c \
 	src/render/plot/legend.c \
@@ -145,6 +151,8 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/svg_polygon.h \
 	src/render/plot/svg_titles.c \
 	src/render/plot/svg_titles.h \
+	src/render/plot/text_rows.c \
+	src/render/plot/text_rows.h \
 	src/render/plot/time.c \
 	src/render/plot/time.h \
 	src/render/plot/timeline.c \

@@ -28,6 +28,7 @@ cli_tests = \
 	tests/cli/plot-fit.sh \
 	tests/cli/plot-layers.sh \
 	tests/cli/plot-pareto.sh \
+	tests/cli/plot-run.sh \
 	tests/cli/plot-templates.sh \
 	tests/cli/plot-terminal.sh \
 	tests/cli/pprof.sh \
@@ -196,6 +197,10 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-categories.txt \
 	tests/cli/golden/plot-compare.txt \
 	tests/cli/golden/plot-fit.txt \
+	tests/cli/golden/plot-fsdp-text.txt \
+	tests/cli/golden/plot-fsdp.txt \
+	tests/cli/golden/plot-iterations-text.txt \
+	tests/cli/golden/plot-iterations.txt \
 	tests/cli/golden/plot-layers.txt \
 	tests/cli/golden/plot-pareto.txt \
 	tests/cli/golden/plot-phases.txt \

@@ -22,6 +22,21 @@ const struct run_table_row *run_table_peak(const struct memory_run *run,
     return highest_row(run, table, false);
 }
 
+const struct run_table *run_table_highest(const struct memory_run *run)
+{
+    const struct run_table *highest = NULL;
+    int64_t most = -1;
+    for (size_t i = 0; i < run->table_count; i++) {
+        const struct run_table_row *peak = run_table_peak(run, &run->tables[i]);
+        int64_t total = peak ? peak->bytes[RUN_TOTAL] : 0;
+        if (total > most) {
+            most = total;
+            highest = &run->tables[i];
+        }
+    }
+    return highest;
+}
+
 static uint32_t depth_of(struct text name)
 {
     uint32_t depth = 0;

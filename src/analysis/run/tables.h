@@ -33,4 +33,7 @@ void run_tables_release(struct run_tables *tables, const struct memory_run *run)
 const struct run_table_row *run_table_peak(const struct memory_run *run,
                                            const struct run_table *table);
 
+/* The table with the highest peak, of all ranks and calls; NULL if there are none. */
+const struct run_table *run_table_highest(const struct memory_run *run);
+
 #endif

@@ -1,6 +1,5 @@
 #include "commands/analyze/run.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "decode/run/names.h"
@@ -40,21 +39,17 @@ static bool add_stats(struct memory_run *run, const char *path, int fd, struct e
            memory_run_add_stats(run, path, &input, err);
 }
 
-/* "0_training_step_2": the rank comes first. */
-static bool add_tables(struct memory_run *run, const char *path, struct text middle, int fd,
-                       struct error *err)
+static bool add_tables(struct memory_run *run, const char *path, int fd, struct error *err)
 {
     struct input input;
-    int64_t rank;
-    const char *bar = memchr(middle.bytes, '_', middle.size);
-    struct text digits = {middle.bytes, bar ? (size_t)(bar - middle.bytes) : middle.size};
-    if (!text_number(digits, &rank) || rank >= UINT32_MAX) {
+    uint32_t rank;
+    if (!run_tables_rank(path, &rank)) {
         close(fd);
         return error_set(err, STATUS_BAD_INPUT,
                          "expected a name such as fsdp_mem_rank_0_training_step_2.log");
     }
     return input_from_fd(&input, fd, memory_left(run), err) &&
-           memory_run_add_tables(run, path, (uint32_t)rank, &input, err);
+           memory_run_add_tables(run, path, rank, &input, err);
 }
 
 static bool add_devices(struct memory_run *run, const char *path, const struct run_key *key,
@@ -103,7 +98,7 @@ static bool add_file(struct memory_run *run, const struct analyze_job *job, stru
     case RUN_FILE_STATS:
         return add_stats(run, file->path, file->fd, &file->err);
     case RUN_FILE_TABLES:
-        return add_tables(run, file->path, middle, file->fd, &file->err);
+        return add_tables(run, file->path, file->fd, &file->err);
     default:
         close(file->fd);
         return error_set(&file->err, STATUS_BAD_INPUT, "not a file of a run");

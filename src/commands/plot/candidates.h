@@ -6,7 +6,7 @@
 #include "commands/plot/folder.h"
 #include "commands/plot/load.h"
 
-#define PLOT_CANDIDATES_MOST 5
+#define PLOT_CANDIDATES_MOST 16
 
 struct plot_candidate {
     const struct plot_kind *kind;

@@ -3,6 +3,7 @@
 #include "analysis/layers/panels.h"
 #include "commands/cli/capture.h"
 #include "commands/plot/kinds.h"
+#include "commands/plot/run.h"
 #include "commands/suggest/snapshot.h"
 #include "model/fit.h"
 #include "render/plot/script.h"
@@ -123,7 +124,11 @@ bool plot_load_draw(struct plot_load *load, const struct plot_kind *kind,
                     const struct plot_job *job, struct error *err)
 {
     const char *const *templates = plot_kind_templates(kind, job->request->look.format);
-    if (!(kind->of_several ? plot_load_several : draw_one)(load, kind, job, err))
+    bool (*draw)(struct plot_load *, const struct plot_kind *, const struct plot_job *,
+                 struct error *) = kind->of_several ? plot_load_several
+                                   : kind->of_run   ? plot_load_run
+                                                    : draw_one;
+    if (!draw(load, kind, job, err))
         return false;
     for (size_t i = 0; i < PLOT_TEMPLATES_MOST && !kind->places_templates && templates[i]; i++)
         plot_put_template(job->files[0], i);

@@ -175,6 +175,8 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
                            struct error *err)
 {
     const char *slash = strrchr(input, '/');
+    if (!options->request.look.title && options->kind && options->kind->of_run && inputs > 1)
+        options->request.look.title = "MemProfiler: memory of a run";
     if (!options->request.look.title && inputs > 1)
         options->request.look.title = "Memory of several captures";
     if (!options->request.look.title)

@@ -11,6 +11,7 @@
 #include "commands/plot/kinds.h"
 #include "commands/plot/load.h"
 #include "commands/plot/process.h"
+#include "commands/plot/run.h"
 #include "commands/plot/svg.h"
 #include "commands/plot/term.h"
 #include "commands/sandbox/sandbox.h"
@@ -246,13 +247,22 @@ static enum status run(int argc, char **argv)
     enum status status;
     if (!options_read(&command_plot, argc, argv, plot_option, &options, &status))
         return status;
+    struct paths paths;
+    struct error err;
+    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), plot_wants, false, &err))
+        return complain_failure(&err);
+    plot_run_select(&paths, &options.kind);
     const struct plot_kind *several = options.kind ? options.kind : plot_kind_for_several();
-    if (argc - optind > 1 && !several->of_several)
+    if (paths.count > 1 && !several->of_several && !several->of_run) {
+        paths_release(&paths);
         return complain_usage("plot: expected one file for this kind");
+    }
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();
-    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind, plot,
-                                &options);
+    status = files_run_with_rules(options.rules, &options.capture, paths.items, (int)paths.count,
+                                  plot, &options);
+    paths_release(&paths);
+    return status;
 }
 
 const struct command command_plot = {
@@ -262,7 +272,8 @@ const struct command command_plot = {
     .about = "Draws a capture with gnuplot as SVG, PNG or PDF, or shows it on the terminal:\n"
              "active memory over time, call sites, segments and more. A name that ends in\n"
              ".html gives an interactive page, which does not need gnuplot. FILE is as in\n"
-             "memsnap analyze; two to eight files are compared in one picture.\n",
+             "memsnap analyze; two to eight files are compared in one picture. The folder of\n"
+             "a run of Finetuning-Scheduler's MemProfiler makes one picture of all ranks.\n",
     .examples = "  memsnap plot snapshot.pickle                    show it on the terminal\n"
                 "  memsnap plot snapshot.pickle --out report.svg\n"
                 "  memsnap plot snapshot.pickle --out report.html  interactive page\n"

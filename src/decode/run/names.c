@@ -28,3 +28,18 @@ enum run_file_kind run_file_kind(const char *path, struct text *middle)
     }
     return RUN_FILE_OTHER;
 }
+
+bool run_tables_rank(const char *path, uint32_t *rank)
+{
+    struct text middle;
+    int64_t number;
+    if (run_file_kind(path, &middle) != RUN_FILE_TABLES)
+        return false;
+    const char *bar = memchr(middle.bytes, '_', middle.size);
+    if (bar)
+        middle.size = (size_t)(bar - middle.bytes);
+    if (!text_number(middle, &number) || number < 0 || number >= UINT32_MAX)
+        return false;
+    *rank = (uint32_t)number;
+    return true;
+}

@@ -2,6 +2,8 @@
 #ifndef MEMSNAP_DECODE_RUN_NAMES_H
 #define MEMSNAP_DECODE_RUN_NAMES_H
 
+#include <stdint.h>
+
 #include "base/text.h"
 
 enum run_file_kind {
@@ -14,5 +16,8 @@ enum run_file_kind {
 /* The kind by the name alone, which may end in .gz, too. `*middle` is the part that differs: "0",
  * "0_training_step_2", "0.training_step.2.end". */
 enum run_file_kind run_file_kind(const char *path, struct text *middle);
+
+/* The rank in the name of a file of tables. False if there is none. */
+bool run_tables_rank(const char *path, uint32_t *rank);
 
 #endif

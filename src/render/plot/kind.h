@@ -18,6 +18,7 @@ struct layer_panels;
 struct plot_comparison;
 struct plot_snapshot;
 struct problem;
+struct run_report;
 
 enum plot_colour { COLOUR_CATEGORY, COLOUR_SITE, COLOUR_SIZE };
 
@@ -47,6 +48,7 @@ struct plot_kind {
     const char *templates[PLOT_TEMPLATES_MOST + 1]; /* ends with NULL */
     const char *in_text[PLOT_TEMPLATES_MOST + 1];   /* for PLOT_DUMB; empty: not available */
     bool places_templates; /* its settings name the templates; otherwise they follow the settings */
+    bool needs_tables;     /* of a MemProfiler run: its tables of FSDP memory, not its statistics */
     bool needs_segments;   /* does not support profiler traces, which have none */
     unsigned height;       /* default in pixels; 0: the usual height */
 
@@ -60,6 +62,8 @@ struct plot_kind {
     bool (*of_model)(const struct plot_job *job, const struct problem *problem,
                      struct budget *budget, struct error *err);
     bool (*of_fit)(const struct plot_job *job, const struct fit *fit, struct error *err);
+    /* From the files of a MemProfiler run, or from one of them. */
+    bool (*of_run)(const struct plot_job *job, const struct run_report *report, struct error *err);
     bool (*of_several)(const struct plot_job *job, const struct plot_comparison *comparison,
                        struct error *err);
 };
@@ -77,6 +81,8 @@ struct plot_kind {
     KIND(layers)                                                                                   \
     KIND(pareto)                                                                                   \
     KIND(fit)                                                                                      \
+    KIND(fsdp)                                                                                     \
+    KIND(iterations)                                                                               \
     KIND(compare)
 
 #define PLOT_DECLARE_KIND(name) extern const struct plot_kind plot_kind_##name;

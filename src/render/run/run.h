@@ -14,6 +14,9 @@ struct run_analysis {
     uint32_t depth; /* levels of the tree of modules; 0: a list, sorted */
 };
 
+/* "sharded parameters": an enum run_kind in words. */
+extern const char *const run_kind_titles[RUN_KINDS];
+
 bool run_text(const struct page *page, const struct run_analysis *analysis);
 bool run_json(FILE *out, const struct run_analysis *analysis);
 

@@ -9,7 +9,7 @@
 #define INDENT  2
 #define MODULES 15 /* rows without --top */
 
-static const char *const kind_titles[RUN_KINDS] = {
+const char *const run_kind_titles[RUN_KINDS] = {
     [RUN_SHARDED_PARAM] = "sharded parameters",
     [RUN_UNSHARDED_PARAM] = "unsharded parameters",
     [RUN_PARAM] = "parameters",
@@ -47,22 +47,6 @@ static struct range range_of(const struct memory_run *run, const struct run_tabl
         range.highest = bytes > range.highest ? bytes : range.highest;
     }
     return range;
-}
-
-/* The table with the highest peak, of all ranks and calls. */
-static const struct run_table *highest_table(const struct memory_run *run)
-{
-    const struct run_table *highest = NULL;
-    int64_t most = -1;
-    for (size_t i = 0; i < run->table_count; i++) {
-        const struct run_table_row *peak = run_table_peak(run, &run->tables[i]);
-        int64_t total = peak ? peak->bytes[RUN_TOTAL] : 0;
-        if (total > most) {
-            most = total;
-            highest = &run->tables[i];
-        }
-    }
-    return highest;
 }
 
 static bool heading(const struct page *page, const struct run_report *report, const char *lead,
@@ -105,7 +89,7 @@ static bool print_kinds(const struct page *page, const struct run_report *report
     for (unsigned i = 0; i < RUN_KINDS; i++) {
         if (bytes[i] == RUN_NO_BYTES || (bytes[i] == 0 && i != RUN_TOTAL))
             continue;
-        table_add(&table, kind_titles[i]);
+        table_add(&table, run_kind_titles[i]);
         table_add(&table, page_bytes(page, text, bytes[i]));
         table_add(&table, page_share(text, bytes[i], bytes[RUN_TOTAL]));
         if (count < 5)
@@ -216,7 +200,7 @@ static bool print_modules(const struct page *page, const struct run_analysis *an
 bool run_print_tables(const struct page *page, const struct run_analysis *analysis)
 {
     const struct memory_run *run = analysis->report->run;
-    const struct run_table *highest = highest_table(run);
+    const struct run_table *highest = run_table_highest(run);
     struct error ignored;
     struct run_tables tables;
     if (!highest)
