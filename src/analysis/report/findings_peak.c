@@ -80,33 +80,33 @@ static bool about_dropped(struct findings_maker *maker, const struct live_sum *s
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
-static bool about_multihead(struct findings_maker *maker, const struct live_sum *sum,
-                            const struct buffer *most)
+static bool about_matrices(struct findings_maker *maker, const struct live_sum *sum,
+                           const struct buffer *most, const char *whose, const char *next)
 {
     double share = finding_share(maker, sum->bytes);
     if (share < LEAST_ATTENTION)
         return true;
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_ATTENTION, .save_bytes = sum->bytes},
+    return finding_add(maker, (struct finding){.kind = FINDING_ATTENTION, .save_bytes = sum->bytes},
+                       next, "%s keeps %s, %.1f%% of the peak, for the backward pass%s.", whose,
+                       finding_size(maker, sum->bytes).text, share, most->bytes);
+}
+
+static bool about_multihead(struct findings_maker *maker, const struct live_sum *sum,
+                            const struct buffer *most)
+{
+    return about_matrices(
+        maker, sum, most, "torch.nn.MultiheadAttention returns its attention weights, and so",
         "Call it with need_weights=False there: it then uses fused kernels, which keep none of "
-        "these matrices.",
-        "torch.nn.MultiheadAttention returns its attention weights, and so keeps %s, %.1f%% of the "
-        "peak, for the backward pass%s.",
-        finding_size(maker, sum->bytes).text, share, most->bytes);
+        "these matrices.");
 }
 
 static bool about_attention(struct findings_maker *maker, const struct live_sum *sum,
                             const struct buffer *most)
 {
-    double share = finding_share(maker, sum->bytes);
-    if (share < LEAST_ATTENTION)
-        return true;
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_ATTENTION, .save_bytes = sum->bytes},
+    return about_matrices(
+        maker, sum, most, "Attention written by hand",
         "Use torch.nn.functional.scaled_dot_product_attention there (in transformers, "
-        "attn_implementation=\"sdpa\"): its fused kernels keep none of these matrices.",
-        "Attention written by hand keeps %s, %.1f%% of the peak, for the backward pass%s.",
-        finding_size(maker, sum->bytes).text, share, most->bytes);
+        "attn_implementation=\"sdpa\"): its fused kernels keep none of these matrices.");
 }
 
 static bool about_logits(struct findings_maker *maker, const struct live_sum *sum,
