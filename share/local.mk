@@ -23,6 +23,7 @@ dist_plots_DATA = \
 	share/plots/page.gp \
 	share/plots/pareto.gp \
 	share/plots/phases.gp \
+	share/plots/ranks.gp \
 	share/plots/report.gp \
 	share/plots/segments.gp \
 	share/plots/text-bars.gp \
@@ -32,6 +33,7 @@ dist_plots_DATA = \
 	share/plots/text-layers.gp \
 	share/plots/text-pareto.gp \
 	share/plots/text-rows.gp \
+	share/plots/text-ranks.gp \
 	share/plots/text-time.gp \
 	share/plots/text.gp \
 	share/plots/timeline.gp
@@ -49,4 +51,4 @@ dist_ci_DATA = \
 	share/ci/memory-policy.json
 
 EXTRA_DIST += share/gallery/categories.png share/gallery/flame.png share/gallery/layers.png share/gallery/pareto.png \
-	share/gallery/phases.png share/gallery/report.png share/gallery/segments.png share/gallery/sites.png share/gallery/timeline.png
+	share/gallery/phases.png share/gallery/ranks.png share/gallery/report.png share/gallery/segments.png share/gallery/sites.png share/gallery/timeline.png

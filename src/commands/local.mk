@@ -94,6 +94,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/plot.c \
 	src/commands/plot/process.c \
 	src/commands/plot/process.h \
+	src/commands/plot/ranks.c \
 	src/commands/plot/run.c \
 	src/commands/plot/run.h \
 	src/commands/plot/several.c \
@@ -128,6 +129,9 @@ libmemsnap_a_SOURCES += \
 	src/commands/summary/gather.h \
 	src/commands/summary/options.c \
 	src/commands/summary/options.h \
+	src/commands/summary/pattern.h \
+	src/commands/summary/report.c \
+	src/commands/summary/report.h \
 	src/commands/summary/write.c \
 	src/commands/summary/write.h
 

@@ -154,6 +154,41 @@ void summary_forget_curves(struct summary *summary)
     }
 }
 
+/* Column `to` takes the place of columns `from` up to `end`, none of which is before it. */
+static void merge_columns(struct summary_curve *curve, size_t to, size_t from, size_t end)
+{
+    int64_t high = curve->high[from], low = curve->low[from], reserved = curve->reserved[from];
+    for (size_t c = from + 1; c < end; c++) {
+        high = curve->high[c] > high ? curve->high[c] : high;
+        low = curve->low[c] < low ? curve->low[c] : low;
+        reserved = curve->reserved[c] > reserved ? curve->reserved[c] : reserved;
+    }
+    curve->high[to] = high;
+    curve->low[to] = low;
+    curve->reserved[to] = reserved;
+}
+
+void summary_shrink_curves(struct summary *summary, size_t columns)
+{
+    for (size_t i = 0; i < summary->device_count; i++) {
+        struct summary_curve *curve = &summary->devices[i].curve;
+        size_t before = curve->columns, bytes = columns * sizeof(*curve->high);
+        if (before <= columns)
+            continue;
+        for (size_t c = 0; c < columns; c++)
+            merge_columns(curve, c, c * before / columns, (c + 1) * before / columns);
+        memmove(curve->high + columns, curve->low, bytes);
+        memmove(curve->high + 2 * columns, curve->reserved, bytes);
+        int64_t *kept = realloc(curve->high, 3 * bytes);
+        if (kept)
+            curve->high = kept;
+        curve->columns = columns;
+        curve->low = curve->high + columns;
+        curve->reserved = curve->low + columns;
+        budget_give(&summary->budget, 3 * (before - columns) * sizeof(*curve->high));
+    }
+}
+
 int summary_compare(const struct summary *a, const struct summary *b)
 {
     if (a->rank != b->rank)

@@ -95,6 +95,8 @@ const char *summary_text(struct summary *summary, const char *bytes, size_t size
 /* Gives a device a curve of zeros, which it must not have yet. */
 bool summary_curve_make(struct summary *summary, struct summary_device *device, size_t columns,
                         struct error *err);
+/* Reduces curves to at most `columns` columns, at least one. */
+void summary_shrink_curves(struct summary *summary, size_t columns);
 /* Removes all curves, which are most of a summary. */
 void summary_forget_curves(struct summary *summary);
 

@@ -132,6 +132,10 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/phases.c \
 	src/render/plot/plot.c \
 	src/render/plot/plot.h \
+	src/render/plot/ranks.c \
+	src/render/plot/ranks_internal.h \
+	src/render/plot/ranks_lines.c \
+	src/render/plot/ranks_text.c \
 	src/render/plot/report.c \
 	src/render/plot/report_internal.h \
 	src/render/plot/report_words.c \

@@ -75,12 +75,12 @@ bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_load
         while (candidates->items[chosen].kind != plot_kind_for(file))
             chosen++;
     }
-    *candidates->chosen = chosen;
+    candidates->chosen->kind = chosen;
     return true;
 }
 
 struct plot_candidate *plot_chosen(struct plot_candidates *candidates)
 {
-    size_t chosen = *candidates->chosen;
+    size_t chosen = candidates->chosen->kind;
     return chosen < candidates->count ? &candidates->items[chosen] : NULL;
 }

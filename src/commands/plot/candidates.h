@@ -14,10 +14,16 @@ struct plot_candidate {
     struct plot_folder folder;
 };
 
+/* What the process that reads the input tells the other one. */
+struct plot_choice {
+    size_t kind;   /* index of a candidate */
+    size_t failed; /* enum status: of files that were left out */
+};
+
 struct plot_candidates {
     struct plot_candidate items[PLOT_CANDIDATES_MOST];
     size_t count;
-    size_t *chosen; /* shared with the process that reads the input */
+    struct plot_choice *chosen; /* shared with the process that reads the input */
 };
 
 /* Finds the candidates for this number of inputs. */
@@ -25,7 +31,7 @@ bool plot_candidates_make(struct plot_candidates *candidates, const struct plot_
                           size_t inputs, struct error *err);
 void plot_candidates_release(struct plot_candidates *candidates);
 
-/* Called in the process that reads the input: sets `*chosen` by the kind of the input. */
+/* Called in the process that reads the input: sets chosen->kind by the kind of the input. */
 bool plot_candidates_choose(struct plot_candidates *candidates, struct plot_load *load,
                             struct error *err);
 

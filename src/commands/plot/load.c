@@ -125,9 +125,10 @@ bool plot_load_draw(struct plot_load *load, const struct plot_kind *kind,
 {
     const char *const *templates = plot_kind_templates(kind, job->request->look.format);
     bool (*draw)(struct plot_load *, const struct plot_kind *, const struct plot_job *,
-                 struct error *) = kind->of_several ? plot_load_several
-                                   : kind->of_run   ? plot_load_run
-                                                    : draw_one;
+                 struct error *) = kind->of_ranks     ? plot_load_ranks
+                                   : kind->of_several ? plot_load_several
+                                   : kind->of_run     ? plot_load_run
+                                                      : draw_one;
     if (!draw(load, kind, job, err))
         return false;
     for (size_t i = 0; i < PLOT_TEMPLATES_MOST && !kind->places_templates && templates[i]; i++)

@@ -15,6 +15,8 @@ struct plot_load {
     struct input opened; /* input 0, if plot_load_look() has opened it */
     enum file_kind opened_kind;
     bool is_open;
+    enum status failed; /* of the first file that was left out, because it could not be read */
+    bool told;          /* there is nothing to draw, and the reasons have been reported */
 };
 
 /* Opens the first input, and sets `*file`. */
@@ -32,5 +34,10 @@ bool plot_load_draw(struct plot_load *load, const struct plot_kind *kind,
 /* The same for a kind that draws several files. */
 bool plot_load_several(struct plot_load *load, const struct plot_kind *kind,
                        const struct plot_job *job, struct error *err);
+
+/* The same for a kind that draws the ranks of a run. Reports files that cannot be read,
+ * and sets load->failed and load->told. */
+bool plot_load_ranks(struct plot_load *load, const struct plot_kind *kind,
+                     const struct plot_job *job, struct error *err);
 
 #endif

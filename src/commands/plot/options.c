@@ -10,6 +10,7 @@
 #include "commands/cli/complain.h"
 #include "commands/cli/options.h"
 #include "commands/plot/kinds.h"
+#include "commands/summary/pattern.h"
 
 #define LEAST_WIDTH    800
 #define LEAST_HEIGHT   450
@@ -27,6 +28,7 @@ enum {
     OPTION_SIZE,
     OPTION_TITLE,
     OPTION_GRANULARITY,
+    OPTION_RANK_PATTERN,
 };
 
 const struct option_spec plot_option_specs[] = {
@@ -48,6 +50,7 @@ const struct option_spec plot_option_specs[] = {
     {OPTION_BANDS, "bands", "N", "draw at most N bands; the rest is summed"},
     {OPTION_COLOR, "color", "WHAT", "colour bands by category, site or size"},
     {OPTION_GRANULARITY, "granularity", "WHERE", "pareto: where to cut the chain, as in suggest"},
+    {OPTION_RANK_PATTERN, "rank-pattern", "TEXT", "ranks: find the rank by the path, as in ranks"},
     {OPTION_SIZE, "size", "WxH", "size in pixels (default: 1600x900)"},
     {OPTION_TITLE, "title", "TEXT", "title (default: the name of the file)"},
     ROW_RANGE,
@@ -149,6 +152,9 @@ bool plot_option(int option, void *to, struct error *err)
         return argument_when(optarg, &options->request.report.at, err);
     case OPTION_GRANULARITY:
         return argument_granularity(optarg, &options->cuts, err);
+    case OPTION_RANK_PATTERN:
+        options->rank_pattern = optarg;
+        return rank_pattern_check(optarg, err);
     case OPTION_BANDS:
         if (!argument_number("bands", optarg, BANDS_MOST, &number, err) || number == 0)
             return error_set(err, STATUS_USAGE, "invalid --bands '%.60s' (expected 1 to %d)",

@@ -17,6 +17,7 @@ struct plot_options {
     const char *out;     /* the picture, or NULL */
     const char *script;  /* folder for script and data, or NULL; one of the three is given */
     const char *rules;
+    const char *rank_pattern;    /* NULL: as rank_of_path() has it */
     struct cuts cuts;            /* of pareto */
     const char *snapshot_option; /* a given option that applies only to snapshots, or NULL */
 };

@@ -5,6 +5,7 @@
 #include "base/budget.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
+#include "commands/cli/folder.h"
 #include "commands/cli/options.h"
 #include "commands/cli/watch.h"
 #include "commands/plot/candidates.h"
@@ -15,6 +16,7 @@
 #include "commands/plot/svg.h"
 #include "commands/plot/term.h"
 #include "commands/sandbox/sandbox.h"
+#include "commands/summary/gather.h"
 #include "render/page/html.h"
 #include "render/plot/script.h"
 #include "render/plot/snapshot.h"
@@ -125,7 +127,8 @@ static enum status read_input(void *self)
         drawn = error_out_of_memory(&err);
     watch_end(&watch);
     if (!drawn)
-        return complain_error(reading->inputs->paths[load.input], &err);
+        return load.told ? load.failed : complain_error(reading->inputs->paths[load.input], &err);
+    reading->candidates->chosen->failed = load.failed;
     return plot_folder_close(&plot_chosen(reading->candidates)->folder, &err)
                ? STATUS_OK
                : complain_failure(&err);
@@ -197,6 +200,8 @@ static enum status plot_in(struct reading *reading)
         status = draw(options, folder, reading->notes);
     if (options->script && !plot_folder_keep(folder, &err))
         return complain_failure(&err);
+    if (status == STATUS_OK && reading->candidates->chosen->failed != STATUS_OK)
+        status = STATUS_BAD_INPUT;
     return status;
 }
 
@@ -241,12 +246,33 @@ static enum status plot(void *self, struct inputs *inputs)
     return status;
 }
 
+/* A folder stands for the captures in it. */
+static enum status run_ranks(struct plot_options *options, char **named, int count)
+{
+    struct paths paths;
+    struct error err;
+    const char *given = options->snapshot_option;
+    if (given && strcmp(given, "device") != 0 && strcmp(given, "range") != 0 &&
+        strcmp(given, "rules") != 0)
+        return complain_usage("plot: --%s does not apply to --kind ranks", given);
+    if (!options->request.look.title)
+        options->request.look.title = count == 1 ? named[0] : "Ranks of a run";
+    if (!paths_expand(&paths, named, (size_t)count, gather_wants, false, &err))
+        return complain_failure(&err);
+    enum status status = files_run_with_rules(options->rules, &options->capture, paths.items,
+                                              (int)paths.count, plot, options);
+    paths_release(&paths);
+    return status;
+}
+
 static enum status run(int argc, char **argv)
 {
     struct plot_options options = {.capture.device = ALL_DEVICES};
     enum status status;
     if (!options_read(&command_plot, argc, argv, plot_option, &options, &status))
         return status;
+    if (options.kind && options.kind->of_ranks && optind < argc)
+        return run_ranks(&options, argv + optind, argc - optind);
     struct paths paths;
     struct error err;
     if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), plot_wants, false, &err))
@@ -273,7 +299,8 @@ const struct command command_plot = {
              "active memory over time, call sites, segments and more. A name that ends in\n"
              ".html gives an interactive page, which does not need gnuplot. FILE is as in\n"
              "memsnap analyze; two to eight files are compared in one picture. The folder of\n"
-             "a run of Finetuning-Scheduler's MemProfiler makes one picture of all ranks.\n",
+             "a run of Finetuning-Scheduler's MemProfiler makes one picture of all ranks, as\n"
+             "does any folder with --kind ranks.\n",
     .examples = "  memsnap plot snapshot.pickle                    show it on the terminal\n"
                 "  memsnap plot snapshot.pickle --out report.svg\n"
                 "  memsnap plot snapshot.pickle --out report.html  interactive page\n"
@@ -283,6 +310,7 @@ const struct command command_plot = {
                 "  memsnap plot --kind segments snapshot.pickle --out holes.svg\n"
                 "  memsnap plot --kind sites --at end snapshot.pickle --out left.svg\n"
                 "  memsnap plot --color site --range +2s:+3s big.pickle --out part.pdf\n"
+                "  memsnap plot --kind ranks run-17/ --out ranks.svg\n"
                 "  memsnap plot snapshot.pickle --script plots && cd plots && gnuplot plot.gp\n",
     .options = plot_option_specs,
     .words = plot_option_words,

@@ -1,12 +1,12 @@
 /* `memsnap ranks`. */
 #include <getopt.h>
-#include <stdlib.h>
 
 #include "commands/cli/arguments.h"
 #include "commands/cli/command.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
 #include "commands/summary/options.h"
+#include "commands/summary/report.h"
 #include "render/ranks/ranks.h"
 
 enum { OPTION_FORMAT = OPTION_RANKS_OWN, OPTION_TOP };
@@ -31,30 +31,18 @@ static bool render(const struct ranks_options *options, const struct ranks_repor
     return ok || error_out_of_memory(err);
 }
 
-static bool report(const struct ranks_options *options, const struct gathering *gathering,
-                   FILE *out, struct error *err)
+struct printing {
+    const struct ranks_options *options;
+    FILE *out;
+};
+
+static bool print(void *self, const struct ranks_report *report, struct error *err)
 {
-    size_t count = gathering->all.count, failed = gathering->failure_count;
-    struct summary **summaries = calloc(count + 1, sizeof(*summaries));
-    struct ranks_failure *failures = calloc(failed + 1, sizeof(*failures));
-    struct ranks ranks;
-    bool ok = (summaries && failures) || error_out_of_memory(err);
-    for (size_t i = 0; ok && i < count; i++)
-        summaries[i] = gathering->all.items[i].summary;
-    for (size_t i = 0; ok && i < failed; i++)
-        failures[i] =
-            (struct ranks_failure){gathering->failures[i].path, gathering->failures[i].err.text};
-    if (ok && (ok = ranks_make(&ranks, summaries, count, err))) {
-        const struct ranks_report made = {&ranks, failures,     failed,
-                                          count,  options->top, options->top_given};
-        ok = ranks.row_count > 0
-                 ? render(options, &made, out, err)
-                 : error_set(err, STATUS_BAD_INPUT, "the captures have no memory of any device");
-        ranks_release(&ranks);
-    }
-    free(summaries);
-    free(failures);
-    return ok;
+    const struct printing *printing = self;
+    struct ranks_report shown = *report;
+    shown.top = printing->options->top;
+    shown.top_given = printing->options->top_given;
+    return render(printing->options, &shown, printing->out, err);
 }
 
 static enum status compare(void *self, struct inputs *inputs)
@@ -74,7 +62,8 @@ static enum status compare(void *self, struct inputs *inputs)
     if (gathering.stopped || gathering.all.count == 0) {
         output_discard(&output);
     } else {
-        bool ok = report(options, &gathering, output.stream, &err);
+        struct printing printing = {options, output.stream};
+        bool ok = ranks_report_with(&gathering, print, &printing, &err);
         enum status closed = files_close(&output, ok, NULL, &err);
         status = closed != STATUS_OK ? closed : status;
     }

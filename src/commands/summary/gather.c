@@ -112,6 +112,8 @@ static bool take(const struct run *run, struct gathered_list *list, struct summa
     }
     if (!run->options->curves)
         summary_forget_curves(item.summary);
+    else if (run->options->columns > 0)
+        summary_shrink_curves(item.summary, run->options->columns);
     return add_item(list, item, err);
 }
 
@@ -160,12 +162,20 @@ static bool read_capture(struct run *run, struct input *input, const char *path,
     return false;
 }
 
+static bool open_input(const struct run *run, size_t index, struct input *input, struct error *err)
+{
+    int fd;
+    if (index == 0 && run->options->first) {
+        *input = *run->options->first;
+        return true;
+    }
+    return inputs_take(run->inputs, index, &fd, err) && input_from_fd(input, fd, run->memory, err);
+}
+
 static bool read_input(struct run *run, size_t index, struct slot *slot)
 {
     struct input input;
-    int fd;
-    if (!inputs_take(run->inputs, index, &fd, &slot->err) ||
-        !input_from_fd(&input, fd, run->memory, &slot->err))
+    if (!open_input(run, index, &input, &slot->err))
         return false;
     enum file_kind kind = sniff_kind(&input.source);
     if (kind == KIND_SUMMARY)

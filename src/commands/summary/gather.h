@@ -14,6 +14,8 @@ struct gather_options {
     size_t jobs;              /* files read in parallel; 0: one per core */
     bool strict;              /* stop at the first file that cannot be read */
     bool curves;              /* keep the curves of summaries */
+    size_t columns;           /* the most columns of curves; 0: as many as they have */
+    struct input *first;      /* input 0, if it is open already */
     bool bins; /* keep the form that a file of summaries has, and of the summary no more than its
                   rank and path */
 };

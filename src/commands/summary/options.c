@@ -2,9 +2,9 @@
 
 #include <getopt.h>
 
-#include "analysis/ranks/rank_name.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/folder.h"
+#include "commands/summary/pattern.h"
 
 bool summary_option(int option, struct summary_options *options,
                     const struct shared_options *shared, struct error *err)
@@ -15,8 +15,7 @@ bool summary_option(int option, struct summary_options *options,
         return true;
     case OPTION_RANK_PATTERN:
         options->gather.rank_pattern = optarg;
-        return rank_pattern_is_valid(optarg) ||
-               error_set(err, STATUS_USAGE, "--rank-pattern needs " RANK_PLACEHOLDER " once");
+        return rank_pattern_check(optarg, err);
     case 'v':
         options->verbose = true;
         return true;

@@ -19,6 +19,7 @@ struct plot_comparison;
 struct plot_snapshot;
 struct problem;
 struct run_report;
+struct ranks_report;
 
 enum plot_colour { COLOUR_CATEGORY, COLOUR_SITE, COLOUR_SIZE };
 
@@ -66,6 +67,8 @@ struct plot_kind {
     bool (*of_run)(const struct plot_job *job, const struct run_report *report, struct error *err);
     bool (*of_several)(const struct plot_job *job, const struct plot_comparison *comparison,
                        struct error *err);
+    bool (*of_ranks)(const struct plot_job *job, const struct ranks_report *report,
+                     struct error *err);
 };
 
 /* All kinds of pictures, in the order of --help. The first kind that can be drawn from a kind of
@@ -83,7 +86,8 @@ struct plot_kind {
     KIND(fit)                                                                                      \
     KIND(fsdp)                                                                                     \
     KIND(iterations)                                                                               \
-    KIND(compare)
+    KIND(compare)                                                                                  \
+    KIND(ranks)
 
 #define PLOT_DECLARE_KIND(name) extern const struct plot_kind plot_kind_##name;
 PLOT_KINDS(PLOT_DECLARE_KIND)

@@ -186,10 +186,40 @@ START_TEST(summaries_are_ordered_by_rank_and_path)
 }
 END_TEST
 
+START_TEST(curves_shrink_to_the_extremes_of_neighbours)
+{
+    enum { COLUMNS = 7, KEPT = 3 };
+    struct summary *summary = make(0, "x");
+    struct summary_device *device = summary->devices;
+    summary_forget_curves(summary);
+    ck_assert(summary_curve_make(summary, device, COLUMNS, &err));
+    for (int i = 0; i < COLUMNS; i++) {
+        device->curve.high[i] = i % 2 ? 100 : i;
+        device->curve.low[i] = -i;
+        device->curve.reserved[i] = 10 * i;
+    }
+    size_t used = summary->budget.used;
+    summary_shrink_curves(summary, COLUMNS);
+    ck_assert_uint_eq(device->curve.columns, COLUMNS);
+    summary_shrink_curves(summary, KEPT);
+    ck_assert_uint_eq(device->curve.columns, KEPT);
+    ck_assert_uint_eq(used - summary->budget.used, (COLUMNS - KEPT) * 3 * sizeof(int64_t));
+    static const int64_t high[] = {100, 100, 100}, low[] = {-1, -3, -6}, reserved[] = {10, 30, 60};
+    for (int i = 0; i < KEPT; i++) {
+        ck_assert_int_eq(device->curve.high[i], high[i]);
+        ck_assert_int_eq(device->curve.low[i], low[i]);
+        ck_assert_int_eq(device->curve.reserved[i], reserved[i]);
+    }
+    summary_forget_curves(summary);
+    summary_destroy(summary);
+}
+END_TEST
+
 TCase *summary_tests(void)
 {
     TCase *tests = tcase_create("summaries");
     tcase_add_test(tests, a_summary_is_read_as_written);
+    tcase_add_test(tests, curves_shrink_to_the_extremes_of_neighbours);
     tcase_add_test(tests, cut_files_are_refused);
     tcase_add_test(tests, changed_files_do_no_harm);
     tcase_add_test(tests, errors_name_the_place);

@@ -12,6 +12,7 @@ tests_unit_render_run_SOURCES = $(unit_common) \
 	tests/unit/render/render.h \
 	tests/unit/render/pickler_test.c \
 	tests/unit/render/plot_kinds_test.c \
+	tests/unit/render/plot_ranks_test.c \
 	tests/unit/render/plot_script_test.c \
 	tests/unit/render/plot_text_test.c \
 	tests/unit/render/records_test.c \

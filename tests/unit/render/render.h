@@ -11,6 +11,7 @@ TCase *fit_tests(void);
 TCase *pickler_tests(void);
 TCase *records_tests(void);
 TCase *plot_kinds_tests(void);
+TCase *plot_ranks_tests(void);
 TCase *plot_text_tests(void);
 TCase *plot_script_tests(void);
 TCase *svg_titles_tests(void);

@@ -12,6 +12,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, suggest_loops_tests());
     suite_add_tcase(suite, escape_tests());
     suite_add_tcase(suite, plot_kinds_tests());
+    suite_add_tcase(suite, plot_ranks_tests());
     suite_add_tcase(suite, plot_text_tests());
     suite_add_tcase(suite, plot_script_tests());
     suite_add_tcase(suite, svg_titles_tests());
