@@ -24,6 +24,7 @@ dist_plots_DATA = \
 	share/plots/pareto.gp \
 	share/plots/phases.gp \
 	share/plots/ranks.gp \
+	share/plots/replay.gp \
 	share/plots/report.gp \
 	share/plots/segments.gp \
 	share/plots/text-bars.gp \
@@ -34,6 +35,7 @@ dist_plots_DATA = \
 	share/plots/text-pareto.gp \
 	share/plots/text-rows.gp \
 	share/plots/text-ranks.gp \
+	share/plots/text-replay.gp \
 	share/plots/text-time.gp \
 	share/plots/text.gp \
 	share/plots/timeline.gp

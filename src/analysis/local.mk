@@ -70,6 +70,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/curves/bands.h \
 	src/analysis/curves/category_curves.c \
 	src/analysis/curves/category_curves.h \
+	src/analysis/curves/replayed.c \
+	src/analysis/curves/replayed.h \
 	src/analysis/curves/sampling.c \
 	src/analysis/curves/sampling.h \
 	src/analysis/curves/site_ranks.c \

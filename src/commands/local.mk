@@ -104,6 +104,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/term.c \
 	src/commands/plot/term.h \
 	src/commands/ranks/ranks.c \
+	src/commands/replay/arguments.c \
+	src/commands/replay/arguments.h \
 	src/commands/replay/options.c \
 	src/commands/replay/options.h \
 	src/commands/replay/replay.c \

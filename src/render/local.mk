@@ -136,6 +136,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/ranks_internal.h \
 	src/render/plot/ranks_lines.c \
 	src/render/plot/ranks_text.c \
+	src/render/plot/replay.c \
 	src/render/plot/report.c \
 	src/render/plot/report_internal.h \
 	src/render/plot/report_words.c \

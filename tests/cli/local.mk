@@ -30,6 +30,7 @@ cli_tests = \
 	tests/cli/plot-pareto.sh \
 	tests/cli/plot-run.sh \
 	tests/cli/plot-ranks.sh \
+	tests/cli/plot-replay.sh \
 	tests/cli/plot-templates.sh \
 	tests/cli/plot-terminal.sh \
 	tests/cli/pprof.sh \
@@ -205,6 +206,7 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-layers.txt \
 	tests/cli/golden/plot-pareto.txt \
 	tests/cli/golden/plot-ranks.txt \
+	tests/cli/golden/plot-replay.txt \
 	tests/cli/golden/plot-phases.txt \
 	tests/cli/golden/plot-report.txt \
 	tests/cli/golden/plot-segments.txt \

@@ -29,6 +29,10 @@ enum {
     OPTION_TITLE,
     OPTION_GRANULARITY,
     OPTION_RANK_PATTERN,
+    OPTION_ALLOC_CONF,
+    OPTION_GPU_MEMORY,
+    OPTION_OTHER_USE,
+    OPTION_TORCH,
 };
 
 const struct option_spec plot_option_specs[] = {
@@ -51,6 +55,14 @@ const struct option_spec plot_option_specs[] = {
     {OPTION_COLOR, "color", "WHAT", "colour bands by category, site or size"},
     {OPTION_GRANULARITY, "granularity", "WHERE", "pareto: where to cut the chain, as in suggest"},
     {OPTION_RANK_PATTERN, "rank-pattern", "TEXT", "ranks: find the rank by the path, as in ranks"},
+    {OPTION_ALLOC_CONF, "alloc-conf", "CONF",
+     "replay: this PYTORCH_CUDA_ALLOC_CONF instead of the\n"
+     "usual settings; can be given several times"},
+    {OPTION_GPU_MEMORY, "gpu-memory", "SIZE", "replay: draw the memory of a device as a line"},
+    {OPTION_OTHER_USE, "other-use", "SIZE", "replay: the part of it that PyTorch cannot have"},
+    {OPTION_TORCH, "torch", "VERSION",
+     "replay: order free blocks as this version of torch\n"
+     "does"},
     {OPTION_SIZE, "size", "WxH", "size in pixels (default: 1600x900)"},
     {OPTION_TITLE, "title", "TEXT", "title (default: the name of the file)"},
     ROW_RANGE,
@@ -64,18 +76,18 @@ const struct option_spec plot_option_specs[] = {
 };
 
 const struct option_words plot_option_words[] = {
-    {"kind", NULL, plot_kinds_words},
-    {"term", "auto dumb sixel", NULL},
-    {"x", "event time share", NULL},
-    {"at", WORDS_MOMENT, NULL},
-    {"color", "category site size", NULL},
-    {"granularity", "leaf", NULL},
-    {NULL, NULL, NULL},
+    {"kind", NULL, plot_kinds_words},       {"term", "auto dumb sixel", NULL},
+    {"x", "event time share", NULL},        {"at", WORDS_MOMENT, NULL},
+    {"color", "category site size", NULL},  {"granularity", "leaf", NULL},
+    {"alloc-conf", WORDS_ALLOC_CONF, NULL}, {NULL, NULL, NULL},
 };
 
 /* Those that apply to snapshots only; --x may, too. */
 static const int for_snapshots[] = {
     OPTION_AT, OPTION_BANDS, OPTION_COLOR, OPTION_DEVICE, OPTION_RANGE, OPTION_RULES, 0};
+
+static const int for_replay[] = {OPTION_ALLOC_CONF, OPTION_GPU_MEMORY, OPTION_OTHER_USE,
+                                 OPTION_TORCH, 0};
 
 /* The index of `text` in a list that ends with NULL, or the length of the list if it is missing. */
 static size_t index_of(const char *text, const char *const list[])
@@ -138,11 +150,27 @@ static bool take_look(int option, struct plot_options *options, struct error *er
     }
 }
 
+static bool take_replay(int option, struct plot_options *options, struct error *err)
+{
+    struct replay_options *replay = &options->replay;
+    switch (option) {
+    case OPTION_ALLOC_CONF:
+        return replay_argument_conf(replay, options->settings, err);
+    case OPTION_GPU_MEMORY:
+        return replay_argument_size("gpu-memory", &replay->gpu_bytes, err);
+    case OPTION_OTHER_USE:
+        return replay_argument_size("other-use", &replay->other_bytes, err);
+    default:
+        return replay_argument_torch(&replay->tie_break, err);
+    }
+}
+
 bool plot_option(int option, void *to, struct error *err)
 {
     struct plot_options *options = to;
     uint64_t number = 0;
     option_note(option, plot_option_specs, for_snapshots, &options->snapshot_option);
+    option_note(option, plot_option_specs, for_replay, &options->replay_option);
     switch (option) {
     case OPTION_SCRIPT:
         options->script = optarg;
@@ -168,6 +196,11 @@ bool plot_option(int option, void *to, struct error *err)
     case OPTION_SIZE:
     case OPTION_TITLE:
         return take_look(option, options, err);
+    case OPTION_ALLOC_CONF:
+    case OPTION_GPU_MEMORY:
+    case OPTION_OTHER_USE:
+    case OPTION_TORCH:
+        return take_replay(option, options, err);
     default:
         return shared_option(option,
                              &(const struct shared_options){SHARED_CAPTURE(options->capture),
@@ -181,6 +214,15 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
                            struct error *err)
 {
     const char *slash = strrchr(input, '/');
+    bool is_replay = options->kind == &plot_kind_replay;
+    if (options->replay_option && !is_replay)
+        return error_set(err, STATUS_USAGE, "--%s applies only to --kind %s",
+                         options->replay_option, plot_kind_replay.name);
+    const struct window *window = &options->capture.window;
+    if (is_replay && (window->from.kind != POINT_OPEN || window->to.kind != POINT_OPEN))
+        return error_set(err, STATUS_USAGE, "--range does not apply to --kind %s",
+                         plot_kind_replay.name);
+    options->request.replay = &options->replay;
     if (!options->request.look.title && options->kind && options->kind->of_run && inputs > 1)
         options->request.look.title = "MemProfiler: memory of a run";
     if (!options->request.look.title && inputs > 1)

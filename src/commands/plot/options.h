@@ -4,6 +4,7 @@
 
 #include "commands/cli/capture.h"
 #include "commands/cli/command.h"
+#include "commands/replay/arguments.h"
 #include "render/plot/kind.h"
 #include "solve/problem/cuts.h"
 
@@ -17,8 +18,11 @@ struct plot_options {
     const char *out;     /* the picture, or NULL */
     const char *script;  /* folder for script and data, or NULL; one of the three is given */
     const char *rules;
-    const char *rank_pattern;    /* NULL: as rank_of_path() has it */
-    struct cuts cuts;            /* of pareto */
+    const char *rank_pattern;     /* NULL: as rank_of_path() has it */
+    struct cuts cuts;             /* of pareto */
+    struct replay_options replay; /* `settings` points to the next member, or is NULL */
+    struct allocator_settings settings[SETTINGS_MOST];
+    const char *replay_option;   /* a given option that applies only to replay, or NULL */
     const char *snapshot_option; /* a given option that applies only to snapshots, or NULL */
 };
 

@@ -267,7 +267,7 @@ static enum status run_ranks(struct plot_options *options, char **named, int cou
 
 static enum status run(int argc, char **argv)
 {
-    struct plot_options options = {.capture.device = ALL_DEVICES};
+    struct plot_options options = {.capture.device = ALL_DEVICES, .replay.tie_break = TIE_BREAKS};
     enum status status;
     if (!options_read(&command_plot, argc, argv, plot_option, &options, &status))
         return status;
@@ -309,6 +309,7 @@ const struct command command_plot = {
                 "  memsnap plot --kind report snapshot.pickle --out report.pdf\n"
                 "  memsnap plot --kind segments snapshot.pickle --out holes.svg\n"
                 "  memsnap plot --kind sites --at end snapshot.pickle --out left.svg\n"
+                "  memsnap plot --kind replay --gpu-memory 40GiB snapshot.pickle --out fits.svg\n"
                 "  memsnap plot --color site --range +2s:+3s big.pickle --out part.pdf\n"
                 "  memsnap plot --kind ranks run-17/ --out ranks.svg\n"
                 "  memsnap plot snapshot.pickle --script plots && cd plots && gnuplot plot.gp\n",

@@ -2,12 +2,10 @@
 #ifndef MEMSNAP_COMMANDS_REPLAY_OPTIONS_H
 #define MEMSNAP_COMMANDS_REPLAY_OPTIONS_H
 
-#include "analysis/replay/replay.h"
 #include "base/units.h"
 #include "commands/cli/capture.h"
 #include "commands/cli/command.h"
-
-#define SETTINGS_MOST 64
+#include "commands/replay/arguments.h"
 
 enum replay_format { REPLAY_TEXT, REPLAY_JSON, REPLAY_CSV };
 

@@ -18,6 +18,7 @@ struct layer_panels;
 struct plot_comparison;
 struct plot_snapshot;
 struct problem;
+struct replay_options;
 struct run_report;
 struct ranks_report;
 
@@ -34,6 +35,7 @@ struct plot_request {
     bool share;              /* the axis is the share of each trace instead */
     enum plot_colour colour; /* of bands */
     size_t bands;            /* 0: as many as are needed */
+    const struct replay_options *replay;
 };
 
 struct plot_job {
@@ -87,7 +89,8 @@ struct plot_kind {
     KIND(fsdp)                                                                                     \
     KIND(iterations)                                                                               \
     KIND(compare)                                                                                  \
-    KIND(ranks)
+    KIND(ranks)                                                                                    \
+    KIND(replay)
 
 #define PLOT_DECLARE_KIND(name) extern const struct plot_kind plot_kind_##name;
 PLOT_KINDS(PLOT_DECLARE_KIND)

@@ -4,6 +4,12 @@
 
 #include "model/device.h"
 
+const char *replay_setting_name(char text[CONF_TEXT_SIZE], const struct replay_setting *setting)
+{
+    conf_text(text, &setting->settings);
+    return *text ? text : "torch's defaults";
+}
+
 static void put_conf(struct json_writer *json, const void *data,
                      const struct field_context *context)
 {

@@ -17,6 +17,9 @@ extern const struct row_type replay_row_type;
 
 void replay_row_make(struct replay_row *row, const struct device_replay *replay, size_t index);
 
+/* The text of the setting in words for people. */
+const char *replay_setting_name(char text[CONF_TEXT_SIZE], const struct replay_setting *setting);
+
 /* For programs: "whole_recording", "checked", "lower_bound", "upper_bound" or
  * "inexact". */
 const char *replay_trust_name(enum replay_trust trust);

@@ -86,12 +86,6 @@ static const struct replay_setting *least_of(const struct device_replay *replay)
     return least;
 }
 
-static const char *setting_name(char text[CONF_TEXT_SIZE], const struct replay_setting *row)
-{
-    conf_text(text, &row->settings);
-    return *text ? text : "torch's defaults";
-}
-
 static void add_advice(struct buffer *text, const struct page *page,
                        const struct device_replay *replay)
 {
@@ -102,7 +96,7 @@ static void add_advice(struct buffer *text, const struct page *page,
         return;
     }
     uint64_t now = best->totals.peak_reserved, before = recorded->totals.peak_reserved;
-    buffer_printf(text, "%s reserves least: %s instead of %s", setting_name(name, best),
+    buffer_printf(text, "%s reserves least: %s instead of %s", replay_setting_name(name, best),
                   size_of(page, is, now), size_of(page, was, before));
     if (before > now)
         buffer_printf(text, ", %s less",
@@ -129,7 +123,8 @@ static void add_verdict(struct buffer *text, const struct page *page,
     else if (fitting > 0)
         buffer_printf(text, "%zu of %zu settings fit.", fitting, replay->row_count);
     else if (least)
-        buffer_printf(text, "no setting fits: %s needs least, %s.", setting_name(name, least),
+        buffer_printf(text, "no setting fits: %s needs least, %s.",
+                      replay_setting_name(name, least),
                       size_of(page, needs, least->least_capacity));
     else
         buffer_puts(text, "no setting fits.");
