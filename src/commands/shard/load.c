@@ -54,6 +54,9 @@ static bool read_layers(struct shard_subject *subject, const struct shard_comman
     bool ok = true;
     for (size_t i = 0; ok && i < trace->count; i++)
         ok = !trace->rows[i].is_forward ||
+             tree_add_stems(&finder.tree, layer_name(trace, &trace->rows[i]), err);
+    for (size_t i = 0; ok && i < trace->count; i++)
+        ok = !trace->rows[i].is_forward ||
              tree_add(&finder.tree, layer_name(trace, &trace->rows[i]), err);
     ok = ok && shard_model_from_layers(&subject->model, trace, unit_of, &finder, err);
     tree_release(&finder.tree);

@@ -12,13 +12,17 @@
 #define LONGEST_MATCHED 4096 /* of a prefix matched with a pattern, in bytes */
 
 enum {
-    HAS_NUMBERED = 1,   /* children named by a number */
-    HAS_OTHERS = 2,     /* children with other names */
+    HAS_NUMBERED = 1,   /* numbered children: 0, 1, or down1, down2 */
+    HAS_OTHERS = 2,     /* children with other names, or with another stem */
     HOLDS_NUMBERED = 4, /* it or a module below it has numbered children */
+    IS_SERIES = 8,      /* of a stem: it has several numbers */
 };
 
+/* A module; or the stem ("down") of modules that have children themselves. */
 struct tree_node {
-    uint64_t hash; /* 0: free */
+    uint64_t hash;  /* 0: free */
+    uint64_t first; /* of a module: the stem of its first numbered child, as a hash; of a stem: its
+                       first number, as a hash */
     unsigned flags;
 };
 
@@ -63,15 +67,23 @@ static bool grow(struct tree *tree, struct error *err)
     return true;
 }
 
-static bool add_flags(struct tree *tree, uint64_t hash, unsigned flags, struct error *err)
+/* The node with that hash, which is added if need be. NULL on failure. */
+static struct tree_node *add(struct tree *tree, uint64_t hash, struct error *err)
 {
     if (tree->count * 2 >= tree->capacity && !grow(tree, err))
-        return false;
+        return NULL;
     struct tree_node *node = find(tree, hash);
     tree->count += node->hash == 0;
     node->hash = hash;
-    node->flags |= flags;
-    return true;
+    return node;
+}
+
+static bool add_flags(struct tree *tree, uint64_t hash, unsigned flags, struct error *err)
+{
+    struct tree_node *node = add(tree, hash, err);
+    if (node)
+        node->flags |= flags;
+    return node != NULL;
 }
 
 /* A prefix of a module's name, which names one of its ancestors. Hashes are computed component by
@@ -95,14 +107,46 @@ static bool at_end(const struct prefix *prefix)
     return prefix->end >= prefix->name.size;
 }
 
-static bool is_numbered(const struct prefix *prefix)
+static const char *component(const struct prefix *prefix)
 {
-    const char *from = prefix->name.bytes + prefix->end + (prefix->end > 0);
+    return prefix->name.bytes + prefix->end + (prefix->end > 0);
+}
+
+/* The length of the component without the number at its end. */
+static size_t stem_size(const struct prefix *prefix)
+{
+    const char *from = component(prefix);
     size_t size = component_size(prefix);
-    for (size_t i = 0; i < size; i++)
-        if (from[i] < '0' || from[i] > '9')
-            return false;
-    return size > 0;
+    while (size > 0 && from[size - 1] >= '0' && from[size - 1] <= '9')
+        size--;
+    return size;
+}
+
+/* The component is the last one: a module without children, as far as is known. */
+static bool is_last(const struct prefix *prefix)
+{
+    return component(prefix) + component_size(prefix) == prefix->name.bytes + prefix->name.size;
+}
+
+/* Of the stem of the component; 1 if it is only a number. */
+static uint64_t stem_hash(const struct prefix *prefix)
+{
+    size_t size = stem_size(prefix);
+    return size == 0 ? 1 : hash_bytes(component(prefix), size, ~prefix->hash) | 1;
+}
+
+static unsigned flags_of(const struct tree *tree, uint64_t hash)
+{
+    return tree->capacity > 0 ? find(tree, hash)->flags : 0;
+}
+
+/* True for 0, and for down1 if there is a down2 beside it. */
+static bool is_numbered(const struct tree *tree, const struct prefix *prefix)
+{
+    size_t size = component_size(prefix), stem = stem_size(prefix);
+    if (stem == size)
+        return false;
+    return stem == 0 || (!is_last(prefix) && flags_of(tree, stem_hash(prefix)) & IS_SERIES);
 }
 
 static void descend(struct prefix *prefix)
@@ -119,27 +163,54 @@ static struct prefix root_of(const struct tree *tree, struct text name)
     return (struct prefix){.name = name, .hash = tree->seed | 1};
 }
 
+bool tree_add_stems(struct tree *tree, struct text name, struct error *err)
+{
+    for (struct prefix walk = root_of(tree, name); !at_end(&walk); descend(&walk)) {
+        size_t stem = stem_size(&walk), size = component_size(&walk);
+        if (stem == 0 || stem == size || is_last(&walk))
+            continue;
+        uint64_t number = hash_bytes(component(&walk) + stem, size - stem, tree->seed) | 1;
+        struct tree_node *node = add(tree, stem_hash(&walk), err);
+        if (!node)
+            return false;
+        if (node->first != 0 && node->first != number)
+            node->flags |= IS_SERIES;
+        node->first = node->first ? node->first : number;
+    }
+    return true;
+}
+
+/* Numbered children with several stems are parts of a block, such as attention1 and mlp1. */
+static bool add_child(struct tree *tree, const struct prefix *walk, bool numbered,
+                      struct error *err)
+{
+    struct tree_node *node = add(tree, walk->hash, err);
+    if (!node)
+        return false;
+    uint64_t stem = numbered ? stem_hash(walk) : 0;
+    bool same = numbered && (node->first == 0 || node->first == stem);
+    node->first = node->first ? node->first : stem;
+    node->flags |= (numbered ? HAS_NUMBERED : 0u) | (same ? 0u : HAS_OTHERS);
+    return true;
+}
+
 bool tree_add(struct tree *tree, struct text name, struct error *err)
 {
     bool numbered = false;
     struct prefix walk = root_of(tree, name), again = walk;
     for (; !at_end(&walk); descend(&walk)) {
-        numbered |= is_numbered(&walk);
-        if (!add_flags(tree, walk.hash, is_numbered(&walk) ? HAS_NUMBERED : HAS_OTHERS, err))
+        bool is = is_numbered(tree, &walk);
+        numbered |= is;
+        if (!add_child(tree, &walk, is, err))
             return false;
     }
     /* Only components before the first number count: a block cannot contain blocks. */
     for (; numbered && !at_end(&again); descend(&again)) {
         if (!add_flags(tree, again.hash, HOLDS_NUMBERED, err))
             return false;
-        numbered = !is_numbered(&again);
+        numbered = !is_numbered(tree, &again);
     }
     return true;
-}
-
-static unsigned flags_of(const struct tree *tree, uint64_t hash)
-{
-    return tree->capacity > 0 ? find(tree, hash)->flags : 0;
 }
 
 static size_t block_of(const struct tree *tree, struct text name)
@@ -153,7 +224,7 @@ static size_t block_of(const struct tree *tree, struct text name)
                              : walk.end == 0 || flags & HOLDS_NUMBERED;
         if (!container)
             break;
-        in_block |= is_numbered(&walk);
+        in_block |= is_numbered(tree, &walk);
         descend(&walk);
     }
     return walk.end;

@@ -9,9 +9,10 @@
 #include "base/symbols.h"
 
 enum cut_kind {
-    /* The blocks of the model: the numbered children of a container (layer1.0, encoder.layers.3),
-     * or their numbered children if they have no others (Sequential in Sequential). Modules beside
-     * such containers are blocks, too, unless they contain some. */
+    /* The blocks of the model: the numbered children of a container (layer1.0, encoder.layers.3;
+     * also encoder_layer_3 or down3 with siblings, if they have children), or their numbered
+     * children if they have no others (Sequential in Sequential). Modules beside such containers
+     * are blocks, too, unless they contain some. */
     CUT_BLOCKS,
     CUT_LEAVES,  /* every module that the trace names */
     CUT_DEPTH,   /* modules named by the first `depth` components */
@@ -34,6 +35,8 @@ struct tree {
 };
 
 void tree_init(struct tree *tree, struct budget *budget);
+/* To be called for all names before tree_add() is for any. */
+bool tree_add_stems(struct tree *tree, struct text name, struct error *err);
 bool tree_add(struct tree *tree, struct text name, struct error *err);
 void tree_release(struct tree *tree);
 

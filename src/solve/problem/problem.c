@@ -21,11 +21,27 @@ static bool did_nothing(const struct layer_row *row)
            row->forward_us == 0 && row->gradient_bytes == 0;
 }
 
+/* Calls `add` for the names of the forward rows. */
+static bool add_names(struct builder *builder,
+                      bool (*add_name)(struct tree *tree, struct text name, struct error *err),
+                      struct error *err)
+{
+    const struct problem *problem = builder->problem;
+    string_id last = STRING_EMPTY;
+    for (size_t i = 0; i < problem->row_count; i++) {
+        const struct layer_row *row = problem->rows[i];
+        if (row->module_name != last &&
+            !add_name(&builder->tree, layer_name(builder->trace, row), err))
+            return false;
+        last = row->module_name;
+    }
+    return true;
+}
+
 static bool collect_rows(struct builder *builder, struct error *err)
 {
     struct problem *problem = builder->problem;
     const struct layer_trace *trace = builder->trace;
-    string_id last = STRING_EMPTY;
     for (size_t i = 0; i < trace->count; i++) {
         const struct layer_row *row = &trace->rows[i];
         if (!row->is_forward || (problem->recorded && did_nothing(row)))
@@ -34,13 +50,12 @@ static bool collect_rows(struct builder *builder, struct error *err)
                       sizeof(struct layer_row *), builder->budget, err))
             return false;
         problem->rows[problem->row_count++] = row;
-        if (builder->cuts->kind == CUT_BLOCKS && row->module_name != last &&
-            !tree_add(&builder->tree, layer_name(trace, row), err))
-            return false;
-        last = row->module_name;
     }
-    return problem->row_count > 0 ||
-           error_set(err, STATUS_BAD_INPUT, "the layer trace has no forward events: no module ran");
+    if (problem->row_count == 0)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "the layer trace has no forward events: no module ran");
+    return builder->cuts->kind != CUT_BLOCKS ||
+           (add_names(builder, tree_add_stems, err) && add_names(builder, tree_add, err));
 }
 
 /* A row outside all modules (CUT_PATTERN) joins the row before it if that is outside, too; the

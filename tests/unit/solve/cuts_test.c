@@ -6,7 +6,8 @@
 
 static struct budget budget = {.limit = 1 << 20};
 
-/* Blocks of a ResNet, a BERT, nested Sequentials, and unusual names. */
+/* Blocks of a ResNet, a BERT, nested Sequentials, a ViT, a U-Net, a DenseNet, and unusual
+ * names. */
 static const struct {
     const char *name, *block;
 } names[] = {
@@ -22,6 +23,22 @@ static const struct {
     {"features.0.1", "features.0.1"},
     {"features.1", "features.1"},
     {"mobile.3.conv.0.0", "mobile.3"},
+    {"vit.layers.encoder_layer_0.mlp.0", "vit.layers.encoder_layer_0"},
+    {"vit.layers.encoder_layer_0.ln_1", "vit.layers.encoder_layer_0"},
+    {"vit.layers.encoder_layer_11.mlp.3", "vit.layers.encoder_layer_11"},
+    {"down1.conv.0", "down1"},
+    {"down1.norm", "down1"},
+    {"down2.conv.0", "down2"},
+    {"only1.conv.0", "only1.conv.0"},
+    {"dense.block1.layer1.norm1", "dense.block1.layer1"},
+    {"dense.block1.layer1.conv1", "dense.block1.layer1"},
+    {"dense.block1.layer2.norm1", "dense.block1.layer2"},
+    {"dense.block2.layer1.norm1", "dense.block2.layer1"},
+    {"dense.block2.layer2.norm1", "dense.block2.layer2"},
+    {"blocks.0.attention1.query", "blocks.0"},
+    {"blocks.0.attention2.query", "blocks.0"},
+    {"blocks.0.mlp1.in", "blocks.0"},
+    {"blocks.0.mlp2.in", "blocks.0"},
     {"", ""},
     {"..", "."},
     {"7", "7"},
@@ -41,6 +58,8 @@ START_TEST(blocks_are_told_from_names)
     struct tree tree;
     struct error err;
     tree_init(&tree, &budget);
+    for (size_t k = 0; k < NAMES; k++)
+        ck_assert(tree_add_stems(&tree, text_of(names[k].name), &err));
     for (size_t k = 0; k < NAMES; k++)
         ck_assert(tree_add(&tree, text_of(names[k].name), &err));
     for (size_t k = 0; k < NAMES; k++) {
