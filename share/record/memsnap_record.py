@@ -36,8 +36,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 # memsnap suggest prints what follows, up to the next such line, for every plan.
-from functools import partial
-
 import torch
 from torch.utils.checkpoint import checkpoint
 
@@ -65,6 +63,23 @@ def count_once(module):
     module.forward = run
 
 
+def checkpointed(forward, **options):
+    """The function in a checkpoint. One tensor that is several arguments stays one when it runs again: attention asks
+    if its query is its key."""
+    def run(order, named, *values, **kwargs):
+        return forward(*(values[k] for k in order), **{name: values[k] for name, k in named.items()}, **kwargs)
+
+    def start(*args, **kwargs):
+        values = {id(value): value for value in args}
+        at = {key: k for k, key in enumerate(values)}
+        named = {name: at[id(value)] for name, value in kwargs.items() if id(value) in at}
+        others = {name: value for name, value in kwargs.items() if name not in named}
+        return checkpoint(run, [at[id(value)] for value in args], named, *values.values(), use_reentrant=False,
+                          **options, **others)
+
+    return start
+
+
 def prepare(model, modules):
     """Makes it safe to run the modules twice."""
     for module in {inner for outer in modules for inner in outer.modules()}:
@@ -78,6 +93,7 @@ def prepare(model, modules):
 # memsnap suggest prints what follows for plans that need more than one checkpoint per module.
 import sys
 import weakref
+from functools import partial
 
 from torch.overrides import TorchFunctionMode
 
@@ -102,22 +118,13 @@ def keep_results(operators):
 
 
 def recompute(calls, operators=()):
-    options = keep_results(operators) if operators else {}
-
-    def run(order, *values, **kwargs):
-        args = [values[k] for k in order]
+    def run(*args, **kwargs):
         result = calls[0](*args, **kwargs)
         for call in calls[1:]:
             result = call(first(result), *args[1:], **kwargs)
         return result
 
-    def start(*args, **kwargs):
-        # One tensor that is several arguments must stay one: attention asks if its query is its key.
-        values = {id(value): value for value in args}
-        order = [list(values).index(id(value)) for value in args]
-        return checkpoint(run, order, *values.values(), use_reentrant=False, **options, **kwargs)
-
-    return start
+    return checkpointed(run, **(keep_results(operators) if operators else {}))
 
 
 def build(part, forwards, operators=()):
@@ -383,7 +390,7 @@ class Storages:
         size = made.bytes if counted else 0
         self.bytes += size
         if VERSION >= (2, 2):
-            made.weak = weakref.ref(storage, functools.partial(self.on_free, key, made, size))
+            made.weak = weakref.ref(storage, partial(self.on_free, key, made, size))
         else:
             made.weak = StorageWeakRef(storage)  # keeps the key from being used again
             self.swept.append((made, size))
@@ -430,9 +437,8 @@ class Frame:
         before = parent.others_before if parent else {}
         # one checkpoint can run modules in a row, each on the result of the one before and the same other arguments
         value = args[0] if args else None
-        follows = isinstance(value, torch.Tensor) and (
-            value is result or (parent is not None and any(value is outer for outer in parent.inputs[0][:1])))
-        self.is_plain = follows and others.keys() == before.keys() and all(
+        self.follows = isinstance(value, torch.Tensor) and value is result
+        self.is_plain = isinstance(value, torch.Tensor) and others.keys() == before.keys() and all(
             before[key].is_value(others[key]) for key in others)
 
 
@@ -471,8 +477,8 @@ class Hooks:
         self.handles = []
         self.nodes = set()  # of inputs and outputs so far
         for name, module in model.named_modules():
-            before = functools.partial(self.before_module, name)
-            after = functools.partial(self.after_module, name)
+            before = partial(self.before_module, name)
+            after = partial(self.after_module, name)
             self.handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
             self.handles.append(module.register_forward_hook(after))
 
@@ -555,7 +561,7 @@ class Structure(Hooks, TorchDispatchMode):
         return {"module_name": name, "module_params": 0, "is_forward": True, "is_leaf": leaf, "depth": depth,
                 "before": self.allocated(), "us": 0.0, "saved_us": None, "memory_activations": 0,
                 "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
-                "boundary": self.boundaries, "plain": None, "dtype": None, "index": len(self.rows), "call": None,
+                "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "index": len(self.rows), "call": None,
                 "operators": {}}
 
     def close_row(self, keep=False):
@@ -614,10 +620,10 @@ class Structure(Hooks, TorchDispatchMode):
         row["output_bytes"] = sum(storage.nbytes() for storage in storages_of(output).values())
         row["memory_activations"] = bytes_of(new) if frame.is_leaf else 0
         result = first(output)
-        row["plain"] = frame.is_plain and isinstance(result, torch.Tensor)
+        row["plain"], row["follows"] = frame.is_plain and isinstance(result, torch.Tensor), frame.follows
         self.result = weakref.ref(result) if isinstance(result, torch.Tensor) else lambda: None
         row["call"] = self.calls
-        self.watch_backward(output, functools.partial(self.reach, row, self.calls))
+        self.watch_backward(output, partial(self.reach, row, self.calls))
         self.calls += 1
         self.close_row(keep=True)
         parent = self.stack[-1] if self.stack else None
@@ -693,6 +699,8 @@ class Structure(Hooks, TorchDispatchMode):
             if made.operator is not None and is_write(func):
                 made.operator.is_keepable = False
             if made.row is not None and "reads" in row and "out" not in kwargs and is_write(func):
+                if made.row is not row:
+                    row["changes"].append(made.row)
                 made.row = row  # what is changed in place is the output of the last module that changes it
         is_view = not new and not is_write(func) and "out" not in kwargs  # _unsafe_view() does not say so
         if is_view or any(item.alias_info is not None and not item.alias_info.is_write
@@ -823,7 +831,7 @@ class Times(Hooks):
 
     def leave(self, _name, module, output):
         self.forward.append(self.event())
-        self.watch_backward(output, functools.partial(self.reach, self.calls))
+        self.watch_backward(output, partial(self.reach, self.calls))
         self.calls += 1
 
     def reach(self, call, _gradients):
@@ -863,8 +871,8 @@ class Times(Hooks):
         return True
 
 
-def written_row(source, keys):
-    """A row as the file has it; `keys` numbers the storages that rows refer to."""
+def written_row(source, keys, at):
+    """A row as the file has it; `keys` numbers the storages that rows refer to, `at` the rows by id."""
     row = {name: source[name] for name in ("module_name", "module_params", "allocated", "reserved", "is_forward")}
     row.update(all_gathered=source["gathered"], cumul_all_gathered=source["cumul"] if source["is_forward"] else 0,
                is_leaf=source["is_leaf"], depth=source["depth"], peak_bytes=source["peak_bytes"])
@@ -877,9 +885,12 @@ def written_row(source, keys):
         row["tail_us"] = round(source["us"] - source["saved_us"], 3)
     row["saved_activations"] = source["kept"]
     row["gradient_bytes"] = source["gradient_bytes"]
-    for name in ("output_bytes", "plain", "dtype"):
+    for name in ("output_bytes", "plain", "follows", "dtype"):
         if source[name] is not None:
             row[name] = source[name]
+    changed = [at[id(made)] for made in source["changes"] if id(made) in at]
+    if changed:
+        row["changes"] = min(changed)
     row["reads"] = sorted(keys[key] for key, made in source["reads"].items() if key in keys and made.row is not source)
     row["saves"] = sorted(keys[key] for key in source["saves"])
     row["event"] = {"memory_diff": source["allocated"] - source["before"],
@@ -932,7 +943,8 @@ def trace_of(structure, times):
     for row in structure.rows:
         if row["is_forward"]:
             row["saves"] = {key: made for key, made in row["saves"].items() if key in keys}
-    pairs = [(written_row(row, keys), row) for row in structure.rows]
+    at = {id(row): index for index, row in enumerate(structure.rows)}
+    pairs = [(written_row(row, keys, at), row) for row in structure.rows]
     measured = times is not None and times.apply(structure, pairs)
     operators = operators_of(pairs, keys)
     number, ranks = rank()

@@ -28,6 +28,8 @@ enum layer_field {
     LAYER_PEAK_BYTES,
     LAYER_TAIL_US,
     LAYER_PLAIN,
+    LAYER_FOLLOWS,
+    LAYER_CHANGES,
     LAYER_DTYPE,
     LAYER_READS,
     LAYER_SAVES,
@@ -55,7 +57,10 @@ struct layer_row {
     int64_t depth;                  /* in the module tree */
     int64_t saved_activations;      /* kept for backward, if different from memory_activations */
     bool is_leaf;                   /* see layer_is_leaf() */
-    bool plain;                     /* called with one tensor, and returned one */
+    bool plain;                     /* returned a tensor, and was called with one and the other
+                                       arguments of the sibling that ran before */
+    bool follows;                   /* that tensor is the result of the module that ran before */
+    int64_t changes;                /* the row whose tensors it changed in place, the first one */
     string_id dtype;                /* of its parameters: "float32", or "bfloat16,float32" */
     int64_t output_bytes;           /* storages of its result */
     int64_t gradient_bytes;         /* gradients that its backward makes */

@@ -125,6 +125,10 @@ static void put_recorded(struct json_writer *json, const struct layer_trace *tra
         put_time(json, "tail_us", row->tail_us);
     if (layer_has(row, LAYER_PLAIN))
         json_put_bool(json, "plain", row->plain);
+    if (layer_has(row, LAYER_FOLLOWS))
+        json_put_bool(json, "follows", row->follows);
+    if (layer_has(row, LAYER_CHANGES))
+        json_put_integer(json, "changes", row->changes);
     if (layer_has(row, LAYER_DTYPE))
         json_put_text(json, "dtype", symbols_text(trace->symbols, row->dtype));
     if (layer_has(row, LAYER_READS))
@@ -199,6 +203,8 @@ static const char *const names[LAYER_FIELDS] = {
     [LAYER_PEAK_BYTES] = "peak_bytes",
     [LAYER_TAIL_US] = "tail_us",
     [LAYER_PLAIN] = "plain",
+    [LAYER_FOLLOWS] = "follows",
+    [LAYER_CHANGES] = "changes",
     [LAYER_DTYPE] = "dtype",
     [LAYER_READS] = "reads",
     [LAYER_SAVES] = "saves",
@@ -265,6 +271,7 @@ static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
         [LAYER_OUTPUT_BYTES] = row->output_bytes,
         [LAYER_GRADIENT_BYTES] = row->gradient_bytes,
         [LAYER_PEAK_BYTES] = row->peak_bytes,
+        [LAYER_CHANGES] = row->changes,
     };
     if (!layer_has(row, field)) {
         msgpack_pack_nil(packer);
@@ -286,6 +293,9 @@ static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
         break;
     case LAYER_PLAIN:
         pack_bool(packer, row->plain);
+        break;
+    case LAYER_FOLLOWS:
+        pack_bool(packer, row->follows);
         break;
     case LAYER_FORWARD_US:
         pack_time(packer, row->forward_us);

@@ -174,10 +174,16 @@ static const struct problem *problem_of(const struct field_context *context)
 /* A point of the front, or a point of comparison. context->user is the struct suggest_subject. */
 struct plan_point {
     const char *name; /* NULL: none */
-    int64_t peak_bytes, extra_time;
+    int64_t peak_bytes, extra_time, total_peak_bytes;
     size_t segments;
     bool knee;
 };
+
+static bool is_recorded(const void *data, const struct field_context *context)
+{
+    (void)data;
+    return problem_of(context)->recorded;
+}
 
 static struct value cost_share(const void *data, const struct field_context *context)
 {
@@ -203,7 +209,9 @@ static bool is_untimed(const void *data, const struct field_context *context)
         FIELD_CALL(REAL, "recomputed_share", cost_share, .present = is_untimed)
 #define ROW struct plan_point
 static const struct row_type point_type =
-    ROW_TYPE("points", ROW, FIELD(ROW, BYTES, peak_bytes), COST_FIELDS, FIELD(ROW, FLAG, knee));
+    ROW_TYPE("points", ROW, FIELD(ROW, BYTES, peak_bytes),
+             FIELD(ROW, BYTES, total_peak_bytes, .present = is_recorded), COST_FIELDS,
+             FIELD(ROW, FLAG, knee));
 static const struct row_type nested_type = ROW_TYPE("nested", ROW, FIELD(ROW, BYTES, peak_bytes),
                                                     COST_FIELDS, FIELD(ROW, COUNT, segments));
 static const struct row_type comparison_type =
@@ -218,24 +226,30 @@ static void put_points(struct json_writer *json, const struct front_advice *fron
     json_put_open(json, point_type.name, '[');
     for (size_t i = 0; i < front->front.count; i++) {
         const struct front_point *from = &front->front.points[i];
-        const struct plan_point point = {NULL, from->peak_bytes, from->extra_time, 0,
-                                         front->knees[i]};
+        const struct plan_point point = {.peak_bytes = from->peak_bytes,
+                                         .extra_time = from->extra_time,
+                                         .total_peak_bytes =
+                                             problem_of(context)->before_bytes + from->total_bytes,
+                                         .knee = front->knees[i]};
         json_put_row(json, NULL, &point_type, &point, context);
     }
     json_put_close(json, ']');
     json_put_open(json, nested_type.name, '[');
     for (size_t i = 0; i < front->nested.count; i++) {
         const struct rotor_point *from = &front->nested.points[i];
-        const struct plan_point point = {NULL, from->peak_bytes, from->extra_time,
-                                         from->checkpoints, false};
+        const struct plan_point point = {.peak_bytes = from->peak_bytes,
+                                         .extra_time = from->extra_time,
+                                         .segments = from->checkpoints};
         json_put_row(json, NULL, &nested_type, &point, context);
     }
     json_put_close(json, ']');
     json_put_open(json, comparison_type.name, '[');
     for (size_t k = 0; k < COMPARISON_POINTS; k++) {
         const struct comparison_point *from = &front->comparison[k];
-        const struct plan_point point = {from->name, from->outcome.peak_bytes,
-                                         from->outcome.extra_time, from->checkpoints, false};
+        const struct plan_point point = {.name = from->name,
+                                         .peak_bytes = from->outcome.peak_bytes,
+                                         .extra_time = from->outcome.extra_time,
+                                         .segments = from->checkpoints};
         json_put_row(json, NULL, &comparison_type, &point, context);
     }
     json_put_close(json, ']');

@@ -35,7 +35,7 @@ static bool plan_all_peak(const struct planner *planner, struct budget_plan *pla
     struct front front;
     if (!front_create(&front, &planner->problem->chain, planner->budget, err))
         return false;
-    bool ok = true;
+    bool ok = !planner->problem->recorded || front_drop_large(&front, planner->budget, err);
     for (size_t k = 0; ok && k < count; k++)
         ok = plan_peak(planner, &front, &plans[k], err);
     front_release(&front, planner->budget);

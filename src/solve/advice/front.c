@@ -52,12 +52,12 @@ bool advise_front(const struct problem *problem, size_t knees, unsigned threads,
     struct front_advice made = {0};
     if (!front_create(&made.front, &problem->chain, budget, err))
         return false;
-    made.knees = calloc(made.front.count, sizeof(*made.knees));
-    bool ok =
-        (made.knees || error_out_of_memory(err)) &&
-        advise_comparison(problem, made.comparison, budget, err) &&
-        (problem->one_level || rotor_front_find(&problem->chain, made.front.points[0].peak_bytes,
-                                                threads, &made.nested, budget, err));
+    bool ok = !problem->recorded || front_drop_large(&made.front, budget, err);
+    made.knees = ok ? calloc(made.front.count, sizeof(*made.knees)) : NULL;
+    ok = ok && (made.knees || error_out_of_memory(err)) &&
+         advise_comparison(problem, made.comparison, budget, err) &&
+         (problem->one_level || rotor_front_find(&problem->chain, made.front.points[0].peak_bytes,
+                                                 threads, &made.nested, budget, err));
     if (ok) {
         front_knees(&made.front, made.knees, knees);
         *advice = made;

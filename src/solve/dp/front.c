@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "solve/chain/segment_cost.h"
 #include "solve/dp/peak.h"
@@ -305,7 +306,7 @@ static bool collect(struct front *front, struct budget *budget, struct error *er
             front->points[front->count - 1].extra_time - state->time < hardly)
             continue;
         front->points[front->count++] =
-            (struct front_point){front->chain->base + state->memory, state->time};
+            (struct front_point){front->chain->base + state->memory, state->time, 0};
     }
     return true;
 }
@@ -333,6 +334,34 @@ void front_release(struct front *front, struct budget *budget)
     vec_free(front->states, front->state_capacity, sizeof(*front->states), budget);
     vec_free(front->starts, front->start_capacity, sizeof(*front->starts), budget);
     *front = (struct front){0};
+}
+
+static bool find_total(const struct front *front, struct front_point *point, struct budget *budget,
+                       struct error *err)
+{
+    struct placement placement = {0};
+    struct replay_outcome outcome;
+    bool ok = front_place(front, point, &placement, budget, err) &&
+              placement_replay(&placement, front->chain, budget, &outcome, err);
+    placement_release(&placement, budget);
+    if (ok)
+        point->total_bytes = outcome.total_bytes;
+    return ok;
+}
+
+bool front_drop_large(struct front *front, struct budget *budget, struct error *err)
+{
+    size_t from = front->count; /* points from here on are kept */
+    for (size_t i = front->count; i-- > 0;) {
+        struct front_point *point = &front->points[i];
+        if (!find_total(front, point, budget, err))
+            return false;
+        if (from == front->count || point->total_bytes < front->points[from].total_bytes)
+            front->points[--from] = *point;
+    }
+    front->count -= from;
+    memmove(front->points, front->points + from, front->count * sizeof(*front->points));
+    return true;
 }
 
 const struct front_point *front_within(const struct front *front, int64_t bytes)

@@ -21,6 +21,7 @@
 struct front_point {
     int64_t peak_bytes;
     int64_t extra_time;
+    int64_t total_bytes; /* as in struct replay_outcome, if front_drop_large() found it; else 0 */
 };
 
 struct front_state;
@@ -42,6 +43,11 @@ struct front {
 bool front_create(struct front *front, const struct chain *chain, struct budget *budget,
                   struct error *err);
 void front_release(struct front *front, struct budget *budget);
+
+/* Finds the totals of all points, and drops those that take more time than another but no less in
+ * total: gradients pile up while few activations are left, so less of these need not be less of
+ * both. */
+bool front_drop_large(struct front *front, struct budget *budget, struct error *err);
 
 /* The point with the least extra time whose peak is at most `bytes`, or NULL. */
 const struct front_point *front_within(const struct front *front, int64_t bytes);

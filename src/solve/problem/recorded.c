@@ -16,7 +16,7 @@ static bool make_room(struct recorded *recorded, size_t *bytes, struct budget *b
 {
     const struct layer_trace *trace = recorded->trace;
     size_t layers = recorded->problem->chain.layers, names = symbols_string_count(trace->symbols);
-    size_t words = trace->count + 2 * names + 2 * (layers + 2);
+    size_t words = trace->count + 2 * names + 5 * (layers + 2);
     *bytes = words * sizeof(uint32_t) + trace->storage_count * sizeof(struct usage);
     if (!budget_take(budget, *bytes, err))
         return false;
@@ -31,6 +31,9 @@ static bool make_room(struct recorded *recorded, size_t *bytes, struct budget *b
     recorded->first = recorded->named + names;
     recorded->crossing = recorded->first + names;
     recorded->nearby = recorded->crossing + layers + 2;
+    recorded->leaves_far = recorded->nearby + layers + 2;
+    recorded->since = recorded->leaves_far + layers + 2;
+    recorded->stack = recorded->since + layers + 2;
     return true;
 }
 
@@ -96,6 +99,7 @@ static void add_storages(struct recorded *recorded)
             recorded->crossing[usage->maker + 1]++;
             recorded->crossing[usage->last + 1]--;
             recorded->nearby[usage->maker + 1]++;
+            recorded->leaves_far[usage->maker] |= is_far;
         }
         if (saved && is_far)
             chain->base += bytes;
@@ -147,15 +151,21 @@ static bool is_outside(const struct recorded *recorded, size_t row, struct text 
            !is_under(layer_name(recorded->trace, problem->rows[row]), module);
 }
 
-/* True if a piece is one module, called in this piece only, whose children run in it only. `*plain`
- * tells if it takes and returns one tensor. */
-static bool is_wrappable(const struct recorded *recorded, size_t at, bool *plain)
+/* How a piece is called. */
+struct call {
+    bool wrappable; /* it is one module, called in this piece only, whose children run in it only */
+    bool plain;     /* its arguments but the first are those of the piece before it, and so on: see
+                       layer_row.plain */
+    bool follows;   /* its first argument is the result of the piece before it */
+};
+
+static bool is_wrappable(const struct recorded *recorded, size_t at, struct call *call)
 {
     const struct problem *problem = recorded->problem;
     const struct piece *piece = &problem->pieces[at];
     struct text module = problem->modules[piece->first_module];
     bool called = false;
-    *plain = true;
+    call->plain = call->follows = true;
     if (piece->end_module != piece->first_module + 1 || module.size == 0 ||
         !is_outside(recorded, piece->first_row - 1, module) ||
         !is_outside(recorded, piece->end_row, module))
@@ -169,27 +179,79 @@ static bool is_wrappable(const struct recorded *recorded, size_t at, bool *plain
         if (recorded->named[row->module_name] != recorded->first[row->module_name])
             return false; /* it runs several times */
         called |= layer_has(row, LAYER_PLAIN);
-        *plain &= row->plain || !layer_has(row, LAYER_PLAIN);
+        call->plain &= row->plain || !layer_has(row, LAYER_PLAIN);
+        call->follows &= row->follows || !layer_has(row, LAYER_PLAIN);
     }
     return called;
 }
 
-/* Where nothing crosses, a piece changes the output of the one before it in place. It may follow it
- * in a segment, but not begin one. */
-static void set_reach(struct recorded *recorded)
+static struct call call_of(const struct recorded *recorded, size_t at)
+{
+    struct call call;
+    call.wrappable = is_wrappable(recorded, at, &call);
+    return call;
+}
+
+/* Files without LAYER_FOLLOWS do not tell on what a module was called, only what crosses. Where
+ * nothing crosses, a piece changes the output of the one before it in place. It may follow it in a
+ * segment, but not begin one. */
+static void guess_reach(struct recorded *recorded)
 {
     struct chain *chain = &recorded->problem->chain;
     size_t end = chain->layers;
     bool joins = false; /* with the piece after it */
     for (size_t i = chain->layers; i-- > 0;) {
-        bool plain, wrappable = is_wrappable(recorded, i, &plain);
+        struct call call = call_of(recorded, i);
         uint32_t crossing = recorded->crossing[i];
-        if (!wrappable || !plain || !joins)
+        if (!call.wrappable || !call.plain || !joins)
             end = i + 1;
-        chain->reach[i] = (int64_t)(wrappable && (i == 0 || crossing > 0) ? end : i);
-        joins =
-            wrappable && plain && (crossing == 0 || (crossing == 1 && recorded->nearby[i] == 1));
+        chain->reach[i] = (int64_t)(call.wrappable && (i == 0 || crossing > 0) ? end : i);
+        joins = call.wrappable && call.plain &&
+                (crossing == 0 || (crossing == 1 && recorded->nearby[i] == 1));
     }
+}
+
+/* A segment that changes a tensor in place must contain what made it, since it runs twice. Ends
+ * segments before pieces that change what was made before the segment. */
+static void end_before_changes(struct recorded *recorded)
+{
+    const struct layer_trace *trace = recorded->trace;
+    struct chain *chain = &recorded->problem->chain;
+    uint32_t *since = recorded->since, *stack = recorded->stack;
+    size_t open = 0; /* pieces that change something, the first one last */
+    for (uint32_t i = 0; i < chain->layers; i++)
+        since[i] = i;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct layer_row *row = &trace->rows[i];
+        uint32_t piece = recorded->piece_of[i];
+        if (row->is_forward && layer_has(row, LAYER_CHANGES) && row->changes < (int64_t)i &&
+            recorded->piece_of[row->changes] < since[piece])
+            since[piece] = recorded->piece_of[row->changes];
+    }
+    for (uint32_t i = (uint32_t)chain->layers; i-- > 0;) {
+        stack[open++] = i;
+        while (open > 0 && since[stack[open - 1]] >= i)
+            open--;
+        if (open > 0 && chain->reach[i] > stack[open - 1])
+            chain->reach[i] = stack[open - 1];
+    }
+}
+
+/* A segment is a run of modules, each of which takes the result of the one before it, which nothing
+ * else reads, and the same other arguments. */
+static void set_reach(struct recorded *recorded)
+{
+    struct chain *chain = &recorded->problem->chain;
+    size_t end = chain->layers;
+    bool joins = false; /* with the piece before it */
+    for (size_t i = chain->layers; i-- > 0;) {
+        struct call call = call_of(recorded, i);
+        if (!joins || recorded->leaves_far[i] || recorded->nearby[i + 1] > 1)
+            end = i + 1;
+        chain->reach[i] = (int64_t)(call.wrappable ? end : i);
+        joins = call.wrappable && call.plain && call.follows;
+    }
+    end_before_changes(recorded);
 }
 
 static bool add_times(struct problem *problem, const struct layer_trace *trace, struct error *err)
@@ -276,7 +338,10 @@ bool problem_set_recorded(struct problem *problem, const struct layer_trace *tra
     add_storages(&recorded);
     add_crossing(&recorded);
     add_far(&recorded);
-    set_reach(&recorded);
+    if (trace->present >> LAYER_FOLLOWS & 1)
+        set_reach(&recorded);
+    else
+        guess_reach(&recorded);
     bool ok = add_times(problem, trace, err) && recorded_add_options(&recorded, budget, err);
     if (ok)
         add_extras(&recorded);

@@ -21,8 +21,12 @@ struct recorded {
     uint32_t *named;    /* by string id: the last piece of a row with that name, plus one */
     uint32_t *first;    /* the same: the first piece */
     struct usage *usages;
-    uint32_t *crossing; /* [n+2] storages that cross the boundary before a piece */
-    uint32_t *nearby;   /* [n+1] those of them that the piece before it made */
+    uint32_t *crossing;      /* [n+2] storages that cross the boundary before a piece */
+    uint32_t *nearby;        /* [n+1] those of them that the piece before it made */
+    uint32_t *leaves_far;    /* [n] a piece makes something that is read further on than by the
+                                next piece */
+    uint32_t *since, *stack; /* [n] of end_before_changes(); since: the piece that made what a piece
+                                changes in place */
 };
 
 /* The times of a row, or of operators in it, in the unit of chain.forward. */

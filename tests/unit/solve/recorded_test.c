@@ -188,6 +188,61 @@ START_TEST(storages_make_the_chain)
 }
 END_TEST
 
+#define JOINED(name, plain, follows, more, reads)                                                  \
+    "{\"module_name\":\"" name "\"," ROW_KEYS                                                      \
+    ",\"is_forward\":true,\"is_leaf\":true,\"plain\":" plain ",\"follows\":" follows more          \
+    ",\"reads\":[" reads "],\"saves\":[]},"
+
+/* All but a read the mask that m made. b has other arguments than a, and d changes what c made. */
+static const char joined[] =
+    "{\"schema\":\"memsnap.layer-trace/1\",\"traces\":[" JOINED("m", "true", "false", "", "")
+        JOINED("a", "true", "false", "", "") JOINED("b", "false", "true", "", "0,1")
+            JOINED("c", "true", "true", "", "0,2")
+                JOINED("d", "true", "true", ",\"changes\":3", "0")
+                    JOINED("e", "true", "true", "", "0,3") LOSS("4", "4")
+                        BACKWARD("e", "0") "],\"storages\":[[8,0],[8,1],[8,2],[8,4],[8,5]]}";
+
+START_TEST(modules_that_follow_are_joined)
+{
+    const struct cuts leaves = {.kind = CUT_LEAVES};
+    struct problem problem;
+    struct error err;
+    struct layer_trace *trace = layer_trace_load_memory(joined, sizeof(joined) - 1, 1 << 20, &err);
+    ck_assert_msg(trace != NULL, "%s", err.text);
+    ck_assert(problem_create(&problem, trace, &leaves, SIZE_MAX, &budget, &err));
+    static const int64_t reach[] = {1, 2, 6, 6, 4, 6, 6};
+    ck_assert_uint_eq(problem.chain.layers, 7);
+    for (size_t i = 0; i < 7; i++)
+        ck_assert_int_eq(problem.chain.reach[i], reach[i]);
+    problem_release(&problem, &budget);
+    layer_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(points_with_a_larger_total_are_dropped)
+{
+    struct chance chance = {7};
+    size_t dropped = 0;
+    for (int round = 0; round < 100; round++) {
+        struct chain chain = recorded_chain(&chance, (size_t)chance_in(&chance, 2, 7));
+        struct front front;
+        struct error err;
+        ck_assert(front_create(&front, &chain, &budget, &err));
+        size_t count = front.count;
+        ck_assert(front_drop_large(&front, &budget, &err));
+        dropped += count - front.count;
+        ck_assert_int_eq(front.points[front.count - 1].extra_time, 0);
+        for (size_t i = 1; i < front.count; i++) {
+            ck_assert_int_lt(front.points[i - 1].total_bytes, front.points[i].total_bytes);
+            ck_assert_int_lt(front.points[i - 1].peak_bytes, front.points[i].peak_bytes);
+        }
+        front_release(&front, &budget);
+        chain_release(&chain, &budget);
+    }
+    ck_assert_uint_gt(dropped, 0);
+}
+END_TEST
+
 #define OPERATOR(name, row, us, tail, other, keepable, made)                                       \
     "{\"name\":\"" name "\",\"row\":" row ",\"us\":" us ",\"tail_us\":" tail                       \
     ",\"other_bytes\":" other ",\"keepable\":" keepable ",\"made\":[" made "]}"
@@ -262,6 +317,8 @@ TCase *recorded_tests(void)
     TCase *tests = tcase_create("recorded");
     tcase_add_test(tests, placements_are_the_best_of_all);
     tcase_add_test(tests, storages_make_the_chain);
+    tcase_add_test(tests, modules_that_follow_are_joined);
+    tcase_add_test(tests, points_with_a_larger_total_are_dropped);
     tcase_add_test(tests, operators_make_options);
     tcase_add_test(tests, huge_sizes_are_refused);
     return tests;
