@@ -18,7 +18,7 @@ BEGIN {
     folders["dryrun"] = "core device"
     folders["analysis"] = "code phase category live pool replay growth report curves chain layers fit shard diff flame check run ranks"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
-    folders["render"] = "core analyze diff check export flame layers suggest fit shard dump oom stats run replay summary ranks plot page ."
+    folders["render"] = "core sqlite analyze diff check export flame layers suggest fit shard dump oom stats run replay summary ranks plot page ."
     folders["commands"] = "sandbox cli summary analyze check diff dryrun export flame ranks suggest shard replay plot ."
     for (each in folders) {
         count = split(folders[each], names, " ")
@@ -36,6 +36,7 @@ BEGIN {
     library["jansson.h"] = " decode model analysis render commands main "
     library["yaml.h"] = " decode "
     library["msgpack.h"] = " decode render commands "
+    library["sqlite3.h"] = " render commands "
     library["pthread.h"] = " base decode dryrun model analysis solve render commands main "
 
     speaking = " commands main dryrun/device " # the last runs in the user's program

@@ -72,9 +72,11 @@ libmemsnap_a_SOURCES += \
 	src/commands/dryrun/tail.c \
 	src/commands/dryrun/tail.h \
 	src/commands/dump.c \
+	src/commands/export/database.c \
 	src/commands/export/export.c \
 	src/commands/export/options.c \
 	src/commands/export/options.h \
+	src/commands/export/parts.c \
 	src/commands/export/stream.c \
 	src/commands/flame.c \
 	src/commands/merge.c \

@@ -67,6 +67,8 @@ libmemsnap_a_SOURCES += \
 	src/render/dump/refs.c \
 	src/render/dump/scalars.c \
 	src/render/export/allocations.c \
+	src/render/export/database.c \
+	src/render/export/database.h \
 	src/render/export/events.c \
 	src/render/export/export.c \
 	src/render/export/export.h \
@@ -247,3 +249,20 @@ src/render/suggest/printed.c: $(top_srcdir)/share/record/memsnap_record.py $(top
 	header=render/suggest/parts.h && export header && \
 	{ $(embed) suggest_every_code src/render/suggest/section1.py && \
 	$(embed) suggest_parts_code src/render/suggest/section2.py; } >$@-new && mv $@-new $@
+
+if HAVE_SQLITE
+libmemsnap_a_SOURCES += \
+	src/render/export/database_rows.c \
+	src/render/export/database_rows.h \
+	src/render/export/database_schema.c \
+	src/render/export/database_schema.h \
+	src/render/export/database_stacks.c \
+	src/render/sqlite/database.c \
+	src/render/sqlite/database.h \
+	src/render/sqlite/file.c \
+	src/render/sqlite/file.h \
+	src/render/sqlite/sites.c \
+	src/render/sqlite/sites.h \
+	src/render/sqlite/table.c \
+	src/render/sqlite/table.h
+endif

@@ -3,6 +3,7 @@ dist_check_SCRIPTS += \
 	tests/accept/categories.py \
 	tests/accept/chain.py \
 	tests/accept/check.py \
+	tests/accept/database.py \
 	tests/accept/diff.py \
 	tests/accept/dump.py \
 	tests/accept/excerpts.py \

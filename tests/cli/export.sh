@@ -242,7 +242,7 @@ exits 2
 err "memsnap: export: invalid table 'event' (expected one of allocations, events, segments, blocks, sites, stacks, annotations)"
 run export --format xml $sample
 exits 2
-err "memsnap: export: invalid format 'xml' (expected csv, jsonl or msgpack)"
+err "memsnap: export: invalid format 'xml' (expected csv, jsonl, msgpack or sqlite)"
 run export --table segments --range 1:2 $sample
 exits 2
 err 'memsnap: export: --range does not apply to the table segments; use --at to select the moment'
@@ -275,6 +275,29 @@ exits 0
 golden export-hostile.csv
 run export --table events --format jsonl hostile.json
 golden export-hostile.jsonl
+
+# a database: tests/accept/database.py reads it
+for output in named.sqlite named.sqlite3 named.db; do
+    run export $sample -o $output
+    grep -q 'was built without SQLite' .run/err && break
+    exits 0
+    no_out
+    no_err
+    check 'is a database' test "$(head -c 15 $output)" = 'SQLite format 3'
+done
+run export --format sqlite $sample
+exits 2
+err 'memsnap: export: a database needs a file: name it with -o'
+run export --table events $sample -o other.sqlite
+exits 2
+err 'memsnap: export: --table does not apply to a database, which has all tables'
+run export --at peak $sample -o other.sqlite
+exits 2
+run export --format sqlite $sample -o /dev/stderr
+exits 2
+run export hostile.json -o other.sqlite --device 7
+exits 2
+check 'leaves no database behind' test -z "$(ls -d other.* 2>/dev/null)"
 
 # a reader that stops early, and a full disk
 "$MEMSNAP" export --table events $sample | head -n 1 >.run/out

@@ -109,7 +109,7 @@ static bool open_nameless(struct new_file *file)
         return false;
     memcpy(folder, file->path, size);
     folder[size] = '\0';
-    file->fd = open(size ? folder : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    file->fd = open(size ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file->fd >= 0 && can_be_linked(file))
         return true;
     if (file->fd >= 0)

@@ -8,7 +8,7 @@
 struct new_file {
     char *path;      /* its final name; NULL: no file */
     char *temporary; /* its temporary name; NULL: unnamed (O_TMPFILE) */
-    int fd;          /* owned by the struct; write to a duplicate */
+    int fd;          /* to read and write; owned by the struct; use a duplicate */
 };
 
 /* Creates the file in the folder of `path`, with the permissions that `path` has or would get.

@@ -12,21 +12,6 @@
 #include "model/device.h"
 #include "render/export/snapshot_pickle.h"
 
-/* The sources of the rows of one device. */
-struct parts {
-    struct phases phases;
-    struct steps steps;
-    struct categories categories;
-};
-
-static bool make_parts(struct parts *parts, const struct timeline *timeline,
-                       struct site_table *sites, struct error *err)
-{
-    return phases_build(&parts->phases, timeline, sites, err) &&
-           steps_find(&parts->steps, timeline, &parts->phases, err) &&
-           categories_assign(timeline, sites, &parts->phases, &parts->categories, err);
-}
-
 static bool put_device(const struct export_job *job, struct export_sheet *sheet,
                        const struct export_device *device, struct error *err)
 {
@@ -42,9 +27,7 @@ static bool put_device(const struct export_job *job, struct export_sheet *sheet,
     if (!export_layout(sheet, device, options->table, options->at.kind == WHEN_END, item, &doubt,
                        err))
         return false;
-    if (doubt)
-        complain("%s: %s: the result is unreliable: %s", path_name(job->path),
-                 DEVICE_WORDS(device->timeline->device), doubt);
+    export_tell_doubt(job->path, device->timeline->device, doubt);
     return true;
 }
 
@@ -54,15 +37,13 @@ static bool put_devices(const struct export_job *job, const struct capture *capt
     bool ok = true;
     for (size_t i = 0; ok && i < capture->device_count; i++) {
         const struct timeline *timeline = capture->timelines[i];
-        struct parts parts = {0};
-        ok = make_parts(&parts, timeline, capture->sites, err) &&
+        struct export_parts parts;
+        ok = export_parts_make(&parts, timeline, capture->sites, err) &&
              put_device(
                  job, sheet,
                  &(struct export_device){timeline, &parts.phases, &parts.steps, &parts.categories},
                  err);
-        categories_release(&parts.categories);
-        steps_release(&parts.steps);
-        phases_release(&parts.phases);
+        export_parts_release(&parts);
     }
     return ok;
 }
@@ -201,6 +182,8 @@ static bool export_file(const void *self, struct inputs *inputs, FILE *out, stru
 static enum status export_into(void *self, struct inputs *inputs)
 {
     const struct export_options *options = self;
+    if (options->format == EXPORT_SQLITE && !options->as_snapshot)
+        return export_to_database(options, inputs);
     return files_write(options->output, inputs, export_file, self);
 }
 
@@ -226,12 +209,14 @@ const struct command command_export = {
     .summary = "write a snapshot as tables, or part of it as a new snapshot",
     .arguments = "[OPTION]... [FILE]",
     .about = "Writes one table of an allocator snapshot for other programs, as CSV, JSON lines\n"
-             "or msgpack. With --as snapshot it writes part of the trace as a new snapshot,\n"
-             "which memsnap and pytorch.org/memory_viz can read. FILE is as in memsnap\n"
-             "analyze. memsnap-export(1) lists the columns of each table.\n",
+             "or msgpack, or all tables as an SQLite database. With --as snapshot it writes\n"
+             "part of the trace as a new snapshot, which memsnap and pytorch.org/memory_viz\n"
+             "can read. FILE is as in memsnap analyze. memsnap-export(1) lists the columns of\n"
+             "each table.\n",
     .examples = "  memsnap export snapshot.pickle -o allocations.csv\n"
                 "  memsnap export --table events --range +2s:+3s big.pickle -o events.msgpack\n"
                 "  memsnap export --table blocks --at peak snapshot.pickle\n"
+                "  memsnap export -o capture.sqlite snapshot.pickle\n"
                 "  memsnap export --as snapshot --range +2s:+3s big.pickle -o part.pickle\n"
                 "  memsnap export --format jsonl snapshot.pickle | jq 'select(.size > 1e9)'\n",
     .options = export_option_specs,

@@ -21,8 +21,9 @@ const struct option_spec export_option_specs[] = {
      "write a snapshot with the events that --range and\n"
      "--device select, instead of a table"},
     {OPTION_FORMAT, "format", "FORMAT",
-     "write csv, jsonl (JSON lines) or msgpack (default: by\n"
-     "the ending of the output's name, else csv)"},
+     "write csv, jsonl (JSON lines) or msgpack; or sqlite, a\n"
+     "database of all tables (default: by the ending of the\n"
+     "output's name, else csv)"},
     ROW_OUTPUT,
     {OPTION_RANGE, "range", "A:B",
      "allocations, events, sites, snapshot: look only at\n"
@@ -38,7 +39,7 @@ const struct option_spec export_option_specs[] = {
 const struct option_words export_option_words[] = {
     {"as", "snapshot", NULL},
     {"table", "allocations events segments blocks sites stacks annotations", NULL},
-    {"format", "csv jsonl msgpack", NULL},
+    {"format", "csv jsonl msgpack sqlite", NULL},
     {"at", WORDS_MOMENT, NULL},
     {NULL, NULL, NULL},
 };
@@ -156,15 +157,30 @@ static bool choose_format(struct export_options *options, struct error *err)
         options->format = RECORDS_JSONL;
     else if (path_ends_in(output, ".msgpack"))
         options->format = RECORDS_MSGPACK;
+    else if (path_ends_in(output, ".sqlite") || path_ends_in(output, ".sqlite3") ||
+             path_ends_in(output, ".db"))
+        options->format = EXPORT_SQLITE;
     else if (path_ends_in(output, ".pickle") || path_ends_in(output, ".pkl"))
         return error_set(err, STATUS_USAGE,
                          "cannot write a table as a pickle; use --as snapshot, or a name that ends "
-                         "in .csv, .jsonl or .msgpack");
+                         "in .csv, .jsonl, .msgpack or .sqlite");
     else if (path_ends_in(output, ".json"))
         return error_set(
             err, STATUS_USAGE,
             "cannot write a table as one JSON value; use a name that ends in .jsonl, or "
             "--format");
+    return true;
+}
+
+/* A database holds all tables, and both moments at which segments are listed. */
+static bool check_database(const struct export_options *options, struct error *err)
+{
+    if (options->table_given || options->at_given)
+        return error_set(err, STATUS_USAGE,
+                         "--%s does not apply to a database, which has all tables",
+                         options->table_given ? "table" : "at");
+    if (!options->output || strcmp(options->output, "-") == 0)
+        return error_set(err, STATUS_USAGE, "a database needs a file: name it with -o");
     return true;
 }
 
@@ -189,7 +205,11 @@ bool export_options_complete(struct export_options *options, struct error *err)
 {
     if (options->as_snapshot)
         return check_snapshot(options, err) && check_output(options, err);
-    if (!check_table(options, err) || !choose_format(options, err) || !check_output(options, err))
+    if (!choose_format(options, err) || !check_output(options, err))
+        return false;
+    if (options->format == EXPORT_SQLITE)
+        return check_database(options, err);
+    if (!check_table(options, err))
         return false;
     if (!options->at_given && options->table != EXPORT_SITES)
         options->at.kind = WHEN_END;

@@ -7,11 +7,14 @@
 #include "commands/cli/command.h"
 #include "render/export/export.h"
 
+/* The fourth of the formats: all tables in one file, which is no sequence of rows. */
+#define EXPORT_SQLITE RECORDS_SINK
+
 struct export_options {
     struct capture_options capture;
     enum export_table table;
-    enum record_format format;
-    struct when at; /* of sites, segments and blocks */
+    enum record_format format; /* or EXPORT_SQLITE */
+    struct when at;            /* of sites, segments and blocks */
     const char *rules, *output;
     bool as_snapshot;
     bool table_given, format_given, at_given, range_given, device_given;
@@ -31,6 +34,23 @@ struct export_job {
     FILE *out; /* open */
     const struct load_progress *progress;
 };
+
+/* The sources of the rows of one device. */
+struct export_parts {
+    struct phases phases;
+    struct steps steps;
+    struct categories categories;
+};
+
+bool export_parts_make(struct export_parts *parts, const struct timeline *timeline,
+                       struct site_table *sites, struct error *err);
+void export_parts_release(struct export_parts *parts);
+/* Says on standard error why the segments of a device are unreliable. */
+void export_tell_doubt(const char *path, uint32_t device, const char *doubt);
+
+/* All tables as a database, in options->output. Opens the inputs, enters the sandbox, and reports
+ * failures. */
+enum status export_to_database(const struct export_options *options, struct inputs *inputs);
 
 /* Events, stacks and annotations, written while the file is read: only names and stacks are held in
  * memory. Reads and closes `fd`. */

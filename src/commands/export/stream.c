@@ -89,7 +89,7 @@ static bool take_event(void *self, uint32_t device, const struct event_row *row,
         return true;
     stream->device_seen = true;
     return !inside || stream->job->options->table != EXPORT_EVENTS ||
-           export_event(&stream->sheet, device, event, row, err);
+           export_event(&stream->sheet, device, event, event, row, err);
 }
 
 static bool take_event_again(void *self, uint32_t device, uint64_t sequence, struct error *err)

@@ -158,7 +158,9 @@ static bool is_in(const struct field *field, enum field_order order)
 {
     if (order == FIELDS_AS_COLUMNS)
         return field->title;
-    return field->key && !(field->flags & FIELD_NOT_RECORD);
+    unsigned left_out = FIELD_NOT_RECORD;
+    left_out |= order == FIELDS_IN_DATABASE ? FIELD_NOT_DATABASE : FIELD_ONLY_DATABASE;
+    return field->key && !(field->flags & left_out);
 }
 
 size_t fields_in_order(const struct row_type *type, enum field_order order,

@@ -54,6 +54,8 @@ enum field_flags {
     FIELD_NULL = 4,          /* JSON: null when absent; otherwise the key is left out */
     FIELD_NOT_JSON = 8,
     FIELD_NOT_RECORD = 16,
+    FIELD_NOT_DATABASE = 32,
+    FIELD_ONLY_DATABASE = 64,
 };
 
 enum value_kind { VALUE_NONE, VALUE_INTEGER, VALUE_COUNT, VALUE_REAL, VALUE_FLAG, VALUE_TEXT };
@@ -155,6 +157,12 @@ struct row_type {
 #define FIELD_RECORD(key_, function_)                                                              \
     {                                                                                              \
         .key = key_, .kind = FIELD_CUSTOM, .record = function_, .flags = FIELD_NOT_JSON            \
+    }
+/* A cell that a database does not repeat, because another table has it. */
+#define FIELD_RECORD_ONCE(key_, function_)                                                         \
+    {                                                                                              \
+        .key = key_, .kind = FIELD_CUSTOM, .record = function_,                                    \
+        .flags = FIELD_NOT_JSON | FIELD_NOT_DATABASE                                               \
     }
 /* A member of a JSON object, written by a function. */
 #define FIELD_JSON(key_, function_, ...)                                                           \
@@ -264,7 +272,7 @@ struct value field_value(const struct field *field, const void *row,
  * it does without Python frames. */
 struct text site_operator_text(const struct symbols *symbols, const struct site *site);
 
-enum field_order { FIELDS_AS_COLUMNS, FIELDS_AS_CELLS };
+enum field_order { FIELDS_AS_COLUMNS, FIELDS_AS_CELLS, FIELDS_IN_DATABASE };
 
 /* Gets the fields of a text table or of a record in their order. Returns their number. */
 size_t fields_in_order(const struct row_type *type, enum field_order order,

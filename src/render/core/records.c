@@ -75,6 +75,17 @@ static void put_header(struct record_writer *records)
     }
 }
 
+static void take_columns(struct record_writer *records, const struct row_type *type,
+                         enum field_order order)
+{
+    records->columns = fields_in_order(type, order, records->fields);
+    for (size_t i = 0; i < records->columns; i++) {
+        const struct field *field = records->fields[i];
+        records->is_member[i] = !field->record && !field->value && !field->present &&
+                                field->condition_size == 0 && field->flags == 0;
+    }
+}
+
 bool records_begin(struct record_writer *records, FILE *out, enum record_format format,
                    const struct row_type *type, struct error *err)
 {
@@ -83,15 +94,19 @@ bool records_begin(struct record_writer *records, FILE *out, enum record_format 
         return error_out_of_memory(err);
     *records =
         (struct record_writer){.out = out, .format = format, .name = type->name, .bytes = bytes};
-    records->columns = fields_in_order(type, FIELDS_AS_CELLS, records->fields);
-    for (size_t i = 0; i < records->columns; i++) {
-        const struct field *field = records->fields[i];
-        records->is_member[i] = !field->record && !field->value && !field->present &&
-                                field->condition_size == 0 && field->flags == 0;
-    }
+    take_columns(records, type, FIELDS_AS_CELLS);
     msgpack_packer_init(&records->packer, records, pack_piece);
     put_header(records);
     return true;
+}
+
+void records_begin_sink(struct record_writer *records, struct record_sink *sink,
+                        const struct row_type *type)
+{
+    records->sink = sink;
+    records->format = RECORDS_SINK;
+    records->name = type->name;
+    take_columns(records, type, FIELDS_IN_DATABASE);
 }
 
 void records_release(struct record_writer *records)
@@ -123,6 +138,8 @@ bool records_end(struct record_writer *records, struct error *err)
 static inline __attribute__((always_inline)) void begin_cell(struct record_writer *records)
 {
     size_t column = records->column++;
+    if (records->format == RECORDS_SINK)
+        return;
     if (records->format == RECORDS_CSV) {
         if (column > 0)
             putc_plain(records, ',');
@@ -163,10 +180,22 @@ static void put_digits(struct record_writer *records, uint64_t value, bool negat
     records->used += (size_t)(end - p);
 }
 
+static struct text no_text(void)
+{
+    return (struct text){NULL, 0};
+}
+
+static void sink_text(struct record_writer *records, struct text text, bool lasts)
+{
+    records->sink->text(records->sink, records->column - 1, text, lasts);
+}
+
 void record_count(struct record_writer *records, uint64_t value)
 {
     begin_cell(records);
-    if (records->format == RECORDS_MSGPACK)
+    if (records->format == RECORDS_SINK)
+        records->sink->integer(records->sink, records->column - 1, (int64_t)value);
+    else if (records->format == RECORDS_MSGPACK)
         msgpack_pack_uint64(&records->packer, value);
     else
         put_digits(records, value, false);
@@ -175,7 +204,9 @@ void record_count(struct record_writer *records, uint64_t value)
 void record_integer(struct record_writer *records, int64_t value)
 {
     begin_cell(records);
-    if (records->format == RECORDS_MSGPACK)
+    if (records->format == RECORDS_SINK)
+        records->sink->integer(records->sink, records->column - 1, value);
+    else if (records->format == RECORDS_MSGPACK)
         msgpack_pack_int64(&records->packer, value);
     else
         put_digits(records, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
@@ -184,7 +215,9 @@ void record_integer(struct record_writer *records, int64_t value)
 void record_flag(struct record_writer *records, bool value)
 {
     begin_cell(records);
-    if (records->format != RECORDS_MSGPACK)
+    if (records->format == RECORDS_SINK)
+        records->sink->integer(records->sink, records->column - 1, value);
+    else if (records->format != RECORDS_MSGPACK)
         puts_plain(records, value ? "true" : "false");
     else if (value)
         msgpack_pack_true(&records->packer);
@@ -199,6 +232,8 @@ void record_none(struct record_writer *records)
         msgpack_pack_nil(&records->packer);
     else if (records->format == RECORDS_JSONL)
         puts_plain(records, "null");
+    else if (records->format == RECORDS_SINK)
+        sink_text(records, no_text(), true);
 }
 
 void record_word(struct record_writer *records, const char *word)
@@ -206,6 +241,10 @@ void record_word(struct record_writer *records, const char *word)
     begin_cell(records);
     if (records->format == RECORDS_MSGPACK) {
         pack_word(&records->packer, word);
+        return;
+    }
+    if (records->format == RECORDS_SINK) {
+        sink_text(records, (struct text){word, strlen(word)}, true);
         return;
     }
     const char *quote = records->format == RECORDS_JSONL ? "\"" : "";
@@ -262,6 +301,8 @@ struct text record_cell_of(struct record_writer *records, const char *bytes, siz
             make_csv(cell, text->bytes, text->size);
         else if (records->format == RECORDS_JSONL)
             escape_json(cell, text->bytes, text->size);
+        else if (records->format == RECORDS_SINK)
+            buffer_add(cell, text->bytes, text->size);
         else
             make_msgpack(cell, text->bytes, text->size);
     }
@@ -269,24 +310,35 @@ struct text record_cell_of(struct record_writer *records, const char *bytes, siz
     return (struct text){cell->size ? cell->bytes : "", cell->size};
 }
 
-void record_cell(struct record_writer *records, struct text cell)
+/* `lasts`: until the writer is released. */
+static void put_cell(struct record_writer *records, struct text cell, bool lasts)
 {
     if (cell.size == 0) {
         record_none(records);
         return;
     }
     begin_cell(records);
-    put(records, cell.bytes, cell.size);
+    if (records->format == RECORDS_SINK)
+        sink_text(records, cell, lasts);
+    else
+        put(records, cell.bytes, cell.size);
+}
+
+void record_cell(struct record_writer *records, struct text cell)
+{
+    put_cell(records, cell, true);
 }
 
 void record_text(struct record_writer *records, const char *bytes, size_t size)
 {
-    record_cell(records, record_cell_of(records, bytes, size));
+    put_cell(records, record_cell_of(records, bytes, size), false);
 }
 
 bool record_end(struct record_writer *records, struct error *err)
 {
     records->column = 0;
+    if (records->format == RECORDS_SINK)
+        return is_well(records, err) && records->sink->row(records->sink, err);
     if (records->format == RECORDS_CSV)
         puts_plain(records, "\r\n");
     else if (records->format == RECORDS_JSONL)

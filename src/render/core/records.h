@@ -25,10 +25,25 @@ struct record_cells;
  * output. */
 #define RECORD_TEXT_MOST 4096
 
-enum record_format { RECORDS_CSV, RECORDS_JSONL, RECORDS_MSGPACK };
+enum record_format {
+    RECORDS_CSV,
+    RECORDS_JSONL,
+    RECORDS_MSGPACK,
+    RECORDS_SINK, /* no bytes: a record_sink takes the cells */
+};
+
+/* Takes the cells of rows, each with the index of its column. Failures are kept until `row`, which
+ * ends the row. */
+struct record_sink {
+    void (*integer)(struct record_sink *sink, size_t column, int64_t value);
+    /* NULL: no value. `lasts`: the bytes stay valid until the sink is released. */
+    void (*text)(struct record_sink *sink, size_t column, struct text text, bool lasts);
+    bool (*row)(struct record_sink *sink, struct error *err);
+};
 
 struct record_writer {
     FILE *out;
+    struct record_sink *sink; /* RECORDS_SINK */
     enum record_format format;
     const char *name;                        /* of the row type */
     const struct field *fields[FIELDS_MOST]; /* a column each */
@@ -46,6 +61,9 @@ struct record_writer {
 /* Writes the header. The columns are the keys of the row type's fields. */
 bool records_begin(struct record_writer *records, FILE *out, enum record_format format,
                    const struct row_type *type, struct error *err);
+/* The same for a sink, which is not owned. The columns are those of a database. */
+void records_begin_sink(struct record_writer *records, struct record_sink *sink,
+                        const struct row_type *type);
 /* Writes the buffered bytes and releases the writer, also after a failure. */
 bool records_end(struct record_writer *records, struct error *err);
 void records_release(struct record_writer *records);
@@ -63,6 +81,7 @@ bool record_end(struct record_writer *records, struct error *err);
 /* A text in the form of its cell, to be put into any number of rows. An empty text is an absent
  * value. Valid until the next text. */
 struct text record_cell_of(struct record_writer *records, const char *bytes, size_t size);
+/* The bytes of the cell must stay valid until the writer is released. */
 void record_cell(struct record_writer *records, struct text cell);
 
 /* The cells of texts that have dense ids. */

@@ -89,6 +89,23 @@ static struct value reason(const void *data, const struct field_context *context
     return value_word(reason_name(((const struct allocation *)data)->reason));
 }
 
+static struct value position_of(uint32_t item)
+{
+    return item == EVENT_NEVER ? value_none() : value_integer(item);
+}
+
+static struct value birth_position(const void *data, const struct field_context *context)
+{
+    (void)context;
+    return position_of(((const struct allocation *)data)->birth_item);
+}
+
+static struct value death_position(const void *data, const struct field_context *context)
+{
+    (void)context;
+    return position_of(((const struct allocation *)data)->free_completed);
+}
+
 static struct value time_of(const struct field_context *context, uint32_t item)
 {
     int64_t time_us = item == EVENT_NEVER ? TIME_NONE : trace_time(context->trace, item);
@@ -162,11 +179,14 @@ const struct row_type export_allocation_type = ROW_TYPE(
     FIELD_AS(ROW, NUMBER, "pool_id_1", place.pool[1], IF(ROW, place_is_known)),
     FIELD(ROW, CATEGORY, category), FIELD_CALL(WORD, "confidence", confidence),
     FIELD_CALL(WORD, "reason", reason), FIELD(ROW, WORD, origin), FIELD(ROW, WORD, counts_in),
-    FIELD(ROW, NUMBER, birth_event, IF(ROW, has_birth_event)), FIELD(ROW, TIME, birth_time_us),
-    FIELD_CALL(WORD, "birth_phase", birth_phase), FIELD_CALL(NUMBER, "birth_step", birth_step),
+    FIELD(ROW, NUMBER, birth_event, IF(ROW, has_birth_event)),
+    FIELD_CALL(NUMBER, "birth_position", birth_position, .flags = FIELD_ONLY_DATABASE),
+    FIELD(ROW, TIME, birth_time_us), FIELD_CALL(WORD, "birth_phase", birth_phase),
+    FIELD_CALL(NUMBER, "birth_step", birth_step),
     FIELD_AS(ROW, EVENT, "free_requested_event", free_requested, .flags = FIELD_SKIP_NEGATIVE),
     FIELD_CALL(TIME, "free_requested_time_us", requested_time),
     FIELD_AS(ROW, EVENT, "death_event", free_completed, .flags = FIELD_SKIP_NEGATIVE),
+    FIELD_CALL(NUMBER, "death_position", death_position, .flags = FIELD_ONLY_DATABASE),
     FIELD_CALL(TIME, "death_time_us", death_time), FIELD_CALL(WORD, "death_phase", death_phase),
     FIELD_CALL(NUMBER, "death_step", death_step), FIELD_RECORD("site", put_label),
     FIELD_RECORD("operator", put_operator), FIELD_AS(ROW, STACK, "stack", live.stack),

@@ -3,8 +3,8 @@
 
 /* An event as stored in the file, with its number on its device. */
 struct event_line {
-    int64_t device; /* device_number() */
-    uint64_t event;
+    int64_t device;           /* device_number() */
+    uint64_t position, event; /* position: in the trace as it is replayed */
     struct event_row row;
 };
 
@@ -60,12 +60,13 @@ static bool put_operator(struct record_writer *records, const void *data,
 #define ROW struct event_line
 const struct row_type export_event_type = ROW_TYPE(
     "events", ROW, FIELD(ROW, NUMBER, device), FIELD(ROW, NUMBER, event),
-    FIELD_RECORD("action", put_action), FIELD_RECORD("address", put_address),
-    FIELD_AS(ROW, BYTES, "size", row.size), FIELD_RECORD("device_free", put_device_free),
-    FIELD_AS(ROW, TIME, "time_us", row.time_us), FIELD_AS(ROW, NUMBER, "stream", row.extra.stream),
+    FIELD(ROW, NUMBER, position, .flags = FIELD_ONLY_DATABASE), FIELD_RECORD("action", put_action),
+    FIELD_RECORD("address", put_address), FIELD_AS(ROW, BYTES, "size", row.size),
+    FIELD_RECORD("device_free", put_device_free), FIELD_AS(ROW, TIME, "time_us", row.time_us),
+    FIELD_AS(ROW, NUMBER, "stream", row.extra.stream),
     FIELD_AS(ROW, NUMBER, "pool_id_0", row.extra.pool[0]),
-    FIELD_AS(ROW, NUMBER, "pool_id_1", row.extra.pool[1]), FIELD_RECORD("site", put_label),
-    FIELD_RECORD("operator", put_operator), FIELD_AS(ROW, STACK, "stack", row.stack),
+    FIELD_AS(ROW, NUMBER, "pool_id_1", row.extra.pool[1]), FIELD_RECORD_ONCE("site", put_label),
+    FIELD_RECORD_ONCE("operator", put_operator), FIELD_AS(ROW, STACK, "stack", row.stack),
     FIELD_AS(ROW, STACK, "forward_stack", row.extra.forward_stack),
     FIELD_AS(ROW, STRING, "category", row.extra.category),
     FIELD_AS(ROW, STRING, "compile_context", row.extra.compile_context),
@@ -73,10 +74,10 @@ const struct row_type export_event_type = ROW_TYPE(
     FIELD_AS(ROW, STRING, "internal_metadata", row.extra.internal_metadata));
 #undef ROW
 
-bool export_event(struct export_sheet *sheet, uint32_t device, uint64_t event,
+bool export_event(struct export_sheet *sheet, uint32_t device, uint64_t position, uint64_t event,
                   const struct event_row *row, struct error *err)
 {
-    const struct event_line line = {device_number(device), event, *row};
+    const struct event_line line = {device_number(device), position, event, *row};
     return export_row(sheet, &line, err);
 }
 
@@ -105,7 +106,7 @@ struct frame_line {
     enum frame_kind kind;
 };
 
-static const char *frame_kind_name(unsigned kind)
+const char *export_frame_kind_name(unsigned kind)
 {
     static const char *const names[] = {
         [FRAME_USER] = "user", [FRAME_LIBRARY] = "library", [FRAME_NATIVE] = "native"};
@@ -117,7 +118,7 @@ const struct row_type export_frame_type = ROW_TYPE(
     "stacks", ROW, FIELD(ROW, STACK, stack), FIELD(ROW, NUMBER, depth),
     FIELD_AS(ROW, STRING, "function", frame.name), FIELD_AS(ROW, STRING, "file", frame.file),
     FIELD_AS(ROW, NUMBER, "line", frame.line, .flags = FIELD_SKIP_ZERO),
-    FIELD(ROW, NAME, kind, .name = frame_kind_name));
+    FIELD(ROW, NAME, kind, .name = export_frame_kind_name));
 #undef ROW
 
 bool export_stacks(struct export_sheet *sheet, struct error *err)

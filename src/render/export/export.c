@@ -12,19 +12,26 @@ const struct row_type *const export_tables[EXPORT_TABLES] = {
     [EXPORT_ANNOTATIONS] = &export_annotation_type,
 };
 
+void export_sheet_init(struct export_sheet *sheet, struct site_table *sites, struct budget *budget)
+{
+    *sheet = (struct export_sheet){.sites = sites};
+    record_cells_init(&sheet->strings, budget);
+    record_cells_init(&sheet->labels, budget);
+    record_cells_init(&sheet->operators, budget);
+    sheet->records.strings = &sheet->strings;
+    sheet->context = (struct field_context){.symbols = site_table_symbols(sites)};
+}
+
 bool export_begin(struct export_sheet *sheet, FILE *out, enum record_format format,
                   enum export_table table, struct site_table *sites, struct budget *budget,
                   struct error *err)
 {
-    if (!records_begin(&sheet->records, out, format, export_tables[table], err))
+    export_sheet_init(sheet, sites, budget);
+    if (!records_begin(&sheet->records, out, format, export_tables[table], err)) {
+        export_release(sheet);
         return false;
-    sheet->sites = sites;
-    record_cells_init(&sheet->strings, budget);
-    record_cells_init(&sheet->labels, budget);
-    record_cells_init(&sheet->operators, budget);
-    sheet->set = NULL;
+    }
     sheet->records.strings = &sheet->strings;
-    sheet->context = (struct field_context){.symbols = site_table_symbols(sites)};
     return true;
 }
 

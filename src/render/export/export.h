@@ -30,6 +30,8 @@ struct export_sheet {
     struct field_context context;
 };
 
+/* A sheet whose rows go to no table yet. */
+void export_sheet_init(struct export_sheet *sheet, struct site_table *sites, struct budget *budget);
 bool export_begin(struct export_sheet *sheet, FILE *out, enum record_format format,
                   enum export_table table, struct site_table *sites, struct budget *budget,
                   struct error *err);
@@ -37,8 +39,9 @@ bool export_begin(struct export_sheet *sheet, FILE *out, enum record_format form
 bool export_end(struct export_sheet *sheet, struct error *err);
 void export_release(struct export_sheet *sheet);
 
-/* Rows while the file is being read. `event` is its index in the device's trace. */
-bool export_event(struct export_sheet *sheet, uint32_t device, uint64_t event,
+/* Rows while the file is being read. `position` is the event's index in the device's trace, and
+ * `event` its index in the file. */
+bool export_event(struct export_sheet *sheet, uint32_t device, uint64_t position, uint64_t event,
                   const struct event_row *row, struct error *err);
 bool export_annotation(struct export_sheet *sheet, const struct annotation_row *row,
                        struct error *err);

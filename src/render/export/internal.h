@@ -8,6 +8,9 @@
 extern const struct row_type export_allocation_type, export_event_type, export_segment_type,
     export_block_type, export_frame_type, export_annotation_type;
 
+/* "user", "library", "native" */
+const char *export_frame_kind_name(unsigned kind);
+
 bool export_row(struct export_sheet *sheet, const void *row, struct error *err);
 
 /* Cells, of a sheet's own writer: the label of a stack's call site, and its operator. Each is made

@@ -7,6 +7,7 @@ tests_unit_render_run_SOURCES = $(unit_common) \
 	tests/unit/render/check_words_test.c \
 	tests/unit/render/escape_test.c \
 	tests/unit/render/columns_test.c \
+	tests/unit/render/database_test.c \
 	tests/unit/render/fields_test.c \
 	tests/unit/render/fit_test.c \
 	tests/unit/render/render.h \

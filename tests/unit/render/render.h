@@ -6,6 +6,7 @@
 
 TCase *check_words_tests(void);
 TCase *columns_tests(void);
+TCase *database_tests(void);
 TCase *fields_tests(void);
 TCase *fit_tests(void);
 TCase *pickler_tests(void);

@@ -5,6 +5,7 @@ Suite *unit_suite(void)
     Suite *suite = suite_create("render");
     suite_add_tcase(suite, check_words_tests());
     suite_add_tcase(suite, columns_tests());
+    suite_add_tcase(suite, database_tests());
     suite_add_tcase(suite, fields_tests());
     suite_add_tcase(suite, fit_tests());
     suite_add_tcase(suite, pickler_tests());
