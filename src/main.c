@@ -5,6 +5,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/output.h"
+#include "commands/cluster/cluster.h"
 
 static enum status dispatch(int argc, char **argv)
 {
@@ -23,7 +24,7 @@ static enum status dispatch(int argc, char **argv)
     }
     const struct command *command = command_find(name);
     if (command)
-        return command->run(argc - 1, argv + 1);
+        return cluster_run(command, argc - 1, argv + 1);
     if (name[0] == '-')
         return complain_usage("unknown option %s before the command; see 'memsnap help'", name);
     return command_unknown(name);

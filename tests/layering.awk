@@ -19,7 +19,7 @@ BEGIN {
     folders["analysis"] = "code phase category live pool replay growth report curves chain layers fit shard diff flame check run ranks"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
     folders["render"] = "core sqlite analyze diff check export flame layers suggest fit shard dump oom stats run replay summary ranks plot page ."
-    folders["commands"] = "sandbox cli summary analyze check diff dryrun export flame ranks suggest shard replay plot ."
+    folders["commands"] = "sandbox cli cluster summary analyze check diff dryrun export flame ranks suggest shard replay plot ."
     for (each in folders) {
         count = split(folders[each], names, " ")
         for (at = 1; at <= count; at++)
@@ -37,6 +37,7 @@ BEGIN {
     library["yaml.h"] = " decode "
     library["msgpack.h"] = " decode render commands "
     library["sqlite3.h"] = " render commands "
+    library["mpi.h"] = " commands "
     library["pthread.h"] = " base decode dryrun model analysis solve render commands main "
 
     speaking = " commands main dryrun/device " # the last runs in the user's program

@@ -6,6 +6,7 @@
 #   INSTALLED_PLOTS the folder to which `make install` copies them
 #   srcdir          the source tree's top
 #   PYTHON3         Python, or empty if not found
+#   WITH_MPI        yes if memsnap is built with MPI
 #   MEMSNAP_CORPUS  a folder of real captures, if available
 #   MEMSNAP_TORCH   a Python with PyTorch's CUDA build, for tests/cli/dryrun.sh, if available
 #   MEMSNAP_SHARE   if set to N, the tests of tests/accept, tests/files and tests/unit run one Nth of their
@@ -18,6 +19,7 @@ AM_TESTS_ENVIRONMENT = \
 	MEMSNAP_PLOTS='$(abs_top_srcdir)/share/plots'; export MEMSNAP_PLOTS; \
 	INSTALLED_PLOTS='$(plotsdir)'; export INSTALLED_PLOTS; \
 	PYTHON3='$(PYTHON3)'; export PYTHON3; \
+	WITH_MPI='$(WITH_MPI)'; export WITH_MPI; \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	MEMSNAP_CORPUS=$${MEMSNAP_CORPUS-'$(abs_top_srcdir)/../shared/corpus'}; export MEMSNAP_CORPUS; \
 	ASAN_OPTIONS=$${ASAN_OPTIONS-detect_stack_use_after_return=1}; export ASAN_OPTIONS; \

@@ -42,6 +42,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/cli/watch.h \
 	src/commands/cli/worker_pool.c \
 	src/commands/cli/worker_pool.h \
+	src/commands/cluster/cluster.h \
 	src/commands/commands.c \
 	src/commands/convert.c \
 	src/commands/diff/diff.c \
@@ -131,11 +132,14 @@ libmemsnap_a_SOURCES += \
 	src/commands/suggest/suggest.c \
 	src/commands/summary/gather.c \
 	src/commands/summary/gather.h \
+	src/commands/summary/gathered.c \
+	src/commands/summary/gathered.h \
 	src/commands/summary/options.c \
 	src/commands/summary/options.h \
 	src/commands/summary/pattern.h \
 	src/commands/summary/report.c \
 	src/commands/summary/report.h \
+	src/commands/summary/spread.h \
 	src/commands/summary/write.c \
 	src/commands/summary/write.h
 
@@ -153,6 +157,17 @@ src/commands/cli/topics_text.c: $(topic_pages) $(top_srcdir)/scripts/embed \
 	        $(top_srcdir)/man/memsnap-$$topic.7 >src/commands/cli/topic-page && \
 	    $(embed) topic_$$topic src/commands/cli/topic-page >>$@-new || exit 1; \
 	done && rm -f src/commands/cli/topic-page && mv $@-new $@
+
+# Several processes of MPI.
+if HAVE_MPI
+libmemsnap_a_SOURCES += \
+	src/commands/cluster/frame.c \
+	src/commands/cluster/frame.h \
+	src/commands/cluster/mpi.c \
+	src/commands/cluster/worker.c \
+	src/commands/cluster/worker.h \
+	src/commands/summary/spread.c
+endif
 
 # The templates of pictures, for a program that does not find them as files.
 EXTRA_DIST += scripts/embed-table

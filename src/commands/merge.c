@@ -24,7 +24,8 @@ static bool take_option(int option, void *to, struct error *err)
 
 static enum status run(int argc, char **argv)
 {
-    struct summary_options options = {.gather.capture = {.device = ALL_DEVICES, .with_host = true}};
+    struct summary_options options = {
+        .gather = {.capture = {.device = ALL_DEVICES, .with_host = true}, .bins = true}};
     enum status status;
     if (!options_read(&command_merge, argc, argv, take_option, &options, &status))
         return status;
@@ -52,5 +53,6 @@ const struct command command_merge = {
     .examples = "  memsnap merge -o run-17.summary run-17/*.summary\n"
                 "  memsnap merge -o week.summary monday.summary tuesday.summary\n",
     .options = options,
+    .spreads = true,
     .run = run,
 };

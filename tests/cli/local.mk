@@ -21,6 +21,7 @@ cli_tests = \
 	tests/cli/layers.sh \
 	tests/cli/limits.sh \
 	tests/cli/memory-timeline.sh \
+	tests/cli/mpi.sh \
 	tests/cli/oom.sh \
 	tests/cli/output.sh \
 	tests/cli/plot.sh \
@@ -53,6 +54,12 @@ cli_tests = \
 	tests/cli/terminal.sh \
 	tests/cli/usage.sh
 dist_check_SCRIPTS += $(cli_tests)
+
+# Only the test of a build --with-mpi.
+.PHONY: check-mpi
+check-mpi: memsnap$(EXEEXT)
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS=tests/cli/mpi.sh
+
 EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py tests/cli/press_interrupt.py
 
 # Programs that record.sh records.

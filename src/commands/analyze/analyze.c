@@ -12,6 +12,8 @@
 #include "commands/cli/options.h"
 #include "commands/cli/watch.h"
 #include "commands/cli/worker_pool.h"
+#include "commands/summary/options.h"
+#include "commands/summary/spread.h"
 #include "commands/summary/write.h"
 
 struct result {
@@ -220,9 +222,18 @@ static enum status analyze(void *self, struct inputs *inputs)
 
 static enum status write_summary(void *self, struct inputs *inputs)
 {
-    const struct analyze_options *options = self;
-    const struct gather_options gather = {.capture = options->capture, .jobs = options->jobs};
-    return summaries_write(inputs, &gather, options->summary);
+    const struct summary_options *options = self;
+    return summaries_write(inputs, &options->gather, options->output);
+}
+
+static enum status summary_of(const struct analyze_options *options, char **named, int count)
+{
+    struct summary_options summary = {
+        .gather = {.capture = options->capture, .jobs = options->jobs, .bins = true},
+        .verbose = options->verbose,
+        .rules = options->rules,
+        .output = options->summary};
+    return summary_run(&summary, named, count, write_summary, &summary);
 }
 
 static enum status run(int argc, char **argv)
@@ -235,12 +246,16 @@ static enum status run(int argc, char **argv)
         return status;
     if (!analyze_options_complete(&options, &err))
         return complain_usage("analyze: %s", err.text);
+    if (options.summary)
+        return summary_of(&options, argv + optind, argc - optind);
+    if (spread_follows())
+        return STATUS_OK;
     struct paths paths;
-    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind),
-                      options.summary ? gather_wants : kind_is_analyzed, options.verbose, &err))
+    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), kind_is_analyzed,
+                      options.verbose, &err))
         return complain_failure(&err);
     status = files_run_with_rules(options.rules, &options.capture, paths.items, (int)paths.count,
-                                  options.summary ? write_summary : analyze, &options);
+                                  analyze, &options);
     paths_release(&paths);
     return status;
 }
@@ -270,5 +285,6 @@ const struct command command_analyze = {
                 "  memsnap analyze --format json snapshot.pickle | jq .devices[0].active\n",
     .options = analyze_option_specs,
     .words = analyze_option_words,
+    .spreads = true,
     .run = run,
 };

@@ -167,7 +167,7 @@ bool analyze_options_complete(struct analyze_options *options, struct error *err
         return error_set(err, STATUS_USAGE, "--explain prints no table to group with --by");
     if (options->summary && options->output)
         return error_set(err, STATUS_USAGE, "--summary names the output; leave out --output");
-    if (options->jobs == 0)
+    if (options->jobs == 0 && !options->summary)
         options->jobs = worker_pool_cores();
     options->report.unit = options->json ? UNIT_AUTO : options->unit;
     if (!options->top_given) {

@@ -172,6 +172,7 @@ void inputs_release(struct inputs *inputs)
         if (inputs->opened[i].fd >= 0)
             close(inputs->opened[i].fd);
     free(inputs->opened);
+    free(inputs->elsewhere);
     free(inputs->found);
     *inputs = (struct inputs){0};
 }
@@ -184,10 +185,9 @@ bool input_is_open(const struct stat *file)
     return false;
 }
 
-static bool note_opened(int fd)
+static bool note_file(const struct stat *file)
 {
-    struct stat file;
-    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || input_is_open(&file))
+    if (!S_ISREG(file->st_mode) || input_is_open(file))
         return true;
     if (opened_count == opened_capacity) {
         size_t capacity = opened_capacity ? 2 * opened_capacity : 16;
@@ -197,8 +197,14 @@ static bool note_opened(int fd)
         opened_files = grown;
         opened_capacity = capacity;
     }
-    opened_files[opened_count++] = (struct file_id){file.st_dev, file.st_ino};
+    opened_files[opened_count++] = (struct file_id){file->st_dev, file->st_ino};
     return true;
+}
+
+static bool note_opened(int fd)
+{
+    struct stat file;
+    return fstat(fd, &file) != 0 || note_file(&file);
 }
 
 static int open_standard_input(struct error *err)
@@ -263,6 +269,12 @@ bool inputs_open(struct inputs *inputs, struct error *err)
     raise_descriptor_limit();
     for (size_t i = 0; i < inputs->count; i++) {
         struct opened_input *input = &inputs->opened[i];
+        struct stat file;
+        if (inputs->elsewhere && inputs->elsewhere[i]) {
+            if (stat(inputs->paths[i], &file) == 0 && !note_file(&file))
+                return error_out_of_memory(err);
+            continue;
+        }
         errno = 0;
         input->fd = input_open(inputs->paths[i], &input->err);
         if (input->fd < 0 && (errno == EMFILE || errno == ENFILE))

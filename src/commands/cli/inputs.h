@@ -18,6 +18,8 @@ struct inputs {
     size_t count;
     char *found;
     struct opened_input *opened; /* one per path, set by inputs_open() */
+    bool *elsewhere; /* one per path, owned: it is read by another process, so inputs_open() does
+                        not; NULL: none is */
 };
 
 /* Selects the files named on the command line (argv[0..count)), else $MEMSNAP_INPUT, else the

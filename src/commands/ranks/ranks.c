@@ -142,5 +142,6 @@ const struct command command_ranks = {
                 "  memsnap merge -o run-17.summary run-17/ && memsnap ranks run-17.summary\n",
     .options = options,
     .words = words,
+    .spreads = true,
     .run = run,
 };

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/ranks/rank_name.h"
 #include "analysis/ranks/summarize.h"
@@ -9,112 +10,31 @@
 #include "commands/cli/complain.h"
 #include "commands/cli/watch.h"
 #include "commands/cli/worker_pool.h"
-#include "render/summary/summary.h"
-
-/* One input, and what came of it. */
-struct slot {
-    struct gathered_list list;
-    bool failed;
-    struct error err;
-};
+#include "commands/summary/spread.h"
 
 struct run {
     const struct gather_options *options;
     struct inputs *inputs;
-    struct slot *slots;
+    struct gather_slot *slots;
     size_t memory; /* of a file */
     struct watch watch;
     bool stopped; /* atomic: a file failed, and options->strict */
 };
+
+static bool is_elsewhere(const struct inputs *inputs, size_t index)
+{
+    return inputs->elsewhere && inputs->elsewhere[index];
+}
 
 bool gather_wants(enum file_kind kind)
 {
     return kind_is_snapshot(kind) || kind == KIND_SUMMARY;
 }
 
-static void release_item(struct gathered *item)
+struct gathered_parts gather_parts(const struct gather_options *options)
 {
-    summary_destroy(item->summary);
-    free(item->bin);
-}
-
-static void release_list(struct gathered_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        release_item(&list->items[i]);
-    free(list->items);
-    *list = (struct gathered_list){0};
-}
-
-/* Takes over the item, also on failure. */
-static bool add_item(struct gathered_list *list, struct gathered item, struct error *err)
-{
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 1;
-        struct gathered *grown = reallocarray(list->items, capacity, sizeof(*grown));
-        if (!grown) {
-            release_item(&item);
-            return error_out_of_memory(err);
-        }
-        list->items = grown;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = item;
-    return true;
-}
-
-static bool copy_bin(struct gathered *item, struct text bin, struct error *err)
-{
-    item->bin = malloc(bin.size + 1);
-    if (!item->bin)
-        return error_out_of_memory(err);
-    memcpy(item->bin, bin.bytes, bin.size);
-    item->bin_size = bin.size;
-    return true;
-}
-
-static bool pack(struct gathered *item, struct error *err)
-{
-    struct buffer bin = BUFFER_INIT;
-    bool ok = summary_pack(&bin, item->summary, err) &&
-              copy_bin(item, (struct text){bin.bytes, bin.size}, err);
-    buffer_release(&bin);
-    return ok;
-}
-
-/* Replaces the summary by one that has only its rank and path. */
-static bool strip(struct gathered *item, struct error *err)
-{
-    const struct summary *full = item->summary;
-    struct summary *bare = summary_create(SIZE_MAX, err);
-    if (bare)
-        bare->path = summary_text(bare, full->path, strlen(full->path), err);
-    if (!bare || !bare->path) {
-        summary_destroy(bare);
-        return false;
-    }
-    bare->rank = full->rank;
-    summary_destroy(item->summary);
-    item->summary = bare;
-    return true;
-}
-
-/* Keeps a summary, which it takes over. `bin` has no bytes if it did not come from a file. */
-static bool take(const struct run *run, struct gathered_list *list, struct summary *summary,
-                 struct text bin, struct error *err)
-{
-    struct gathered item = {.summary = summary};
-    bool ok = !run->options->bins ||
-              ((bin.bytes ? copy_bin(&item, bin, err) : pack(&item, err)) && strip(&item, err));
-    if (!ok) {
-        release_item(&item);
-        return false;
-    }
-    if (!run->options->curves)
-        summary_forget_curves(item.summary);
-    else if (run->options->columns > 0)
-        summary_shrink_curves(item.summary, run->options->columns);
-    return add_item(list, item, err);
+    return (struct gathered_parts){
+        .curves = options->curves, .columns = options->columns, .bins = options->bins};
 }
 
 struct taker {
@@ -125,7 +45,7 @@ struct taker {
 static bool take_from_file(void *self, struct summary *summary, struct text bin, struct error *err)
 {
     const struct taker *taker = self;
-    return take(taker->run, taker->list, summary, bin, err);
+    return gathered_take(taker->list, summary, bin, gather_parts(taker->run->options), err);
 }
 
 static bool describe(struct summary *summary, const struct capture *capture, const char *path,
@@ -157,7 +77,8 @@ static bool read_capture(struct run *run, struct input *input, const char *path,
               describe(summary, &capture, path, run->options->rank_pattern, err);
     capture_close(&capture);
     if (ok)
-        return take(run, list, summary, (struct text){NULL, 0}, err);
+        return gathered_take(list, summary, (struct text){NULL, 0}, gather_parts(run->options),
+                             err);
     summary_destroy(summary);
     return false;
 }
@@ -172,7 +93,7 @@ static bool open_input(const struct run *run, size_t index, struct input *input,
     return inputs_take(run->inputs, index, &fd, err) && input_from_fd(input, fd, run->memory, err);
 }
 
-static bool read_input(struct run *run, size_t index, struct slot *slot)
+static bool read_input(struct run *run, size_t index, struct gather_slot *slot)
 {
     struct input input;
     if (!open_input(run, index, &input, &slot->err))
@@ -192,12 +113,12 @@ static void do_input(void *self, size_t index, FILE *out)
 {
     struct run *run = self;
     (void)out;
-    if (__atomic_load_n(&run->stopped, __ATOMIC_RELAXED))
+    if (is_elsewhere(run->inputs, index) || __atomic_load_n(&run->stopped, __ATOMIC_RELAXED))
         return;
-    struct slot *slot = &run->slots[index];
+    struct gather_slot *slot = &run->slots[index];
     slot->failed = !read_input(run, index, slot);
     if (slot->failed) {
-        release_list(&slot->list);
+        gathered_release(&slot->list);
         if (run->options->strict)
             __atomic_store_n(&run->stopped, true, __ATOMIC_RELAXED);
     }
@@ -209,10 +130,11 @@ static void before_output(void *self)
     (void)self; /* no piece has output */
 }
 
+/* With files elsewhere, failures are reported when all are known, in order. */
 static void finish_input(void *self, size_t index)
 {
     struct run *run = self;
-    if (!run->slots[index].failed)
+    if (!run->slots[index].failed || run->inputs->elsewhere)
         return;
     watch_hide(&run->watch, false);
     complain_error(run->inputs->paths[index], &run->slots[index].err);
@@ -234,28 +156,52 @@ static bool collect(struct gathering *gathering, const struct run *run, struct e
     if (!gathering->failures)
         return error_out_of_memory(err);
     for (size_t i = 0; i < count; i++) {
-        struct slot *slot = &run->slots[i];
+        struct gather_slot *slot = &run->slots[i];
         if (slot->failed)
             gathering->failures[gathering->failure_count++] =
                 (struct gather_failure){run->inputs->paths[i], slot->err};
         for (size_t j = 0; j < slot->list.count; j++) {
             struct gathered item = slot->list.items[j];
             slot->list.items[j] = (struct gathered){0};
-            if (!add_item(&gathering->all, item, err))
+            if (!gathered_add(&gathering->all, item, err))
                 return false;
         }
-        release_list(&slot->list);
+        gathered_release(&slot->list);
     }
     if (gathering->all.count > 0)
         qsort(gathering->all.items, gathering->all.count, sizeof(*gathering->all.items), in_order);
     return true;
 }
 
+/* Reports failures of files elsewhere; with --strict the first one, as a process alone would. */
+static void report_failures(struct run *run)
+{
+    for (size_t i = 0; run->inputs->elsewhere && i < run->inputs->count; i++) {
+        if (!run->slots[i].failed)
+            continue;
+        complain_error(run->inputs->paths[i], &run->slots[i].err);
+        run->stopped = run->options->strict;
+        if (run->stopped)
+            return;
+    }
+}
+
+/* Processes on the same machine share its cores, unless each is bound to some. */
+static size_t default_jobs(size_t processes)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t cores = worker_pool_cores();
+    if (online > 0 && cores == (size_t)online)
+        cores /= processes;
+    return cores > 0 ? cores : 1;
+}
+
 static bool run_all(struct run *run, FILE *out, struct error *err)
 {
+    size_t processes = cluster_self() ? cluster_self()->local : 1;
     const struct pool_work work = {
         .count = run->inputs->count,
-        .jobs = run->options->jobs ? run->options->jobs : worker_pool_cores(),
+        .jobs = run->options->jobs ? run->options->jobs : default_jobs(processes),
         .out = out,
         .separator = "",
         .work = do_input,
@@ -266,7 +212,7 @@ static bool run_all(struct run *run, FILE *out, struct error *err)
     size_t parallel = work.jobs < work.count ? work.jobs : work.count;
     run->memory = run->options->capture.max_memory;
     if (run->memory == 0)
-        run->memory = budget_default_limit() / (parallel ? parallel : 1);
+        run->memory = budget_default_limit() / (parallel ? parallel : 1) / processes;
     watch_begin(&run->watch, run->inputs->count, out);
     bool ok = worker_pool_run(&work, err);
     watch_end(&run->watch);
@@ -281,9 +227,14 @@ bool gather(struct gathering *gathering, struct inputs *inputs,
     run.slots = calloc(inputs->count + 1, sizeof(*run.slots));
     if (!run.slots)
         return error_out_of_memory(err);
-    bool ok = run_all(&run, out, err) && collect(&made, &run, err);
+    bool ok =
+        run_all(&run, out, err) && spread_collect(run.slots, inputs, options, run.memory, err);
+    if (ok && !spread_follows()) {
+        report_failures(&run);
+        ok = collect(&made, &run, err);
+    }
     for (size_t i = 0; i < inputs->count; i++)
-        release_list(&run.slots[i].list);
+        gathered_release(&run.slots[i].list);
     free(run.slots);
     made.stopped = run.stopped;
     if (ok)
@@ -295,7 +246,7 @@ bool gather(struct gathering *gathering, struct inputs *inputs,
 
 void gathering_release(struct gathering *gathering)
 {
-    release_list(&gathering->all);
+    gathered_release(&gathering->all);
     free(gathering->failures);
     *gathering = (struct gathering){0};
 }

@@ -6,7 +6,7 @@
 
 #include "commands/cli/capture.h"
 #include "commands/cli/inputs.h"
-#include "model/summary.h"
+#include "commands/summary/gathered.h"
 
 struct gather_options {
     struct capture_options capture;
@@ -14,22 +14,9 @@ struct gather_options {
     size_t jobs;              /* files read in parallel; 0: one per core */
     bool strict;              /* stop at the first file that cannot be read */
     bool curves;              /* keep the curves of summaries */
-    size_t columns;           /* the most columns of curves; 0: as many as they have */
+    size_t columns;           /* as in struct gathered_parts */
     struct input *first;      /* input 0, if it is open already */
-    bool bins; /* keep the form that a file of summaries has, and of the summary no more than its
-                  rank and path */
-};
-
-/* One capture. */
-struct gathered {
-    struct summary *summary;
-    char *bin; /* malloc'ed; NULL unless asked for */
-    size_t bin_size;
-};
-
-struct gathered_list {
-    struct gathered *items; /* by summary_compare(), then by bin */
-    size_t count, capacity;
+    bool bins;                /* keep only what gathered_take() keeps then */
 };
 
 struct gather_failure {
@@ -43,6 +30,9 @@ struct gathering {
     size_t failure_count;
     bool stopped; /* a file failed, and options->strict: the summaries are not complete */
 };
+
+/* What to keep of each summary. */
+struct gathered_parts gather_parts(const struct gather_options *options);
 
 /* True for the kinds of files that can be gathered. */
 bool gather_wants(enum file_kind kind);

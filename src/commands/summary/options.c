@@ -5,6 +5,7 @@
 #include "commands/cli/complain.h"
 #include "commands/cli/folder.h"
 #include "commands/summary/pattern.h"
+#include "commands/summary/spread.h"
 
 bool summary_option(int option, struct summary_options *options,
                     const struct shared_options *shared, struct error *err)
@@ -24,15 +25,30 @@ bool summary_option(int option, struct summary_options *options,
     }
 }
 
+struct spread_work {
+    files_work *work;
+    void *self;
+};
+
+static enum status share_and_work(void *self, struct inputs *inputs)
+{
+    const struct spread_work *spread = self;
+    struct error err;
+    return spread_share(inputs, &err) ? spread->work(spread->self, inputs) : complain_failure(&err);
+}
+
 enum status summary_run(struct summary_options *options, char **named, int count, files_work *work,
                         void *self)
 {
     struct paths paths;
     struct error err;
+    if (spread_follows())
+        return spread_follow(options->rules, &options->gather);
     if (!paths_expand(&paths, named, (size_t)count, gather_wants, options->verbose, &err))
         return complain_failure(&err);
+    struct spread_work spread = {work, self};
     enum status status = files_run_with_rules(options->rules, &options->gather.capture, paths.items,
-                                              (int)paths.count, work, self);
+                                              (int)paths.count, share_and_work, &spread);
     paths_release(&paths);
     return status;
 }

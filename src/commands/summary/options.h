@@ -34,7 +34,8 @@ struct summary_options {
 bool summary_option(int option, struct summary_options *options,
                     const struct shared_options *shared, struct error *err);
 
-/* Runs the work with the files that the arguments name, folders expanded. Reports failures. */
+/* Runs the work, in several processes if MPI started them, with the files that the arguments name,
+ * folders expanded. Reports failures. */
 enum status summary_run(struct summary_options *options, char **named, int count, files_work *work,
                         void *self);
 

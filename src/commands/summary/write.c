@@ -21,16 +21,13 @@ static void put_all(FILE *out, const struct gathered_list *all)
 enum status summaries_write(struct inputs *inputs, const struct gather_options *options,
                             const char *output_path)
 {
-    struct gather_options with_bins = *options;
     struct gathering gathering;
     struct output output;
     struct error err;
-    with_bins.bins = true;
-    with_bins.curves = false;
     enum status status = files_open(&output, output_path, inputs);
     if (status != STATUS_OK)
         return status;
-    if (!gather(&gathering, inputs, &with_bins, output.stream, &err)) {
+    if (!gather(&gathering, inputs, options, output.stream, &err)) {
         output_discard(&output);
         return complain_failure(&err);
     }

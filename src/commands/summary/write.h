@@ -5,7 +5,7 @@
 #include "commands/summary/gather.h"
 
 /* Opens the inputs and the output, enters the sandbox, and writes the summaries of all inputs, each
- * once. Reports failures. */
+ * once. The options ask for bins and for no curves. Reports failures. */
 enum status summaries_write(struct inputs *inputs, const struct gather_options *options,
                             const char *output);
 
