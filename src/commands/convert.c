@@ -17,6 +17,7 @@ enum target { TARGET_BY_NAME, TARGET_JSON, TARGET_MSGPACK };
 struct convert_options {
     enum target target;
     size_t max_memory; /* bytes */
+    struct file_choice files;
     const char *output;
 };
 
@@ -86,30 +87,39 @@ static bool take_option(int option, void *to, struct error *err)
     default:
         return shared_option(option,
                              &(const struct shared_options){.max_memory = &options->max_memory,
-                                                            .output = &options->output},
+                                                            .output = &options->output,
+                                                            .files = &options->files},
                              err);
     }
 }
 
+static bool is_converted(enum file_kind kind)
+{
+    return kind == KIND_LAYER_TRACE || kind == KIND_PROFILE;
+}
+
 static enum status run(int argc, char **argv)
 {
-    struct convert_options options = {.max_memory = budget_default_limit()};
+    struct convert_options options = {.max_memory = budget_default_limit(),
+                                      .files = {.what.kinds = is_converted, .most = 1}};
     enum status status;
     if (!options_read(&command_convert, argc, argv, take_option, &options, &status))
         return status;
-    if (argc - optind != 1)
+    if (argc == optind || (argc - optind > 1 && !options.files.has_rank))
         return complain_usage("convert: expected one file, or - for standard input");
     bool to_stdout = !options.output || strcmp(options.output, "-") == 0;
     if (choose_target(&options) == TARGET_MSGPACK && to_stdout && isatty(STDOUT_FILENO))
         return complain_usage(
             "convert: refusing to write msgpack to a terminal; name a file with -o");
-    return files_run(argv + optind, 1, convert, &options);
+    return files_run(argv + optind, argc - optind, &options.files, convert, &options);
 }
 
 static const struct option_spec options[] = {
     {OPTION_TO, "to", "FORMAT",
      "write json (the default) or msgpack (the default if\n"
      "FILE ends in .msgpack)"},
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     ROW_MAX_MEMORY,
     ROW_HELP,

@@ -17,6 +17,7 @@ enum { OPTION_FORMAT = OPTION_LONG_ONLY };
 
 struct dump_options {
     size_t max_memory; /* bytes */
+    struct file_choice files;
     const char *output;
 };
 
@@ -125,22 +126,26 @@ static bool take_option(int option, void *to, struct error *err)
     default:
         return shared_option(option,
                              &(const struct shared_options){.max_memory = &options->max_memory,
-                                                            .output = &options->output},
+                                                            .output = &options->output,
+                                                            .files = &options->files},
                              err);
     }
 }
 
 static enum status run(int argc, char **argv)
 {
-    struct dump_options options = {.max_memory = budget_default_limit()};
+    struct dump_options options = {.max_memory = budget_default_limit(),
+                                   .files.what.pickles = true};
     enum status status;
     if (!options_read(&command_dump, argc, argv, take_option, &options, &status))
         return status;
-    return files_run(argv + optind, argc - optind, dump, &options);
+    return files_run(argv + optind, argc - optind, &options.files, dump, &options);
 }
 
 static const struct option_spec options[] = {
     {OPTION_FORMAT, "format", "FORMAT", "json, the only format: one line for each file"},
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     ROW_MAX_MEMORY_OF_FILE,
     ROW_HELP,

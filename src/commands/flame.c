@@ -23,6 +23,7 @@ enum {
 
 struct flame_command {
     struct capture_options capture;
+    struct file_choice files;
     struct flame_options flame;
     bool speedscope;    /* false: folded */
     const char *rules;  /* file with the user's rules, "none", or NULL for the default file */
@@ -104,6 +105,8 @@ static const struct option_spec option_specs[] = {
     ROW_RANGE,
     ROW_DEVICE,
     ROW_RULES,
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     ROW_MAX_MEMORY,
     ROW_HELP,
@@ -153,11 +156,12 @@ static bool take_option(int option, void *to, struct error *err)
     case OPTION_STACKS:
         return take_choice(option, options, err);
     default:
-        return shared_option(option,
-                             &(const struct shared_options){
-                                 SHARED_CAPTURE(options->capture), .rules = &options->rules,
-                                 .output = &options->output, .at = &options->flame.at},
-                             err);
+        return shared_option(
+            option,
+            &(const struct shared_options){SHARED_CAPTURE(options->capture),
+                                           .rules = &options->rules, .output = &options->output,
+                                           .files = &options->files, .at = &options->flame.at},
+            err);
     }
 }
 
@@ -169,19 +173,20 @@ static bool check_options(const struct flame_command *options, struct error *err
 
 static enum status run(int argc, char **argv)
 {
-    struct flame_command options = {.capture.device = ALL_DEVICES};
+    struct flame_command options = {.capture.device = ALL_DEVICES,
+                                    .files = {.what.kinds = kind_is_snapshot, .most = 1}};
     struct error err;
     enum status status;
     if (!options_read(&command_flame, argc, argv, take_option, &options, &status))
         return status;
     if (!check_options(&options, &err))
         return complain_usage("flame: %s", err.text);
-    if (argc - optind > 1)
+    if (argc - optind > 1 && !options.files.has_rank)
         return complain_usage("flame: expected one file");
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();
     return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
-                                flame, &options);
+                                &options.files, flame, &options);
 }
 
 const struct command command_flame = {

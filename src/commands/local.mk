@@ -20,6 +20,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/cli/arguments.h \
 	src/commands/cli/capture.c \
 	src/commands/cli/capture.h \
+	src/commands/cli/choice.c \
+	src/commands/cli/choice.h \
 	src/commands/cli/command.h \
 	src/commands/cli/complain.c \
 	src/commands/cli/complain.h \
@@ -29,6 +31,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/cli/folder.h \
 	src/commands/cli/inputs.c \
 	src/commands/cli/inputs.h \
+	src/commands/cli/look.c \
+	src/commands/cli/look.h \
 	src/commands/cli/new_file.c \
 	src/commands/cli/new_file.h \
 	src/commands/cli/options.c \
@@ -136,7 +140,6 @@ libmemsnap_a_SOURCES += \
 	src/commands/summary/gathered.h \
 	src/commands/summary/options.c \
 	src/commands/summary/options.h \
-	src/commands/summary/pattern.h \
 	src/commands/summary/report.c \
 	src/commands/summary/report.h \
 	src/commands/summary/spread.h \

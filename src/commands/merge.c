@@ -18,7 +18,8 @@ static bool take_option(int option, void *to, struct error *err)
     const struct shared_options shared = {.max_memory = &options->gather.capture.max_memory,
                                           .rules = &options->rules,
                                           .output = &options->output,
-                                          .jobs = &options->gather.jobs};
+                                          .jobs = &options->gather.jobs,
+                                          .files = &options->files};
     return summary_option(option, options, &shared, err);
 }
 
@@ -37,9 +38,16 @@ static enum status run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-    ROW_OUTPUT,   ROW_RANK_PATTERN, ROW_STRICT,
-    ROW_RULES,    ROW_JOBS,         ROW_MAX_MEMORY_OF_FILE,
-    ROW_LEFT_OUT, ROW_HELP,         {0, NULL, NULL, NULL},
+    ROW_OUTPUT,
+    ROW_RANK,
+    ROW_RANK_PATTERN,
+    ROW_STRICT,
+    ROW_RULES,
+    ROW_JOBS,
+    ROW_MAX_MEMORY_OF_FILE,
+    ROW_LEFT_OUT,
+    ROW_HELP,
+    {0, NULL, NULL, NULL},
 };
 
 const struct command command_merge = {

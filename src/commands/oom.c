@@ -14,6 +14,7 @@
 enum { OPTION_FORMAT = OPTION_LONG_ONLY, OPTION_TOP };
 
 struct oom_options {
+    struct file_choice files;
     bool json;
     size_t top, max_memory; /* max_memory in bytes */
     enum unit unit;
@@ -85,26 +86,31 @@ static bool take_option(int option, void *to, struct error *err)
         return shared_option(option,
                              &(const struct shared_options){.max_memory = &options->max_memory,
                                                             .output = &options->output,
-                                                            .unit = &options->unit},
+                                                            .unit = &options->unit,
+                                                            .files = &options->files},
                              err);
     }
 }
 
 static enum status run(int argc, char **argv)
 {
-    struct oom_options options = {.max_memory = budget_default_limit(), .top = TEXT_RANKS};
+    struct oom_options options = {.max_memory = budget_default_limit(),
+                                  .top = TEXT_RANKS,
+                                  .files = {.what.logs = true, .most = 1}};
     enum status status;
     if (!options_read(&command_oom, argc, argv, take_option, &options, &status))
         return status;
-    if (argc - optind != 1)
+    if (argc == optind || (argc - optind > 1 && !options.files.has_rank))
         return complain_usage("oom: expected one log, or - for standard input");
-    return files_run(argv + optind, 1, oom, &options);
+    return files_run(argv + optind, argc - optind, &options.files, oom, &options);
 }
 
 static const struct option_spec options[] = {
     {OPTION_TOP, "top", "N", "explain the last error of N ranks (0: of all)"},
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default) or json"},
     ROW_UNITS,
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     ROW_MAX_MEMORY,
     ROW_HELP,

@@ -95,6 +95,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/profiler/profile.h \
 	src/decode/profiler/profiler.h \
 	src/decode/profiler/snapshot.c \
+	src/decode/profiler/start.c \
+	src/decode/profiler/start.h \
 	src/decode/profiler/stacks.c \
 	src/decode/rows/dicts.c \
 	src/decode/rows/reader.h \

@@ -17,8 +17,8 @@ bad no-such-file 5 'No such file or directory'
 mkdir folder
 bad folder 3 'no file in this folder is of a kind that this command reads'
 run flame folder
-exits 5
-err_has 'is a directory, not a file'
+exits 3
+err_has 'no file in this folder is of a kind that this command reads'
 
 # Files that a training run leaves beside what memsnap reads: what they are, and what to record.
 echo '<html><head><title>GPU Memory Timeline HTML</title></head>' >timeline.html

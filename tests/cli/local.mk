@@ -2,6 +2,7 @@ cli_tests = \
 	tests/cli/at.sh \
 	tests/cli/backends.sh \
 	tests/cli/by.sh \
+	tests/cli/choice.sh \
 	tests/cli/convert.sh \
 	tests/cli/devices.sh \
 	tests/cli/categories.sh \

@@ -230,6 +230,7 @@ static enum status summary_of(const struct analyze_options *options, char **name
 {
     struct summary_options summary = {
         .gather = {.capture = options->capture, .jobs = options->jobs, .bins = true},
+        .files = options->files,
         .verbose = options->verbose,
         .rules = options->rules,
         .output = options->summary};
@@ -250,14 +251,10 @@ static enum status run(int argc, char **argv)
         return summary_of(&options, argv + optind, argc - optind);
     if (spread_follows())
         return STATUS_OK;
-    struct paths paths;
-    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), kind_is_analyzed,
-                      options.verbose, &err))
-        return complain_failure(&err);
-    status = files_run_with_rules(options.rules, &options.capture, paths.items, (int)paths.count,
-                                  analyze, &options);
-    paths_release(&paths);
-    return status;
+    options.files.what.kinds = kind_is_analyzed;
+    options.files.verbose = options.verbose;
+    return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
+                                &options.files, analyze, &options);
 }
 
 const struct command command_analyze = {

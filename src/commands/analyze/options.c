@@ -100,12 +100,13 @@ bool analyze_option(int option, void *to, struct error *err)
         options->verbose = true;
         return true;
     default:
-        return shared_option(option,
-                             &(const struct shared_options){
-                                 SHARED_CAPTURE(options->capture), .rules = &options->rules,
-                                 .output = &options->output, .unit = &options->unit,
-                                 .jobs = &options->jobs, .at = &options->report.at},
-                             err);
+        return shared_option(
+            option,
+            &(const struct shared_options){SHARED_CAPTURE(options->capture),
+                                           .rules = &options->rules, .output = &options->output,
+                                           .unit = &options->unit, .jobs = &options->jobs,
+                                           .at = &options->report.at, .files = &options->files},
+            err);
     }
 }
 
@@ -139,6 +140,8 @@ const struct option_spec analyze_option_specs[] = {
      "decide categories by your own rules, lines of\n"
      "'category: regex' for file:function; none ignores\n"
      "~/.config/memsnap/rules"},
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     {OPTION_SUMMARY, "summary", "FILE",
      "write a small summary of the captures to FILE instead\n"

@@ -5,6 +5,7 @@
 #include "analysis/report/report.h"
 #include "base/units.h"
 #include "commands/cli/capture.h"
+#include "commands/cli/choice.h"
 #include "commands/cli/command.h"
 #include "render/analyze/analyze.h"
 
@@ -12,6 +13,7 @@
 
 struct analyze_options {
     struct capture_options capture;
+    struct file_choice files;
     struct report_options report;
     size_t largest; /* single allocations in text; 0: all */
     bool top_given, verbose, json;

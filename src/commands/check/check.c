@@ -202,6 +202,7 @@ static enum status run_options(struct check_options *options, char **paths, int 
 {
     struct error err;
     struct inputs inputs;
+    struct paths expanded = {0};
     struct own_rules *rules;
     if (!rules_file_read(options->look.rules, &rules, &err))
         return complain_failure(&err);
@@ -209,12 +210,17 @@ static enum status run_options(struct check_options *options, char **paths, int 
     enum status status = STATUS_OK;
     if (!check_rules_resolve(&options->rules, &err))
         status = complain_usage("check: %s", err.text);
+    options->files.what.kinds = kind_is_analyzed;
+    if (status == STATUS_OK &&
+        !paths_expand(&expanded, paths, (size_t)count, &options->files, &err))
+        status = complain_failure(&err);
     if (status == STATUS_OK)
-        status = inputs_choose(&inputs, paths, count);
+        status = inputs_choose(&inputs, expanded.items, (int)expanded.count);
     if (status == STATUS_OK) {
         status = check(options, &inputs);
         inputs_release(&inputs);
     }
+    paths_release(&expanded);
     own_rules_destroy(rules);
     return status;
 }

@@ -39,6 +39,8 @@ static const struct option_spec other_options[] = {
      "name files relative to DIR in annotations (default:\n"
      "$GITHUB_WORKSPACE)"},
     ROW_UNITS,
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     ROW_MAX_MEMORY_OF_FILE,
     ROW_JOBS,
@@ -122,7 +124,7 @@ bool check_option(int option, void *to, struct error *err)
                              &(const struct shared_options){
                                  SHARED_CAPTURE(options->capture), .rules = &options->look.rules,
                                  .output = &options->output, .unit = &options->unit,
-                                 .jobs = &options->jobs},
+                                 .jobs = &options->jobs, .files = &options->files},
                              err);
     }
 }

@@ -5,6 +5,7 @@
 #include "analysis/check/rule_set.h"
 #include "analysis/report/report.h"
 #include "commands/cli/capture.h"
+#include "commands/cli/choice.h"
 #include "commands/cli/command.h"
 #include "render/check/check.h"
 
@@ -12,6 +13,7 @@ enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_JUNIT, CHECK_GITHUB };
 
 struct check_options {
     struct capture_options capture;
+    struct file_choice files;
     struct report_options report; /* the moment of categories, call sites and fragmentation */
     struct check_look look;       /* --at, --range, --device and --rules as given */
     struct check_rules rules;     /* from the command line, later also from the policy */

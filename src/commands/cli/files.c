@@ -4,26 +4,33 @@
 #include "commands/cli/small_file.h"
 #include "commands/sandbox/sandbox.h"
 
-enum status files_run(char **named, int count, files_work *work, void *self)
+enum status files_run(char **named, int count, const struct file_choice *choice, files_work *work,
+                      void *self)
 {
+    struct paths paths;
     struct inputs inputs;
-    enum status status = inputs_choose(&inputs, named, count);
+    struct error err;
+    if (!paths_expand(&paths, named, (size_t)count, choice, &err))
+        return complain_failure(&err);
+    enum status status = inputs_choose(&inputs, paths.items, (int)paths.count);
     if (status == STATUS_OK) {
         status = work(self, &inputs);
         inputs_release(&inputs);
     }
+    paths_release(&paths);
     return status;
 }
 
 enum status files_run_with_rules(const char *rules, struct capture_options *capture, char **named,
-                                 int count, files_work *work, void *self)
+                                 int count, const struct file_choice *choice, files_work *work,
+                                 void *self)
 {
     struct own_rules *own;
     struct error err;
     if (!rules_file_read(rules, &own, &err))
         return complain_failure(&err);
     capture->rules = own;
-    enum status status = files_run(named, count, work, self);
+    enum status status = files_run(named, count, choice, work, self);
     capture->rules = NULL;
     own_rules_destroy(own);
     return status;

@@ -6,16 +6,20 @@
 #define MEMSNAP_COMMANDS_CLI_FILES_H
 
 #include "commands/cli/capture.h"
+#include "commands/cli/choice.h"
 #include "commands/cli/inputs.h"
 #include "commands/cli/output.h"
 
 typedef enum status files_work(void *self, struct inputs *inputs);
 
-/* Runs the work with the inputs that inputs_choose() selects. */
-enum status files_run(char **named, int count, files_work *work, void *self);
+/* Runs the work with the inputs that inputs_choose() selects, of the files that paths_expand()
+ * chooses. */
+enum status files_run(char **named, int count, const struct file_choice *choice, files_work *work,
+                      void *self);
 /* The same with the user's rules in `capture`; `rules` is as for rules_file_read(). */
 enum status files_run_with_rules(const char *rules, struct capture_options *capture, char **named,
-                                 int count, files_work *work, void *self);
+                                 int count, const struct file_choice *choice, files_work *work,
+                                 void *self);
 
 /* Opens the output and the inputs, and enters the sandbox. `output` is open only if it returns
  * STATUS_OK. */

@@ -1,4 +1,4 @@
-/* Folders among the files that a command reads. */
+/* Lists of paths, and the files in a folder. */
 #ifndef MEMSNAP_COMMANDS_CLI_FOLDER_H
 #define MEMSNAP_COMMANDS_CLI_FOLDER_H
 
@@ -6,21 +6,18 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "decode/core/sniff.h"
 
 struct paths {
     char **items; /* owned, as are the texts */
     size_t count, capacity;
 };
 
-typedef bool wants_kind(enum file_kind kind);
-
-/* Replaces each folder by the files inside it, at any depth, that the content shows to be of a kind
- * that the command wants, in order of their names. Links and names that begin with a dot are not
- * followed. `verbose` names the other files on standard error; otherwise they are only counted.
- * Fails if a folder has no such file, or too many. Processes in the sandbox look at the files. */
-bool paths_expand(struct paths *paths, char *const *named, size_t count, wants_kind *wants,
-                  bool verbose, struct error *err);
+/* Takes over the path, also on failure; NULL means that memory ran out. */
+bool paths_add(struct paths *paths, char *path, struct error *err);
 void paths_release(struct paths *paths);
+
+/* Adds the regular files inside the folder, at any depth, in no order. Links and names that begin
+ * with a dot are not followed. */
+bool folder_list(struct paths *files, const char *folder, struct error *err);
 
 #endif

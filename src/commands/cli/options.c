@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/ranks/rank_name.h"
 #include "commands/cli/arguments.h"
 #include "commands/cli/complain.h"
 
 #define MAX_OPTIONS 48
 #define MOST_JOBS   1024
+#define RANK_MOST   999999999
 #define HELP_COLUMN 26 /* where the descriptions begin */
 
 static const struct option_spec *spec_of(const struct command *command, int value)
@@ -166,6 +168,13 @@ bool shared_option(int option, const struct shared_options *to, struct error *er
         return argument_memory(optarg, to->max_memory, err);
     case OPTION_RANGE:
         return window_parse(optarg, to->range, err);
+    case OPTION_OF_RANK:
+        to->files->has_rank = true;
+        return argument_number("rank", optarg, RANK_MOST, &to->files->rank, err);
+    case OPTION_RANK_PATTERN:
+        to->files->rank_pattern = optarg;
+        return rank_pattern_is_valid(optarg) ||
+               error_set(err, STATUS_USAGE, "--rank-pattern needs " RANK_PLACEHOLDER " once");
     case OPTION_RULES:
         *to->rules = optarg;
         return true;

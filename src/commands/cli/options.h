@@ -4,6 +4,7 @@
 
 #include "analysis/live/when.h"
 #include "commands/cli/capture.h"
+#include "commands/cli/choice.h"
 #include "commands/cli/command.h"
 
 enum {
@@ -31,6 +32,8 @@ enum {
     OPTION_JOBS,
     OPTION_MAX_MEMORY,
     OPTION_RANGE,
+    OPTION_OF_RANK,
+    OPTION_RANK_PATTERN,
     OPTION_RULES,
     OPTION_UNITS,
     OPTION_OUTPUT = 'o',
@@ -63,6 +66,16 @@ enum {
     {                                                                                              \
         OPTION_RANGE, "range", "A:B", "look only at these events, as in analyze"                   \
     }
+#define ROW_RANK                                                                                   \
+    {                                                                                              \
+        OPTION_OF_RANK, "rank", "N", "read only files of rank N, for example of a folder"          \
+    }
+#define ROW_RANK_PATTERN                                                                           \
+    {                                                                                              \
+        OPTION_RANK_PATTERN, "rank-pattern", "TEXT",                                               \
+            "find the rank of a capture by a part of its path, with\n"                             \
+            "{RANK} for the number, for example worker{RANK}.pkl"                                  \
+    }
 #define ROW_RULES                                                                                  \
     {                                                                                              \
         OPTION_RULES, "rules", "FILE", "decide categories by rules of your own, as in analyze"     \
@@ -89,6 +102,7 @@ struct shared_options {
     enum unit *unit;
     size_t *jobs;
     struct when *at;
+    struct file_choice *files; /* --rank, --rank-pattern */
 };
 
 #define SHARED_CAPTURE(capture)                                                                    \

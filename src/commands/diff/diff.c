@@ -160,6 +160,8 @@ static enum status diff(void *self, struct inputs *inputs)
     const struct diff_settings *settings = self;
     struct output output;
     struct error err;
+    if (inputs->count != 2)
+        return complain_usage("diff: expected two files");
     enum status status = files_open(&output, settings->output, inputs);
     if (status != STATUS_OK)
         return status;
@@ -175,6 +177,11 @@ static enum status diff(void *self, struct inputs *inputs)
     return status == STATUS_OK && exceeded ? STATUS_CHECK_FAILED : status;
 }
 
+static bool is_compared(enum file_kind kind)
+{
+    return kind_is_snapshot(kind) || kind == KIND_LAYER_TRACE;
+}
+
 static enum status run(int argc, char **argv)
 {
     struct diff_settings settings = diff_settings_default();
@@ -182,12 +189,14 @@ static enum status run(int argc, char **argv)
     enum status status;
     if (!options_read(&command_diff, argc, argv, diff_option, &settings, &status))
         return status;
+    settings.files.what.kinds = is_compared;
+    settings.files.most = 2;
     if (!diff_options_complete(&settings, &err))
         return complain_usage("diff: %s", err.text);
-    if (argc - optind != 2)
+    if (argc - optind != 2 && !settings.files.has_rank)
         return complain_usage("diff: expected two files");
-    return files_run_with_rules(settings.rules, &settings.capture, argv + optind, 2, diff,
-                                &settings);
+    return files_run_with_rules(settings.rules, &settings.capture, argv + optind, argc - optind,
+                                &settings.files, diff, &settings);
 }
 
 const struct command command_diff = {

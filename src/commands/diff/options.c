@@ -40,6 +40,8 @@ const struct option_spec diff_option_specs[] = {
     ROW_UNITS,
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
     ROW_RULES,
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     ROW_MAX_MEMORY,
     ROW_HELP,
@@ -154,11 +156,12 @@ bool diff_option(int option, void *to, struct error *err)
         settings->format = (enum diff_format)index;
         return true;
     default:
-        return shared_option(option,
-                             &(const struct shared_options){
-                                 SHARED_CAPTURE(settings->capture), .rules = &settings->rules,
-                                 .output = &settings->output, .unit = &settings->unit},
-                             err);
+        return shared_option(
+            option,
+            &(const struct shared_options){SHARED_CAPTURE(settings->capture),
+                                           .rules = &settings->rules, .output = &settings->output,
+                                           .unit = &settings->unit, .files = &settings->files},
+            err);
     }
 }
 

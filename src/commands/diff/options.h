@@ -4,6 +4,7 @@
 
 #include "commands/cli/arguments.h"
 #include "commands/cli/capture.h"
+#include "commands/cli/choice.h"
 #include "commands/cli/command.h"
 #include "render/diff/diff.h"
 
@@ -11,7 +12,8 @@ enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_CSV };
 
 struct diff_settings {
     struct capture_options capture; /* for both; `device` is unused */
-    int64_t devices[2];             /* of A and B; or ALL_DEVICES */
+    struct file_choice files;
+    int64_t devices[2]; /* of A and B; or ALL_DEVICES */
     struct when at[2];
     const char *at_text[2]; /* as given */
     bool at_given;

@@ -189,19 +189,19 @@ static enum status export_into(void *self, struct inputs *inputs)
 
 static enum status run(int argc, char **argv)
 {
-    struct export_options options = {.capture = {.max_memory = budget_default_limit(),
-                                                 .device = ALL_DEVICES,
-                                                 .with_host = true}};
+    struct export_options options = {
+        .capture = {.max_memory = budget_default_limit(), .device = ALL_DEVICES, .with_host = true},
+        .files = {.what.kinds = kind_is_snapshot, .most = 1}};
     struct error err;
     enum status status;
     if (!options_read(&command_export, argc, argv, export_option, &options, &status))
         return status;
-    if (argc - optind > 1)
+    if (argc - optind > 1 && !options.files.has_rank)
         return complain_usage("export: expected one file");
     if (!export_options_complete(&options, &err))
         return complain_usage("export: %s", err.text);
     return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
-                                export_into, &options);
+                                &options.files, export_into, &options);
 }
 
 const struct command command_export = {

@@ -24,6 +24,8 @@ const struct option_spec export_option_specs[] = {
      "write csv, jsonl (JSON lines) or msgpack; or sqlite, a\n"
      "database of all tables (default: by the ending of the\n"
      "output's name, else csv)"},
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     {OPTION_RANGE, "range", "A:B",
      "allocations, events, sites, snapshot: look only at\n"
@@ -92,9 +94,9 @@ bool export_option(int option, void *to, struct error *err)
         return argument_device(optarg, &options->capture.device, err);
     default:
         return shared_option(option,
-                             &(const struct shared_options){SHARED_CAPTURE(options->capture),
-                                                            .rules = &options->rules,
-                                                            .output = &options->output},
+                             &(const struct shared_options){
+                                 SHARED_CAPTURE(options->capture), .rules = &options->rules,
+                                 .output = &options->output, .files = &options->files},
                              err);
     }
 }

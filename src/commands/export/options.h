@@ -4,6 +4,7 @@
 
 #include "commands/cli/arguments.h"
 #include "commands/cli/capture.h"
+#include "commands/cli/choice.h"
 #include "commands/cli/command.h"
 #include "render/export/export.h"
 
@@ -12,6 +13,7 @@
 
 struct export_options {
     struct capture_options capture;
+    struct file_choice files;
     enum export_table table;
     enum record_format format; /* or EXPORT_SQLITE */
     struct when at;            /* of sites, segments and blocks */

@@ -10,7 +10,6 @@
 #include "commands/cli/complain.h"
 #include "commands/cli/options.h"
 #include "commands/plot/kinds.h"
-#include "commands/summary/pattern.h"
 
 #define LEAST_WIDTH    800
 #define LEAST_HEIGHT   450
@@ -28,7 +27,6 @@ enum {
     OPTION_SIZE,
     OPTION_TITLE,
     OPTION_GRANULARITY,
-    OPTION_RANK_PATTERN,
     OPTION_ALLOC_CONF,
     OPTION_GPU_MEMORY,
     OPTION_OTHER_USE,
@@ -54,7 +52,8 @@ const struct option_spec plot_option_specs[] = {
     {OPTION_BANDS, "bands", "N", "draw at most N bands; the rest is summed"},
     {OPTION_COLOR, "color", "WHAT", "colour bands by category, site or size"},
     {OPTION_GRANULARITY, "granularity", "WHERE", "pareto: where to cut the chain, as in suggest"},
-    {OPTION_RANK_PATTERN, "rank-pattern", "TEXT", "ranks: find the rank by the path, as in ranks"},
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     {OPTION_ALLOC_CONF, "alloc-conf", "CONF",
      "replay: this PYTORCH_CUDA_ALLOC_CONF instead of the\n"
      "usual settings; can be given several times"},
@@ -180,9 +179,6 @@ bool plot_option(int option, void *to, struct error *err)
         return argument_when(optarg, &options->request.report.at, err);
     case OPTION_GRANULARITY:
         return argument_granularity(optarg, &options->cuts, err);
-    case OPTION_RANK_PATTERN:
-        options->rank_pattern = optarg;
-        return rank_pattern_check(optarg, err);
     case OPTION_BANDS:
         if (!argument_number("bands", optarg, BANDS_MOST, &number, err) || number == 0)
             return error_set(err, STATUS_USAGE, "invalid --bands '%.60s' (expected 1 to %d)",
@@ -203,9 +199,9 @@ bool plot_option(int option, void *to, struct error *err)
         return take_replay(option, options, err);
     default:
         return shared_option(option,
-                             &(const struct shared_options){SHARED_CAPTURE(options->capture),
-                                                            .rules = &options->rules,
-                                                            .output = &options->out},
+                             &(const struct shared_options){
+                                 SHARED_CAPTURE(options->capture), .rules = &options->rules,
+                                 .output = &options->out, .files = &options->files},
                              err);
     }
 }

@@ -3,6 +3,7 @@
 #define MEMSNAP_COMMANDS_PLOT_OPTIONS_H
 
 #include "commands/cli/capture.h"
+#include "commands/cli/choice.h"
 #include "commands/cli/command.h"
 #include "commands/replay/arguments.h"
 #include "render/plot/kind.h"
@@ -18,7 +19,7 @@ struct plot_options {
     const char *out;     /* the picture, or NULL */
     const char *script;  /* folder for script and data, or NULL; one of the three is given */
     const char *rules;
-    const char *rank_pattern;     /* NULL: as rank_of_path() has it */
+    struct file_choice files;
     struct cuts cuts;             /* of pareto */
     struct replay_options replay; /* `settings` points to the next member, or is NULL */
     struct allocator_settings settings[SETTINGS_MOST];

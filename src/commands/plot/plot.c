@@ -249,20 +249,15 @@ static enum status plot(void *self, struct inputs *inputs)
 /* A folder stands for the captures in it. */
 static enum status run_ranks(struct plot_options *options, char **named, int count)
 {
-    struct paths paths;
-    struct error err;
     const char *given = options->snapshot_option;
     if (given && strcmp(given, "device") != 0 && strcmp(given, "range") != 0 &&
         strcmp(given, "rules") != 0)
         return complain_usage("plot: --%s does not apply to --kind ranks", given);
     if (!options->request.look.title)
         options->request.look.title = count == 1 ? named[0] : "Ranks of a run";
-    if (!paths_expand(&paths, named, (size_t)count, gather_wants, false, &err))
-        return complain_failure(&err);
-    enum status status = files_run_with_rules(options->rules, &options->capture, paths.items,
-                                              (int)paths.count, plot, options);
-    paths_release(&paths);
-    return status;
+    options->files.what.kinds = gather_wants;
+    return files_run_with_rules(options->rules, &options->capture, named, count, &options->files,
+                                plot, options);
 }
 
 static enum status run(int argc, char **argv)
@@ -275,7 +270,8 @@ static enum status run(int argc, char **argv)
         return run_ranks(&options, argv + optind, argc - optind);
     struct paths paths;
     struct error err;
-    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), plot_wants, false, &err))
+    options.files.what.kinds = plot_wants;
+    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), &options.files, &err))
         return complain_failure(&err);
     plot_run_select(&paths, &options.kind);
     const struct plot_kind *several = options.kind ? options.kind : plot_kind_for_several();
@@ -286,7 +282,7 @@ static enum status run(int argc, char **argv)
     if (options.capture.max_memory == 0)
         options.capture.max_memory = budget_default_limit();
     status = files_run_with_rules(options.rules, &options.capture, paths.items, (int)paths.count,
-                                  plot, &options);
+                                  &(struct file_choice){.most = 0}, plot, &options);
     paths_release(&paths);
     return status;
 }

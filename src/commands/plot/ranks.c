@@ -24,7 +24,7 @@ bool plot_load_ranks(struct plot_load *load, const struct plot_kind *kind,
     struct gathering gathering;
     struct drawing drawing = {kind, job};
     const struct gather_options options = {.capture = load->options->capture,
-                                           .rank_pattern = load->options->rank_pattern,
+                                           .rank_pattern = load->options->files.rank_pattern,
                                            .curves = true,
                                            .columns = COLUMNS_KEPT,
                                            .first = load->is_open ? &load->opened : NULL};

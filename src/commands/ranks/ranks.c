@@ -88,9 +88,12 @@ static bool take_option(int option, void *to, struct error *err)
         return argument_count("top", optarg, SIZE_MAX / 2, &options->top, err);
     default: {
         struct gather_options *gather = &options->common.gather;
-        const struct shared_options shared = {
-            SHARED_CAPTURE(gather->capture), .rules = &options->common.rules,
-            .output = &options->common.output, .unit = &options->unit, .jobs = &gather->jobs};
+        const struct shared_options shared = {SHARED_CAPTURE(gather->capture),
+                                              .rules = &options->common.rules,
+                                              .output = &options->common.output,
+                                              .unit = &options->unit,
+                                              .jobs = &gather->jobs,
+                                              .files = &options->common.files};
         return summary_option(option, &options->common, &shared, err);
     }
     }
@@ -110,6 +113,7 @@ static enum status run(int argc, char **argv)
 static const struct option_spec options[] = {
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
     {OPTION_TOP, "top", "N", "list N ranks with the highest peaks (0: all)"},
+    ROW_RANK,
     ROW_RANK_PATTERN,
     ROW_STRICT,
     ROW_DEVICE,

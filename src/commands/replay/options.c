@@ -30,6 +30,8 @@ const struct option_spec replay_option_specs[] = {
     {OPTION_JOBS, "jobs", "N", "replay N settings in parallel (default: one per core)"},
     ROW_UNITS,
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     ROW_MAX_MEMORY,
     ROW_HELP,
@@ -72,7 +74,8 @@ bool replay_option(int option, void *to, struct error *err)
                                            .range = &command->range,
                                            .output = &command->output,
                                            .unit = &command->unit,
-                                           .jobs = &command->jobs},
+                                           .jobs = &command->jobs,
+                                           .files = &command->files},
             err);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "commands/cli/capture.h"
+#include "commands/cli/choice.h"
 #include "commands/cli/command.h"
 #include "commands/replay/arguments.h"
 
@@ -11,6 +12,7 @@ enum replay_format { REPLAY_TEXT, REPLAY_JSON, REPLAY_CSV };
 
 struct replay_command {
     struct capture_options capture; /* without a range: the whole trace is needed */
+    struct file_choice files;
     struct window range;
     struct replay_options replay; /* `settings` points to the next member, or is NULL */
     struct allocator_settings settings[SETTINGS_MOST];

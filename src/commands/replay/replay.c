@@ -177,18 +177,24 @@ static enum status replay(void *self, struct inputs *inputs)
     return files_write(command->output, inputs, replay_file, self);
 }
 
+static bool is_replayed(enum file_kind kind)
+{
+    return kind == KIND_SNAPSHOT;
+}
+
 static enum status run(int argc, char **argv)
 {
     struct replay_command command = {
         .capture = {.max_memory = budget_default_limit(), .device = ALL_DEVICES, .gpus_only = true},
         .replay.tie_break = TIE_BREAKS,
+        .files = {.what.kinds = is_replayed, .most = 1},
     };
     enum status status;
     if (!options_read(&command_replay, argc, argv, replay_option, &command, &status))
         return status;
-    if (argc - optind > 1)
+    if (argc - optind > 1 && !command.files.has_rank)
         return complain_usage("replay: expected one file");
-    return files_run(argv + optind, argc - optind, replay, &command);
+    return files_run(argv + optind, argc - optind, &command.files, replay, &command);
 }
 
 const struct command command_replay = {

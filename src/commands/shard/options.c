@@ -97,6 +97,8 @@ const struct option_spec shard_option_specs[] = {
      "with the highest peak)"},
     {OPTION_RANGE, "range", "A:B", "snapshots: look only at these events, as in analyze"},
     ROW_UNITS,
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     ROW_MAX_MEMORY,
     ROW_HELP,
@@ -350,9 +352,9 @@ bool shard_option(int option, void *to, struct error *err)
         return take_word(command, option, err);
     default:
         return shared_option(option,
-                             &(const struct shared_options){SHARED_CAPTURE(command->capture),
-                                                            .output = &command->output,
-                                                            .unit = &command->unit},
+                             &(const struct shared_options){
+                                 SHARED_CAPTURE(command->capture), .output = &command->output,
+                                 .unit = &command->unit, .files = &command->files},
                              err);
     }
 }

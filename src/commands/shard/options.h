@@ -7,6 +7,7 @@
 #include "analysis/shard/options.h"
 #include "base/units.h"
 #include "commands/cli/capture.h"
+#include "commands/cli/choice.h"
 #include "commands/cli/options.h"
 #include "solve/problem/cuts.h"
 
@@ -24,6 +25,7 @@ struct shard_command {
     bool has_code, is_checkpointed;
     enum shard_strategy code;
     struct capture_options capture;
+    struct file_choice files;
     const char *output;
 };
 

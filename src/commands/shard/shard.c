@@ -122,22 +122,28 @@ static int take_values(struct shard_command *command, char **arguments, int coun
     return kept;
 }
 
+static bool is_sharded(enum file_kind kind)
+{
+    return kind == KIND_SNAPSHOT || kind == KIND_LAYER_TRACE;
+}
+
 static enum status run(int argc, char **argv)
 {
     struct shard_command command;
     struct error err;
     enum status status;
     shard_command_init(&command);
+    command.files = (struct file_choice){.what.kinds = is_sharded, .most = 1};
     if (!options_read(&command_shard, argc, argv, shard_option, &command, &status))
         return status;
     int files = take_values(&command, argv + optind, argc - optind, &err);
-    if (files > 1)
+    if (files > 1 && !command.files.has_rank)
         return complain_usage("shard: expected one file");
     if (files < 0 || !shard_command_complete(&command, files > 0, &err))
         return complain_usage("shard: %s", err.text);
     if (command.sizes.elements > 0)
         return shard_sizes(&command);
-    return files_run(argv + optind, files, shard_file, &command);
+    return files_run(argv + optind, files, &command.files, shard_file, &command);
 }
 
 const struct command command_shard = {

@@ -62,6 +62,8 @@ const struct option_spec suggest_option_specs[] = {
      "with the highest peak)"},
     {OPTION_RANGE, "range", "A:B", "snapshots: look only at these events, as in analyze"},
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or, with --pareto, csv"},
+    ROW_RANK,
+    ROW_RANK_PATTERN,
     ROW_OUTPUT,
     ROW_UNITS,
     {OPTION_SLOTS, "slots", "N", "rotor: divide the budget into N slots"},
@@ -216,9 +218,9 @@ bool suggest_option(int option, void *to, struct error *err)
         return true;
     default:
         return shared_option(option,
-                             &(const struct shared_options){SHARED_CAPTURE(options->capture),
-                                                            .output = &options->output,
-                                                            .unit = &options->unit},
+                             &(const struct shared_options){
+                                 SHARED_CAPTURE(options->capture), .output = &options->output,
+                                 .unit = &options->unit, .files = &options->files},
                              err);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "commands/cli/capture.h"
+#include "commands/cli/choice.h"
 #include "commands/cli/options.h"
 #include "solve/advice/advice.h"
 #include "solve/problem/restrict.h"
@@ -32,8 +33,9 @@ struct suggest_options {
     int verify;               /* 1, 0, or -1: up to SUGGEST_VERIFIED_LAYERS */
     bool model_given, front_given;
     struct capture_options capture; /* max_memory applies to any kind of file */
-    const char *snapshot_option;    /* a given option that applies only to snapshots, or NULL */
-    const char *times;              /* a file of layer times, or NULL */
+    struct file_choice files;
+    const char *snapshot_option; /* a given option that applies only to snapshots, or NULL */
+    const char *times;           /* a file of layer times, or NULL */
     const char *output;
     bool verbose;
 };

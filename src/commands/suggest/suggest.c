@@ -158,10 +158,17 @@ static enum status suggest(void *self, struct inputs *inputs)
     return status;
 }
 
+static bool is_planned(enum file_kind kind)
+{
+    return kind == KIND_SNAPSHOT || kind == KIND_PROFILE || kind == KIND_LAYER_TRACE;
+}
+
 static enum status run(int argc, char **argv)
 {
-    struct suggest_options options = {
-        .plan.any_model = true, .verify = -1, .capture.device = ALL_DEVICES};
+    struct suggest_options options = {.plan.any_model = true,
+                                      .verify = -1,
+                                      .capture.device = ALL_DEVICES,
+                                      .files = {.what.kinds = is_planned, .most = 1}};
     struct error err;
     options.capture.max_memory = budget_default_limit();
     enum status status;
@@ -169,9 +176,9 @@ static enum status run(int argc, char **argv)
         return status;
     if (!suggest_options_complete(&options, &err))
         return complain_usage("suggest: %s", err.text);
-    if (argc - optind > 1)
+    if (argc - optind > 1 && !options.files.has_rank)
         return complain_usage("suggest: expected one file");
-    return files_run(argv + optind, argc - optind, suggest, &options);
+    return files_run(argv + optind, argc - optind, &options.files, suggest, &options);
 }
 
 const struct command command_suggest = {

@@ -4,7 +4,6 @@
 
 #include "commands/cli/complain.h"
 #include "commands/cli/folder.h"
-#include "commands/summary/pattern.h"
 #include "commands/summary/spread.h"
 
 bool summary_option(int option, struct summary_options *options,
@@ -14,9 +13,6 @@ bool summary_option(int option, struct summary_options *options,
     case OPTION_STRICT:
         options->gather.strict = true;
         return true;
-    case OPTION_RANK_PATTERN:
-        options->gather.rank_pattern = optarg;
-        return rank_pattern_check(optarg, err);
     case 'v':
         options->verbose = true;
         return true;
@@ -40,15 +36,12 @@ static enum status share_and_work(void *self, struct inputs *inputs)
 enum status summary_run(struct summary_options *options, char **named, int count, files_work *work,
                         void *self)
 {
-    struct paths paths;
-    struct error err;
+    struct spread_work spread = {work, self};
+    options->gather.rank_pattern = options->files.rank_pattern;
+    options->files.what.kinds = gather_wants;
+    options->files.verbose = options->verbose;
     if (spread_follows())
         return spread_follow(options->rules, &options->gather);
-    if (!paths_expand(&paths, named, (size_t)count, gather_wants, options->verbose, &err))
-        return complain_failure(&err);
-    struct spread_work spread = {work, self};
-    enum status status = files_run_with_rules(options->rules, &options->gather.capture, paths.items,
-                                              (int)paths.count, share_and_work, &spread);
-    paths_release(&paths);
-    return status;
+    return files_run_with_rules(options->rules, &options->gather.capture, named, count,
+                                &options->files, share_and_work, &spread);
 }

@@ -6,17 +6,11 @@
 #include "commands/cli/options.h"
 #include "commands/summary/gather.h"
 
-enum { OPTION_STRICT = OPTION_LONG_ONLY, OPTION_RANK_PATTERN, OPTION_RANKS_OWN };
+enum { OPTION_STRICT = OPTION_LONG_ONLY, OPTION_RANKS_OWN };
 
 #define ROW_STRICT                                                                                 \
     {                                                                                              \
         OPTION_STRICT, "strict", NULL, "stop at the first file that cannot be read"                \
-    }
-#define ROW_RANK_PATTERN                                                                           \
-    {                                                                                              \
-        OPTION_RANK_PATTERN, "rank-pattern", "TEXT",                                               \
-            "find the rank of a capture by a part of its path, with\n"                             \
-            "{RANK} for the number, for example worker{RANK}.pkl"                                  \
     }
 #define ROW_LEFT_OUT                                                                               \
     {                                                                                              \
@@ -26,6 +20,7 @@ enum { OPTION_STRICT = OPTION_LONG_ONLY, OPTION_RANK_PATTERN, OPTION_RANKS_OWN }
 /* Of both commands. */
 struct summary_options {
     struct gather_options gather;
+    struct file_choice files;
     bool verbose;
     const char *rules, *output;
 };

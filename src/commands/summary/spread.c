@@ -79,6 +79,7 @@ static char **split(const struct buffer *texts, size_t *count)
 
 enum status spread_follow(const char *rules, const struct gather_options *options)
 {
+    const struct file_choice plain = {.most = 0};
     struct gather_options own = *options;
     struct buffer bytes = BUFFER_INIT;
     struct error err;
@@ -87,7 +88,8 @@ enum status spread_follow(const char *rules, const struct gather_options *option
     if (cluster_broadcast(&bytes, &err)) {
         char **paths = split(&bytes, &count);
         if (paths)
-            status = files_run_with_rules(rules, &own.capture, paths, (int)count, read_part, &own);
+            status = files_run_with_rules(rules, &own.capture, paths, (int)count, &plain, read_part,
+                                          &own);
         free(paths);
     }
     buffer_release(&bytes);
