@@ -44,6 +44,16 @@ dist_plots_DATA = \
 recorddir = $(pkgdatadir)/record
 dist_record_DATA = share/record/memsnap_record.py
 
+# For clusters.
+clusterdir = $(pkgdatadir)/cluster
+dist_cluster_DATA = share/cluster/captures.sh
+dist_cluster_SCRIPTS = \
+	share/cluster/parallel.sh \
+	share/cluster/slurm-array.sh \
+	share/cluster/slurm-epilog.sh \
+	share/cluster/slurm-merge.sh \
+	share/cluster/slurm-submit.sh
+
 # For users of memsnap check.
 dist_pkgdata_DATA = share/policy.schema.json
 cidir = $(pkgdatadir)/ci

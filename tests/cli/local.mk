@@ -3,6 +3,7 @@ cli_tests = \
 	tests/cli/backends.sh \
 	tests/cli/by.sh \
 	tests/cli/choice.sh \
+	tests/cli/cluster.sh \
 	tests/cli/convert.sh \
 	tests/cli/devices.sh \
 	tests/cli/categories.sh \
