@@ -2,16 +2,24 @@ libmemsnap_a_SOURCES += \
 	src/decode/core/bytes.h \
 	src/decode/core/fields.c \
 	src/decode/core/fields.h \
+	src/decode/core/formats.c \
+	src/decode/core/formats.h \
 	src/decode/core/gzip.c \
 	src/decode/core/gzip.h \
 	src/decode/core/input.c \
 	src/decode/core/input.h \
+	src/decode/core/others.c \
+	src/decode/core/others.h \
+	src/decode/core/plain.c \
+	src/decode/core/plain.h \
 	src/decode/core/pytext.c \
 	src/decode/core/pytext.h \
 	src/decode/core/readahead.c \
 	src/decode/core/readahead.h \
 	src/decode/core/rows.c \
 	src/decode/core/rows.h \
+	src/decode/core/run_text.c \
+	src/decode/core/run_text.h \
 	src/decode/core/snapshot_fields.c \
 	src/decode/core/snapshot_fields.h \
 	src/decode/core/sniff.c \

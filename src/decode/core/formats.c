@@ -1,0 +1,78 @@
+/* The table of the kinds of files. */
+#include "decode/core/formats.h"
+
+#include <stddef.h>
+
+#define DUMP_ADVICE ": torch.cuda.memory._dump_snapshot() shows what the memory is used for"
+
+static const struct format_mark snapshot_marks[] = {
+    {"segments", NULL},
+    {"device_traces", NULL},
+    {"total_size", "blocks"}, /* the bare list of segments of old versions */
+    {NULL, NULL},
+};
+
+static const struct format_mark layer_trace_marks[] = {
+    {"traces", NULL},
+    {"module_name", "memory_activations"},
+    {"LayerMemoryTrace", NULL},
+    {NULL, NULL},
+};
+
+static const struct format_mark operator_curves_marks[] = {
+    {"memories_allocated", NULL},
+    {"memories_active", NULL},
+    {"memories_reserved", NULL},
+    {NULL, NULL},
+};
+
+static const struct format_mark profile_marks[] = {
+    {"traceEvents", NULL},
+    {"schemaVersion", "deviceProperties"}, /* may be long */
+    {"schemaVersion", "distributedInfo"},
+    {"ph", "ts"}, /* the bare list of events of old versions */
+    {NULL, NULL},
+};
+
+static const struct format_mark fit_marks[] = {
+    {"variable", "gpus"},
+    {NULL, NULL},
+};
+
+static const struct format_mark memory_stats_marks[] = {
+    {"active_bytes", "inactive_split_bytes"}, /* nested */
+    {"active.all.allocated", NULL},
+    {"active_bytes.all.allocated", NULL},
+    {"active_bytes.all.current", NULL},
+    {"active_bytes.all.peak", NULL},
+    {"allocated_bytes.all.allocated", NULL},
+    {"allocated_bytes.all.current", NULL},
+    {NULL, NULL},
+};
+
+const struct format formats[FILE_KINDS] = {
+    [KIND_UNKNOWN] = {"something else", NULL, NULL},
+    [KIND_SNAPSHOT] = {"an allocator snapshot", NULL, snapshot_marks},
+    [KIND_LAYER_TRACE] = {"a layer trace", NULL, layer_trace_marks},
+    [KIND_OPERATOR_CURVES] = {"memory curves of MemoryTracker", NULL, operator_curves_marks},
+    [KIND_PROFILE] = {"a profiler trace", NULL, profile_marks},
+    [KIND_RUN_STATS] = {"the statistics of a run of MemProfiler", NULL, NULL},
+    [KIND_RUN_TABLES] = {"tables of FSDP memory", NULL, NULL},
+    [KIND_FIT] = {"results of memsnap dryrun --fit", NULL, fit_marks},
+    [KIND_SUMMARY] = {"summaries of captures", "; see 'memsnap ranks'", NULL},
+    [KIND_MEMORY_TIMELINE] = {"a memory timeline of torch.profiler", NULL, NULL},
+    [KIND_PPROF] = {"a memory profile in pprof's format", NULL, NULL},
+    [KIND_MEMORY_STATS] = {"the statistics of torch.cuda.memory_stats()", DUMP_ADVICE,
+                           memory_stats_marks},
+    [KIND_MEMORY_SUMMARY] = {"a log with tables of torch.cuda.memory_summary()", DUMP_ADVICE, NULL},
+};
+
+const char *kind_name(enum file_kind kind)
+{
+    return formats[kind].name;
+}
+
+const char *kind_advice(enum file_kind kind)
+{
+    return formats[kind].advice ? formats[kind].advice : "";
+}
