@@ -19,4 +19,5 @@ dist_man_MANS = \
 	man/memsnap-formats.7 \
 	man/memsnap-numbers.7 \
 	man/memsnap-record.7 \
-	man/memsnap-suggest.1
+	man/memsnap-suggest.1 \
+	man/memsnap-trend.1

@@ -9,17 +9,18 @@ BEGIN {
     may["analysis"] = " base model analysis "
     may["solve"] = " base solve "
     may["render"] = " base model analysis solve render "
-    may["commands"] = " base decode dryrun model analysis solve render commands "
+    may["store"] = " base model store "
+    may["commands"] = " base decode dryrun model analysis solve render store commands "
     may["main"] = may["commands"]
 
     # The folders within a room, from the bottom up: a file includes from its own folder and from
     # those before it. The files that lie in the room itself come last.
     folders["decode"] = "core rows json pickle msgpack layers pprof profiler timeline log stats yaml run ."
     folders["dryrun"] = "core device"
-    folders["analysis"] = "code phase category live pool replay growth report curves chain layers fit shard diff flame check run ranks"
+    folders["analysis"] = "code phase category live pool replay growth report curves chain layers fit shard diff flame check run ranks trend"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
-    folders["render"] = "core sqlite analyze diff check export flame layers suggest fit shard dump oom stats run replay summary ranks plot page ."
-    folders["commands"] = "sandbox cli cluster summary analyze check diff dryrun export flame ranks suggest shard replay plot ."
+    folders["render"] = "core sqlite analyze diff check export flame layers suggest fit shard dump oom stats run replay summary ranks trend plot page ."
+    folders["commands"] = "sandbox cli cluster summary analyze check diff dryrun export flame ranks suggest shard replay trend plot ."
     for (each in folders) {
         count = split(folders[each], names, " ")
         for (at = 1; at <= count; at++)
@@ -38,6 +39,7 @@ BEGIN {
     library["msgpack.h"] = " decode render commands "
     library["sqlite3.h"] = " render commands "
     library["mpi.h"] = " commands "
+    library["sqlite3.h"] = " render store "
     library["pthread.h"] = " base decode dryrun model analysis solve render commands main "
 
     speaking = " commands main dryrun/device " # the last runs in the user's program

@@ -289,4 +289,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/sweep.c \
 	src/analysis/shard/sweep.h \
 	src/analysis/shard/traffic.c \
-	src/analysis/shard/walk.h
+	src/analysis/shard/walk.h \
+	src/analysis/trend/trend.c \
+	src/analysis/trend/trend.h

@@ -41,25 +41,11 @@ static const struct topic *find_topic(const char *name)
     return NULL;
 }
 
-const struct command *const commands[] = {&command_analyze,
-                                          &command_backends,
-                                          &command_check,
-                                          &command_convert,
-                                          &command_diff,
-                                          &command_dryrun,
-                                          &command_dump,
-                                          &command_export,
-                                          &command_flame,
-                                          &command_help,
-                                          &command_merge,
-                                          &command_oom,
-                                          &command_plot,
-                                          &command_ranks,
-                                          &command_replay,
-                                          &command_shard,
-                                          &command_suggest,
-                                          &command_version,
-                                          NULL};
+const struct command *const commands[] = {
+    &command_analyze, &command_backends, &command_check,  &command_convert, &command_diff,
+    &command_dryrun,  &command_dump,     &command_export, &command_flame,   &command_help,
+    &command_merge,   &command_oom,      &command_plot,   &command_ranks,   &command_replay,
+    &command_shard,   &command_suggest,  &command_trend,  &command_version, NULL};
 
 const struct command *command_find(const char *name)
 {

@@ -110,6 +110,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/template.c \
 	src/commands/plot/term.c \
 	src/commands/plot/term.h \
+	src/commands/ranks/into.c \
+	src/commands/ranks/into.h \
 	src/commands/ranks/ranks.c \
 	src/commands/replay/arguments.c \
 	src/commands/replay/arguments.h \
@@ -144,7 +146,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/summary/report.h \
 	src/commands/summary/spread.h \
 	src/commands/summary/write.c \
-	src/commands/summary/write.h
+	src/commands/summary/write.h \
+	src/commands/trend/trend.c
 
 # What `memsnap help TOPIC` prints: the man pages of section 7 as text.
 topic_pages = man/memsnap-categories.7 man/memsnap-formats.7 man/memsnap-numbers.7 man/memsnap-record.7

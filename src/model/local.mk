@@ -57,5 +57,7 @@ libmemsnap_a_SOURCES += \
 	src/model/timeline.c \
 	src/model/timeline.h \
 	src/model/timeline_query.c \
+	src/model/trend.c \
+	src/model/trend.h \
 	src/model/window.c \
 	src/model/window.h

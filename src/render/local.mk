@@ -204,7 +204,9 @@ libmemsnap_a_SOURCES += \
 	src/render/suggest/suggest.h \
 	src/render/suggest/text.c \
 	src/render/summary/summary.c \
-	src/render/summary/summary.h
+	src/render/summary/summary.h \
+	src/render/trend/trend.c \
+	src/render/trend/trend.h
 
 # The page of an interactive picture, in the program; its script is these files, in this order.
 html_page_files = src/render/page/page.html src/render/page/page.css $(html_script_files)

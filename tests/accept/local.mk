@@ -9,6 +9,7 @@ dist_check_SCRIPTS += \
 	tests/accept/excerpts.py \
 	tests/accept/export.py \
 	tests/accept/flame.py \
+	tests/accept/history.py \
 	tests/accept/hostile.py \
 	tests/accept/layers.py \
 	tests/accept/newest.py \

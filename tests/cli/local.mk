@@ -54,6 +54,7 @@ cli_tests = \
 	tests/cli/suggest.sh \
 	tests/cli/sums.sh \
 	tests/cli/terminal.sh \
+	tests/cli/trend.sh \
 	tests/cli/usage.sh
 dist_check_SCRIPTS += $(cli_tests)
 
@@ -176,6 +177,7 @@ EXTRA_DIST += \
 	tests/cli/golden/help-plot.txt \
 	tests/cli/golden/help-shard.txt \
 	tests/cli/golden/help-suggest.txt \
+	tests/cli/golden/help-trend.txt \
 	tests/cli/golden/help.txt \
 	tests/cli/golden/history-off.txt \
 	tests/cli/golden/kept-gradients.txt \
@@ -262,6 +264,9 @@ EXTRA_DIST += \
 	tests/cli/golden/suggest-snapshot-front.txt \
 	tests/cli/golden/suggest-snapshot-runs.txt \
 	tests/cli/golden/train-loop.txt \
+	tests/cli/golden/trend.csv \
+	tests/cli/golden/trend.json \
+	tests/cli/golden/trend.txt \
 	tests/cli/golden/two-devices.txt \
 	tests/cli/golden/units-bytes.txt \
 	tests/cli/golden/units.txt \

@@ -58,7 +58,7 @@ const struct command *command_find(const char *name); /* NULL: no such command *
 extern const struct command command_analyze, command_backends, command_check, command_convert,
     command_diff, command_dryrun, command_dump, command_export, command_flame, command_help,
     command_merge, command_oom, command_plot, command_ranks, command_replay, command_shard,
-    command_suggest, command_version;
+    command_suggest, command_trend, command_version;
 
 /* Reports an unknown command, and suggests a similar one. */
 enum status command_unknown(const char *name);

@@ -5,16 +5,18 @@
 #include "commands/cli/command.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
+#include "commands/ranks/into.h"
 #include "commands/summary/options.h"
 #include "commands/summary/report.h"
 #include "render/ranks/ranks.h"
 
-enum { OPTION_FORMAT = OPTION_RANKS_OWN, OPTION_TOP };
+enum { OPTION_FORMAT = OPTION_RANKS_OWN, OPTION_TOP, OPTION_INTO, OPTION_RUN, OPTION_COMMIT };
 
 enum ranks_format { RANKS_TEXT, RANKS_JSON, RANKS_CSV };
 
 struct ranks_options {
     struct summary_options common;
+    struct into_options into;
     unsigned format;
     size_t top;
     bool top_given;
@@ -45,9 +47,10 @@ static bool print(void *self, const struct ranks_report *report, struct error *e
     return render(printing->options, &shown, printing->out, err);
 }
 
-static enum status compare(void *self, struct inputs *inputs)
+/* `summaries`: a file for the history, or NULL. */
+static enum status compare(const struct ranks_options *options, struct inputs *inputs,
+                           FILE *summaries)
 {
-    const struct ranks_options *options = self;
     struct gathering gathering;
     struct output output;
     struct error err;
@@ -63,12 +66,32 @@ static enum status compare(void *self, struct inputs *inputs)
         output_discard(&output);
     } else {
         struct printing printing = {options, output.stream};
-        bool ok = ranks_report_with(&gathering, print, &printing, &err);
+        bool ok = (!summaries || into_write(summaries, &gathering, &err)) &&
+                  ranks_report_with(&gathering, print, &printing, &err);
         enum status closed = files_close(&output, ok, NULL, &err);
         status = closed != STATUS_OK ? closed : status;
     }
     gathering_release(&gathering);
     return status;
+}
+
+struct reading {
+    const struct ranks_options *options;
+    struct inputs *inputs;
+};
+
+static enum status read_for_history(void *self, FILE *summaries)
+{
+    const struct reading *reading = self;
+    return compare(reading->options, reading->inputs, summaries);
+}
+
+static enum status compare_inputs(void *self, struct inputs *inputs)
+{
+    const struct ranks_options *options = self;
+    if (options->into.history)
+        return into_run(&options->into, read_for_history, &(struct reading){options, inputs});
+    return compare(options, inputs, NULL);
 }
 
 static const struct option_words words[] = {
@@ -86,6 +109,15 @@ static bool take_option(int option, void *to, struct error *err)
     case OPTION_TOP:
         options->top_given = true;
         return argument_count("top", optarg, SIZE_MAX / 2, &options->top, err);
+    case OPTION_INTO:
+        options->into.history = optarg;
+        return true;
+    case OPTION_RUN:
+        options->into.name = optarg;
+        return true;
+    case OPTION_COMMIT:
+        options->into.commit = optarg;
+        return true;
     default: {
         struct gather_options *gather = &options->common.gather;
         const struct shared_options shared = {SHARED_CAPTURE(gather->capture),
@@ -107,12 +139,21 @@ static enum status run(int argc, char **argv)
         return status;
     if (optind == argc)
         return complain_usage("ranks: name the folder of a run, or its files");
-    return summary_run(&options.common, argv + optind, argc - optind, compare, &options);
+    if (!options.into.history && (options.into.name || options.into.commit))
+        return complain_usage("ranks: --%s needs --into FILE",
+                              options.into.name ? "run" : "commit");
+    options.into.first = argv[optind];
+    return summary_run(&options.common, argv + optind, argc - optind, compare_inputs, &options);
 }
 
 static const struct option_spec options[] = {
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
     {OPTION_TOP, "top", "N", "list N ranks with the highest peaks (0: all)"},
+    {OPTION_INTO, "into", "FILE",
+     "also keep the summaries in FILE, a history that\n"
+     "memsnap trend reads"},
+    {OPTION_RUN, "run", "NAME", "with --into: name the run (default: as its folder)"},
+    {OPTION_COMMIT, "commit", "ID", "with --into: the commit that the run is of"},
     ROW_RANK,
     ROW_RANK_PATTERN,
     ROW_STRICT,
@@ -143,6 +184,7 @@ const struct command command_ranks = {
     .examples = "  memsnap ranks run-17/\n"
                 "  memsnap ranks --format csv run-17/*.pickle > ranks.csv\n"
                 "  memsnap ranks --rank-pattern 'gpu{RANK}/' run-17\n"
+                "  memsnap ranks --into runs.sqlite --commit 1f3c9a2 run-17/\n"
                 "  memsnap merge -o run-17.summary run-17/ && memsnap ranks run-17.summary\n",
     .options = options,
     .words = words,

@@ -33,6 +33,7 @@ TCase *layers_report_tests(void);
 TCase *operator_curves_tests(void);
 TCase *rank_name_tests(void);
 TCase *ranks_tests(void);
+TCase *trend_tests(void);
 TCase *segment_map_tests(void);
 TCase *site_names_tests(void);
 TCase *site_tests(void);

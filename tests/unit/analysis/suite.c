@@ -43,6 +43,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, operator_curves_tests());
     suite_add_tcase(suite, rank_name_tests());
     suite_add_tcase(suite, ranks_tests());
+    suite_add_tcase(suite, trend_tests());
     suite_add_tcase(suite, replay_allocator_tests());
     suite_add_tcase(suite, replay_block_set_tests());
     suite_add_tcase(suite, replay_conf_tests());
