@@ -37,6 +37,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/check/blame.c \
 	src/analysis/check/check.c \
 	src/analysis/check/check.h \
+	src/analysis/check/history.c \
 	src/analysis/check/internal.h \
 	src/analysis/check/rule_set.c \
 	src/analysis/check/rule_set.h \

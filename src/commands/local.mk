@@ -16,6 +16,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/check/options.h \
 	src/commands/check/policy.c \
 	src/commands/check/policy.h \
+	src/commands/check/print.c \
+	src/commands/check/trend.c \
 	src/commands/cli/arguments.c \
 	src/commands/cli/arguments.h \
 	src/commands/cli/capture.c \

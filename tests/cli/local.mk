@@ -109,6 +109,9 @@ EXTRA_DIST += \
 	tests/cli/golden/at-time.txt \
 	tests/cli/golden/by.txt \
 	tests/cli/golden/cache.txt \
+	tests/cli/golden/check-trend-few.txt \
+	tests/cli/golden/check-trend.json \
+	tests/cli/golden/check-trend.txt \
 	tests/cli/golden/check-failed.txt \
 	tests/cli/golden/check-github.txt \
 	tests/cli/golden/check-junit.xml \

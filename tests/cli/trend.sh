@@ -71,4 +71,56 @@ run ranks --into no/such/folder.sqlite samples/leak.pickle.gz
 exits 5
 one_err_line
 no_out
+
+# check --trend: judged from the fourth run on
+rm runs.sqlite
+for name in one two; do
+    run ranks --into runs.sqlite --run $name samples/train-loop.pickle.gz
+done
+run check --trend runs.sqlite --max-jump 5%
+exits 0
+no_err
+golden check-trend-few.txt
+run check --trend runs.sqlite --max-jump 5% --not-judged error
+exits 2
+run ranks --into runs.sqlite --run three samples/train-loop.pickle.gz
+run ranks --into runs.sqlite --run four samples/train-loop.pickle.gz
+run check --trend runs.sqlite --max-jump 0
+exits 0
+run ranks --into runs.sqlite --run five --commit 1f3c9a2 samples/leak.pickle.gz
+run check --trend runs.sqlite --max-jump 5%
+exits 1
+no_err
+golden check-trend.txt
+run check --trend runs.sqlite --max-jump 5% --format json
+exits 1
+golden check-trend.json
+echo '{"schema": "memsnap.policy/1", "max-jump": "200MiB", "max-peak": "1KiB"}' >policy.json
+run check --trend runs.sqlite --policy policy.json
+exits 0
+run check --trend runs.sqlite --policy policy.json --max-jump 100MiB
+exits 1
+run check --trend runs.sqlite --max-jump 43.8% --last 3
+exits 1
+run check --trend runs.sqlite --max-jump 44%
+exits 0
+run check --trend runs.sqlite --max-jump 5% --metric category:gradient --format junit
+exits 0
+out_has 'failures="0"'
+run check --trend runs.sqlite --max-jump 5% --metric ooms
+exits 2
+err 'memsnap: runs.sqlite: --max-jump compares bytes, which ooms are not'
+run check --trend runs.sqlite --max-peak 1GiB
+exits 2
+err 'memsnap: runs.sqlite: --trend needs a rule for histories: --max-jump 5%'
+run check --max-jump 5% samples/leak.pickle.gz
+exits 2
+err 'memsnap: check: max-jump needs --trend HISTORY'
+run check --last 3 --max-peak 1GiB samples/leak.pickle.gz
+exits 2
+run check --trend runs.sqlite --max-jump 5% samples/leak.pickle.gz
+exits 2
+run check --trend samples/leak.pickle.gz --max-jump 5%
+exits 3
+one_err_line
 finish

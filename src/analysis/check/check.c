@@ -101,8 +101,7 @@ static bool add_not_judged(struct check_result *result, const struct check_rule 
     return check_copy_words(&row.why, why, err) && check_add(result, &row, err);
 }
 
-/* Judges by judge->rule, and adds a row. */
-static bool judge_rule(struct judge *judge, int64_t device, check_function *blame)
+bool check_judge_rule(struct judge *judge, int64_t device, check_function *blame)
 {
     const struct check_rule *rule = judge->rule;
     struct check_row row = {.rule = rule, .device = device, .judged = true};
@@ -137,7 +136,7 @@ bool check_device(const struct check_question *question, const struct device_rep
         ok = check_add_warning(result, err, "%s: %s", DEVICE_WORDS(device), at->notices[i].text);
     for (size_t i = 0; ok && i < question->rules->count; i++) {
         judge.rule = &question->rules->items[i];
-        ok = judge_rule(&judge, device, judge.rule->kind->blame);
+        ok = check_judge_rule(&judge, device, judge.rule->kind->blame);
     }
     buffer_release(&judge.scratch);
     return ok;
@@ -166,7 +165,7 @@ bool check_layers(const struct check_question *question, const struct layers_rep
     bool ok = true;
     for (size_t i = 0; ok && report->trace->count > 0 && i < question->rules->count; i++) {
         judge.rule = &question->rules->items[i];
-        ok = judge_rule(&judge, CHECK_NO_DEVICE, blame_producer);
+        ok = check_judge_rule(&judge, CHECK_NO_DEVICE, blame_producer);
     }
     return ok;
 }
@@ -190,7 +189,7 @@ bool check_curves(const struct check_question *question, const struct curves_rep
     bool ok = true;
     for (size_t i = 0; ok && report->curves->count > 0 && i < question->rules->count; i++) {
         judge.rule = &question->rules->items[i];
-        ok = judge_rule(&judge, CHECK_NO_DEVICE, blame_operator);
+        ok = check_judge_rule(&judge, CHECK_NO_DEVICE, blame_operator);
     }
     return ok;
 }

@@ -8,6 +8,7 @@
 #include "analysis/layers/layers.h"
 #include "analysis/layers/operator_curves.h"
 #include "analysis/report/report.h"
+#include "analysis/trend/trend.h"
 
 #define CHECK_NO_DEVICE BASELINE_NO_DEVICE
 
@@ -71,6 +72,21 @@ bool check_layers(const struct check_question *question, const struct layers_rep
                   struct check_result *result, struct error *err);
 bool check_curves(const struct check_question *question, const struct curves_report *report,
                   struct check_result *result, struct error *err);
+
+/* The newest run of a history beside the runs before it, and what has grown since the run that has
+ * their median. */
+struct check_history {
+    const struct trend *trend;
+    struct trend_jump jump;
+    const struct trend_share *categories, *sites; /* largest increase first */
+    size_t category_count, site_count;
+};
+
+/* Judges a history by the rules for histories, and leaves out the others. STATUS_USAGE if there is
+ * no rule for histories. A history with too few runs is not judged, which is not an error as in
+ * check_finish(): every history begins so. */
+bool check_runs(const struct check_question *question, const struct check_history *history,
+                struct check_result *result, struct error *err);
 
 /* To be called after all devices. A rule that applied to nothing in the file gets a row that says
  * so, since it could not fail. STATUS_USAGE, naming the first one, if that is true of all rules. */

@@ -13,6 +13,7 @@ struct judge {
     const struct device_report *at, *peak; /* as in check_device() */
     const struct layers_report *layers;
     const struct curves_report *curves;
+    const struct check_history *history;
     struct check_result *result;
     struct buffer scratch;
     struct error *err;
@@ -29,6 +30,12 @@ bool check_add_warning(struct check_result *result, struct error *err, const cha
 bool check_copy(char **copy, const char *text, size_t size, struct error *err);
 /* The same; NULL is copied as NULL. */
 bool check_copy_words(char **copy, const char *words, struct error *err);
+
+/* Judges by judge->rule, and adds a row. */
+bool check_judge_rule(struct judge *judge, int64_t device, check_function *blame);
+
+/* history.c */
+check_function check_judge_jump, check_blame_jump;
 
 /* blame.c */
 /* Blames the line of code that holds the most over all rows that `counts` accepts; if they have no

@@ -376,6 +376,16 @@ const struct check_kind check_kinds[CHECK_KINDS + 1] = {
      .captures = CHECK_OF_LAYERS,
      .absence = "this rule applies to layer traces only",
      .judge = judge_after_suggest},
+    {.name = "max-jump",
+     .argument = "SIZE|P%",
+     .help = "with --trend: limit the increase of the newest run\n"
+             "over the median of the runs before it",
+     .example = "5% or 512MiB",
+     .takes = CHECK_TAKES_SIZE_OR_SHARE,
+     .captures = CHECK_OF_HISTORY,
+     .absence = "this rule applies to histories of runs only",
+     .judge = check_judge_jump,
+     .blame = check_blame_jump},
     {.name = NULL},
 };
 

@@ -26,7 +26,8 @@ enum check_takes {
 enum {
     CHECK_OF_SNAPSHOT = 1 << 0,
     CHECK_OF_LAYERS = 1 << 1,
-    CHECK_OF_CURVES = 1 << 2, /* MemoryTracker's curves of memory by operator */
+    CHECK_OF_CURVES = 1 << 2,  /* MemoryTracker's curves of memory by operator */
+    CHECK_OF_HISTORY = 1 << 3, /* a history of runs, as memsnap trend reads */
     CHECK_OF_ANY = CHECK_OF_SNAPSHOT | CHECK_OF_LAYERS | CHECK_OF_CURVES,
 };
 
@@ -52,7 +53,7 @@ struct check_kind {
     check_function *blame;
 };
 
-#define CHECK_KINDS 10
+#define CHECK_KINDS 11
 extern const struct check_kind check_kinds[CHECK_KINDS + 1]; /* ends with a NULL name */
 
 const struct check_kind *check_kind_find(const char *name); /* NULL: no such kind */

@@ -92,31 +92,6 @@ static enum status check_files(struct run *run, FILE *out)
     return status;
 }
 
-static bool print(const struct run *run, FILE *out)
-{
-    const struct check_options *options = run->options;
-    const char *root = options->source_root;
-    const struct check_report report = {
-        .files = run->files,
-        .count = run->inputs->count,
-        .baseline = options->baseline,
-        .source_root = root ? root : getenv("GITHUB_WORKSPACE"),
-        .look = options->look,
-        .unit = options->unit,
-    };
-    struct page page = page_for(out, options->unit);
-    switch (options->format) {
-    case CHECK_JSON:
-        return check_json(out, &report);
-    case CHECK_JUNIT:
-        return check_junit(out, &report);
-    case CHECK_GITHUB:
-        return check_github(out, &report);
-    default:
-        return check_text(&page, &report);
-    }
-}
-
 /* The status of the first file that could not be checked, else STATUS_OK or STATUS_CHECK_FAILED. */
 static enum status verdict(const struct run *run, bool *any_checked)
 {
@@ -135,12 +110,6 @@ static enum status verdict(const struct run *run, bool *any_checked)
     return status != STATUS_OK || passed ? status : STATUS_CHECK_FAILED;
 }
 
-/* The formats for CI include errors, so they are printed even if no file could be checked. */
-static bool is_for_ci(enum check_format format)
-{
-    return format == CHECK_JUNIT || format == CHECK_GITHUB;
-}
-
 /* Checks the files, writes the report to an open output, and closes it. */
 static enum status report_files(struct run *run, struct output *output)
 {
@@ -149,8 +118,8 @@ static enum status report_files(struct run *run, struct output *output)
     enum status status = check_files(run, output->stream);
     if (status == STATUS_OK) {
         status = verdict(run, &any_checked);
-        if (any_checked || is_for_ci(run->options->format)) {
-            bool ok = print(run, output->stream);
+        if (any_checked || check_is_for_ci(run->options->format)) {
+            bool ok = check_print(run->options, run->files, run->inputs->count, output->stream);
             enum status closed = files_close(output, ok, NULL, &no_memory);
             return closed == STATUS_OK ? status : closed;
         }
@@ -197,30 +166,39 @@ static enum status check(struct check_options *options, struct inputs *inputs)
     return status;
 }
 
-/* Runs the check with complete options. */
-static enum status run_options(struct check_options *options, char **paths, int count)
+static enum status check_files(struct check_options *options, char **paths, int count)
 {
     struct error err;
     struct inputs inputs;
-    struct paths expanded = {0};
-    struct own_rules *rules;
-    if (!rules_file_read(options->look.rules, &rules, &err))
-        return complain_failure(&err);
-    options->capture.rules = rules;
-    enum status status = STATUS_OK;
-    if (!check_rules_resolve(&options->rules, &err))
-        status = complain_usage("check: %s", err.text);
+    struct paths expanded;
     options->files.what.kinds = kind_is_analyzed;
-    if (status == STATUS_OK &&
-        !paths_expand(&expanded, paths, (size_t)count, &options->files, &err))
-        status = complain_failure(&err);
-    if (status == STATUS_OK)
-        status = inputs_choose(&inputs, expanded.items, (int)expanded.count);
+    if (!paths_expand(&expanded, paths, (size_t)count, &options->files, &err))
+        return complain_failure(&err);
+    enum status status = inputs_choose(&inputs, expanded.items, (int)expanded.count);
     if (status == STATUS_OK) {
         status = check(options, &inputs);
         inputs_release(&inputs);
     }
     paths_release(&expanded);
+    return status;
+}
+
+/* Runs the check with complete options. */
+static enum status run_options(struct check_options *options, char **paths, int count)
+{
+    struct error err;
+    struct own_rules *rules;
+    if (!rules_file_read(options->look.rules, &rules, &err))
+        return complain_failure(&err);
+    options->capture.rules = rules;
+    enum status status;
+    if (!check_rules_resolve(&options->rules, &err))
+        status = complain_usage("check: %s", err.text);
+    else if (!options->trend)
+        status = check_files(options, paths, count);
+    else
+        status = count > 0 ? complain_usage("check: --trend checks a history, and takes no file")
+                           : check_trend(options);
     own_rules_destroy(rules);
     return status;
 }
@@ -257,6 +235,7 @@ const struct command command_check = {
                 "  memsnap check --max-growth 0 --max-category activation=20GiB snapshot.pickle\n"
                 "  memsnap check --max-site 'model.py:*=4GiB' snapshot.pickle\n"
                 "  memsnap check --baseline main.pickle --max-increase 2% snapshot.pickle\n"
+                "  memsnap check --trend runs.sqlite --max-jump 5%\n"
                 "  memsnap check --policy memory.json --format junit -o memory.xml rank*.pickle\n"
                 "  memsnap check --policy memory.json --format github snapshot.pickle\n"
                 "  memsnap check --max-memory-after-suggest 4=8GiB trace.json\n",

@@ -8,6 +8,7 @@
 #include "commands/cli/arguments.h"
 #include "commands/cli/options.h"
 #include "commands/cli/worker_pool.h"
+#include "store/store.h"
 
 enum {
     OPTION_POLICY = OPTION_LONG_ONLY,
@@ -15,11 +16,23 @@ enum {
     OPTION_FORMAT,
     OPTION_SOURCE_ROOT,
     OPTION_NOT_JUDGED,
+    OPTION_TREND,
+    OPTION_METRIC,
+    OPTION_LAST,
     OPTION_RULE, /* plus the index in check_kinds */
 };
 
 static const struct option_spec other_options[] = {
     {OPTION_BASELINE, "baseline", "FILE", "compare the peak with FILE's (see --max-increase)"},
+    {OPTION_TREND, "trend", "HISTORY",
+     "check the newest run of a history instead of captures\n"
+     "(see --max-jump)"},
+    {OPTION_METRIC, "metric", "NAME",
+     "with --trend: compare this metric (default:\n"
+     "peak_active), as in memsnap trend"},
+    {OPTION_LAST, "last", "N",
+     "with --trend: compare with the last N earlier runs\n"
+     "(default: 10; 0: all)"},
     {OPTION_POLICY, "policy", "FILE",
      "read rules from FILE, such as\n"
      "{\"schema\": \"memsnap.policy/1\", \"max-peak\": \"70GiB\"};\n"
@@ -46,6 +59,8 @@ static const struct option_spec other_options[] = {
     ROW_JOBS,
     ROW_HELP,
 };
+
+#define LAST_RUNS 10 /* enough for a median, and recent enough to follow intended changes */
 
 #define OTHER_OPTIONS (sizeof(other_options) / sizeof(other_options[0]))
 
@@ -92,6 +107,15 @@ bool check_option(int option, void *to, struct error *err)
     case OPTION_POLICY:
         options->policy = optarg;
         return true;
+    case OPTION_TREND:
+        options->trend = optarg;
+        return true;
+    case OPTION_METRIC:
+        options->look.metric = optarg;
+        return store_metric_check(optarg, err);
+    case OPTION_LAST:
+        options->last_given = true;
+        return argument_count("last", optarg, SIZE_MAX / 2, &options->last, err);
     case OPTION_BASELINE:
         options->baseline = optarg;
         return true;
@@ -161,9 +185,27 @@ static bool check_baseline_use(const struct check_options *options, struct error
            error_set(err, STATUS_USAGE, "%s needs --baseline FILE", given->name);
 }
 
+/* --trend needs a rule for histories, and such a rule and the options beside it need --trend. */
+static bool check_trend_use(struct check_options *options, struct error *err)
+{
+    if (!options->last_given)
+        options->last = LAST_RUNS;
+    for (size_t i = 0; !options->trend && i < options->rules.count; i++)
+        if (options->rules.items[i].kind->captures == CHECK_OF_HISTORY)
+            return error_set(err, STATUS_USAGE, "%s needs --trend HISTORY",
+                             options->rules.items[i].kind->name);
+    if (options->trend && (options->baseline || options->snapshot_option))
+        return error_set(err, STATUS_USAGE, "--%s does not apply to a history",
+                         options->baseline ? "baseline" : options->snapshot_option);
+    return options->trend || (!options->look.metric && !options->last_given) ||
+           error_set(err, STATUS_USAGE, "--%s needs --trend HISTORY",
+                     options->look.metric ? "metric" : "last");
+}
+
 bool check_options_complete(struct check_options *options, struct error *err)
 {
-    if (!take_policy(options, err) || !check_baseline_use(options, err))
+    if (!take_policy(options, err) || !check_trend_use(options, err) ||
+        (!options->trend && !check_baseline_use(options, err)))
         return false;
     if (options->jobs == 0)
         options->jobs = worker_pool_cores();

@@ -18,6 +18,9 @@ struct check_options {
     struct check_look look;       /* --at, --range, --device and --rules as given */
     struct check_rules rules;     /* from the command line, later also from the policy */
     const char *policy, *baseline;
+    const char *trend; /* a history of runs that is checked; NULL: captures are */
+    size_t last;       /* runs before the newest that it is compared with; 0: all */
+    bool last_given;
     const char *source_root, *output;
     enum check_format format;
     enum unit unit;
@@ -33,6 +36,15 @@ extern const struct option_words check_option_words[];
 bool check_option(int option, void *to, struct error *err);
 /* Reads the policy, sets defaults, and rejects conflicting options. */
 bool check_options_complete(struct check_options *options, struct error *err);
+/* Prints the results. False: out of memory. */
+bool check_print(const struct check_options *options, const struct checked_file *files,
+                 size_t count, FILE *out);
+/* The formats for CI include errors, so they are printed even if no file could be checked. */
+bool check_is_for_ci(enum check_format format);
+
+/* Checks the newest run of options->trend, and reports failures. */
+enum status check_trend(const struct check_options *options);
+
 void check_options_release(struct check_options *options);
 
 #endif

@@ -14,7 +14,7 @@ struct checked_file {
 
 /* Options as the user gave them, or NULL, to repeat them in the commands that a report suggests. */
 struct check_look {
-    const char *at, *device, *range, *rules;
+    const char *at, *device, *range, *rules, *metric;
 };
 
 struct check_report {

@@ -62,6 +62,11 @@ static const struct words all_words[] = {
     {.kind = "max-memory-after-suggest",
      .value = "with --checkpoints %s the largest part takes",
      .closer = CLOSER_SUGGEST},
+    {.kind = "max-jump",
+     .value = "the newest run exceeds the median by",
+     .blame = "The most was added by",
+     .whole = "median",
+     .closer = CLOSER_TREND},
 };
 
 /* Fallback for a kind without words of its own. */
@@ -191,6 +196,8 @@ enum check_look_closer check_words_closer(const struct check_row *row)
 /* Precedes the line of code held responsible, for a file without devices. */
 static const char *blame_of_file(const struct check_row *row)
 {
+    if (row->rule->kind->captures == CHECK_OF_HISTORY)
+        return words_of(row->rule->kind)->blame;
     return row->blame.bytes > 0 ? "The largest producer of activations is" : "It is reached after";
 }
 
@@ -270,6 +277,10 @@ void check_words_command(struct buffer *out, const struct check_row *row,
             add_look(out, &report->look, false);
         escape_shell(out, report->baseline ? report->baseline : "-");
         buffer_putc(out, ' ');
+        break;
+    case CLOSER_TREND:
+        buffer_puts(out, "memsnap trend ");
+        add_option(out, "--metric ", report->look.metric);
         break;
     case CLOSER_STACKS:
         buffer_puts(out, "memsnap analyze --stacks --top 0 ");

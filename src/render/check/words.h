@@ -10,6 +10,7 @@ enum check_look_closer {
     CLOSER_STACKS, /* analyze with all call sites and their stacks */
     CLOSER_DIFF,
     CLOSER_SUGGEST,
+    CLOSER_TREND,
     CLOSER_COMMANDS,
 };
 
