@@ -35,11 +35,12 @@ BEGIN {
 
     library["zlib.h"] = " decode commands "
     library["jansson.h"] = " decode model analysis render commands main "
-    library["yaml.h"] = " decode "
+    library["yaml.h"] = " decode commands "
     library["msgpack.h"] = " decode render commands "
     library["sqlite3.h"] = " render commands "
     library["mpi.h"] = " commands "
     library["sqlite3.h"] = " render store "
+    library["sqlite3.h"] = " render store commands "
     library["pthread.h"] = " base decode dryrun model analysis solve render commands main "
 
     speaking = " commands main dryrun/device " # the last runs in the user's program

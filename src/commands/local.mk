@@ -149,7 +149,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/summary/spread.h \
 	src/commands/summary/write.c \
 	src/commands/summary/write.h \
-	src/commands/trend/trend.c
+	src/commands/trend/trend.c \
+	src/commands/version.c
 
 # What `memsnap help TOPIC` prints: the man pages of section 7 as text.
 topic_pages = man/memsnap-categories.7 man/memsnap-formats.7 man/memsnap-numbers.7 man/memsnap-record.7

@@ -16,7 +16,7 @@ for way in help --help -h; do
     check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
 done
 
-for command in analyze backends check convert diff dryrun dump export flame help merge oom plot ranks replay shard suggest version; do
+for command in analyze backends check convert diff dryrun dump export flame help merge oom plot ranks replay shard suggest trend version; do
     run "$command" --help
     exits 0
     check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
@@ -27,7 +27,13 @@ for way in version --version; do
     exits 0
     no_err
     out_has 'memsnap '
-    out_has 'zlib '
+    for library in zlib Jansson msgpack-c libyaml protobuf-c SQLite; do
+        out_has "$library "
+    done
+    for format in 'an allocator snapshot: pickle' 'a profiler trace: JSON' 'MemProfiler: YAML' 'pprof' 'torch.cuda.memory_stats()' \
+        'summaries of captures: msgpack' 'a history of runs: SQLite'; do
+        out_has "$format"
+    done
 done
 
 run analyze --help

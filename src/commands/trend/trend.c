@@ -128,7 +128,7 @@ static const struct option_spec options[] = {
      "show peak_active (the default), peak_allocated,\n"
      "peak_reserved, fragmentation, end_active, growth, ooms\n"
      "or category:NAME"},
-    {OPTION_RANK, "rank", "N", "look only at rank N (default: the highest of all ranks)"},
+    {OPTION_RANK, "rank", "N", "look only at rank N (default: the highest of all)"},
     {OPTION_LAST, "last", "N", "look only at the last N runs (0: all, the default)"},
     {OPTION_RUN, "run", "PATTERN", "look only at runs whose name matches, as 'main-*'"},
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
@@ -143,8 +143,8 @@ const struct command command_trend = {
     .name = "trend",
     .summary = "show a metric over the runs of a history",
     .arguments = "[OPTION]... HISTORY",
-    .about = "Shows a metric of run after run, from a history that memsnap ranks --into keeps.\n"
-             "HISTORY is an SQLite database; memsnap-trend(1) describes its tables.\n",
+    .about = "Shows a metric of run after run, from HISTORY, which memsnap ranks --into keeps.\n"
+             "It is an SQLite database; memsnap-trend(1) describes its tables.\n",
     .examples = "  memsnap ranks --into runs.sqlite --commit \"$(git rev-parse HEAD)\" run-17/\n"
                 "  memsnap trend runs.sqlite\n"
                 "  memsnap trend --metric category:activation --last 20 runs.sqlite\n"

@@ -51,25 +51,33 @@ static const struct format_mark memory_stats_marks[] = {
 };
 
 const struct format formats[FILE_KINDS] = {
-    [KIND_UNKNOWN] = {"something else", NULL, NULL},
-    [KIND_SNAPSHOT] = {"an allocator snapshot", NULL, snapshot_marks},
-    [KIND_LAYER_TRACE] = {"a layer trace", NULL, layer_trace_marks},
-    [KIND_OPERATOR_CURVES] = {"memory curves of MemoryTracker", NULL, operator_curves_marks},
-    [KIND_PROFILE] = {"a profiler trace", NULL, profile_marks},
-    [KIND_RUN_STATS] = {"the statistics of a run of MemProfiler", NULL, NULL},
-    [KIND_RUN_TABLES] = {"tables of FSDP memory", NULL, NULL},
-    [KIND_FIT] = {"results of memsnap dryrun --fit", NULL, fit_marks},
-    [KIND_SUMMARY] = {"summaries of captures", "; see 'memsnap ranks'", NULL},
-    [KIND_MEMORY_TIMELINE] = {"a memory timeline of torch.profiler", NULL, NULL},
-    [KIND_PPROF] = {"a memory profile in pprof's format", NULL, NULL},
-    [KIND_MEMORY_STATS] = {"the statistics of torch.cuda.memory_stats()", DUMP_ADVICE,
-                           memory_stats_marks},
-    [KIND_MEMORY_SUMMARY] = {"a log with tables of torch.cuda.memory_summary()", DUMP_ADVICE, NULL},
+    [KIND_UNKNOWN] = {"something else", "", NULL, NULL},
+    [KIND_SNAPSHOT] = {"an allocator snapshot", "pickle (protocols 0 to 5), JSON", NULL,
+                       snapshot_marks},
+    [KIND_LAYER_TRACE] = {"a layer trace", "JSON, pickle, msgpack", NULL, layer_trace_marks},
+    [KIND_OPERATOR_CURVES] = {"memory curves of MemoryTracker", "pickle", NULL,
+                              operator_curves_marks},
+    [KIND_PROFILE] = {"a profiler trace", "JSON", NULL, profile_marks},
+    [KIND_RUN_STATS] = {"the statistics of a run of MemProfiler", "YAML, pickle", NULL, NULL},
+    [KIND_RUN_TABLES] = {"tables of FSDP memory", "text", NULL, NULL},
+    [KIND_FIT] = {"results of memsnap dryrun --fit", "JSON", NULL, fit_marks},
+    [KIND_SUMMARY] = {"summaries of captures", "msgpack", "; see 'memsnap ranks'", NULL},
+    [KIND_MEMORY_TIMELINE] = {"a memory timeline of torch.profiler", "JSON", NULL, NULL},
+    [KIND_PPROF] = {"a memory profile in pprof's format", "protobuf", NULL, NULL},
+    [KIND_MEMORY_STATS] = {"the statistics of torch.cuda.memory_stats()", "JSON, pickle",
+                           DUMP_ADVICE, memory_stats_marks},
+    [KIND_MEMORY_SUMMARY] = {"a log with tables of torch.cuda.memory_summary()", "text",
+                             DUMP_ADVICE, NULL},
 };
 
 const char *kind_name(enum file_kind kind)
 {
     return formats[kind].name;
+}
+
+const char *kind_encodings(enum file_kind kind)
+{
+    return formats[kind].encodings;
 }
 
 const char *kind_advice(enum file_kind kind)

@@ -13,8 +13,9 @@ struct format_mark {
 };
 
 struct format {
-    const char *name;   /* kind_name() */
-    const char *advice; /* kind_advice(); NULL: none */
+    const char *name;      /* kind_name() */
+    const char *encodings; /* kind_encodings() */
+    const char *advice;    /* kind_advice(); NULL: none */
     /* They end with a NULL word. NULL: sniff_kind() looks for more than a word. */
     const struct format_mark *marks;
 };

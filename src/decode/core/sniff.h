@@ -66,6 +66,8 @@ enum file_kind sniff_kind(struct source *source);
 const char *encoding_name(enum encoding encoding);
 /* "an allocator snapshot", for error texts. */
 const char *kind_name(enum file_kind kind);
+/* The encodings in which it is read, for people: "JSON, pickle". */
+const char *kind_encodings(enum file_kind kind);
 /* What to record instead of a kind that is not read, beginning with ": "; "" for others. */
 const char *kind_advice(enum file_kind kind);
 
