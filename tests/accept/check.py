@@ -171,7 +171,7 @@ def fits(value, schema):
     if "$ref" in schema:
         return fits(value, SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]])
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    types = {"string": isinstance(value, str), "object": isinstance(value, dict), "integer": is_number}
+    types = {"array": isinstance(value, list), "string": isinstance(value, str), "object": isinstance(value, dict), "integer": is_number}
     checks = {
         "type": lambda name: types[name],
         "enum": lambda words: value in words,
@@ -183,6 +183,8 @@ def fits(value, schema):
         "anyOf": lambda options: any(fits(value, one) for one in options),
         "required": lambda names: not isinstance(value, dict) or all(name in value for name in names),
         "minProperties": lambda least: not isinstance(value, dict) or len(value) >= least,
+        "items": lambda item: not isinstance(value, list) or all(fits(one, item) for one in value),
+        "minItems": lambda least: not isinstance(value, list) or len(value) >= least,
         "propertyNames": lambda names: not isinstance(value, dict) or all(fits(key, names) for key in value),
         "properties": lambda known: not isinstance(value, dict) or
         all(fits(value[key], known[key]) for key in value if key in known),
@@ -200,7 +202,7 @@ LIMITS = [0, 1, 2 ** 40, -1, True, False, None, 1.5, "", "1", "pass", "error", "
           "4096 B", "1kb", "1Ki", "1TiB ", " 1", "1e3", "0x10", "-1", "+1", "5%", "0.000001%", "0.0000001%", "99.999999%",
           "100%", "0100%", "099%", "1000000%", "1000001%", "%", "5 %", "5%%", [], {}, {"activation": 1}, {"4": "1GiB"},
           {"activation": "5%"}, {"x": True}, {"": 1}, {"0004": 1}, {"1000000": 1}, {"1000001": 1}, {"a" * 256: 1},
-          {"a" * 257: 1}]
+          {"a" * 257: 1}, "expandable_segments:True", ["max_split_size_mb:64", ""], ["1"], [1]]
 
 
 def policies():
@@ -222,7 +224,8 @@ def is_understood(path):
     text = done.stderr.decode()
     if done.returncode == 2 and text.startswith(f"memsnap: check: {path}"):
         return False
-    missing = ("there is no category", "--baseline needs --max-increase", "max-jump needs --trend", f"memsnap: {path}: ")
+    missing = ("there is no category", "--baseline needs --max-increase", "max-jump needs --trend", "alloc-conf needs max-reserved",
+               f"memsnap: {path}: ")
     if any(words in text for words in missing):
         return True
     raise AssertionError(f"status {done.returncode}: {text}")

@@ -8,6 +8,7 @@ cli_tests = \
 	tests/cli/devices.sh \
 	tests/cli/categories.sh \
 	tests/cli/check-policy.sh \
+	tests/cli/check-replayed.sh \
 	tests/cli/check.sh \
 	tests/cli/diff.sh \
 	tests/cli/dryrun-fit.sh \
@@ -112,6 +113,7 @@ EXTRA_DIST += \
 	tests/cli/golden/check-trend-few.txt \
 	tests/cli/golden/check-trend.json \
 	tests/cli/golden/check-trend.txt \
+	tests/cli/golden/check-replayed.txt \
 	tests/cli/golden/check-failed.txt \
 	tests/cli/golden/check-github.txt \
 	tests/cli/golden/check-junit.xml \

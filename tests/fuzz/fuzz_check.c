@@ -58,6 +58,8 @@ static void make_rules(struct check_rules *rules)
     struct error err;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         require(check_rules_add(rules, check_kind_find(all[i].kind), all[i].argument, &err));
+    require(check_rules_add_conf(rules, "expandable_segments:True", &err));
+    require(check_rules_add_conf(rules, "max_split_size_mb:64", &err));
     require(check_rules_resolve(rules, &err));
 }
 

@@ -75,6 +75,8 @@ void check_result_release(struct check_result *result)
         release_row(&result->rows[i]);
     for (size_t i = 0; i < result->warning_count; i++)
         free(result->warnings[i]);
+    for (size_t i = 0; i < CHECK_RULES_MOST; i++)
+        free(result->why_not[i]);
     free(result->rows);
     free(result->warnings);
     *result = (struct check_result){0};
@@ -106,11 +108,15 @@ bool check_judge_rule(struct judge *judge, int64_t device, check_function *blame
     const struct check_rule *rule = judge->rule;
     struct check_row row = {.rule = rule, .device = device, .judged = true};
     bool *held = &judge->result->held[rule - judge->question->rules->items];
+    char **why_not = &judge->result->why_not[rule - judge->question->rules->items];
     if (!(rule->kind->captures & judge->capture))
         return true;
     judge->not_judged = NULL;
     judge->is_absent = false;
     if (!rule->kind->judge(judge, &row))
+        return false;
+    if (judge->not_judged && rule->is_replayed && !*why_not &&
+        !check_copy_words(why_not, judge->not_judged, judge->err))
         return false;
     if (judge->not_judged)
         return add_not_judged(judge->result, rule, device, judge->not_judged, judge->err);
@@ -225,20 +231,28 @@ static bool drop_not_judged(const struct check_rules *rules, struct check_result
     return ok;
 }
 
+/* Why no device could be judged by the rule. */
+static const char *absence_of(const struct check_rules *rules, const struct check_result *result,
+                              size_t rule)
+{
+    const char *why_not = result->why_not[rule];
+    return why_not ? why_not : rules->items[rule].kind->absence;
+}
+
 bool check_finish(const struct check_rules *rules, struct check_result *result, struct error *err)
 {
     const struct check_rule *first = &rules->items[0];
     if (no_rule_held(rules, result))
         return error_set(err, STATUS_USAGE, "cannot check %s%s%.80s: %s", first->kind->name,
                          first->subject ? " " : "", first->subject ? first->subject : "",
-                         first->kind->absence);
+                         absence_of(rules, result, 0));
     if (!drop_not_judged(rules, result, err))
         return false;
     for (size_t i = 0; i < rules->count; i++) {
         const struct check_rule *rule = &rules->items[i];
         if (result->held[i])
             continue;
-        if (!add_not_judged(result, rule, CHECK_NO_DEVICE, rule->kind->absence, err))
+        if (!add_not_judged(result, rule, CHECK_NO_DEVICE, absence_of(rules, result, i), err))
             return false;
         result->not_judged++;
     }

@@ -40,7 +40,9 @@ struct check_result {
     bool is_incomplete; /* a rule was not judged, but must be */
     char **warnings;    /* malloc'ed raw bytes */
     size_t warning_count;
-    bool held[CHECK_RULES_MOST]; /* by rule: at least one device could be judged by it */
+    bool held[CHECK_RULES_MOST];     /* by rule: at least one device could be judged by it */
+    char *why_not[CHECK_RULES_MOST]; /* by replayed rule: why the first device could not be judged;
+                                        malloc'ed, or NULL */
 };
 
 void check_result_release(struct check_result *result); /* does nothing to a zeroed one */

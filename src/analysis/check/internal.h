@@ -19,6 +19,7 @@ struct judge {
     struct error *err;
     /* Set by the kind's judge function. */
     const char *not_judged; /* why the rule does not apply here; NULL: it does */
+    char words[264];        /* for `not_judged` */
     uint32_t point;         /* of curves: the peak that is judged */
     bool is_absent;         /* the rule's category or call sites occur nowhere here */
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/replay/conf.h"
 #include "base/buffer.h"
 #include "base/units.h"
 
@@ -140,6 +141,39 @@ bool check_rules_add(struct check_rules *rules, const struct check_kind *kind, c
     return put(rules, &rule, err);
 }
 
+bool check_rules_add_conf(struct check_rules *rules, const char *conf, struct error *err)
+{
+    struct allocator_settings settings;
+    struct error why;
+    if (!conf_parse(conf, &settings, &why))
+        return error_set(err, STATUS_USAGE, CHECK_ALLOC_CONF " '%.60s': %.150s", conf, why.text);
+    for (size_t i = 0; i < rules->alloc_conf_count; i++)
+        if (strcmp(rules->alloc_confs[i], conf) == 0)
+            return true;
+    if (rules->alloc_conf_count == CHECK_ALLOC_CONF_MOST)
+        return error_set(err, STATUS_USAGE, "at most %d times " CHECK_ALLOC_CONF,
+                         CHECK_ALLOC_CONF_MOST);
+    char **grown = realloc((void *)rules->alloc_confs,
+                           (rules->alloc_conf_count + 1) * sizeof(*rules->alloc_confs));
+    if (!grown)
+        return error_out_of_memory(err);
+    rules->alloc_confs = grown;
+    grown[rules->alloc_conf_count] = strdup(conf);
+    if (!grown[rules->alloc_conf_count])
+        return error_out_of_memory(err);
+    rules->alloc_conf_count++;
+    return true;
+}
+
+static void release_confs(struct check_rules *rules)
+{
+    for (size_t i = 0; i < rules->alloc_conf_count; i++)
+        free(rules->alloc_confs[i]);
+    free((void *)rules->alloc_confs);
+    rules->alloc_confs = NULL;
+    rules->alloc_conf_count = 0;
+}
+
 bool check_not_judged_parse(const char *text, enum check_not_judged *not_judged)
 {
     bool is_error = strcmp(text, "error") == 0;
@@ -154,12 +188,20 @@ bool check_rules_merge(struct check_rules *rules, struct check_rules *more, stru
     bool ok = true;
     if (more->not_judged != CHECK_NOT_JUDGED_DEFAULT)
         rules->not_judged = more->not_judged;
+    if (more->alloc_conf_count > 0) {
+        release_confs(rules);
+        rules->alloc_confs = more->alloc_confs;
+        rules->alloc_conf_count = more->alloc_conf_count;
+        more->alloc_confs = NULL;
+        more->alloc_conf_count = 0;
+    }
     for (size_t i = 0; i < more->count; i++) {
         ok = ok && put(rules, &more->items[i], err);
         if (!ok && i + 1 < more->count)
             free(more->items[i + 1].subject);
     }
     free(more->items);
+    release_confs(more);
     *more = (struct check_rules){0};
     return ok;
 }
@@ -177,6 +219,30 @@ static bool resolve_category(struct check_rule *rule, struct error *err)
     return false;
 }
 
+/* Replaces the rule on reserved memory by one for each setting. */
+static bool resolve_confs(struct check_rules *rules, struct error *err)
+{
+    size_t at = 0;
+    if (rules->alloc_conf_count == 0)
+        return true;
+    while (at < rules->count && strcmp(rules->items[at].kind->name, CHECK_ALLOC_CONF_RULE) != 0)
+        at++;
+    if (at == rules->count)
+        return error_set(err, STATUS_USAGE, CHECK_ALLOC_CONF " needs " CHECK_ALLOC_CONF_RULE);
+    struct check_rule rule = rules->items[at];
+    for (size_t i = 0; i < rules->alloc_conf_count; i++) {
+        rule.is_replayed = true;
+        rule.subject = rules->alloc_confs[i];
+        rules->alloc_confs[i] = NULL;
+        if (i == 0)
+            rules->items[at] = rule;
+        else if (!put(rules, &rule, err))
+            return false;
+    }
+    release_confs(rules);
+    return true;
+}
+
 bool check_rules_resolve(struct check_rules *rules, struct error *err)
 {
     if (rules->count == 0)
@@ -186,7 +252,7 @@ bool check_rules_resolve(struct check_rules *rules, struct error *err)
         if (rules->items[i].kind->takes == CHECK_TAKES_CATEGORY &&
             !resolve_category(&rules->items[i], err))
             return false;
-    return true;
+    return resolve_confs(rules, err);
 }
 
 void check_rules_release(struct check_rules *rules)
@@ -194,6 +260,7 @@ void check_rules_release(struct check_rules *rules)
     for (size_t i = 0; i < rules->count; i++)
         free(rules->items[i].subject);
     free(rules->items);
+    release_confs(rules);
     *rules = (struct check_rules){0};
 }
 

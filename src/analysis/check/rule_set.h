@@ -19,6 +19,7 @@ struct check_rule {
     const struct check_kind *kind;
     struct check_limit limit; /* 0 where the kind takes nothing */
     char *subject;            /* a category's name, a site's pattern, a number; NULL: none */
+    bool is_replayed;         /* judged by a replay with the settings in `subject` */
     enum category category;   /* CHECK_TAKES_CATEGORY, once resolved */
     size_t checkpoints;       /* CHECK_TAKES_CHECKPOINTS */
 };
@@ -34,9 +35,15 @@ struct check_rules {
     struct check_rule *items; /* in the order in which they were first named */
     size_t count;
     enum check_not_judged not_judged;
+    char **alloc_confs; /* the settings with which max-reserved is judged; none: as recorded */
+    size_t alloc_conf_count;
 };
 
 #define CHECK_NOT_JUDGED "not-judged" /* name of the option and of the key in a policy */
+
+#define CHECK_ALLOC_CONF      "alloc-conf" /* name of the option and of the key in a policy */
+#define CHECK_ALLOC_CONF_RULE "max-reserved"
+#define CHECK_ALLOC_CONF_MOST 64
 
 /* "pass", "error" */
 bool check_not_judged_parse(const char *text, enum check_not_judged *not_judged);
@@ -46,10 +53,13 @@ bool check_not_judged_parse(const char *text, enum check_not_judged *not_judged)
  * STATUS_USAGE, naming the rule and what it takes, also for a limit that nothing can exceed. */
 bool check_rules_add(struct check_rules *rules, const struct check_kind *kind, const char *argument,
                      struct error *err);
+/* Adds a setting of PYTORCH_CUDA_ALLOC_CONF with which max-reserved is judged. */
+bool check_rules_add_conf(struct check_rules *rules, const char *conf, struct error *err);
 /* Moves all rules of `more` into `rules`; `more` is empty afterwards. */
 bool check_rules_merge(struct check_rules *rules, struct check_rules *more, struct error *err);
-/* Looks up the categories; to be called once the user's own categories are defined. STATUS_USAGE
- * for an unknown category, and where there is no rule at all. */
+/* Looks up the categories, and makes a rule of each setting; to be called once the user's own
+ * categories are defined. STATUS_USAGE for an unknown category, for settings without a limit, and
+ * where there is no rule at all. */
 bool check_rules_resolve(struct check_rules *rules, struct error *err);
 void check_rules_release(struct check_rules *rules);
 

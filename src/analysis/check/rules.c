@@ -1,9 +1,11 @@
 #include "analysis/check/rules.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/check/internal.h"
 #include "analysis/code/site_pattern.h"
+#include "analysis/replay/figure.h"
 #include "model/device.h"
 
 static int64_t peak_of_allocated(struct judge *judge)
@@ -28,8 +30,27 @@ static bool blame_peak(struct judge *judge, struct check_row *row)
            check_advise(judge, judge->peak, FINDING_KINDS, row);
 }
 
+/* Judges the settings of the rule, not those of the recording. */
+static bool judge_replayed(struct judge *judge, struct check_row *row)
+{
+    struct replay_peak peak;
+    if (judge->capture != CHECK_OF_SNAPSHOT) {
+        judge->not_judged = "only allocator snapshots can be replayed";
+        return true;
+    }
+    if (!replay_peak_make(judge->peak->timeline, judge->question->sites, judge->rule->subject,
+                          &peak, judge->err))
+        return false;
+    row->value = (int64_t)peak.bytes;
+    snprintf(judge->words, sizeof(judge->words), "%s", peak.why);
+    judge->not_judged = peak.is_known ? NULL : judge->words;
+    return true;
+}
+
 static bool judge_reserved(struct judge *judge, struct check_row *row)
 {
+    if (judge->rule->is_replayed)
+        return judge_replayed(judge, row);
     if (judge->capture == CHECK_OF_SNAPSHOT) {
         row->value = judge->peak->timeline->reserved.peak_bytes;
     } else if (judge->capture == CHECK_OF_LAYERS) {
@@ -44,7 +65,8 @@ static bool judge_reserved(struct judge *judge, struct check_row *row)
 static bool blame_reserved(struct judge *judge, struct check_row *row)
 {
     return check_blame_rows(judge, judge->peak, NULL, row) &&
-           check_advise(judge, judge->peak, FINDING_FRAGMENTATION, row);
+           (judge->rule->is_replayed ||
+            check_advise(judge, judge->peak, FINDING_FRAGMENTATION, row));
 }
 
 /* Holes are fewest where memory is fullest, and a limit that holds then may not hold at the end. */

@@ -1,5 +1,7 @@
 #include "analysis/replay/figure.h"
 
+#include <stdio.h>
+
 #include "analysis/replay/replay.h"
 
 /* Runs the program once without a limit, and once within what was there when memory ran out. */
@@ -54,5 +56,44 @@ bool replay_figure_make(const struct timeline *timeline, struct site_table *site
     device_replay_release(&replay);
     if (ok)
         *figure = made;
+    return ok;
+}
+
+static bool fill_peak(struct device_replay *replay, struct replay_peak *peak, struct error *err)
+{
+    const char *doubt = replay_doubt(replay->trust);
+    if (*replay->obstacle)
+        snprintf(peak->why, sizeof(peak->why), "cannot be replayed: %.200s", replay->obstacle);
+    else if (doubt)
+        snprintf(peak->why, sizeof(peak->why), "the replay cannot be trusted: %s", doubt);
+    if (*peak->why)
+        return true;
+    /* The first row is the recorded setting, which may be the one that was asked for. */
+    size_t row = replay->row_count - 1;
+    if (!device_replay_row(replay, row, replay->program.budget, err))
+        return false;
+    peak->bytes = replay->rows[row].totals.peak_reserved;
+    peak->is_known = replay->rows[row].has_least;
+    if (!peak->is_known)
+        snprintf(peak->why, sizeof(peak->why), "%s",
+                 "with this setting the program runs out of memory on every device");
+    return true;
+}
+
+bool replay_peak_make(const struct timeline *timeline, struct site_table *sites, const char *conf,
+                      struct replay_peak *peak, struct error *err)
+{
+    struct replay_peak made = {0};
+    struct allocator_settings settings;
+    struct device_replay replay;
+    const struct replay_options options = {
+        .settings = &settings, .setting_count = 1, .tie_break = TIE_BREAKS};
+    if (!conf_parse(conf, &settings, err) ||
+        !device_replay_begin(timeline, sites, NULL, &options, &replay, err))
+        return false;
+    bool ok = fill_peak(&replay, &made, err);
+    device_replay_release(&replay);
+    if (ok)
+        *peak = made;
     return ok;
 }

@@ -16,6 +16,16 @@ struct replay_figure {
     uint64_t fitting_bytes; /* fits: the peak of reserved memory with these requests */
 };
 
+/* The peak of reserved memory that `memsnap replay` prints for a setting. */
+struct replay_peak {
+    bool is_known;
+    uint64_t bytes;
+    char why[256]; /* it is not known: "cannot be replayed: ..." */
+};
+
+bool replay_peak_make(const struct timeline *timeline, struct site_table *sites, const char *conf,
+                      struct replay_peak *peak, struct error *err);
+
 /* Replays with `conf`, as in PYTORCH_CUDA_ALLOC_CONF. */
 bool replay_figure_make(const struct timeline *timeline, struct site_table *sites, const char *conf,
                         struct replay_figure *figure, struct error *err);

@@ -16,6 +16,17 @@ static const char *const usual_settings[] = {
     "roundup_power2_divisions:8",
 };
 
+const char *replay_doubt(enum replay_trust trust)
+{
+    static const char *const doubts[] = {
+        [TRUST_LOW] = "what raised the recorded peak lies before the trace, so a replay gives only "
+                      "lower bounds",
+        [TRUST_HIGH] = "from a cold start the replay exceeds the recorded peak",
+        [TRUST_INEXACT] = "the replay does not reproduce the recording",
+    };
+    return trust < sizeof(doubts) / sizeof(doubts[0]) ? doubts[trust] : NULL;
+}
+
 /* The highest reserved memory in the range. */
 static uint64_t recorded_peak(const struct program *program)
 {

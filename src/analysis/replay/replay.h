@@ -56,6 +56,9 @@ static inline bool replay_is_trusted(const struct device_replay *replay)
     return replay->trust == TRUST_WHOLE || replay->trust == TRUST_CHECKED;
 }
 
+/* Why the figures cannot be trusted; NULL: they can. */
+const char *replay_doubt(enum replay_trust trust);
+
 static inline uint64_t replay_unused(const struct replay_setting *row)
 {
     return row->totals.peak_reserved - row->totals.allocated_at_peak;

@@ -19,6 +19,7 @@ enum {
     OPTION_TREND,
     OPTION_METRIC,
     OPTION_LAST,
+    OPTION_ALLOC_CONF,
     OPTION_RULE, /* plus the index in check_kinds */
 };
 
@@ -33,6 +34,10 @@ static const struct option_spec other_options[] = {
     {OPTION_LAST, "last", "N",
      "with --trend: compare with the last N earlier runs\n"
      "(default: 10; 0: all)"},
+    {OPTION_ALLOC_CONF, CHECK_ALLOC_CONF, "CONF",
+     "judge --max-reserved by a replay with this\n"
+     "PYTORCH_CUDA_ALLOC_CONF, not by what was recorded;\n"
+     "can be given several times"},
     {OPTION_POLICY, "policy", "FILE",
      "read rules from FILE, such as\n"
      "{\"schema\": \"memsnap.policy/1\", \"max-peak\": \"70GiB\"};\n"
@@ -86,6 +91,7 @@ static void put_category_words(void)
 
 const struct option_words check_option_words[] = {
     {"max-category", NULL, put_category_words},
+    {CHECK_ALLOC_CONF, WORDS_ALLOC_CONF, NULL},
     {"at", WORDS_MOMENT, NULL},
     {"format", "text json junit github", NULL},
     {CHECK_NOT_JUDGED, "pass error", NULL},
@@ -140,6 +146,8 @@ bool check_option(int option, void *to, struct error *err)
         return check_not_judged_parse(optarg, &options->rules.not_judged) ||
                error_set(err, STATUS_USAGE,
                          "invalid --" CHECK_NOT_JUDGED " '%.60s' (expected pass or error)", optarg);
+    case OPTION_ALLOC_CONF:
+        return check_rules_add_conf(&options->rules, optarg, err);
     case OPTION_SOURCE_ROOT:
         options->source_root = optarg;
         return true;

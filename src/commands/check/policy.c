@@ -30,14 +30,17 @@ static bool refuse(const struct reader *reader, const char *format, ...)
     return error_set(reader->err, STATUS_USAGE, "%.60s: %s", reader->path, text);
 }
 
-/* Adds a rule. Errors name the policy file. */
+/* Names the policy file in an error. */
+static bool pass_on(const struct reader *reader, const struct error *plain)
+{
+    return plain->status == STATUS_USAGE ? refuse(reader, "%s", plain->text)
+                                         : error_set(reader->err, plain->status, "%s", plain->text);
+}
+
 static bool add(const struct reader *reader, const struct check_kind *kind, const char *argument)
 {
     struct error plain;
-    if (check_rules_add(reader->rules, kind, argument, &plain))
-        return true;
-    return plain.status == STATUS_USAGE ? refuse(reader, "%s", plain.text)
-                                        : error_set(reader->err, plain.status, "%s", plain.text);
+    return check_rules_add(reader->rules, kind, argument, &plain) || pass_on(reader, &plain);
 }
 
 static bool unknown_key(const struct reader *reader, const char *key)
@@ -46,6 +49,7 @@ static bool unknown_key(const struct reader *reader, const char *key)
     for (const struct check_kind *kind = check_kinds; kind->name; kind++)
         closest_offer(&closest, kind->name);
     closest_offer(&closest, CHECK_NOT_JUDGED);
+    closest_offer(&closest, CHECK_ALLOC_CONF);
     if (closest.best)
         return refuse(reader, "unknown rule '%.40s'; did you mean '%s'?", key, closest.best);
     return refuse(reader, "unknown rule '%.40s'; see 'memsnap check --help'", key);
@@ -120,6 +124,27 @@ static bool take_not_judged(const struct reader *reader, const json_t *value)
            refuse(reader, CHECK_NOT_JUDGED " must be \"pass\" or \"error\"");
 }
 
+static bool add_conf(const struct reader *reader, const json_t *value)
+{
+    struct error plain;
+    if (!json_is_string(value))
+        return refuse(reader,
+                      CHECK_ALLOC_CONF " must be a string or an array of strings, for example "
+                                       "\"expandable_segments:True\"");
+    return check_rules_add_conf(reader->rules, json_string_value(value), &plain) ||
+           pass_on(reader, &plain);
+}
+
+static bool take_confs(const struct reader *reader, const json_t *value)
+{
+    size_t i;
+    json_t *conf;
+    if (!json_is_array(value) || json_array_size(value) == 0)
+        return add_conf(reader, value);
+    json_array_foreach(value, i, conf) if (!add_conf(reader, conf)) return false;
+    return true;
+}
+
 static bool read_root(const struct reader *reader, json_t *root)
 {
     const char *key;
@@ -130,6 +155,11 @@ static bool read_root(const struct reader *reader, json_t *root)
     {
         if (strcmp(key, CHECK_NOT_JUDGED) == 0) {
             if (!take_not_judged(reader, value))
+                return false;
+            continue;
+        }
+        if (strcmp(key, CHECK_ALLOC_CONF) == 0) {
+            if (!take_confs(reader, value))
                 return false;
             continue;
         }

@@ -27,8 +27,9 @@ struct option_words {
     void (*put)(void);
 };
 
-#define WORDS_MOMENT "peak end forward backward optimizer"
-#define WORDS_UNITS  "auto bytes KiB MiB GiB"
+#define WORDS_MOMENT     "peak end forward backward optimizer"
+#define WORDS_UNITS      "auto bytes KiB MiB GiB"
+#define WORDS_ALLOC_CONF "expandable_segments:True max_split_size_mb:128 roundup_power2_divisions:8"
 
 struct command {
     const char *name;

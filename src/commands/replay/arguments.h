@@ -6,8 +6,6 @@
 
 #define SETTINGS_MOST 64
 
-#define WORDS_ALLOC_CONF "expandable_segments:True max_split_size_mb:128 roundup_power2_divisions:8"
-
 /* --alloc-conf: appends to `settings`, an array of SETTINGS_MOST that the options then point to. */
 bool replay_argument_conf(struct replay_options *options, struct allocator_settings *settings,
                           struct error *err);

@@ -22,6 +22,8 @@ struct words {
     enum check_look_closer closer;
 };
 
+#define REPLAYED "in a replay with these settings, the peak of reserved memory is"
+
 static const struct words all_words[] = {
     {.kind = "max-peak",
      .value = "the active peak is",
@@ -111,7 +113,8 @@ void check_words_rule(struct buffer *out, const struct check_rule *rule)
     buffer_puts(out, rule->kind->name);
     if (rule->subject) {
         buffer_putc(out, ' ');
-        check_words_escaped(out, rule->subject);
+        check_words_escaped(out, rule->is_replayed && !*rule->subject ? "torch's defaults"
+                                                                      : rule->subject);
     }
     if (rule->limit.is_share) {
         buffer_putc(out, ' ');
@@ -168,7 +171,8 @@ void check_words_failure(struct buffer *out, const struct check_row *row, enum u
         buffer_putc(out, '.');
         return;
     }
-    add_text(out, of_file ? words->value_of_file : words->value, subject);
+    const char *value = of_file ? words->value_of_file : words->value;
+    add_text(out, row->rule->is_replayed ? REPLAYED : value, subject);
     buffer_printf(out, " %s", units_bytes(text, row->value, unit));
     add_share_of_whole(out, row);
     /* The difference is printed in a unit of its own, since it may be a few bytes of many GiB. */
@@ -190,6 +194,8 @@ const char *check_words_whole(const struct check_kind *kind)
 enum check_look_closer check_words_closer(const struct check_row *row)
 {
     enum check_look_closer closer = words_of(row->rule->kind)->closer;
+    if (row->rule->is_replayed)
+        return CLOSER_REPLAY;
     return closer == CLOSER_STACKS && row->device == CHECK_NO_DEVICE ? CLOSER_ANALYZE : closer;
 }
 
@@ -281,6 +287,11 @@ void check_words_command(struct buffer *out, const struct check_row *row,
     case CLOSER_TREND:
         buffer_puts(out, "memsnap trend ");
         add_option(out, "--metric ", report->look.metric);
+        break;
+    case CLOSER_REPLAY:
+        buffer_puts(out, "memsnap replay ");
+        add_option(out, "--alloc-conf ", row->rule->subject);
+        add_option(out, "--device ", report->look.device);
         break;
     case CLOSER_STACKS:
         buffer_puts(out, "memsnap analyze --stacks --top 0 ");

@@ -11,6 +11,7 @@ enum check_look_closer {
     CLOSER_DIFF,
     CLOSER_SUGGEST,
     CLOSER_TREND,
+    CLOSER_REPLAY,
     CLOSER_COMMANDS,
 };
 

@@ -100,27 +100,23 @@ static void put_limit(const struct plot_replay *plot, FILE *script)
     plot_put_text(script, "limit_text", text, PLOT_TEXT);
 }
 
-static const char *trust_words(enum replay_trust trust)
-{
-    static const char *const words[] = {
-        [TRUST_WHOLE] = "the whole program is recorded: exact, unless the program changes",
-        [TRUST_CHECKED] = "from a cold start; to be trusted within 2%",
-        [TRUST_LOW] = "lower bounds: what raised the recorded peak lies before the trace",
-        [TRUST_HIGH] = "they only compare settings: the replay exceeds the recorded peak",
-        [TRUST_INEXACT] = "they only compare settings: the replay differs from the recording",
-    };
-    return words[trust];
-}
-
 static void put_words(const struct plot_replay *plot, FILE *script)
 {
-    char words[300];
+    char words[300], note[200];
     snprintf(words, sizeof(words),
              "%s: reserved memory with each setting, a line and its peak; active memory: grey%s",
              DEVICE_WORDS(plot->replay->timeline->device),
              plot->group_count < plot->curves->count ? "; settings of one colour have the same line"
                                                      : "");
-    plot_put_words(script, plot->look, margins, words, trust_words(plot->replay->trust));
+    const char *doubt = replay_doubt(plot->replay->trust);
+    if (doubt)
+        snprintf(note, sizeof(note), "they only compare settings: %s", doubt);
+    else
+        snprintf(note, sizeof(note), "%s",
+                 plot->replay->trust == TRUST_WHOLE
+                     ? "the whole program is recorded: exact, unless the program changes"
+                     : "from a cold start; to be trusted within 2%");
+    plot_put_words(script, plot->look, margins, words, note);
 }
 
 /* A setting of the legend: its text, cut at commas into lines; those after the first have a white

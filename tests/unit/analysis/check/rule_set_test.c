@@ -133,6 +133,33 @@ START_TEST(categories_must_exist)
 }
 END_TEST
 
+START_TEST(settings_are_rules_of_their_own)
+{
+    struct check_rules more = {0};
+    ck_assert(check_rules_add_conf(&rules, "max_split_size_mb:64", &err));
+    ck_assert(add("max-peak", "1"));
+    ck_assert(!check_rules_resolve(&rules, &err)); /* no limit */
+    ck_assert_int_eq(err.status, STATUS_USAGE);
+    ck_assert(!check_rules_add_conf(&rules, "no_such_key:1", &err));
+    ck_assert_int_eq(err.status, STATUS_USAGE);
+    /* Those of the command line replace those of the policy. */
+    ck_assert(check_rules_add(&more, check_kind_find("max-reserved"), "7", &err));
+    ck_assert(check_rules_add_conf(&more, "expandable_segments:True", &err));
+    ck_assert(check_rules_add_conf(&more, "", &err));
+    ck_assert(check_rules_add_conf(&more, "expandable_segments:True", &err));
+    ck_assert(check_rules_merge(&rules, &more, &err));
+    ck_assert(check_rules_resolve(&rules, &err));
+    ck_assert_uint_eq(rules.count, 3);
+    ck_assert(!rules.items[0].is_replayed);
+    ck_assert_str_eq(rules.items[1].subject, "expandable_segments:True");
+    ck_assert_str_eq(rules.items[2].subject, "");
+    for (size_t i = 1; i < rules.count; i++) {
+        ck_assert(rules.items[i].is_replayed);
+        ck_assert_int_eq(rules.items[i].limit.bytes, 7);
+    }
+}
+END_TEST
+
 /* A number of whole bytes exceeds the share if and only if it exceeds the limit in bytes. */
 START_TEST(shares_are_exact)
 {
@@ -165,6 +192,7 @@ TCase *check_rule_set_tests(void)
     tcase_add_test(tcase, a_rule_replaces_its_namesake);
     tcase_add_test(tcase, there_is_an_end_of_rules);
     tcase_add_test(tcase, categories_must_exist);
+    tcase_add_test(tcase, settings_are_rules_of_their_own);
     tcase_add_test(tcase, shares_are_exact);
     return tcase;
 }
