@@ -27,6 +27,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/forward_chain.h \
 	src/analysis/chain/names.c \
 	src/analysis/chain/names.h \
+	src/analysis/chain/replan.c \
+	src/analysis/chain/replan.h \
+	src/analysis/chain/replan_edit.c \
+	src/analysis/chain/replan_internal.h \
 	src/analysis/chain/runs.c \
 	src/analysis/chain/sizes.c \
 	src/analysis/chain/sizes.h \

@@ -41,6 +41,20 @@ for has in '"schema":"memsnap.suggest/1"' '"source":"allocator-snapshot"' '"piec
     out_has "$has"
 done
 
+# What the step would reserve, from a replay of its requests.
+out_has '"reserved_not_known":"a part of what was reserved comes from before the step"'
+run suggest --format json --budget 60% samples/leak.pickle.gz
+exits 0
+out_has '"reserved_peak_bytes":438304768,"no_checkpoint_reserved_peak_bytes":501219328'
+run suggest --budget 60% samples/leak.pickle.gz
+out_has "Replayed through PyTorch's allocator, the step then reserves up to 418.00 MiB;"
+run suggest --budget 100% samples/leak.pickle.gz
+exits 0
+out_has_not 'reserves'
+run suggest --format json --budget 60% samples/decoder.layers.json.gz
+out_has_not 'reserved'
+run suggest --format json --budget 60% "$loop"
+
 # The same result for every encoding.
 cp .run/out first.json
 gzip -dc "$loop" >loop.pickle

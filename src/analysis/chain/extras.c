@@ -175,6 +175,7 @@ static void measure_all(const struct replayed *replayed, struct forward_chain *c
         element->backward_extra_bytes =
             beyond(most_within(replayed, pass, from, end, &now), kept + element->output_bytes);
         kept -= element->activation_bytes;
+        element->backward_end = end;
         from = end > from ? end : from;
     }
 }

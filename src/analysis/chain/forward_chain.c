@@ -5,6 +5,7 @@
 #include "analysis/chain/cut.h"
 #include "analysis/chain/names.h"
 #include "analysis/chain/sizes.h"
+#include "analysis/phase/births.h"
 
 struct build {
     struct forward_chain *chain;
@@ -126,6 +127,23 @@ static bool make_elements(struct build *build, struct error *err)
     return chain_tell_apart(chain, site_table_symbols(build->sites), err);
 }
 
+static bool note_kept(struct build *build, struct error *err)
+{
+    struct forward_chain *chain = build->chain;
+    const struct timeline *timeline = build->timeline;
+    size_t count = timeline->lifetime_count;
+    for (size_t i = births_from(timeline, build->pass.first); i < count; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
+        if (item >= build->pass.backward)
+            break;
+        if (pass_keeps(&build->pass, timeline, &build->categories, i) &&
+            !vec_push(chain->kept, chain->kept_count, chain->kept_capacity, chain->budget, err,
+                      item))
+            return false;
+    }
+    return true;
+}
+
 static bool measure(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
@@ -136,7 +154,8 @@ static bool measure(struct build *build, struct error *err)
         chain->activation_bytes += chain->elements[i].activation_bytes;
         chain->checkpointed += chain->elements[i].checkpointed;
     }
-    return chain_set_extras(chain, &measure, err) && chain_set_times(chain, &measure, err);
+    return note_kept(build, err) && chain_set_extras(chain, &measure, err) &&
+           chain_set_times(chain, &measure, err);
 }
 
 static void describe_pass(struct build *build)
@@ -148,6 +167,9 @@ static void describe_pass(struct build *build)
     chain->end = pass->end;
     chain->first_event = build->timeline->trace->first_event + pass->first;
     chain->has_step = pass->step != NO_STEP;
+    chain->step_end = pass->end;
+    if (chain->has_step && build->steps.items[pass->step].last >= pass->end)
+        chain->step_end = build->steps.items[pass->step].last + 1;
     chain->step = chain->has_step ? build->steps.items[pass->step].number : 0;
     chain->at_peak = pass->at_peak;
     chain->unfinished = pass->unfinished;
@@ -246,6 +268,7 @@ void forward_chain_release(struct forward_chain *chain)
     struct budget *budget = chain->budget;
     vec_free(chain->elements, chain->element_capacity, sizeof(*chain->elements), budget);
     vec_free(chain->parts, chain->part_capacity, sizeof(*chain->parts), budget);
+    vec_free(chain->kept, chain->kept_capacity, sizeof(*chain->kept), budget);
     vec_free(chain->loops, chain->loop_capacity, sizeof(*chain->loops), budget);
     *chain = (struct forward_chain){0};
 }

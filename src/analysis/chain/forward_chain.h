@@ -66,6 +66,7 @@ struct chain_element {
     int64_t forward_extra_bytes;  /* most that is there while it runs, beyond all activations so far
                                    */
     int64_t backward_extra_bytes; /* the same of its backward, beyond the gradient of its output */
+    uint32_t backward_end;        /* the item with which its backward ends */
     int64_t forward_ns; /* of the host; that of the median iteration within a loop of equals
                          */
     enum output_evidence output_from;
@@ -92,6 +93,9 @@ struct forward_chain {
 
     /* the pass: items first..backward-1 are its forward, backward..end-1 its backward */
     uint32_t first, backward, end;
+    uint32_t step_end; /* behind the last item of its step, or `end` without steps */
+    uint32_t *kept;    /* the items that allocate activations which its elements keep, ascending */
+    size_t kept_count, kept_capacity;
     uint64_t first_event; /* index of item `first` in the file */
     bool has_step;        /* it is part of a step, of that number */
     int64_t step;

@@ -248,6 +248,13 @@ bool device_replay_curve(const struct device_replay *replay, size_t row,
     return what_if_run(&replay->program, &question, &result, err);
 }
 
+bool device_replay_other(const struct device_replay *replay, const struct program *program,
+                         struct what_if_result *result, struct error *err)
+{
+    struct what_if question = question_of(replay, &replay->settings, program->budget);
+    return what_if_run(program, &question, result, err);
+}
+
 void device_replay_release(struct device_replay *replay)
 {
     vec_free(replay->rows, replay->row_capacity, sizeof(*replay->rows), replay->program.budget);

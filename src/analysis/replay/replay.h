@@ -77,6 +77,10 @@ bool device_replay_row(struct device_replay *replay, size_t row, struct budget *
 void device_replay_finish(struct device_replay *replay);
 void device_replay_release(struct device_replay *replay);
 
+/* Runs another program of the same device with the recorded settings, without a limit. */
+bool device_replay_other(const struct device_replay *replay, const struct program *program,
+                         struct what_if_result *result, struct error *err);
+
 /* Reserved memory over time with the settings of a row. */
 bool device_replay_curve(const struct device_replay *replay, size_t row,
                          struct reserved_points *points, struct budget *budget, struct error *err);

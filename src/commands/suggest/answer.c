@@ -1,5 +1,7 @@
 #include "commands/suggest/answer.h"
 
+#include <stdio.h>
+
 #include "commands/cli/complain.h"
 #include "solve/problem/layer_times.h"
 
@@ -88,9 +90,43 @@ static int64_t bytes_of(const struct suggest_budget *budget, const struct proble
     return budget->bytes < CHAIN_MOST ? budget->bytes : CHAIN_MOST;
 }
 
+/* What the step would reserve with the plan. */
+static bool replay_plan(const struct suggest_run *run, const struct budget_plan *plan,
+                        struct replan *replan, struct error *err)
+{
+    const struct placement *placement = &plan->segments;
+    struct chain_segment *segments = NULL;
+    size_t capacity = 0, count = placement->count;
+    *replan = (struct replan){0};
+    if (!plan->feasible || count == 0)
+        return true;
+    for (size_t k = 0; k < count; k++)
+        if (placement->segments[k].depth > 0) {
+            snprintf(replan->why, sizeof(replan->why),
+                     "checkpoints within checkpoints are not "
+                     "replayed");
+            return true;
+        }
+    if (!vec_reserve(segments, capacity, count, run->budget, err))
+        return false;
+    for (size_t k = 0; k < count; k++)
+        segments[k] =
+            (struct chain_segment){placement->segments[k].first, placement->segments[k].end};
+    const struct capture *capture = &run->snapshot->capture;
+    bool ok = replan_make(capture_highest(capture), capture->sites, &run->snapshot->chain, segments,
+                          count, replan, err);
+    vec_free(segments, capacity, sizeof(*segments), run->budget);
+    return ok;
+}
+
 static bool print_plans(struct suggest_run *run, const struct budget_plan *plans, struct error *err)
 {
     struct suggest_subject subject = subject_of(run);
+    struct replan replans[SUGGEST_MOST_BUDGETS];
+    for (size_t k = 0; run->snapshot && k < run->options->budget_count; k++)
+        if (!replay_plan(run, &plans[k], &replans[k], err))
+            return false;
+    subject.replans = run->snapshot ? replans : NULL;
     size_t count = run->options->budget_count;
     for (size_t k = 0; k < count; k++)
         run->fits &= plans[k].feasible;

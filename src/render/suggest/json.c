@@ -108,8 +108,18 @@ static void put_schedule(struct json_writer *json, const struct problem *problem
     json_put_close(json, ']');
 }
 
+static void put_reserved(struct json_writer *json, const struct replan *replan)
+{
+    if (!replan->is_known) {
+        json_put_string(json, "reserved_not_known", replan->why);
+        return;
+    }
+    json_put_integer(json, "reserved_peak_bytes", (int64_t)replan->with_bytes);
+    json_put_integer(json, "no_checkpoint_reserved_peak_bytes", (int64_t)replan->without_bytes);
+}
+
 static void put_feasible(struct json_writer *json, const struct suggest_subject *subject,
-                         const struct budget_plan *plan)
+                         const struct budget_plan *plan, const struct replan *replan)
 {
     const struct problem *problem = subject->problem;
     json_put_integer(json, "peak_bytes", plan->peak_bytes);
@@ -125,16 +135,18 @@ static void put_feasible(struct json_writer *json, const struct suggest_subject 
     json->failed |= !suggest_put_apply(json, subject, &plan->segments);
     put_schedule(json, problem, &plan->schedule);
     json_put_bool(json, "verified", plan->verified);
+    if (replan && plan->segments.count > 0)
+        put_reserved(json, replan);
 }
 
 static void put_plan(struct json_writer *json, const struct suggest_subject *subject,
-                     const struct budget_plan *plan)
+                     const struct budget_plan *plan, const struct replan *replan)
 {
     json_put_string(json, "model", plan->model == PLAN_PEAK ? "peak" : "rotor");
     json_put_integer(json, "budget_bytes", plan->budget_bytes);
     json_put_bool(json, "feasible", plan->feasible);
     if (plan->feasible)
-        put_feasible(json, subject, plan);
+        put_feasible(json, subject, plan, replan);
     else
         json_put_integer(json, "least_budget_bytes", plan->least_budget_bytes);
     json_put_integer(json, "slot_bytes", plan->model == PLAN_ROTOR ? plan->slot_bytes : 1);
@@ -150,12 +162,12 @@ bool suggest_plans_json(FILE *out, const struct suggest_subject *subject,
     json_put_open(&json, NULL, '{');
     json_put_string(&json, "schema", schema);
     if (count == 1) {
-        put_plan(&json, subject, &plans[0]);
+        put_plan(&json, subject, &plans[0], subject->replans);
     } else {
         json_put_open(&json, "plans", '[');
         for (size_t k = 0; k < count; k++) {
             json_put_open(&json, NULL, '{');
-            put_plan(&json, subject, &plans[k]);
+            put_plan(&json, subject, &plans[k], subject->replans ? &subject->replans[k] : NULL);
             json_put_close(&json, '}');
         }
         json_put_close(&json, ']');

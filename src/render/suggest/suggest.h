@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_RENDER_SUGGEST_SUGGEST_H
 #define MEMSNAP_RENDER_SUGGEST_SUGGEST_H
 
-#include "analysis/chain/forward_chain.h"
+#include "analysis/chain/replan.h"
 #include "render/core/json.h"
 #include "render/core/page.h"
 #include "solve/advice/advice.h"
@@ -12,8 +12,9 @@ struct suggest_subject {
     const struct layer_trace *trace;
     const struct problem *problem;
     const struct forward_chain
-        *forward;    /* where a snapshot's layers come from; NULL: a layer trace */
-    uint32_t device; /* with `forward` */
+        *forward;                 /* where a snapshot's layers come from; NULL: a layer trace */
+    uint32_t device;              /* with `forward` */
+    const struct replan *replans; /* of each plan, with `forward`, in answers about budgets */
 };
 
 /* False: out of memory. */

@@ -104,8 +104,21 @@ static void method_text(const struct page *page, const struct budget_plan *plan)
                 page_bytes(page, slot, plan->slot_bytes), checked, slack, plan->backend->name);
 }
 
+static void reserved_text(const struct page *page, const struct replan *replan)
+{
+    char with[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE];
+    if (replan->is_known)
+        suggest_say(page,
+                    "Replayed through PyTorch's allocator, the step then reserves up to %s; "
+                    "without checkpoints %s.",
+                    page_bytes(page, with, (int64_t)replan->with_bytes),
+                    page_bytes(page, without, (int64_t)replan->without_bytes));
+    else
+        suggest_say(page, "What the step then reserves is not known: %s.", replan->why);
+}
+
 static bool plan_text(const struct page *page, const struct suggest_subject *subject,
-                      const struct budget_plan *plan)
+                      const struct budget_plan *plan, const struct replan *replan)
 {
     char budget[UNITS_TEXT_SIZE], peak[UNITS_TEXT_SIZE], extra[SUGGEST_COST];
     char exact[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE], whose[SUGGEST_WHOSE];
@@ -129,6 +142,8 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
         suggest_say(page, "It fits: no checkpoints are needed.");
     else
         method_text(page, plan);
+    if (replan && plan->segments.count > 0)
+        reserved_text(page, replan);
     return suggest_placement_text(page, subject, &plan->segments);
 }
 
@@ -137,7 +152,7 @@ bool suggest_plans_text(const struct page *page, const struct suggest_subject *s
 {
     suggest_head_text(page, subject);
     for (size_t k = 0; k < count; k++) {
-        if (!plan_text(page, subject, &plans[k]))
+        if (!plan_text(page, subject, &plans[k], subject->replans ? &subject->replans[k] : NULL))
             return false;
         fputc('\n', page->out);
     }

@@ -1,0 +1,60 @@
+#include "analysis/chain/replan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/chain/replan_internal.h"
+
+static bool is_usable(const struct forward_chain *chain, const struct device_replay *replay,
+                      struct replan *replan)
+{
+    const char *doubt = replay_doubt(replay->trust);
+    if (replay->trust == TRUST_LOW)
+        doubt = "a part of what was reserved comes from before the step";
+    if (chain->unfinished)
+        snprintf(replan->why, sizeof(replan->why), "memory ran out before the backward pass");
+    else if (*replay->obstacle)
+        snprintf(replan->why, sizeof(replan->why), "%s", replay->obstacle);
+    else if (doubt)
+        snprintf(replan->why, sizeof(replan->why), "%s", doubt);
+    return !*replan->why;
+}
+
+static bool run_both(const struct device_replay *replay, const struct forward_chain *chain,
+                     const struct chain_segment *segments, size_t count, struct replan *replan,
+                     struct error *err)
+{
+    struct what_if_result without, with;
+    struct program edited;
+    if (!device_replay_other(replay, &replay->program, &without, err) ||
+        !replan_edit(&replay->program, chain, segments, count, &edited, err))
+        return false;
+    bool ok = device_replay_other(replay, &edited, &with, err);
+    replan_edit_release(&edited);
+    if (!ok)
+        return false;
+    replan->is_known = without.totals.ooms == 0 && with.totals.ooms == 0;
+    replan->without_bytes = without.totals.peak_reserved;
+    replan->with_bytes = with.totals.peak_reserved;
+    if (!replan->is_known)
+        snprintf(replan->why, sizeof(replan->why), "the replay runs out of memory");
+    return true;
+}
+
+bool replan_make(const struct timeline *timeline, struct site_table *sites,
+                 const struct forward_chain *chain, const struct chain_segment *segments,
+                 size_t count, struct replan *replan, struct error *err)
+{
+    const struct replay_options options = {.tie_break = TIE_BREAKS};
+    const struct item_range range = {chain->first, chain->step_end};
+    struct device_replay replay;
+    struct replan made = {0};
+    if (!device_replay_begin(timeline, sites, &range, &options, &replay, err))
+        return false;
+    bool ok =
+        !is_usable(chain, &replay, &made) || run_both(&replay, chain, segments, count, &made, err);
+    device_replay_release(&replay);
+    if (ok)
+        *replan = made;
+    return ok;
+}

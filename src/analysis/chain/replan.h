@@ -1,0 +1,29 @@
+/* What a step would have reserved with checkpoints: the requests of the step, without those for
+ * activations that a checkpoint drops, and with those of the forward passes that it repeats, go
+ * through the model of PyTorch's allocator. */
+#ifndef MEMSNAP_ANALYSIS_CHAIN_REPLAN_H
+#define MEMSNAP_ANALYSIS_CHAIN_REPLAN_H
+
+#include "analysis/chain/forward_chain.h"
+#include "analysis/code/site.h"
+
+/* Elements first..end-1 are wrapped in one checkpoint. */
+struct chain_segment {
+    size_t first, end;
+};
+
+struct replan {
+    bool is_known;
+    uint64_t without_bytes, with_bytes; /* peaks of reserved memory, both replayed */
+    char why[256];                      /* they are not known */
+};
+
+/* Replays from the beginning of the pass to the end of its step, once as recorded and once with the
+ * segments, which ascend and are disjoint. An activation that is dropped is freed when its element
+ * ends, an output when the element after it does; both are made again right before the backward of
+ * their segment. */
+bool replan_make(const struct timeline *timeline, struct site_table *sites,
+                 const struct forward_chain *chain, const struct chain_segment *segments,
+                 size_t count, struct replan *replan, struct error *err);
+
+#endif
