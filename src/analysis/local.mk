@@ -229,12 +229,16 @@ libmemsnap_a_SOURCES += \
 	src/analysis/replay/block_set.h \
 	src/analysis/replay/conf.c \
 	src/analysis/replay/conf.h \
+	src/analysis/replay/conf_text.c \
+	src/analysis/replay/expandable.c \
 	src/analysis/replay/figure.c \
 	src/analysis/replay/figure.h \
+	src/analysis/replay/parts.c \
 	src/analysis/replay/places.c \
 	src/analysis/replay/program.c \
 	src/analysis/replay/program.h \
 	src/analysis/replay/program_internal.h \
+	src/analysis/replay/release.c \
 	src/analysis/replay/replay.c \
 	src/analysis/replay/replay.h \
 	src/analysis/replay/start.c \

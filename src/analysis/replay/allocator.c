@@ -1,118 +1,36 @@
-/* The rules. Names of functions are those of torch's c10/cuda/CUDACachingAllocator.cpp, class
- * DeviceCachingAllocator. A rule for which no version is named is the same in all versions from 2.1
- * to 2.15. */
-#include <stdlib.h>
-
+/* How torch serves a request, and where each rule of the model stands in torch: the class
+ * DeviceCachingAllocator of c10/cuda/CUDACachingAllocator.cpp, unless another is named. A rule
+ * without a version is the same in all versions tried, 2.1 to 2.15.
+ *
+ *   rule                                here                          in torch
+ *   rounding of requests                model/allocator_rules.h       round_size
+ *   small or large pool                 allocator_malloc              get_pool: by the rounded size
+ *   order of free blocks, up to 2.11    allocator_key                 BlockComparatorSize: address
+ *     2.12                              allocator_take_order          the same: number of a Block
+ *     since 2.13                        allocator_take_order          registration_counter, then
+ *                                                                     address
+ *   best fit, one candidate only        find_free                     get_free_block
+ *   max_non_split_rounding_mb           find_free                     the same; 20 MiB before 2.6
+ *   room to grow, expandable segments   choose_expandable             get_free_block
+ *   size of a segment                   segment_size                  get_allocation_size
+ *   large_segment_size_mb, since 2.10   segment_size                  the same
+ *   limit of the process                make_segment                  alloc_block: set_fraction
+ *   garbage collection                  allocator_collect_garbage garbage_collect_cached_blocks;
+ *                                                                     only with set_fraction
+ *   release before an error             get_memory                    malloc
+ *     with max_split_size_mb            allocator_release_available release_available_cached_blocks
+ *     of everything                     allocator_release_cached      release_cached_blocks; not
+ *                                                                     within a graph's pool up to
+ *                                                                     2.12
+ *   splitting, front first              splits                        should_split,
+ * alloc_found_block merging                             allocator_merge try_merge_blocks frees that
+ * wait for a stream        allocator_free_requested      free, process_events address range and
+ * pages             allocator_make_range          ExpandableSegment where to map find_room
+ * find_expandable_block mapping                             allocator_map_new
+ * try_allocate_expandable_block unmapping of whole pages            allocator_unmap unmap_block */
 #include "analysis/replay/allocator_internal.h"
 
 #define LARGEST_REQUEST (UINT64_C(1) << 48)
-#define HIGHEST_ADDRESS (UINT64_C(1) << 62)
-
-/* A block from cudaMalloc counts when it is made, and its parts inherit its number (2.13 and
- * later, BlockComparatorSize with registration_counter). In 2.12 every Block object has a number
- * of its own. Before, the comparator looked only at the address. */
-uint64_t allocator_take_order(struct allocator *allocator, uint64_t inherited)
-{
-    switch (allocator->tie_break) {
-    case TIE_BLOCK:
-        return ++allocator->orders;
-    case TIE_SEGMENT:
-        return inherited ? inherited : ++allocator->orders;
-    default:
-        return 0;
-    }
-}
-
-void allocator_grow(struct allocator *allocator, uint64_t bytes)
-{
-    struct allocator_totals *totals = &allocator->totals;
-    totals->reserved += bytes;
-    totals->segment_allocs++;
-    if (totals->reserved > totals->peak_reserved) {
-        totals->peak_reserved = totals->reserved;
-        totals->allocated_at_peak = totals->allocated;
-        allocator->peak_is_new = true;
-    }
-}
-
-static void shrink(struct allocator *allocator, uint64_t bytes)
-{
-    allocator->totals.reserved -= bytes;
-    allocator->totals.segment_frees++;
-}
-
-/* A new block for a part of `block`, not linked yet. */
-static struct memory_block *new_part(struct allocator *allocator, const struct memory_block *block,
-                                     uint64_t addr, uint64_t size)
-{
-    struct memory_block *part = allocator_new_block(allocator);
-    if (!part)
-        return NULL;
-    part->addr = addr;
-    part->size = size;
-    part->place = block->place;
-    part->is_small = block->is_small;
-    part->expandable = block->expandable;
-    part->order = allocator_take_order(allocator, block->order);
-    return part;
-}
-
-static void link_before(struct memory_block *part, struct memory_block *block)
-{
-    part->before = block->before;
-    if (part->before)
-        part->before->next = part;
-    part->next = block;
-    block->before = part;
-}
-
-static void link_after(struct memory_block *part, struct memory_block *block)
-{
-    part->next = block->next;
-    if (part->next)
-        part->next->before = part;
-    part->before = block;
-    block->next = part;
-}
-
-/* try_merge_blocks: the block takes in a neighbour that is free, and mapped as the block is. The
- * block keeps its own number. */
-void allocator_merge(struct allocator *allocator, struct memory_block *block,
-                     struct memory_block *neighbour)
-{
-    if (!neighbour || neighbour->is_allocated || neighbour->is_pending ||
-        neighbour->is_mapped != block->is_mapped)
-        return;
-    if (neighbour->is_mapped)
-        allocator_remove_free(allocator, neighbour);
-    else
-        allocator_remove_unmapped(allocator, neighbour);
-    if (block->before == neighbour) {
-        block->addr = neighbour->addr;
-        block->before = neighbour->before;
-        if (block->before)
-            block->before->next = block;
-    } else {
-        block->next = neighbour->next;
-        if (block->next)
-            block->next->before = block;
-    }
-    block->size += neighbour->size;
-    allocator_drop_block(allocator, neighbour);
-}
-
-static void merge_both(struct allocator *allocator, struct memory_block *block)
-{
-    allocator_merge(allocator, block, block->before);
-    allocator_merge(allocator, block, block->next);
-}
-
-/* garbage_collection_threshold works only after set_per_process_memory_fraction(), in all versions
- * tried, whatever the documentation says: malloc() asks for set_fraction. */
-static bool collects_garbage(const struct allocator *allocator)
-{
-    return allocator->settings.rules.gc_threshold > 0 && allocator->device.allowed != CAPACITY_NONE;
-}
 
 /* The size of a free block of an expandable segment, with the unmapped part behind it
  * (get_free_block: expandable_size). */
@@ -155,7 +73,7 @@ static struct memory_block *find_free(struct allocator *allocator, uint32_t plac
 {
     const struct allocator_settings *settings = &allocator->settings;
     const struct block_set *set = &allocator->free_sets[2 * (size_t)place + is_small];
-    if (collects_garbage(allocator))
+    if (allocator_collects_garbage(allocator))
         allocator_pool(allocator, place, is_small)->searches++;
     struct set_place at = block_set_find(set, size, 0, 0);
     const struct block_key *key = block_set_at(set, at);
@@ -168,184 +86,6 @@ static struct memory_block *find_free(struct allocator *allocator, uint32_t plac
     if ((size < most && block->size >= most) ||
         (size >= most && block->size - size >= settings->non_split_rounding))
         return NULL;
-    allocator_remove_free(allocator, block);
-    return block;
-}
-
-/* release_block */
-void allocator_release_segment(struct allocator *allocator, struct memory_block *block)
-{
-    shrink(allocator, block->size);
-    allocator_remove_free(allocator, block);
-    allocator_drop_block(allocator, block);
-}
-
-static bool is_whole_segment(const struct memory_block *block)
-{
-    return !block->expandable && !block->before && !block->next;
-}
-
-/* garbage_collect_cached_blocks: releases free segments of the large default pool that were not
- * used for at least as many searches as the mean, in passes, until enough is free. */
-static void collect_garbage(struct allocator *allocator, struct block_pool *pool)
-{
-    double limit = allocator->settings.rules.gc_threshold * (double)allocator->device.allowed;
-    uint64_t threshold = (uint64_t)limit, ages = 0, count = 0, released = 0;
-    if (allocator->totals.reserved <= threshold)
-        return;
-    uint64_t wanted = allocator->totals.reserved - threshold;
-    for (struct memory_block *block = pool->releasable.first; block; block = block->list_next) {
-        if (!is_whole_segment(block))
-            continue;
-        ages += pool->searches - block->inserted;
-        count++;
-    }
-    for (bool any = true; released < wanted && any && count > 0;) {
-        double mean = (double)ages / (double)count;
-        any = false;
-        for (struct memory_block *block = pool->releasable.first, *next; block; block = next) {
-            next = block->list_next;
-            uint64_t age = pool->searches - block->inserted;
-            if (!allocator_work(allocator, 1))
-                return;
-            if (!is_whole_segment(block) || (double)age < mean)
-                continue;
-            any = true;
-            released += block->size;
-            ages -= age;
-            count--;
-            allocator_release_segment(allocator, block);
-        }
-    }
-}
-
-static uint64_t new_address(struct allocator *allocator, uint64_t size)
-{
-    uint64_t addr = allocator->next_addr;
-    if (addr < HIGHEST_ADDRESS)
-        allocator->next_addr += allocator_round_up(size, ALLOCATOR_ROUND_LARGE);
-    else
-        allocator_work(allocator, allocator->most_work);
-    return addr;
-}
-
-/* ExpandableSegment: 9/8 of the device's memory in pages of 2 MiB for the small pool, of
- * large_segment_size_mb for the large one. */
-struct expandable *allocator_make_range(struct allocator *allocator, bool is_small, uint64_t base)
-{
-    struct expandable *range = allocator_new_range(allocator);
-    if (!range)
-        return NULL;
-    uint64_t total = allocator->device.total;
-    range->page = is_small ? ALLOCATOR_SMALL_SEGMENT : allocator->settings.large_segment;
-    range->size = allocator_round_up(total + total / 8, range->page);
-    range->base = base;
-    return range;
-}
-
-static struct memory_block *make_range(struct allocator *allocator, uint32_t place, bool is_small)
-{
-    const struct allocator_source *source = allocator->source;
-    struct memory_block *block = allocator_new_block(allocator);
-    struct expandable *range = block ? allocator_make_range(allocator, is_small, 0) : NULL;
-    if (!range)
-        return NULL;
-    range->base =
-        source ? source->range(source->self, range->size) : new_address(allocator, range->size);
-    block->addr = range->base;
-    block->size = range->size;
-    block->place = place;
-    block->is_small = is_small;
-    block->is_mapped = false;
-    block->expandable = range;
-    block->order = allocator_take_order(allocator, 0);
-    allocator_add_unmapped(allocator, block);
-    return block;
-}
-
-static bool is_available(const struct memory_block *block)
-{
-    return block && !block->is_allocated && !block->is_pending;
-}
-
-/* True if free and unmapped parts from `block` on are together large enough. */
-static bool has_room(struct allocator *allocator, const struct memory_block *block, uint64_t size)
-{
-    uint64_t sum = 0;
-    for (; sum < size && is_available(block); block = block->next) {
-        sum += block->size;
-        if (!allocator_work(allocator, 1))
-            return false;
-    }
-    return sum >= size;
-}
-
-/* find_expandable_block: the unmapped parts of the place by address; each is taken together with
- * the free block before it, if there is one. */
-static struct memory_block *find_room(struct allocator *allocator, uint32_t place, bool is_small,
-                                      uint64_t size)
-{
-    const struct block_set *set = &allocator->unmapped_sets[2 * (size_t)place + is_small];
-    struct set_place at = {0, 0};
-    for (const struct block_key *key; (key = block_set_at(set, at)); at = block_set_next(set, at)) {
-        struct memory_block *block = key->block;
-        if (is_available(block->before))
-            block = block->before;
-        if (has_room(allocator, block, size))
-            return block;
-        if (allocator->failed)
-            return NULL;
-    }
-    return make_range(allocator, place, is_small);
-}
-
-/* map_block: maps whole pages at the beginning of an unmapped part, and makes them free. */
-bool allocator_map(struct allocator *allocator, struct memory_block *block, uint64_t size)
-{
-    uint64_t bytes = allocator_round_up(size, block->expandable->page);
-    if (bytes > allocator->device.capacity ||
-        allocator->totals.reserved > allocator->device.capacity - bytes)
-        return false;
-    allocator_remove_unmapped(allocator, block);
-    if (bytes < block->size) {
-        struct memory_block *rest =
-            new_part(allocator, block, block->addr + bytes, block->size - bytes);
-        if (!rest)
-            return false;
-        rest->is_mapped = false;
-        link_after(rest, block);
-        allocator_add_unmapped(allocator, rest);
-        block->size = bytes;
-    }
-    block->is_mapped = true;
-    uint64_t addr = block->addr;
-    merge_both(allocator, block);
-    allocator_add_free(allocator, block);
-    allocator_grow(allocator, bytes);
-    if (allocator->source)
-        allocator->source->mapped(allocator->source->self, addr, bytes);
-    return true;
-}
-
-static uint64_t lower(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* try_allocate_expandable_block. If a later part cannot be mapped, what was mapped stays. */
-static struct memory_block *map_new(struct allocator *allocator, uint32_t place, bool is_small,
-                                    uint64_t size)
-{
-    struct memory_block *block = find_room(allocator, place, is_small, size);
-    if (!block || (!block->is_mapped && !allocator_map(allocator, block, lower(block->size, size))))
-        return NULL;
-    while (block->size < size) {
-        struct memory_block *next = block->next;
-        if (!next || next->is_mapped || allocator->failed ||
-            !allocator_map(allocator, next, lower(size - block->size, next->size)))
-            return NULL;
-        block = next;
-    }
     allocator_remove_free(allocator, block);
     return block;
 }
@@ -372,13 +112,14 @@ static struct memory_block *make_segment(struct allocator *allocator, uint32_t p
         (device->allowed != CAPACITY_NONE && reserved + bytes > device->allowed))
         return NULL;
     if (allocator->settings.rules.expandable_segments)
-        return map_new(allocator, place, is_small, size);
+        return allocator_map_new(allocator, place, is_small, size);
     if (reserved + bytes > device->capacity)
         return NULL;
     struct memory_block *block = allocator_new_block(allocator);
     if (!block)
         return NULL;
-    block->addr = source ? source->segment(source->self, bytes) : new_address(allocator, bytes);
+    block->addr =
+        source ? source->segment(source->self, bytes) : allocator_new_address(allocator, bytes);
     block->size = bytes;
     block->place = place;
     block->is_small = is_small;
@@ -387,153 +128,22 @@ static struct memory_block *make_segment(struct allocator *allocator, uint32_t p
     return block;
 }
 
-/* release_available_cached_blocks: only with max_split_size_mb. A segment that is large enough, or
- * the largest ones until they are; if they are not, they stay released. */
-static bool release_available(struct allocator *allocator, uint32_t place, bool is_small,
-                              uint64_t size)
-{
-    uint64_t least = allocator->settings.rules.max_split_size, released = 0;
-    const struct block_set *set = &allocator->free_sets[2 * (size_t)place + is_small];
-    if (least == UINT64_MAX)
-        return false;
-    uint64_t wanted = size > least ? size : least;
-    struct set_place at = block_set_find(set, wanted, 0, 0);
-    const struct block_key *key = block_set_at(set, at);
-    if (key) {
-        bool is_whole = is_whole_segment(key->block);
-        if (is_whole)
-            allocator_release_segment(allocator, key->block);
-        return is_whole;
-    }
-    while (released < wanted && block_set_before(set, &at)) {
-        struct memory_block *block = block_set_at(set, at)->block;
-        if (block->size < least || !allocator_work(allocator, 1))
-            break;
-        if (!is_whole_segment(block))
-            continue;
-        released += block->size;
-        uint64_t removed = block->size, order = allocator_key(allocator, block).order;
-        uint64_t addr = block->addr;
-        allocator_release_segment(allocator, block);
-        at = block_set_find(set, removed, order, addr);
-    }
-    return released >= wanted;
-}
-
-/* unmap_block: only pages that lie wholly inside the block. */
-void allocator_unmap(struct allocator *allocator, struct memory_block *block)
-{
-    struct page_range pages = allocator_pages(block);
-    uint64_t end = block->addr + block->size;
-    if (pages.start >= pages.end)
-        return;
-    allocator_remove_free(allocator, block);
-    if (pages.start > block->addr) {
-        struct memory_block *front =
-            new_part(allocator, block, block->addr, pages.start - block->addr);
-        if (!front)
-            return;
-        link_before(front, block);
-        allocator_add_free(allocator, front);
-    }
-    if (pages.end < end) {
-        struct memory_block *back = new_part(allocator, block, pages.end, end - pages.end);
-        if (!back)
-            return;
-        link_after(back, block);
-        allocator_add_free(allocator, back);
-    }
-    block->addr = pages.start;
-    block->size = pages.end - pages.start;
-    block->is_mapped = false;
-    merge_both(allocator, block);
-    allocator_add_unmapped(allocator, block);
-    shrink(allocator, pages.end - pages.start);
-    if (!block->before && !block->next) { /* release_expandable_segment */
-        allocator_remove_unmapped(allocator, block);
-        allocator_drop_range(allocator, block->expandable);
-        allocator_drop_block(allocator, block);
-    }
-}
-
-/* In the order of the set, which decides the numbers of new parts. */
-static int by_key(const void *a, const void *b)
-{
-    const struct memory_block *x = *(struct memory_block *const *)a;
-    const struct memory_block *y = *(struct memory_block *const *)b;
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
-/* release_blocks: whole segments at once, then the pages of expandable ones. */
-static void release_pool(struct allocator *allocator, struct block_pool *pool)
-{
-    struct memory_block **blocks = NULL;
-    size_t count = 0, capacity = 0;
-    for (struct memory_block *block = pool->releasable.first, *next; block; block = next) {
-        next = block->list_next;
-        if (!block->expandable) {
-            allocator_release_segment(allocator, block);
-        } else if (!vec_push(blocks, count, capacity, allocator->budget, &allocator->err, block)) {
-            allocator->failed = true;
-            break;
-        }
-    }
-    if (count > 0)
-        qsort((void *)blocks, count, sizeof(blocks[0]), by_key);
-    for (size_t i = 0; i < count && !allocator->failed; i++)
-        allocator_unmap(allocator, blocks[i]);
-    vec_free((void *)blocks, capacity, sizeof(blocks[0]), allocator->budget);
-}
-
-static void complete_free(struct allocator *allocator, struct memory_block *block)
-{
-    block->is_pending = false;
-    merge_both(allocator, block);
-    allocator_add_free(allocator, block);
-}
-
-/* release_cached_blocks: waits for all frees that other streams hold up, then releases the default
- * pool, the large blocks first, and private pools whose graphs are gone. */
-static void release_cached(struct allocator *allocator)
-{
-    while (allocator->pending.first && !allocator->failed) {
-        struct memory_block *block = allocator->pending.first;
-        allocator_list_remove(&allocator->pending, block);
-        *block->slot = NULL;
-        complete_free(allocator, block);
-    }
-    for (unsigned is_private = 0; is_private < 2; is_private++)
-        for (size_t i = 0; i < allocator->pool_count; i++) {
-            struct block_pool *pool = &allocator->pools[i];
-            if (!allocator_work(allocator, 1))
-                return;
-            if (pool->is_private == is_private && (!is_private || pool->is_ended))
-                release_pool(allocator, pool);
-        }
-}
-
 /* Memory for a request that no free block serves. */
 static struct memory_block *get_memory(struct allocator *allocator, uint32_t place, bool is_small,
                                        uint64_t size)
 {
     struct block_pool *own = allocator_pool(allocator, place, is_small);
-    if (collects_garbage(allocator)) {
+    if (allocator_collects_garbage(allocator)) {
         for (size_t i = 0; i < allocator->pool_count; i += 2)
             if (!allocator->pools[i].is_private)
-                collect_garbage(allocator, &allocator->pools[i]);
+                allocator_collect_garbage(allocator, &allocator->pools[i]);
     }
     struct memory_block *block = make_segment(allocator, place, is_small, size);
-    if (!block && release_available(allocator, place, is_small, size))
+    if (!block && allocator_release_available(allocator, place, is_small, size))
         block = make_segment(allocator, place, is_small, size);
     /* Up to 2.12 nothing is released while a graph is captured into a private pool. */
     if (!block && (allocator->tie_break == TIE_SEGMENT || !own->is_private)) {
-        release_cached(allocator);
+        allocator_release_cached(allocator);
         allocator->totals.retries++;
         block = make_segment(allocator, place, is_small, size);
     }
@@ -566,9 +176,9 @@ bool allocator_malloc(struct allocator *allocator, uint32_t place, uint64_t requ
     if (!block)
         totals->ooms++;
     if (block && splits(settings, is_small, size, block->size - size)) {
-        struct memory_block *front = new_part(allocator, block, block->addr, size);
+        struct memory_block *front = allocator_new_part(allocator, block, block->addr, size);
         if (front) {
-            link_before(front, block);
+            allocator_link_before(front, block);
             block->addr += size;
             block->size -= size;
             allocator_add_free(allocator, block);
@@ -617,14 +227,14 @@ bool allocator_free_completed(struct allocator *allocator, struct memory_block *
         allocator_list_remove(&allocator->pending, block);
     block->is_allocated = false;
     *slot = NULL;
-    complete_free(allocator, block);
+    allocator_complete_free(allocator, block);
     return allocator_result(allocator, err);
 }
 
 /* emptyCache */
 bool allocator_empty_cache(struct allocator *allocator, struct error *err)
 {
-    release_cached(allocator);
+    allocator_release_cached(allocator);
     return allocator_result(allocator, err);
 }
 

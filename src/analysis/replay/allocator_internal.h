@@ -102,14 +102,51 @@ static inline struct page_range allocator_pages(const struct memory_block *block
                                range->base + to / range->page * range->page};
 }
 
-/* The rules of allocator.c that start.c and following need. */
+/* Makes a part of the block one of its neighbours. */
+static inline void allocator_link_before(struct memory_block *part, struct memory_block *block)
+{
+    part->before = block->before;
+    if (part->before)
+        part->before->next = part;
+    part->next = block;
+    block->before = part;
+}
+
+static inline void allocator_link_after(struct memory_block *part, struct memory_block *block)
+{
+    part->next = block->next;
+    if (part->next)
+        part->next->before = part;
+    part->before = block;
+    block->next = part;
+}
+
+/* parts.c */
+uint64_t allocator_take_order(struct allocator *allocator, uint64_t inherited);
+void allocator_grow(struct allocator *allocator, uint64_t bytes);
+void allocator_shrink(struct allocator *allocator, uint64_t bytes);
+uint64_t allocator_new_address(struct allocator *allocator, uint64_t size);
+struct memory_block *allocator_new_part(struct allocator *allocator,
+                                        const struct memory_block *block, uint64_t addr,
+                                        uint64_t size);
 void allocator_merge(struct allocator *allocator, struct memory_block *block,
                      struct memory_block *neighbour);
-void allocator_release_segment(struct allocator *allocator, struct memory_block *block);
-void allocator_unmap(struct allocator *allocator, struct memory_block *block);
-bool allocator_map(struct allocator *allocator, struct memory_block *block, uint64_t size);
-void allocator_grow(struct allocator *allocator, uint64_t bytes);
-uint64_t allocator_take_order(struct allocator *allocator, uint64_t inherited);
+void allocator_merge_both(struct allocator *allocator, struct memory_block *block);
+void allocator_complete_free(struct allocator *allocator, struct memory_block *block);
+
+/* expandable.c */
 struct expandable *allocator_make_range(struct allocator *allocator, bool is_small, uint64_t base);
+bool allocator_map(struct allocator *allocator, struct memory_block *block, uint64_t size);
+struct memory_block *allocator_map_new(struct allocator *allocator, uint32_t place, bool is_small,
+                                       uint64_t size);
+void allocator_unmap(struct allocator *allocator, struct memory_block *block);
+
+/* release.c */
+void allocator_release_segment(struct allocator *allocator, struct memory_block *block);
+bool allocator_collects_garbage(const struct allocator *allocator);
+void allocator_collect_garbage(struct allocator *allocator, struct block_pool *pool);
+bool allocator_release_available(struct allocator *allocator, uint32_t place, bool is_small,
+                                 uint64_t size);
+void allocator_release_cached(struct allocator *allocator);
 
 #endif
