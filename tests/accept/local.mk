@@ -16,6 +16,7 @@ dist_check_SCRIPTS += \
 	tests/accept/page.py \
 	tests/accept/pprof.py \
 	tests/accept/replay.py \
+	tests/accept/replay_cuts.py \
 	tests/accept/steps.py \
 	tests/accept/timelines.py \
 	tests/accept/titles.py \

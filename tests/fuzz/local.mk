@@ -2,6 +2,7 @@
 # whose main() runs it over files, for the test replay.sh; and, with
 # --enable-fuzzing, as a libFuzzer program.
 
+allocator_target = tests/fuzz/fuzz_allocator.c
 analyze_target = tests/fuzz/fuzz_analyze.c
 check_target = tests/fuzz/fuzz_check.c
 command_target = tests/fuzz/fuzz_command.c
@@ -18,6 +19,7 @@ timeline_target = tests/fuzz/fuzz_timeline.c tests/fuzz/ignore_rows.c tests/fuzz
 fuzz_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
 fuzz_replays = \
+	tests/fuzz/replay-allocator \
 	tests/fuzz/replay-analyze \
 	tests/fuzz/replay-check \
 	tests/fuzz/replay-command \
@@ -31,6 +33,7 @@ fuzz_replays = \
 	tests/fuzz/replay-run \
 	tests/fuzz/replay-stats \
 	tests/fuzz/replay-timeline
+tests_fuzz_replay_allocator_SOURCES = $(allocator_target) tests/fuzz/replay.c
 tests_fuzz_replay_analyze_SOURCES = $(analyze_target) tests/fuzz/replay.c
 tests_fuzz_replay_analyze_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_check_SOURCES = $(check_target) tests/fuzz/replay.c
@@ -54,6 +57,7 @@ check_PROGRAMS += $(fuzz_replays)
 dist_check_SCRIPTS += tests/fuzz/replay.sh
 
 fuzzers = \
+	tests/fuzz/fuzz-allocator \
 	tests/fuzz/fuzz-analyze \
 	tests/fuzz/fuzz-check \
 	tests/fuzz/fuzz-command \
@@ -68,6 +72,8 @@ fuzzers = \
 	tests/fuzz/fuzz-stats \
 	tests/fuzz/fuzz-timeline
 EXTRA_PROGRAMS += $(fuzzers)
+tests_fuzz_fuzz_allocator_SOURCES = $(allocator_target)
+tests_fuzz_fuzz_allocator_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_analyze_SOURCES = $(analyze_target)
 tests_fuzz_fuzz_analyze_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_analyze_LDFLAGS = -fsanitize=fuzzer

@@ -33,6 +33,7 @@ done
 tests/fuzz/replay-run -n "$((count * 20))" "$unpacked"/*.run
 tests/fuzz/replay-check -n "$((count * 50))" "$unpacked/policy.json"
 tests/fuzz/replay-check -n "$((count / 4))" "$unpacked"/*.pickle
+tests/fuzz/replay-allocator -n "$((count / 2))" "$unpacked"/*.pickle
 
 # Every command line, with files of each kind. The first byte chooses one of 65.
 mkdir "$unpacked/lines"

@@ -40,7 +40,7 @@ static struct allocator *create(const char *conf, uint64_t capacity, struct budg
     return allocator_create(&settings, &device, TIE_ADDRESS, &places, NULL, budget, &err);
 }
 
-#define MANY 400000
+#define MANY 2000000 /* a million free blocks at once */
 
 /* Every second of many blocks is freed, and then all. With a sorted array, each free would move
  * megabytes. */
