@@ -4,7 +4,8 @@
 
 #include "analysis/replay/replay.h"
 
-/* Runs the program once without a limit, and once within what was there when memory ran out. */
+/* Runs the program once without a limit; if it ran out of memory, also within what was there then,
+ * and finds the least capacity that the recorded settings need. */
 static bool run(const struct device_replay *replay, const struct allocator_settings *settings,
                 struct replay_figure *figure, struct error *err)
 {
@@ -32,7 +33,11 @@ static bool run(const struct device_replay *replay, const struct allocator_setti
         return false;
     figure->fits = result.totals.ooms == 0;
     figure->fitting_bytes = result.totals.peak_reserved;
-    return true;
+    question.settings = replay->settings;
+    question.stops = false;
+    question.device.capacity = CAPACITY_NONE;
+    return what_if_run(program, &question, &result, err) &&
+           what_if_least_capacity(program, &question, &result, &figure->needed_bytes, err);
 }
 
 bool replay_figure_make(const struct timeline *timeline, struct site_table *sites, const char *conf,

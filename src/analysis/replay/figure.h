@@ -14,6 +14,7 @@ struct replay_figure {
     /* Requests ran out of memory, and whether all of them fit with the setting. */
     bool ran_out, fits;
     uint64_t fitting_bytes; /* fits: the peak of reserved memory with these requests */
+    uint64_t needed_bytes;  /* the least memory that the recorded settings need for them */
 };
 
 /* The peak of reserved memory that `memsnap replay` prints for a setting. */

@@ -9,12 +9,13 @@
 
 static void add(struct oom_row *row, const struct replay_figure *figure, enum unit unit)
 {
-    char bytes[UNITS_TEXT_SIZE];
+    char bytes[UNITS_TEXT_SIZE], needed[UNITS_TEXT_SIZE];
     size_t size = strlen(row->next);
     if (figure->fits)
         snprintf(row->next + size, sizeof(row->next) - size,
-                 "; replayed with it, the trace and what failed fit in %s of reserved memory",
-                 units_bytes(bytes, (int64_t)figure->fitting_bytes, unit));
+                 "; replayed with it, the trace and what failed fit: %s reserved instead of %s",
+                 units_bytes(bytes, (int64_t)figure->fitting_bytes, unit),
+                 units_bytes(needed, (int64_t)figure->needed_bytes, unit));
     else
         snprintf(row->next + size, sizeof(row->next) - size,
                  "; but replayed with it, the trace runs out of memory, too");
