@@ -106,6 +106,12 @@ libmemsnap_a_SOURCES += \
 	src/render/page/html.h \
 	src/render/page/internal.h \
 	src/render/page/page.c \
+	src/render/page/run.c \
+	src/render/page/run.h \
+	src/render/page/run_internal.h \
+	src/render/page/run_map.c \
+	src/render/page/run_rank.c \
+	src/render/page/run_text.c \
 	src/render/page/stacks.c \
 	src/render/page/stacks.h \
 	src/render/page/still.c \
@@ -137,6 +143,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/ranks.c \
 	src/render/plot/ranks_internal.h \
 	src/render/plot/ranks_lines.c \
+	src/render/plot/ranks_lines.h \
 	src/render/plot/ranks_text.c \
 	src/render/plot/replay.c \
 	src/render/plot/report.c \
@@ -209,7 +216,7 @@ libmemsnap_a_SOURCES += \
 	src/render/trend/trend.h
 
 # The page of an interactive picture, in the program; its script is these files, in this order.
-html_page_files = src/render/page/page.html src/render/page/page.css $(html_script_files)
+html_page_files = src/render/page/page.html src/render/page/page.css src/render/page/run.css $(html_script_files)
 html_script_files = \
 	src/render/page/text.js \
 	src/render/page/data.js \
@@ -236,6 +243,8 @@ src/render/page/embedded.c: $(html_page_files) $(top_srcdir)/scripts/embed \
 	$(embed) html_frame src/render/page/page.html && \
 	$(embed) html_style src/render/page/page.css && \
 	$(embed) html_script $(html_script_files) && \
+	$(embed) run_style src/render/page/run.css && \
+	$(embed_hash) run_style_hash src/render/page/run.css && \
 	$(embed_hash) html_style_hash src/render/page/page.css && \
 	$(embed_hash) html_script_hash $(html_script_files)) >$@-new && mv $@-new $@
 

@@ -83,6 +83,29 @@ run ranks --rank-pattern gpu gpu7
 exits 2
 err_has '--rank-pattern needs {RANK} once'
 
+# A page: the name of the output tells. It has no script, and every link leads to a section.
+run ranks samples/pipeline.summary.gz -o run.html
+exits 0
+no_out
+no_err
+cp run.html first.html
+run ranks --format html samples/pipeline.summary.gz
+exits 0
+check 'the same on standard output' cmp first.html .run/out
+check 'the outlier and its site' grep -q 'pipeline_stages.py:30 forward' first.html
+check 'has no script' lacks '<script' first.html
+check 'asks for nothing' lacks 'http:' first.html
+check 'a section for each rank' test "$(grep -c '<section class="rank"' first.html)" -eq 8
+[ -z "${PYTHON3-}" ] || check 'links and policy hold' "$PYTHON3" - <<'END'
+import base64, hashlib, re
+page = open("first.html", encoding="utf-8").read()
+links, ids = set(re.findall('href="#(r[0-9]+)"', page)), set(re.findall('<section class="rank" id="(r[0-9]+)"', page))
+style = re.search("<style>(.*?)</style>", page, re.S).group(1).encode()
+digest = base64.b64encode(hashlib.sha256(style).digest()).decode()
+assert links == ids and len(ids) == 8, (links, ids)
+assert f"default-src 'none'; style-src 'sha256-{digest}'" in page
+END
+
 # A broken file is reported, and the others are compared.
 printf 'broken' >run/snapshot_rank_9.pickle
 head -c 3000 all.summary >cut.summary
@@ -122,6 +145,13 @@ run analyze --summary named.summary "run$escape[31m"
 run ranks --format json named.summary
 exits 0
 check 'no escape sequences' lacks "$escape" .run/out
+
+mkdir hostile
+cp samples/leak.pickle.gz 'hostile/"><script>x.pickle.gz'
+run ranks --format html hostile
+exits 0
+check 'no markup' lacks '<script' .run/out
+out_has '&#60;script&#62;x.pickle.gz'
 
 # Wrong usage.
 run ranks

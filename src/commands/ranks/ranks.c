@@ -1,5 +1,7 @@
 /* `memsnap ranks`. */
 #include <getopt.h>
+#include <string.h>
+#include <strings.h>
 
 #include "commands/cli/arguments.h"
 #include "commands/cli/command.h"
@@ -8,16 +10,21 @@
 #include "commands/ranks/into.h"
 #include "commands/summary/options.h"
 #include "commands/summary/report.h"
+#include "render/page/run.h"
 #include "render/ranks/ranks.h"
+
+#define COLUMNS_KEPT 500 /* of each curve for a page */
 
 enum { OPTION_FORMAT = OPTION_RANKS_OWN, OPTION_TOP, OPTION_INTO, OPTION_RUN, OPTION_COMMIT };
 
-enum ranks_format { RANKS_TEXT, RANKS_JSON, RANKS_CSV };
+enum ranks_format { RANKS_TEXT, RANKS_JSON, RANKS_CSV, RANKS_HTML };
 
 struct ranks_options {
     struct summary_options common;
     struct into_options into;
     unsigned format;
+    bool format_given;
+    const char *title; /* of a page */
     size_t top;
     bool top_given;
     enum unit unit;
@@ -29,6 +36,8 @@ static bool render(const struct ranks_options *options, const struct ranks_repor
     const struct page page = page_for(out, options->unit);
     if (options->format == RANKS_CSV)
         return ranks_csv(out, report, err);
+    if (options->format == RANKS_HTML)
+        return run_page_write(out, options->title, report, err);
     bool ok = options->format == RANKS_JSON ? ranks_json(out, report) : ranks_text(&page, report);
     return ok || error_out_of_memory(err);
 }
@@ -95,7 +104,7 @@ static enum status compare_inputs(void *self, struct inputs *inputs)
 }
 
 static const struct option_words words[] = {
-    {"format", "text json csv", NULL},
+    {"format", "text json csv html", NULL},
     {"units", WORDS_UNITS, NULL},
     {NULL, NULL, NULL},
 };
@@ -105,6 +114,7 @@ static bool take_option(int option, void *to, struct error *err)
     struct ranks_options *options = to;
     switch (option) {
     case OPTION_FORMAT:
+        options->format_given = true;
         return option_word(words, "format", "format", &options->format, err);
     case OPTION_TOP:
         options->top_given = true;
@@ -131,6 +141,12 @@ static bool take_option(int option, void *to, struct error *err)
     }
 }
 
+static bool is_page(const char *output)
+{
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    return dot && strcasecmp(dot, ".html") == 0;
+}
+
 static enum status run(int argc, char **argv)
 {
     struct ranks_options options = {.common.gather.capture = {.device = ALL_DEVICES}};
@@ -143,11 +159,20 @@ static enum status run(int argc, char **argv)
         return complain_usage("ranks: --%s needs --into FILE",
                               options.into.name ? "run" : "commit");
     options.into.first = argv[optind];
+    if (!options.format_given && is_page(options.common.output))
+        options.format = RANKS_HTML;
+    if (options.format == RANKS_HTML) {
+        options.common.gather.curves = true;
+        options.common.gather.columns = COLUMNS_KEPT;
+        options.title = argc - optind == 1 ? argv[optind] : "Ranks of a run";
+    }
     return summary_run(&options.common, argv + optind, argc - optind, compare_inputs, &options);
 }
 
 static const struct option_spec options[] = {
-    {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
+    {OPTION_FORMAT, "format", "FORMAT",
+     "print text (the default), json or csv, or an html page\n"
+     "(the default if the output ends in .html)"},
     {OPTION_TOP, "top", "N", "list N ranks with the highest peaks (0: all)"},
     {OPTION_INTO, "into", "FILE",
      "also keep the summaries in FILE, a history that\n"
@@ -183,6 +208,7 @@ const struct command command_ranks = {
              "status then tells of it.\n",
     .examples = "  memsnap ranks run-17/\n"
                 "  memsnap ranks --format csv run-17/*.pickle > ranks.csv\n"
+                "  memsnap ranks run-17/ -o run-17.html            a page for a browser\n"
                 "  memsnap ranks --rank-pattern 'gpu{RANK}/' run-17\n"
                 "  memsnap ranks --into runs.sqlite --commit 1f3c9a2 run-17/\n"
                 "  memsnap merge -o run-17.summary run-17/ && memsnap ranks run-17.summary\n",

@@ -3,6 +3,7 @@
 #define MEMSNAP_RENDER_PAGE_INTERNAL_H
 
 #include "render/page/html.h"
+#include "render/page/run_internal.h"
 
 /* The files of src/render/page, and the hashes of two of them as a policy of a page names them:
  * base64 of SHA-256. */

@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,6 @@
 #define TEXT_LINE    14   /* pixels of a row from which on each one has its texts */
 #define GAP_PITCH    8    /* pixels of a row from which on there are gaps between rows */
 #define NAME_LETTERS 26   /* of a row's name */
-#define GROUPS_TOLD  7    /* groups with a colour of their own */
 #define HEAT_SHARE   0.55 /* of the graphs' width */
 #define GAP          40   /* pixels between the graphs */
 #define FIGURES_ROOM 1.6  /* the axis of the bars, as a multiple of the highest one */
@@ -25,13 +23,6 @@
 #define OUTLIER_RED  0xCC0000
 
 enum { RANKS_SCRIPT, RANKS_HEAT, RANKS_BARS, RANKS_NAMES, RANKS_LABELS, RANKS_MARKS };
-
-static const unsigned group_colours[GROUPS_TOLD + 1] = {0x0072B2, 0xE69F00, 0x009E73, 0xCC79A7,
-                                                        0x56B4E9, 0x882255, 0x999933, 0x777777};
-
-/* Light to dark, so that prints without colour keep the order (ColorBrewer's YlGnBu). */
-static const unsigned ramp_stops[] = {0xFFFFD9, 0xEDF8B1, 0xC7E9B4, 0x7FCDBB, 0x41B6C4,
-                                      0x1D91C0, 0x225EA8, 0x253494, 0x081D58};
 
 struct picture {
     const struct plot_look *look;
@@ -44,27 +35,6 @@ struct picture {
     double unit, x_top;
     const char *unit_name;
 };
-
-static unsigned mix(unsigned a, unsigned b, double part, unsigned shift)
-{
-    double x = a >> shift & 0xFF, y = b >> shift & 0xFF;
-    return (unsigned)(x + (y - x) * part + 0.5) << shift;
-}
-
-static unsigned ramp(size_t level)
-{
-    size_t last = sizeof(ramp_stops) / sizeof(ramp_stops[0]) - 1;
-    double at = (double)level / (RANKS_LEVELS - 1) * (double)last;
-    size_t stop = at >= (double)last ? last - 1 : (size_t)at;
-    unsigned a = ramp_stops[stop], b = ramp_stops[stop + 1];
-    double part = at - (double)stop;
-    return mix(a, b, part, 16) | mix(a, b, part, 8) | mix(a, b, part, 0);
-}
-
-static unsigned group_colour(size_t group)
-{
-    return group_colours[group < GROUPS_TOLD ? group : GROUPS_TOLD];
-}
 
 /* Half the height of what is drawn in a row; the row is 1. */
 static double half_of(const struct picture *picture)
@@ -87,7 +57,7 @@ static void write_heat(const struct picture *picture, FILE *out)
             bool joins = to < lines->columns && levels[to] >= 0;
             if (levels[from] >= 0)
                 fprintf(out, "%zu\t%.7g\t%zu\t%g\t%u\n", from, (double)to + (joins ? 0.2 : 0),
-                        i + 1, half, ramp((size_t)levels[from]));
+                        i + 1, half, rank_level_colour((size_t)levels[from]));
         }
     }
     fputs("-2\t-1\t1\t0\t0\n", out); /* outside: gnuplot complains of a file without points */
@@ -102,7 +72,7 @@ static bool note_bar(const struct picture *picture, size_t line, FILE *notes, st
     struct buffer title = BUFFER_INIT, name = BUFFER_INIT;
     double middle = picture->margins.top + ((double)line + 0.5) * picture->pitch;
     double end = (double)rank_line_bytes(lines, line) / picture->unit / picture->x_top;
-    struct svg_box box = {group_colour(row->group), picture->bars_from,
+    struct svg_box box = {rank_group_colour(row->group), picture->bars_from,
                           picture->bars_from + end * picture->bars_width,
                           middle - half_of(picture) * picture->pitch,
                           middle + half_of(picture) * picture->pitch};
@@ -135,7 +105,7 @@ static bool write_bars(const struct picture *picture, FILE *out, FILE *notes, st
                 reserved = lines->ranks->rows[row].device->reserved_peak_bytes;
         fprintf(out, "%zu\t%.7g\t%u\t%.7g\n", i + 1,
                 (double)rank_line_bytes(lines, i) / picture->unit,
-                group_colour(rank_line_group(lines, i)), (double)reserved / picture->unit);
+                rank_group_colour(rank_line_group(lines, i)), (double)reserved / picture->unit);
         ok = !notes || note_bar(picture, i, notes, err);
     }
     return ok;
@@ -251,18 +221,18 @@ static void put_keys(const struct picture *picture, FILE *script)
 {
     const struct ranks *ranks = picture->lines.ranks;
     struct plot_legend legend = {.count = 0};
-    for (size_t i = 0; i < ranks->group_count && i < GROUPS_TOLD; i++) {
+    for (size_t i = 0; i < ranks->group_count && i < RANK_COLOURS; i++) {
         struct buffer name = BUFFER_INIT;
         char count[UNITS_TEXT_SIZE + 4];
         buffer_puts(&name, "group ");
         add_group_name(&name, i);
         snprintf(count, sizeof(count), " (%zu)", ranks->groups[i].count);
         buffer_putc(&name, '\0');
-        plot_legend_add(&legend, group_colour(i), name.failed ? "" : name.bytes, count);
+        plot_legend_add(&legend, rank_group_colour(i), name.failed ? "" : name.bytes, count);
         buffer_release(&name);
     }
-    if (ranks->group_count > GROUPS_TOLD)
-        plot_legend_add(&legend, group_colour(GROUPS_TOLD), "other groups", "");
+    if (ranks->group_count > RANK_COLOURS)
+        plot_legend_add(&legend, rank_group_colour(RANK_COLOURS), "other groups", "");
     plot_legend_add(&legend, GREY, "reserved", "");
     plot_legend_put(script, &legend, PLOT_KEY_LINE * PLOT_KEYS_MOST);
 }
@@ -285,7 +255,7 @@ static void put_scale(const struct rank_lines *lines, FILE *script)
     char size[UNITS_TEXT_SIZE];
     fprintf(script, "levels = %d\narray ramp[%d]\n", RANKS_LEVELS, RANKS_LEVELS);
     for (size_t i = 0; i < RANKS_LEVELS; i++)
-        fprintf(script, "ramp[%zu] = %u\n", i + 1, ramp(i));
+        fprintf(script, "ramp[%zu] = %u\n", i + 1, rank_level_colour(i));
     fprintf(script, "scale_text = '%s'\n", units_bytes(size, lines->top_bytes, UNIT_AUTO));
 }
 
@@ -339,7 +309,7 @@ static bool draw_picture(const struct plot_job *job, const struct ranks_report *
         return false;
     picture.pitch = height / (double)picture.lines.count;
     if (picture.pitch < TEXT_LINE) { /* whole pixels, otherwise seams show between rows */
-        picture.pitch = floor(picture.pitch);
+        picture.pitch = (double)(size_t)picture.pitch;
         picture.margins.bottom += (unsigned)(height - picture.pitch * (double)picture.lines.count);
     }
     measure(&picture, report->ranks);

@@ -1,45 +1,10 @@
-/* The picture of the ranks of a run: a row for each rank, or for several neighbours if there are
- * too many. Internal to render/plot/ranks*.c. */
+/* Shared by the files of the picture of ranks. */
 #ifndef MEMSNAP_RENDER_PLOT_RANKS_INTERNAL_H
 #define MEMSNAP_RENDER_PLOT_RANKS_INTERNAL_H
 
-#include "base/buffer.h"
 #include "render/plot/kind.h"
+#include "render/plot/ranks_lines.h"
 #include "render/ranks/ranks.h"
-
-#define RANKS_LEVELS 32 /* shades of the heat map */
-
-/* A row of the picture. */
-struct rank_line {
-    size_t first, count; /* in ranks->rows */
-    size_t highest;      /* the row with the highest peak */
-    size_t outlier;      /* the most different outlier among them; SIZE_MAX: none */
-};
-
-struct rank_lines {
-    const struct ranks *ranks;
-    struct rank_line *items;
-    size_t count;
-    size_t most;       /* ranks in a line */
-    bool by_time;      /* all curves are by time; otherwise the axis is the share of each trace */
-    double duration;   /* by_time: of the longest trace, in microseconds */
-    int64_t top_bytes; /* the highest peak, at least 1 */
-    size_t columns;
-    int8_t *levels; /* per line and column, 0 to RANKS_LEVELS - 1; -1: nothing is known */
-};
-
-/* At most `most` lines with `columns` columns each, both at least 1. */
-bool rank_lines_make(struct rank_lines *lines, const struct ranks *ranks, size_t most,
-                     size_t columns, struct error *err);
-void rank_lines_release(struct rank_lines *lines);
-
-/* "rank 3", "ranks 8-15", or the end of a path: raw bytes. */
-void rank_line_name(struct buffer *out, const struct rank_lines *lines, size_t line);
-/* "7.21 GiB", and for an outlier the median of its group. */
-#define RANK_FIGURES 120
-void rank_line_figures(char out[RANK_FIGURES], const struct rank_lines *lines, size_t line);
-int64_t rank_line_bytes(const struct rank_lines *lines, size_t line);
-size_t rank_line_group(const struct rank_lines *lines, size_t line);
 
 /* A picture made of characters. */
 bool plot_ranks_in_text(const struct plot_job *job, const struct ranks_report *report,

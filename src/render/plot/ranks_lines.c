@@ -1,11 +1,18 @@
 /* The rows of the picture of ranks, and the shades of its heat map. */
 #include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
-#include "render/plot/ranks_internal.h"
+#include "render/plot/ranks_lines.h"
+
+static const unsigned group_colours[RANK_COLOURS + 1] = {0x0072B2, 0xE69F00, 0x009E73, 0xCC79A7,
+                                                         0x56B4E9, 0x882255, 0x999933, 0x777777};
+
+/* Light to dark, so that prints without colour keep the order (ColorBrewer's YlGnBu). */
+static const unsigned ramp_stops[] = {0xFFFFD9, 0xEDF8B1, 0xC7E9B4, 0x7FCDBB, 0x41B6C4,
+                                      0x1D91C0, 0x225EA8, 0x253494, 0x081D58};
 
 static const struct rank_row *row_at(const struct rank_lines *lines, size_t row)
 {
@@ -47,12 +54,12 @@ static int64_t highest_in(const struct rank_lines *lines, const struct summary_d
     const struct summary_curve *curve = &device->curve;
     double count = (double)curve->columns, all = (double)lines->columns;
     double share = lines->by_time ? (double)device->duration_us / lines->duration : 1;
-    double from = floor((double)column / all / share * count);
-    double to = ceil(((double)column + 1) / all / share * count);
+    size_t from = (size_t)((double)column / all / share * count);
+    double to = ((double)column + 1) / all / share * count;
     int64_t highest = -1;
-    for (double c = from; c < to && c < count; c++)
-        if (curve->high[(size_t)c] > highest)
-            highest = curve->high[(size_t)c];
+    for (size_t c = from; (double)c < to && c < curve->columns; c++)
+        if (curve->high[c] > highest)
+            highest = curve->high[c];
     return highest;
 }
 
@@ -163,4 +170,25 @@ void rank_line_figures(char out[RANK_FIGURES], const struct rank_lines *lines, s
     snprintf(out + used, (size_t)(RANK_FIGURES - used), "%s, usual %s",
              units_bytes(size, row->device->peak_bytes, UNIT_AUTO),
              units_bytes(usual, outlier->usual_bytes, UNIT_AUTO));
+}
+
+static unsigned mix(unsigned a, unsigned b, double part, unsigned shift)
+{
+    double x = a >> shift & 0xFF, y = b >> shift & 0xFF;
+    return (unsigned)(x + (y - x) * part + 0.5) << shift;
+}
+
+unsigned rank_level_colour(size_t level)
+{
+    size_t last = sizeof(ramp_stops) / sizeof(ramp_stops[0]) - 1;
+    double at = (double)level / (RANKS_LEVELS - 1) * (double)last;
+    size_t stop = at >= (double)last ? last - 1 : (size_t)at;
+    unsigned a = ramp_stops[stop], b = ramp_stops[stop + 1];
+    double part = at - (double)stop;
+    return mix(a, b, part, 16) | mix(a, b, part, 8) | mix(a, b, part, 0);
+}
+
+unsigned rank_group_colour(size_t group)
+{
+    return group_colours[group < RANK_COLOURS ? group : RANK_COLOURS];
 }

@@ -14,6 +14,11 @@ const struct summary_category *largest_category(const struct summary_device *dev
 /* "A", "B", ..., "Z", "AA" */
 void add_group_name(struct buffer *text, size_t group);
 
+/* "0-15, 32, 40-47": a range for ranks that follow each other, and paths for rows without a rank. A
+ * long list ends in "...". Escaped. */
+void add_group_members(struct buffer *text, const struct ranks *ranks,
+                       const struct rank_group *group);
+
 /* "rank 3", or the path of a row without one, with the device if it is not the only one of its
  * capture. Escaped. */
 void add_row_name(struct buffer *text, const struct rank_row *row);

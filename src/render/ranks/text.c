@@ -71,9 +71,8 @@ static bool put_summary(const struct page *page, const struct ranks_report *repo
     return ok;
 }
 
-/* "0-15, 32, 40-47": a range for ranks that follow each other. Paths for rows without a rank. */
-static void add_members(struct buffer *text, const struct ranks *ranks,
-                        const struct rank_group *group)
+void add_group_members(struct buffer *text, const struct ranks *ranks,
+                       const struct rank_group *group)
 {
     size_t told = 0;
     for (size_t first = 0, end; first < group->count; first = end) {
@@ -120,7 +119,7 @@ static bool add_group(struct table *table, const struct page *page, const struct
     add_size(table, page, group->peak.max_bytes);
     table_add_text(table, group->is_mixed ? "(mixed)" : largest ? largest->name : "");
     buffer_clear(text);
-    add_members(text, ranks, group);
+    add_group_members(text, ranks, group);
     table_add(table, text->failed ? "" : text->bytes);
     return !text->failed;
 }

@@ -17,6 +17,7 @@ tests_unit_render_run_SOURCES = $(unit_common) \
 	tests/unit/render/plot_script_test.c \
 	tests/unit/render/plot_text_test.c \
 	tests/unit/render/records_test.c \
+	tests/unit/render/run_page_test.c \
 	tests/unit/render/suggest_loops_test.c \
 	tests/unit/render/svg_titles_test.c \
 	tests/unit/render/suite.c

@@ -16,6 +16,7 @@ TCase *plot_ranks_tests(void);
 TCase *plot_text_tests(void);
 TCase *plot_script_tests(void);
 TCase *svg_titles_tests(void);
+TCase *run_page_tests(void);
 TCase *suggest_loops_tests(void);
 TCase *escape_tests(void);
 

@@ -14,6 +14,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, escape_tests());
     suite_add_tcase(suite, plot_kinds_tests());
     suite_add_tcase(suite, plot_ranks_tests());
+    suite_add_tcase(suite, run_page_tests());
     suite_add_tcase(suite, plot_text_tests());
     suite_add_tcase(suite, plot_script_tests());
     suite_add_tcase(suite, svg_titles_tests());
