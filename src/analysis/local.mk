@@ -47,6 +47,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/check/rule_set.h \
 	src/analysis/check/rules.c \
 	src/analysis/check/rules.h \
+	src/analysis/check/summary.c \
 	src/analysis/code/frames.c \
 	src/analysis/code/frames.h \
 	src/analysis/code/labels.c \

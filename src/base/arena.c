@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define ALIGNMENT      8
-#define SMALLEST_CHUNK ((size_t)4 << 10)
+#define SMALLEST_CHUNK ((size_t)512) /* there may be an arena for each of thousands of items */
 #define LARGEST_CHUNK  ((size_t)1 << 20)
 
 struct arena_chunk {

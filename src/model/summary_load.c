@@ -249,6 +249,11 @@ static bool read_header(struct source *source, struct error *err)
     size_t size = sizeof(SUMMARY_HEADER) - 1;
     if (!source_fill(source, size, err))
         return false;
+    if ((size_t)(source->end - source->pos) >= size &&
+        memcmp(source->pos, SUMMARY_HEADER, size - 1) == 0 && source->pos[size - 1] != '1')
+        return error_set(err, STATUS_BAD_INPUT,
+                         "summaries of an unknown version (expected " SUMMARY_SCHEMA
+                         "): another version of memsnap made them");
     if ((size_t)(source->end - source->pos) < size ||
         memcmp(source->pos, SUMMARY_HEADER, size) != 0)
         return error_set_at(err, STATUS_BAD_INPUT, source_offset(source), "expected %s",

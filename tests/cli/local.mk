@@ -53,6 +53,7 @@ cli_tests = \
 	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest-words.sh \
 	tests/cli/suggest.sh \
+	tests/cli/summary.sh \
 	tests/cli/sums.sh \
 	tests/cli/terminal.sh \
 	tests/cli/trend.sh \
@@ -122,6 +123,7 @@ EXTRA_DIST += \
 	tests/cli/golden/check-oom.txt \
 	tests/cli/golden/check-passed.txt \
 	tests/cli/golden/check-several.txt \
+	tests/cli/golden/check-summary.txt \
 	tests/cli/golden/check.json \
 	tests/cli/golden/comparison.txt \
 	tests/cli/golden/device.txt \

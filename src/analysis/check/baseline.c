@@ -112,11 +112,11 @@ bool check_baseline_add(struct check_baseline *baseline, const struct device_rep
     return false;
 }
 
-bool check_baseline_add_peak(struct check_baseline *baseline, int64_t peak_bytes, struct error *err)
+bool check_baseline_add_peak(struct check_baseline *baseline, int64_t device, int64_t peak_bytes,
+                             struct error *err)
 {
-    return add_device(
-        baseline, &(struct baseline_device){.device = BASELINE_NO_DEVICE, .peak_bytes = peak_bytes},
-        err);
+    return add_device(baseline,
+                      &(struct baseline_device){.device = device, .peak_bytes = peak_bytes}, err);
 }
 
 const struct baseline_device *check_baseline_find(const struct check_baseline *baseline,

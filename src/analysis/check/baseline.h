@@ -54,8 +54,8 @@ void check_baseline_release(struct check_baseline *baseline);
 /* Adds a device, with what is live at the moment of the report. The report has all call sites. */
 bool check_baseline_add(struct check_baseline *baseline, const struct device_report *report,
                         struct site_table *sites, struct error *err);
-/* Adds BASELINE_NO_DEVICE. */
-bool check_baseline_add_peak(struct check_baseline *baseline, int64_t peak_bytes,
+/* Adds a device, or BASELINE_NO_DEVICE, without call sites. */
+bool check_baseline_add_peak(struct check_baseline *baseline, int64_t device, int64_t peak_bytes,
                              struct error *err);
 
 /* NULL: the capture has no such device. */

@@ -31,8 +31,9 @@ bool check_copy_words(char **copy, const char *words, struct error *err)
     return !words || check_copy(copy, words, strlen(words), err);
 }
 
-static void release_row(struct check_row *row)
+void check_row_release(struct check_row *row)
 {
+    free(row->capture);
     free(row->blame.label);
     free(row->blame.file);
     free(row->why);
@@ -44,7 +45,7 @@ static bool check_add(struct check_result *result, struct check_row *row, struct
 {
     struct check_row *grown = realloc(result->rows, (result->count + 1) * sizeof(*grown));
     if (!grown) {
-        release_row(row);
+        check_row_release(row);
         return error_out_of_memory(err);
     }
     result->rows = grown;
@@ -72,7 +73,7 @@ bool check_add_warning(struct check_result *result, struct error *err, const cha
 void check_result_release(struct check_result *result)
 {
     for (size_t i = 0; i < result->count; i++)
-        release_row(&result->rows[i]);
+        check_row_release(&result->rows[i]);
     for (size_t i = 0; i < result->warning_count; i++)
         free(result->warnings[i]);
     for (size_t i = 0; i < CHECK_RULES_MOST; i++)
@@ -225,7 +226,7 @@ static bool drop_not_judged(const struct check_rules *rules, struct check_result
         ok = ok && (!held || check_add_warning(result, err, "%s: %s was not checked: %s",
                                                DEVICE_WORDS((uint32_t)row->device),
                                                row->rule->kind->name, row->why));
-        release_row(row);
+        check_row_release(row);
     }
     result->count = kept;
     return ok;
@@ -235,8 +236,13 @@ static bool drop_not_judged(const struct check_rules *rules, struct check_result
 static const char *absence_of(const struct check_rules *rules, const struct check_result *result,
                               size_t rule)
 {
-    const char *why_not = result->why_not[rule];
-    return why_not ? why_not : rules->items[rule].kind->absence;
+    const struct check_rule *judged = &rules->items[rule];
+    if (result->why_not[rule])
+        return result->why_not[rule];
+    if (result->of_summaries > 0 &&
+        (judged->is_replayed || !(judged->kind->captures & CHECK_OF_SUMMARY)))
+        return "a summary does not tell this; check the capture itself";
+    return judged->kind->absence;
 }
 
 bool check_finish(const struct check_rules *rules, struct check_result *result, struct error *err)

@@ -9,6 +9,7 @@
 #include "analysis/layers/operator_curves.h"
 #include "analysis/report/report.h"
 #include "analysis/trend/trend.h"
+#include "model/summary.h"
 
 #define CHECK_NO_DEVICE BASELINE_NO_DEVICE
 
@@ -30,6 +31,8 @@ struct check_row {
     bool passed;          /* value <= limit */
     int64_t whole;        /* bytes that a share is of: reserved, or the baseline's peak; 0: none */
     struct check_blame blame;
+    char *capture;    /* of summaries: the one whose value this is; otherwise NULL */
+    size_t captures;  /* number of summaries with this device */
     char *why, *next; /* sentences, malloc'ed raw bytes; NULL: none, as always where it passed and
                          was judged */
 };
@@ -37,8 +40,9 @@ struct check_row {
 struct check_result {
     struct check_row *rows; /* device by device, in the order of the rules; then those not judged */
     size_t count, not_judged;
-    bool is_incomplete; /* a rule was not judged, but must be */
-    char **warnings;    /* malloc'ed raw bytes */
+    size_t of_summaries; /* number of summaries that were judged */
+    bool is_incomplete;  /* a rule was not judged, but must be */
+    char **warnings;     /* malloc'ed raw bytes */
     size_t warning_count;
     bool held[CHECK_RULES_MOST];     /* by rule: at least one device could be judged by it */
     char *why_not[CHECK_RULES_MOST]; /* by replayed rule: why the first device could not be judged;
@@ -89,6 +93,12 @@ struct check_history {
  * check_finish(): every history begins so. */
 bool check_runs(const struct check_question *question, const struct check_history *history,
                 struct check_result *result, struct error *err);
+
+/* Adds the devices of a summary. Of several summaries, a rule has one row for each device, with the
+ * highest value. Call check_summaries_finish() after the last, which says whose values they are. */
+bool check_summary(const struct check_question *question, const struct summary *summary,
+                   struct check_result *result, struct error *err);
+bool check_summaries_finish(struct check_result *result, struct error *err);
 
 /* To be called after all devices. A rule that applied to nothing in the file gets a row that says
  * so, since it could not fail. STATUS_USAGE, naming the first one, if that is true of all rules. */

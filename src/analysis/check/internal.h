@@ -14,6 +14,7 @@ struct judge {
     const struct layers_report *layers;
     const struct curves_report *curves;
     const struct check_history *history;
+    const struct summary_device *summary;
     struct check_result *result;
     struct buffer scratch;
     struct error *err;
@@ -25,6 +26,9 @@ struct judge {
 };
 
 /* check.c */
+void check_row_release(struct check_row *row);
+/* Judges by judge->rule, and adds a row. */
+bool check_judge_rule(struct judge *judge, int64_t device, check_function *blame);
 bool check_add_warning(struct check_result *result, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Copies the beginning of a text, up to a few thousand bytes. */
@@ -55,6 +59,11 @@ bool check_blame_site(struct judge *judge, stack_id stack, const struct site *si
  * FINDING_KINDS: the first that lowers the active peak. */
 bool check_advise(struct judge *judge, const struct device_report *report, enum finding_kind kind,
                   struct check_row *row);
+
+/* summary.c */
+/* Bytes of a category at the peak. */
+int64_t check_summary_category(const struct summary_device *device, enum category category,
+                               bool *found);
 
 /* Tell if any allocation, in the trace or older than it, has a category, or comes from a
  * call site that matches a pattern. */

@@ -12,6 +12,8 @@ static int64_t peak_of_allocated(struct judge *judge)
 {
     if (judge->capture == CHECK_OF_SNAPSHOT)
         return judge->peak->timeline->active.peak_bytes;
+    if (judge->capture == CHECK_OF_SUMMARY)
+        return judge->summary->peak_bytes;
     if (judge->capture == CHECK_OF_LAYERS)
         return judge->layers->allocated.bytes;
     judge->point = judge->curves->allocated;
@@ -53,6 +55,8 @@ static bool judge_reserved(struct judge *judge, struct check_row *row)
         return judge_replayed(judge, row);
     if (judge->capture == CHECK_OF_SNAPSHOT) {
         row->value = judge->peak->timeline->reserved.peak_bytes;
+    } else if (judge->capture == CHECK_OF_SUMMARY) {
+        row->value = judge->summary->reserved_peak_bytes;
     } else if (judge->capture == CHECK_OF_LAYERS) {
         row->value = judge->layers->reserved.bytes;
     } else {
@@ -121,16 +125,21 @@ static bool blame_fragmentation(struct judge *judge, struct check_row *row)
     return check_advise(judge, judge->at, FINDING_FRAGMENTATION, row);
 }
 
+/* A summary does not tell how many steps are complete; at most the first and the last are not. */
 static void require_steps(struct judge *judge)
 {
-    if (judge->at->growth.compared < GROWTH_LEAST)
+    bool has_steps = judge->capture == CHECK_OF_SUMMARY
+                         ? judge->summary->steps >= GROWTH_LEAST + 2
+                         : judge->at->growth.compared >= GROWTH_LEAST;
+    if (!has_steps)
         judge->not_judged = "the trace has fewer than 3 complete steps";
 }
 
 static bool judge_growth(struct judge *judge, struct check_row *row)
 {
     require_steps(judge);
-    row->value = judge->at->growth.bytes_per_step;
+    row->value = judge->capture == CHECK_OF_SUMMARY ? judge->summary->growth_bytes
+                                                    : judge->at->growth.bytes_per_step;
     return true;
 }
 
@@ -184,6 +193,12 @@ static bool judge_category(struct judge *judge, struct check_row *row)
         row->value = judge->layers->total_activations;
         if (category != CATEGORY_ACTIVATION || row->value <= 0)
             judge->not_judged = judge->rule->kind->absence;
+        return true;
+    }
+    if (judge->capture == CHECK_OF_SUMMARY) {
+        bool found;
+        row->value = check_summary_category(judge->summary, category, &found);
+        judge->is_absent = !found;
         return true;
     }
     for (size_t i = 0; i < judge->at->category_count; i++)
@@ -266,7 +281,8 @@ static bool judge_increase(struct judge *judge, struct check_row *row)
 
 static bool blame_increase(struct judge *judge, struct check_row *row)
 {
-    return check_blame_increase(judge, device_before(judge, row->device), row);
+    const struct baseline_device *before = device_before(judge, row->device);
+    return !judge->question->baseline->symbols || check_blame_increase(judge, before, row);
 }
 
 static bool judge_after_suggest(struct judge *judge, struct check_row *row)
@@ -281,6 +297,12 @@ static bool judge_after_suggest(struct judge *judge, struct check_row *row)
 
 static bool judge_oom(struct judge *judge, struct check_row *row)
 {
+    if (judge->capture == CHECK_OF_SUMMARY) {
+        row->value = (int64_t)judge->summary->ooms;
+        if (judge->summary->events == 0 && row->value == 0)
+            judge->not_judged = "no events were recorded";
+        return true;
+    }
     row->value = (int64_t)judge->at->ooms.total;
     for (size_t i = 0; i < judge->at->notice_count; i++)
         if (judge->at->notices[i].kind == NOTICE_NO_EVENTS && row->value == 0)
@@ -341,7 +363,7 @@ const struct check_kind check_kinds[CHECK_KINDS + 1] = {
      .example = "0 or 1MiB",
      .takes = CHECK_TAKES_SIZE,
      .unit = CHECK_BYTES_A_STEP,
-     .captures = CHECK_OF_SNAPSHOT,
+     .captures = CHECK_OF_SNAPSHOT | CHECK_OF_SUMMARY,
      .absence = NO_STEPS,
      .judge = judge_growth,
      .blame = blame_growth},
@@ -351,7 +373,7 @@ const struct check_kind check_kinds[CHECK_KINDS + 1] = {
              "layer trace, the sum of all activations",
      .example = "activation=20GiB",
      .takes = CHECK_TAKES_CATEGORY,
-     .captures = CHECK_OF_SNAPSHOT | CHECK_OF_LAYERS,
+     .captures = CHECK_OF_SNAPSHOT | CHECK_OF_LAYERS | CHECK_OF_SUMMARY,
      .absence = "nothing in the file has this category",
      .judge = judge_category,
      .blame = blame_category},
@@ -368,7 +390,7 @@ const struct check_kind check_kinds[CHECK_KINDS + 1] = {
     {.name = "no-oom",
      .help = "allow no out-of-memory event",
      .unit = CHECK_EVENTS,
-     .captures = CHECK_OF_SNAPSHOT,
+     .captures = CHECK_OF_SNAPSHOT | CHECK_OF_SUMMARY,
      .absence = "no events were recorded",
      .judge = judge_oom,
      .blame = blame_oom},

@@ -28,7 +28,8 @@ enum {
     CHECK_OF_LAYERS = 1 << 1,
     CHECK_OF_CURVES = 1 << 2,  /* MemoryTracker's curves of memory by operator */
     CHECK_OF_HISTORY = 1 << 3, /* a history of runs, as memsnap trend reads */
-    CHECK_OF_ANY = CHECK_OF_SNAPSHOT | CHECK_OF_LAYERS | CHECK_OF_CURVES,
+    CHECK_OF_SUMMARY = 1 << 4,
+    CHECK_OF_ANY = CHECK_OF_SNAPSHOT | CHECK_OF_LAYERS | CHECK_OF_CURVES | CHECK_OF_SUMMARY,
 };
 
 struct judge;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "model/device.h"
 #include "solve/advice/advice.h"
 
 /* Receives a file that was read: its results, or the baseline. */
@@ -91,7 +92,8 @@ static bool take_layers(const struct taker *taker, struct input *input, struct e
     if (ok && taker->result)
         ok = check_layers(&question, report, taker->result, err);
     else if (ok)
-        ok = check_baseline_add_peak(taker->baseline, report->allocated.bytes, err);
+        ok = check_baseline_add_peak(taker->baseline, BASELINE_NO_DEVICE, report->allocated.bytes,
+                                     err);
     layers_report_destroy(report);
     layer_trace_destroy(trace);
     return ok;
@@ -108,11 +110,43 @@ static bool take_curves(const struct taker *taker, struct input *input, struct e
     if (ok && taker->result)
         ok = check_curves(&question, report, taker->result, err);
     else if (ok && curves->count > 0)
-        ok = check_baseline_add_peak(taker->baseline, curves->points[report->allocated].allocated,
-                                     err);
+        ok = check_baseline_add_peak(taker->baseline, BASELINE_NO_DEVICE,
+                                     curves->points[report->allocated].allocated, err);
     curves_report_destroy(report);
     operator_curves_destroy(curves);
     return ok;
+}
+
+static bool add_baseline(struct check_baseline *baseline, const struct summary *summary,
+                         struct error *err)
+{
+    bool ok = baseline->device_count == 0 ||
+              error_set(err, STATUS_USAGE,
+                        "the baseline has summaries of several captures; name one of one capture");
+    for (size_t i = 0; ok && i < summary->device_count; i++) {
+        const struct summary_device *device = &summary->devices[i];
+        int64_t number = device->device < 0 ? (int64_t)DEVICE_HOST : device->device;
+        ok = check_baseline_add_peak(baseline, number, device->peak_bytes, err);
+    }
+    return ok;
+}
+
+static bool take_summary(void *self, struct summary *summary, struct text bin, struct error *err)
+{
+    const struct taker *taker = self;
+    const struct check_question question = question_of(taker->job, NULL);
+    (void)bin;
+    bool ok = taker->result ? check_summary(&question, summary, taker->result, err)
+                            : add_baseline(taker->baseline, summary, err);
+    summary_destroy(summary);
+    return ok;
+}
+
+static bool take_summaries(const struct taker *taker, struct input *input, struct error *err)
+{
+    struct taker each = *taker;
+    return summaries_load_input(input, take_summary, &each, err) &&
+           (!taker->result || check_summaries_finish(taker->result, err));
 }
 
 static bool take_file(const struct taker *taker, int fd, struct error *err)
@@ -122,13 +156,16 @@ static bool take_file(const struct taker *taker, int fd, struct error *err)
     if (!input_from_fd(&input, fd, options->capture.max_memory, err))
         return false;
     enum file_kind kind = sniff_kind(&input.source);
-    bool is_plain = kind == KIND_LAYER_TRACE || kind == KIND_OPERATOR_CURVES;
+    bool is_plain =
+        kind == KIND_LAYER_TRACE || kind == KIND_OPERATOR_CURVES || kind == KIND_SUMMARY;
     if (is_plain && options->snapshot_option) {
         input_discard(&input);
         return error_set(err, STATUS_USAGE,
                          "--%s does not apply to %s, only to allocator snapshots",
                          options->snapshot_option, kind_name(kind));
     }
+    if (kind == KIND_SUMMARY)
+        return take_summaries(taker, &input, err);
     if (is_plain)
         return kind == KIND_LAYER_TRACE ? take_layers(taker, &input, err)
                                         : take_curves(taker, &input, err);

@@ -194,6 +194,8 @@ const char *check_words_whole(const struct check_kind *kind)
 enum check_look_closer check_words_closer(const struct check_row *row)
 {
     enum check_look_closer closer = words_of(row->rule->kind)->closer;
+    if (row->capture)
+        return CLOSER_RANKS;
     if (row->rule->is_replayed)
         return CLOSER_REPLAY;
     return closer == CLOSER_STACKS && row->device == CHECK_NO_DEVICE ? CLOSER_ANALYZE : closer;
@@ -292,6 +294,9 @@ void check_words_command(struct buffer *out, const struct check_row *row,
         buffer_puts(out, "memsnap replay ");
         add_option(out, "--alloc-conf ", row->rule->subject);
         add_option(out, "--device ", report->look.device);
+        break;
+    case CLOSER_RANKS:
+        buffer_puts(out, "memsnap ranks ");
         break;
     case CLOSER_STACKS:
         buffer_puts(out, "memsnap analyze --stacks --top 0 ");

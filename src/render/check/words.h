@@ -12,6 +12,7 @@ enum check_look_closer {
     CLOSER_SUGGEST,
     CLOSER_TREND,
     CLOSER_REPLAY,
+    CLOSER_RANKS, /* of summaries */
     CLOSER_COMMANDS,
 };
 

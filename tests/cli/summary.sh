@@ -1,0 +1,115 @@
+#!/bin/sh
+# Summaries in place of captures: check, diff and plot.
+. "${srcdir:=.}/tests/cli/lib.sh"
+
+run analyze --summary leak.summary samples/leak.pickle.gz
+exits 0
+run analyze --summary loop.summary samples/train-loop.pickle.gz
+exits 0
+mkdir run
+for rank in 0 1 2; do
+    cp samples/train-loop.pickle.gz "run/rank_$rank.pickle.gz"
+done
+cp samples/leak.pickle.gz run/rank_3.pickle.gz
+run merge -o run.summary run
+exits 0
+
+# check: the figures are those of the capture.
+for limits in '--max-peak 300MiB' '--max-reserved 1MiB' '--max-category activation=1MiB' --no-oom; do
+    for sample in leak.pickle.gz train-loop.pickle.gz; do
+        name=${sample%.pickle.gz}
+        name=${name#train-}
+        run check --format json $limits "samples/$sample"
+        sed 's/.*"value":\([-0-9]*\).*/\1/' .run/out >value.txt
+        run check --format json $limits "$name.summary"
+        sed 's/.*"value":\([-0-9]*\).*/\1/' .run/out >.run/other
+        check "$limits of $name" cmp value.txt .run/other
+    done
+done
+run check --format json --max-growth 0 leak.summary
+out_has '"value":48483848'
+run check --max-growth 0 loop.summary
+exits 2
+err_has 'the file holds fewer than 3 complete steps'
+run check --max-peak 300MiB --max-category activation=1GiB leak.summary
+exits 1
+golden check-summary.txt
+# Of several captures, the highest counts.
+run check --max-peak 300MiB run.summary
+exits 1
+out_has '425.15 MiB'
+out_has 'max-peak is that of rank 3, the highest of 4'
+out_has 'memsnap ranks run.summary'
+# What a summary does not tell is not judged.
+run check --max-site 'model.py:*=1GiB' leak.summary
+exits 2
+err 'memsnap: leak.summary: cannot check max-site model.py:*: a summary does not tell this; check the capture itself'
+run check --max-peak 1GiB --no-leaks leak.summary
+exits 0
+out_has 'no-leaks: not judged: a summary does not tell this'
+run check --at end --max-peak 1GiB leak.summary
+exits 2
+err_has '--at does not apply to summaries'
+# Baselines, in both directions.
+run check --max-increase 1% --baseline loop.summary samples/leak.pickle.gz
+cp .run/out increase.txt
+run check --max-increase 1% --baseline samples/train-loop.pickle.gz samples/leak.pickle.gz
+grep '^  max-increase' .run/out | cut -c 1-50 >whole.txt
+grep '^  max-increase' increase.txt | cut -c 1-50 >.run/other
+check 'the same increase' cmp whole.txt .run/other
+run check --max-increase 1% --baseline samples/train-loop.pickle.gz leak.summary
+out_has 'max-increase 1%'
+run check --max-increase 1% --baseline leak.summary leak.summary
+exits 0
+run check --max-increase 1% --baseline run.summary leak.summary
+exits 2
+err_has 'the baseline has summaries of several captures'
+
+# merge: any order and grouping gives the same bytes. Two summaries have the same rank, and two the
+# same rank and path, but other contents.
+mkdir -p parts/a parts/b twice
+cp samples/oom.pickle.gz parts/a/rank_4.pickle.gz
+cp samples/cache.pickle.gz parts/b/rank_4.pickle.gz
+cp samples/leak.pickle.gz parts/rank_5.pickle.gz
+run analyze --summary twice/1.summary parts/rank_5.pickle.gz
+cp samples/pinned.pickle.gz parts/rank_5.pickle.gz
+run analyze --summary twice/2.summary parts/rank_5.pickle.gz
+run analyze --summary 0.summary run/rank_0.pickle.gz
+run analyze --summary 1.summary run/rank_1.pickle.gz
+run analyze --summary 3.summary run/rank_3.pickle.gz
+run analyze --summary 4a.summary parts/a
+run analyze --summary 4b.summary parts/b
+run merge -o whole.summary 0.summary 1.summary 3.summary 4a.summary 4b.summary twice/1.summary twice/2.summary
+exits 0
+run ranks --format csv whole.summary
+check 'both of the same rank and path' test "$(grep -c '^5,parts/rank_5.pickle.gz,' .run/out)" -ge 2
+[ -z "${PYTHON3-}" ] || check 'any grouping gives the same bytes' "$PYTHON3" - "$MEMSNAP" <<'END'
+import pathlib, random, subprocess, sys
+parts = [f"{name}.summary" for name in ("0", "1", "3", "4a", "4b", "twice/1", "twice/2")]
+whole = pathlib.Path("whole.summary").read_bytes()
+for seed in range(12):
+    rng, left = random.Random(seed), list(parts)
+    left += rng.choices(parts, k=rng.randrange(4))  # some of them more than once
+    for step in range(100):
+        rng.shuffle(left)
+        count = rng.randrange(2, 5)
+        name = f"merged-{seed}-{step}.summary"
+        subprocess.run([sys.argv[1], "merge", "-o", name, *left[:count]], check=True)
+        left = left[count:] + [name]
+        if len(left) == 1:
+            break
+    assert pathlib.Path(left[0]).read_bytes() == whole, seed
+END
+
+# Broken files, and files of a newer version.
+head -c 2000 leak.summary >cut.summary
+sed 's,memsnap.summary/1,memsnap.summary/2,' leak.summary >newer.summary
+for file in cut newer; do
+    for command in 'check --max-peak 1GiB' ranks 'merge -o none' 'plot --kind ranks --script none'; do
+        run $command $file.summary
+        exits 3
+        one_err_line
+    done
+done
+err_has 'newer.summary: summaries of an unknown version (expected memsnap.summary/1)'
+finish
