@@ -97,6 +97,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/diff/side.h \
 	src/analysis/diff/side_sites.c \
 	src/analysis/diff/side_sites.h \
+	src/analysis/diff/summaries.c \
+	src/analysis/diff/summaries.h \
 	src/analysis/diff/summary.c \
 	src/analysis/diff/summary.h \
 	src/analysis/diff/symbols.c \

@@ -55,6 +55,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/diff/options.c \
 	src/commands/diff/options.h \
 	src/commands/diff/snapshots.c \
+	src/commands/diff/summaries.c \
 	src/commands/dryrun/arguments.c \
 	src/commands/dryrun/arguments.h \
 	src/commands/dryrun/child.c \

@@ -58,6 +58,7 @@ libmemsnap_a_SOURCES += \
 	src/render/diff/layers.c \
 	src/render/diff/rows.c \
 	src/render/diff/rows.h \
+	src/render/diff/summaries.c \
 	src/render/diff/text.c \
 	src/render/dump/internal.h \
 	src/render/dump/json.c \

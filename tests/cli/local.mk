@@ -124,6 +124,8 @@ EXTRA_DIST += \
 	tests/cli/golden/check-passed.txt \
 	tests/cli/golden/check-several.txt \
 	tests/cli/golden/check-summary.txt \
+	tests/cli/golden/diff-summary.json \
+	tests/cli/golden/diff-summary.txt \
 	tests/cli/golden/check.json \
 	tests/cli/golden/comparison.txt \
 	tests/cli/golden/device.txt \

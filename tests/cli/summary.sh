@@ -65,6 +65,50 @@ run check --max-increase 1% --baseline run.summary leak.summary
 exits 2
 err_has 'the baseline has summaries of several captures'
 
+# diff: what the summaries have is compared as in captures, and the rest is said.
+run diff loop.summary leak.summary
+exits 0
+no_err
+golden diff-summary.txt
+run diff --format json loop.summary leak.summary
+exits 0
+golden diff-summary.json
+run diff --format csv loop.summary leak.summary
+exits 0
+cp .run/out both.csv
+run diff --format csv samples/train-loop.pickle.gz leak.summary
+exits 0
+check 'A may be a capture' cmp both.csv .run/out
+run diff --format csv loop.summary samples/leak.pickle.gz
+check 'B may be a capture' cmp both.csv .run/out
+run diff --format csv --by category samples/train-loop.pickle.gz samples/leak.pickle.gz
+exits 0
+for category in activation parameter optimizer_state; do
+    figures=$(sed -n "s/^$category,\([-0-9,]*\).*/\1/p" .run/out | cut -d , -f 1-3)
+    figures=$(echo "$figures" | sed 's/\(.*\),\(.*\),\(.*\)/"a_bytes":\1,"b_bytes":\2,"delta_bytes":\3/')
+    run diff --format json loop.summary leak.summary
+    out_has "$figures"
+    run diff --format csv --by category samples/train-loop.pickle.gz samples/leak.pickle.gz
+done
+run diff --fail-over 1MiB loop.summary leak.summary
+exits 1
+run diff leak.summary leak.summary
+exits 0
+out_has 'No call site changed'
+for option in '--at end' '--by phase' --stacks '--range 1:2'; do
+    run diff $option loop.summary leak.summary
+    exits 2
+    one_err_line
+done
+run diff --device 3 loop.summary leak.summary
+exits 2
+err_has 'A has no device 3'
+run diff run.summary leak.summary
+exits 2
+err 'memsnap: run.summary: the file has summaries of several captures; memsnap ranks compares them'
+run diff samples/decoder.layers.json.gz leak.summary
+exits 2
+
 # merge: any order and grouping gives the same bytes. Two summaries have the same rank, and two the
 # same rank and path, but other contents.
 mkdir -p parts/a parts/b twice
@@ -105,7 +149,7 @@ END
 head -c 2000 leak.summary >cut.summary
 sed 's,memsnap.summary/1,memsnap.summary/2,' leak.summary >newer.summary
 for file in cut newer; do
-    for command in 'check --max-peak 1GiB' ranks 'merge -o none' 'plot --kind ranks --script none'; do
+    for command in 'check --max-peak 1GiB' ranks 'merge -o none' 'plot --kind ranks --script none' 'diff leak.summary'; do
         run $command $file.summary
         exits 3
         one_err_line

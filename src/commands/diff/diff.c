@@ -1,3 +1,4 @@
+#include <string.h>
 #include <unistd.h>
 
 #include "commands/cli/complain.h"
@@ -111,15 +112,28 @@ static bool open_sources(const struct diff_settings *settings, struct inputs *in
     return true;
 }
 
+static bool check_summary_options(const struct diff_settings *settings, struct error *err)
+{
+    const char *given = settings->snapshot_option ? settings->snapshot_option : "";
+    const char *option = settings->at_given                ? "at"
+                         : settings->by != DIFF_BY_ALL     ? "by"
+                         : settings->stacks != STACKS_NONE ? "stacks"
+                         : strcmp(given, "range") == 0     ? "range"
+                                                           : NULL;
+    return !option || error_set(err, STATUS_USAGE, "--%s does not apply to %s", option,
+                                kind_name(KIND_SUMMARY));
+}
+
 /* Selects how to compare the files. A file of unknown kind is read as a snapshot, since that loader
  * has the best error message. */
 static diff_files *choose(const struct diff_settings *settings, struct input opened[2],
                           unsigned *blame, struct error *err)
 {
-    bool layers[2];
+    bool layers[2], summaries = false;
     for (unsigned side = 0; side < 2; side++) {
         enum file_kind kind = sniff_kind(&opened[side].source);
         layers[side] = kind == KIND_LAYER_TRACE;
+        summaries = summaries || kind == KIND_SUMMARY;
         *blame = side;
         if (kind == KIND_OPERATOR_CURVES || kind == KIND_FIT) {
             error_set(err, STATUS_USAGE, "expected an allocator snapshot or a layer trace, not %s",
@@ -132,13 +146,15 @@ static diff_files *choose(const struct diff_settings *settings, struct input ope
             return NULL;
         }
     }
+    if (summaries && !check_summary_options(settings, err))
+        return NULL;
     if (layers[0] != layers[1]) {
         error_set(err, STATUS_USAGE, "the file is %s, but the other file is not",
                   kind_name(KIND_LAYER_TRACE));
         *blame = layers[1];
         return NULL;
     }
-    return layers[0] ? diff_layers : diff_snapshots;
+    return layers[0] ? diff_layers : summaries ? diff_summaries : diff_snapshots;
 }
 
 static bool compare(const struct diff_job *job, struct inputs *inputs, unsigned *blame,

@@ -61,5 +61,7 @@ typedef bool diff_files(const struct diff_job *job, struct input inputs[2], unsi
 
 /* Allocator snapshots. A is reduced to its sums before B is read. */
 diff_files diff_snapshots;
+/* Captures of which at least one is a summary; the other one is summarised. */
+diff_files diff_summaries;
 
 #endif

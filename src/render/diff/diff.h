@@ -7,6 +7,7 @@
 
 #include "analysis/diff/diff.h"
 #include "analysis/diff/layers.h"
+#include "analysis/diff/summaries.h"
 #include "render/analyze/analyze.h"
 #include "render/core/input_line.h"
 #include "render/core/page.h"
@@ -54,5 +55,18 @@ bool layers_diff_text(const struct page *page, const struct layers_diff_report *
 /* The same schema as of two snapshots, with modules in place of call sites. */
 bool layers_diff_json(FILE *out, const struct layers_diff_report *report);
 bool layers_diff_csv(FILE *out, const struct layers_diff_report *report, struct error *err);
+
+/* Captures of which at least one is a summary. */
+struct summaries_diff_report {
+    struct input_line inputs[2];
+    const struct summaries_diff *diff;
+    struct diff_limit limit;
+    size_t top; /* call sites that changed; 0: all */
+};
+
+bool summaries_diff_text(const struct page *page, const struct summaries_diff_report *report);
+/* The same schema, without what a summary does not tell. */
+bool summaries_diff_json(FILE *out, const struct summaries_diff_report *report);
+bool summaries_diff_csv(FILE *out, const struct summaries_diff_report *report, struct error *err);
 
 #endif

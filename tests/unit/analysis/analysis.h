@@ -32,6 +32,7 @@ TCase *layer_panels_tests(void);
 TCase *layers_report_tests(void);
 TCase *operator_curves_tests(void);
 TCase *rank_name_tests(void);
+TCase *diff_summaries_tests(void);
 TCase *ranks_tests(void);
 TCase *trend_tests(void);
 TCase *segment_map_tests(void);

@@ -40,6 +40,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/pool/oom_test.c \
 	tests/unit/analysis/pool/segment_map_test.c \
 	tests/unit/analysis/ranks/rank_name_test.c \
+	tests/unit/analysis/diff/summaries_test.c \
 	tests/unit/analysis/ranks/ranks_test.c \
 	tests/unit/analysis/replay/allocator_test.c \
 	tests/unit/analysis/replay/block_set_test.c \

@@ -42,6 +42,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, layer_panels_tests());
     suite_add_tcase(suite, operator_curves_tests());
     suite_add_tcase(suite, rank_name_tests());
+    suite_add_tcase(suite, diff_summaries_tests());
     suite_add_tcase(suite, ranks_tests());
     suite_add_tcase(suite, trend_tests());
     suite_add_tcase(suite, replay_allocator_tests());
