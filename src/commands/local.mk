@@ -108,6 +108,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/run.c \
 	src/commands/plot/run.h \
 	src/commands/plot/several.c \
+	src/commands/plot/several.h \
+	src/commands/plot/summary.c \
 	src/commands/plot/svg.c \
 	src/commands/plot/svg.h \
 	src/commands/plot/template.c \

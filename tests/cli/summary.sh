@@ -109,6 +109,27 @@ err 'memsnap: run.summary: the file has summaries of several captures; memsnap r
 run diff samples/decoder.layers.json.gz leak.summary
 exits 2
 
+# plot: summaries among the files that are compared.
+run plot --x time loop.summary samples/leak.pickle.gz --script s
+exits 0
+no_err
+check 'both peaks' test "$(grep -c 'MiB' s/peaks.tsv)" -eq 2
+cut -f 4 s/peaks.tsv >peaks.txt
+run plot --x time samples/train-loop.pickle.gz samples/leak.pickle.gz --script s
+cut -f 4 s/peaks.tsv | sed 's/train-loop.pickle.gz/loop.summary/' >.run/other
+check 'the peaks of captures' cmp peaks.txt .run/other
+run plot --x share loop.summary leak.summary --script s
+exits 0
+run plot loop.summary leak.summary --script s
+exits 2
+err 'memsnap: loop.summary: the summary has its curve over time: add --x time'
+run plot --x time loop.summary run.summary --script s
+exits 2
+err_has '--kind ranks draws them'
+run plot --kind flame leak.summary --script s
+exits 2
+err_has '--kind flame does not support summaries of captures (supported by: ranks, compare)'
+
 # merge: any order and grouping gives the same bytes. Two summaries have the same rank, and two the
 # same rank and path, but other contents.
 mkdir -p parts/a parts/b twice

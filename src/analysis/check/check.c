@@ -239,8 +239,7 @@ static const char *absence_of(const struct check_rules *rules, const struct chec
     const struct check_rule *judged = &rules->items[rule];
     if (result->why_not[rule])
         return result->why_not[rule];
-    if (result->of_summaries > 0 &&
-        (judged->is_replayed || !(judged->kind->captures & CHECK_OF_SUMMARY)))
+    if (result->of_summaries > 0 && !(judged->kind->captures & CHECK_OF_SUMMARY))
         return "a summary does not tell this; check the capture itself";
     return judged->kind->absence;
 }

@@ -113,8 +113,6 @@ static bool check_summary_device(const struct check_question *question,
     for (size_t i = 0; ok && i < question->rules->count; i++) {
         size_t before = result->count;
         judge.rule = &question->rules->items[i];
-        if (judge.rule->is_replayed) /* a summary has no trace to replay */
-            continue;
         ok = check_judge_rule(&judge, number, blame_summary);
         if (!ok || result->count == before)
             continue;

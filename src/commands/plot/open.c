@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "commands/plot/kinds.h"
 #include "commands/plot/load.h"
 
@@ -23,10 +25,13 @@ bool plot_load_look(struct plot_load *load, enum file_kind *file, struct error *
 static bool check_options(const struct plot_options *options, enum file_kind file,
                           struct error *err)
 {
-    if (!options->snapshot_option || kind_is_snapshot(file) || file == KIND_UNKNOWN)
+    const char *given = options->snapshot_option;
+    if (!given || kind_is_snapshot(file) || file == KIND_UNKNOWN)
+        return true;
+    if (file == KIND_SUMMARY && (strcmp(given, "x") == 0 || strcmp(given, "device") == 0))
         return true;
     return error_set(err, STATUS_USAGE, "--%s does not apply to %s, only to allocator snapshots",
-                     options->snapshot_option, kind_name(file));
+                     given, kind_name(file));
 }
 
 bool plot_load_open(struct plot_load *load, const struct plot_kind *kind, struct input *input,

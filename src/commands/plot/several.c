@@ -4,6 +4,7 @@
 
 #include "analysis/layers/panels.h"
 #include "commands/cli/capture.h"
+#include "commands/plot/several.h"
 #include "render/plot/compare.h"
 #include "render/plot/time.h"
 
@@ -113,6 +114,18 @@ static bool take_operators(const struct plot_load *load, struct input *input,
     return ok;
 }
 
+static bool take_summary(const struct plot_load *load, struct input *input,
+                         struct compared *compared, struct error *err)
+{
+    size_t k = compared->count;
+    uint64_t events;
+    if (!plot_summary_read(load, input, &compared->samplings[k], &events, err))
+        return false;
+    refer(&compared->curves[k], &compared->samplings[k], load->inputs->paths[k], events);
+    compared->count++;
+    return true;
+}
+
 static bool take(struct plot_load *load, const struct plot_kind *kind, struct compared *compared,
                  struct error *err)
 {
@@ -120,8 +133,9 @@ static bool take(struct plot_load *load, const struct plot_kind *kind, struct co
     enum file_kind file;
     if (!plot_load_open(load, kind, &input, &file, err))
         return false;
-    if (kind_is_snapshot(file))
-        file = KIND_SNAPSHOT; /* profiler traces are comparable with snapshots */
+    bool is_summary = file == KIND_SUMMARY;
+    if (kind_is_snapshot(file) || is_summary)
+        file = KIND_SNAPSHOT; /* profiler traces and summaries are comparable with snapshots */
     if (load->input == 0)
         compared->file = file;
     if (file != compared->file && file != KIND_UNKNOWN) {
@@ -130,6 +144,8 @@ static bool take(struct plot_load *load, const struct plot_kind *kind, struct co
                          "the file is %s, but the first file is %s: all files must be of one kind",
                          kind_name(file), kind_name(compared->file));
     }
+    if (is_summary)
+        return take_summary(load, &input, compared, err);
     switch (file) {
     case KIND_LAYER_TRACE:
         return take_layers(load, &input, compared, err);

@@ -88,9 +88,9 @@ struct plot_kind {
     KIND(fit)                                                                                      \
     KIND(fsdp)                                                                                     \
     KIND(iterations)                                                                               \
-    KIND(compare)                                                                                  \
     KIND(ranks)                                                                                    \
-    KIND(replay)
+    KIND(replay)                                                                                   \
+    KIND(compare)
 
 #define PLOT_DECLARE_KIND(name) extern const struct plot_kind plot_kind_##name;
 PLOT_KINDS(PLOT_DECLARE_KIND)
