@@ -33,6 +33,10 @@ EXTRA_DIST += \
 	bench/profile.py \
 	bench/published.c \
 	bench/published/Python.h \
+	bench/ranks/RESULTS.md \
+	bench/ranks/run \
+	bench/ranks/scale.svg \
+	bench/ranks/synthetic.py \
 	bench/replay \
 	bench/results.py \
 	bench/run \
