@@ -215,6 +215,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/sentence.h \
 	src/analysis/ranks/groups.c \
 	src/analysis/ranks/internal.h \
+	src/analysis/ranks/missing.c \
 	src/analysis/ranks/outliers.c \
 	src/analysis/ranks/rank_name.c \
 	src/analysis/ranks/rank_name.h \

@@ -174,6 +174,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/timeline.h \
 	src/render/plot/timeline_internal.h \
 	src/render/ranks/json.c \
+	src/render/ranks/order.c \
 	src/render/ranks/ranks.h \
 	src/render/ranks/rows.c \
 	src/render/ranks/rows.h \

@@ -71,6 +71,24 @@ peak=$(sed 's/.*"active":{[^}]*"peak_bytes":\([0-9]*\).*/\1/' .run/out)
 run ranks --format csv run
 check 'the peak of rank 3' grep -q "^3,run/rank1/cuda_alloc_rank_3.pickle.gz,0,[0-9]*,$peak," .run/out
 
+# Sorted, and what is missing or there twice.
+run ranks --format csv --sort peak samples/pipeline.summary.gz
+exits 0
+check 'the highest first' test "$(sed -n 's/^\([0-9]\),.*/\1/p' .run/out | tr -d '\n')" = 54670123
+run ranks --sort reserved --top 2 samples/pipeline.summary.gz
+out_has 'Ranks with the most reserved memory'
+run ranks --sort size samples/pipeline.summary.gz
+exits 2
+mkdir gaps
+for name in rank_1 rank_4_a rank_4_b; do
+    cp samples/leak.pickle.gz "gaps/$name.pickle.gz"
+done
+run ranks gaps
+exits 0
+out_has 'there are no captures of ranks 0, 2-3; rank 4 has several captures'
+run ranks --format json gaps
+out_has '"missing_ranks":3,"missing":[{"first":0,"last":0},{"first":2,"last":3}],"repeated_ranks":1'
+
 # Ranks by a pattern.
 mkdir gpu7
 cp samples/leak.pickle.gz gpu7/snapshot_1.pickle.gz

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #define DIGITS_MOST 9
+#define NAME_DIGITS 5 /* of a rank at the end of a name; more are a date */
 
 /* The digits at `at`, before `end`; -1 if there are none, or too many. */
 static int64_t number_at(const char *at, const char *end)
@@ -57,11 +58,26 @@ static int64_t by_pattern(const char *path, const char *pattern)
     return -1;
 }
 
+/* True if the word before `at` says that the rank is one within a group, as in "local_rank". */
+static bool is_of_group(const char *begin, const char *at)
+{
+    static const char *const groups[] = {"local", "node", "group", "tp", "pp",
+                                         "dp",    "ep",   "cp",    "mp"};
+    if (at > begin && strchr("_-.", at[-1]))
+        at--;
+    for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+        const char *word = at - strlen(groups[i]);
+        if (ends(begin, at, groups[i]) && (word == begin || !isalnum((unsigned char)word[-1])))
+            return true;
+    }
+    return false;
+}
+
 /* The number after the last "rank" in a part of the path. */
 static int64_t after_word(const char *begin, const char *end)
 {
     for (const char *at = end; at-- > begin;) {
-        if (!begins(at, end, "rank") || ends(begin, at, "local_") || ends(begin, at, "local"))
+        if (!begins(at, end, "rank") || is_of_group(begin, at))
             continue;
         at += 4;
         int64_t rank = number_at(at, end);
@@ -74,6 +90,27 @@ static int64_t after_word(const char *begin, const char *end)
     return -1;
 }
 
+/* Skips digits and the separator before them, backwards. False if they are not there. */
+static bool skip_back(const char *begin, const char **at)
+{
+    const char *to = *at;
+    while (to > begin && isdigit((unsigned char)to[-1]))
+        to--;
+    if (to == *at || to == begin || !strchr("_-", to[-1]))
+        return false;
+    *at = to - 1;
+    return true;
+}
+
+/* True for a number that ends a time, as in "host_Nov_22_20_31_05", or a number of a process before
+ * a time, as in "host_4711.1700000000000.pt.trace.json". */
+static bool is_of_time(const char *begin, const char *stop, const char *end)
+{
+    const char *at = stop;
+    bool three = skip_back(begin, &at) && skip_back(begin, &at) && skip_back(begin, &at);
+    return three || (stop < end && strspn(stop + 1, "0123456789") > DIGITS_MOST);
+}
+
 /* "_3" before the file's extensions. */
 static int64_t at_end_of_name(const char *begin, const char *end)
 {
@@ -84,10 +121,13 @@ static int64_t at_end_of_name(const char *begin, const char *end)
         at--;
     if (at == stop || at == begin || (at[-1] != '_' && at[-1] != '-'))
         return -1;
+    /* On one node the local rank is the rank. */
+    if (ends(begin, at - 1, "rank") && !ends(begin, at - 1, "local_rank"))
+        return -1;
     for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
         if (ends(begin, at - 1, counters[i]))
             return -1;
-    return number_at(at, stop);
+    return stop - at > NAME_DIGITS || is_of_time(begin, stop, end) ? -1 : number_at(at, stop);
 }
 
 static int64_t by_name(const char *path)

@@ -62,6 +62,23 @@ struct ranks {
     size_t host_rows; /* devices of pinned host memory, which are left out */
 };
 
+/* Ranks from 0 to the highest that have no capture, and ranks that have several. */
+#define RANK_GAPS 12
+
+struct rank_gap {
+    int64_t first, last;
+};
+
+struct rank_gaps {
+    uint64_t missing;                 /* number of ranks */
+    struct rank_gap items[RANK_GAPS]; /* the first ones */
+    size_t count;
+    size_t repeated;    /* number of ranks */
+    int64_t repeats_of; /* the last of them, plus 1; 0: none */
+};
+
+void ranks_find_missing(const struct ranks *ranks, struct rank_gaps *gaps);
+
 /* The summaries must outlive the result. Host memory is left out unless there is nothing else. */
 bool ranks_make(struct ranks *ranks, struct summary *const *summaries, size_t count,
                 struct error *err);

@@ -15,7 +15,14 @@
 
 #define COLUMNS_KEPT 500 /* of each curve for a page */
 
-enum { OPTION_FORMAT = OPTION_RANKS_OWN, OPTION_TOP, OPTION_INTO, OPTION_RUN, OPTION_COMMIT };
+enum {
+    OPTION_FORMAT = OPTION_RANKS_OWN,
+    OPTION_TOP,
+    OPTION_SORT,
+    OPTION_INTO,
+    OPTION_RUN,
+    OPTION_COMMIT,
+};
 
 enum ranks_format { RANKS_TEXT, RANKS_JSON, RANKS_CSV, RANKS_HTML };
 
@@ -27,6 +34,8 @@ struct ranks_options {
     const char *title; /* of a page */
     size_t top;
     bool top_given;
+    unsigned order; /* in the words of --sort */
+    bool order_given;
     enum unit unit;
 };
 
@@ -53,6 +62,8 @@ static bool print(void *self, const struct ranks_report *report, struct error *e
     struct ranks_report shown = *report;
     shown.top = printing->options->top;
     shown.top_given = printing->options->top_given;
+    if (printing->options->order_given)
+        shown.order = (enum ranks_order)(RANKS_BY_RANK + printing->options->order);
     return render(printing->options, &shown, printing->out, err);
 }
 
@@ -105,6 +116,7 @@ static enum status compare_inputs(void *self, struct inputs *inputs)
 
 static const struct option_words words[] = {
     {"format", "text json csv html", NULL},
+    {"sort", "rank peak reserved unused growth", NULL},
     {"units", WORDS_UNITS, NULL},
     {NULL, NULL, NULL},
 };
@@ -116,6 +128,9 @@ static bool take_option(int option, void *to, struct error *err)
     case OPTION_FORMAT:
         options->format_given = true;
         return option_word(words, "format", "format", &options->format, err);
+    case OPTION_SORT:
+        options->order_given = true;
+        return option_word(words, "sort", "--sort", &options->order, err);
     case OPTION_TOP:
         options->top_given = true;
         return argument_count("top", optarg, SIZE_MAX / 2, &options->top, err);
@@ -174,6 +189,9 @@ static const struct option_spec options[] = {
      "print text (the default), json or csv, or an html page\n"
      "(the default if the output ends in .html)"},
     {OPTION_TOP, "top", "N", "list N ranks with the highest peaks (0: all)"},
+    {OPTION_SORT, "sort", "BY",
+     "sort the ranks by rank, or by peak, reserved, unused\n"
+     "or growth, the highest first"},
     {OPTION_INTO, "into", "FILE",
      "also keep the summaries in FILE, a history that\n"
      "memsnap trend reads"},

@@ -42,6 +42,13 @@ static void add_head(struct buffer *out, const char *title, const struct ranks_r
     buffer_puts(out, ". Peak of reserved memory: ");
     add_spread(out, &ranks->reserved);
     buffer_puts(out, ".</p>\n");
+    struct buffer missing = BUFFER_INIT;
+    add_missing(&missing, ranks);
+    if (missing.size > 0)
+        buffer_printf(out, "<p class=\"outlier\">%c%.*s.</p>\n", *missing.bytes - 'a' + 'A',
+                      (int)missing.size - 1, missing.bytes + 1);
+    out->failed |= missing.failed;
+    buffer_release(&missing);
     if (ranks->host_rows > 0)
         buffer_printf(out, "<p>Pinned host memory of %zu captures is left out.</p>\n",
                       ranks->host_rows);

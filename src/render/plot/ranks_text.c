@@ -37,6 +37,8 @@ void plot_ranks_words(struct buffer *subtitle, struct buffer *note,
     add_count(subtitle, ranks->group_count, "group");
     buffer_puts(subtitle, ", ");
     add_count(subtitle, ranks->outlier_count, "outlier");
+    add_missing(note, ranks);
+    buffer_puts(note, note->size > 0 ? "; " : "");
     if (report->failure_count > 0) {
         buffer_puts(note, "not read: ");
         add_count(note, report->failure_count, "file");

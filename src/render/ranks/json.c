@@ -72,6 +72,22 @@ static void put_outlier(struct json_writer *json, const struct ranks *ranks,
     json_put_close(json, '}');
 }
 
+static void put_missing(struct json_writer *json, const struct ranks *ranks)
+{
+    struct rank_gaps gaps;
+    ranks_find_missing(ranks, &gaps);
+    json_put_count(json, "missing_ranks", gaps.missing);
+    json_put_open(json, "missing", '[');
+    for (size_t i = 0; i < gaps.count; i++) {
+        json_put_open(json, NULL, '{');
+        json_put_integer(json, "first", gaps.items[i].first);
+        json_put_integer(json, "last", gaps.items[i].last);
+        json_put_close(json, '}');
+    }
+    json_put_close(json, ']');
+    json_put_count(json, "repeated_ranks", gaps.repeated);
+}
+
 bool ranks_json(FILE *out, const struct ranks_report *report)
 {
     const struct ranks *ranks = report->ranks;
@@ -84,6 +100,7 @@ bool ranks_json(FILE *out, const struct ranks_report *report)
     json_put_rows(&json, &rank_type, ranks->rows, ranks->row_count, &context);
     put_spread(&json, "spread", &ranks->peak);
     put_spread(&json, "reserved_spread", &ranks->reserved);
+    put_missing(&json, ranks);
     json_put_open(&json, "groups", '[');
     for (size_t i = 0; i < ranks->group_count; i++)
         put_group(&json, ranks, i);

@@ -27,6 +27,31 @@ void add_row_name(struct buffer *text, const struct rank_row *row)
         buffer_printf(text, ", device %" PRId64, row->device->device);
 }
 
+void add_missing(struct buffer *text, const struct ranks *ranks)
+{
+    struct rank_gaps gaps;
+    ranks_find_missing(ranks, &gaps);
+    if (gaps.missing > 0) {
+        buffer_puts(text, gaps.missing == 1 ? "there is no capture of rank "
+                                            : "there are no captures of ranks ");
+        for (size_t i = 0; i < gaps.count; i++) {
+            buffer_printf(text, "%s%" PRId64, i > 0 ? ", " : "", gaps.items[i].first);
+            if (gaps.items[i].last > gaps.items[i].first)
+                buffer_printf(text, "-%" PRId64, gaps.items[i].last);
+        }
+        if (gaps.count == RANK_GAPS)
+            buffer_puts(text, ", ...");
+    }
+    if (gaps.repeated == 0)
+        return;
+    buffer_puts(text, gaps.missing > 0 ? "; " : "");
+    if (gaps.repeated == 1)
+        buffer_printf(text, "rank %" PRId64 " has", gaps.repeats_of - 1);
+    else
+        buffer_printf(text, "%zu ranks have", gaps.repeated);
+    buffer_puts(text, " several captures, which may be of different runs");
+}
+
 const struct summary_category *largest_category(const struct summary_device *device)
 {
     const struct summary_category *largest = NULL;

@@ -62,6 +62,9 @@ static bool put_summary(const struct page *page, const struct ranks_report *repo
     buffer_puts(&text, "peak of reserved memory: ");
     add_spread(page, &text, &ranks->reserved);
     put(page, INDENT, &text, &ok);
+    add_missing(&text, ranks);
+    if (text.size > 0)
+        put(page, INDENT, &text, &ok);
     if (ranks->host_rows > 0) {
         buffer_printf(&text, "pinned host memory of %zu capture%s is left out", ranks->host_rows,
                       ranks->host_rows == 1 ? "" : "s");
@@ -220,16 +223,6 @@ static bool put_outliers(const struct page *page, const struct ranks_report *rep
     return true;
 }
 
-static int highest_first(const void *a, const void *b)
-{
-    const struct rank_row *x = *(const struct rank_row *const *)a;
-    const struct rank_row *y = *(const struct rank_row *const *)b;
-    if (x->device->peak_bytes != y->device->peak_bytes)
-        return x->device->peak_bytes > y->device->peak_bytes ? -1 : 1;
-    return (x > y) - (x < y); /* rows of one array */
-}
-
-/* All rows in their order, or those with the highest peaks. */
 static bool put_rows(const struct page *page, const struct ranks_report *report)
 {
     const struct ranks *ranks = report->ranks;
@@ -237,15 +230,14 @@ static bool put_rows(const struct page *page, const struct ranks_report *report)
     size_t most = report->top_given ? report->top : ranks->row_count <= ROWS_TOLD ? 0 : TOP_TOLD;
     bool all = most == 0 || most >= ranks->row_count;
     size_t told = all ? ranks->row_count : most;
-    const struct rank_row **rows = calloc(ranks->row_count + 1, sizeof(const struct rank_row *));
+    enum ranks_order order = report->order;
+    if (order == RANKS_BY_DEFAULT)
+        order = all ? RANKS_BY_RANK : RANKS_BY_PEAK;
+    const struct rank_row **rows = ranks_sorted(ranks, order);
     struct row_table table;
     if (!rows)
         return false;
-    for (size_t i = 0; i < ranks->row_count; i++)
-        rows[i] = &ranks->rows[i];
-    if (!all)
-        qsort(rows, ranks->row_count, sizeof(const struct rank_row *), highest_first);
-    title(page, all ? "Ranks" : "Ranks with the highest peaks");
+    title(page, ranks_order_title(order, all));
     row_table_init(&table, &rank_type, page, &context);
     for (size_t i = 0; i < told; i++)
         row_table_add(&table, rows[i]);
@@ -301,12 +293,16 @@ bool ranks_csv(FILE *out, const struct ranks_report *report, struct error *err)
     const struct ranks *ranks = report->ranks;
     const struct field_context context = {0};
     struct record_writer csv;
-    if (!records_begin(&csv, out, RECORDS_CSV, &rank_type, err))
-        return false;
-    for (size_t i = 0; i < ranks->row_count; i++)
-        if (!record_put_row(&csv, &ranks->rows[i], &context, err)) {
-            records_release(&csv);
-            return false;
-        }
-    return records_end(&csv, err);
+    const struct rank_row **rows = ranks_sorted(ranks, report->order);
+    if (!rows)
+        return error_out_of_memory(err);
+    bool ok = records_begin(&csv, out, RECORDS_CSV, &rank_type, err), begun = ok;
+    for (size_t i = 0; ok && i < ranks->row_count; i++)
+        ok = record_put_row(&csv, rows[i], &context, err);
+    free(rows);
+    if (ok)
+        return records_end(&csv, err);
+    if (begun)
+        records_release(&csv);
+    return false;
 }

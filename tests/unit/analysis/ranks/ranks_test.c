@@ -161,6 +161,26 @@ START_TEST(host_memory_is_left_out)
 }
 END_TEST
 
+START_TEST(missing_and_repeated_ranks)
+{
+    struct summary *all[] = {with(1, MIB, 0), with(2, MIB, 0), with(2, MIB, 0),
+                             with(2, MIB, 0), with(7, MIB, 0), with(SUMMARY_UNKNOWN, MIB, 0)};
+    struct ranks ranks;
+    struct rank_gaps gaps;
+    compare(&ranks, all, 6);
+    ranks_find_missing(&ranks, &gaps);
+    ck_assert_uint_eq(gaps.missing, 5);
+    ck_assert_uint_eq(gaps.count, 2);
+    ck_assert_int_eq(gaps.items[0].first, 0);
+    ck_assert_int_eq(gaps.items[0].last, 0);
+    ck_assert_int_eq(gaps.items[1].first, 3);
+    ck_assert_int_eq(gaps.items[1].last, 6);
+    ck_assert_uint_eq(gaps.repeated, 1);
+    ck_assert_int_eq(gaps.repeats_of, 2 + 1);
+    release(&ranks, all, 6);
+}
+END_TEST
+
 TCase *ranks_tests(void)
 {
     TCase *tests = tcase_create("ranks");
@@ -170,5 +190,6 @@ TCase *ranks_tests(void)
     tcase_add_test(tests, few_ranks_have_no_outliers);
     tcase_add_test(tests, groups_are_limited);
     tcase_add_test(tests, host_memory_is_left_out);
+    tcase_add_test(tests, missing_and_repeated_ranks);
     return tests;
 }
