@@ -70,23 +70,33 @@ static int in_order(const void *a, const void *b)
            (x->device->peak_bytes < y->device->peak_bytes);
 }
 
+/* Other devices of a process often have events but no memory. */
+static bool is_empty(const struct summary_device *device)
+{
+    return device->peak_bytes == 0 && device->reserved_peak_bytes == 0;
+}
+
 static bool list_rows(struct ranks *ranks, struct summary *const *summaries, size_t count,
                       struct error *err)
 {
-    size_t all = 0, hosts = 0;
+    size_t all = 0, hosts = 0, empty = 0;
     for (size_t i = 0; i < count; i++)
-        for (size_t d = 0; d < summaries[i]->device_count; d++, all++)
-            hosts += summaries[i]->devices[d].device == HOST;
+        for (size_t d = 0; d < summaries[i]->device_count; d++, all++) {
+            const struct summary_device *device = &summaries[i]->devices[d];
+            hosts += device->device == HOST;
+            empty += device->device != HOST && is_empty(device);
+        }
     ranks->rows = calloc(all + 1, sizeof(*ranks->rows));
     if (!ranks->rows)
         return error_out_of_memory(err);
-    bool leave_out = hosts < all;
+    bool leave_out = hosts + empty < all;
     ranks->host_rows = leave_out ? hosts : 0;
     for (size_t i = 0; i < count; i++)
-        for (size_t d = 0; d < summaries[i]->device_count; d++)
-            if (!leave_out || summaries[i]->devices[d].device != HOST)
-                ranks->rows[ranks->row_count++] =
-                    (struct rank_row){summaries[i], &summaries[i]->devices[d], 0};
+        for (size_t d = 0; d < summaries[i]->device_count; d++) {
+            const struct summary_device *device = &summaries[i]->devices[d];
+            if (!leave_out || (device->device != HOST && !is_empty(device)))
+                ranks->rows[ranks->row_count++] = (struct rank_row){summaries[i], device, 0};
+        }
     if (ranks->row_count > 0)
         qsort(ranks->rows, ranks->row_count, sizeof(*ranks->rows), in_order);
     return true;

@@ -79,7 +79,8 @@ struct rank_gaps {
 
 void ranks_find_missing(const struct ranks *ranks, struct rank_gaps *gaps);
 
-/* The summaries must outlive the result. Host memory is left out unless there is nothing else. */
+/* The summaries must outlive the result. Host memory and devices without any
+ * memory are left out unless there is nothing else. */
 bool ranks_make(struct ranks *ranks, struct summary *const *summaries, size_t count,
                 struct error *err);
 void ranks_release(struct ranks *ranks);

@@ -161,6 +161,19 @@ START_TEST(host_memory_is_left_out)
 }
 END_TEST
 
+START_TEST(devices_without_memory_are_left_out)
+{
+    struct summary *all[] = {with(0, MIB, 0), with(1, 0, 0), with(2, 0, 0)};
+    struct ranks ranks;
+    all[2]->devices[0].reserved_peak_bytes = MIB;
+    compare(&ranks, all, 3);
+    ck_assert_uint_eq(ranks.row_count, 2);
+    ck_assert_int_eq(ranks.rows[1].summary->rank, 2);
+    ck_assert_uint_eq(ranks.host_rows, 0);
+    release(&ranks, all, 3);
+}
+END_TEST
+
 START_TEST(missing_and_repeated_ranks)
 {
     struct summary *all[] = {with(1, MIB, 0), with(2, MIB, 0), with(2, MIB, 0),
@@ -190,6 +203,7 @@ TCase *ranks_tests(void)
     tcase_add_test(tests, few_ranks_have_no_outliers);
     tcase_add_test(tests, groups_are_limited);
     tcase_add_test(tests, host_memory_is_left_out);
+    tcase_add_test(tests, devices_without_memory_are_left_out);
     tcase_add_test(tests, missing_and_repeated_ranks);
     return tests;
 }
