@@ -136,7 +136,7 @@ static void add_outlier(struct buffer *out, const struct ranks *ranks,
         buffer_puts(out, "</td><td>");
         run_add_text(out, site->site->category);
         buffer_puts(out, "</td><td>");
-        run_add_text(out, site->site->site);
+        run_add_site(out, site->site);
         buffer_puts(out, "</td></tr>\n");
     }
     buffer_puts(out, "</table>\n");

@@ -28,6 +28,8 @@ bool run_map_put(FILE *out, const struct ranks *ranks, const struct run_details 
 
 /* Adds text of the input for HTML: raw bytes. */
 void run_add_text(struct buffer *out, const char *text);
+/* "train.py:12 step [aten::mm]" */
+void run_add_site(struct buffer *out, const struct summary_site *site);
 void run_add_bytes(struct buffer *out, int64_t bytes);
 /* "Rank 3" as a link if the rank has details. */
 void run_add_link(struct buffer *out, const struct ranks *ranks, size_t row,

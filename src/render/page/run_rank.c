@@ -99,12 +99,7 @@ static void add_site(struct buffer *out, const struct summary_site *site)
     buffer_puts(out, "</td><td>");
     if (*site->stack)
         buffer_puts(out, "<details><summary>");
-    run_add_text(out, site->site);
-    if (*site->op) {
-        buffer_puts(out, " [");
-        run_add_text(out, site->op);
-        buffer_puts(out, "]");
-    }
+    run_add_site(out, site);
     if (*site->stack) {
         buffer_puts(out, "</summary><ol>");
         for (const char *at = site->stack; *at;) {

@@ -31,3 +31,13 @@ void run_add_link(struct buffer *out, const struct ranks *ranks, size_t row,
     out->failed |= name.failed;
     buffer_release(&name);
 }
+
+void run_add_site(struct buffer *out, const struct summary_site *site)
+{
+    run_add_text(out, site->site);
+    if (!*site->op)
+        return;
+    buffer_puts(out, " [");
+    run_add_text(out, site->op);
+    buffer_puts(out, "]");
+}

@@ -15,7 +15,7 @@
 #define COLUMNS_MOST 240
 #define TEXT_LINE    14   /* pixels of a row from which on each one has its texts */
 #define GAP_PITCH    8    /* pixels of a row from which on there are gaps between rows */
-#define NAME_LETTERS 26   /* of a row's name */
+#define NAME_LETTERS 19   /* of a row's name: what the left margin holds */
 #define HEAT_SHARE   0.55 /* of the graphs' width */
 #define GAP          40   /* pixels between the graphs */
 #define FIGURES_ROOM 1.6  /* the axis of the bars, as a multiple of the highest one */
