@@ -219,7 +219,7 @@ static void hide_empty(struct table *table)
         size_t row = 0;
         while (row < rows && *cell(table, row * columns + c) == '\0')
             row++;
-        table->hidden[c] = table->columns[c].kind == COLUMN_TEXT && rows > 0 && row == rows;
+        table->hidden[c] = rows > 0 && row == rows;
     }
 }
 

@@ -59,15 +59,29 @@ static const struct shard_rank *highest_rank(const struct shard_result *result)
     return result->ranks;
 }
 
-static void add_row(struct table *table, const struct page *page, const struct shard_report *report,
-                    const struct shard_row *row)
+/* "fsdp + checkpoints" */
+static void add_name(struct table *table, const struct shard_row *row)
+{
+    char text[UNITS_TEXT_SIZE];
+    snprintf(text, sizeof(text), "%s%s", shard_strategy_name(row->result.strategy),
+             row->is_checkpointed ? " + checkpoints" : "");
+    table_add(table, text);
+}
+
+static const struct table_column comparison_columns[TABLE_COLUMNS] = {
+    {"strategy", COLUMN_LABEL, 0, 0, 0},     {"peak a rank", COLUMN_NUMBER, 0, 0, 0},
+    {"lowest rank", COLUMN_NUMBER, 0, 0, 3}, {"on the host", COLUMN_NUMBER, 0, 0, 0},
+    {"sent a step", COLUMN_NUMBER, 0, 0, 0}, {"of ddp", COLUMN_NUMBER, 0, 0, 2},
+    {"time", COLUMN_NUMBER, 0, 0, 1},        {"fits", COLUMN_LABEL, 0, 0, 0},
+};
+
+static void add_comparison(struct table *table, const struct page *page,
+                           const struct shard_report *report, const struct shard_row *row)
 {
     const struct shard_result *result = &row->result;
     const struct shard_row *ddp = shard_choice_row(report->choice, SHARD_DDP);
     char text[UNITS_TEXT_SIZE];
-    snprintf(text, sizeof(text), "%s%s", shard_strategy_name(result->strategy),
-             row->is_checkpointed ? " + checkpoints" : "");
-    table_add(table, text);
+    add_name(table, row);
     add_size(table, page, result->peak_bytes);
     add_size(table, page, lowest_peak(result));
     if (highest_rank(result)->host_bytes > 0)
@@ -85,66 +99,42 @@ static void add_row(struct table *table, const struct page *page, const struct s
     table_add(table, !row->is_known_to_fit ? "" : row->fits ? "yes" : "no");
 }
 
-static bool put_table(const struct page *page, const struct shard_report *report)
-{
-    static const struct table_column columns[] = {
-        {"strategy", COLUMN_LABEL, 0, 0, 0},     {"peak a rank", COLUMN_NUMBER, 0, 0, 0},
-        {"lowest rank", COLUMN_NUMBER, 0, 0, 3}, {"on the host", COLUMN_NUMBER, 0, 0, 0},
-        {"sent a step", COLUMN_NUMBER, 0, 0, 0}, {"of ddp", COLUMN_NUMBER, 0, 0, 2},
-        {"time", COLUMN_NUMBER, 0, 0, 1},        {"fits", COLUMN_LABEL, 0, 0, 0},
-    };
-    struct table table;
-    table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
-    for (size_t i = 0; i < report->choice->count; i++)
-        add_row(&table, page, report, &report->choice->rows[i]);
-    bool ok = !table_failed(&table);
-    fputc('\n', page->out);
-    if (ok)
-        table_print(&table, page, 0);
-    table_release(&table);
-    return ok;
-}
+static const struct table_column kind_columns[TABLE_COLUMNS] = {
+    {"at the peak", COLUMN_LABEL, 0, 0, 0},  {"parameters", COLUMN_NUMBER, 0, 0, 0},
+    {"gradients", COLUMN_NUMBER, 0, 0, 0},   {"state", COLUMN_NUMBER, 0, 0, 0},
+    {"activations", COLUMN_NUMBER, 0, 0, 0}, {"buffers", COLUMN_NUMBER, 0, 0, 0},
+    {"in", COLUMN_LABEL, 0, 0, 1},           {"unit", COLUMN_TEXT, 0, 0, 2},
+};
 
-static void add_kinds(struct table *table, const struct page *page, const struct shard_row *row)
+static void add_kinds(struct table *table, const struct page *page,
+                      const struct shard_report *report, const struct shard_row *row)
 {
     const struct shard_rank *rank = highest_rank(&row->result);
-    char text[UNITS_TEXT_SIZE];
-    snprintf(text, sizeof(text), "%s%s", shard_strategy_name(row->result.strategy),
-             row->is_checkpointed ? " + checkpoints" : "");
-    table_add(table, text);
+    struct text unit = report->model->units[rank->peak_unit].name;
+    add_name(table, row);
     add_size(table, page, rank->at_peak.parameter_bytes);
     add_size(table, page, rank->at_peak.gradient_bytes);
     add_size(table, page, rank->at_peak.optimizer_state_bytes);
     add_size(table, page, rank->at_peak.activation_bytes);
     add_size(table, page, rank->at_peak.buffer_bytes);
-}
-
-static void add_place(struct table *table, const struct shard_model *model,
-                      const struct shard_row *row)
-{
-    const struct shard_rank *rank = highest_rank(&row->result);
-    struct text name = model->units[rank->peak_unit].name;
     table_add(table, shard_phase_name(rank->peak_phase));
-    if (name.size > 0)
-        table_add_input(table, name.bytes, name.size);
+    if (unit.size > 0)
+        table_add_input(table, unit.bytes, unit.size);
     else
         table_add(table, rank->peak_unit == SHARD_ROOT ? "" : "a unit");
 }
 
-static bool put_kinds(const struct page *page, const struct shard_report *report)
+typedef void row_adder(struct table *table, const struct page *page,
+                       const struct shard_report *report, const struct shard_row *row);
+
+/* A row for each strategy. */
+static bool put_table(const struct page *page, const struct shard_report *report,
+                      const struct table_column *columns, row_adder *add)
 {
-    static const struct table_column columns[] = {
-        {"at the peak", COLUMN_LABEL, 0, 0, 0},  {"parameters", COLUMN_NUMBER, 0, 0, 0},
-        {"gradients", COLUMN_NUMBER, 0, 0, 0},   {"state", COLUMN_NUMBER, 0, 0, 0},
-        {"activations", COLUMN_NUMBER, 0, 0, 0}, {"buffers", COLUMN_NUMBER, 0, 0, 0},
-        {"in", COLUMN_LABEL, 0, 0, 1},           {"unit", COLUMN_TEXT, 0, 0, 2},
-    };
     struct table table;
-    table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
-    for (size_t i = 0; i < report->choice->count; i++) {
-        add_kinds(&table, page, &report->choice->rows[i]);
-        add_place(&table, report->model, &report->choice->rows[i]);
-    }
+    table_init(&table, columns, TABLE_COLUMNS);
+    for (size_t i = 0; i < report->choice->count; i++)
+        add(&table, page, report, &report->choice->rows[i]);
     bool ok = !table_failed(&table);
     fputc('\n', page->out);
     if (ok)
@@ -230,8 +220,9 @@ static bool put_words(const struct page *page, const struct shard_report *report
 
 bool shard_text(const struct page *page, const struct shard_report *report)
 {
-    bool ok = headline(page, report) && put_table(page, report) && put_kinds(page, report) &&
-              put_words(page, report);
+    bool ok = headline(page, report) &&
+              put_table(page, report, comparison_columns, add_comparison) &&
+              put_table(page, report, kind_columns, add_kinds) && put_words(page, report);
     if (!ok || !report->has_code)
         return ok;
     fputc('\n', page->out);
