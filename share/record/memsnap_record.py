@@ -442,6 +442,18 @@ class Frame:
             before[key].is_value(others[key]) for key in others)
 
 
+def free_workspaces():
+    """Frees the workspaces of cuBLAS, so that the allocator's peak tells those that the step needs. Returns their bytes.
+
+    PyTorch keeps them for each stream, except where CUDA graphs may still use them."""
+    clear = getattr(torch._C, "_cuda_clearCublasWorkspaces", None)
+    if clear is None or any(tuple(segment.get("segment_pool_id", (0, 0))) != (0, 0) for segment in torch.cuda.memory_snapshot()):
+        return 0
+    before = torch.cuda.memory_allocated()
+    clear()
+    return before - torch.cuda.memory_allocated()
+
+
 class Device:
     """The allocator whose state the rows tell: of CUDA, or the sum of live tensors where there is none."""
 
@@ -455,6 +467,7 @@ class Device:
         self.before = sum(storage.nbytes() for storage in storages_of([tensors, gradients]).values())
         self.peak_before = 0
         if self.cuda is not None:
+            free_workspaces()
             self.before = torch.cuda.memory_allocated(self.cuda)
             self.peak_before = torch.cuda.max_memory_allocated(self.cuda)
 
@@ -467,7 +480,9 @@ class Device:
     def peak(self, live):
         """The peak of the step, of which at most `live` bytes were alive at a time."""
         peak = torch.cuda.max_memory_allocated(self.cuda) if self.cuda else 0
-        return peak if peak > self.peak_before else self.before + live
+        if peak > self.peak_before:
+            return peak
+        return self.before + live + (free_workspaces() if self.cuda else 0)
 
 
 class Hooks:
@@ -528,6 +543,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.gathered = {}  # storages
         self.result = lambda: None  # of the module that ran last
         self.storages = Storages(storages_of([*model.parameters(), *model.buffers()]).values())
+        self.uncalled = dict(model.named_modules())
         self.parameter_bytes = bytes_of(model.parameters())
         self.buffer_bytes = bytes_of(model.buffers())
         self.saving = torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
@@ -544,6 +560,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.is_done = True
         self.end_backward()
         self.close_row()
+        self.add_uncalled()
         self.__exit__(None, None, None)
         self.saving.__exit__()
         self.remove()
@@ -586,7 +603,22 @@ class Structure(Hooks, TorchDispatchMode):
                 self.counted.add(id(parameter))
                 row["gradient_bytes"] += bytes_of([parameter])
 
+    def add_uncalled(self):
+        """Some modules take parameters from one below, and never call it: MultiheadAttention does."""
+        rows = {row["module_name"]: row for row in reversed(self.rows) if row["is_forward"]}
+        for name, module in self.uncalled.items():
+            parent = name
+            while parent and parent not in rows:
+                parent = parent.rpartition(".")[0]
+            parameters = [tensor for tensor in own_tensors(module) if isinstance(tensor, torch.nn.Parameter)]
+            if parent in rows:
+                rows[parent]["module_params"] += bytes_of(parameters)
+                rows[parent]["gradient_bytes"] += bytes_of(
+                    parameter for parameter in parameters
+                    if parameter.requires_grad and parameter.grad is not None and id(parameter) not in self.counted)
+
     def enter(self, name, module, args, kwargs):
+        self.uncalled.pop(name, None)
         self.close_row()
         if not self.stack:
             for key, storage in storages_of([args, kwargs]).items():

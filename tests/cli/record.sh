@@ -34,6 +34,22 @@ assert a == b' $device.json b.json
     exits 0
 done
 
+# MultiheadAttention takes the parameters of its out_proj, which it never calls
+cat >attention.py <<'EOF'
+import torch
+import memsnap_record
+model = torch.nn.MultiheadAttention(64, 2).cuda()
+with memsnap_record.layers(model, "attention.json"):
+    model(*3 * [torch.randn(8, 4, 64, device="cuda")], need_weights=False)[0].sum().backward()
+EOF
+dry -- "$MEMSNAP_TORCH" attention.py
+check 'counts parameters of modules that are not called' "$PYTHON3" -c '
+import json
+trace = json.load(open("attention.json"))
+forward = [row for row in trace["traces"] if row["is_forward"]]
+for key in "module_params", "gradient_bytes":
+    assert sum(row[key] for row in forward) == trace["parameter_bytes"], forward'
+
 dry -- "$MEMSNAP_TORCH" apply.py
 check 'applies plans' grep -q '^all is right$' .run/out
 
