@@ -298,6 +298,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/replicated.c \
 	src/analysis/shard/shard.c \
 	src/analysis/shard/shard.h \
+	src/analysis/shard/snapshot_backward.c \
+	src/analysis/shard/snapshot_reader.h \
 	src/analysis/shard/states.c \
 	src/analysis/shard/sweep.c \
 	src/analysis/shard/sweep.h \

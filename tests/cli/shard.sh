@@ -51,12 +51,28 @@ exits 0
 no_err
 golden shard-resnet50.txt
 out_has '25,557,032 parameters in 16 units'
+# the first module of a Sequential keeps nothing, but has parameters
+run shard samples/recorded/gan.pickle.gz
+exits 0
+out_has '1,133,764 parameters in 5 units'
 run shard --checkpointed samples/recorded/decoder.pickle.gz
 exits 0
 out_has 'fsdp2 + checkpoints'
 run shard samples/recorded/truncated-bptt.pickle.gz
 exits 0
 out_has 'No units were found'
+
+# what a layer leaves behind beyond the peak of tensors is the allocator's: 8,000 B of activations
+cat >workspace.json <<'EOF'
+{"device": "cpu", "before_bytes": 4000, "peak_bytes": 20000, "traces": [
+{"module_name": "a", "module_params": 4000, "gradient_bytes": 4000, "allocated": 14000, "peak_bytes": 12000, "reserved": 0,
+ "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_diff": 0, "memory_activations": 8000}},
+{"module_name": "a", "module_params": 4000, "allocated": 20000, "peak_bytes": 16000, "reserved": 0, "is_forward": false,
+ "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}}]}
+EOF
+run shard --optimizer sgd --format json workspace.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":20000,'
 
 # the largest batch, of 65,536 combinations in a second
 run shard --gpu 1GiB --sweep world=1..1024 batch=1..64 $trace

@@ -172,12 +172,13 @@ static int64_t positive(int64_t bytes)
     return bytes > 0 ? bytes : 0;
 }
 
+/* Peaks are of tensors; what is there at the end has workspaces and rounding, too. */
 static bool push_point(struct shard_model *model, struct shard_point point, struct error *err)
 {
     point.end_bytes = positive(point.end_bytes);
     point.peak_bytes = positive(point.peak_bytes);
-    if (point.peak_bytes < point.end_bytes)
-        point.peak_bytes = point.end_bytes;
+    if (point.end_bytes > point.peak_bytes)
+        point.end_bytes = point.peak_bytes;
     return vec_push(model->points, model->point_count, model->point_capacity, model->budget, err,
                     point);
 }

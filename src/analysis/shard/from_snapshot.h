@@ -7,6 +7,8 @@
 #include "analysis/chain/forward_chain.h"
 #include "analysis/shard/model.h"
 
+#define SHARD_FIRST_ELEMENT 1 /* the layer of the first element of the chain */
+
 /* The chain is that of the timeline, and must have been found. Its elements are the layers; those
  * that are iterations of a loop are units. STATUS_BAD_INPUT if the backward pass makes no
  * gradients. Names are those of the chain, in `symbols`. */

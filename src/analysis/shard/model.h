@@ -35,7 +35,8 @@ struct shard_layer {
 struct shard_point {
     uint32_t layer;
     bool is_backward;
-    bool recomputes;                   /* a checkpoint runs forward again */
+    bool recomputes;      /* a checkpoint runs forward again */
+    bool is_outside_unit; /* what the unit did not run: the point belongs to the root */
     uint32_t first_tensor, end_tensor; /* backward: gradients made */
     int64_t peak_bytes, end_bytes;
 };

@@ -35,7 +35,7 @@ void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
 
 static inline uint32_t walk_unit(const struct walk *walk, const struct shard_point *point)
 {
-    return walk->model->layers[point->layer].unit;
+    return point->is_outside_unit ? SHARD_ROOT : walk->model->layers[point->layer].unit;
 }
 
 static inline enum shard_phase walk_phase(const struct shard_point *point)

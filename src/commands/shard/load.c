@@ -65,9 +65,10 @@ static bool read_layers(struct shard_subject *subject, const struct shard_comman
     return ok;
 }
 
-/* The placement with the least memory, as segments of layers, which are rows of the problem. */
-static bool place(const struct problem *problem, struct shard_segment **segments, size_t *count,
-                  double *extra_time_share, struct budget *budget, struct error *err)
+/* The placement with the least memory, as segments of layers: row 0 of the problem is layer
+ * `first`. */
+static bool place(const struct problem *problem, size_t first, struct shard_segment **segments,
+                  size_t *count, double *extra_time_share, struct budget *budget, struct error *err)
 {
     struct front front;
     struct placement placement = {0};
@@ -80,8 +81,8 @@ static bool place(const struct problem *problem, struct shard_segment **segments
     }
     for (size_t k = 0; ok && k < placement.count; k++)
         (*segments)[k] =
-            (struct shard_segment){problem->pieces[placement.segments[k].first].first_row,
-                                   problem->pieces[placement.segments[k].end - 1].end_row};
+            (struct shard_segment){first + problem->pieces[placement.segments[k].first].first_row,
+                                   first + problem->pieces[placement.segments[k].end - 1].end_row};
     int64_t time = problem_step_time(problem);
     *count = placement.count;
     *extra_time_share = time > 0 ? (double)front.points[0].extra_time / (double)time : 0;
@@ -118,14 +119,14 @@ static bool copy_model(struct shard_model *copy, const struct shard_model *model
 }
 
 static bool add_checkpoints(struct shard_subject *subject, const struct problem *problem,
-                            struct error *err)
+                            size_t first, struct error *err)
 {
     struct shard_segment *segments = NULL;
     size_t count;
-    bool ok =
-        place(problem, &segments, &count, &subject->extra_time_share, subject->model.budget, err) &&
-        copy_model(&subject->checkpointed, &subject->model, err) &&
-        shard_model_checkpoint(&subject->checkpointed, segments, count, err);
+    bool ok = place(problem, first, &segments, &count, &subject->extra_time_share,
+                    subject->model.budget, err) &&
+              copy_model(&subject->checkpointed, &subject->model, err) &&
+              shard_model_checkpoint(&subject->checkpointed, segments, count, err);
     free(segments);
     return ok;
 }
@@ -137,7 +138,7 @@ static bool checkpoint_layers(struct shard_subject *subject, const struct shard_
     struct problem problem;
     if (!problem_create(&problem, subject->trace, &command->cuts, FRONT_MOST_LAYERS, budget, err))
         return false;
-    bool ok = add_checkpoints(subject, &problem, err);
+    bool ok = add_checkpoints(subject, &problem, 0, err);
     problem_release(&problem, budget);
     return ok;
 }
@@ -177,7 +178,8 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
     if (shard_model_from_snapshot(&subject->model, capture_highest(capture), capture->sites,
                                   &snapshot->chain, capture->snapshot->symbols, err) &&
         shard_model_check(&subject->model, err) &&
-        (!command->is_checkpointed || add_checkpoints(subject, &snapshot->problem.problem, err)))
+        (!command->is_checkpointed ||
+         add_checkpoints(subject, &snapshot->problem.problem, SHARD_FIRST_ELEMENT, err)))
         return true;
     shard_unload(subject);
     return false;

@@ -1,0 +1,109 @@
+/* Which blocks a step keeps, and which layer runs backward at each moment. */
+#include "analysis/shard/snapshot_reader.h"
+
+static bool is_counted(uint8_t category)
+{
+    return category != CATEGORY_PARAMETER && category != CATEGORY_GRADIENT &&
+           category != CATEGORY_OPTIMIZER_STATE;
+}
+
+static uint32_t end_of(uint32_t free_requested, uint32_t free_completed)
+{
+    return free_completed != EVENT_NEVER ? free_completed : free_requested;
+}
+
+/* `alloc` is negative for what is older than the trace. */
+static void count_block(struct snapshot_reader *reader, int64_t alloc, uint32_t freed, int64_t size,
+                        uint8_t category)
+{
+    const struct forward_chain *chain = reader->chain;
+    int64_t first = chain->first, end = chain->end;
+    if (category == CATEGORY_PARAMETER && alloc < chain->backward && freed >= chain->backward)
+        reader->parameter_bytes += size;
+    /* No gradient outlives two steps: it is a workspace of backward's thread. */
+    bool is_workspace = category == CATEGORY_GRADIENT && alloc < first && freed >= end;
+    if ((!is_counted(category) && !is_workspace) || alloc >= end || freed < first)
+        return;
+    if (alloc < first)
+        reader->start_bytes += size;
+    else
+        reader->change[alloc - first] += size;
+    if (freed < end)
+        reader->change[freed - first] -= size;
+}
+
+void snapshot_count_blocks(struct snapshot_reader *reader)
+{
+    const struct timeline *timeline = reader->timeline;
+    const struct forward_chain *chain = reader->chain;
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        const struct preexisting *block = &timeline->preexisting[i];
+        if (block->in_active)
+            count_block(reader, -1, end_of(block->free_requested, block->free_completed),
+                        (int64_t)block->size, reader->categories.of_preexisting[i]);
+    }
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *life = &timeline->lifetimes[i];
+        uint32_t freed = end_of(life->free_requested, life->free_completed);
+        uint8_t category = reader->categories.of_lifetime[i];
+        int64_t size = (int64_t)trace_size(timeline->trace, life->alloc);
+        count_block(reader, life->alloc, freed, size, category);
+        if (category == CATEGORY_GRADIENT && life->alloc >= chain->backward &&
+            life->alloc < chain->end && size >= ELEMENT)
+            reader->made[reader->made_count++] =
+                (struct made_gradient){.item = life->alloc, .bytes = size};
+        bool is_kept = category_is_saved((enum category)category) && life->alloc >= chain->first &&
+                       life->alloc < chain->backward && freed >= chain->backward &&
+                       freed < chain->end;
+        uint32_t *latest = is_kept ? &reader->latest[freed - chain->backward] : NULL;
+        if (latest && *latest < life->alloc + 1)
+            *latest = life->alloc + 1;
+    }
+}
+
+static uint32_t element_of_item(const struct forward_chain *chain, uint32_t item)
+{
+    size_t low = 0, high = chain->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (chain->elements[middle].first_item <= item)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}
+
+/* The layer that runs backward while `latest` - 1 is the last activation that is still there. A
+ * gradient of parameters needs the input of its layer, never the output: if nothing but the output
+ * is left of a layer, the next one runs. */
+static uint32_t running_layer(const struct forward_chain *chain, uint32_t latest)
+{
+    if (latest == 0)
+        return 0;
+    uint32_t element = element_of_item(chain, latest - 1);
+    bool is_output = chain->elements[element].output_item == latest - 1;
+    return element + 1 + (is_output && element + 1 < chain->count);
+}
+
+/* What is freed after the last gradient was kept by the program, such as the loss and the model's
+ * output. */
+void snapshot_set_layers(struct snapshot_reader *reader)
+{
+    const struct forward_chain *chain = reader->chain;
+    uint32_t low = (uint32_t)chain->count;
+    size_t items = chain->end - chain->backward;
+    size_t end = reader->made[reader->all_made - 1].item - chain->backward + 1;
+    for (size_t i = end; i < items; i++)
+        reader->latest[i] = 0;
+    for (size_t i = end; i-- > 1;)
+        if (reader->latest[i - 1] < reader->latest[i])
+            reader->latest[i - 1] = reader->latest[i];
+    for (size_t i = 0; i < items; i++) {
+        uint32_t layer = running_layer(chain, reader->latest[i]);
+        low = layer < low ? layer : low;
+        reader->running[i] = low;
+    }
+    for (size_t i = 0; i < reader->all_made; i++)
+        reader->made[i].layer = reader->running[reader->made[i].item - chain->backward];
+}

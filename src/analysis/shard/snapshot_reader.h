@@ -1,0 +1,38 @@
+/* What the reader of snapshots finds out about the backward pass of a step. */
+#ifndef MEMSNAP_ANALYSIS_SHARD_SNAPSHOT_READER_H
+#define MEMSNAP_ANALYSIS_SHARD_SNAPSHOT_READER_H
+
+#include "analysis/shard/from_snapshot.h"
+
+#define ELEMENT 4 /* bytes; a snapshot has no types: float32 */
+
+/* A gradient, in the order of the backward pass. */
+struct made_gradient {
+    uint32_t item;
+    uint32_t layer;
+    int64_t bytes;
+};
+
+struct snapshot_reader {
+    struct shard_model *model;
+    const struct timeline *timeline;
+    const struct forward_chain *chain;
+    const struct symbols *symbols;
+    struct phases phases;
+    struct categories categories;
+    int64_t *change;   /* by item of the pass: of all that the points count */
+    uint32_t *latest;  /* by item of backward: 1 + the last forward item of which something that
+                          backward frees is still there */
+    uint32_t *running; /* by item of backward: the layer; falls */
+    struct made_gradient *made;
+    size_t all_made, made_count; /* of all, and those that are no tensors yet */
+    int64_t start_bytes;         /* counted, before the pass */
+    int64_t parameter_bytes;     /* when backward begins */
+};
+
+/* Fills `change`, `made` and the sums. */
+void snapshot_count_blocks(struct snapshot_reader *reader);
+/* Finds the layer of every item of backward, and of every gradient. Requires a gradient. */
+void snapshot_set_layers(struct snapshot_reader *reader);
+
+#endif
