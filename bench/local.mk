@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	bench/results.py \
 	bench/run \
 	bench/shard/RESULTS.md \
+	bench/shard/models.py \
 	bench/shard/partition.py \
 	bench/shard/program.py \
 	bench/shard/run \

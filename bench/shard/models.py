@@ -1,0 +1,208 @@
+"""The models of bench/shard, and their batches."""
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Attention(nn.Module):
+    def __init__(self, width, heads, bias):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width, bias=bias)
+        self.out = nn.Linear(width, width, bias=bias)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        q, k, v = (part.view(batch, length, self.heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, dim=-1))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.out(y.transpose(1, 2).reshape(batch, length, width))
+
+
+class GptBlock(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = Attention(width, 8, True)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.down(F.gelu(self.up(self.norm2(x))))
+
+
+class Gpt(nn.Module):
+    def __init__(self, words=16000, width=512, depth=8, length=512):
+        super().__init__()
+        self.words, self.places = nn.Embedding(words, width), nn.Embedding(length, width)
+        self.blocks = nn.ModuleList(GptBlock(width) for _ in range(depth))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, words, bias=False)
+        self.head.weight = self.words.weight
+
+    def forward(self, tokens):
+        x = self.words(tokens) + self.places(torch.arange(tokens.shape[1], device=tokens.device))
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+
+
+class RmsNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * self.weight
+
+
+class LlamaBlock(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.norm1, self.norm2 = RmsNorm(width), RmsNorm(width)
+        self.attention = Attention(width, 8, False)
+        self.gate, self.up = nn.Linear(width, hidden, bias=False), nn.Linear(width, hidden, bias=False)
+        self.down = nn.Linear(hidden, width, bias=False)
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        y = self.norm2(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Llama(nn.Module):
+    def __init__(self, words=16000, width=768, hidden=2048, depth=6):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.layers = nn.ModuleList(LlamaBlock(width, hidden) for _ in range(depth))
+        self.norm = RmsNorm(width)
+        self.head = nn.Linear(width, words, bias=False)
+
+    def forward(self, tokens):
+        x = self.words(tokens)
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(self.norm(x))
+
+
+def unbalanced_mlp():
+    """One layer has most of the parameters."""
+    return nn.Sequential(nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 24000), nn.ReLU(), nn.Linear(24000, 512),
+                         nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 1000))
+
+
+class CrossAttention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.q, self.kv = nn.Linear(width, width, bias=False), nn.Linear(width, 2 * width, bias=False)
+        self.out = nn.Linear(width, width, bias=False)
+
+    def forward(self, x, context):
+        q, k, v = (part.view(*part.shape[:2], self.heads, -1).transpose(1, 2)
+                   for part in (self.q(x), *self.kv(context).chunk(2, dim=-1)))
+        y = F.scaled_dot_product_attention(q, k, v)
+        return self.out(y.transpose(1, 2).reshape(x.shape))
+
+
+class T5Block(nn.Module):
+    def __init__(self, width, hidden, has_context):
+        super().__init__()
+        self.norms = nn.ModuleList(RmsNorm(width) for _ in range(3 if has_context else 2))
+        self.attention = Attention(width, 8, False)
+        if has_context:
+            self.cross = CrossAttention(width, 8)
+        self.up, self.down = nn.Linear(width, hidden, bias=False), nn.Linear(hidden, width, bias=False)
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x, context=None):
+        x = x + self.drop(self.attention(self.norms[0](x)))
+        if context is not None:
+            x = x + self.drop(self.cross(self.norms[2](x), context))
+        return x + self.drop(self.down(self.drop(F.relu(self.up(self.norms[1](x))))))
+
+
+class T5(nn.Module):
+    """An encoder and a decoder that share a table of words with the head."""
+    def __init__(self, words=16000, width=512, hidden=2048, depth=4):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.encoder = nn.ModuleList(T5Block(width, hidden, False) for _ in range(depth))
+        self.decoder = nn.ModuleList(T5Block(width, hidden, True) for _ in range(depth))
+        self.norms = nn.ModuleList(RmsNorm(width) for _ in range(2))
+        self.head = nn.Linear(width, words, bias=False)
+        self.head.weight = self.words.weight
+
+    def forward(self, tokens):
+        context = x = self.words(tokens)
+        for block in self.encoder:
+            context = block(context)
+        context = self.norms[0](context)
+        for block in self.decoder:
+            x = block(x, context)
+        return self.head(self.norms[1](x))
+
+
+class Convolutions(nn.Module):
+    def __init__(self, before, after):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(before, after, 3, padding=1), nn.Conv2d(after, after, 3, padding=1)
+        self.norm1, self.norm2 = nn.BatchNorm2d(after), nn.BatchNorm2d(after)
+
+    def forward(self, x):
+        return F.relu(self.norm2(self.second(F.relu(self.norm1(self.first(x))))))
+
+
+class UNet(nn.Module):
+    """Classifies each pixel. What goes down is used again on the way up."""
+    def __init__(self, classes=16, widths=(32, 64, 128, 256, 512)):
+        super().__init__()
+        self.down = nn.ModuleList(Convolutions(a, b) for a, b in zip((3, *widths), widths))
+        self.widen = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, stride=2) for a, b in zip(widths[-2::-1], widths[::-1]))
+        self.up = nn.ModuleList(Convolutions(2 * a, a) for a in widths[-2::-1])
+        self.head = nn.Conv2d(widths[0], classes, 1)
+
+    def forward(self, x):
+        skipped = []
+        for block in self.down:
+            x = block(F.max_pool2d(x, 2) if skipped else x)
+            skipped.append(x)
+        skipped.pop()
+        for widen, block in zip(self.widen, self.up):
+            x = block(torch.cat((skipped.pop(), widen(x)), dim=1))
+        return self.head(x).permute(0, 2, 3, 1)
+
+
+def resnet50():
+    import torchvision
+    return torchvision.models.resnet50()
+
+
+def vit():
+    import torchvision
+    return torchvision.models.VisionTransformer(image_size=224, patch_size=16, num_layers=8, num_heads=8, hidden_dim=512,
+                                                mlp_dim=2048)
+
+
+def images(count, size):
+    return lambda: torch.randn(count, 3, size, size, device="cuda")
+
+
+def tokens():
+    return torch.randint(16000, (4, 512), device="cuda")
+
+
+# The model, its batch, and the number of classes.
+MODELS = {
+    "resnet50": (resnet50, images(16, 224), 1000),
+    "gpt": (Gpt, tokens, 16000),
+    "llama": (Llama, tokens, 16000),
+    "mlp": (unbalanced_mlp, lambda: torch.randn(2048, 1024, device="cuda"), 1000),
+    "vit": (vit, images(16, 224), 1000),
+    "t5": (T5, tokens, 16000),
+    "unet": (UNet, images(4, 192), 16),
+}
+
+
+def make_model(name):
+    make, batch, classes = MODELS[name]
+    return make(), batch, classes
