@@ -27,6 +27,7 @@ dist_plots_DATA = \
 	share/plots/replay.gp \
 	share/plots/report.gp \
 	share/plots/segments.gp \
+	share/plots/shard.gp \
 	share/plots/text-bars.gp \
 	share/plots/text-categories.gp \
 	share/plots/text-compare.gp \
@@ -36,6 +37,7 @@ dist_plots_DATA = \
 	share/plots/text-rows.gp \
 	share/plots/text-ranks.gp \
 	share/plots/text-replay.gp \
+	share/plots/text-shard.gp \
 	share/plots/text-time.gp \
 	share/plots/text.gp \
 	share/plots/timeline.gp

@@ -33,6 +33,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/json/decoder.h \
 	src/decode/json/frames.c \
 	src/decode/json/frames.h \
+	src/decode/json/members.c \
+	src/decode/json/members.h \
 	src/decode/json/python_text.c \
 	src/decode/json/reader.c \
 	src/decode/json/reader.h \

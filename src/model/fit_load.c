@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 #include "decode/core/sniff.h"
-#include "decode/json/reader.h"
+#include "decode/json/members.h"
 #include "model/fit.h"
 
 #define MOST_GPUS  64
@@ -58,32 +58,14 @@ static bool has_room(struct reader *in, size_t count, size_t most, const char *w
     return count < most || error_set(in->err, STATUS_LIMIT, "more than %zu %s", most, what);
 }
 
-/* Calls `item` for each item of an array. */
-static bool read_array(struct reader *in, const char *what, bool (*item)(struct reader *in))
+static bool read_array(struct reader *in, const char *what, json_item_taker *take)
 {
-    bool more;
-    if (!json_open(&in->json, '[', what, &more, in->err))
-        return false;
-    while (more)
-        if (!item(in) || !json_more(&in->json, '[', &more, in->err))
-            return false;
-    return true;
+    return json_each_item(&in->json, what, take, in, in->err);
 }
 
-typedef bool member_reader(struct reader *in, struct text key, void *to);
-
-/* Calls `member` for each key of an object. */
-static bool read_object(struct reader *in, const char *what, member_reader *member, void *to)
+static bool read_object(struct reader *in, const char *what, json_member_taker *take, void *to)
 {
-    struct text key;
-    bool more;
-    if (!json_open(&in->json, '{', what, &more, in->err))
-        return false;
-    while (more)
-        if (!json_read_key(&in->json, &key, in->err) || !member(in, key, to) ||
-            !json_more(&in->json, '{', &more, in->err))
-            return false;
-    return true;
+    return json_each_member(&in->json, what, take, in, to, in->err);
 }
 
 static bool read_result(struct reader *in, unsigned *result)
@@ -97,8 +79,9 @@ static bool read_result(struct reader *in, unsigned *result)
     return bad(in, "\"fits\", \"out-of-memory\" or \"failed\" before this");
 }
 
-static bool run_member(struct reader *in, struct text key, void *to)
+static bool run_member(void *self, struct text key, void *to)
 {
+    struct reader *in = self;
     struct fit_run *run = to;
     if (text_equals(key, "value"))
         return read_number(in, "a value", &run->value);
@@ -121,8 +104,9 @@ static bool run_member(struct reader *in, struct text key, void *to)
     return json_skip(&in->json, in->err);
 }
 
-static bool read_run(struct reader *in)
+static bool read_run(void *self)
 {
+    struct reader *in = self;
     struct fit_run run = {.result = FIT_RESULTS};
     if (!has_room(in, in->gpu.run_count, MOST_RUNS, "runs") ||
         !read_object(in, "a run (an object)", run_member, &run))
@@ -134,8 +118,9 @@ static bool read_run(struct reader *in)
     return fit_add_run(in->fit, &in->gpu, &run, in->err);
 }
 
-static bool gpu_member(struct reader *in, struct text key, void *to)
+static bool gpu_member(void *self, struct text key, void *to)
 {
+    struct reader *in = self;
     struct fit_gpu *gpu = to;
     if (text_equals(key, "name"))
         return read_text(in, "the name of a GPU (a string)", &gpu->name);
@@ -150,8 +135,9 @@ static bool gpu_member(struct reader *in, struct text key, void *to)
     return json_skip(&in->json, in->err);
 }
 
-static bool read_gpu(struct reader *in)
+static bool read_gpu(void *self)
 {
+    struct reader *in = self;
     in->gpu = (struct fit_gpu){.product = ""};
     bool ok = has_room(in, in->fit->gpu_count, MOST_GPUS, "GPUs") &&
               read_object(in, "a GPU (an object)", gpu_member, &in->gpu);
@@ -163,16 +149,18 @@ static bool read_gpu(struct reader *in)
     return ok;
 }
 
-static bool read_word(struct reader *in)
+static bool read_word(void *self)
 {
+    struct reader *in = self;
     const char *word;
     return has_room(in, in->fit->command_count, MOST_WORDS, "words") &&
            read_text(in, "a word of the command (a string)", &word) &&
            fit_add_word(in->fit, word, in->err);
 }
 
-static bool root_member(struct reader *in, struct text key, void *to)
+static bool root_member(void *self, struct text key, void *to)
 {
+    struct reader *in = self;
     struct fit *fit = to;
     if (text_equals(key, "variable"))
         return read_text(in, "the name of a variable (a string)", &fit->variable);

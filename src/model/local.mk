@@ -48,6 +48,8 @@ libmemsnap_a_SOURCES += \
 	src/model/replay_notes.c \
 	src/model/run.c \
 	src/model/run.h \
+	src/model/shard_file.c \
+	src/model/shard_file.h \
 	src/model/snapshot.c \
 	src/model/snapshot.h \
 	src/model/summary.c \

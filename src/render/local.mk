@@ -158,6 +158,10 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/segments.c \
 	src/render/plot/segments.h \
 	src/render/plot/segments_internal.h \
+	src/render/plot/shard.c \
+	src/render/plot/shard_bars.c \
+	src/render/plot/shard_internal.h \
+	src/render/plot/shard_region.c \
 	src/render/plot/sites.c \
 	src/render/plot/sites.h \
 	src/render/plot/snapshot.c \

@@ -35,6 +35,7 @@ cli_tests = \
 	tests/cli/plot-run.sh \
 	tests/cli/plot-ranks.sh \
 	tests/cli/plot-replay.sh \
+	tests/cli/plot-shard.sh \
 	tests/cli/plot-templates.sh \
 	tests/cli/plot-terminal.sh \
 	tests/cli/pprof.sh \
@@ -227,6 +228,8 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-pareto.txt \
 	tests/cli/golden/plot-ranks.txt \
 	tests/cli/golden/plot-replay.txt \
+	tests/cli/golden/plot-shard-region.txt \
+	tests/cli/golden/plot-shard.txt \
 	tests/cli/golden/plot-phases.txt \
 	tests/cli/golden/plot-report.txt \
 	tests/cli/golden/plot-segments.txt \

@@ -19,10 +19,9 @@ static bool add_rows(struct shard_choice *choice, const struct shard_model *mode
     return true;
 }
 
-/* FairScale's is behind torch's where both cost the same: it is no longer maintained. */
-static int rank_of(enum shard_strategy strategy)
+unsigned shard_preference(enum shard_strategy strategy)
 {
-    static const int ranks[SHARD_STRATEGIES] = {
+    static const unsigned ranks[SHARD_STRATEGIES] = {
         [SHARD_DDP] = 0, [SHARD_ZERO] = 1,  [SHARD_OSS] = 2,
         [SHARD_SDP] = 3, [SHARD_FSDP2] = 4, [SHARD_FSDP] = 5,
     };
@@ -39,7 +38,7 @@ static bool is_cheaper(const struct shard_row *a, const struct shard_row *b)
         return a->result.traffic.us < b->result.traffic.us;
     if (x != y)
         return x < y;
-    return rank_of(a->result.strategy) < rank_of(b->result.strategy);
+    return shard_preference(a->result.strategy) < shard_preference(b->result.strategy);
 }
 
 static bool helps(const struct shard_choice *choice, const struct shard_row *row)

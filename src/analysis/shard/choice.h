@@ -35,6 +35,10 @@ bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
                   const struct shard_options *options, uint64_t gpu_bytes, struct error *err);
 void shard_choice_release(struct shard_choice *choice);
 
+/* Of strategies that cost the same, the lowest is recommended: the simplest, and torch's before
+ * FairScale's, which is no longer maintained. */
+unsigned shard_preference(enum shard_strategy strategy);
+
 /* The row of a strategy without checkpoints. */
 const struct shard_row *shard_choice_row(const struct shard_choice *choice,
                                          enum shard_strategy strategy);

@@ -12,14 +12,16 @@ struct sweeper {
     uint64_t gpu_bytes;
 };
 
-static bool peak_with(struct sweeper *sweeper, enum shard_strategy strategy, uint64_t batch,
-                      int64_t *peak, struct error *err)
+/* Sets the peak of the row to that with a batch, and the traffic. */
+static bool predict_row(struct sweeper *sweeper, struct shard_sweep_row *row, uint64_t batch,
+                        struct error *err)
 {
     struct shard_result result;
     sweeper->options.batch = (double)batch;
-    if (!shard_predict(sweeper->model, &sweeper->options, strategy, false, &result, err))
+    if (!shard_predict(sweeper->model, &sweeper->options, row->strategy, false, &result, err))
         return false;
-    *peak = result.peak_bytes;
+    row->peak_bytes = result.peak_bytes;
+    row->traffic_bytes = shard_traffic_sum(&result.traffic);
     shard_result_release(&result);
     return true;
 }
@@ -29,20 +31,18 @@ static bool find_largest(struct sweeper *sweeper, struct shard_sweep_row *row, s
 {
     const struct fit_values *batches = sweeper->batches;
     size_t low = 0, high = batches->count;
-    int64_t peak;
     while (low < high) {
         size_t middle = low + (high - low + 1) / 2;
-        if (!peak_with(sweeper, row->strategy, fit_value(batches, middle - 1), &peak, err))
+        if (!predict_row(sweeper, row, fit_value(batches, middle - 1), err))
             return false;
-        if ((uint64_t)peak <= sweeper->gpu_bytes)
+        if ((uint64_t)row->peak_bytes <= sweeper->gpu_bytes)
             low = middle;
         else
             high = middle - 1;
     }
     row->largest_batch = low > 0 ? fit_value(batches, low - 1) : 0;
     row->is_last = low == batches->count;
-    return peak_with(sweeper, row->strategy, fit_value(batches, low > 0 ? low - 1 : 0),
-                     &row->peak_bytes, err);
+    return predict_row(sweeper, row, fit_value(batches, low > 0 ? low - 1 : 0), err);
 }
 
 static bool check(const struct shard_model *model, const struct fit_values *worlds,

@@ -11,6 +11,7 @@ struct shard_sweep_row {
     uint64_t largest_batch; /* 0: the smallest one does not fit */
     int64_t peak_bytes;     /* with the largest batch; with the smallest one if that does not fit */
     bool is_last;           /* the largest batch is the last of the values */
+    int64_t traffic_bytes;  /* a rank sends in a step, whatever the batch */
 };
 
 struct shard_sweep {

@@ -20,7 +20,8 @@ static bool is_drawn(const struct plot_kind *kind, enum file_kind file)
            (kind->of_run && file == (kind->needs_tables ? KIND_RUN_TABLES : KIND_RUN_STATS)) ||
            (kind->of_several &&
             (is_snapshot || is_layers || is_operators || file == KIND_SUMMARY)) ||
-           (kind->of_ranks && (is_snapshot || file == KIND_SUMMARY));
+           (kind->of_ranks && (is_snapshot || file == KIND_SUMMARY)) ||
+           (kind->of_shard && file == KIND_SHARD);
 }
 
 const struct plot_kind *plot_kind_for(enum file_kind file)

@@ -6,6 +6,7 @@
 #include "commands/plot/run.h"
 #include "commands/suggest/snapshot.h"
 #include "model/fit.h"
+#include "model/shard_file.h"
 #include "render/plot/script.h"
 #include "render/plot/snapshot.h"
 #include "solve/advice/advice.h"
@@ -102,6 +103,15 @@ static bool draw_fit(struct input *input, const struct plot_kind *kind, const st
     return ok;
 }
 
+static bool draw_shard(struct input *input, const struct plot_kind *kind,
+                       const struct plot_job *job, struct error *err)
+{
+    struct shard_file *file = shard_file_load(input, err);
+    bool ok = file && kind->of_shard(job, file, err);
+    shard_file_destroy(file);
+    return ok;
+}
+
 static bool draw_one(struct plot_load *load, const struct plot_kind *kind,
                      const struct plot_job *job, struct error *err)
 {
@@ -113,6 +123,8 @@ static bool draw_one(struct plot_load *load, const struct plot_kind *kind,
         return draw_snapshot(load, &input, kind, job, err);
     if (kind->of_fit)
         return draw_fit(&input, kind, job, err);
+    if (kind->of_shard)
+        return draw_shard(&input, kind, job, err);
     if (kind->of_layers)
         return file == KIND_OPERATOR_CURVES ? draw_operators(&input, kind, job, err)
                                             : draw_layer_trace(&input, kind, job, err);

@@ -39,6 +39,12 @@ static const struct format_mark fit_marks[] = {
     {NULL, NULL},
 };
 
+static const struct format_mark shard_marks[] = {
+    {"sweep", "largest_batch"},
+    {"strategies", "checkpointed"},
+    {NULL, NULL},
+};
+
 static const struct format_mark memory_stats_marks[] = {
     {"active_bytes", "inactive_split_bytes"}, /* nested */
     {"active.all.allocated", NULL},
@@ -61,6 +67,8 @@ const struct format formats[FILE_KINDS] = {
     [KIND_RUN_STATS] = {"the statistics of a run of MemProfiler", "YAML, pickle", NULL, NULL},
     [KIND_RUN_TABLES] = {"tables of FSDP memory", "text", NULL, NULL},
     [KIND_FIT] = {"results of memsnap dryrun --fit", "JSON", NULL, fit_marks},
+    [KIND_SHARD] = {"predictions of memsnap shard", "JSON", "; see 'memsnap plot --kind shard'",
+                    shard_marks},
     [KIND_SUMMARY] = {"summaries of captures", "msgpack", "; see 'memsnap ranks'", NULL},
     [KIND_MEMORY_TIMELINE] = {"a memory timeline of torch.profiler", "JSON", NULL, NULL},
     [KIND_PPROF] = {"a memory profile in pprof's format", "protobuf", NULL, NULL},

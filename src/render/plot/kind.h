@@ -21,6 +21,7 @@ struct problem;
 struct replay_options;
 struct run_report;
 struct ranks_report;
+struct shard_file;
 
 enum plot_colour { COLOUR_CATEGORY, COLOUR_SITE, COLOUR_SIZE };
 
@@ -71,6 +72,7 @@ struct plot_kind {
                        struct error *err);
     bool (*of_ranks)(const struct plot_job *job, const struct ranks_report *report,
                      struct error *err);
+    bool (*of_shard)(const struct plot_job *job, const struct shard_file *file, struct error *err);
 };
 
 /* All kinds of pictures, in the order of --help. The first kind that can be drawn from a kind of
@@ -90,6 +92,7 @@ struct plot_kind {
     KIND(iterations)                                                                               \
     KIND(ranks)                                                                                    \
     KIND(replay)                                                                                   \
+    KIND(shard)                                                                                    \
     KIND(compare)
 
 #define PLOT_DECLARE_KIND(name) extern const struct plot_kind plot_kind_##name;

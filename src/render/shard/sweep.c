@@ -13,10 +13,10 @@ static const char *strategy_name(unsigned strategy)
 }
 
 #define ROW struct shard_sweep_row
-static const struct row_type row_type =
-    ROW_TYPE("sweep", ROW, FIELD_AS(ROW, NAME, "name", strategy, .name = strategy_name),
-             FIELD(ROW, NUMBER, world), FIELD(ROW, NUMBER, largest_batch),
-             FIELD(ROW, FLAG, is_last), FIELD(ROW, BYTES, peak_bytes));
+static const struct row_type row_type = ROW_TYPE(
+    "sweep", ROW, FIELD_AS(ROW, NAME, "name", strategy, .name = strategy_name),
+    FIELD(ROW, NUMBER, world), FIELD(ROW, NUMBER, largest_batch), FIELD(ROW, FLAG, is_last),
+    FIELD(ROW, BYTES, peak_bytes), FIELD(ROW, BYTES, traffic_bytes));
 #undef ROW
 
 static bool is_shown(const struct shard_sweep *sweep, size_t world)

@@ -1,0 +1,18 @@
+/* Walks over the members of an object, and over the items of an array. */
+#ifndef MEMSNAP_DECODE_JSON_MEMBERS_H
+#define MEMSNAP_DECODE_JSON_MEMBERS_H
+
+#include "decode/json/reader.h"
+
+/* Both consume what they are called for, and return false with the error set. */
+typedef bool json_member_taker(void *self, struct text key, void *to);
+typedef bool json_item_taker(void *self);
+
+/* Calls `take` for each key of an object, described by `what` in errors. */
+bool json_each_member(struct json_reader *reader, const char *what, json_member_taker *take,
+                      void *self, void *to, struct error *err);
+/* Calls `take` for each item of an array. */
+bool json_each_item(struct json_reader *reader, const char *what, json_item_taker *take, void *self,
+                    struct error *err);
+
+#endif

@@ -1,0 +1,79 @@
+#!/bin/sh
+# memsnap plot --kind shard, of the results of memsnap shard --format json.
+. "${srcdir:=.}/tests/cli/lib.sh"
+MEMSNAP_PLOTS=$(cd "$cli/../../share/plots" && pwd)
+export MEMSNAP_PLOTS
+trace=samples/gpt.layers.json.gz
+
+# script FILE GOLDEN: settings and data of the picture.
+script() {
+    rm -rf s
+    run plot "$1" --script s
+    exits 0
+    no_out
+    no_err
+    sed '/^# page.gp/,$d' s/plot.gp | cat - s/boxes.tsv s/points.tsv s/curves.tsv >.run/out
+    golden "$2"
+}
+
+run shard --world 4 --gpu 350MiB --checkpointed --format json -o peaks.json $trace
+exits 0
+script peaks.json plot-shard.txt
+run shard --gpu 690MiB --sweep world=1..64*2 batch=1..4 --format json -o sweep.json $trace
+exits 0
+script sweep.json plot-shard-region.txt
+# numbers of ranks with the same answer share boxes
+run shard --gpu 690MiB --sweep world=1..1024 batch=1,2 --format json -o large.json $trace
+exits 0
+rm -rf s
+run plot large.json --script s
+check 'joins boxes' test "$(wc -l <s/boxes.tsv)" -lt 40
+
+run plot --kind timeline peaks.json --script new
+exits 2
+err 'memsnap: peaks.json: --kind timeline does not support predictions of memsnap shard (supported by: shard)'
+run plot --kind shard samples/leak.pickle.gz --script new
+exits 2
+err_has '--kind shard does not support an allocator snapshot'
+check 'leaves no folder' test ! -e new
+run analyze peaks.json
+exits 3
+err_has 'predictions of memsnap shard'
+
+# wrong input
+for wrong in '"name":"a;b"' '"name":""' '"name":7' '"name":"ddp","peak_bytes":-1' '"name":"ddp","checkpointed":3'; do
+    printf '{"strategies":[{%s,"checkpointed":false}]}' "$wrong" >wrong.json
+    run plot --kind shard wrong.json --script new
+    exits 3
+    one_err_line
+done
+printf '{"sweep":[{"name":"ddp","largest_batch":1}]}' >wrong.json
+run plot --kind shard wrong.json --script new
+exits 3
+err 'memsnap: wrong.json: expected a number of ranks of at least 1'
+printf '{"strategies":[],"checkpointed":0}' >wrong.json
+run plot --kind shard wrong.json --script new
+exits 3
+err 'memsnap: wrong.json: expected predictions of memsnap shard, found no strategy'
+
+if ! command -v gnuplot >/dev/null; then
+    echo 'skipped: there is no gnuplot to draw with'
+    finish
+fi
+run shard --gpu 1MiB --sweep world=3 batch=1 --format json -o none.json $trace # nothing fits
+run shard --format json -o unknown.json $trace # no GPU
+run shard --gpu 80GiB --format json -o far.json $trace
+for file in peaks sweep large none unknown far; do
+    for format in png svg; do
+        run plot $file.json --out $file.$format
+        exits 0
+        no_err
+    done
+    run plot $file.json --term dumb
+    exits 0
+    no_err
+done
+check 'names the largest batch' grep -q '>largest: at least 2 times the batch' large.svg
+check 'says that nothing fits' grep -q '>nothing fits' none.svg
+check 'says that the GPU is far above' grep -q 'far above these bars' far.svg
+finish
