@@ -253,6 +253,7 @@ EXTRA_DIST += \
 	tests/cli/golden/run-tables.txt \
 	tests/cli/golden/run.txt \
 	tests/cli/golden/several.txt \
+	tests/cli/golden/shard-checkpointed.py \
 	tests/cli/golden/shard-checkpointed.txt \
 	tests/cli/golden/shard-fsdp2.py \
 	tests/cli/golden/shard-gpt.json \

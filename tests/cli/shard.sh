@@ -131,6 +131,17 @@ run shard --code fsdp --format python samples/recorded/resnet50.pickle.gz # its 
 exits 0
 out_has 'units = find_units(model)'
 
+# checkpoints are inside of what is gathered, and only around units
+run shard --checkpointed --code fsdp2 --format python $trace
+exits 0
+golden shard-checkpointed.py
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --code fsdp2 --format python $trace
+out_has_not 'CHECKPOINTS'
+run shard --checkpointed --code ddp --format python samples/recorded/resnet50.pickle.gz
+exits 0
+out_has 'for name in find_units(model)]'
+
 # wrong usage
 run shard --world 0 $trace
 exits 2

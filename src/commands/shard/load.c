@@ -65,27 +65,80 @@ static bool read_layers(struct shard_subject *subject, const struct shard_comman
     return ok;
 }
 
-/* The placement with the least memory, as segments of layers: row 0 of the problem is layer
- * `first`. */
-static bool place(const struct problem *problem, size_t first, struct shard_segment **segments,
-                  size_t *count, double *extra_time_share, struct budget *budget, struct error *err)
+/* The checkpoints of a placement, in ascending order. */
+struct checkpoints {
+    struct shard_subject *subject;
+    const struct problem *problem;
+    struct shard_segment *segments;
+    size_t count;
+    const struct layer_row *row; /* of the trace, and its layer: where layer_of() left off */
+    size_t layer;
+};
+
+/* The layer of a row of the problem, which leaves rows of the trace out. Rows ascend from call to
+ * call. */
+static size_t layer_of(struct checkpoints *to, size_t row)
 {
+    if (!to->subject->trace)
+        return SHARD_FIRST_ELEMENT + row;
+    for (; to->row < to->problem->rows[row]; to->row++)
+        to->layer += to->row->is_forward;
+    return to->layer;
+}
+
+/* A piece that is a unit of the model: of one module, or an iteration in a snapshot. */
+static bool is_unit(const struct checkpoints *to, const struct piece *piece)
+{
+    const struct shard_model *model = &to->subject->model;
+    if (!to->subject->trace)
+        return model->layers[SHARD_FIRST_ELEMENT + piece->first_row].unit != SHARD_ROOT;
+    struct text module = to->problem->modules[piece->first_module];
+    for (size_t i = 1; i < model->unit_count; i++) {
+        struct text name = model->units[i].name;
+        if (name.size == module.size && memcmp(name.bytes, module.bytes, name.size) == 0)
+            return piece->end_module == piece->first_module + 1;
+    }
+    return false;
+}
+
+/* Adds a checkpoint for each unit in a segment, as the code applies them. What is outside of units
+ * runs once: a module such as a ReLU that changes the output of the one before cannot run again
+ * alone. */
+static void add_segment(struct checkpoints *to, struct wrapped segment)
+{
+    for (size_t i = segment.first; i < segment.end; i++) {
+        const struct piece *piece = &to->problem->pieces[i];
+        if (!is_unit(to, piece))
+            continue;
+        size_t first = layer_of(to, piece->first_row), last = layer_of(to, piece->end_row - 1);
+        if (to->subject->trace)
+            to->subject->checkpoints[to->count] = to->problem->modules[piece->first_module];
+        to->segments[to->count++] = (struct shard_segment){first, last + 1};
+    }
+}
+
+/* The placement with the least memory. */
+static bool place(struct checkpoints *to, struct error *err)
+{
+    struct shard_subject *subject = to->subject;
+    struct budget *budget = subject->model.budget;
     struct front front;
     struct placement placement = {0};
-    if (!front_create(&front, &problem->chain, budget, err))
+    size_t most = to->problem->chain.layers + 1;
+    if (!front_create(&front, &to->problem->chain, budget, err))
         return false;
     bool ok = front_place(&front, front.points, &placement, budget, err);
     if (ok) {
-        *segments = calloc(placement.count + 1, sizeof(**segments));
-        ok = *segments || error_out_of_memory(err);
+        to->segments = calloc(most, sizeof(*to->segments));
+        subject->checkpoints = calloc(most, sizeof(*subject->checkpoints));
+        ok = (to->segments && subject->checkpoints) || error_out_of_memory(err);
     }
     for (size_t k = 0; ok && k < placement.count; k++)
-        (*segments)[k] =
-            (struct shard_segment){first + problem->pieces[placement.segments[k].first].first_row,
-                                   first + problem->pieces[placement.segments[k].end - 1].end_row};
-    int64_t time = problem_step_time(problem);
-    *count = placement.count;
-    *extra_time_share = time > 0 ? (double)front.points[0].extra_time / (double)time : 0;
+        if (placement.segments[k].depth == 0)
+            add_segment(to, placement.segments[k]);
+    subject->checkpoint_count = subject->trace ? to->count : 0;
+    int64_t time = problem_step_time(to->problem);
+    subject->extra_time_share = time > 0 ? (double)front.points[0].extra_time / (double)time : 0;
     placement_release(&placement, budget);
     front_release(&front, budget);
     return ok;
@@ -119,15 +172,14 @@ static bool copy_model(struct shard_model *copy, const struct shard_model *model
 }
 
 static bool add_checkpoints(struct shard_subject *subject, const struct problem *problem,
-                            size_t first, struct error *err)
+                            struct error *err)
 {
-    struct shard_segment *segments = NULL;
-    size_t count;
-    bool ok = place(problem, first, &segments, &count, &subject->extra_time_share,
-                    subject->model.budget, err) &&
-              copy_model(&subject->checkpointed, &subject->model, err) &&
-              shard_model_checkpoint(&subject->checkpointed, segments, count, err);
-    free(segments);
+    struct checkpoints to = {.subject = subject,
+                             .problem = problem,
+                             .row = subject->trace ? subject->trace->rows : NULL};
+    bool ok = place(&to, err) && copy_model(&subject->checkpointed, &subject->model, err) &&
+              shard_model_checkpoint(&subject->checkpointed, to.segments, to.count, err);
+    free(to.segments);
     return ok;
 }
 
@@ -138,7 +190,7 @@ static bool checkpoint_layers(struct shard_subject *subject, const struct shard_
     struct problem problem;
     if (!problem_create(&problem, subject->trace, &command->cuts, FRONT_MOST_LAYERS, budget, err))
         return false;
-    bool ok = add_checkpoints(subject, &problem, 0, err);
+    bool ok = add_checkpoints(subject, &problem, err);
     problem_release(&problem, budget);
     return ok;
 }
@@ -178,8 +230,7 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
     if (shard_model_from_snapshot(&subject->model, capture_highest(capture), capture->sites,
                                   &snapshot->chain, capture->snapshot->symbols, err) &&
         shard_model_check(&subject->model, err) &&
-        (!command->is_checkpointed ||
-         add_checkpoints(subject, &snapshot->problem.problem, SHARD_FIRST_ELEMENT, err)))
+        (!command->is_checkpointed || add_checkpoints(subject, &snapshot->problem.problem, err)))
         return true;
     shard_unload(subject);
     return false;
@@ -221,6 +272,7 @@ void shard_unload(struct shard_subject *subject)
     }
     if (subject->has_snapshot)
         suggest_snapshot_close(&subject->snapshot);
+    free(subject->checkpoints);
     layer_trace_destroy(subject->trace);
     *subject = (struct shard_subject){0};
 }

@@ -12,8 +12,10 @@ struct shard_subject {
     struct shard_model model;
     struct shard_model checkpointed; /* if it has layers */
     double extra_time_share;         /* of the checkpoints */
-    const char *source;              /* "layer trace", ... */
-    struct layer_trace *trace;       /* owned; NULL if none */
+    struct text *checkpoints;        /* the modules that they wrap, where names are known */
+    size_t checkpoint_count;
+    const char *source;        /* "layer trace", ... */
+    struct layer_trace *trace; /* owned; NULL if none */
     struct suggest_snapshot snapshot;
     bool has_snapshot;
 };

@@ -14,6 +14,8 @@ static bool render(const struct shard_command *command, struct shard_report *rep
     const struct shard_choice *choice = report->choice;
     report->has_code = command->has_code || choice->reason != SHARD_NO_GPU;
     report->code = command->has_code ? command->code : choice->rows[choice->row].result.strategy;
+    report->is_checkpointed =
+        command->has_code ? command->is_checkpointed : choice->rows[choice->row].is_checkpointed;
     switch (command->format) {
     case SHARD_FORMAT_JSON:
         return shard_json(out, report) || error_out_of_memory(err);
@@ -53,6 +55,8 @@ static bool answer(const struct shard_command *command, const struct shard_subje
                                   .options = &command->options,
                                   .choice = &choice,
                                   .source = subject->source,
+                                  .checkpoints = subject->checkpoints,
+                                  .checkpoint_count = subject->checkpoint_count,
                                   .has_modules = subject->trace != NULL};
     const struct shard_model *checkpointed =
         subject->checkpointed.layer_count > 0 ? &subject->checkpointed : NULL;

@@ -3,6 +3,7 @@
 
 #include "render/core/escape.h"
 #include "render/shard/shard.h"
+#include "render/suggest/parts.h"
 
 /* The class of an optimizer, and its arguments. */
 struct spelling {
@@ -66,19 +67,64 @@ static bool put_units(FILE *out, const struct shard_report *report)
 {
     const struct shard_model *model = report->model;
     bool ok = true;
-    if (!report->has_modules) {
-        fputs("\n", out);
-        fputs(find_units, out);
-        return true;
-    }
     fputs("UNITS = [  # modules that are gathered one after another\n", out);
     for (size_t i = 1; ok && i < model->unit_count; i++) {
         fputs("    ", out);
         ok = put_name(out, model->units[i].name);
         fputs(",\n", out);
     }
-    fputs("]\n\n\n", out);
+    fputs("]\n\n", out);
     return ok;
+}
+
+static bool put_checkpoints(FILE *out, const struct shard_report *report)
+{
+    bool ok = true;
+    fputs("CHECKPOINTS = [  # modules that run again in the backward pass\n", out);
+    for (size_t i = 0; ok && i < report->checkpoint_count; i++) {
+        fputs("    ", out);
+        ok = put_name(out, report->checkpoints[i]);
+        fputs(",\n", out);
+    }
+    fputs("]\n\n", out);
+    return ok;
+}
+
+static bool has_checkpoint_names(const struct shard_report *report)
+{
+    return report->is_checkpointed && report->checkpoint_count > 0;
+}
+
+/* The lists of modules, or the function that finds them. */
+static bool put_modules(FILE *out, const struct shard_report *report, bool has_units)
+{
+    bool ok = true;
+    if (!report->is_checkpointed) /* its code ends with empty lines */
+        fputc('\n', out);
+    if (has_units && report->has_modules)
+        ok = put_units(out, report);
+    if (has_checkpoint_names(report))
+        ok = ok && put_checkpoints(out, report);
+    if (!report->has_modules && (has_units || report->is_checkpointed)) {
+        if (!report->is_checkpointed)
+            fputc('\n', out);
+        fputs(find_units, out);
+    } else {
+        fputc('\n', out);
+    }
+    return ok;
+}
+
+/* Forward is replaced, so that names and hooks stay: the hooks that gather a unit run around its
+ * checkpoint. */
+static void put_wrapping(FILE *out, const struct shard_report *report)
+{
+    fprintf(out, "    modules = [model.get_submodule(name) for name in %s]\n",
+            has_checkpoint_names(report) ? "CHECKPOINTS" : "find_units(model)");
+    fputs("    prepare(model, modules)\n"
+          "    for module in modules:\n"
+          "        module.forward = partial(checkpoint, module.forward, use_reentrant=False)\n",
+          out);
 }
 
 /* Inner modules come first. */
@@ -212,31 +258,38 @@ static const struct writer writers[SHARD_STRATEGIES] = {
     [SHARD_SDP] = {"from fairscale.nn.data_parallel import ShardedDataParallel\n"
                    "from fairscale.optim.oss import OSS\n",
                    false, put_sdp},
-    [SHARD_FSDP] = {"from fairscale.nn.data_parallel import FullyShardedDataParallel\n", true,
-                    put_fsdp},
+    [SHARD_FSDP] = {"# FairScale 0.4.13: this class works with PyTorch 2.8, but not with 2.15.\n"
+                    "from fairscale.nn.data_parallel import FullyShardedDataParallel\n",
+                    true, put_fsdp},
     [SHARD_FSDP2] = {"from torch.distributed.device_mesh import init_device_mesh\n"
                      "from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, "
                      "fully_shard\n",
                      true, put_fsdp2},
 };
 
+static void put_imports(FILE *out, const struct shard_report *report)
+{
+    const struct spelling *spelling = spelling_of(report->options);
+    if (!report->is_checkpointed)
+        fputs("import torch\n", out);
+    if (strcmp(spelling->package, "torch") != 0)
+        fprintf(out, "import %s\n", spelling->package);
+    fputs(writers[report->code].imports, out);
+    if (report->is_checkpointed) /* begins with imports, too */
+        fwrite(suggest_every_code, 1, suggest_every_code_size, out);
+}
+
 bool shard_python(FILE *out, const struct shard_report *report)
 {
     const struct writer *writer = &writers[report->code];
-    const struct spelling *spelling = spelling_of(report->options);
-    bool ok = true;
-    fprintf(out, "import torch\n%s", strcmp(spelling->package, "torch") == 0 ? "" : "import ");
-    if (strcmp(spelling->package, "torch") != 0)
-        fprintf(out, "%s\n", spelling->package);
-    fprintf(out, "%s\n", writer->imports);
-    if (writer->has_units)
-        ok = put_units(out, report);
-    else
-        fputc('\n', out);
+    put_imports(out, report);
+    bool ok = put_modules(out, report, writer->has_units);
     fputs("def shard(model, lr):\n"
           "    \"\"\"The model, which must be on this rank's GPU, and its optimizer for "
           "training.\"\"\"\n",
           out);
+    if (report->is_checkpointed)
+        put_wrapping(out, report);
     ok = ok && writer->put(out, report);
     fputs("    return model, optimizer\n", out);
     return ok;

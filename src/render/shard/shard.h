@@ -10,9 +10,12 @@ struct shard_report {
     const struct shard_model *model;
     const struct shard_options *options;
     const struct shard_choice *choice;
-    const char *source; /* "layer trace", ... */
-    bool has_modules;   /* the names of units are those of modules */
-    bool has_code;      /* print the code of `code` */
+    const char *source;             /* "layer trace", ... */
+    bool has_modules;               /* the names of units are those of modules */
+    const struct text *checkpoints; /* modules that the plan of checkpoints wraps */
+    size_t checkpoint_count;        /* 0: their names are not known */
+    bool is_checkpointed;           /* the code applies the plan */
+    bool has_code;                  /* print the code of `code` */
     enum shard_strategy code;
 };
 
