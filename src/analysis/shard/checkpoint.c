@@ -1,7 +1,8 @@
 /* The points of a step with checkpoints, from those without.
  *
- * A segment keeps its input instead of what its layers save. While it runs forward, it holds
- * nothing but what the running layer needs. Its backward begins with its forward, which saves. */
+ * A segment keeps its input and its output instead of what its layers save. While it runs forward,
+ * it holds nothing but what the running layer needs. Its backward begins with its forward, which
+ * saves. */
 #include <stdlib.h>
 
 #include "analysis/shard/model.h"
@@ -40,13 +41,14 @@ static int64_t saved_by(const struct rewrite *rewrite, size_t first, size_t end)
     return rewrite->saved[end] - rewrite->saved[first];
 }
 
-/* A segment keeps its input alive: the output of the layer before it, which that layer saves
- * itself unless it is in a segment, too. */
-static int64_t kept_input(const struct rewrite *rewrite, size_t segment)
+/* A segment's output stays where the next segment takes it as its input, or where some layer has
+ * saved it. */
+static int64_t kept_output(const struct rewrite *rewrite, size_t segment)
 {
-    size_t first = rewrite->segments[segment].first;
-    bool follows = segment > 0 && rewrite->segments[segment - 1].end == first;
-    return follows ? rewrite->model->layers[first - 1].output : 0;
+    const struct shard_segment *s = &rewrite->segments[segment];
+    const struct shard_layer *last = &rewrite->model->layers[s->end - 1];
+    bool is_taken = segment + 1 < rewrite->count && rewrite->segments[segment + 1].first == s->end;
+    return is_taken || last->saved >= last->output ? last->output : 0;
 }
 
 static bool add_up(struct rewrite *rewrite)
@@ -60,8 +62,8 @@ static bool add_up(struct rewrite *rewrite)
         rewrite->saved[i + 1] = rewrite->saved[i] + model->layers[i].saved;
     for (size_t i = 0; i < rewrite->count; i++) {
         const struct shard_segment *s = &rewrite->segments[i];
-        rewrite->freed[i] -= kept_input(rewrite, i);
-        rewrite->freed[i + 1] = rewrite->freed[i] + saved_by(rewrite, s->first, s->end);
+        rewrite->freed[i + 1] =
+            rewrite->freed[i] + saved_by(rewrite, s->first, s->end) - kept_output(rewrite, i);
     }
     return true;
 }
