@@ -124,6 +124,39 @@ START_TEST(options_change_the_walk)
 }
 END_TEST
 
+static void take_last(void *self, const struct shard_moment *moment)
+{
+    *(struct shard_moment *)self = *moment;
+}
+
+/* Parameters, gradients and state in the optimizer's step. */
+static int64_t model_states(enum shard_strategy strategy)
+{
+    struct shard_moment last;
+    struct error err;
+    ck_assert_msg(shard_curve(&model, &options, strategy, 0, take_last, &last, &err), "%s",
+                  err.text);
+    ck_assert_int_eq(last.phase, SHARD_STEP);
+    return last.memory.parameter_bytes + last.memory.gradient_bytes +
+           last.memory.optimizer_state_bytes;
+}
+
+/* DeepSpeed's formulas for 2 bytes of parameters and of gradients, and 12 of Adam's state. */
+START_TEST(formulas_of_zero)
+{
+    const int64_t elements = LAYERS * ELEMENTS, n = 2;
+    begin(4000);
+    options.parameter_size = 2;
+    options.has_master = true;
+    ck_assert_int_eq(model_states(SHARD_DDP), 16 * elements);
+    ck_assert_int_eq(model_states(SHARD_ZERO), 4 * elements + 12 * elements / n);
+    ck_assert_int_eq(model_states(SHARD_OSS), 4 * elements + 12 * elements / n);
+    ck_assert_int_eq(model_states(SHARD_SDP), 2 * elements + 14 * elements / n);
+    ck_assert_int_eq(model_states(SHARD_FSDP2), 16 * elements / n);
+    end();
+}
+END_TEST
+
 START_TEST(uneven_rows_are_padded)
 {
     begin(0);
@@ -353,6 +386,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, buckets_of_sdp);
     tcase_add_test(tcase, bytes_sent);
     tcase_add_test(tcase, optimizers);
+    tcase_add_test(tcase, formulas_of_zero);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, sweep_finds_the_largest_batch);
     tcase_add_test(tcase, refused);
