@@ -90,12 +90,15 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle/vm.h \
 	src/decode/pprof/pprof.c \
 	src/decode/pprof/pprof.h \
+	src/decode/profiler/arguments.c \
 	src/decode/profiler/chrome.c \
 	src/decode/profiler/chrome.h \
 	src/decode/profiler/event.c \
 	src/decode/profiler/frames.c \
 	src/decode/profiler/frames.h \
 	src/decode/profiler/header.c \
+	src/decode/profiler/keep.c \
+	src/decode/profiler/kernels.c \
 	src/decode/profiler/layers.c \
 	src/decode/profiler/match.c \
 	src/decode/profiler/modules.c \
@@ -104,6 +107,7 @@ libmemsnap_a_SOURCES += \
 	src/decode/profiler/profile.c \
 	src/decode/profiler/profile.h \
 	src/decode/profiler/profiler.h \
+	src/decode/profiler/scalars.c \
 	src/decode/profiler/snapshot.c \
 	src/decode/profiler/start.c \
 	src/decode/profiler/start.h \

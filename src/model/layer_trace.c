@@ -182,8 +182,10 @@ static bool decode(struct layer_loader *loader, struct source *source, struct er
     if (kind == KIND_UNKNOWN)
         return error_set(err, STATUS_BAD_INPUT, "expected a layer trace");
     if (kind == KIND_PROFILE) {
-        const struct layer_sink sink = {
-            .self = loader, .row = take_row, .unknown_key = take_unknown_key};
+        const struct layer_sink sink = {.self = loader,
+                                        .row = take_row,
+                                        .unknown_key = take_unknown_key,
+                                        .facts = &loader->trace->facts};
         return decode_profiler_layers(source, loader->trace->symbols, &sink, err);
     }
     if (kind != KIND_LAYER_TRACE)

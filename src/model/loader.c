@@ -114,6 +114,7 @@ struct loader *loader_create_within(const struct load_options *options, struct b
     loader->run_device = NO_DEVICE;
     loader->progress = options->progress;
     loader->file_order = options->file_order;
+    loader->launches = options->launches;
     if (options->window.from.kind != POINT_OPEN || options->window.to.kind != POINT_OPEN)
         loader->window = &options->window;
     loader_report_progress(loader);
@@ -165,6 +166,19 @@ struct budget *loader_budget(struct loader *loader)
     return loader->budget;
 }
 
+static bool loader_launch(void *self, const struct launch_row *row, struct error *err)
+{
+    struct loader *loader = self;
+    struct snapshot *snapshot = loader->snapshot;
+    struct launch_row sum = *row;
+    size_t count = snapshot->launch_count;
+    if (count > 0 && __builtin_add_overflow(sum.kernel_ns, snapshot->launches[count - 1].kernel_ns,
+                                            &sum.kernel_ns))
+        sum.kernel_ns = INT64_MAX;
+    return vec_push(snapshot->launches, snapshot->launch_count, loader->launches_capacity,
+                    loader->budget, err, sum);
+}
+
 struct row_sink loader_sink(struct loader *loader)
 {
     /* A window leaves events out, so that an event's index is not its index in the file. */
@@ -176,6 +190,7 @@ struct row_sink loader_sink(struct loader *loader)
                              .segment = loader_segment,
                              .annotation = loader_annotation,
                              .setting = loader_setting,
+                             .launch = loader->launches ? loader_launch : NULL,
                              .unknown_key = loader_unknown_key};
 }
 

@@ -57,7 +57,7 @@ struct loader {
     struct snapshot *snapshot;
     struct budget *budget;
     const struct window *window; /* NULL: everything is kept */
-    bool file_order;             /* struct load_options */
+    bool file_order, launches;   /* struct load_options */
     const struct load_progress *progress;
     const struct source *source;
 
@@ -71,7 +71,7 @@ struct loader {
     uint64_t sequence;   /* number of events handed out, including repeated ones */
 
     size_t segments_capacity, blocks_capacity, annotations_capacity, settings_capacity,
-        unknown_keys_capacity;
+        unknown_keys_capacity, launches_capacity;
 };
 
 static inline struct trace *loader_trace_of(struct loader *loader, uint32_t device)

@@ -45,6 +45,7 @@ void snapshot_destroy(struct snapshot *snapshot)
     release(snapshot->annotation_index.lowest, budget);
     release(snapshot->settings, budget);
     release(snapshot->extras, budget);
+    release(snapshot->launches, budget);
     release(snapshot->unknown_keys, budget);
     symbols_destroy(snapshot->symbols);
     free(budget);

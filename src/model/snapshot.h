@@ -140,6 +140,9 @@ struct snapshot {
     bool events_lost; /* the recorder's ring buffer was full, according to the settings */
     struct event_extra *extras;
     size_t extra_count;
+    /* By time, if options asked for them: kernel_ns is that of all launches so far. */
+    struct launch_row *launches;
+    size_t launch_count;
     string_id action_names[ACTION_CODES]; /* by code; the ten known ones are always set */
     size_t action_code_count;
     struct unknown_key {
@@ -168,6 +171,7 @@ struct load_options {
     size_t max_memory;    /* bytes; 0: budget_default_limit() */
     struct window window; /* which part of each trace to keep */
     bool file_order;      /* keep the order of the file, as with a window, even if times go back */
+    bool launches;        /* keep the launches of kernels of a profiler trace */
     const struct load_progress *progress; /* NULL: none */
 };
 

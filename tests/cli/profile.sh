@@ -140,4 +140,71 @@ out_has 'Memory against recomputed activations'
 run plot --kind segments -o a.svg training.pt.trace.json.gz
 exits 2
 err_has '--kind segments does not support a profiler trace'
+# Kernels belong to the module, or the autograd node, whose time has the call that launched them.
+# launch TIME THREAD CORRELATION, kernel CORRELATION DURATION; the spellings of now and of 2021
+launch() {
+    event cudaLaunchKernel X "$1" "$2" "\"cbid\": 211, \"correlation\": $3" 1 "${4:-cuda_runtime}"
+}
+kernel() {
+    event "a kernel" X 900 '"stream 7"' "\"device\": 0, \"correlation\": $1" "$2" "${3:-kernel}"
+}
+# layers WITH: a forward and a backward pass of two modules, and launches
+layers() {
+    echo '{"traceEvents": ['
+    event 'nn.Module: Net_0' X 100 7 '' 100 python_function
+    event 'nn.Module: Linear_0' X 101 7 '' 40 python_function
+    operator aten::linear 102 7 20 '"Sequence number": 5'
+    memory 110 7 "$cuda, \"Addr\": 4096, \"Bytes\": 1024, \"Total Allocated\": 1024"
+    event 'nn.Module: ReLU_0' X 150 7 '' 20 python_function
+    operator aten::relu 151 7 15 '"Sequence number": 6'
+    memory 155 7 "$cuda, \"Addr\": 8192, \"Bytes\": 512, \"Total Allocated\": 1536"
+    operator 'autograd::engine::evaluate_function: ReluBackward0' 300 8 20 '"Sequence number": 6'
+    operator 'autograd::engine::evaluate_function: AddmmBackward0' 330 8 30 '"Sequence number": 5'
+    memory 340 8 "$cuda, \"Addr\": 4096, \"Bytes\": -1024, \"Total Allocated\": 512"
+    "$1"
+    echo '{"ph": "M", "name": "x"}]}'
+}
+of_now() {
+    launch 103 7 1
+    launch 104 7 2
+    launch 152 7 3
+    launch 335 8 4
+    launch 500 8 5
+    kernel 4 70
+    kernel 1 10.5
+    kernel 2 4
+    kernel 2 6 gpu_memset
+    kernel 3 30
+    kernel 5 1000
+    kernel 6 2000
+}
+in_2021() {
+    launch 152 7 3 Runtime
+    kernel 3 30 Kernel
+    kernel 99 7 Memcpy
+}
+layers of_now >kernels.json
+layers in_2021 >kernels-2021.json
+layers true >no-kernels.json
+for input in kernels kernels-2021 no-kernels; do
+    run convert "$input.json"
+    exits 0
+    cp .run/out "$input.out"
+done
+# module_times FILE: module, forward and backward time of each row
+module_times() {
+    tr -d ' \n' <"$1" | tr '{' '\n' |
+        sed -n 's/.*"module_name":"\([^"]*\)".*"forward_us":\([0-9.]*\).*"backward_us":\([0-9.]*\).*/\1 \2 \3/p'
+}
+module_times kernels.out >got
+printf 'Linear_0 20.5 70\nReLU_0 30 0\n' >wanted
+check 'sums kernels by module' cmp -s wanted got
+module_times kernels-2021.out >got
+printf 'Linear_0 0 0\nReLU_0 30 0\n' >wanted
+check 'also those of 2021' cmp -s wanted got
+module_times no-kernels.out >got
+printf 'Linear_0 50 30\nReLU_0 50 20\n' >wanted
+check 'takes the time of the host without kernels' cmp -s wanted got
+check 'says which' grep -q '"time": *"kernels"' kernels.out
+check 'says which' grep -q '"time": *"host"' no-kernels.out
 finish

@@ -67,7 +67,7 @@ struct chain_element {
                                    */
     int64_t backward_extra_bytes; /* the same of its backward, beyond the gradient of its output */
     uint32_t backward_end;        /* the item with which its backward ends */
-    int64_t forward_ns; /* of the host; that of the median iteration within a loop of equals
+    int64_t forward_ns; /* see chain->timed; that of the median iteration within a loop of equals
                          */
     enum output_evidence output_from;
     bool checkpointed; /* it ran within torch.utils.checkpoint */
@@ -108,7 +108,8 @@ struct forward_chain {
     bool has_peak_step;
     int64_t peak_step;
 
-    bool timed;
+    bool timed;         /* by the host's time from one layer to the next, unless: */
+    bool kernels_timed; /* by the kernels launched in between, from a profiler trace */
     int64_t backward_ns;
 
     int64_t activation_bytes; /* of all elements */

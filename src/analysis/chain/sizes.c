@@ -145,6 +145,40 @@ static bool time_between(const struct chain_measure *measure, uint32_t first, ui
     return !__builtin_mul_overflow(time, NANOSECONDS, out);
 }
 
+/* The nanoseconds of all kernels launched before an item. */
+static int64_t kernels_before(const struct chain_measure *measure, uint32_t item)
+{
+    const struct snapshot *snapshot = measure->timeline->snapshot;
+    int64_t time = time_at(measure, item);
+    size_t low = 0, high = snapshot->launch_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (snapshot->launches[middle].time_us < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? 0 : snapshot->launches[low - 1].kernel_ns;
+}
+
+/* False if no kernels were launched in the forward pass. */
+static bool take_kernels(struct forward_chain *chain, const struct chain_measure *measure)
+{
+    const struct pass *pass = measure->pass;
+    uint32_t last = pass->backward < pass->end ? pass->backward : pass->end - 1;
+    if (measure->timeline->snapshot->launch_count == 0 || chain->count == 0)
+        return false;
+    int64_t first = kernels_before(measure, chain->elements[0].first_item), before = first;
+    for (size_t i = 0; i < chain->count; i++) {
+        uint32_t end = i + 1 < chain->count ? chain->elements[i + 1].first_item : last;
+        int64_t now = kernels_before(measure, end);
+        chain->elements[i].forward_ns = now - before;
+        before = now;
+    }
+    chain->backward_ns = kernels_before(measure, pass->end - 1) - before;
+    return before > first;
+}
+
 static int compare_times(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -188,7 +222,8 @@ bool chain_set_times(struct forward_chain *chain, const struct chain_measure *me
                      struct error *err)
 {
     size_t bytes = chain->count * sizeof(int64_t);
-    chain->timed = take_times(chain, measure);
+    chain->kernels_timed = take_kernels(chain, measure);
+    chain->timed = chain->kernels_timed || take_times(chain, measure);
     if (!chain->timed) {
         for (size_t i = 0; i < chain->count; i++)
             chain->elements[i].forward_ns = 0;

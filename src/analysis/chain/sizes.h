@@ -20,7 +20,7 @@ void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *
 /* Fills forward_extra_bytes and backward_extra_bytes, and chain->recomputed_bytes. */
 bool chain_set_extras(struct forward_chain *chain, const struct chain_measure *measure,
                       struct error *err);
-/* Fills forward_ns, and chain->timed and backward_ns. */
+/* Fills forward_ns, and chain->timed, kernels_timed and backward_ns. */
 bool chain_set_times(struct forward_chain *chain, const struct chain_measure *measure,
                      struct error *err);
 

@@ -82,8 +82,10 @@ bool capture_open_input(struct capture *capture, struct input *input,
                         const struct capture_options *options, const struct load_progress *progress,
                         struct error *err)
 {
-    struct load_options load_options = {
-        .window = options->window, .file_order = options->file_order, .progress = progress};
+    struct load_options load_options = {.window = options->window,
+                                        .file_order = options->file_order,
+                                        .launches = options->launches,
+                                        .progress = progress};
     struct capture opened = {.snapshot = snapshot_load_input(input, &load_options, err)};
     if (opened.snapshot)
         opened.sites = site_table_create(opened.snapshot->symbols, err);

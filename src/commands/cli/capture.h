@@ -21,6 +21,7 @@ struct capture_options {
     size_t max_memory; /* bytes; 0: the default */
     struct window window;
     bool file_order;               /* as in struct load_options */
+    bool launches;                 /* likewise */
     int64_t device;                /* or ALL_DEVICES */
     bool with_host;                /* ALL_DEVICES includes the host in any case */
     bool gpus_only;                /* ALL_DEVICES never means the host: limits are about GPUs */

@@ -108,7 +108,9 @@ bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *inpu
                            size_t most, struct error *err)
 {
     struct suggest_snapshot opened = {0};
-    if (!capture_open_input(&opened.capture, input, options, NULL, err))
+    struct capture_options with_launches = *options;
+    with_launches.launches = true;
+    if (!capture_open_input(&opened.capture, input, &with_launches, NULL, err))
         return false;
     if (!read_chain(&opened, cuts, most, err)) {
         suggest_snapshot_close(&opened);

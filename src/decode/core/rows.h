@@ -98,6 +98,12 @@ struct setting_row {
     string_id value; /* as Python prints it: True, 0.0, -1, the bare text of a string */
 };
 
+/* A call of a profiler trace that launched kernels. */
+struct launch_row {
+    int64_t time_us; /* of the host */
+    int64_t kernel_ns;
+};
+
 struct row_sink {
     void *self;
     bool (*event)(void *self, uint32_t device, const struct event_row *row, struct error *err);
@@ -113,6 +119,8 @@ struct row_sink {
     bool (*trace)(void *self, uint32_t device, struct error *err);
     bool (*segment)(void *self, const struct segment_row *row, struct error *err);
     bool (*annotation)(void *self, const struct annotation_row *row, struct error *err);
+    /* in order of time. NULL if the sink does not want launches. */
+    bool (*launch)(void *self, const struct launch_row *row, struct error *err);
     bool (*setting)(void *self, const struct setting_row *row, struct error *err);
     /* a key that memsnap does not know: `where` is "snapshot", "segment", "block", "event" or
      * "annotation". Called once for each distinct (where, key). */

@@ -82,6 +82,9 @@ static inline bool layer_is_leaf(const struct layer_row *row)
     return row->is_leaf || !layer_has(row, LAYER_IS_LEAF);
 }
 
+#define LAYER_TIME_KERNELS "kernels" /* the sum of what was launched on the device */
+#define LAYER_TIME_HOST    "host"    /* of the CPU, from one module to the next */
+
 /* What the recorder says of the whole step. Bytes are 0 and strings empty if absent. */
 enum layer_fact {
     FACT_SCHEMA,
@@ -102,7 +105,8 @@ enum layer_fact {
 struct layer_facts {
     uint32_t present; /* 1 << enum layer_fact */
     string_id schema, torch, device;
-    string_id time; /* "events", or "roofline": times follow from operations and bytes */
+    string_id time; /* "events", or "roofline": times follow from operations and bytes; from a
+                       profiler trace LAYER_TIME_KERNELS or LAYER_TIME_HOST */
     int64_t rank, ranks;
     int64_t parameter_bytes, buffer_bytes, batch_bytes;
     int64_t before_bytes; /* allocated before the step */

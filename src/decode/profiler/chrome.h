@@ -2,10 +2,16 @@
 #ifndef MEMSNAP_DECODE_PROFILER_CHROME_H
 #define MEMSNAP_DECODE_PROFILER_CHROME_H
 
+#include <string.h>
+
 #include "decode/json/reader.h"
 #include "decode/profiler/profile.h"
 
 #define THREAD_KEY_HALF 32 /* bytes of a process's or thread's name that are kept */
+
+/* Compares with a literal, without a call. */
+#define IS(text, literal)                                                                          \
+    ((text).size == sizeof(literal) - 1 && memcmp((text).bytes, literal, sizeof(literal) - 1) == 0)
 
 /* Part of the key of a thread. */
 struct thread_name {
@@ -20,7 +26,8 @@ enum chrome_argument {
     ARGUMENT_TOTAL_RESERVED,
     ARGUMENT_DEVICE_ID,
     ARGUMENT_DEVICE_TYPE,
-    ARGUMENT_SEQUENCE,
+    ARGUMENT_SEQUENCE, /* those above are of [memory] */
+    ARGUMENT_CORRELATION,
     ARGUMENTS,
 };
 
@@ -30,7 +37,9 @@ enum chrome_category {
     CATEGORY_PYTHON,
     CATEGORY_ANNOTATIONS,
     CATEGORY_MEMORY,
-    CATEGORY_IGNORED, /* kernels, calls of the runtime, flows, ... */
+    CATEGORY_KERNELS,  /* kernels and copies on a device; ignored unless wanted */
+    CATEGORY_LAUNCHES, /* calls of its runtime and driver; likewise */
+    CATEGORY_IGNORED,
 };
 
 /* An event whose members are being read. */
@@ -55,6 +64,18 @@ struct chrome {
     uint16_t last_thread;
     struct error *err;
 };
+
+/* scalars.c: microseconds, with or without a fraction, as nanoseconds; the name of a process or
+ * thread, a number or a string; a copy of a text, the beginning of one that is too long. */
+bool chrome_read_time(struct chrome *chrome, int64_t *time_ns);
+bool chrome_read_thread_name(struct chrome *chrome, struct thread_name *name);
+bool chrome_hold(struct chrome *chrome, struct buffer *buffer, struct text text);
+
+/* arguments.c */
+bool chrome_read_arguments(struct chrome *chrome, struct chrome_event *event);
+
+/* keep.c: adds an event that was read to the profile, unless it does not matter. */
+bool chrome_keep_event(struct chrome *chrome, const struct chrome_event *event);
 
 /* event.c: reads one item of traceEvents and adds it to the profile, unless it does not matter. */
 bool chrome_read_event(struct chrome *chrome);

@@ -18,6 +18,7 @@ struct layer {
     int64_t gradients;           /* made by its backward pass, and live after that of the model */
     int64_t flow;                /* the largest that its backward pass hands on */
     int64_t backward_ns, backward_end_ns;
+    int64_t kernel_ns, backward_kernel_ns; /* of the kernels that it launched */
     int64_t backward_allocated, backward_reserved;
 };
 
@@ -30,6 +31,7 @@ struct layers {
     uint32_t *order;   /* memory events of the device, by address; leaves, by their backward pass */
     size_t layer_capacity, node_capacity, order_capacity, event_count;
     uint32_t device;
+    bool has_kernels; /* times are those of kernels, not the host's */
     struct error *err;
 };
 
@@ -105,6 +107,36 @@ static void add_bytes(int64_t *sum, int64_t bytes)
 {
     if (__builtin_add_overflow(*sum, bytes, sum))
         *sum = INT64_MAX / 4;
+}
+
+/* Gives the time of a launch's kernels to the leaf that runs, or to that of the autograd node. */
+static void take_launch(struct layers *layers, const struct profile_launch *launch, uint32_t range)
+{
+    const struct forward_pass *pass = &layers->pass;
+    struct layer *layer = NULL;
+    if (launch->thread == pass->thread && in_pass(layers, launch->time_ns)) {
+        layer = &layers->layers[forward_pass_leaf(pass, launch->time_ns)];
+        add_bytes(&layer->kernel_ns, launch->kernel_ns);
+    } else if (range != PROFILE_NO_RANGE && launch->time_ns >= pass->end_ns &&
+               layers->profile->ranges[range].kind == RANGE_ENGINE) {
+        layer = layer_of_node(layers, layers->profile->ranges[range].sequence);
+        if (layer)
+            add_bytes(&layer->backward_kernel_ns, launch->kernel_ns);
+    }
+    layers->has_kernels = layers->has_kernels || layer;
+}
+
+static void time_kernels(struct layers *layers)
+{
+    const struct profile *profile = layers->profile;
+    struct profile_walk walk = {0};
+    profile_join_kernels(layers->profile);
+    for (size_t i = 0; i < profile->launch_count; i++) {
+        const struct profile_launch *launch = &profile->launches[i];
+        if (i == 0 || launch->thread != profile->launches[i - 1].thread)
+            walk = profile_walk_begin(profile, launch->thread);
+        take_launch(layers, launch, profile_walk_to(&walk, launch->time_ns));
+    }
 }
 
 /* Takes an allocation that is freed at a time, or never. */
@@ -227,8 +259,10 @@ static bool emit(const struct layers *layers, size_t leaf, bool is_forward)
         row.present |= 1u << LAYER_MEMORY_DIFF | 1u << LAYER_FORWARD_US | 1u << LAYER_BACKWARD_US |
                        1u << LAYER_SAVED_ACTIVATIONS;
         row.memory_diff = layer->change;
-        row.forward_us = (double)(of->end_ns - of->start_ns) / 1000;
-        row.backward_us = (double)layer->backward_ns / 1000;
+        int64_t forward_ns = layers->has_kernels ? layer->kernel_ns : of->end_ns - of->start_ns;
+        int64_t backward_ns = layers->has_kernels ? layer->backward_kernel_ns : layer->backward_ns;
+        row.forward_us = (double)forward_ns / 1000;
+        row.backward_us = (double)backward_ns / 1000;
         row.saved_activations = layer->saved;
     }
     return layers->sink->row(layers->sink->self, &row, 0, layers->err);
@@ -269,6 +303,7 @@ static bool sum_up(struct layers *layers)
     choose_device(layers);
     map_nodes(layers);
     time_backward(layers);
+    time_kernels(layers);
     for (size_t i = 0; i < profile->memory_count; i++)
         if (profile->memory[i].device == layers->device)
             layers->order[layers->event_count++] = (uint32_t)i;
@@ -285,12 +320,21 @@ static bool sum_up(struct layers *layers)
     return true;
 }
 
+/* Says what the times are of. */
+static bool emit_facts(const struct layers *layers)
+{
+    struct layer_facts *facts = layers->sink->facts;
+    const char *time = layers->has_kernels ? LAYER_TIME_KERNELS : LAYER_TIME_HOST;
+    facts->present |= 1u << FACT_TIME;
+    return symbols_string(layers->profile->symbols, time, strlen(time), &facts->time, layers->err);
+}
+
 static bool make_layers(struct profile *profile, const struct layer_sink *sink, struct error *err)
 {
     struct layers layers = {.profile = profile, .sink = sink, .err = err};
     if (!profile_prepare(profile, err) || !forward_pass_find(&layers.pass, profile, err))
         return false;
-    bool ok = sum_up(&layers) && emit_rows(&layers);
+    bool ok = sum_up(&layers) && emit_rows(&layers) && emit_facts(&layers);
     forward_pass_release(&layers.pass, profile->budget);
     vec_free(layers.layers, layers.layer_capacity, sizeof(*layers.layers), profile->budget);
     vec_free(layers.of_node, layers.node_capacity, sizeof(*layers.of_node), profile->budget);
@@ -303,6 +347,7 @@ bool decode_profiler_layers(struct source *source, struct symbols *symbols,
 {
     struct profile profile;
     profile_init(&profile, symbols, source->budget);
+    profile.wants_kernels = true;
     bool ok = chrome_read(&profile, source, err) && make_layers(&profile, sink, err);
     profile_release(&profile);
     return ok;

@@ -17,6 +17,8 @@ void profile_release(struct profile *profile)
     vec_free(profile->ranges, profile->range_capacity, sizeof(*profile->ranges), budget);
     vec_free(profile->memory, profile->memory_capacity, sizeof(*profile->memory), budget);
     vec_free(profile->calls, profile->call_capacity, sizeof(*profile->calls), budget);
+    vec_free(profile->kernels, profile->kernel_capacity, sizeof(*profile->kernels), budget);
+    vec_free(profile->launches, profile->launch_capacity, sizeof(*profile->launches), budget);
     vec_free(profile->threads, profile->thread_capacity, sizeof(*profile->threads), budget);
     vec_free(profile->order, profile->order_capacity, sizeof(*profile->order), budget);
     vec_free(profile->thread_start, profile->thread_start_capacity, sizeof(*profile->thread_start),

@@ -55,7 +55,23 @@ struct profile_call {
     string_id stack;
 };
 
+/* A kernel or copy on a device. */
+struct profile_kernel {
+    uint64_t correlation; /* of the call that launched it */
+    int64_t duration_ns;
+};
+
+/* A call of the device's runtime. */
+struct profile_launch {
+    uint64_t correlation;
+    int64_t time_ns;
+    int64_t kernel_ns; /* set by profile_join_kernels(): of the kernels that it launched */
+    uint32_t kernels;  /* their number */
+    uint16_t thread;
+};
+
 struct profile {
+    bool wants_kernels; /* set before reading: keep kernels and launches */
     struct symbols *symbols;
     struct budget *budget;
     struct profile_range *ranges; /* in file order */
@@ -64,6 +80,11 @@ struct profile {
     size_t memory_count, memory_capacity;
     struct profile_call *calls; /* by range */
     size_t call_count, call_capacity;
+    struct profile_kernel *kernels; /* in file order */
+    size_t kernel_count, kernel_capacity;
+    struct profile_launch
+        *launches; /* in file order; after profile_join_kernels() by thread, time */
+    size_t launch_count, launch_capacity;
     string_id *threads; /* "PROCESS:THREAD" */
     size_t thread_count, thread_capacity;
     struct idtable thread_index;
@@ -84,6 +105,23 @@ bool profile_thread(struct profile *profile, struct text key, uint16_t *thread, 
 /* Sorts everything, and finds the stacks of memory events. Neither ranges nor memory may be added
  * afterwards. */
 bool profile_prepare(struct profile *profile, struct error *err);
+
+/* The outermost operator or autograd node that is open on a thread at a moment. Moments of one walk
+ * ascend. */
+struct profile_walk {
+    const struct profile *profile;
+    size_t at, end; /* in profile->order */
+    uint32_t outermost;
+    int64_t outermost_end;
+};
+#define PROFILE_NO_RANGE UINT32_MAX
+
+/* kernels.c; all after profile_prepare(). Keeps only launches of kernels, with their times. */
+void profile_join_kernels(struct profile *profile);
+/* Hands the launches to the sink by time, instead of joining them by thread. */
+bool profile_emit_launches(struct profile *profile, const struct row_sink *sink, struct error *err);
+struct profile_walk profile_walk_begin(const struct profile *profile, size_t thread);
+uint32_t profile_walk_to(struct profile_walk *walk, int64_t time_ns); /* or PROFILE_NO_RANGE */
 
 /* match.c: gives addresses to the events of a file that has none. */
 bool profile_match(struct profile *profile, struct error *err);

@@ -19,7 +19,8 @@ bool decode_profiler_snapshot(struct source *source, struct symbols *symbols,
 
 /* The layer trace of one step: its modules as the calls of nn.Module nest. Needs Python stacks. A
  * row is a module without others inside; functions between two of them count for the first. Bytes
- * of parameters are those of the gradients that its backward pass leaves. Times are the CPU's. */
+ * of parameters are those of the gradients that its backward pass leaves. Times are those of the
+ * kernels that it launched, or the CPU's if the trace has none; the facts say which. */
 bool decode_profiler_layers(struct source *source, struct symbols *symbols,
                             const struct layer_sink *sink, struct error *err);
 

@@ -265,7 +265,8 @@ static void find_facts(struct profile *profile)
 static bool make_rows(struct profile *profile, const struct row_sink *sink, struct error *err)
 {
     find_facts(profile);
-    return profile_prepare(profile, err) && profile_emit(profile, sink, err);
+    return profile_prepare(profile, err) && profile_emit(profile, sink, err) &&
+           (!sink->launch || profile_emit_launches(profile, sink, err));
 }
 
 bool decode_profiler_snapshot(struct source *source, struct symbols *symbols,
@@ -274,6 +275,7 @@ bool decode_profiler_snapshot(struct source *source, struct symbols *symbols,
 {
     struct profile profile;
     profile_init(&profile, symbols, source->budget);
+    profile.wants_kernels = sink->launch != NULL;
     bool ok = chrome_read(&profile, source, err) && make_rows(&profile, sink, err);
     if (ok)
         *decoded =

@@ -124,6 +124,19 @@ static void say_error(const struct page *page, const struct layer_trace *trace)
                     size);
 }
 
+/* What the times of a profiler trace are of. */
+static void say_source(const struct page *page, const struct layer_trace *trace)
+{
+    if (!(trace->facts.present >> FACT_TIME & 1))
+        return;
+    struct text time = symbols_text(trace->symbols, trace->facts.time);
+    if (text_equals(time, LAYER_TIME_KERNELS))
+        suggest_say(page, "Times are those of the kernels that the modules launched.");
+    else if (text_equals(time, LAYER_TIME_HOST))
+        suggest_say(page, "Times are the host's, since the trace has no kernels of these modules: "
+                          "on a GPU the shares may differ.");
+}
+
 /* The parts of an answer in text that all models share: its segments and what it rests on. */
 bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject)
 {
@@ -160,6 +173,8 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
                         : "");
     else if (problem->times_given)
         suggest_say(page, "Times are those of --times.");
+    if (problem->timed && !problem->times_given)
+        say_source(page, subject->trace);
     if (problem->revisited > 0 && problem->recorded)
         suggest_say(page, "%zu of the modules %s more than once, and %s in no plan.",
                     problem->revisited, problem->revisited == 1 ? "runs" : "run",

@@ -145,6 +145,10 @@ bool suggest_basis_forward_text(const struct page *page, const struct suggest_su
         suggest_say(
             page, "Times are those of --times%s.",
             subject->problem->backward_timed ? "" : "; backward is taken to be twice the forward");
+    else if (chain->kernels_timed)
+        suggest_say(
+            page, "Times are those of the kernels that each layer launched%s.",
+            subject->problem->backward_timed ? "" : "; backward is taken to be twice the forward");
     else
         suggest_say(page,
                     "%s, so the extra compute is unknown. Plans recompute as few bytes of "

@@ -22,7 +22,8 @@ static void set_layer(struct chain *layers, const struct forward_chain *chain, s
     layers->xbar[i] = larger(element->activation_bytes, element->output_bytes);
     layers->ftmp[i] = element->forward_extra_bytes;
     layers->btmp[i] = element->backward_extra_bytes;
-    layers->forward[i] = element->activation_bytes; /* the times are the host's, not the device's */
+    /* The host's times do not show how long the device takes. */
+    layers->forward[i] = chain->kernels_timed ? element->forward_ns : element->activation_bytes;
 }
 
 static void set_rows(struct forward_problem *made, const struct forward_chain *chain,
@@ -62,7 +63,10 @@ bool forward_problem_create(struct forward_problem *made, const struct forward_c
         ok = chain_check(&problem->chain, err);
     }
     if (ok) {
-        problem->backward_time = 2 * chain_forward_time(&problem->chain);
+        problem->timed = chain->kernels_timed;
+        problem->backward_timed = chain->kernels_timed && chain->backward_ns > 0;
+        problem->backward_time =
+            problem->backward_timed ? chain->backward_ns : 2 * chain_forward_time(&problem->chain);
         ok = problem->backward_time < CHAIN_MOST ||
              error_set(err, STATUS_LIMIT, "the times of all layers add up to 2^50 ns or more");
     }

@@ -6,7 +6,7 @@
  *   ftmp    the maximum during its forward, less all activations up to its own. Temporary
  *           memory without stored activations is not recorded, but is at most this
  *   btmp    the same for its backward, less the gradient of its output
- *   forward nanoseconds of the host; bytes of activations in a trace without times */
+ *   forward nanoseconds of the kernels that a profiler trace has; otherwise bytes of activations */
 #ifndef MEMSNAP_SOLVE_PROBLEM_FORWARD_H
 #define MEMSNAP_SOLVE_PROBLEM_FORWARD_H
 

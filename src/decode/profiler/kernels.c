@@ -1,0 +1,104 @@
+/* Kernels belong to the calls that launched them, and those to operators. */
+#include <stdlib.h>
+
+#include "decode/profiler/profile.h"
+
+static int by_correlation(const void *a, const void *b)
+{
+    const struct profile_kernel *x = a, *y = b;
+    return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+static int by_launch(const void *a, const void *b)
+{
+    const struct profile_launch *x = a, *y = b;
+    return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct profile_launch *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* Durations of hostile files may not overflow sums. */
+static void add_time(int64_t *sum, int64_t time_ns)
+{
+    if (__builtin_add_overflow(*sum, time_ns, sum))
+        *sum = INT64_MAX / 4;
+}
+
+void profile_join_kernels(struct profile *profile)
+{
+    size_t kernel = 0, kept = 0;
+    if (profile->kernel_count > 1)
+        qsort(profile->kernels, profile->kernel_count, sizeof(*profile->kernels), by_correlation);
+    if (profile->launch_count > 1)
+        qsort(profile->launches, profile->launch_count, sizeof(*profile->launches), by_launch);
+    for (size_t i = 0; i < profile->launch_count; i++) {
+        struct profile_launch launch = profile->launches[i];
+        while (kernel < profile->kernel_count &&
+               profile->kernels[kernel].correlation < launch.correlation)
+            kernel++;
+        for (; kernel < profile->kernel_count &&
+               profile->kernels[kernel].correlation == launch.correlation;
+             kernel++) {
+            add_time(&launch.kernel_ns, profile->kernels[kernel].duration_ns);
+            launch.kernels++;
+        }
+        if (launch.kernels > 0)
+            profile->launches[kept++] = launch;
+    }
+    profile->launch_count = kept;
+    if (kept > 1)
+        qsort(profile->launches, kept, sizeof(*profile->launches), by_thread);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct profile_launch *x = a, *y = b;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+bool profile_emit_launches(struct profile *profile, const struct row_sink *sink, struct error *err)
+{
+    bool ok = true;
+    profile_join_kernels(profile);
+    if (profile->launch_count > 1)
+        qsort(profile->launches, profile->launch_count, sizeof(*profile->launches), by_time);
+    for (size_t i = 0; ok && i < profile->launch_count; i++) {
+        const struct profile_launch *launch = &profile->launches[i];
+        const struct launch_row row = {(profile->base_ns + launch->time_ns) / 1000,
+                                       launch->kernel_ns};
+        ok = sink->launch(sink->self, &row, err);
+    }
+    return ok;
+}
+
+struct profile_walk profile_walk_begin(const struct profile *profile, size_t thread)
+{
+    return (struct profile_walk){.profile = profile,
+                                 .at = profile->thread_start[thread],
+                                 .end = profile->thread_start[thread + 1],
+                                 .outermost = PROFILE_NO_RANGE,
+                                 .outermost_end = INT64_MIN};
+}
+
+uint32_t profile_walk_to(struct profile_walk *walk, int64_t time_ns)
+{
+    const struct profile *profile = walk->profile;
+    for (; walk->at < walk->end; walk->at++) {
+        uint32_t range = profile->order[walk->at];
+        const struct profile_range *of = &profile->ranges[range];
+        if (of->start_ns > time_ns)
+            break;
+        if ((of->kind != RANGE_OPERATOR && of->kind != RANGE_ENGINE) ||
+            (walk->outermost != PROFILE_NO_RANGE && of->start_ns < walk->outermost_end))
+            continue;
+        walk->outermost = range;
+        walk->outermost_end = range_end(of);
+    }
+    return time_ns <= walk->outermost_end ? walk->outermost : PROFILE_NO_RANGE;
+}
