@@ -25,6 +25,8 @@ dist_samples_DATA = \
 	samples/ring-overflow.pickle.gz \
 	samples/train-loop.json.gz \
 	samples/train-loop.pickle.gz \
+	samples/joined.pickle.gz \
+	samples/joined.pt.trace.json.gz \
 	samples/training.pt.trace.json.gz \
 	samples/training.stats.json.gz \
 	samples/training.summary.log \
@@ -57,6 +59,7 @@ EXTRA_DIST += \
 	samples/make_samples.py \
 	samples/newest.py \
 	samples/record_memprofiler.py \
+	samples/record_joined.py \
 	samples/record_profile.py \
 	samples/record_layers.py \
 	samples/serving.py \

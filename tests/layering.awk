@@ -17,7 +17,7 @@ BEGIN {
     # those before it. The files that lie in the room itself come last.
     folders["decode"] = "core rows json pickle msgpack layers pprof profiler timeline log stats yaml run ."
     folders["dryrun"] = "core device"
-    folders["analysis"] = "code phase category live pool replay growth report curves chain layers fit shard trend diff flame check run ranks"
+    folders["analysis"] = "code phase category live pool replay growth report joint curves chain layers fit shard trend diff flame check run ranks"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
     folders["render"] = "core sqlite analyze diff check export flame layers suggest fit shard dump oom stats run replay summary ranks trend plot page ."
     folders["commands"] = "sandbox cli cluster summary analyze check diff dryrun export flame ranks suggest shard replay trend plot ."
@@ -31,7 +31,7 @@ BEGIN {
     rendered_type = "decode/core/value.h"
 
     # What the importers fill and the model is made of: types, no decoding.
-    shared_types = " decode/core/input.h decode/layers/rows.h decode/log/rows.h decode/stats/rows.h decode/run/rows.h decode/core/rows.h decode/core/sniff.h decode/core/source.h "
+    shared_types = " decode/core/input.h decode/layers/rows.h decode/log/rows.h decode/profiler/rows.h decode/stats/rows.h decode/run/rows.h decode/core/rows.h decode/core/sniff.h decode/core/source.h "
 
     library["zlib.h"] = " decode commands "
     library["jansson.h"] = " decode model analysis render commands main "

@@ -143,6 +143,12 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/pending.h \
 	src/analysis/growth/survivors.c \
 	src/analysis/growth/survivors.h \
+	src/analysis/joint/internal.h \
+	src/analysis/joint/match.c \
+	src/analysis/joint/match.h \
+	src/analysis/joint/places.c \
+	src/analysis/joint/sites.c \
+	src/analysis/joint/sites.h \
 	src/analysis/layers/layers.c \
 	src/analysis/layers/layers.h \
 	src/analysis/layers/operator_curves.c \

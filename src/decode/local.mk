@@ -90,6 +90,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/pickle/vm.h \
 	src/decode/pprof/pprof.c \
 	src/decode/pprof/pprof.h \
+	src/decode/profiler/allocations.c \
+	src/decode/profiler/allocations.h \
 	src/decode/profiler/arguments.c \
 	src/decode/profiler/chrome.c \
 	src/decode/profiler/chrome.h \
@@ -107,6 +109,7 @@ libmemsnap_a_SOURCES += \
 	src/decode/profiler/profile.c \
 	src/decode/profiler/profile.h \
 	src/decode/profiler/profiler.h \
+	src/decode/profiler/rows.h \
 	src/decode/profiler/scalars.c \
 	src/decode/profiler/snapshot.c \
 	src/decode/profiler/start.c \

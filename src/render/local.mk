@@ -10,6 +10,7 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze/growth.h \
 	src/render/analyze/growth_rows.c \
 	src/render/analyze/internal.h \
+	src/render/analyze/joint.c \
 	src/render/analyze/json.c \
 	src/render/analyze/live.c \
 	src/render/analyze/memory.h \

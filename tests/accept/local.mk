@@ -17,6 +17,7 @@ dist_check_SCRIPTS += \
 	tests/accept/pprof.py \
 	tests/accept/replay.py \
 	tests/accept/replay_cuts.py \
+	tests/accept/joined.py \
 	tests/accept/steps.py \
 	tests/accept/timelines.py \
 	tests/accept/titles.py \

@@ -20,6 +20,7 @@ cli_tests = \
 	tests/cli/flame.sh \
 	tests/cli/folder.sh \
 	tests/cli/input.sh \
+	tests/cli/joined.sh \
 	tests/cli/json.sh \
 	tests/cli/layers.sh \
 	tests/cli/limits.sh \
@@ -191,6 +192,7 @@ EXTRA_DIST += \
 	tests/cli/golden/help.txt \
 	tests/cli/golden/history-off.txt \
 	tests/cli/golden/kept-gradients.txt \
+	tests/cli/golden/joined.txt \
 	tests/cli/golden/layers-comparison.txt \
 	tests/cli/golden/layers-fsdp.txt \
 	tests/cli/golden/layers-narrow.txt \

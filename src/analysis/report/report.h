@@ -56,6 +56,16 @@ struct group_row {
     bool is_remainder; /* rows that a limit cut, or memory that the trace does not explain */
 };
 
+/* What a profiler trace says of the allocations of a call site. */
+struct site_joint {
+    bool is_joined;    /* some of them are in the trace */
+    string_id module;  /* the one with the most bytes; several that differ in numbers have * */
+    uint64_t matched;  /* allocations that are in the trace */
+    uint64_t kernels;  /* launched by the operators that made them, each counted once */
+    int64_t kernel_us; /* of these; -1 if the trace has no kernels at all */
+    int64_t host_us;   /* of these operators on the CPU; -1 if the trace has kernels */
+};
+
 /* Live allocations of one call site, operator and category. */
 struct site_row {
     /* source.shown is STACK_NONE if there is no call site. */
@@ -63,6 +73,7 @@ struct site_row {
     struct label label;
     bool is_remainder; /* rows that a limit cut, or memory that the trace does not explain; see
                           label */
+    struct site_joint joint; /* set by joint_sites(); otherwise empty */
 };
 
 /* One large allocation. */

@@ -30,6 +30,8 @@ struct run {
     struct page page;
     struct watch watch;
     struct result *results; /* one per file */
+    struct inputs trace;    /* of --with-trace: none or one */
+    struct profiled *profiled;
 };
 
 static void do_file(struct run *run, size_t index, struct page *page)
@@ -37,7 +39,8 @@ static void do_file(struct run *run, size_t index, struct page *page)
     struct result *result = &run->results[index];
     struct load_progress progress = {.update = watch_update, .self = &run->watch};
     int fd;
-    struct analyze_job job = {run->options, page, run->inputs->paths[index], &progress};
+    struct analyze_job job = {run->options, page, run->inputs->paths[index], &progress,
+                              run->profiled};
     result->failed = !inputs_take(run->inputs, index, &fd, &result->err) ||
                      !analyze_file(&job, fd, &result->figures, &result->err);
     watch_input_done(&run->watch);
@@ -60,7 +63,7 @@ static void do_run_files(struct run *run, const struct job *files, struct page *
     struct result *first = &run->results[files->inputs[0]];
     const char *path = run->inputs->paths[files->inputs[0]];
     char *folder = files->count > 1 ? folder_of(path) : strdup(path);
-    struct analyze_job job = {run->options, page, folder, &progress};
+    struct analyze_job job = {run->options, page, folder, &progress, NULL};
     for (size_t i = 0; i < files->count; i++) {
         size_t index = files->inputs[i];
         inputs[i].path = run->inputs->paths[index];
@@ -196,6 +199,29 @@ static void divide_memory(struct analyze_options *options, size_t files)
         options->capture.max_memory = budget_default_limit() / options->jobs;
 }
 
+/* Opens the trace of --with-trace, before the sandbox is entered. */
+static enum status open_trace(struct run *run)
+{
+    char *named[] = {(char *)run->options->trace, NULL};
+    struct error err;
+    enum status status = inputs_choose(&run->trace, named, 1);
+    if (status == STATUS_OK && !inputs_open(&run->trace, &err))
+        status = complain_failure(&err);
+    return status;
+}
+
+/* Reads it. */
+static enum status load_trace(struct run *run)
+{
+    struct input input;
+    struct error err;
+    int fd;
+    if (inputs_take(&run->trace, 0, &fd, &err) &&
+        input_from_fd(&input, fd, run->options->capture.max_memory, &err))
+        run->profiled = profiled_load_input(&input, &err);
+    return run->profiled ? STATUS_OK : complain_error(run->options->trace, &err);
+}
+
 static enum status analyze(void *self, struct inputs *inputs)
 {
     struct analyze_options *options = self;
@@ -208,11 +234,18 @@ static enum status analyze(void *self, struct inputs *inputs)
         complain("out of memory");
         return STATUS_LIMIT;
     }
-    enum status status = files_open(&output, options->output, inputs);
+    enum status status = options->trace ? open_trace(&run) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = files_open(&output, options->output, inputs);
+    if (status == STATUS_OK && options->trace && (status = load_trace(&run)) != STATUS_OK)
+        output_discard(&output);
     if (status == STATUS_OK) {
         run.page = page_for(output.stream, options->unit);
         status = report_files(&run, &output);
     }
+    profiled_destroy(run.profiled);
+    if (run.trace.count > 0)
+        inputs_release(&run.trace);
     for (size_t i = 0; i < inputs->count; i++)
         free(run.results[i].figures.rows);
     free(run.results);

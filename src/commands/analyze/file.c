@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/joint/sites.h"
 #include "commands/analyze/run.h"
 #include "render/analyze/explain.h"
 #include "render/fit/fit.h"
@@ -45,9 +46,12 @@ static bool build_reports(const struct analyze_options *options, const struct ca
 }
 
 static bool render(const struct analyze_options *options, const struct page *page, const char *path,
-                   const struct capture *capture, struct device_report **reports, struct error *err)
+                   const struct capture *capture, struct device_report **reports,
+                   const struct joined_trace *joined, struct error *err)
 {
     struct analysis analysis = {
+        .trace_path = options->trace,
+        .joined = joined,
         .path = path,
         .snapshot = capture->snapshot,
         .sites = capture->sites,
@@ -101,17 +105,47 @@ static bool explain(const struct analyze_options *options, const struct page *pa
                                    options->explain));
 }
 
-static bool report(const struct analyze_options *options, const struct page *page, const char *path,
-                   const struct capture *capture, struct file_figures *figures, struct error *err)
+/* One for each device; NULL without --with-trace. */
+static bool join(const struct analyze_job *job, const struct capture *capture,
+                 struct device_report **reports, struct joined_trace **joined, struct error *err)
 {
+    if (!job->profiled)
+        return true;
+    *joined = calloc(capture->device_count + 1, sizeof(**joined));
+    if (!*joined)
+        return error_out_of_memory(err);
+    for (size_t i = 0; i < capture->device_count; i++) {
+        struct joined_trace *made = &(*joined)[i];
+        if (!joint_make(&made->joint, job->profiled, capture->timelines[i], err) ||
+            !joint_sites(reports[i], &made->joint, capture->sites, &made->live_matched, err))
+            return false;
+    }
+    return true;
+}
+
+static void release_joined(struct joined_trace *joined, size_t count)
+{
+    for (size_t i = 0; joined && i < count; i++)
+        joint_release(&joined[i].joint);
+    free(joined);
+}
+
+static bool report(const struct analyze_job *job, const struct capture *capture,
+                   struct file_figures *figures, struct error *err)
+{
+    const struct analyze_options *options = job->options;
     struct device_report **reports = calloc(capture->device_count + 1, sizeof(reports[0]));
     if (!reports)
         return error_out_of_memory(err);
     struct file_figures taken = {0};
-    bool ok = build_reports(options, capture, reports, err) &&
-              take_figures(path, capture, &taken, err) &&
-              (options->explain ? explain(options, page, capture, reports, err)
-                                : render(options, page, path, capture, reports, err));
+    struct joined_trace *joined = NULL;
+    bool ok =
+        build_reports(options, capture, reports, err) &&
+        join(job, capture, reports, &joined, err) &&
+        take_figures(job->path, capture, &taken, err) &&
+        (options->explain ? explain(options, job->page, capture, reports, err)
+                          : render(options, job->page, job->path, capture, reports, joined, err));
+    release_joined(joined, capture->device_count);
     for (size_t i = 0; i < capture->device_count; i++)
         device_report_destroy(reports[i]);
     free(reports);
@@ -128,7 +162,10 @@ static bool analyze_snapshot(const struct analyze_job *job, struct input *input,
     struct capture capture;
     if (!capture_open_input(&capture, input, &job->options->capture, job->progress, err))
         return false;
-    bool ok = report(job->options, job->page, job->path, &capture, figures, err);
+    bool ok =
+        !job->profiled || !capture.snapshot->profile.is_profile ||
+        error_set(err, STATUS_USAGE, "--with-trace joins an allocator snapshot, not a profile");
+    ok = ok && report(job, &capture, figures, err);
     capture_close(&capture);
     return ok;
 }

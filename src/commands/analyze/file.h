@@ -16,6 +16,7 @@ struct analyze_job {
     const struct page *page; /* the report goes to page->out */
     const char *path;
     const struct load_progress *progress;
+    const struct profiled *profiled; /* of --with-trace, or NULL; shared by all files */
 };
 
 /* Reads and closes `fd`, and prints the report. Thread-safe. */

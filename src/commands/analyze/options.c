@@ -24,6 +24,7 @@ enum {
     OPTION_RANKS,
     OPTION_SUMMARY,
     OPTION_DEPTH,
+    OPTION_WITH_TRACE,
 };
 
 const struct option_words analyze_option_words[] = {
@@ -35,9 +36,17 @@ const struct option_words analyze_option_words[] = {
 };
 
 /* Those that apply to snapshots only. */
-static const int for_snapshots[] = {
-    OPTION_AT,    OPTION_BY,         OPTION_STACKS, OPTION_ALLOCATIONS, OPTION_EXPLAIN,
-    OPTION_RULES, OPTION_GPU_MEMORY, OPTION_RANGE,  OPTION_DEVICE,      0};
+static const int for_snapshots[] = {OPTION_AT,
+                                    OPTION_BY,
+                                    OPTION_STACKS,
+                                    OPTION_ALLOCATIONS,
+                                    OPTION_EXPLAIN,
+                                    OPTION_RULES,
+                                    OPTION_GPU_MEMORY,
+                                    OPTION_RANGE,
+                                    OPTION_DEVICE,
+                                    OPTION_WITH_TRACE,
+                                    0};
 static const int for_layers[] = {OPTION_RANKS, 0};
 static const int for_runs[] = {OPTION_DEPTH, 0};
 
@@ -87,6 +96,9 @@ bool analyze_option(int option, void *to, struct error *err)
         options->ranks = (uint32_t)number;
         return number >= 2 || error_set(err, STATUS_USAGE,
                                         "invalid --ranks '%.60s' (expected at least 2)", optarg);
+    case OPTION_WITH_TRACE:
+        options->trace = optarg;
+        return true;
     case OPTION_SUMMARY:
         options->summary = optarg;
         return true;
@@ -140,6 +152,10 @@ const struct option_spec analyze_option_specs[] = {
      "decide categories by your own rules, lines of\n"
      "'category: regex' for file:function; none ignores\n"
      "~/.config/memsnap/rules"},
+    {OPTION_WITH_TRACE, "with-trace", "TRACE",
+     "join the snapshot with a trace of torch.profiler of\n"
+     "the same run: call sites get modules and the times of\n"
+     "kernels"},
     ROW_RANK,
     ROW_RANK_PATTERN,
     ROW_OUTPUT,
@@ -168,6 +184,9 @@ bool analyze_options_complete(struct analyze_options *options, struct error *err
         return error_set(err, STATUS_USAGE, "--stacks needs --by site");
     if (options->report.by != BY_SITE && options->explain)
         return error_set(err, STATUS_USAGE, "--explain prints no table to group with --by");
+    if (options->trace && (options->summary || options->explain))
+        return error_set(err, STATUS_USAGE, "--with-trace cannot be combined with %s",
+                         options->summary ? "--summary" : "--explain");
     if (options->summary && options->output)
         return error_set(err, STATUS_USAGE, "--summary names the output; leave out --output");
     if (options->jobs == 0 && !options->summary)

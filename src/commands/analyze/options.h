@@ -30,6 +30,7 @@ struct analyze_options {
     const char *layers_option;   /* layer traces */
     const char *run_option;      /* runs of MemProfiler */
     const char *output;          /* NULL: standard output */
+    const char *trace;           /* profiler trace to join with; NULL: none */
     const char *summary;         /* write a summary to this file, and no report; NULL: a report */
 };
 

@@ -6,6 +6,7 @@
 #ifndef MEMSNAP_RENDER_ANALYZE_ANALYZE_H
 #define MEMSNAP_RENDER_ANALYZE_ANALYZE_H
 
+#include "analysis/joint/match.h"
 #include "analysis/report/report.h"
 #include "render/core/page.h"
 
@@ -15,17 +16,25 @@ enum stack_detail {
     STACKS_ALL,    /* every frame */
 };
 
+/* What a profiler trace adds to the report of a device. */
+struct joined_trace {
+    struct joint joint;
+    uint64_t live_matched; /* as in joint_sites() */
+};
+
 struct analysis {
     const char *path; /* as the user named it; "-" for standard input */
     const struct snapshot *snapshot;
     struct site_table *sites;
     struct device_report *const *devices; /* ascending by device */
     size_t device_count;
-    bool at_given, at_end;    /* as in struct report_options */
-    bool verbose;             /* keys that memsnap does not know */
-    bool allocations;         /* JSON: every allocation */
-    enum stack_detail stacks; /* text: below the call sites */
-    size_t largest;           /* text: how many single allocations; 0: all that the report has */
+    const char *trace_path;            /* of --with-trace */
+    const struct joined_trace *joined; /* one per device; NULL without --with-trace */
+    bool at_given, at_end;             /* as in struct report_options */
+    bool verbose;                      /* keys that memsnap does not know */
+    bool allocations;                  /* JSON: every allocation */
+    enum stack_detail stacks;          /* text: below the call sites */
+    size_t largest; /* text: how many single allocations; 0: all that the report has */
 };
 
 bool analyze_text(const struct page *page, const struct analysis *analysis);

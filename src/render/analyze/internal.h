@@ -33,6 +33,12 @@ bool device_baseline(const struct page *page, const struct device_report *report
 /* Live memory at the moment: by category, by call site, and the largest single allocations. */
 bool device_live(const struct page *page, const struct analysis *analysis,
                  const struct device_report *report);
+/* What --with-trace says of that memory. */
+bool device_joint(const struct page *page, const struct analysis *analysis,
+                  const struct device_report *report);
+/* "joined": the same. */
+void joint_json(struct json_writer *json, const struct analysis *analysis,
+                const struct device_report *report);
 /* An example stack of a call site: the largest of `stacks`. If that is 0 or 1, other stacks are not
  * mentioned. */
 struct stack_example {

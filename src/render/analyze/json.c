@@ -288,6 +288,7 @@ static void put_device(struct json_writer *json, const char *key, const struct a
     phases_json(json, report);
     put_categories(json, report, &context);
     json_put_rows(json, &site_type, report->sites, report->site_count, &context);
+    joint_json(json, analysis, report);
     groups_json(json, report);
     json_put_rows(json, &largest_type, report->largest, report->largest_count, &context);
     growth_json(json, report);

@@ -163,7 +163,8 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
         fputc('\n', page->out);
         if (!device_summary(page, analysis, report) || !device_phases(page, report) ||
             !device_baseline(page, report) || !device_live(page, analysis, report) ||
-            !device_growth(page, analysis, report) || !device_pending(page, analysis, report) ||
+            !device_joint(page, analysis, report) || !device_growth(page, analysis, report) ||
+            !device_pending(page, analysis, report) ||
             !device_fragmentation(page, analysis, report) || !device_findings(page, report))
             return false;
     }

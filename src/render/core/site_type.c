@@ -37,6 +37,27 @@ static struct value function(const void *row, const struct field_context *contex
     return value_id(code_frame(row, context, &frame) ? frame.name : 0);
 }
 
+/* As text, since columns of text are left out where no row has any. */
+static struct value time_text(const struct field_context *context, bool is_joined, int64_t time_us)
+{
+    char text[UNITS_TEXT_SIZE];
+    if (is_joined && time_us >= 0)
+        buffer_puts(context->scratch, units_duration(text, time_us) + 1); /* without the sign */
+    return value_scratch(context);
+}
+
+static struct value kernel_time(const void *row, const struct field_context *context)
+{
+    const struct site_joint *joint = &((const struct site_row *)row)->joint;
+    return time_text(context, joint->is_joined, joint->kernel_us);
+}
+
+static struct value host_time(const void *row, const struct field_context *context)
+{
+    const struct site_joint *joint = &((const struct site_row *)row)->joint;
+    return time_text(context, joint->is_joined, joint->host_us);
+}
+
 #define ROW struct site_row
 /* `cell` numbers order the columns of the exported table, `column` those of text. */
 const struct row_type site_type = ROW_TYPE(
@@ -53,6 +74,18 @@ const struct row_type site_type = ROW_TYPE(
     FIELD_AS(ROW, OPERATOR, "op", group.source.site, .title = "operator", .column = 1,
              .optional = 3, .flags = FIELD_NOT_RECORD),
     FIELD_AS(ROW, OPERATOR, "operator", group.source.site, .flags = FIELD_NOT_JSON, .cell = 6),
+    FIELD_AS(ROW, STRING, "module", joint.module, IF(ROW, joint.is_joined), .title = "module",
+             .least = 14, .cut = CUT_MIDDLE, .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, COUNT, "joined", joint.matched, IF(ROW, joint.is_joined),
+             .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, COUNT, "kernels", joint.kernels, IF(ROW, joint.is_joined),
+             .flags = FIELD_NOT_RECORD),
+    FIELD_AS(ROW, DURATION, "kernel_us", joint.kernel_us, IF(ROW, joint.is_joined),
+             .flags = FIELD_SKIP_NEGATIVE | FIELD_NOT_RECORD),
+    FIELD_AS(ROW, DURATION, "operator_us", joint.host_us, IF(ROW, joint.is_joined),
+             .flags = FIELD_SKIP_NEGATIVE | FIELD_NOT_RECORD),
+    FIELD_CALL(LABEL, NULL, kernel_time, .title = "kernels"),
+    FIELD_CALL(LABEL, NULL, host_time, .title = "CPU time"),
     FIELD_AS(ROW, COUNT, "stacks", group.stacks, UNLESS(ROW, is_remainder), .cell = 3),
     FIELD_AS(ROW, FRAMES, "frames", group.source.shown, UNLESS(ROW, is_remainder),
              .flags = FIELD_NOT_RECORD),

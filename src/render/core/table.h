@@ -7,7 +7,7 @@
 #include "render/core/fit.h"
 #include "render/core/page.h"
 
-#define TABLE_COLUMNS 8
+#define TABLE_COLUMNS 16
 
 enum column_kind {
     COLUMN_NUMBER, /* right-aligned, never cut */
