@@ -19,6 +19,7 @@ include tests/unit/decode/layers/local.mk
 include tests/unit/decode/log/local.mk
 include tests/unit/decode/pickle/local.mk
 include tests/unit/decode/profiler/local.mk
+include tests/unit/decode/run/local.mk
 include tests/unit/decode/stats/local.mk
 include tests/unit/decode/timeline/local.mk
 include tests/unit/decode/yaml/local.mk
