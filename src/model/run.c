@@ -136,21 +136,35 @@ bool memory_run_add_tables(struct memory_run *run, const char *path, uint32_t ra
     return false;
 }
 
+static void take_ooms(struct run_snapshot *snapshot, const struct timeline *timeline)
+{
+    const struct trace *trace = timeline->trace;
+    snapshot->ooms = timeline->by_action[ACTION_OOM];
+    snapshot->refused_time_us = TIME_NONE;
+    for (size_t i = 0; snapshot->ooms > 0 && i < trace->count; i++)
+        if (trace->action[i] == ACTION_OOM && trace_size(trace, i) > snapshot->refused_bytes) {
+            snapshot->refused_bytes = trace_size(trace, i);
+            snapshot->refused_time_us = trace_time(trace, i);
+        }
+}
+
 bool memory_run_add_snapshot(struct memory_run *run, const struct run_key *key, uint32_t file,
                              const struct timeline *timeline, struct error *err)
 {
+    struct run_snapshot snapshot = {
+        .key = *key,
+        .file = file,
+        .device = timeline->device,
+        .events = timeline->trace->file_events,
+        .knows_peak = timeline_knows_peak(timeline),
+        .active_peak_bytes = timeline->active.peak_bytes,
+        .allocated_peak_bytes = timeline->allocated.peak_bytes,
+        .reserved_peak_bytes = timeline->reserved.peak_bytes,
+        .state = timeline->state,
+    };
+    take_ooms(&snapshot, timeline);
     return vec_push(run->snapshots, run->snapshot_count, run->snapshot_capacity, run->budget, err,
-                    (struct run_snapshot){
-                        .key = *key,
-                        .file = file,
-                        .device = timeline->device,
-                        .events = timeline->trace->file_events,
-                        .knows_peak = timeline_knows_peak(timeline),
-                        .active_peak_bytes = timeline->active.peak_bytes,
-                        .allocated_peak_bytes = timeline->allocated.peak_bytes,
-                        .reserved_peak_bytes = timeline->reserved.peak_bytes,
-                        .state = timeline->state,
-                    });
+                    snapshot);
 }
 
 int run_key_compare(const struct run_key *a, const struct run_key *b)

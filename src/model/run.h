@@ -41,6 +41,9 @@ struct run_snapshot {
     bool knows_peak;
     int64_t active_peak_bytes, allocated_peak_bytes, reserved_peak_bytes; /* of the trace */
     struct memory_state state;                                            /* at the dump */
+    uint64_t ooms;                                                        /* out-of-memory events */
+    uint64_t refused_bytes;  /* the largest request among them */
+    int64_t refused_time_us; /* when that was; TIME_NONE: the file has no times */
 };
 
 /* The tables of one iteration in one file. */

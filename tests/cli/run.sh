@@ -91,6 +91,18 @@ out_has '"snapshots":[{"path":"run/memprofiler/cuda_alloc_rank_0.training_step.1
 out_has '"check":"snapshot-state"'
 out_has '"check":"snapshot-peak"'
 
+# Out-of-memory events of a snapshot, of which the statistics know nothing.
+cp samples/oom-shortage.pickle.gz run/memprofiler/cuda_alloc_rank_0.training_step.1.end.pickle.gz
+run analyze run
+exits 0
+check 'has a row for them' grep -q '^ *0  training_step 1, end *0 *1  *[0-9.]* [MG]iB  ' .run/out
+check 'compares them' sh -c 'tr -s "\n " " " <.run/out | grep -q "the snapshot has more out-of-memory events than the statistics count: num_ooms is 1, not 0"'
+run analyze --format json run
+exits 0
+out_has '"ooms":1,"refused_bytes":'
+out_has '"check":"snapshot-ooms"'
+cp samples/leak.pickle.gz run/memprofiler/cuda_alloc_rank_0.training_step.1.end.pickle.gz
+
 # What MemProfiler itself recorded.
 run analyze --format json samples/memprofiler
 exits 0

@@ -142,7 +142,8 @@ static bool check_figure(struct run_report *report, const struct run_row *row,
     if (stated == RUN_ABSENT)
         return true;
     found.expected_file = row->points[snapshot->key.side]->file;
-    bool holds = check == RUN_CHECK_PEAK ? measured <= stated : measured == stated;
+    bool at_most = check == RUN_CHECK_PEAK || check == RUN_CHECK_OOMS;
+    bool holds = at_most ? measured <= stated : measured == stated;
     return string_of(report->run, run_figure_names[figure], &found.name, err) &&
            run_compare(report, &found, holds, err);
 }
@@ -158,6 +159,8 @@ static bool check_snapshot(struct run_report *report, const struct run_row *row,
                         (int64_t)state->active_bytes, err) &&
            check_figure(report, row, snapshot, RUN_CHECK_STATE, RUN_RESERVED,
                         (int64_t)state->reserved_bytes, err) &&
+           check_figure(report, row, snapshot, RUN_CHECK_OOMS, RUN_OOMS, (int64_t)snapshot->ooms,
+                        err) &&
            (!snapshot->knows_peak ||
             check_figure(report, row, snapshot, RUN_CHECK_PEAK, RUN_REQUESTED_PEAK,
                          snapshot->allocated_peak_bytes, err)) &&

@@ -58,6 +58,7 @@ enum run_check {
     RUN_CHECK_CURRENT, /* a current value is not above its peak */
     RUN_CHECK_DIFF,    /* a difference is that of its two values */
     RUN_CHECK_STATE,   /* the statistics agree with the dump in the snapshot */
+    RUN_CHECK_OOMS,    /* a snapshot has no more out-of-memory events than the statistics count */
     RUN_CHECK_PEAK,    /* the peak of a snapshot is not above that of the statistics */
     RUN_CHECK_SUM,     /* the kinds in a row of a table sum to its total */
     RUN_CHECK_TRACKED, /* the peak of a table is not above that of the statistics */

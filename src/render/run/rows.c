@@ -19,8 +19,8 @@ const char *run_check_name(unsigned check)
     static const char *const names[RUN_CHECKS] = {
         [RUN_CHECK_FILES] = "files",        [RUN_CHECK_CURRENT] = "current-below-peak",
         [RUN_CHECK_DIFF] = "difference",    [RUN_CHECK_STATE] = "snapshot-state",
-        [RUN_CHECK_PEAK] = "snapshot-peak", [RUN_CHECK_SUM] = "table-sum",
-        [RUN_CHECK_TRACKED] = "table-peak",
+        [RUN_CHECK_OOMS] = "snapshot-ooms", [RUN_CHECK_PEAK] = "snapshot-peak",
+        [RUN_CHECK_SUM] = "table-sum",      [RUN_CHECK_TRACKED] = "table-peak",
     };
     return names[check];
 }
@@ -32,6 +32,7 @@ const char *run_check_words(enum run_check check)
         [RUN_CHECK_CURRENT] = "the current value is above its peak",
         [RUN_CHECK_DIFF] = "the difference is not that of its two values",
         [RUN_CHECK_STATE] = "the snapshot's dump differs from the statistics",
+        [RUN_CHECK_OOMS] = "the snapshot has more out-of-memory events than the statistics count",
         [RUN_CHECK_PEAK] = "the snapshot's peak is above that of the statistics",
         [RUN_CHECK_SUM] = "the kinds in the table do not sum to its total",
         [RUN_CHECK_TRACKED] = "the tracker's peak is above that of the statistics",
@@ -193,6 +194,16 @@ static struct value snapshot_device(const void *data, const struct field_context
     return snapshot->device == DEVICE_HOST ? value_integer(-1) : value_count(snapshot->device);
 }
 
+/* "training_step 2, end" */
+static struct value snapshot_call(const void *data, const struct field_context *context)
+{
+    const struct run_key *key = &((const struct run_snapshot *)data)->key;
+    struct text function = symbols_text(context->symbols, key->function);
+    buffer_add(context->scratch, function.bytes, function.size);
+    buffer_printf(context->scratch, " %u, %s", key->iteration, side_name(key->side));
+    return value_scratch(context);
+}
+
 #define ROW         struct run_snapshot
 #define STATE(key_) FIELD_AS(ROW, BYTES, "state_" #key_, state.key_)
 const struct row_type run_snapshot_type =
@@ -204,7 +215,17 @@ const struct row_type run_snapshot_type =
              FIELD(ROW, BYTES, active_peak_bytes, IF(ROW, knows_peak)),
              FIELD(ROW, BYTES, allocated_peak_bytes, IF(ROW, knows_peak)),
              FIELD(ROW, BYTES, reserved_peak_bytes), STATE(reserved_bytes), STATE(allocated_bytes),
-             STATE(active_bytes), STATE(requested_bytes), STATE(inactive_bytes));
+             STATE(active_bytes), STATE(requested_bytes), STATE(inactive_bytes),
+             FIELD(ROW, COUNT, ooms), FIELD(ROW, BYTES, refused_bytes, IF(ROW, ooms)),
+             FIELD(ROW, TIME, refused_time_us, IF(ROW, ooms)));
+
+const struct row_type run_oom_type = ROW_TYPE(
+    "ooms", ROW, FIELD_AS(ROW, NUMBER, NULL, key.rank, .title = "rank"),
+    FIELD_CALL(LABEL, NULL, snapshot_call, .title = "call", .least = CALL_LEAST, .cut = CUT_START),
+    FIELD_CALL(NUMBER, NULL, snapshot_device, .title = "device"),
+    FIELD_AS(ROW, COUNT, NULL, ooms, .title = "events"),
+    FIELD_AS(ROW, BYTES, NULL, refused_bytes, .title = "largest request"),
+    FIELD_CALL(STRING, NULL, snapshot_path, .title = "file", .cut = CUT_START, .least = 16));
 #undef ROW
 
 static struct value outlier_name(const void *data, const struct field_context *context)

@@ -151,6 +151,25 @@ static bool print_checks(const struct page *page, const struct run_report *repor
     return ok;
 }
 
+/* The snapshots with out-of-memory events. */
+static bool print_ooms(const struct page *page, const struct run_report *report)
+{
+    const struct memory_run *run = report->run;
+    const struct field_context context = run_context(report);
+    struct row_table rows;
+    size_t count = 0;
+    for (size_t i = 0; i < run->snapshot_count; i++)
+        count += run->snapshots[i].ooms > 0;
+    if (count == 0)
+        return true;
+    run_title(page, "Out of memory");
+    row_table_init(&rows, &run_oom_type, page, &context);
+    for (size_t i = 0; i < run->snapshot_count; i++)
+        if (run->snapshots[i].ooms > 0)
+            row_table_add(&rows, &run->snapshots[i]);
+    return row_table_print(&rows, page, INDENT);
+}
+
 bool run_text(const struct page *page, const struct run_analysis *analysis)
 {
     const struct run_report *report = analysis->report;
@@ -159,6 +178,6 @@ bool run_text(const struct page *page, const struct run_analysis *analysis)
                       &run_call_type, report->rows, report->row_count, analysis->top, report) &&
            print_rows(page, "Memory of the host, and what autograd packed for the backward pass",
                       &run_host_type, report->rows, report->row_count, analysis->top, report) &&
-           print_ranks(page, analysis) && run_print_tables(page, analysis) &&
-           print_checks(page, report);
+           print_ooms(page, report) && print_ranks(page, analysis) &&
+           run_print_tables(page, analysis) && print_checks(page, report);
 }
