@@ -51,7 +51,7 @@ def half_precision(build):
 def llama():
     return hf.LlamaForCausalLM(hf.LlamaConfig(
         hidden_size=1024, num_hidden_layers=12, num_attention_heads=16, num_key_value_heads=4, intermediate_size=2816,
-        vocab_size=32000)).to(torch.bfloat16)
+        vocab_size=32000, use_cache=False)).to(torch.bfloat16)
 
 
 def unet(batch):
@@ -205,7 +205,19 @@ def bert():
 
 
 def gpt():
-    return hf.GPT2LMHeadModel(hf.GPT2Config(bos_token_id=0, eos_token_id=0))
+    return hf.GPT2LMHeadModel(hf.GPT2Config(bos_token_id=0, eos_token_id=0, use_cache=False))
+
+
+def t5():
+    return hf.T5ForConditionalGeneration(hf.T5Config(decoder_start_token_id=0, use_cache=False))
+
+
+def whisper(batch):
+    model = hf.WhisperForConditionalGeneration(hf.WhisperConfig(
+        d_model=384, encoder_layers=4, decoder_layers=4, encoder_attention_heads=6, decoder_attention_heads=6,
+        encoder_ffn_dim=1536, decoder_ffn_dim=1536, use_cache=False))
+    sound, words = torch.randn(batch, 80, 3000), torch.zeros(batch, 128, dtype=torch.long)
+    return model, lambda model: model(input_features=sound, labels=words).loss
 
 
 MODELS = {
@@ -220,4 +232,11 @@ MODELS = {
     "lstm": Large(32, r"layers\.\d+", tokens_to_words(Lstm, 256)),
     "experts": Large(8, r"blocks\.\d+", tokens_to_words(MixtureOfExperts, 512)),
     "diffusion": Large(16, r"(down|up)\.\d+|middle", diffusion),
+    # looked at only after all else was done
+    "convnext": Large(16, r"features\.[1357]\.\d+", images(vision.convnext_tiny)),
+    "swin": Large(16, r"features\.[1357]\.\d+", half_precision(images(vision.swin_t))),
+    "efficientnet": Large(32, r"features\.[1-7]\.\d+", images(vision.efficientnet_b0)),
+    "densenet": Large(16, r"features\.denseblock\d\.denselayer\d+", images(vision.densenet121)),
+    "t5": Large(8, r"(en|de)coder\.block\.\d+", language(t5, 256)),
+    "whisper": Large(8, r"model\.(en|de)coder\.layers\.\d+", whisper),
 }

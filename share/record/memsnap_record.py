@@ -63,19 +63,26 @@ def count_once(module):
     module.forward = run
 
 
+def fresh(value):
+    """A program may change a list or a dictionary before the backward pass: a checkpoint needs its own."""
+    return type(value)(value) if type(value) in (dict, list, set) else value
+
+
 def checkpointed(forward, **options):
     """The function in a checkpoint. One tensor that is several arguments stays one when it runs again: attention asks
     if its query is its key."""
-    def run(order, named, *values, **kwargs):
-        return forward(*(values[k] for k in order), **{name: values[k] for name, k in named.items()}, **kwargs)
-
     def start(*args, **kwargs):
-        values = {id(value): value for value in args}
+        values = {id(value): value for value in [*args, *kwargs.values()]}
         at = {key: k for k, key in enumerate(values)}
-        named = {name: at[id(value)] for name, value in kwargs.items() if id(value) in at}
-        others = {name: value for name, value in kwargs.items() if name not in named}
-        return checkpoint(run, [at[id(value)] for value in args], named, *values.values(), use_reentrant=False,
-                          **options, **others)
+        order, named = [at[id(value)] for value in args], {name: at[id(value)] for name, value in kwargs.items()}
+        spare = {at[id(value)]: fresh(value) for value in values.values() if fresh(value) is not value}
+
+        def run(*given):
+            if is_backward():
+                given = [fresh(spare.get(k, value)) for k, value in enumerate(given)]
+            return forward(*(given[k] for k in order), **{name: given[k] for name, k in named.items()})
+
+        return checkpoint(run, *values.values(), use_reentrant=False, **options)
 
     return start
 
@@ -576,9 +583,9 @@ class Structure(Hooks, TorchDispatchMode):
     def new_row(self, name, depth, leaf):
         self.storages.take_peak()
         return {"module_name": name, "module_params": 0, "is_forward": True, "is_leaf": leaf, "depth": depth,
-                "before": self.allocated(), "us": 0.0, "saved_us": None, "memory_activations": 0,
+                "before": self.allocated(), "us": 0.0, "saved_us": None, "saved_peak": None, "memory_activations": 0,
                 "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
-                "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "index": len(self.rows), "call": None,
+                "casts_are_kept": casts_are_kept(), "cast_bytes": 0, "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "index": len(self.rows), "call": None,
                 "operators": {}}
 
     def close_row(self, keep=False):
@@ -591,6 +598,8 @@ class Structure(Hooks, TorchDispatchMode):
             return
         row["allocated"], row["reserved"] = self.allocated(), self.reserved()
         row["peak_bytes"] = self.device.before + peak
+        if row["saved_peak"] is not None:
+            row["saved_peak"] += self.device.before
         row["cumul"] = self.held_by_gathers()
         self.rows.append(row)
 
@@ -743,6 +752,9 @@ class Structure(Hooks, TorchDispatchMode):
         row["us"] += us
         if "ops" in row:
             row["ops"] += 1
+            if row["casts_are_kept"] and func._overloadpacket is torch.ops.aten._to_copy and args[0].is_leaf and \
+                    args[0].requires_grad:
+                row["cast_bytes"] += sum(made.bytes for made in new)
             self.add_operator(row, func, us, new, is_write(func) or is_random(func, args, kwargs))
         if func._schema.name.split("::")[-1] in GATHERS:
             self.gather(row, func, args, out)
@@ -780,6 +792,8 @@ class Structure(Hooks, TorchDispatchMode):
         row = self.row
         if row is not None and not is_backward():
             row["saved_us"] = row["us"]
+            self.storages.sweep()
+            row["saved_peak"] = max(self.storages.peak, self.storages.bytes)
             for operator in row["operators"].values():
                 operator.saved_us = operator.us
         if row is not None and not is_backward() and not isinstance(tensor, torch.nn.Parameter):
@@ -819,6 +833,12 @@ def is_random(func, args, kwargs):
         if item.name == "dropout_p":
             return (args[at] if at < len(args) else kwargs.get(item.name, item.default_value)) > 0
     return True
+
+
+def casts_are_kept():
+    """Autocast keeps its casts of parameters until it ends, wherever they were made."""
+    device = ("cuda",) if VERSION >= (2, 4) else ()
+    return torch.is_autocast_enabled(*device) and torch.is_autocast_cache_enabled()
 
 
 def flops_us(func, args, kwargs, out):
@@ -915,11 +935,14 @@ def written_row(source, keys, at):
     row["forward_us"] = round(source["us"], 3)
     if source["saved_us"] is not None:
         row["tail_us"] = round(source["us"] - source["saved_us"], 3)
+        row["saved_peak_bytes"] = source["saved_peak"]
     row["saved_activations"] = source["kept"]
     row["gradient_bytes"] = source["gradient_bytes"]
     for name in ("output_bytes", "plain", "follows", "dtype"):
         if source[name] is not None:
             row[name] = source[name]
+    if source["cast_bytes"]:
+        row["cast_bytes"] = source["cast_bytes"]
     changed = [at[id(made)] for made in source["changes"] if id(made) in at]
     if changed:
         row["changes"] = min(changed)
@@ -1178,6 +1201,9 @@ class layers(contextlib.ContextDecorator):
         self.end()
         self.begun += 1
         if self.begun == self.warmup + 1:
+            if getattr(getattr(module, "config", None), "use_cache", False):
+                print("memsnap_record: config.use_cache is on. Plans turn it off, and some models then take another "
+                      "path through attention: turn it off before recording", file=sys.stderr)
             self.structure = self.running = Structure(self.model)
         elif self.begun == self.warmup + 2 and self.structure.device.cuda and "MEMSNAP_DRYRUN" not in os.environ:
             self.times = self.running = Times(self.model)

@@ -30,6 +30,8 @@ enum layer_field {
     LAYER_PLAIN,
     LAYER_FOLLOWS,
     LAYER_CHANGES,
+    LAYER_CAST_BYTES,
+    LAYER_SAVED_PEAK_BYTES,
     LAYER_DTYPE,
     LAYER_READS,
     LAYER_SAVES,
@@ -61,6 +63,8 @@ struct layer_row {
                                        arguments of the sibling that ran before */
     bool follows;                   /* that tensor is the result of the module that ran before */
     int64_t changes;                /* the row whose tensors it changed in place, the first one */
+    int64_t cast_bytes;             /* casts of parameters, which autocast keeps until it ends */
+    int64_t saved_peak_bytes;       /* as peak_bytes, until the last tensor that it saved */
     string_id dtype;                /* of its parameters: "float32", or "bfloat16,float32" */
     int64_t output_bytes;           /* storages of its result */
     int64_t gradient_bytes;         /* gradients that its backward makes */

@@ -129,6 +129,10 @@ static void put_recorded(struct json_writer *json, const struct layer_trace *tra
         json_put_bool(json, "follows", row->follows);
     if (layer_has(row, LAYER_CHANGES))
         json_put_integer(json, "changes", row->changes);
+    if (layer_has(row, LAYER_CAST_BYTES))
+        json_put_integer(json, "cast_bytes", row->cast_bytes);
+    if (layer_has(row, LAYER_SAVED_PEAK_BYTES))
+        json_put_integer(json, "saved_peak_bytes", row->saved_peak_bytes);
     if (layer_has(row, LAYER_DTYPE))
         json_put_text(json, "dtype", symbols_text(trace->symbols, row->dtype));
     if (layer_has(row, LAYER_READS))
@@ -205,6 +209,8 @@ static const char *const names[LAYER_FIELDS] = {
     [LAYER_PLAIN] = "plain",
     [LAYER_FOLLOWS] = "follows",
     [LAYER_CHANGES] = "changes",
+    [LAYER_CAST_BYTES] = "cast_bytes",
+    [LAYER_SAVED_PEAK_BYTES] = "saved_peak_bytes",
     [LAYER_DTYPE] = "dtype",
     [LAYER_READS] = "reads",
     [LAYER_SAVES] = "saves",
@@ -272,6 +278,8 @@ static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
         [LAYER_GRADIENT_BYTES] = row->gradient_bytes,
         [LAYER_PEAK_BYTES] = row->peak_bytes,
         [LAYER_CHANGES] = row->changes,
+        [LAYER_CAST_BYTES] = row->cast_bytes,
+        [LAYER_SAVED_PEAK_BYTES] = row->saved_peak_bytes,
     };
     if (!layer_has(row, field)) {
         msgpack_pack_nil(packer);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define ARRAYS 10
+#define ARRAYS 12
 
 static size_t bytes_of(size_t layers)
 {
@@ -26,8 +26,9 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     next += layers + 1;
     chain->far = next;
     next += layers + 1;
-    int64_t **rest[] = {&chain->xbar, &chain->ftmp,     &chain->btmp, &chain->forward,
-                        &chain->tail, &chain->gradient, &chain->reach};
+    int64_t **rest[] = {&chain->xbar,    &chain->ftmp,     &chain->btmp,
+                        &chain->forward, &chain->tail,     &chain->over,
+                        &chain->pinned,  &chain->gradient, &chain->reach};
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++, next += layers)
         *rest[i] = next;
     for (size_t i = 0; i < layers; i++)
@@ -117,7 +118,8 @@ bool chain_check(const struct chain *chain, struct error *err)
            add_up(chain->btmp, n, "size", &size, err) &&
            add_up(chain->far, n + 1, "size", &size, err) &&
            add_up(chain->gradient, n, "size", &size, err) &&
-           add_up(&chain->base, 1, "size", &size, err) &&
+           add_up(chain->pinned, n, "size", &size, err) &&
+           add_up(chain->over, n, "size", &size, err) &&
            add_up(chain->forward, n, "time", &time, err);
 }
 

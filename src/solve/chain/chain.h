@@ -34,14 +34,16 @@ struct chain {
     int64_t *forward; /* [n] time of its forward */
 
     /* Known only for recorded layers; zeros and n otherwise. */
-    int64_t *late; /* [n+1] part of x[i] that is freed after layer i ran, if layers i-1 and i are
-                      not checkpointed: xbar[i-1] does not include it */
-    int64_t *far;  /* [n+1] what layer i reads of layers before i-1 and nothing else keeps */
-    int64_t *tail; /* [n] time at the end of a segment ending here that is not run again, because
-                      nothing is saved in it; may exceed forward[i] */
+    int64_t *late;   /* [n+1] part of x[i] that is freed after layer i ran, unless a checkpoint of
+                        layer i   or xbar[i-1] holds it */
+    int64_t *far;    /* [n+1] what layer i reads of layers before i-1 and nothing else keeps */
+    int64_t *tail;   /* [n] time at the end of a segment ending here that is not run again, because
+                        nothing is saved in it; may exceed forward[i] */
+    int64_t *over;   /* [n] by how much less than xbar + ftmp is there until the last tensor that a
+                        layer saves, where a checkpoint that ends with it stops; at least 0 */
+    int64_t *pinned; /* [n] part of xbar that a checkpoint does not free before the backward pass */
     int64_t *gradient; /* [n] parameters' gradients that the backward of layer i makes */
     int64_t *reach;    /* [n] the furthest end of a segment that begins here; i: none */
-    int64_t base;      /* bytes that are held throughout, whatever is checkpointed */
 
     struct chain_option options[CHAIN_OPTIONS];
     size_t option_count;

@@ -28,8 +28,9 @@ void schedule_release(struct schedule *schedule, struct budget *budget)
 
 #define NONE SIZE_MAX
 
-/* Flags of a layer: its input is stored; its xbar is there; a checkpoint holds all of its input. */
-enum { STORED = 1, KEPT = 2, HELD = 4 };
+/* Flags of a layer: its input is stored; its xbar is there; a checkpoint holds all of its input; it
+ * ran forward, and chain.pinned is held. */
+enum { STORED = 1, KEPT = 2, HELD = 4, PINNED = 8 };
 
 struct replay {
     const struct chain *chain;
@@ -88,6 +89,9 @@ static bool run_forward(struct replay *replay, size_t i, const struct chain_opti
         replay->flags[i] |= HELD;
         replay->held += chain_input(chain, i);
     }
+    if (!(replay->flags[i] & PINNED))
+        replay->held += chain->pinned[i];
+    replay->flags[i] |= PINNED;
     use(replay, chain->x[i + 1] + chain->ftmp[i]);
     replay->time += chain->forward[i];
     drop_passing(replay);
@@ -109,9 +113,12 @@ static bool run_and_keep(struct replay *replay, size_t i, const struct chain_opt
     drop_passing(replay);
     if (!input_stays(replay, i) || replay->flags[i] & KEPT)
         return false;
-    use(replay, chain->xbar[i] - held + unsaved + chain->ftmp[i]);
+    if (replay->flags[i] & PINNED)
+        replay->held -= chain->pinned[i];
+    int64_t over = replay->gradient == i + 1 ? chain->over[i] : 0; /* a checkpoint ends here */
+    use(replay, chain->xbar[i] - held + unsaved + chain->ftmp[i] - over);
     replay->time += option ? option->forward[i] : chain->forward[i];
-    replay->flags[i] |= KEPT;
+    replay->flags[i] = (unsigned char)((replay->flags[i] | KEPT) & ~PINNED);
     replay->held += chain->xbar[i] - held;
     end_forward(replay, i);
     return true;
@@ -176,7 +183,6 @@ bool schedule_replay(const struct schedule *schedule, const struct chain *chain,
                             .flags = calloc(1, bytes),
                             .passing = NONE,
                             .gradient = NONE,
-                            .held = chain->base,
                             .time = -chain_forward_time(chain)};
     bool ok = replay.flags ? run_all(&replay, schedule, err) : error_out_of_memory(err);
     free(replay.flags);

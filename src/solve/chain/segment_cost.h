@@ -9,9 +9,11 @@ struct segment_cost {
     const struct chain_option *option; /* whose results the segment keeps; NULL: none */
     int64_t kept;                      /* sum of xbar */
     int64_t stored;                    /* sum of the option's kept results */
+    int64_t pinned;                    /* sum of chain.pinned: held until the segment runs again */
     int64_t again;                     /* maximum during the second forward, without x[end] */
-    int64_t rest;                      /* maximum during the first forward or the backward */
-    int64_t forward;                   /* time of the second forward */
+    int64_t stop;    /* the same if the segment ends here, at the last saved tensor */
+    int64_t rest;    /* maximum during the first forward or the backward */
+    int64_t forward; /* time of the second forward */
 };
 
 static inline int64_t larger(int64_t a, int64_t b)
@@ -27,10 +29,14 @@ static inline void segment_cost_add(struct segment_cost *cost, const struct chai
     const struct chain_option *option = cost->option;
     int64_t running = (l > first ? chain->x[l] : 0) + chain->x[l + 1] + chain->ftmp[l];
     int64_t held = option ? option->kept[l] : 0, unsaved = option ? option->unsaved[l] : 0;
-    cost->rest = larger(cost->rest, cost->stored + running);
+    cost->pinned += chain->pinned[l];
+    cost->rest = larger(cost->rest, cost->stored + cost->pinned + running);
     cost->stored += held;
     cost->kept += chain->xbar[l];
-    cost->again = larger(cost->again + held, cost->kept + unsaved + chain->ftmp[l]);
+    int64_t before = cost->again + held + chain->pinned[l];
+    int64_t running_again = cost->kept + unsaved + chain->ftmp[l];
+    cost->again = larger(before, running_again);
+    cost->stop = larger(before, running_again - chain->over[l]);
     cost->rest = larger(cost->rest, cost->kept + chain->x[l + 1] + chain->btmp[l]);
     cost->forward += option ? option->forward[l] : chain->forward[l];
 }
@@ -38,7 +44,7 @@ static inline void segment_cost_add(struct segment_cost *cost, const struct chai
 static inline int64_t segment_cost_peak(const struct segment_cost *cost, const struct chain *chain,
                                         size_t end)
 {
-    return larger(chain->x[end] + cost->again, cost->rest);
+    return larger(chain->x[end] + cost->stop, cost->rest);
 }
 
 /* The time that a checkpoint adds: it stops at the last tensor that the segment saves. */
@@ -53,13 +59,13 @@ static inline int64_t segment_cost_time(const struct segment_cost *cost, const s
 static inline int64_t segment_cost_stored(const struct segment_cost *cost,
                                           const struct chain *chain, size_t first, size_t end)
 {
-    return chain_input(chain, first) + cost->stored + chain_stored(chain, end);
+    return chain_input(chain, first) + cost->stored + cost->pinned + chain_stored(chain, end);
 }
 
 /* A lower bound of the peak. It grows with the segment, so a search over longer ones can stop. */
 static inline int64_t segment_cost_least(const struct segment_cost *cost)
 {
-    return larger(cost->again, cost->rest);
+    return larger(cost->stop, cost->rest);
 }
 
 /* The peak of layer i alone when it is not checkpointed. */

@@ -305,8 +305,7 @@ static bool collect(struct front *front, struct budget *budget, struct error *er
         if (front->count > 0 && state->time > 0 &&
             front->points[front->count - 1].extra_time - state->time < hardly)
             continue;
-        front->points[front->count++] =
-            (struct front_point){front->chain->base + state->memory, state->time, 0};
+        front->points[front->count++] = (struct front_point){state->memory, state->time, 0};
     }
     return true;
 }

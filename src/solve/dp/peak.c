@@ -35,8 +35,8 @@ static int64_t segment_value(const struct chain *chain, const int64_t *values, s
         segment_cost_add(&cost, chain, i, s - 1);
         if (input + segment_cost_least(&cost) >= bound)
             break;
-        int64_t value =
-            input + larger(segment_cost_peak(&cost, chain, s), chain_stored(chain, s) + values[s]);
+        int64_t value = larger(input + segment_cost_peak(&cost, chain, s),
+                               segment_cost_stored(&cost, chain, i, s) + values[s]);
         if (value < best)
             best = value;
         *end = s;
@@ -118,7 +118,7 @@ bool peak_place(const struct chain *chain, size_t most, struct placement *placem
     struct rows rows = {.chain = chain};
     bool ok = fill_rows(&rows, most, budget, err) && walk(&rows, placement, budget, err);
     if (ok)
-        *peak_bytes = chain->base + row(&rows, rows.count - 1)[0];
+        *peak_bytes = row(&rows, rows.count - 1)[0];
     vec_free(rows.values, rows.capacity, sizeof(*rows.values), budget);
     return ok;
 }
@@ -128,5 +128,5 @@ int64_t peak_without(const struct chain *chain)
     int64_t value = 0;
     for (size_t i = chain->layers; i-- > 0;)
         value = larger(kept_layer_peak(chain, i), chain->xbar[i] + value);
-    return chain->base + value;
+    return value;
 }

@@ -75,7 +75,7 @@ static void add_result(const struct recorded *recorded, struct chain_option *opt
     int64_t bytes = recorded->trace->storages[number].bytes;
     bool saved = usage->flags & SAVED;
     if (saved && usage->flags & FAR)
-        return; /* part of chain.base */
+        return; /* part of chain.pinned */
     option->kept[piece] += bytes;
     if (!saved || usage->maker != piece)
         option->unsaved[piece] += bytes;

@@ -2,8 +2,9 @@
  * is known, so nothing is inferred from names or sizes of outputs.
  *
  * A storage that autograd saves belongs to xbar of the piece that made it. One that only the next
- * piece reads crosses their boundary (x). One that pieces further on read is held throughout if it
- * is saved (base), and else by the checkpoints that read it (far). */
+ * piece reads crosses their boundary (x). One that pieces further on read outlives a checkpoint of
+ * the piece that made it (pinned) if it is saved, and else is held by the checkpoints that read it
+ * (far). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +69,7 @@ static void use_list(struct recorded *recorded, uint32_t piece, struct storage_l
         struct usage *usage = &recorded->usages[recorded->trace->storage_numbers[list.first + i]];
         usage->flags |= flag;
         if (piece > usage->maker)
-            usage->flags |= piece == usage->maker + 1 ? NEAR : FAR;
+            usage->flags |= (piece == usage->maker + 1 ? NEAR : FAR) | (flag ? SAVED_LATER : 0);
         usage->last = piece > usage->last ? piece : usage->last;
     }
 }
@@ -101,13 +102,13 @@ static void add_storages(struct recorded *recorded)
             recorded->nearby[usage->maker + 1]++;
             recorded->leaves_far[usage->maker] |= is_far;
         }
-        if (saved && is_far)
-            chain->base += bytes;
-        else if (saved)
+        if (saved)
             chain->xbar[usage->maker] += bytes;
+        if (saved && is_far)
+            chain->pinned[usage->maker] += bytes;
         if (!is_far && usage->flags & NEAR) {
             chain->x[usage->maker + 1] += bytes;
-            chain->late[usage->maker + 1] += saved ? 0 : bytes;
+            chain->late[usage->maker + 1] += usage->flags & SAVED_LATER ? 0 : bytes;
         }
     }
 }
@@ -258,11 +259,34 @@ static bool add_times(struct problem *problem, const struct layer_trace *trace, 
 {
     struct chain *chain = &problem->chain;
     for (size_t i = 0; i < chain->layers; i++)
-        for (size_t k = problem->pieces[i].first_row; k < problem->pieces[i].end_row; k++)
+        for (size_t k = problem->pieces[i].first_row; k < problem->pieces[i].end_row; k++) {
             chain->gradient[i] += problem->rows[k]->gradient_bytes;
+            chain->pinned[i] += problem->rows[k]->cast_bytes;
+        }
     if (recorded_times(problem, trace, NULL, chain->forward, chain->tail) >= (double)CHAIN_MOST)
         return error_set(err, STATUS_LIMIT, "the times of all layers add up to 2^50 ns or more");
     return true;
+}
+
+/* The most that is allocated in each piece until the last tensor that it saves, in `stop`: all rows
+ * before the one that saves it, and that row until then. Negative if nothing is known. */
+static void find_stops(const struct recorded *recorded, int64_t *stop)
+{
+    const struct layer_trace *trace = recorded->trace;
+    size_t layers = recorded->problem->chain.layers;
+    int64_t highest = 0; /* of the rows of the piece so far */
+    for (size_t i = 0; i < layers; i++)
+        stop[i] = -1;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct layer_row *row = &trace->rows[i];
+        uint32_t piece = recorded->piece_of[i];
+        if (!row->is_forward)
+            continue;
+        highest = i > 0 && recorded->piece_of[i - 1] == piece ? highest : 0;
+        if (layer_has(row, LAYER_SAVED_PEAK_BYTES))
+            stop[piece] = larger(highest, row->saved_peak_bytes) - trace->facts.before_bytes;
+        highest = larger(highest, row->peak_bytes);
+    }
 }
 
 /* What is allocated while a piece runs beyond what the chain counts then. The rows tell the
@@ -273,19 +297,21 @@ static void add_extras(struct recorded *recorded)
     struct chain *chain = &recorded->problem->chain;
     for (size_t i = 0; i < trace->count; i++) {
         const struct layer_row *row = &trace->rows[i];
-        int64_t used = row->peak_bytes - trace->facts.before_bytes - chain->base;
+        int64_t used = row->peak_bytes - trace->facts.before_bytes;
         uint32_t named = recorded->named[row->module_name];
         if (row->is_forward)
             chain->ftmp[recorded->piece_of[i]] = larger(chain->ftmp[recorded->piece_of[i]], used);
         else if (named > 0)
             chain->btmp[named - 1] = larger(chain->btmp[named - 1], used);
     }
+    find_stops(recorded, chain->over);
     int64_t kept = 0, gradients = 0;
     for (size_t i = 0; i < chain->layers; i++)
         gradients += chain->gradient[i];
     for (size_t i = 0; i < chain->layers; i++) {
         kept += chain->xbar[i];
         chain->ftmp[i] = larger(chain->ftmp[i] - kept, 0);
+        chain->over[i] = chain->over[i] < 0 ? 0 : larger(chain->ftmp[i] - chain->over[i] + kept, 0);
         chain->btmp[i] = larger(chain->btmp[i] - kept - chain->x[i + 1] - gradients, 0);
         gradients -= chain->gradient[i];
     }

@@ -4,7 +4,8 @@
 
 #include "solve/problem/problem.h"
 
-enum { SAVED = 1, NEAR = 2, FAR = 4 }; /* by any row; read by the next piece, or by others */
+/* Saved by any row; read by the next piece, or by others; saved by another piece than its maker. */
+enum { SAVED = 1, NEAR = 2, FAR = 4, SAVED_LATER = 8 };
 
 /* What is known of a storage. */
 struct usage {

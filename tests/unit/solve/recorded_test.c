@@ -29,7 +29,6 @@ static void add_option(struct chain *chain, struct chance *chance)
 static struct chain recorded_chain(struct chance *chance, size_t layers)
 {
     struct chain chain = random_chain(chance, layers, 100, 9, &budget);
-    chain.base = chance_in(chance, 0, 50);
     for (size_t i = 0; i < layers; i++) {
         int64_t rest = chance_in(chance, 0, (int32_t)chain.forward[i]);
         bool saves = chance_in(chance, 0, 3) > 0;
@@ -39,6 +38,8 @@ static struct chain recorded_chain(struct chance *chance, size_t layers)
         chain.far[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, 40);
         chain.tail[i] = saves ? rest : chain.forward[i] + (i > 0 ? chain.tail[i - 1] : 0);
         chain.gradient[i] = chance_in(chance, 0, 60);
+        chain.over[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, 40);
+        chain.pinned[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, (int32_t)chain.xbar[i]);
         chain.reach[i] = (int64_t)i + chance_in(chance, 0, (int32_t)(layers - i));
     }
     for (int32_t left = chance_in(chance, 0, 2); left > 0; left--)
@@ -164,9 +165,9 @@ START_TEST(storages_make_the_chain)
     const struct chain *chain = &problem.chain;
     ck_assert(problem.recorded && problem.timed);
     ck_assert_uint_eq(chain->layers, 5);
-    ck_assert_int_eq(chain->base, 10); /* saved, and read far behind */
+    ck_assert_int_eq(chain->pinned[0], 10); /* saved, and read far behind */
     static const int64_t x[] = {0, 100, 50, 40, 60, 0}, late[] = {0, 0, 50, 0, 60, 0};
-    static const int64_t xbar[] = {100, 20, 70, 0, 70}, reach[] = {1, 2, 3, 4, 4};
+    static const int64_t xbar[] = {110, 20, 70, 0, 70}, reach[] = {1, 2, 3, 4, 4};
     static const int64_t forward[] = {2000, 2000, 2000, 2000, 1000};
     static const int64_t tail[] = {500, 2000, 1000, 0, 1000};
     for (size_t i = 0; i < 5; i++) {
@@ -179,8 +180,8 @@ START_TEST(storages_make_the_chain)
         ck_assert_int_eq(chain->reach[i], reach[i]);
         ck_assert_int_eq(chain->gradient[i], i < 4 ? 4 : 0);
     }
-    ck_assert_int_eq(chain->ftmp[3], 100);        /* 1300 - 1000 - 10 - 190 */
-    ck_assert_int_eq(chain->btmp[4], 130);        /* 1400 - 1000 - 10 - 260 */
+    ck_assert_int_eq(chain->ftmp[3], 100);        /* 1300 - 1000 - 200 */
+    ck_assert_int_eq(chain->btmp[4], 130);        /* 1400 - 1000 - 270 */
     ck_assert_int_eq(problem.before_bytes, 1100); /* 1500 at the peak, of which tensors are 1400 */
     ck_assert_int_eq(problem.no_checkpoint_total_bytes, 1500);
     problem_release(&problem, &budget);
