@@ -416,6 +416,10 @@ class Storages:
             self.bytes -= sum(size for made, size in self.swept if made.weak.expired())
             self.swept = [pair for pair in self.swept if not pair[0].weak.expired()]
 
+    def use(self, workspace):
+        """An operator had that many bytes for itself while it ran."""
+        self.peak = max(self.peak, self.bytes + workspace)
+
     def take_peak(self):
         """The highest value since the last call."""
         self.sweep()
@@ -483,6 +487,12 @@ class Device:
 
     def reserved(self, live):
         return torch.cuda.memory_reserved(self.cuda) if self.cuda else self.before + live
+
+    def allocations(self):
+        """The bytes of all allocations so far, freed or not."""
+        if self.cuda is None:
+            return 0
+        return torch.cuda.memory_stats_as_nested_dict(self.cuda)["allocated_bytes"]["all"]["allocated"]
 
     def peak(self, live):
         """The peak of the step, of which at most `live` bytes were alive at a time."""
@@ -723,7 +733,9 @@ class Structure(Hooks, TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         row = self.running()
+        allocations = self.device.allocations()
         out = func(*args, **kwargs)
+        allocations = self.device.allocations() - allocations
         if row is None or self.is_done or row is not (self.backward or self.row):
             return out
         read, written = storages_of([args, kwargs]), storages_of(out)
@@ -743,6 +755,7 @@ class Structure(Hooks, TorchDispatchMode):
                 if made.row is not row:
                     row["changes"].append(made.row)
                 made.row = row  # what is changed in place is the output of the last module that changes it
+        self.storages.use(allocations - sum(made.bytes for made in new))
         is_view = not new and not is_write(func) and "out" not in kwargs  # _unsafe_view() does not say so
         if is_view or any(item.alias_info is not None and not item.alias_info.is_write
                           for item in func._schema.returns):

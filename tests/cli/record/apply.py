@@ -62,6 +62,29 @@ class Attention(nn.Module):
             return self.inner(x, x, x, need_weights=False)[0].float()
 
 
+class Joined(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = nn.Linear(width, 16)
+
+    def forward(self, results):
+        return self.linear(torch.cat(results, 1)).tanh()
+
+
+class Dense(nn.Module):
+    """Layers that take a list of results, to which their own is appended, as those of DenseNet do."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Joined(16 * k) for k in range(1, 4))
+
+    def forward(self, x):
+        results = [x]
+        for layer in self.layers:
+            results.append(layer(results))
+        return results[-1]
+
+
 def main():
     torch.manual_seed(0)
     for path in sys.argv[1:]:
@@ -83,6 +106,8 @@ def main():
     memsnap_record.apply(attention, plan_of({"modules": ["inner"]}))
     with memsnap_record.layers(attention):
         train(attention, torch.randn(2, 4, 16))
+
+    compare(Dense(), torch.randn(8, 16), plan_of({"modules": ["layers.0"]}, {"modules": ["layers.1"]}))
 
     # lines: of the loop over the blocks, of a block, and one where no module runs
     lines = open(program_model.__file__).read().splitlines()

@@ -133,7 +133,9 @@ START_TEST(recordings_are_read)
     struct layer_trace *trace = layers_load_text(
         "{\"schema\":\"memsnap.layer-trace/1\",\"rank\":3,\"time\":\"events\",\"before_bytes\":5,"
         "\"traces\":[" RECORDED("\"is_leaf\":false,\"reads\":[],\"saves\":[0,1],") "," RECORDED(
-            "\"plain\":true,\"tail_us\":0.5,\"dtype\":\"float32\",\"gradient_bytes\":9,\"reads\":["
+            "\"plain\":true,\"follows\":true,\"changes\":4,\"cast_bytes\":6,"
+            "\"saved_peak_bytes\":8,\"tail_us\":0.5,\"dtype\":\"float32\",\"gradient_bytes\":9,"
+            "\"reads\":["
             "1],"
             "\"saves\":[7,7,7],\"saves\":[2],") "],\"storages\":[[10,0],[20,0],[30,1],[1,1],[1,1],"
                                                 "[1,1],[1,1],[1,1]]}");
@@ -149,7 +151,10 @@ START_TEST(recordings_are_read)
     ck_assert(layer_has(row, LAYER_READS) && row->reads.count == 0 && row->saves.count == 2);
     ck_assert_uint_eq(trace->storage_numbers[row->saves.first + 1], 1);
     row++;
-    ck_assert(layer_is_leaf(row) && row->plain);
+    ck_assert(layer_is_leaf(row) && row->plain && row->follows);
+    ck_assert_int_eq(row->changes, 4);
+    ck_assert_int_eq(row->cast_bytes, 6);
+    ck_assert_int_eq(row->saved_peak_bytes, 8);
     ck_assert(row->tail_us == 0.5);
     ck_assert_int_eq(row->gradient_bytes, 9);
     ck_assert_uint_eq(row->reads.count, 1);
