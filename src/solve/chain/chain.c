@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define ARRAYS 12
+#define ARRAYS 13
 
 static size_t bytes_of(size_t layers)
 {
@@ -26,9 +26,9 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     next += layers + 1;
     chain->far = next;
     next += layers + 1;
-    int64_t **rest[] = {&chain->xbar,    &chain->ftmp,     &chain->btmp,
-                        &chain->forward, &chain->tail,     &chain->over,
-                        &chain->pinned,  &chain->gradient, &chain->reach};
+    int64_t **rest[] = {&chain->xbar,     &chain->ftmp, &chain->btmp,   &chain->forward,
+                        &chain->tail,     &chain->over, &chain->pinned, &chain->cast,
+                        &chain->gradient, &chain->reach};
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++, next += layers)
         *rest[i] = next;
     for (size_t i = 0; i < layers; i++)

@@ -42,6 +42,8 @@ struct chain {
     int64_t *over;   /* [n] by how much less than xbar + ftmp is there until the last tensor that a
                         layer saves, where a checkpoint that ends with it stops; at least 0 */
     int64_t *pinned; /* [n] part of xbar that a checkpoint does not free before the backward pass */
+    int64_t *cast; /* [n] part of pinned that is freed when the backward pass begins. Solvers do not
+                      count on that, so their peaks are upper bounds; a replay does */
     int64_t *gradient; /* [n] parameters' gradients that the backward of layer i makes */
     int64_t *reach;    /* [n] the furthest end of a segment that begins here; i: none */
 

@@ -64,12 +64,21 @@ static bool input_stays(const struct replay *replay, size_t i)
     return i == 0 || replay->flags[i] & STORED || replay->flags[i - 1] & KEPT;
 }
 
+/* What layer i pins now. */
+static int64_t pinned(const struct replay *replay, size_t i)
+{
+    const struct chain *chain = replay->chain;
+    return chain->pinned[i] - (replay->gradient == NONE ? 0 : chain->cast[i]);
+}
+
 /* The output of the last layer is replaced by its gradient at once. */
 static void end_forward(struct replay *replay, size_t i)
 {
     if (i + 1 < replay->chain->layers || replay->gradient != NONE)
         return;
     drop_passing(replay);
+    for (size_t k = 0; k < replay->chain->layers; k++)
+        replay->held -= replay->flags[k] & PINNED ? replay->chain->cast[k] : 0;
     replay->gradient = i + 1;
     replay->held += replay->chain->x[i + 1];
     use(replay, 0);
@@ -90,7 +99,7 @@ static bool run_forward(struct replay *replay, size_t i, const struct chain_opti
         replay->held += chain_input(chain, i);
     }
     if (!(replay->flags[i] & PINNED))
-        replay->held += chain->pinned[i];
+        replay->held += pinned(replay, i);
     replay->flags[i] |= PINNED;
     use(replay, chain->x[i + 1] + chain->ftmp[i]);
     replay->time += chain->forward[i];
@@ -114,7 +123,7 @@ static bool run_and_keep(struct replay *replay, size_t i, const struct chain_opt
     if (!input_stays(replay, i) || replay->flags[i] & KEPT)
         return false;
     if (replay->flags[i] & PINNED)
-        replay->held -= chain->pinned[i];
+        replay->held -= pinned(replay, i);
     int64_t over = replay->gradient == i + 1 ? chain->over[i] : 0; /* a checkpoint ends here */
     use(replay, chain->xbar[i] - held + unsaved + chain->ftmp[i] - over);
     replay->time += option ? option->forward[i] : chain->forward[i];

@@ -262,6 +262,7 @@ static bool add_times(struct problem *problem, const struct layer_trace *trace, 
         for (size_t k = problem->pieces[i].first_row; k < problem->pieces[i].end_row; k++) {
             chain->gradient[i] += problem->rows[k]->gradient_bytes;
             chain->pinned[i] += problem->rows[k]->cast_bytes;
+            chain->cast[i] += problem->rows[k]->cast_bytes;
         }
     if (recorded_times(problem, trace, NULL, chain->forward, chain->tail) >= (double)CHAIN_MOST)
         return error_set(err, STATUS_LIMIT, "the times of all layers add up to 2^50 ns or more");

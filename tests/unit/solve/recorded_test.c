@@ -255,6 +255,37 @@ static const char operators[] =
         "2") "," OPERATOR("mm", "2", "1", "0", "0", "false",
                           "4") "," OPERATOR("mm", "3", "2", "0", "0", "true", "6") "]}";
 
+/* Both layers are checkpointed. In the forward pass their casts, 7 and 9, add up; later each layer
+ * has its own. */
+START_TEST(casts_are_held_until_the_backward_pass)
+{
+    struct chain chain;
+    struct error err;
+    struct placement placement = {0};
+    struct replay_outcome with, without;
+    ck_assert(chain_create(&chain, 3, &budget, &err));
+    for (size_t i = 0; i < 2; i++) {
+        chain.x[i + 1] = 10;
+        chain.xbar[i] = 30;
+    }
+    chain.ftmp[2] = 100;
+    ck_assert(placement_add(&placement, 0, 1, &budget, &err));
+    ck_assert(placement_add(&placement, 1, 2, &budget, &err));
+    ck_assert(placement_replay(&placement, &chain, &budget, &without, &err));
+    chain.pinned[0] = chain.cast[0] = 7;
+    chain.pinned[1] = chain.cast[1] = 9;
+    ck_assert(placement_replay(&placement, &chain, &budget, &with, &err));
+    ck_assert_int_eq(with.peak_bytes, without.peak_bytes + 16);
+    chain.ftmp[2] = 0;
+    ck_assert(placement_replay(&placement, &chain, &budget, &with, &err));
+    chain.pinned[0] = chain.cast[0] = chain.pinned[1] = chain.cast[1] = 0;
+    ck_assert(placement_replay(&placement, &chain, &budget, &without, &err));
+    ck_assert_int_eq(with.peak_bytes, without.peak_bytes); /* that of the backward pass */
+    placement_release(&placement, &budget);
+    chain_release(&chain, &budget);
+}
+END_TEST
+
 START_TEST(operators_make_options)
 {
     const struct cuts leaves = {.kind = CUT_LEAVES};
@@ -320,6 +351,7 @@ TCase *recorded_tests(void)
     tcase_add_test(tests, storages_make_the_chain);
     tcase_add_test(tests, modules_that_follow_are_joined);
     tcase_add_test(tests, points_with_a_larger_total_are_dropped);
+    tcase_add_test(tests, casts_are_held_until_the_backward_pass);
     tcase_add_test(tests, operators_make_options);
     tcase_add_test(tests, huge_sizes_are_refused);
     return tests;
