@@ -1,6 +1,7 @@
 """Applies plans to a model, and measures the peak and the FLOPs of a training step. For prove, which runs it in a dry run.
 
     measure.py all MODEL BATCH MEMSNAP FOLDER         records, asks for plans, and measures each
+    measure.py fairscale MODEL BATCH MEMSNAP FOLDER   measures FairScale's placement, after all
     measure.py fit MODEL BATCH [PLAN]                 runs one step"""
 import contextlib
 import gc
@@ -124,6 +125,22 @@ class Bench:
         row["same_peak"] = {"peak": self.plain["peak"], "extra_flops": 0.0, "extra_time": 0.0} if not code else (
             self.measure(lambda model: exec(code, {"model": model})))
 
+    def fairscale_parts(self, checkpoints):
+        """FairScale's placement, with each cut moved to the beginning of the block that it is in."""
+        split = json.loads(self.suggest("--checkpoints", str(checkpoints), "--format", "json"))["split_modules"]
+        blocks = self.plain["blocks"]
+        cuts = sorted({at for at, names in enumerate(blocks) for name in names for module in split
+                       if module == name or module.startswith(name + ".")} | {0, len(blocks)})
+        return [sum(blocks[first:end], []) for first, end in zip(cuts, cuts[1:])]
+
+    def add_fairscale(self):
+        with open(os.path.join(self.folder, self.name + ".json")) as file:
+            content = json.load(file)
+        self.plain = content["plain"]
+        self.rows = [row for row in content["rows"] if row.get("by_hand") != "FairScale"]
+        self.add_by_hand("FairScale", self.fairscale_parts(math.isqrt(len(self.plain["blocks"]))))
+        self.write()
+
     def run(self):
         self.record()
         front = json.loads(self.suggest("--format", "json") or "{}").get("points", [])
@@ -136,6 +153,10 @@ class Bench:
         every = math.isqrt(len(blocks) - 1) + 1
         self.add_by_hand("every block", blocks)
         self.add_by_hand("sqrt(n)", [sum(blocks[at:at + every], []) for at in range(0, len(blocks), every)])
+        self.add_by_hand("FairScale", self.fairscale_parts(math.isqrt(len(blocks))))
+        self.write()
+
+    def write(self):
         with open(os.path.join(self.folder, self.name + ".json"), "w") as file:
             json.dump({"model": self.name, "batch": self.batch, "plain": self.plain, "rows": self.rows}, file, indent=1)
 
@@ -144,6 +165,9 @@ def main():
     command, name, batch, *rest = sys.argv[1:]
     if command == "all":
         Bench(name, int(batch), *rest).run()
+        return
+    if command == "fairscale":
+        Bench(name, int(batch), *rest).add_fairscale()
         return
     subject = Subject(name, int(batch))
     if rest:
