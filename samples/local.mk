@@ -42,6 +42,7 @@ EXTRA_DIST += \
 	samples/models/gpt2.layers.json.gz \
 	samples/models/llama.layers.json.gz \
 	samples/models/lstm.layers.json.gz \
+	samples/models/oom-long.layers.json.gz \
 	samples/models/resnet50.layers.json.gz \
 	samples/models/unet.layers.json.gz \
 	samples/models/vgg16.layers.json.gz \
@@ -126,6 +127,8 @@ EXTRA_DIST += \
 	samples/programs/oom_fragmentation.py \
 	samples/programs/oom_graph_pool.py \
 	samples/programs/oom_limit.py \
+	samples/programs/oom_mended.plan.json \
+	samples/programs/oom_mended.py \
 	samples/programs/oom_other_stream.py \
 	samples/programs/oom_shortage.py \
 	samples/programs/pipeline_stages.py \
@@ -184,6 +187,10 @@ EXTRA_DIST += \
 	samples/recorded/oom-graph-pools.truth.json.gz \
 	samples/recorded/oom-limit.pickle.gz \
 	samples/recorded/oom-limit.truth.json.gz \
+	samples/recorded/oom-long.pickle.gz \
+	samples/recorded/oom-long.truth.json.gz \
+	samples/recorded/oom-mended.pickle.gz \
+	samples/recorded/oom-mended.truth.json.gz \
 	samples/recorded/oom-other-process.pickle.gz \
 	samples/recorded/oom-other-process.truth.json.gz \
 	samples/recorded/oom-other-stream.pickle.gz \

@@ -1,6 +1,7 @@
 """Out of memory: the sequences of the third batch are eight times as long.
 
 oom-batch: --gpu 1856MiB --steps 0 -- oom_shortage.py
+oom-long: --gpu 2500MiB --steps 0 -- oom_shortage.py
 oom-other-process: --gpu 4GiB --other-use 2752MiB --steps 0 -- oom_shortage.py
 """
 import torch

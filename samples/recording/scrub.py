@@ -16,6 +16,7 @@ class Paths:
     def __init__(self, programs, known):
         """programs: the folder of the sample programs; known: what truth.py says of the Python that ran one."""
         self._places = [(str(programs), USER), (known["packages"], PACKAGES), (known["library"], LIBRARY),
+                        (str(programs.parents[1] / "share/record"), PACKAGES),
                         *((prefix, "/usr") for prefix in known["prefixes"])]
         self._compiled = known["compiled"] + "/"
         self._known = {}

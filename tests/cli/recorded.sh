@@ -33,6 +33,18 @@ for sample in resnet50 decoder gan unet-ema experts truncated-bptt distillation 
 done
 
 says oom-batch 'a true shortage: '
+
+# The story of the README: a run out of memory, its plan, and the run with the plan, which peaks as predicted.
+says oom-long 'a true shortage: '
+run suggest --budget 1.6GiB --format json samples/models/oom-long.layers.json.gz
+exits 0
+check 'the plan is the one that the program applies' cmp -s .run/out samples/programs/oom_mended.plan.json
+out_has '"total_peak_bytes":1790600704,'
+run check --no-oom --max-peak 1790600704 samples/recorded/oom-mended.pickle.gz
+exits 0
+run check --max-peak 1700MiB samples/recorded/oom-mended.pickle.gz
+exits 1
+
 options='--gpu-memory 4GiB'
 says oom-other-process "2.69 GiB of the device's 4.00 GiB are held by other processes"
 options=
