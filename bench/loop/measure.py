@@ -21,9 +21,6 @@ import memsnap_record
 from large import MODELS
 from loop import python_of
 
-SELECTIVE = ["--selective"]
-
-
 class Subject:
     """A fresh model on the GPU, and its step."""
 
@@ -146,8 +143,7 @@ class Bench:
         front = json.loads(self.suggest("--format", "json") or "{}").get("points", [])
         least = str(min(point["peak_bytes"] for point in front)) if front else "0"
         for kind, request in (("K = 2", ["--checkpoints", "2"]), ("60 %", ["--budget", "60%"]),
-                              ("35 %", ["--budget", "35%"]), ("least", ["--budget", least]),
-                              ("selective", [*SELECTIVE, "--budget", "60%"])):
+                              ("35 %", ["--budget", "35%"]), ("least", ["--budget", least])):
             self.add(kind, request)
         blocks = self.plain["blocks"]
         every = math.isqrt(len(blocks) - 1) + 1
