@@ -181,6 +181,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/pattern.h \
 	src/analysis/phase/phases.c \
 	src/analysis/phase/phases.h \
+	src/analysis/phase/recorded.c \
+	src/analysis/phase/recorded.h \
 	src/analysis/phase/refine.c \
 	src/analysis/phase/refine.h \
 	src/analysis/phase/rows.c \

@@ -68,7 +68,8 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
 {
     uint64_t size = evidence_size(classifier, evidence), half = size % 2 == 0 ? size / 2 : 0;
     uint32_t pass, step;
-    if (step_near(classifier, evidence->birth_run, -1, &pass) != PHASE_BACKWARD)
+    if (step_near(classifier, evidence->birth_run, -1, &pass) != PHASE_BACKWARD ||
+        classifier->phases->runs[pass].is_recorded)
         return false;
     enum phase next = step_near(classifier, evidence->birth_run, 1, &step);
     if (next == PHASE_OPTIMIZER)
@@ -80,14 +81,18 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
             has_gradient_size(classifier, half, false));
 }
 
-/* True if plain code between two parts of a forward pass made it, and the backward pass frees it
- * as a saved tensor; without C++ frames, if it frees it at all. */
+/* True if plain code between two parts of a forward pass made it, or after a pass that autograd
+ * records, and the backward pass frees it as a saved tensor; without C++ frames, if it frees it at
+ * all. */
 static bool is_saved_between(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t near;
-    return classifier_phase(classifier, evidence->end_run) == PHASE_BACKWARD &&
-           (!evidence->end || evidence->end->releases_saved) &&
-           step_near(classifier, evidence->birth_run, -1, &near) == PHASE_FORWARD;
+    if (classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD ||
+        (evidence->end && !evidence->end->releases_saved))
+        return false;
+    enum phase before = step_near(classifier, evidence->birth_run, -1, &near);
+    return before == PHASE_FORWARD ||
+           (before == PHASE_BACKWARD && classifier->phases->runs[near].is_recorded);
 }
 
 /* True if plain code made it between a forward pass and the part of it that only lifetimes show:

@@ -36,17 +36,20 @@ static bool is_scratch(const struct classifier *classifier, const struct evidenc
 
 /* True if autograd saved it: the pass that made it was itself recorded (create_graph=True). The
  * graph releases what it saved, which C++ frames show; without them, a later backward pass frees
- * it. Passes that lifetimes tell are not exact enough for that: zero_grad right before a backward
- * pass frees gradients. */
+ * it, or the program drops the graph before the next forward pass. */
 static bool is_saved_again(const struct classifier *classifier, const struct evidence *evidence)
 {
+    const struct phase_run *runs = classifier->phases->runs;
     if (evidence->end && evidence->end->releases_saved)
         return true;
-    if (!outlives_pass(classifier, evidence) ||
-        classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD ||
-        classifier->phases->runs[evidence->end_run].evidence >= PHASE_BY_LIFETIMES)
+    if (evidence->end_run == NO_RUN || evidence_ends_in_run(evidence) ||
+        !runs[evidence->birth_run].is_recorded)
         return false;
-    return !evidence->end || evidence->end->context == CONTEXT_BACKWARD;
+    enum context context = evidence->end ? (enum context)evidence->end->context : CONTEXT_NONE;
+    if (runs[evidence->end_run].phase == PHASE_BACKWARD)
+        return !evidence->end || context == CONTEXT_BACKWARD || context == CONTEXT_NONE;
+    return context != CONTEXT_ZERO_GRAD &&
+           runs[evidence->end_run].pass == runs[evidence->birth_run].pass;
 }
 
 static enum reason backward_reason(const struct classifier *classifier,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/phase/pattern.h"
+#include "analysis/phase/recorded.h"
 #include "analysis/phase/refine.h"
 #include "analysis/phase/step_marks.h"
 
@@ -234,6 +235,12 @@ static bool make_guide(struct phases *phases, size_t items, struct error *err)
     return true;
 }
 
+static bool index_runs(struct phases *phases, const struct timeline *timeline, struct error *err)
+{
+    return make_guide(phases, timeline->trace->count, err) &&
+           phases_mark_recorded(phases, timeline, err);
+}
+
 bool phases_build(struct phases *phases, const struct timeline *timeline, struct site_table *sites,
                   struct error *err)
 {
@@ -242,11 +249,11 @@ bool phases_build(struct phases *phases, const struct timeline *timeline, struct
     struct stack_phases known = {0};
     bool ok =
         marks_find(&marks, timeline, err) && stack_phases_init(&known, sites, made.budget, err) &&
-        find_runs(&made, timeline, &known, &marks, err) &&
+        find_runs(&made, timeline, &known, &marks, err) && index_runs(&made, timeline, err) &&
         (made.has_stacks ? phases_refine(&made, timeline, sites, err)
                          : phases_from_lifetimes(&made, timeline, &marks.kinds[MARK_STEP], err));
     sum_up(&made);
-    ok = ok && make_guide(&made, timeline->trace->count, err);
+    ok = ok && index_runs(&made, timeline, err);
     marks_release(&marks);
     vec_free(known.phases, known.capacity, 1, made.budget);
     if (!ok) {

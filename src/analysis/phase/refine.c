@@ -193,7 +193,7 @@ static void look_ahead(struct refiner *refiner, size_t run)
 }
 
 /* A run that may be an autograd thread is backward if it frees what the forward pass before it, or
- * plain code after that pass, made. */
+ * plain code after that pass, made, or if a later backward pass frees that instead. */
 static bool put_thread(struct refiner *refiner, size_t run, struct error *err)
 {
     const struct phase_run *old = &refiner->old->runs[run];
@@ -203,7 +203,7 @@ static bool put_thread(struct refiner *refiner, size_t run, struct error *err)
     uint32_t saved;
     if (!first_saved(refiner, refiner->old->runs[before].first, old->first, run, &saved, err))
         return false;
-    bool is_backward = saved < old->first;
+    bool is_backward = saved < old->first || old->is_recorded;
     return phases_append(&refiner->made, old->first,
                          is_backward ? PHASE_BACKWARD : (enum phase)old[-1].phase,
                          PHASE_BY_LIFETIMES, err);
@@ -242,7 +242,8 @@ bool phases_refine(struct phases *phases, const struct timeline *timeline, struc
         if (phases->runs[run].phase == PHASE_BACKWARD)
             ok = ok && collect_gradient_sizes(&refiner, run, err);
         if (phases->runs[run].phase > PHASE_DATA)
-            after_pass = phases->runs[run].phase == PHASE_BACKWARD;
+            after_pass =
+                phases->runs[run].phase == PHASE_BACKWARD && !phases->runs[run].is_recorded;
     }
     vec_free(refiner.sizes, refiner.size_capacity, sizeof(uint64_t), refiner.made.budget);
     if (!ok) {

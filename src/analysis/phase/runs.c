@@ -20,8 +20,9 @@ bool phases_append(struct phases *phases, uint32_t item, enum phase phase,
     }
     if (last && last->phase == phase)
         return true;
-    return vec_push(phases->runs, phases->count, phases->runs_capacity, phases->budget, err,
-                    (struct phase_run){item, (uint16_t)phase, (uint16_t)evidence, 0});
+    return vec_push(
+        phases->runs, phases->count, phases->runs_capacity, phases->budget, err,
+        (struct phase_run){.first = item, .phase = (uint16_t)phase, .evidence = (uint8_t)evidence});
 }
 
 void phases_release(struct phases *phases)

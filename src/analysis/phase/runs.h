@@ -22,10 +22,12 @@ const char *phase_name(enum phase phase);
 
 /* Consecutive items in one phase. */
 struct phase_run {
-    uint32_t first;    /* item */
-    uint16_t phase;    /* enum phase */
-    uint16_t evidence; /* enum phase_evidence */
-    uint32_t pass;     /* how many backward passes had ended, each by a forward pass after it */
+    uint32_t first;   /* item */
+    uint16_t phase;   /* enum phase */
+    uint8_t evidence; /* enum phase_evidence */
+    bool is_recorded; /* a backward pass that a later one goes through again (recorded.h) */
+    uint32_t pass;    /* how many backward passes had ended, each by a forward pass after it */
+    uint32_t updates; /* how many optimizer runs that not only lifetimes show came before */
 };
 
 /* Other Python code of at most this many events inside the backward pass or the optimizer step (a

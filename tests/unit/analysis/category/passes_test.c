@@ -113,8 +113,10 @@ START_TEST(a_pass_may_be_recorded_for_a_later_one)
     born(1, 100, STACK_FORWARD);
     born(2, 1000, STACK_BACKWARD); /* autograd.grad(create_graph=True) */
     born(3, 1000, STACK_BACKWARD);
-    born(4, 100, NORM); /* the penalty */
+    born(4, 100, NORM);         /* the penalty */
+    born(7, 8, STACK_BACKWARD); /* the gradient of the loss */
     born(5, 1000, STACK_BACKWARD);
+    freed(7, 8, ENGINE);
     freed(4, 100, ENGINE);
     freed(2, 1000, ENGINE);
     freed(1, 100, ENGINE);
@@ -125,6 +127,57 @@ START_TEST(a_pass_may_be_recorded_for_a_later_one)
     expect(2, CATEGORY_ACTIVATION);
     expect(3, CATEGORY_GRADIENT);
     expect(5, CATEGORY_GRADIENT);
+}
+END_TEST
+
+#define PYTHON_FORWARD PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT
+#define PYTHON_ROOT    PY("_make_grads", TORCH "autograd/__init__.py", 233) "," SCRIPT
+
+/* A pass of a thread of autograd, of which Python shows only the gradient of the loss. It leaves
+ * the outputs at `first` and `first` + 1. */
+static void thread_pass(uint64_t first)
+{
+    born(90, 8, PYTHON_ROOT);
+    born(first, 1000, "");
+    born(first + 1, 1000, "");
+    freed(90, 8, "");
+}
+
+START_TEST(python_stacks_suffice_to_find_a_recorded_pass)
+{
+    born(1, 500, PYTHON_FORWARD);
+    thread_pass(10); /* it frees nothing that was saved */
+    born(2, 100, SCRIPT);
+    born(3, 1000, SCRIPT); /* an inner step, on the way to the next loss */
+    born(4, 500, PYTHON_FORWARD);
+    thread_pass(20);
+    born(30, 1000, "");
+    freed(4, 500, "");
+    freed(3, 1000, "");
+    freed(2, 100, "");
+    freed(10, 1000, "");
+    freed(1, 500, "");
+    born(6, 16, PY("step", TORCH "optim/adam.py", 7) "," SCRIPT);
+    freed(11, 1000, SCRIPT);
+    capture_load(&capture);
+    expect(10, CATEGORY_ACTIVATION);
+    expect(3, CATEGORY_ACTIVATION);
+    expect(20, CATEGORY_GRADIENT);
+    expect(30, CATEGORY_GRADIENT);
+}
+END_TEST
+
+START_TEST(a_thread_may_drop_the_last_graph_when_the_next_pass_begins)
+{
+    for (uint64_t i = 0; i < 3; i++) {
+        born(1, 500, PYTHON_FORWARD);
+        thread_pass(10 + 2 * i); /* gradients of each sample, by torch.func */
+        if (i > 0)
+            freed(11, 1000, SCRIPT);
+        freed(1, 500, SCRIPT);
+    }
+    capture_load(&capture);
+    expect(12, CATEGORY_GRADIENT);
 }
 END_TEST
 
@@ -277,6 +330,8 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, after_the_hook_a_thread_without_python_goes_on);
     tcase_add_test(tests, python_of_torch_alone_may_be_a_thread_of_autograd);
     tcase_add_test(tests, a_pass_may_be_recorded_for_a_later_one);
+    tcase_add_test(tests, python_stacks_suffice_to_find_a_recorded_pass);
+    tcase_add_test(tests, a_thread_may_drop_the_last_graph_when_the_next_pass_begins);
     tcase_add_test(tests, what_a_graph_saved_is_no_gradient);
     tcase_add_test(tests, plain_code_between_modules_is_saved);
     tcase_add_test(tests, the_loss_is_no_input);

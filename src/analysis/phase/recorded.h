@@ -1,0 +1,17 @@
+/* Backward passes that autograd records in turn (create_graph=True), for a later pass through them:
+ * a gradient penalty, a Hessian-vector product, an inner step of meta-learning.
+ *
+ * Such a pass leaves what the forward pass saved alone, because the later pass needs it as well. So
+ * a pass is recorded if what is made before it and freed by a later backward pass, with no
+ * optimizer step in between, is far more than what it frees itself. Steps that only lifetimes show
+ * do not count as optimizer steps: the inner step of meta-learning looks like one. */
+#ifndef MEMSNAP_ANALYSIS_PHASE_RECORDED_H
+#define MEMSNAP_ANALYSIS_PHASE_RECORDED_H
+
+#include "analysis/phase/runs.h"
+
+/* Sets is_recorded and updates of every run. The guide must be there. */
+bool phases_mark_recorded(struct phases *phases, const struct timeline *timeline,
+                          struct error *err);
+
+#endif
