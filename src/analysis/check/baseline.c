@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/code/paths.h"
+#include "analysis/live/when.h"
 
 /* By function, line and frame, then in the order of the report. */
 static int compare_lines(const void *a, const void *b)
@@ -96,6 +97,38 @@ static bool add_device(struct check_baseline *baseline, const struct baseline_de
                     &baseline->budget, err, *device);
 }
 
+/* Adds the call sites at the peak of a phase. */
+static bool add_phase(struct check_baseline *baseline, struct diff_side *side, enum phase phase,
+                      const struct timeline *timeline, struct site_table *sites, struct error *err)
+{
+    const struct report_options options = {.at = {.kind = WHEN_PHASE, .name = phase_name(phase)}};
+    struct device_report *report = device_report_build(timeline, sites, &options, err);
+    struct diff_side *made = report ? calloc(1, sizeof(*made)) : NULL;
+    bool ok = made || !report || error_out_of_memory(err);
+    ok = ok && made &&
+         diff_side_of_report(made, report, sites, baseline->symbols, &baseline->budget, err);
+    device_report_destroy(report);
+    if (ok)
+        side->in_phase[phase] = made;
+    else
+        free(made);
+    return ok;
+}
+
+/* Adds the peaks of the phases that the peak of `report` is not in: a capture that is judged may
+ * have its peak in one of them. */
+static bool add_phases(struct check_baseline *baseline, struct diff_side *side,
+                       const struct device_report *report, struct site_table *sites,
+                       struct error *err)
+{
+    bool ok = true;
+    for (int phase = PHASE_DATA + 1; ok && phase < PHASE_COUNT; phase++)
+        if (side->phase > PHASE_DATA && side->phase != (enum phase)phase &&
+            when_phase_peak(report->timeline, &report->phases, (enum phase)phase) >= 0)
+            ok = add_phase(baseline, side, (enum phase)phase, report->timeline, sites, err);
+    return ok;
+}
+
 bool check_baseline_add(struct check_baseline *baseline, const struct device_report *report,
                         struct site_table *sites, struct error *err)
 {
@@ -106,7 +139,7 @@ bool check_baseline_add(struct check_baseline *baseline, const struct device_rep
     if (!baseline->symbols ||
         !diff_side_of_report(&made.side, report, sites, baseline->symbols, &baseline->budget, err))
         return false;
-    if (add_device(baseline, &made, err))
+    if (add_phases(baseline, &made.side, report, sites, err) && add_device(baseline, &made, err))
         return true;
     diff_side_release(&made.side);
     return false;

@@ -37,7 +37,8 @@ void code_lines_release(struct code_lines *lines);
 struct baseline_device {
     int64_t device; /* or BASELINE_NO_DEVICE, without call sites */
     int64_t peak_bytes;
-    struct diff_side side; /* its call sites at the active peak, in check_baseline.symbols */
+    struct diff_side side; /* its call sites at the active peak, in check_baseline.symbols; in_phase
+                              is set if that peak is in a phase of a step */
 };
 
 /* The parts of an older capture that are compared. */

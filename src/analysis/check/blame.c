@@ -110,6 +110,14 @@ static bool add_changes(const struct judge *judge, const struct diff_rows *rows,
     return ok;
 }
 
+/* The call sites of the baseline to compare with: where the peaks are in different phases, those at
+ * the peak of the phase that the newer peak is in, as in `memsnap diff`. */
+static const struct diff_side *like(const struct baseline_device *device, enum phase phase)
+{
+    const struct diff_side *in_phase = device->side.in_phase[phase];
+    return in_phase ? in_phase : &device->side;
+}
+
 /* Matches the call sites of the baseline with those of the report. */
 static bool find_changes(const struct judge *judge, const struct baseline_device *device,
                          struct changes *changes)
@@ -119,10 +127,10 @@ static bool find_changes(const struct judge *judge, const struct baseline_device
     struct diff_side sides[2] = {{.budget = budget}, {.budget = budget}};
     struct diff_rows rows = {.budget = budget};
     bool ok = symbols &&
-              diff_side_copy(&sides[0], &device->side, judge->question->baseline->symbols, symbols,
-                             budget, judge->err) &&
               diff_side_of_report(&sides[1], judge->peak, judge->question->sites, symbols, budget,
                                   judge->err) &&
+              diff_side_copy(&sides[0], like(device, sides[1].phase),
+                             judge->question->baseline->symbols, symbols, budget, judge->err) &&
               diff_rows_make(&rows, sides, symbols, budget, judge->err) &&
               add_changes(judge, &rows, changes);
     diff_rows_release(&rows);

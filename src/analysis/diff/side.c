@@ -265,8 +265,11 @@ bool diff_side_of_report(struct diff_side *side, const struct device_report *rep
     const struct report_sites rows = {report, sites};
     struct translation translation = {
         .from = site_table_symbols(sites), .to = shared, .budget = budget};
-    return make_bare(side, report->timeline->device, &rows, report->site_count, take_row,
-                     &translation, err);
+    if (!make_bare(side, report->timeline->device, &rows, report->site_count, take_row,
+                   &translation, err))
+        return false;
+    side->phase = phase_at(&report->phases, report->at_item);
+    return true;
 }
 
 static bool take_copy(const void *from, size_t i, struct translation *translation,

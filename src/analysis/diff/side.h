@@ -108,7 +108,7 @@ bool diff_side_make(struct diff_side *side, const struct timeline *timeline,
                     struct symbols *shared, struct budget *budget, struct error *err);
 void diff_side_release(struct diff_side *side);
 
-/* Only the call sites of a report and their names, without stacks: all that matching needs. Site i
+/* Only the phase and the call sites of a report, without stacks: all that matching needs. Site i
  * is that of the i-th row that is not a remainder. The report has all call sites (top = 0). */
 bool diff_side_of_report(struct diff_side *side, const struct device_report *report,
                          const struct site_table *sites, struct symbols *shared,

@@ -129,7 +129,7 @@ static bool say_where(const struct writer *writer, const struct diff_line *line,
                  size.text);
     else if (share >= NEARLY_ALL)
         snprintf(lead, sizeof(lead), "%s of it (%s)", share == 1 ? "All" : "Nearly all", size.text);
-    else if (share >= MOST)
+    else if (share > MOST)
         snprintf(lead, sizeof(lead), "Most of it (%s)", size.text);
     else
         snprintf(lead, sizeof(lead), "The largest part (%s, %.0f%%)", size.text, 100 * share);

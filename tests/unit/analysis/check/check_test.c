@@ -214,6 +214,38 @@ START_TEST(an_increase_is_not_that_of_a_whole_function)
 }
 END_TEST
 
+/* A step: 1500 bytes at the peak of the forward pass, 1600 at that of the backward pass, and what
+ * is kept from before during the forward pass. */
+static void load_step(uint64_t kept)
+{
+    if (kept)
+        capture_event(&capture, "alloc", 0x9000, kept, PY("keep", "/u/kept.py", 7) "," SCRIPT);
+    capture_event(&capture, "alloc", 0x1000, 500, STACK_FORWARD);
+    capture_event(&capture, "alloc", 0x2000, 1000,
+                  PY("forward", "/home/u/model.py", 8) "," CALL "," SCRIPT);
+    capture_free(&capture, 0x2000, 1000, "");
+    if (kept)
+        capture_free(&capture, 0x9000, kept, "");
+    capture_event(&capture, "alloc", 0x3000, 1100, STACK_BACKWARD);
+    capture_free(&capture, 0x1000, 500, ENGINE);
+    capture_load(&capture);
+}
+
+START_TEST(peaks_of_one_phase_are_compared)
+{
+    struct check_baseline baseline;
+    load_step(0);
+    make_baseline(&baseline);
+    capture_release(&capture);
+    capture_init(&capture);
+    load_step(400); /* the peak moves into the forward pass */
+    rule("max-increase", "0");
+    ck_assert(judge(&baseline));
+    expect(0, 300, false, "kept.py:7 keep", 400);
+    check_baseline_release(&baseline);
+}
+END_TEST
+
 START_TEST(another_device_is_no_baseline)
 {
     struct check_baseline baseline;
@@ -251,6 +283,7 @@ TCase *check_tests(void)
     tcase_add_test(tcase, other_rules_are_judged_nevertheless);
     tcase_add_test(tcase, an_increase_is_measured_and_blamed);
     tcase_add_test(tcase, an_increase_is_not_that_of_a_whole_function);
+    tcase_add_test(tcase, peaks_of_one_phase_are_compared);
     tcase_add_test(tcase, another_device_is_no_baseline);
     tcase_add_test(tcase, errors_of_the_allocator_count);
     return tcase;
