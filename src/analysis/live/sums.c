@@ -110,12 +110,30 @@ bool live_is_inference(const struct live_set *set, const struct live_facts *fact
            mode_of(set, live) == GRAD_INFERENCE_MODE;
 }
 
+#define CAST_WINDOW 8 /* allocations from the source of a conversion to its result, at most */
+
+/* True if the conversion made its source smaller, and the forward pass freed the source: without
+ * the conversion, autograd would keep the source. */
+static bool replaces_source(const struct live_set *set, const struct live_facts *facts,
+                            const struct live *live)
+{
+    const struct timeline *timeline = set->timeline;
+    for (size_t i = live->index; live->in_trace && i-- > 0 && live->index - i <= CAST_WINDOW;) {
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        if (size != 2 * live->size && size != 4 * live->size && size != 8 * live->size)
+            continue;
+        uint32_t run = phases_run_of(facts->phases, lifetime_end(&timeline->lifetimes[i]));
+        return run != NO_RUN && facts->phases->runs[run].phase != PHASE_BACKWARD;
+    }
+    return false;
+}
+
 bool live_is_cast(const struct live_set *set, const struct live_facts *facts,
                   const struct live *live, const struct live_source *source)
 {
     struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
     return live_waits_for_backward(set, facts, live, source) && text_equals(op, "aten::_to_copy") &&
-           !live_is_logits(set, facts, live, source);
+           !live_is_logits(set, facts, live, source) && !replaces_source(set, facts, live);
 }
 
 bool live_is_optimizer_temporary(const struct live_set *set, const struct live_facts *facts,

@@ -65,7 +65,7 @@ live_test live_is_without_grad; /* an activation that was made while a decorator
                                    off */
 live_test live_is_inference;    /* the same, where the decorator is torch.inference_mode() */
 live_test live_is_cast; /* live_waits_for_backward, and a copy in another dtype or on another
-                           device, but not of logits */
+                           device, but not of logits, nor of a larger tensor that is not kept */
 live_test live_is_optimizer_temporary;
 
 #endif

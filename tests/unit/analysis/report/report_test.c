@@ -414,6 +414,38 @@ START_TEST(logits_of_no_linear_layer)
 }
 END_TEST
 
+/* A conversion of 800 bytes to 400, which are kept for backward. `freed_by` is the stack that frees
+ * the source in the backward pass; NULL: plain code frees it in the forward pass. */
+static const struct finding *cast_of_source(const char *freed_by)
+{
+    capture_event(&capture, "alloc", 1, 800, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 400, CPP("at::_ops::_to_copy::call(x)") "," IN_ATTENTION);
+    if (!freed_by)
+        capture_free(&capture, 1, 800, SCRIPT);
+    capture_event(&capture, "alloc", 3, 300, STACK_FORWARD);
+    capture_event(&capture, "alloc", 4, 1, STACK_BACKWARD);
+    capture_free(&capture, 3, 300, ENGINE);
+    capture_free(&capture, 2, 400, ENGINE);
+    if (freed_by)
+        capture_free(&capture, 1, 800, freed_by);
+    make_report(0);
+    return finding_of(FINDING_CASTS);
+}
+
+START_TEST(a_conversion_of_what_is_kept_costs_memory)
+{
+    const struct finding *finding = cast_of_source(ENGINE);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 400);
+}
+END_TEST
+
+START_TEST(a_conversion_may_save_memory)
+{
+    ck_assert_ptr_null(cast_of_source(NULL));
+}
+END_TEST
+
 #define HOOK(name, file) PY(name, TORCH file, 7) "," PY("hook", "/home/u/train.py", 3) "," ENGINE
 
 /* Gradients that an optimizer in a hook frees at once need no advice to do so. */
@@ -459,6 +491,8 @@ TCase *report_tests(void)
     tcase_add_test(tests, attention_with_weights);
     tcase_add_test(tests, logits_of_a_language_model);
     tcase_add_test(tests, logits_of_no_linear_layer);
+    tcase_add_test(tests, a_conversion_of_what_is_kept_costs_memory);
+    tcase_add_test(tests, a_conversion_may_save_memory);
     tcase_add_test(tests, optimizers_in_hooks);
     return tests;
 }
