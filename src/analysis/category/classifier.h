@@ -10,6 +10,15 @@
 /* The size of cuBLAS's default workspace (CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8), which it keeps. */
 #define CUBLAS_WORKSPACE (4096u * 1024 * 2 + 16u * 1024 * 8)
 
+/* The sizes of the last gradients that a backward run left, in order of birth. Plain code after it
+ * may join all of them, or those that came last, in one flat vector. */
+#define FLAT_MOST 256
+struct left_gradients {
+    uint32_t run; /* valid if count > 0 */
+    uint32_t count;
+    uint64_t sizes[FLAT_MOST]; /* a ring: that of number n is at n % FLAT_MOST */
+};
+
 struct classifier {
     const struct timeline *timeline;
     struct site_table *sites;
@@ -22,6 +31,7 @@ struct classifier {
     bool is_guess;            /* the phases are only guessed */
     bool is_cut;              /* the trace may end in the middle of a step */
     bool has_file_categories; /* some event has a category in the file */
+    struct left_gradients left;
     struct size_sum replaced; /* parameters that were made, and freed before the first step */
     uint32_t teardown;  /* the item from which on the program only frees; EVENT_NEVER if unknown */
     struct roles roles; /* once all is counted */

@@ -53,6 +53,26 @@ static bool may_be_parameter(const struct classifier *classifier, const struct e
     return is_staying(classifier, evidence) && evidence->birth_run < classifier->first_step_run;
 }
 
+static void add_left(struct classifier *classifier, const struct evidence *evidence)
+{
+    struct left_gradients *left = &classifier->left;
+    if (left->run != evidence->birth_run)
+        left->count = 0;
+    left->run = evidence->birth_run;
+    left->sizes[left->count++ % FLAT_MOST] = evidence_size(classifier, evidence);
+}
+
+/* Remembers the size of a vector of gradients that is not the size of a single one. */
+static bool mark_flat(struct classifier *classifier, const struct evidence *evidence,
+                      struct error *err)
+{
+    struct size_tally *tally =
+        size_tallies_at(&classifier->tallies, evidence_size(classifier, evidence), err);
+    if (tally && tally->gradients.most == 0 && tally->accumulated.most == 0)
+        tally->is_flat = true;
+    return tally != NULL;
+}
+
 /* Counts what the size and the end of an allocation imply for others. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
@@ -69,8 +89,8 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         classifier->replaced.bytes += (double)evidence_size(classifier, evidence);
         classifier->replaced.count++;
     }
-    if (reason == REASON_MAIN_GRADIENT)
-        return true; /* beside the pass's own gradient */
+    if (reason == REASON_MAIN_GRADIENT) /* beside the pass's own gradient */
+        return mark_flat(classifier, evidence, err);
     if (!undecided && !is_parameter && !accumulated && !crosses && category != CATEGORY_GRADIENT &&
         category != CATEGORY_OPTIMIZER_STATE)
         return true;
@@ -79,12 +99,14 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
     if (!tally)
         return false;
     uint32_t pass = classifier->phases->runs[evidence->birth_run].pass;
-    if (category == CATEGORY_GRADIENT)
+    if (category == CATEGORY_GRADIENT) {
         run_count_add(&tally->gradients, pass);
-    else if (category == CATEGORY_OPTIMIZER_STATE)
+        add_left(classifier, evidence);
+    } else if (category == CATEGORY_OPTIMIZER_STATE) {
         tally->made_in_step++;
-    else if (accumulated)
+    } else if (accumulated) {
         run_count_add(&tally->accumulated, pass);
+    }
     tally->parameters += is_parameter;
     tally->weights_replaced += is_replaced;
     tally->persistent += undecided;

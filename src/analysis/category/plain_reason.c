@@ -4,7 +4,8 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/refine.h"
 
-#define MOST_PLAIN_RUNS 4 /* looked through for the next phase of a step */
+#define LEAST_FLAT      4096 /* bytes; smaller sums agree with other sizes by chance */
+#define MOST_PLAIN_RUNS 4    /* looked through for the next phase of a step */
 
 /* True if it lives into the next forward pass, and only other code and data loading lie between. */
 static bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence)
@@ -81,6 +82,29 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
             has_gradient_size(classifier, half, false));
 }
 
+/* True if plain code after a backward pass joins two or more of its gradients in one vector, or
+ * computes another vector of that size. */
+static bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct left_gradients *left = &classifier->left;
+    uint64_t size = evidence_size(classifier, evidence), sum = 0;
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    uint32_t pass;
+    if (step_near(classifier, evidence->birth_run, -1, &pass) != PHASE_BACKWARD)
+        return false;
+    if (tally && tally->is_flat)
+        return true;
+    if (left->run != pass)
+        return false;
+    for (uint32_t i = 1; i <= left->count && i <= FLAT_MOST && sum < size; i++) {
+        uint64_t part = left->sizes[(left->count - i) % FLAT_MOST];
+        if (part >= size)
+            return false;
+        sum += part;
+    }
+    return sum == size && size >= LEAST_FLAT;
+}
+
 /* True if plain code between two parts of a forward pass made it, or after a pass that autograd
  * records, and the backward pass frees it as a saved tensor; without C++ frames, if it frees it at
  * all. */
@@ -120,7 +144,7 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
     bool goes_in = is_over && goes_into_forward(classifier, evidence);
     if (evidence->end && evidence->end->context == CONTEXT_ZERO_GRAD)
         return REASON_ZERO_GRAD_FREED;
-    if (is_main_gradient(classifier, evidence))
+    if (is_main_gradient(classifier, evidence) || is_flat_gradient(classifier, evidence))
         return REASON_MAIN_GRADIENT;
     if (goes_in && by_operator)
         return REASON_BATCH;

@@ -36,6 +36,7 @@ struct size_tally {
     uint8_t twin[PHASE_COUNT]; /* by phase: 1 + category of the first that was made in the trace,
                                   outlived its phase and was freed in this one; 0 if none */
     bool used;
+    bool is_flat; /* plain code joined gradients to a vector of this size */
 };
 
 struct size_tallies {

@@ -164,8 +164,8 @@ static const struct {
                          CATEGORY_INPUT, CONFIDENCE_LOW},
     [REASON_MAIN_GRADIENT] =
         {"before-step",
-         "made between a backward pass and the optimizer step that uses it, with the size of a "
-         "gradient or twice that",
+         "made after a backward pass and before the optimizer step that uses it, with the size of "
+         "a gradient, twice that, or that of several gradients together",
          CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
     [REASON_PLAIN_FREED] = {"plain-freed", "made and freed between the phases of a step",
                             CATEGORY_TEMPORARY, CONFIDENCE_MEDIUM},

@@ -264,6 +264,34 @@ START_TEST(gradients_are_added_up_in_plain_code)
 }
 END_TEST
 
+#define CAT CPP("at::_ops::cat::call(x)") "," SCRIPT
+
+START_TEST(gradients_may_be_joined_in_one_vector)
+{
+    born(1, 100, STACK_FORWARD);
+    born(10, 8192, STACK_BACKWARD); /* of a head */
+    born(11, 6144, STACK_BACKWARD);
+    born(12, 4096, STACK_BACKWARD);
+    freed(1, 100, ENGINE);
+    born(20, 6144 + 4096, CAT); /* of the layers that several heads share */
+    born(21, 9999, CAT);
+    freed(12, 4096, SCRIPT);
+    freed(11, 6144, SCRIPT);
+    born(2, 100, STACK_FORWARD);
+    freed(21, 9999, SCRIPT);
+    freed(20, 6144 + 4096, SCRIPT);
+    born(13, 8192, STACK_BACKWARD);
+    freed(2, 100, ENGINE);
+    born(22, 6144 + 4096, CAT); /* the size is known now */
+    born(3, 100, STACK_FORWARD);
+    freed(22, 6144 + 4096, SCRIPT);
+    capture_load(&capture);
+    expect(20, CATEGORY_GRADIENT);
+    expect(21, CATEGORY_INPUT);
+    expect(22, CATEGORY_GRADIENT);
+}
+END_TEST
+
 START_TEST(gradients_may_be_copied_for_the_step)
 {
     capture_block(&capture, 90, 1000, "");
@@ -336,6 +364,7 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, plain_code_between_modules_is_saved);
     tcase_add_test(tests, the_loss_is_no_input);
     tcase_add_test(tests, gradients_are_added_up_in_plain_code);
+    tcase_add_test(tests, gradients_may_be_joined_in_one_vector);
     tcase_add_test(tests, gradients_may_be_copied_for_the_step);
     tcase_add_test(tests, an_update_may_need_other_sizes_in_between);
     tcase_add_test(tests, buffers_of_plain_code_are_inputs);
