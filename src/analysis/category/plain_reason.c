@@ -142,6 +142,11 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
     uint32_t end_item = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
     bool is_over = !classifier_stays(classifier, end_item) || birth > classifier->first_step_run;
     bool goes_in = is_over && goes_into_forward(classifier, evidence);
+    uint32_t near;
+    bool is_batch =
+        goes_in && by_operator && step_near(classifier, birth, -1, &near) != PHASE_BACKWARD;
+    if (is_batch) /* even if zero_grad() frees it: a sparse gradient keeps the indices */
+        return REASON_BATCH;
     if (evidence->end && evidence->end->context == CONTEXT_ZERO_GRAD)
         return REASON_ZERO_GRAD_FREED;
     if (is_main_gradient(classifier, evidence) || is_flat_gradient(classifier, evidence))

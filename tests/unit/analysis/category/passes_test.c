@@ -328,6 +328,22 @@ START_TEST(an_update_may_need_other_sizes_in_between)
 }
 END_TEST
 
+START_TEST(zero_grad_may_free_a_batch)
+{
+    for (uint64_t i = 0; i < 2; i++) {
+        born(1 + i, 5000, CPP("at::_ops::_to_copy::call(x)") "," SCRIPT);
+        born(10, 100, STACK_FORWARD);
+        if (i > 0) /* the sparse gradient refers to the indices */
+            freed(1, 5000, PY("zero_grad", TORCH "optim/optimizer.py", 9) "," SCRIPT);
+        born(20 + i, 300, STACK_BACKWARD);
+        freed(10, 100, ENGINE);
+        born(30 + i, 16, STACK_STEP);
+    }
+    capture_load(&capture);
+    expect(1, CATEGORY_INPUT);
+}
+END_TEST
+
 START_TEST(buffers_of_plain_code_are_inputs)
 {
     born(1, 7000, SCRIPT); /* filled in later; no gradient has its size */
@@ -367,6 +383,7 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, gradients_may_be_joined_in_one_vector);
     tcase_add_test(tests, gradients_may_be_copied_for_the_step);
     tcase_add_test(tests, an_update_may_need_other_sizes_in_between);
+    tcase_add_test(tests, zero_grad_may_free_a_batch);
     tcase_add_test(tests, buffers_of_plain_code_are_inputs);
     return tests;
 }
