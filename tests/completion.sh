@@ -142,7 +142,7 @@ expect 'text json' analyze --format =
 expect 'all' analyze --stacks =
 expect '' analyze --stacks f
 expect '--jobs' analyze --j
-expect 'csv jsonl msgpack' export --format ''
+expect 'csv jsonl msgpack sqlite' export --format ''
 expect 'snapshot' export --as ''
 expect 'segments sites stacks' export --table s
 expect 'peak end forward backward optimizer' export --at ''

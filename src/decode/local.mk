@@ -112,9 +112,9 @@ libmemsnap_a_SOURCES += \
 	src/decode/profiler/rows.h \
 	src/decode/profiler/scalars.c \
 	src/decode/profiler/snapshot.c \
+	src/decode/profiler/stacks.c \
 	src/decode/profiler/start.c \
 	src/decode/profiler/start.h \
-	src/decode/profiler/stacks.c \
 	src/decode/rows/dicts.c \
 	src/decode/rows/reader.h \
 	src/decode/rows/settings.c \

@@ -166,7 +166,7 @@ static enum status check(struct check_options *options, struct inputs *inputs)
     return status;
 }
 
-static enum status check_files(struct check_options *options, char **paths, int count)
+static enum status check_captures(struct check_options *options, char **paths, int count)
 {
     struct error err;
     struct inputs inputs;
@@ -195,7 +195,7 @@ static enum status run_options(struct check_options *options, char **paths, int 
     if (!check_rules_resolve(&options->rules, &err))
         status = complain_usage("check: %s", err.text);
     else if (!options->trend)
-        status = check_files(options, paths, count);
+        status = check_captures(options, paths, count);
     else
         status = count > 0 ? complain_usage("check: --trend checks a history, and takes no file")
                            : check_trend(options);

@@ -68,7 +68,9 @@ static void add_name(struct table *table, const struct shard_row *row)
     table_add(table, text);
 }
 
-static const struct table_column comparison_columns[TABLE_COLUMNS] = {
+enum { COLUMNS = 8 }; /* of either table */
+
+static const struct table_column comparison_columns[COLUMNS] = {
     {"strategy", COLUMN_LABEL, 0, 0, 0},     {"peak a rank", COLUMN_NUMBER, 0, 0, 0},
     {"lowest rank", COLUMN_NUMBER, 0, 0, 3}, {"on the host", COLUMN_NUMBER, 0, 0, 0},
     {"sent a step", COLUMN_NUMBER, 0, 0, 0}, {"of ddp", COLUMN_NUMBER, 0, 0, 2},
@@ -99,7 +101,7 @@ static void add_comparison(struct table *table, const struct page *page,
     table_add(table, !row->is_known_to_fit ? "" : row->fits ? "yes" : "no");
 }
 
-static const struct table_column kind_columns[TABLE_COLUMNS] = {
+static const struct table_column kind_columns[COLUMNS] = {
     {"at the peak", COLUMN_LABEL, 0, 0, 0},  {"parameters", COLUMN_NUMBER, 0, 0, 0},
     {"gradients", COLUMN_NUMBER, 0, 0, 0},   {"state", COLUMN_NUMBER, 0, 0, 0},
     {"activations", COLUMN_NUMBER, 0, 0, 0}, {"buffers", COLUMN_NUMBER, 0, 0, 0},
@@ -132,7 +134,7 @@ static bool put_table(const struct page *page, const struct shard_report *report
                       const struct table_column *columns, row_adder *add)
 {
     struct table table;
-    table_init(&table, columns, TABLE_COLUMNS);
+    table_init(&table, columns, COLUMNS);
     for (size_t i = 0; i < report->choice->count; i++)
         add(&table, page, report, &report->choice->rows[i]);
     bool ok = !table_failed(&table);

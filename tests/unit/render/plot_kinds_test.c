@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/replay/replay.h"
 #include "render/plot/script.h"
 #include "render/plot/snapshot.h"
 #include "render/plot/timeline.h"
@@ -21,6 +22,7 @@ static const struct plot_kind *const kinds[] = {PLOT_KINDS(KIND_ADDRESS)};
        "/home/u/m\\t';`touch owned`.py", 7)
 
 static struct capture capture;
+static const struct replay_options replay;
 static struct plot_request request;
 static struct plot_job job;
 static struct error err;
@@ -29,7 +31,8 @@ static void create(void)
 {
     capture_init(&capture);
     request = (struct plot_request){
-        .look = {.kind = "kind", .format = PLOT_SVG, .width = 1600, .height = 900, .title = "t"}};
+        .look = {.kind = "kind", .format = PLOT_SVG, .width = 1600, .height = 900, .title = "t"},
+        .replay = &replay};
     job = (struct plot_job){.request = &request};
 }
 
