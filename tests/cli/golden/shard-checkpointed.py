@@ -1,7 +1,5 @@
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
-from functools import partial
-
 import torch
 from torch.utils.checkpoint import checkpoint
 
@@ -27,6 +25,30 @@ def count_once(module):
             module.momentum, module.num_batches_tracked = before
 
     module.forward = run
+
+
+def fresh(value):
+    """A program may change a list or a dictionary before the backward pass: a checkpoint needs its own."""
+    return type(value)(value) if type(value) in (dict, list, set) else value
+
+
+def checkpointed(forward, **options):
+    """The function in a checkpoint. One tensor that is several arguments stays one when it runs again: attention asks
+    if its query is its key."""
+    def start(*args, **kwargs):
+        values = {id(value): value for value in [*args, *kwargs.values()]}
+        at = {key: k for k, key in enumerate(values)}
+        order, named = [at[id(value)] for value in args], {name: at[id(value)] for name, value in kwargs.items()}
+        spare = {at[id(value)]: fresh(value) for value in values.values() if fresh(value) is not value}
+
+        def run(*given):
+            if is_backward():
+                given = [fresh(spare.get(k, value)) for k, value in enumerate(given)]
+            return forward(*(given[k] for k in order), **{name: given[k] for name, k in named.items()})
+
+        return checkpoint(run, *values.values(), use_reentrant=False, **options)
+
+    return start
 
 
 def prepare(model, modules):
@@ -63,7 +85,7 @@ def shard(model, lr):
     modules = [model.get_submodule(name) for name in CHECKPOINTS]
     prepare(model, modules)
     for module in modules:
-        module.forward = partial(checkpoint, module.forward, use_reentrant=False)
+        module.forward = checkpointed(module.forward)
     options = {}
     units = UNITS
     for name, module in reversed(list(model.named_modules())):
