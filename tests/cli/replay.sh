@@ -17,7 +17,7 @@ golden replay-oom.txt
 check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
 run replay samples/ring-overflow.pickle.gz
 exits 0
-out_has 'the figures below can be trusted within 2%'
+out_has 'the figures below are usually within 2% of the truth'
 run replay samples/two-devices.pickle.gz
 exits 0
 out_has 'Device 0'

@@ -115,7 +115,7 @@ static void put_words(const struct plot_replay *plot, FILE *script)
         snprintf(note, sizeof(note), "%s",
                  plot->replay->trust == TRUST_WHOLE
                      ? "the whole program is recorded: exact, unless the program changes"
-                     : "from a cold start; to be trusted within 2%");
+                     : "from a cold start; usually within 2% or one segment of the truth");
     plot_put_words(script, plot->look, margins, words, note);
 }
 

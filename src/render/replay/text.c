@@ -52,7 +52,8 @@ static void add_trust(struct buffer *text, const struct page *page,
     case TRUST_CHECKED:
         buffer_printf(text,
                       "From a cold start the recorded settings reserve %s, and %s were recorded: "
-                      "the figures below can be trusted within 2%%.",
+                      "the figures below are usually within 2%% of the truth, or one segment "
+                      "of 20 MiB.",
                       cold, recorded);
         return;
     case TRUST_LOW:
