@@ -9,6 +9,13 @@ void diff_json_bytes(struct json_writer *json, const int64_t bytes[2])
     json_put_integer(json, "delta_bytes", diff_delta(bytes[0], bytes[1]));
 }
 
+void diff_json_figure(struct json_writer *json, const char *key, int64_t a, int64_t b)
+{
+    json_put_open(json, key, '{');
+    diff_json_bytes(json, (const int64_t[]){a, b});
+    json_put_close(json, '}');
+}
+
 void diff_json_limit(struct json_writer *json, const struct diff_limit *limit)
 {
     if (!limit->given)

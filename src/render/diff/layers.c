@@ -163,13 +163,6 @@ bool layers_diff_csv(FILE *out, const struct layers_diff_report *report, struct 
     return records_end(&csv, err);
 }
 
-static void put_figure(struct json_writer *json, const char *key, int64_t a, int64_t b)
-{
-    json_put_open(json, key, '{');
-    diff_json_bytes(json, (const int64_t[]){a, b});
-    json_put_close(json, '}');
-}
-
 bool layers_diff_json(FILE *out, const struct layers_diff_report *report)
 {
     const struct layers_report *a = report->diff->reports[0], *b = report->diff->reports[1];
@@ -188,10 +181,10 @@ bool layers_diff_json(FILE *out, const struct layers_diff_report *report)
     json_put_input(&json, "a_input", NULL, &report->inputs[0]);
     json_put_input(&json, "b_input", NULL, &report->inputs[1]);
     diff_json_bytes(&json, activations);
-    put_figure(&json, "peak_allocated", a->allocated.bytes, b->allocated.bytes);
-    put_figure(&json, "peak_reserved", a->reserved.bytes, b->reserved.bytes);
-    put_figure(&json, "peak_gathered", a->gathered.bytes, b->gathered.bytes);
-    put_figure(&json, "parameters", a->nodes[0].params, b->nodes[0].params);
+    diff_json_figure(&json, "peak_allocated", a->allocated.bytes, b->allocated.bytes);
+    diff_json_figure(&json, "peak_reserved", a->reserved.bytes, b->reserved.bytes);
+    diff_json_figure(&json, "peak_gathered", a->gathered.bytes, b->gathered.bytes);
+    diff_json_figure(&json, "parameters", a->nodes[0].params, b->nodes[0].params);
     diff_json_limit(&json, &report->limit);
     diff_json_words(&json, "summary", &report->diff->summary, NULL);
     json_put_open(&json, "sites", '[');

@@ -86,6 +86,8 @@ bool diff_limit_text(const struct page *page, const struct diff_limit *limit);
 
 /* Members of an object. */
 void diff_json_bytes(struct json_writer *json, const int64_t bytes[2]);
+/* The same in an object of its own. */
+void diff_json_figure(struct json_writer *json, const char *key, int64_t a, int64_t b);
 /* `first` is printed before them; NULL: nothing */
 void diff_json_words(struct json_writer *json, const char *key, const struct diff_words *words,
                      const char *first);

@@ -199,13 +199,6 @@ bool summaries_diff_csv(FILE *out, const struct summaries_diff_report *report, s
     return records_end(&csv, err);
 }
 
-static void put_figure(struct json_writer *json, const char *key, int64_t a, int64_t b)
-{
-    json_put_open(json, key, '{');
-    diff_json_bytes(json, (const int64_t[]){a, b});
-    json_put_close(json, '}');
-}
-
 bool summaries_diff_json(FILE *out, const struct summaries_diff_report *report)
 {
     const struct summary_device *a = report->diff->devices[0], *b = report->diff->devices[1];
@@ -218,8 +211,8 @@ bool summaries_diff_json(FILE *out, const struct summaries_diff_report *report)
     json_put_input(&json, "a_input", NULL, &report->inputs[0]);
     json_put_input(&json, "b_input", NULL, &report->inputs[1]);
     diff_json_bytes(&json, (const int64_t[]){a->peak_bytes, b->peak_bytes});
-    put_figure(&json, "peak_reserved", a->reserved_peak_bytes, b->reserved_peak_bytes);
-    put_figure(&json, "end", a->end_bytes, b->end_bytes);
+    diff_json_figure(&json, "peak_reserved", a->reserved_peak_bytes, b->reserved_peak_bytes);
+    diff_json_figure(&json, "end", a->end_bytes, b->end_bytes);
     diff_json_limit(&json, &report->limit);
     diff_json_words(&json, "summary", &report->diff->summary, NULL);
     json_put_open(&json, "sites", '[');
