@@ -84,8 +84,8 @@ START_TEST(four_spellings)
                 "cuda:0  1024 B                       1536 B             2560 B\n" BORDER3,
         /* lists of lines, likewise */
         "Device: cuda:0\n\tSharded Param: 1024 B\n\tActivation: 1536 B\n\tTotal: 2560 B\n",
-        "Device: cuda:0\n\t_FSDPRefType.SHARDED_PARAM: 1024 B\n\t_FSDPRefType.ACT: 1536 B\n"
-        "\tTotal: 2560 B\n",
+        ("Device: cuda:0\n\t_FSDPRefType.SHARDED_PARAM: 1024 B\n\t_FSDPRefType.ACT: 1536 B\n"
+         "\tTotal: 2560 B\n"),
     };
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
         check_told(forms[i], "cuda:0 1024 1536 2560; ");
