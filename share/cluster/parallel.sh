@@ -22,6 +22,7 @@ fi
 run=$1
 summaries=$2
 shift 2
+export HOME="${HOME:-/tmp}" # parallel keeps files there, and warns of a job that has none
 mkdir -p "$summaries/parts"
 find "$summaries/parts" -name 'part-*.summary' -delete
 

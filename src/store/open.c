@@ -187,11 +187,13 @@ static bool make_schema(struct store *store, struct error *err)
     return store_run_sql(store, schema, err) && store_run_sql(store, identity, err);
 }
 
-/* Two processes may find the file empty, so it is looked at again under the lock. */
+/* Another process may make the schema meanwhile: each look at the file is one transaction. Two
+ * processes may find the file empty, so it is looked at again under the lock. */
 static bool prepare_to_write(struct store *store, struct error *err)
 {
     bool is_empty;
-    if (!identify(store, &is_empty, err))
+    if (!store_run_sql(store, "BEGIN", err) || !identify(store, &is_empty, err) ||
+        !store_run_sql(store, "COMMIT", err))
         return false;
     if (!is_empty)
         return true;

@@ -78,9 +78,8 @@ def two_writers(history):
         yield "ranks are missing"
 
 
-def new_history_by_two(folder):
+def new_history_by_two(history):
     """Two processes find no file."""
-    history = folder / "new.sqlite"
     processes = [subprocess.Popen([captures.MEMSNAP, "ranks", "--into", history, *BASE], stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE) for _ in range(4)]
     for process in processes:
@@ -238,7 +237,8 @@ def main():
             sys.exit(captures.SKIPPED)
         for number, test in enumerate((figures_agree, two_writers, killed_writers, interrupted_transaction, locks)):
             tally.check(test.__name__, test(folder / f"{number}.sqlite"))
-        tally.check("new_history_by_two", new_history_by_two(folder))
+        for number in range(5):
+            tally.check("new_history_by_two", new_history_by_two(folder / f"new-{number}.sqlite"))
         tally.check("failed_files", failed_files(folder / "failed.sqlite", folder))
         for test in (foreign, triggers, damaged):
             tally.check(test.__name__, test(folder / "0.sqlite", folder))
