@@ -94,13 +94,15 @@ START_TEST(every_cpu_variant_gives_the_table_of_the_reference)
             continue;
         for (int32_t layers = 1; layers < 20; layers++)
             check_variant(&cpu_variants[k], &chance, layers, layers * 5 % 37, 1000, 1);
-        for (unsigned threads = 1; threads < 8; threads++) {
+        for (unsigned i = 0; i < unit_share(7); i++) {
+            unsigned threads = 7 - i;
             check_variant(&cpu_variants[k], &chance, 90, 47 + (int32_t)threads, 1000, threads);
             check_variant(&cpu_variants[k], &chance, 128, 100, 1000, threads);
         }
         /* Values as large as possible, so that bounds could overflow, and values so small that many
          * are equal. */
-        for (int32_t layers = 30; layers < 90; layers += 3) {
+        for (unsigned i = 0; i < unit_share(20); i++) {
+            int32_t layers = 87 - 3 * (int32_t)i;
             int32_t most = COST_INFINITE / layers / layers - 1;
             check_variant(&cpu_variants[k], &chance, layers, layers * 3, most, 1);
             check_variant(&cpu_variants[k], &chance, layers, layers * 3, 1, 1);
