@@ -1,5 +1,15 @@
 #include "decode/json/members.h"
 
+bool json_open_if_object(struct json_reader *reader, const char *what, bool *more,
+                         struct error *err)
+{
+    uint8_t byte;
+    *more = false;
+    if (!json_peek(reader, &byte, err))
+        return false;
+    return byte == '{' ? json_open(reader, '{', what, more, err) : json_skip(reader, err);
+}
+
 bool json_each_member(struct json_reader *reader, const char *what, json_member_taker *take,
                       void *self, void *to, struct error *err)
 {

@@ -15,4 +15,9 @@ bool json_each_member(struct json_reader *reader, const char *what, json_member_
 bool json_each_item(struct json_reader *reader, const char *what, json_item_taker *take, void *self,
                     struct error *err);
 
+/* json_open() of an object. Skips a value of another type, with `*more` false. `what` is as in
+ * json_open(). */
+bool json_open_if_object(struct json_reader *reader, const char *what, bool *more,
+                         struct error *err);
+
 #endif

@@ -1,4 +1,5 @@
 /* Reads the arguments of an event of a Chrome trace. */
+#include "decode/json/members.h"
 #include "decode/profiler/chrome.h"
 
 /* ARGUMENTS if the argument does not matter. */
@@ -59,13 +60,8 @@ static bool knows_enough(const struct chrome_event *event)
 bool chrome_read_arguments(struct chrome *chrome, struct chrome_event *event)
 {
     struct json_reader *reader = &chrome->reader;
-    uint8_t byte;
     bool more;
-    if (!json_peek(reader, &byte, chrome->err))
-        return false;
-    if (byte != '{')
-        return json_skip(reader, chrome->err);
-    if (!json_open(reader, '{', "args (an object)", &more, chrome->err))
+    if (!json_open_if_object(reader, "args (an object)", &more, chrome->err))
         return false;
     while (more) {
         if (knows_enough(event))

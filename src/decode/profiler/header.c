@@ -1,6 +1,7 @@
 /* The keys of a Chrome trace beside its events. */
 #include <string.h>
 
+#include "decode/json/members.h"
 #include "decode/profiler/chrome.h"
 
 static bool read_base_time(struct chrome *chrome)
@@ -24,11 +25,7 @@ static bool read_distributed(struct chrome *chrome)
     struct profile_facts *facts = &chrome->profile->facts;
     uint8_t byte;
     bool more;
-    if (!json_peek(reader, &byte, chrome->err))
-        return false;
-    if (byte != '{')
-        return json_skip(reader, chrome->err);
-    if (!json_open(reader, '{', "distributedInfo (an object)", &more, chrome->err))
+    if (!json_open_if_object(reader, "distributedInfo (an object)", &more, chrome->err))
         return false;
     while (more) {
         struct text key;
