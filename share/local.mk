@@ -39,8 +39,10 @@ dist_plots_DATA = \
 	share/plots/text-replay.gp \
 	share/plots/text-shard.gp \
 	share/plots/text-time.gp \
+	share/plots/text-trend.gp \
 	share/plots/text.gp \
-	share/plots/timeline.gp
+	share/plots/timeline.gp \
+	share/plots/trend.gp
 
 # The recorder for PyTorch programs.
 recorddir = $(pkgdatadir)/record

@@ -149,7 +149,7 @@ expect 'csv jsonl msgpack sqlite' export --format ''
 expect 'snapshot' export --as ''
 expect 'segments sites stacks' export --table s
 expect 'peak end forward backward optimizer' export --at ''
-expect 'timeline' plot --kind t
+expect 'timeline' plot --kind ti
 expect 'dumb' plot --term d
 expect 'site size' plot --color s
 expect 'rotor' suggest --model r

@@ -115,6 +115,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/template.c \
 	src/commands/plot/term.c \
 	src/commands/plot/term.h \
+	src/commands/plot/trend.c \
 	src/commands/ranks/into.c \
 	src/commands/ranks/into.h \
 	src/commands/ranks/ranks.c \

@@ -63,5 +63,6 @@ libmemsnap_a_SOURCES += \
 	src/model/timeline_query.c \
 	src/model/trend.c \
 	src/model/trend.h \
+	src/model/trend_load.c \
 	src/model/window.c \
 	src/model/window.h

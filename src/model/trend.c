@@ -1,5 +1,11 @@
 #include "model/trend.h"
 
+const char *const trend_unit_names[TREND_UNITS] = {
+    [TREND_BYTES] = "bytes",
+    [TREND_BYTES_A_STEP] = "bytes_per_step",
+    [TREND_EVENTS] = "events",
+};
+
 void trend_init(struct trend *trend, size_t max_memory)
 {
     *trend = (struct trend){.budget = {.limit = max_memory}};

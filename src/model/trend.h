@@ -4,8 +4,11 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "decode/core/input.h"
 
-enum trend_unit { TREND_BYTES, TREND_BYTES_A_STEP, TREND_EVENTS };
+enum trend_unit { TREND_BYTES, TREND_BYTES_A_STEP, TREND_EVENTS, TREND_UNITS };
+
+extern const char *const trend_unit_names[TREND_UNITS]; /* "bytes", ..., as in JSON */
 
 /* Texts come from the history and may be any bytes: escape before showing. */
 struct trend_point {
@@ -43,6 +46,10 @@ void trend_init(struct trend *trend, size_t max_memory);
 void trend_release(struct trend *trend);
 /* A copy that the trend owns. */
 bool trend_text(struct trend *trend, struct text *text, struct error *err);
+
+/* Reads what `memsnap trend --format json` writes into an empty trend. Closes the input, which has
+ * not been read yet, also on failure. */
+bool trend_load_input(struct trend *trend, struct input *input, struct error *err);
 
 /* The shares and their names are counted in the trend's budget; the names are the trend's. */
 void trend_shares_release(struct trend_shares *shares, struct trend *trend);

@@ -178,6 +178,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/timeline.c \
 	src/render/plot/timeline.h \
 	src/render/plot/timeline_internal.h \
+	src/render/plot/trend.c \
 	src/render/ranks/json.c \
 	src/render/ranks/order.c \
 	src/render/ranks/ranks.h \

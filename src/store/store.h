@@ -34,7 +34,8 @@ bool store_begin_run(struct store *store, const struct store_run *run, struct er
 bool store_add(struct store *store, const struct summary *summary, struct error *err);
 bool store_commit_run(struct store *store, struct error *err);
 
-#define STORE_EVERY_RANK INT64_C(-1)
+#define STORE_METRIC_DEFAULT "peak_active"
+#define STORE_EVERY_RANK     INT64_C(-1)
 
 struct store_query {
     const char *metric;  /* "peak_active", "category:activation", ... */

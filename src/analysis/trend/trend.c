@@ -11,23 +11,30 @@ static int by_value(const void *a, const void *b)
     return (x->run > y->run) - (x->run < y->run);
 }
 
-bool trend_judge(const struct trend *trend, size_t most, struct trend_jump *jump, struct error *err)
+bool trend_judge_at(const struct trend *trend, size_t at, size_t most, struct trend_jump *jump,
+                    struct error *err)
 {
-    struct trend_jump found = {0};
-    const struct trend_point **earlier = calloc(trend->count + 1, sizeof(*earlier));
+    struct trend_jump found = {.newest = &trend->points[at]};
+    const struct trend_point **earlier = calloc(at + 1, sizeof(*earlier));
     if (!earlier)
         return error_out_of_memory(err);
-    if (trend->count > 0)
-        found.newest = &trend->points[trend->count - 1];
-    for (size_t i = trend->count; i-- > 0 && (most == 0 || found.compared < most);)
-        if (&trend->points[i] != found.newest && trend->points[i].is_known)
+    for (size_t i = at; i-- > 0 && (most == 0 || found.compared < most);)
+        if (trend->points[i].is_known)
             earlier[found.compared++] = &trend->points[i];
-    if (found.newest && found.newest->is_known && found.compared >= TREND_RUNS_LEAST) {
+    if (found.newest->is_known && found.compared >= TREND_RUNS_LEAST) {
         qsort(earlier, found.compared, sizeof(*earlier), by_value);
         found.usual = earlier[(found.compared - 1) / 2];
     }
     free(earlier);
     *jump = found;
+    return true;
+}
+
+bool trend_judge(const struct trend *trend, size_t most, struct trend_jump *jump, struct error *err)
+{
+    if (trend->count > 0)
+        return trend_judge_at(trend, trend->count - 1, most, jump, err);
+    *jump = (struct trend_jump){0};
     return true;
 }
 

@@ -18,6 +18,9 @@ struct trend_jump {
  * TREND_RUNS_LEAST, or the newest run lacks the metric. */
 bool trend_judge(const struct trend *trend, size_t most, struct trend_jump *jump,
                  struct error *err);
+/* The same for run `at` of the trend, as if it were the newest. */
+bool trend_judge_at(const struct trend *trend, size_t at, size_t most, struct trend_jump *jump,
+                    struct error *err);
 
 /* What has grown the most from one list of shares to another: at most `most` items, the largest
  * increase first, whose `bytes` are the increase. Returns their number. */

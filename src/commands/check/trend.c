@@ -42,7 +42,7 @@ static bool check_store(const struct check_options *options, struct store *store
                         struct check_result *result, struct error *err)
 {
     const char *metric = options->look.metric;
-    const struct store_query query = {.metric = metric ? metric : "peak_active",
+    const struct store_query query = {.metric = metric ? metric : STORE_METRIC_DEFAULT,
                                       .rank = STORE_EVERY_RANK};
     size_t most = options->capture.max_memory;
     struct trend trend;

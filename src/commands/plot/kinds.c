@@ -21,7 +21,7 @@ static bool is_drawn(const struct plot_kind *kind, enum file_kind file)
            (kind->of_several &&
             (is_snapshot || is_layers || is_operators || file == KIND_SUMMARY)) ||
            (kind->of_ranks && (is_snapshot || file == KIND_SUMMARY)) ||
-           (kind->of_shard && file == KIND_SHARD);
+           (kind->of_shard && file == KIND_SHARD) || (kind->of_trend && file == KIND_TREND);
 }
 
 const struct plot_kind *plot_kind_for(enum file_kind file)

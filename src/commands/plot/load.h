@@ -7,6 +7,8 @@
 #include "decode/core/input.h"
 #include "decode/core/sniff.h"
 
+struct store;
+
 struct plot_load {
     const struct plot_options *options;
     const struct load_progress *progress;
@@ -15,9 +17,14 @@ struct plot_load {
     struct input opened; /* input 0, if plot_load_look() has opened it */
     enum file_kind opened_kind;
     bool is_open;
-    enum status failed; /* of the first file that was left out, because it could not be read */
-    bool told;          /* there is nothing to draw, and the reasons have been reported */
+    enum status failed;    /* of the first file that was left out, because it could not be read */
+    struct store *history; /* input 0, if it is one; then `opened` is not used */
+    bool told;             /* there is nothing to draw, and the reasons have been reported */
 };
+
+/* Opens the first input as a history of runs, if that is what it is and the kind is NULL or draws
+ * trends. SQLite opens files, so this comes before the sandbox is entered. */
+bool plot_load_history(struct plot_load *load, const struct plot_kind *kind, struct error *err);
 
 /* Opens the first input, and sets `*file`. */
 bool plot_load_look(struct plot_load *load, enum file_kind *file, struct error *err);
@@ -38,6 +45,10 @@ bool plot_load_several(struct plot_load *load, const struct plot_kind *kind,
 /* The same for a kind that draws the ranks of a run. Reports files that cannot be read,
  * and sets load->failed and load->told. */
 bool plot_load_ranks(struct plot_load *load, const struct plot_kind *kind,
+                     const struct plot_job *job, struct error *err);
+
+/* The same for a kind that draws the runs of a history. */
+bool plot_load_trend(struct plot_load *load, const struct plot_kind *kind,
                      const struct plot_job *job, struct error *err);
 
 #endif

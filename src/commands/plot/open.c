@@ -16,6 +16,10 @@ static bool open_input(struct plot_load *load, struct input *input, enum file_ki
 
 bool plot_load_look(struct plot_load *load, enum file_kind *file, struct error *err)
 {
+    if (load->history) {
+        *file = KIND_TREND;
+        return true;
+    }
     load->is_open = open_input(load, &load->opened, &load->opened_kind, err);
     if (load->is_open)
         *file = load->opened_kind;

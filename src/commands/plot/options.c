@@ -31,6 +31,9 @@ enum {
     OPTION_GPU_MEMORY,
     OPTION_OTHER_USE,
     OPTION_TORCH,
+    OPTION_METRIC,
+    OPTION_LAST,
+    OPTION_RUN,
 };
 
 const struct option_spec plot_option_specs[] = {
@@ -62,6 +65,11 @@ const struct option_spec plot_option_specs[] = {
     {OPTION_TORCH, "torch", "VERSION",
      "replay: order free blocks as this version of torch\n"
      "does"},
+    {OPTION_METRIC, "metric", "NAME", "trend: draw this metric of a history, as in trend"},
+    {OPTION_LAST, "last", "N",
+     "trend: compare each run with the median of the N runs\n"
+     "before it (default: 10)"},
+    {OPTION_RUN, "run", "PATTERN", "trend: draw only runs whose name matches, as 'main-*'"},
     {OPTION_SIZE, "size", "WxH", "size in pixels (default: 1600x900)"},
     {OPTION_TITLE, "title", "TEXT", "title (default: the name of the file)"},
     ROW_RANGE,
@@ -87,6 +95,8 @@ static const int for_snapshots[] = {
 
 static const int for_replay[] = {OPTION_ALLOC_CONF, OPTION_GPU_MEMORY, OPTION_OTHER_USE,
                                  OPTION_TORCH, 0};
+
+static const int for_trend[] = {OPTION_METRIC, OPTION_LAST, OPTION_RUN, 0};
 
 /* The index of `text` in a list that ends with NULL, or the length of the list if it is missing. */
 static size_t index_of(const char *text, const char *const list[])
@@ -164,12 +174,32 @@ static bool take_replay(int option, struct plot_options *options, struct error *
     }
 }
 
+static bool take_trend(int option, struct plot_options *options, struct error *err)
+{
+    uint64_t number;
+    switch (option) {
+    case OPTION_METRIC:
+        options->query.metric = optarg;
+        return store_metric_check(optarg, err);
+    case OPTION_RUN:
+        options->query.pattern = optarg;
+        return true;
+    default:
+        if (!argument_number("last", optarg, PLOT_RUNS_BEFORE_MOST, &number, err) || number == 0)
+            return error_set(err, STATUS_USAGE, "invalid --last '%.60s' (expected 1 to %d)", optarg,
+                             PLOT_RUNS_BEFORE_MOST);
+        options->request.runs_before = (size_t)number;
+        return true;
+    }
+}
+
 bool plot_option(int option, void *to, struct error *err)
 {
     struct plot_options *options = to;
     uint64_t number = 0;
     option_note(option, plot_option_specs, for_snapshots, &options->snapshot_option);
     option_note(option, plot_option_specs, for_replay, &options->replay_option);
+    option_note(option, plot_option_specs, for_trend, &options->trend_option);
     switch (option) {
     case OPTION_SCRIPT:
         options->script = optarg;
@@ -197,6 +227,10 @@ bool plot_option(int option, void *to, struct error *err)
     case OPTION_OTHER_USE:
     case OPTION_TORCH:
         return take_replay(option, options, err);
+    case OPTION_METRIC:
+    case OPTION_LAST:
+    case OPTION_RUN:
+        return take_trend(option, options, err);
     default:
         return shared_option(option,
                              &(const struct shared_options){
@@ -214,6 +248,9 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
     if (options->replay_option && !is_replay)
         return error_set(err, STATUS_USAGE, "--%s applies only to --kind %s",
                          options->replay_option, plot_kind_replay.name);
+    if (options->trend_option && options->kind != &plot_kind_trend)
+        return error_set(err, STATUS_USAGE, "--%s applies only to --kind %s", options->trend_option,
+                         plot_kind_trend.name);
     const struct window *window = &options->capture.window;
     if (is_replay && (window->from.kind != POINT_OPEN || window->to.kind != POINT_OPEN))
         return error_set(err, STATUS_USAGE, "--range does not apply to --kind %s",

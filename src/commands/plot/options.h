@@ -8,6 +8,7 @@
 #include "commands/replay/arguments.h"
 #include "render/plot/kind.h"
 #include "solve/problem/cuts.h"
+#include "store/store.h"
 
 enum plot_term { TERM_NONE, TERM_AUTO, TERM_DUMB, TERM_SIXEL };
 
@@ -23,6 +24,8 @@ struct plot_options {
     struct cuts cuts;             /* of pareto */
     struct replay_options replay; /* `settings` points to the next member, or is NULL */
     struct allocator_settings settings[SETTINGS_MOST];
+    struct store_query query;    /* of trend */
+    const char *trend_option;    /* a given option that applies only to trend, or NULL */
     const char *replay_option;   /* a given option that applies only to replay, or NULL */
     const char *snapshot_option; /* a given option that applies only to snapshots, or NULL */
 };

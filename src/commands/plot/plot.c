@@ -21,6 +21,7 @@
 #include "render/plot/script.h"
 #include "render/plot/snapshot.h"
 #include "render/plot/svg_titles.h"
+#include "store/store.h"
 
 /* The parts of an HTML page; the struct owns them. */
 struct page_parts {
@@ -120,11 +121,13 @@ static enum status read_input(void *self)
     struct load_progress progress = {.update = watch_update, .self = &watch};
     struct plot_load load = {
         .options = reading->options, .inputs = reading->inputs, .progress = &progress};
+    bool drawn = plot_load_history(&load, reading->options->kind, &err);
     sandbox_enter(NULL);
-    bool drawn = draw_data(reading, &load, &err);
+    drawn = drawn && draw_data(reading, &load, &err);
     if (drawn &&
         (fflush(reading->settings) != 0 || (reading->notes && fflush(reading->notes) != 0)))
         drawn = error_out_of_memory(&err);
+    store_close(load.history);
     watch_end(&watch);
     if (!drawn)
         return load.told ? load.failed : complain_error(reading->inputs->paths[load.input], &err);
@@ -271,7 +274,10 @@ static enum status run(int argc, char **argv)
     struct paths paths;
     struct error err;
     options.files.what.kinds = plot_wants;
-    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), &options.files, &err))
+    struct file_choice files = options.files;
+    if (options.kind && options.kind->of_trend)
+        files.has_rank = false; /* --rank is of the runs in the history */
+    if (!paths_expand(&paths, argv + optind, (size_t)(argc - optind), &files, &err))
         return complain_failure(&err);
     plot_run_select(&paths, &options.kind);
     const struct plot_kind *several = options.kind ? options.kind : plot_kind_for_several();
@@ -308,6 +314,7 @@ const struct command command_plot = {
                 "  memsnap plot --kind replay --gpu-memory 40GiB snapshot.pickle --out fits.svg\n"
                 "  memsnap plot --color site --range +2s:+3s big.pickle --out part.pdf\n"
                 "  memsnap plot --kind ranks run-17/ --out ranks.svg\n"
+                "  memsnap plot --kind trend runs.sqlite --out trend.svg\n"
                 "  memsnap plot snapshot.pickle --script plots && cd plots && gnuplot plot.gp\n",
     .options = plot_option_specs,
     .words = plot_option_words,

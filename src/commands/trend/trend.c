@@ -112,7 +112,8 @@ static bool take_option(int option, void *to, struct error *err)
 
 static enum status run(int argc, char **argv)
 {
-    struct trend_options options = {.query = {.metric = "peak_active", .rank = STORE_EVERY_RANK}};
+    struct trend_options options = {
+        .query = {.metric = STORE_METRIC_DEFAULT, .rank = STORE_EVERY_RANK}};
     enum status status;
     if (!options_read(&command_trend, argc, argv, take_option, &options, &status))
         return status;
@@ -149,6 +150,7 @@ const struct command command_trend = {
                 "  memsnap trend runs.sqlite\n"
                 "  memsnap trend --metric category:activation --last 20 runs.sqlite\n"
                 "  memsnap trend --format csv runs.sqlite > trend.csv\n"
+                "  memsnap plot --kind trend runs.sqlite --out trend.svg\n"
                 "  memsnap check --trend runs.sqlite --max-jump 5%\n",
     .options = options,
     .words = words,

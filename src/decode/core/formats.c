@@ -45,6 +45,11 @@ static const struct format_mark shard_marks[] = {
     {NULL, NULL},
 };
 
+static const struct format_mark trend_marks[] = {
+    {"metric", "runs"},
+    {NULL, NULL},
+};
+
 static const struct format_mark memory_stats_marks[] = {
     {"active_bytes", "inactive_split_bytes"}, /* nested */
     {"active.all.allocated", NULL},
@@ -69,6 +74,8 @@ const struct format formats[FILE_KINDS] = {
     [KIND_FIT] = {"results of memsnap dryrun --fit", "JSON", NULL, fit_marks},
     [KIND_SHARD] = {"predictions of memsnap shard", "JSON", "; see 'memsnap plot --kind shard'",
                     shard_marks},
+    [KIND_TREND] = {"a trend of memsnap trend", "JSON", "; see 'memsnap plot --kind trend'",
+                    trend_marks},
     [KIND_SUMMARY] = {"summaries of captures", "msgpack", "; see 'memsnap ranks'", NULL},
     [KIND_MEMORY_TIMELINE] = {"a memory timeline of torch.profiler", "JSON", NULL, NULL},
     [KIND_PPROF] = {"a memory profile in pprof's format", "protobuf", NULL, NULL},

@@ -30,6 +30,7 @@ enum file_kind {
     KIND_MEMORY_SUMMARY,  /* tables of torch.cuda.memory_summary(), in a log */
     KIND_FIT,             /* results of memsnap dryrun --fit */
     KIND_SHARD,           /* predictions of memsnap shard, for memsnap plot only */
+    KIND_TREND,           /* a trend of memsnap trend --format json, for memsnap plot only */
     KIND_SUMMARY,         /* summaries of captures, for memsnap ranks only */
     FILE_KINDS
 };

@@ -22,6 +22,9 @@ struct replay_options;
 struct run_report;
 struct ranks_report;
 struct shard_file;
+struct trend;
+
+#define PLOT_RUNS_BEFORE_MOST 1000 /* of a trend */
 
 enum plot_colour { COLOUR_CATEGORY, COLOUR_SITE, COLOUR_SIZE };
 
@@ -37,6 +40,7 @@ struct plot_request {
     enum plot_colour colour; /* of bands */
     size_t bands;            /* 0: as many as are needed */
     const struct replay_options *replay;
+    size_t runs_before; /* of a trend: those whose median a run is compared with; 0: the default */
 };
 
 struct plot_job {
@@ -73,6 +77,7 @@ struct plot_kind {
     bool (*of_ranks)(const struct plot_job *job, const struct ranks_report *report,
                      struct error *err);
     bool (*of_shard)(const struct plot_job *job, const struct shard_file *file, struct error *err);
+    bool (*of_trend)(const struct plot_job *job, const struct trend *trend, struct error *err);
 };
 
 /* All kinds of pictures, in the order of --help. The first kind that can be drawn from a kind of
@@ -93,6 +98,7 @@ struct plot_kind {
     KIND(ranks)                                                                                    \
     KIND(replay)                                                                                   \
     KIND(shard)                                                                                    \
+    KIND(trend)                                                                                    \
     KIND(compare)
 
 #define PLOT_DECLARE_KIND(name) extern const struct plot_kind plot_kind_##name;

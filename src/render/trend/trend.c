@@ -110,14 +110,6 @@ static struct scale make_scale(const struct trend *trend)
     return scale;
 }
 
-static const char *unit_name(enum trend_unit unit)
-{
-    static const char *const names[] = {[TREND_BYTES] = "bytes",
-                                        [TREND_BYTES_A_STEP] = "bytes_per_step",
-                                        [TREND_EVENTS] = "events"};
-    return names[unit];
-}
-
 static const char *words_of_unit(enum trend_unit unit)
 {
     static const char *const words[] = {
@@ -145,7 +137,7 @@ bool trend_json(FILE *out, const struct trend *trend)
     json_put_open(&json, NULL, '{');
     json_put_string(&json, "schema", "memsnap.trend/1");
     json_put_string(&json, "metric", trend->metric);
-    json_put_string(&json, "unit", unit_name(trend->unit));
+    json_put_string(&json, "unit", trend_unit_names[trend->unit]);
     json_put_rows(&json, &point_type, trend->points, trend->count, &context);
     json_put_close(&json, '}');
     return json_writer_finish(&json);

@@ -49,6 +49,22 @@ START_TEST(few_runs_are_not_judged)
 }
 END_TEST
 
+START_TEST(earlier_runs_are_judged_by_those_before)
+{
+    const int64_t values[] = {100, 100, 100, 500, 900};
+    struct trend_point points[MOST_POINTS];
+    struct trend trend = make(points, values, 5);
+    struct trend_jump jump;
+    struct error err;
+    ck_assert(trend_judge_at(&trend, 3, 0, &jump, &err));
+    ck_assert_int_eq(jump.newest->run, 4);
+    ck_assert_int_eq(jump.usual->value, 100);
+    ck_assert_uint_eq(jump.compared, 3);
+    ck_assert(trend_judge_at(&trend, 0, 0, &jump, &err));
+    ck_assert_ptr_null(jump.usual);
+}
+END_TEST
+
 START_TEST(what_grew_is_ordered)
 {
     struct trend_share before[] = {{{"a", 1}, 10}, {{"b", 1}, 50}, {{"d", 1}, 7}};
@@ -70,6 +86,7 @@ TCase *trend_tests(void)
     TCase *tests = tcase_create("trend");
     tcase_add_test(tests, the_newest_is_compared_with_the_median);
     tcase_add_test(tests, few_runs_are_not_judged);
+    tcase_add_test(tests, earlier_runs_are_judged_by_those_before);
     tcase_add_test(tests, what_grew_is_ordered);
     return tests;
 }
