@@ -186,8 +186,9 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
         *reason = REASON_STATE_SIZES;
     else if (place < states + expected->gradients)
         *reason = REASON_GRADIENTS_STAY;
-    else if (classifier->roles.flat && tally->persistent % classifier->roles.states == 0)
-        *reason = REASON_STATE_BYTES;
+    else if (expected->parts > 0) /* an average of the weights, which has those sizes, may end */
+        *reason = end == EVENT_NEVER || expected->parts == tally->persistent ? REASON_STATE_BYTES
+                                                                             : REASON_MODEL_COPY;
     else if (classifier->roles.data)
         *reason = REASON_PERSISTENT_DATA;
     else if (classifier->roles.kept && end != EVENT_NEVER)

@@ -103,7 +103,7 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         run_count_add(&tally->gradients, pass);
         add_left(classifier, evidence);
     } else if (category == CATEGORY_OPTIMIZER_STATE) {
-        tally->made_in_step++;
+        tally->made_in_step += is_staying(classifier, evidence);
     } else if (accumulated) {
         run_count_add(&tally->accumulated, pass);
     }

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #define MOST_DATA_BLOCKS 3
-#define LEAST_IN_FEW     0.8  /* of the bytes without a gradient */
-#define MOST_OFF         0.02 /* of the bytes of states that are looked for */
+#define LEAST_IN_FEW     0.8 /* of the bytes without a gradient */
 
 /* Of `count` blocks that are twice as wide as `weights`: the masters, the gradients that they need
  * if more remain than states, and the states. */
@@ -54,11 +53,19 @@ static bool are_states_of_flat_weights(const struct solver *solver)
         if (tally->count > 0)
             missing += bytes_of(tally->size, (uint64_t)tally->count * states) -
                        bytes_of(tally->size, tally->expected.states);
-        else if (is_left_over(tally) && tally->persistent % states == 0)
-            found += bytes_of(tally->size, tally->persistent);
+        else if (is_left_over(tally) && kept_blocks(tally) % states == 0)
+            found += bytes_of(tally->size, kept_blocks(tally));
     }
-    double off = found > missing ? found - missing : missing - found;
-    return missing > 0 && off < missing * MOST_OFF;
+    return sums_agree(missing, found);
+}
+
+static void share_states_of_flat_weights(const struct solver *solver)
+{
+    for (size_t i = 0; i < solver->count; i++) {
+        struct size_tally *tally = solver->sizes[i];
+        if (is_left_over(tally) && kept_blocks(tally) % solver->roles->states == 0)
+            tally->expected.parts = kept_blocks(tally);
+    }
 }
 
 /* True if blocks without a gradient hold more than the weights do, and most of it is in a few. */
@@ -111,7 +118,8 @@ static bool solve(struct solver *solver, struct error *err)
     for (size_t i = 0; i < solver->count; i++)
         expect_roles(solver, solver->sizes[i], masters);
     roles_share_flat(solver);
-    roles->flat = are_states_of_flat_weights(solver);
+    if (are_states_of_flat_weights(solver))
+        share_states_of_flat_weights(solver);
     roles->kept = is_model_kept(solver);
     roles->data = look_like_data(solver);
     return true;

@@ -33,7 +33,6 @@ struct roles {
     bool kept;         /* the end of the program does not free the model */
     bool data;         /* blocks without a gradient look like data */
     bool flat_buffers; /* flat buffers hold weights, gradients or states */
-    bool flat;         /* blocks without a gradient hold the states of flat weights */
 };
 
 /* optimizer_states.c: the most states per parameter of the optimizers that annotations name; 0 if

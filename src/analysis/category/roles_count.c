@@ -1,4 +1,6 @@
 /* Counts the copies of the model's list of sizes: a vote of all sizes, by bytes. */
+#include <math.h>
+
 #include "analysis/category/roles_internal.h"
 
 #define MOST_COPIES  8
@@ -138,14 +140,52 @@ static bool states_are_made_in_trace(const struct solver *solver)
     return made * 2 > gradients;
 }
 
+/* The bytes of states that are missing among blocks of the weights' own sizes. Infinite if all
+ * are. */
+static double missing_bytes(const struct solver *solver, uint32_t states)
+{
+    double missing = 0;
+    bool any = false;
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        uint64_t needed = (uint64_t)tally->count * (1u + solver->roles->stay + states);
+        if (tally->flat == 0 && needed > staying(tally))
+            missing += bytes_of(tally->size, needed - staying(tally));
+        else
+            any = any || needed > 0;
+    }
+    return any ? missing : INFINITY;
+}
+
+/* True if blocks without a gradient hold the missing states: weights that lie in one block, as
+ * those of an RNN, have a state for each part. */
+static bool others_hold_states(const struct solver *solver, uint32_t states)
+{
+    double missing = missing_bytes(solver, states), found = 0;
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        uint32_t kept = kept_blocks(tally);
+        if (tally->count + tally->wide == 0 && tally->flat == 0 && kept % states == 0)
+            found += bytes_of(tally->size, kept);
+    }
+    return sums_agree(missing, found);
+}
+
+/* The number of states that the sizes vote for, unless other blocks hold more. An optimizer without
+ * a known name has as many as the sizes allow: the names of several tell nothing of each. */
 static uint32_t count_states(const struct solver *solver)
 {
     if (states_are_made_in_trace(solver))
         return 0;
     uint32_t copies = count_copies(solver), base = 1u + solver->roles->stay;
-    uint32_t most = most_states_of(solver);
-    uint32_t states = copies > base ? copies - base : 0;
-    return states < most ? states : most;
+    uint32_t most = most_states_of(solver), states = copies > base ? copies - base : 0;
+    states = states < most ? states : most;
+    for (uint32_t more = most; more > states; more--)
+        if (others_hold_states(solver, more))
+            return more;
+    while (solver->most_states == 0 && states > 1 && missing_bytes(solver, states) > 0)
+        states--;
+    return states;
 }
 
 /* Copies of the model in a wider type, and their states: the same for every size that has no
@@ -174,11 +214,11 @@ uint32_t roles_count(struct solver *solver)
         tally->wide = 0;
         tally->count = size_tally_gradients(tally, roles->stay || roles->flat_buffers);
     }
+    if (!roles->stay)
+        find_wide_gradients(solver);
     count_sparse(solver);
     if (roles->stay)
         count_staying_gradients(solver);
-    else
-        find_wide_gradients(solver);
     roles->states = count_states(solver);
     return count_masters(solver);
 }

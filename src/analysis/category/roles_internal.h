@@ -20,6 +20,21 @@ static inline double bytes_of(uint64_t size, uint64_t count)
     return (double)size * (double)count;
 }
 
+/* Of the blocks of unknown role, those that the end of the program does not free, if any. */
+static inline uint32_t kept_blocks(const struct size_tally *tally)
+{
+    return tally->released < tally->persistent ? tally->persistent - tally->released
+                                               : tally->persistent;
+}
+
+#define MOST_OFF 0.02 /* of the bytes of states that are looked for */
+
+static inline bool sums_agree(double missing, double found)
+{
+    double off = found > missing ? found - missing : missing - found;
+    return missing > 0 && off < missing * MOST_OFF;
+}
+
 static inline uint32_t least(uint64_t a, uint64_t b)
 {
     return (uint32_t)(a < b ? a : b);

@@ -14,6 +14,7 @@ struct run_count {
  * they usually lie. */
 struct expected {
     uint32_t weights, copies, masters, main_gradients, states, gradients;
+    uint32_t parts; /* states of parts of a weight that lies in one block */
 };
 
 struct size_tally {

@@ -258,6 +258,81 @@ START_TEST(sparse_gradients_have_other_sizes)
 }
 END_TEST
 
+/* The weights of most bytes lie in one block each, and vote for no state. */
+START_TEST(most_weights_may_have_states_in_parts)
+{
+    uint64_t weights = copy_of_model(1), states = next, average;
+    for (unsigned copy = 0; copy < 2; copy++) {
+        block(SIZE + 100 * (LAYERS - 1));
+        for (unsigned i = 0; i + 1 < LAYERS; i++) {
+            block(3000);
+            block(1000 + 100 * i);
+        }
+    }
+    average = next++; /* not there at the end */
+    for (unsigned step = 0; step < 2; step++)
+        one_step("Optimizer.step#Adam.step");
+    capture_free(&capture, average, 3000, SCRIPT);
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(states, 2 * (2 * LAYERS - 1), CATEGORY_OPTIMIZER_STATE);
+    expect_all(average, 1, CATEGORY_PARAMETER);
+}
+END_TEST
+
+/* An average of a part of the model: where it has no copy, one state is left for each weight. */
+START_TEST(an_unknown_optimizer_keeps_what_all_sizes_allow)
+{
+    uint64_t weights = copy_of_model(1), average = next;
+    for (unsigned i = 1; i < LAYERS; i++)
+        block(SIZE + 100 * i);
+    uint64_t states = copy_of_model(1);
+    one_step("Optimizer.step#LARS.step");
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(average, LAYERS - 1, CATEGORY_PARAMETER);
+    expect_all(states, LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+/* The step makes every state anew: those from before the trace were states as well. */
+START_TEST(steps_may_replace_states)
+{
+    uint64_t weights = copy_of_model(1), kept = copy_of_model(1), states = copy_of_model(1);
+    one_step("Optimizer.step#Adam.step");
+    for (unsigned step = 0; step < 2; step++) {
+        capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+        capture_free(&capture, 1000, 50, ENGINE);
+        for (unsigned i = 0; i < LAYERS; i++) {
+            capture_event(&capture, "alloc", 3000 + 100 * step + i, SIZE + 100 * i, STACK_STEP);
+            capture_free(&capture, (step ? 3000 : states) + i, SIZE + 100 * i, STACK_STEP);
+        }
+    }
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(kept, LAYERS, CATEGORY_OPTIMIZER_STATE);
+    expect_all(states, LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+/* One table is twice as large as the other, and neither has a gradient of its size. */
+START_TEST(sparse_tables_are_no_masters)
+{
+    uint64_t weights = next;
+    block(200000);
+    block(400000);
+    uint64_t states = next;
+    for (unsigned i = 0; i < 4; i++)
+        block(i < 2 ? 200000 : 400000);
+    for (unsigned i = 0; i < 3; i++)
+        copy_of_model(1);
+    one_step("Optimizer.step#SparseAdam.step");
+    capture_load(&capture);
+    expect_all(weights, 2, CATEGORY_PARAMETER);
+    expect_all(states, 4, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 /* As in momentum contrast: the forward pass writes a model anew. */
 START_TEST(a_forward_may_replace_weights)
 {
@@ -293,6 +368,10 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, a_smaller_frozen_model_is_a_model);
     tcase_add_test(tests, passes_of_two_models_count_together);
     tcase_add_test(tests, sparse_gradients_have_other_sizes);
+    tcase_add_test(tests, most_weights_may_have_states_in_parts);
+    tcase_add_test(tests, an_unknown_optimizer_keeps_what_all_sizes_allow);
+    tcase_add_test(tests, steps_may_replace_states);
+    tcase_add_test(tests, sparse_tables_are_no_masters);
     tcase_add_test(tests, a_forward_may_replace_weights);
     return tests;
 }
