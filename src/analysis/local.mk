@@ -14,6 +14,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/roles.c \
 	src/analysis/category/roles.h \
 	src/analysis/category/roles_count.c \
+	src/analysis/category/roles_factors.c \
 	src/analysis/category/roles_flat.c \
 	src/analysis/category/roles_internal.h \
 	src/analysis/category/size_tally.c \

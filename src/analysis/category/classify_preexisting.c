@@ -178,6 +178,8 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
         *reason = is_alone ? REASON_GRADIENT_SIZES : REASON_FIRST_OF_SIZE;
     else if (tally->flat > 0 && place >= masters && place < main)
         *reason = REASON_FLAT_GRADIENTS;
+    else if (tally->is_factor && (place < models || tally->count == 0))
+        *reason = REASON_STATE_FACTORS;
     else if (place < models)
         *reason = REASON_MODEL_COPY;
     else if (place < masters)
@@ -274,9 +276,9 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
             return false;
         categories->why_preexisting[i] = (uint8_t)reason;
     }
-    uint32_t most_states;
-    if (!roles_most_states(timeline, &most_states, err) ||
-        !roles_solve(&classifier->roles, &classifier->tallies, most_states, &classifier->replaced,
+    struct optimizers optimizers;
+    if (!roles_find_optimizers(timeline, &optimizers, err) ||
+        !roles_solve(&classifier->roles, &classifier->tallies, &optimizers, &classifier->replaced,
                      err) ||
         (!timeline->snapshot->profile.is_heap && !assign_by_sizes(classifier, categories, err)))
         return false;

@@ -3,7 +3,7 @@
 
 #include "analysis/category/roles.h"
 
-/* "Optimizer.step#AdamW.step" */
+/* The states of "Optimizer.step#AdamW.step"; 0 of a class that is not in torch.optim. */
 static uint32_t states_of_optimizer(struct text name)
 {
     static const struct {
@@ -26,12 +26,13 @@ static uint32_t states_of_optimizer(struct text name)
     return 0;
 }
 
-bool roles_most_states(const struct timeline *timeline, uint32_t *most, struct error *err)
+bool roles_find_optimizers(const struct timeline *timeline, struct optimizers *optimizers,
+                           struct error *err)
 {
     const struct snapshot *snapshot = timeline->snapshot;
     struct annotation_range range;
     string_id last = STRING_EMPTY;
-    *most = 0;
+    *optimizers = (struct optimizers){0};
     if (!annotations_like(&snapshot->annotation_index, timeline->device, "Optimizer.step#", false,
                           snapshot->symbols, &range, err))
         return false;
@@ -41,7 +42,9 @@ bool roles_most_states(const struct timeline *timeline, uint32_t *most, struct e
             continue;
         last = name;
         uint32_t states = states_of_optimizer(symbols_text(snapshot->symbols, name));
-        *most = states > *most ? states : *most;
+        optimizers->any_other = optimizers->any_other || states == 0;
+        if (states > optimizers->most_states)
+            optimizers->most_states = states;
     }
     return true;
 }

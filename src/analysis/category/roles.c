@@ -38,11 +38,6 @@ static void expect_roles(const struct solver *solver, struct size_tally *tally, 
     expected->copies = tally->count > 0 ? left - stay : 0;
 }
 
-static bool is_left_over(const struct size_tally *tally)
-{
-    return tally->flat == 0 && tally->count == 0 && tally->expected.masters == 0;
-}
-
 /* True if the blocks without a gradient, R of each, hold the bytes of states that are missing. */
 static bool are_states_of_flat_weights(const struct solver *solver)
 {
@@ -76,7 +71,7 @@ static bool look_like_data(const struct solver *solver)
     for (size_t i = solver->count; i-- > 0;) {
         const struct size_tally *tally = solver->sizes[i];
         weights += bytes_of(tally->size, tally->count);
-        if (!is_left_over(tally))
+        if (!is_left_over(tally) || tally->is_factor)
             continue;
         uint64_t count = tally->persistent;
         uint64_t chosen = few + count < MOST_DATA_BLOCKS ? count : MOST_DATA_BLOCKS - few;
@@ -120,16 +115,18 @@ static bool solve(struct solver *solver, struct error *err)
     roles_share_flat(solver);
     if (are_states_of_flat_weights(solver))
         share_states_of_flat_weights(solver);
+    roles_find_factors(solver);
     roles->kept = is_model_kept(solver);
     roles->data = look_like_data(solver);
     return true;
 }
 
-bool roles_solve(struct roles *roles, struct size_tallies *tallies, uint32_t most_states,
-                 const struct size_sum *replaced, struct error *err)
+bool roles_solve(struct roles *roles, struct size_tallies *tallies,
+                 const struct optimizers *optimizers, const struct size_sum *replaced,
+                 struct error *err)
 {
     struct solver solver = {
-        .tallies = tallies, .most_states = most_states, .replaced = *replaced, .roles = roles};
+        .tallies = tallies, .optimizers = *optimizers, .replaced = *replaced, .roles = roles};
     size_t capacity = 0;
     *roles = (struct roles){0};
     if (tallies->used == 0)

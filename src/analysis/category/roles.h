@@ -35,13 +35,20 @@ struct roles {
     bool flat_buffers; /* flat buffers hold weights, gradients or states */
 };
 
-/* optimizer_states.c: the most states per parameter of the optimizers that annotations name; 0 if
- * none names one. */
-bool roles_most_states(const struct timeline *timeline, uint32_t *most, struct error *err);
+/* The optimizers that annotations name. */
+struct optimizers {
+    uint32_t most_states; /* per parameter, of those of torch.optim; 0 if there are none */
+    bool any_other;       /* a class that is not in torch.optim */
+};
 
-/* Fills tally->expected of every size. `most_states`: of roles_most_states().
+/* optimizer_states.c */
+bool roles_find_optimizers(const struct timeline *timeline, struct optimizers *optimizers,
+                           struct error *err);
+
+/* Fills tally->expected of every size.
  * `replaced`: parameters that were made, and freed before the first step. */
-bool roles_solve(struct roles *roles, struct size_tallies *tallies, uint32_t most_states,
-                 const struct size_sum *replaced, struct error *err);
+bool roles_solve(struct roles *roles, struct size_tallies *tallies,
+                 const struct optimizers *optimizers, const struct size_sum *replaced,
+                 struct error *err);
 
 #endif

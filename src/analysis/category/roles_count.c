@@ -28,7 +28,7 @@ static bool gradients_stay(const struct solver *solver)
 static void count_sparse(struct solver *solver)
 {
     double trained = 0, all = 0, fits = 0;
-    uint32_t copies = solver->most_states + 1;
+    uint32_t copies = solver->optimizers.most_states + 1;
     for (size_t i = 0; i < solver->count; i++) {
         struct size_tally *tally = solver->sizes[i];
         uint32_t made = tally->made_in_step > tally->replaced ? tally->made_in_step : 0;
@@ -39,7 +39,7 @@ static void count_sparse(struct solver *solver)
         all += bytes_of(tally->size, whole);
         fits += whole % copies == 0 ? bytes_of(tally->size, whole) : 0;
     }
-    if (solver->most_states == 0 || trained * 20 > all || fits < all * 0.9)
+    if (solver->optimizers.most_states == 0 || trained * 20 > all || fits < all * 0.9)
         return;
     for (size_t i = 0; i < solver->count; i++) {
         struct size_tally *tally = solver->sizes[i];
@@ -183,7 +183,7 @@ static uint32_t count_states(const struct solver *solver)
     for (uint32_t more = most; more > states; more--)
         if (others_hold_states(solver, more))
             return more;
-    while (solver->most_states == 0 && states > 1 && missing_bytes(solver, states) > 0)
+    while (solver->optimizers.most_states == 0 && states > 1 && missing_bytes(solver, states) > 0)
         states--;
     return states;
 }

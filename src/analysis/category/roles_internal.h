@@ -10,7 +10,7 @@ struct solver {
     struct size_tallies *tallies;
     struct size_tally **sizes; /* in ascending order */
     size_t count;
-    uint32_t most_states;
+    struct optimizers optimizers;
     struct size_sum replaced; /* parameters that were made, and freed before the first step */
     struct roles *roles;
 };
@@ -18,6 +18,11 @@ struct solver {
 static inline double bytes_of(uint64_t size, uint64_t count)
 {
     return (double)size * (double)count;
+}
+
+static inline bool is_left_over(const struct size_tally *tally)
+{
+    return tally->flat == 0 && tally->count == 0 && tally->expected.masters == 0;
 }
 
 /* Of the blocks of unknown role, those that the end of the program does not free, if any. */
@@ -54,13 +59,17 @@ static inline uint64_t staying(const struct size_tally *tally)
 
 static inline uint32_t most_states_of(const struct solver *solver)
 {
-    return solver->most_states > 0 ? solver->most_states : DEFAULT_STATES;
+    uint32_t most = solver->optimizers.most_states;
+    return most > 0 ? most : DEFAULT_STATES;
 }
 
 /* roles_flat.c: marks the sizes of flat buffers in `flat` of their tallies, and shares the blocks
  * of those sizes out. */
 bool roles_find_flat(struct solver *solver, struct error *err);
 void roles_share_flat(struct solver *solver);
+
+/* roles_factors.c: marks the sizes of Kronecker factors of the weights. */
+void roles_find_factors(const struct solver *solver);
 
 /* roles_count.c: sets `count` and `wide` of every size, and the numbers for the whole model in
  * solver->roles. Returns the number of copies of the model in a wider type, with their states. */

@@ -36,6 +36,7 @@ struct size_tally {
     uint8_t flat;              /* of a flat buffer of all weights: 1, in a wider type: 2; else 0 */
     uint8_t twin[PHASE_COUNT]; /* by phase: 1 + category of the first that was made in the trace,
                                   outlived its phase and was freed in this one; 0 if none */
+    bool is_factor; /* blocks that neither weights nor states need are Kronecker factors */
     bool used;
     bool is_flat; /* plain code joined gradients to a vector of this size */
 };

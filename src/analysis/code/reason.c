@@ -188,6 +188,11 @@ static const struct {
         {"state-bytes",
          "never freed, and one of the blocks that add up to the states of the flat weights",
          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
+    [REASON_STATE_FACTORS] =
+        {"state-factors",
+         "never freed, and the square of a weight's size is the product of this size and another: "
+         "Kronecker factors, as Shampoo keeps",
+         CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_MASTER_SIZES] =
         {"master-sizes",
          "never freed, and twice the size of as many gradients: a copy in a wider type",

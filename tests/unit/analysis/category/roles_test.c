@@ -333,6 +333,55 @@ START_TEST(sparse_tables_are_no_masters)
 }
 END_TEST
 
+/* A step of a model with a weight of 20 x 30 elements of 4 bytes, and one of 30 x 30. */
+static void step_of_matrices(const char *optimizer)
+{
+    static const uint64_t sizes[] = {20 * 30 * 4, 30 * 30 * 4};
+    capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < 2; i++)
+        capture_event(&capture, "alloc", 2000 + i, sizes[i], STACK_BACKWARD);
+    capture_free(&capture, 1000, 50, ENGINE);
+    capture_annotate(&capture, "START", optimizer, 0);
+    capture_event(&capture, "alloc", 1001, 50, STACK_STEP);
+    capture_free(&capture, 1001, 50, STACK_STEP);
+    capture_annotate(&capture, "END", optimizer, 0);
+    for (unsigned i = 0; i < 2; i++)
+        capture_free(&capture, 2000 + i, sizes[i], SCRIPT);
+}
+
+/* Two factors for each weight, and two moments: of the size of the second weight are seven. */
+static uint64_t factors_of_matrices(void)
+{
+    uint64_t first = next + 2;
+    for (unsigned copy = 0; copy < 3; copy++) {
+        block(20 * 30 * 4);
+        block(30 * 30 * 4);
+    }
+    block(20 * 20 * 4);
+    for (unsigned i = 0; i < 3; i++)
+        block(30 * 30 * 4);
+    return first;
+}
+
+START_TEST(products_of_sizes_show_kronecker_factors)
+{
+    uint64_t states = factors_of_matrices();
+    step_of_matrices("Optimizer.step#SOAP.step");
+    capture_load(&capture);
+    expect_all(1, 2, CATEGORY_PARAMETER);
+    expect_all(states, 8, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(optimizers_of_torch_keep_no_factors)
+{
+    uint64_t states = factors_of_matrices();
+    step_of_matrices("Optimizer.step#Adam.step");
+    capture_load(&capture);
+    expect_all(states + 4, 1, CATEGORY_PARAMETER);
+}
+END_TEST
+
 /* As in momentum contrast: the forward pass writes a model anew. */
 START_TEST(a_forward_may_replace_weights)
 {
@@ -372,6 +421,8 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, an_unknown_optimizer_keeps_what_all_sizes_allow);
     tcase_add_test(tests, steps_may_replace_states);
     tcase_add_test(tests, sparse_tables_are_no_masters);
+    tcase_add_test(tests, products_of_sizes_show_kronecker_factors);
+    tcase_add_test(tests, optimizers_of_torch_keep_no_factors);
     tcase_add_test(tests, a_forward_may_replace_weights);
     return tests;
 }
