@@ -21,6 +21,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/size_tally.h \
 	src/analysis/category/traced_reason.c \
 	src/analysis/category/traced_reason.h \
+	src/analysis/category/weight_lists.c \
 	src/analysis/chain/cut.c \
 	src/analysis/chain/cut.h \
 	src/analysis/chain/extras.c \

@@ -124,11 +124,13 @@ static bool count_live_gradients(struct classifier *classifier, const struct cat
 
 static bool assign(struct classifier *classifier, struct categories *categories, struct error *err)
 {
-    return classify_traced(classifier, categories, err) &&
-           count_live_gradients(classifier, categories, err) &&
-           classify_preexisting(classifier, categories, err) &&
-           classify_traced_persistent(classifier, categories, err) &&
-           classify_kv_cache(classifier, categories, err) &&
+    if (!classify_traced(classifier, categories, err) ||
+        !count_live_gradients(classifier, categories, err) ||
+        !classify_preexisting(classifier, categories, err) ||
+        !classify_traced_persistent(classifier, categories, err))
+        return false;
+    classify_weight_lists(classifier, categories);
+    return classify_kv_cache(classifier, categories, err) &&
            classify_cast_cache(classifier, categories, err);
 }
 

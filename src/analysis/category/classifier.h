@@ -78,6 +78,9 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
 bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,
                                 struct error *err);
 
+/* weight_lists.c: then what looked like a batch, but is a list with a tensor for each weight. */
+void classify_weight_lists(const struct classifier *classifier, struct categories *categories);
+
 /* After all others, caches of keys and values, and autocast's copies of weights: they count as
  * activations, parameters or unknown until then. */
 bool classify_kv_cache(const struct classifier *classifier, struct categories *categories,

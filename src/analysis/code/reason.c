@@ -154,6 +154,14 @@ static const struct {
     [REASON_BEFORE_FORWARD] = {"before-forward",
                                "made before a forward pass in which it is still live",
                                CATEGORY_INPUT, CONFIDENCE_MEDIUM},
+    [REASON_WEIGHT_LIST] = {"weight-list",
+                            "made by other code, which makes a tensor of the size of each weight: "
+                            "a copy of the model",
+                            CATEGORY_PARAMETER, CONFIDENCE_LOW},
+    [REASON_GRADIENT_LIST] = {"gradient-list",
+                              "made by other code, which makes a tensor of the size of each "
+                              "weight, in the order in which backward passes make gradients",
+                              CATEGORY_GRADIENT, CONFIDENCE_LOW},
     [REASON_COPIED] = {"copied",
                        "copied to the device or generated there after a model was made, in a trace "
                        "that shows no pass",

@@ -382,6 +382,43 @@ START_TEST(optimizers_of_torch_keep_no_factors)
 }
 END_TEST
 
+/* Plain code makes a tensor of the size of each weight between two steps. */
+static void list_between_steps(bool in_order, unsigned count)
+{
+    copy_of_model(1);
+    one_step("Optimizer.step#SGD.step");
+    for (unsigned i = 0; i < count; i++)
+        capture_event(&capture, "alloc", 3000 + i, SIZE + 100 * (in_order ? i : LAYERS - 1 - i),
+                      SCRIPT);
+    one_step("Optimizer.step#SGD.step");
+    for (unsigned i = 0; i < count; i++)
+        capture_free(&capture, 3000 + i, SIZE + 100 * (in_order ? i : LAYERS - 1 - i), SCRIPT);
+    one_step("Optimizer.step#SGD.step");
+    capture_load(&capture);
+}
+
+/* one_step() makes gradients in ascending order of size. */
+START_TEST(a_list_in_the_order_of_gradients_holds_gradients)
+{
+    list_between_steps(true, LAYERS);
+    expect_all(3000, LAYERS, CATEGORY_GRADIENT);
+}
+END_TEST
+
+START_TEST(a_list_in_the_order_of_the_model_is_a_copy)
+{
+    list_between_steps(false, LAYERS);
+    expect_all(3000, LAYERS, CATEGORY_PARAMETER);
+}
+END_TEST
+
+START_TEST(a_batch_is_no_list_of_weights)
+{
+    list_between_steps(false, LAYERS - 1);
+    expect_all(3000, LAYERS - 1, CATEGORY_INPUT);
+}
+END_TEST
+
 /* As in momentum contrast: the forward pass writes a model anew. */
 START_TEST(a_forward_may_replace_weights)
 {
@@ -423,6 +460,9 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, sparse_tables_are_no_masters);
     tcase_add_test(tests, products_of_sizes_show_kronecker_factors);
     tcase_add_test(tests, optimizers_of_torch_keep_no_factors);
+    tcase_add_test(tests, a_list_in_the_order_of_gradients_holds_gradients);
+    tcase_add_test(tests, a_list_in_the_order_of_the_model_is_a_copy);
+    tcase_add_test(tests, a_batch_is_no_list_of_weights);
     tcase_add_test(tests, a_forward_may_replace_weights);
     return tests;
 }

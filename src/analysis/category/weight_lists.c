@@ -1,0 +1,114 @@
+/* Lists of tensors that plain code makes, one for each weight: a copy of the model, or gradients of
+ * a pass that was not found. A batch has other sizes, and so few of them that they never sum up to
+ * the model. Gradients are made in the order of a backward pass, copies in that of the model. */
+#include "analysis/category/classifier.h"
+
+#define LEAST_PART  0.9 /* of the bytes of the weights that are trained */
+#define LEAST_SIZES 3   /* different ones */
+
+struct lists {
+    const struct classifier *classifier;
+    struct categories *categories;
+    double model;            /* bytes of the weights that are trained */
+    uint32_t group;          /* the number of the list that is looked at */
+    size_t first;            /* and its first lifetime */
+    uint32_t run;            /* the run in which it was made */
+    double bytes;            /* of its members, no more of a size than there are weights */
+    uint32_t sizes;          /* different ones */
+    uint32_t up, down, last; /* neighbours in the order of gradients, and against it */
+};
+
+/* Sizes were all counted before, so no slot moves. */
+static struct size_tally *weight_tally(const struct lists *lists, size_t index)
+{
+    const struct timeline *timeline = lists->classifier->timeline;
+    uint64_t size = trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+    struct size_tally *tally =
+        (struct size_tally *)size_tallies_find(&lists->classifier->tallies, size);
+    return tally && tally->count > 0 ? tally : NULL;
+}
+
+static uint32_t birth_run(const struct lists *lists, size_t index)
+{
+    return phases_run_of(lists->classifier->phases,
+                         lists->classifier->timeline->lifetimes[index].alloc);
+}
+
+/* Numbers the sizes in the order in which the first pass that leaves gradients makes them. */
+static void rank_gradients(const struct lists *lists)
+{
+    const struct classifier *classifier = lists->classifier;
+    uint32_t first_run = NO_RUN, rank = 0;
+    for (size_t i = 0; i < classifier->timeline->lifetime_count; i++) {
+        struct size_tally *tally;
+        if (lists->categories->of_lifetime[i] != CATEGORY_GRADIENT)
+            continue;
+        uint32_t run = birth_run(lists, i);
+        first_run = first_run == NO_RUN ? run : first_run;
+        if (classifier->phases->runs[run].pass != classifier->phases->runs[first_run].pass)
+            return;
+        tally = weight_tally(lists, i);
+        rank++;
+        if (tally && tally->count == 1)
+            tally->rank = rank;
+    }
+}
+
+static bool is_undecided(const struct lists *lists, size_t index)
+{
+    return reason_of(lists->categories->why_lifetime[index]) == REASON_BEFORE_FORWARD;
+}
+
+static void add_member(struct lists *lists, size_t index)
+{
+    struct size_tally *tally = weight_tally(lists, index);
+    if (!tally)
+        return;
+    run_count_add(&tally->listed, lists->group);
+    lists->sizes += tally->listed.now == 1;
+    lists->bytes += tally->listed.now <= tally->count ? (double)tally->size : 0;
+    if (tally->rank == 0 || tally->rank == lists->last)
+        return;
+    lists->up += lists->last > 0 && tally->rank > lists->last;
+    lists->down += lists->last > 0 && tally->rank < lists->last;
+    lists->last = tally->rank;
+}
+
+/* Judges the list that ends before a lifetime, and begins another one there. */
+static void end_list(struct lists *lists, size_t end)
+{
+    bool is_list = lists->sizes >= LEAST_SIZES && lists->bytes >= lists->model * LEAST_PART;
+    enum reason reason = lists->up > lists->down ? REASON_GRADIENT_LIST : REASON_WEIGHT_LIST;
+    for (size_t i = lists->first; is_list && i < end; i++) {
+        if (!is_undecided(lists, i) || !weight_tally(lists, i))
+            continue;
+        lists->categories->of_lifetime[i] = (uint8_t)reason_category(reason);
+        lists->categories->why_lifetime[i] = (uint8_t)reason;
+    }
+    lists->first = end;
+    lists->group++;
+    lists->bytes = 0;
+    lists->sizes = lists->up = lists->down = lists->last = 0;
+}
+
+void classify_weight_lists(const struct classifier *classifier, struct categories *categories)
+{
+    struct lists lists = {.classifier = classifier, .categories = categories, .run = NO_RUN};
+    size_t count = classifier->timeline->lifetime_count;
+    for (size_t i = 0; i < classifier->tallies.slot_count; i++)
+        lists.model +=
+            (double)classifier->tallies.slots[i].size * classifier->tallies.slots[i].count;
+    if (lists.model == 0)
+        return;
+    rank_gradients(&lists);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_undecided(&lists, i))
+            continue;
+        uint32_t run = birth_run(&lists, i);
+        if (run != lists.run)
+            end_list(&lists, i);
+        lists.run = run;
+        add_member(&lists, i);
+    }
+    end_list(&lists, count);
+}
