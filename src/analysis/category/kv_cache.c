@@ -3,8 +3,9 @@
  * Libraries have code of their own for them, known by name (code/frames.c). Other caches show by
  * how they live. One that grows is concatenated in each forward pass, by one line for several
  * layers, and each block lives until the next pass has made a larger one; the blocks of the first
- * pass, which nothing precedes, are freed by the same line as these. One that does not grow is made
- * in equal blocks, for one request or (kv_pool.c) for all. */
+ * pass, which nothing precedes, are freed by the same line as these. In a program that trains,
+ * which concatenates much else, it has to grow over more passes. One that does not grow is made in
+ * equal blocks, for one request or (kv_pool.c) for all. */
 #include "analysis/category/classifier.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/text.h"
 
 #define LEAST_GROWN  2 /* forward passes in which a line made larger blocks than before */
+#define LEAST_ROLLED 8 /* the same, where the program trains: rollouts between its steps */
 #define LEAST_BLOCKS 2 /* equal ones that a line makes in one pass, for layers */
 #define LEAST_COPIED 4 /* the same, of a cache that is copied from pass to pass */
 #define LEAST_HELD   3 /* forward passes that use a cache of one request */
@@ -134,6 +136,16 @@ static bool look(struct finder *finder, size_t index, struct error *err)
     return true;
 }
 
+/* True if a line mostly makes larger blocks than in the pass before. A program that trains
+ * concatenates much else, and its batches differ in length. */
+static bool grows(const struct finder *finder, const struct line *line)
+{
+    bool trains = finder->classifier->first_backward_run != NO_RUN;
+    if (trains && line->grown * 4 < line->runs * 3)
+        return false;
+    return line->grown >= (trains ? LEAST_ROLLED : LEAST_GROWN) && line->most >= LEAST_BLOCKS;
+}
+
 /* Decides what one line concatenates, larger in each pass. */
 static bool judge_growing(struct finder *finder, size_t index, struct error *err)
 {
@@ -142,10 +154,10 @@ static bool judge_growing(struct finder *finder, size_t index, struct error *err
     const struct stack_facts *facts = site_stack_facts(finder->classifier->sites, stack, err);
     if (!facts)
         return false;
-    bool grows = finder->categories->of_lifetime[index] == CATEGORY_ACTIVATION &&
-                 line->grown >= LEAST_GROWN && line->most >= LEAST_BLOCKS &&
-                 is_concatenation(finder, facts) && is_kept(finder, index);
-    if (!grows || reason_at(finder, index) == REASON_RULE ||
+    bool is_cache = finder->categories->of_lifetime[index] == CATEGORY_ACTIVATION &&
+                    grows(finder, line) && is_concatenation(finder, facts) &&
+                    is_kept(finder, index);
+    if (!is_cache || reason_at(finder, index) == REASON_RULE ||
         reason_at(finder, index) == REASON_FILE)
         return true;
     set_reason(finder, index, REASON_KV_CACHE_GROWS);
@@ -209,11 +221,11 @@ static bool judge_all(struct finder *finder, struct error *err)
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++)
         ok = look(finder, i, err);
-    /* Training keeps no cache, and much of what it does looks like one. */
-    if (finder->classifier->first_backward_run != NO_RUN)
-        return ok;
     for (size_t i = 0; ok && i < count; i++)
         ok = judge_growing(finder, i, err);
+    /* much of what training does looks like a cache of another kind */
+    if (finder->classifier->first_backward_run != NO_RUN)
+        return ok;
     for (size_t i = 0; ok && i < count; i++)
         ok = judge_rest(finder, i, err);
     return ok;
@@ -258,7 +270,7 @@ bool classify_kv_cache(const struct classifier *classifier, struct categories *c
         (include.kv_cache && !judge_preexisting(&finder, err)) ||
         (!is_training && !classify_kv_pool(classifier, categories, err)))
         return false;
-    if (!classifier->phases->has_stacks || (is_training && !include.kv_cache))
+    if (!classifier->phases->has_stacks)
         return true;
     return find_by_lines(&finder, err);
 }

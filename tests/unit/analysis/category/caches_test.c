@@ -98,7 +98,7 @@ START_TEST(blocks_that_grow_from_pass_to_pass)
 }
 END_TEST
 
-START_TEST(training_keeps_no_cache)
+START_TEST(a_few_passes_of_training_keep_no_cache)
 {
     token(1, 0, 300);
     token(2, 300, 101);
@@ -107,6 +107,23 @@ START_TEST(training_keeps_no_cache)
     born(90, 5, STACK_BACKWARD);
     capture_load(&capture);
     ck_assert_int_ne(capture_category(&capture, 20), CATEGORY_KV_CACHE);
+}
+END_TEST
+
+/* As reinforcement learning does: a generation of many tokens between two steps. */
+START_TEST(rollouts_keep_a_cache)
+{
+    born(1, 50, STACK_FORWARD);
+    born(2, 5, STACK_BACKWARD);
+    freed(1, 50, ENGINE);
+    token(1, 0, 300);
+    token(2, 300, 101);
+    for (uint64_t pass = 3; pass < 13; pass++)
+        token(pass, 98 + pass, 99 + pass);
+    capture_load(&capture);
+    expect(30, CATEGORY_KV_CACHE, REASON_KV_CACHE_GROWS);
+    expect(111, CATEGORY_KV_CACHE, REASON_KV_CACHE_GROWS);
+    ck_assert_int_ne(capture_category(&capture, 115), CATEGORY_KV_CACHE);
 }
 END_TEST
 
@@ -240,7 +257,8 @@ TCase *category_caches_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, libraries_known_by_name);
     tcase_add_test(tests, blocks_that_grow_from_pass_to_pass);
-    tcase_add_test(tests, training_keeps_no_cache);
+    tcase_add_test(tests, a_few_passes_of_training_keep_no_cache);
+    tcase_add_test(tests, rollouts_keep_a_cache);
     tcase_add_test(tests, a_pool_of_equal_blocks);
     tcase_add_test(tests, a_pool_from_before_the_trace);
     tcase_add_test(tests, equal_weights_beside_large_activations);
