@@ -5,6 +5,8 @@
 
 #include "analysis/category/traced_reason.h"
 #include "analysis/phase/births.h"
+#include "analysis/phase/refine.h"
+#include "base/text.h"
 
 /* The category that the file gives (a converted torch.profiler run), or CATEGORY_COUNT. */
 static enum category category_in_file(const struct timeline *timeline, uint32_t item)
@@ -148,13 +150,34 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
 }
 
 /* Cannot fail, since classify_traced() has already looked the stack up. */
-static bool is_made_by_plain_code(const struct classifier *classifier,
-                                  const struct lifetime *lifetime)
+static const struct stack_facts *birth_facts(const struct classifier *classifier,
+                                             const struct lifetime *lifetime)
 {
     struct error err;
-    const struct stack_facts *facts = site_stack_facts(
-        classifier->sites, classifier->timeline->trace->stack[lifetime->alloc], &err);
+    return site_stack_facts(classifier->sites, classifier->timeline->trace->stack[lifetime->alloc],
+                            &err);
+}
+
+static bool is_made_by_plain_code(const struct stack_facts *facts)
+{
     return facts && (facts->context == CONTEXT_OTHER || facts->context == CONTEXT_DATA);
+}
+
+/* Sizes alone do not tell masters in one buffer from main gradients in one. Masters are copied from
+ * the weights, gradients begin as zeros. */
+static enum reason buffer_reason(const struct classifier *classifier, uint64_t size,
+                                 const struct stack_facts *facts, enum reason reason)
+{
+    const struct symbols *symbols = site_table_symbols(classifier->sites);
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    if (!facts || !tally || tally->flat == 0)
+        return reason;
+    if (reason == REASON_MASTER_SIZES &&
+        text_equals(symbols_text(symbols, facts->site.op), "aten::zeros"))
+        return REASON_FLAT_GRADIENTS;
+    if (reason == REASON_FLAT_GRADIENTS && op_makes_input(symbols, facts->site.op))
+        return REASON_MASTER_SIZES;
+    return reason;
 }
 
 bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,
@@ -169,10 +192,12 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
         if (reason_of(categories->why_lifetime[i]) != REASON_NONE ||
             !classifier_stays(classifier, lifetime_end(lifetime)))
             continue;
-        if (!classifier_persistent(classifier, trace_size(timeline->trace, lifetime->alloc),
-                                   lifetime_end(lifetime), &reason, err))
+        uint64_t size = trace_size(timeline->trace, lifetime->alloc);
+        if (!classifier_persistent(classifier, size, lifetime_end(lifetime), &reason, err))
             return false;
-        if (reason == REASON_PERSISTENT && is_made_by_plain_code(classifier, lifetime))
+        const struct stack_facts *facts = birth_facts(classifier, lifetime);
+        reason = buffer_reason(classifier, size, facts, reason);
+        if (reason == REASON_PERSISTENT && is_made_by_plain_code(facts))
             reason = REASON_PREPARED;
         categories->of_lifetime[i] = (uint8_t)reason_category(reason);
         /* plain code also makes other things that stay, such as caches */

@@ -171,6 +171,26 @@ START_TEST(flat_masters_may_have_gradients)
 }
 END_TEST
 
+#define ZEROS CPP("at::_ops::zeros::call(x)") "," PY("wrap", "/home/u/buffers.py", 4) "," SCRIPT
+#define FLOAT                                                                                      \
+    CPP("at::_ops::_to_copy::call(x)") "," PY("masters", "/home/u/buffers.py", 9) "," SCRIPT
+
+/* As Megatron does, before it makes the optimizer. */
+START_TEST(flat_gradients_may_be_made_before_masters)
+{
+    block(FLAT);
+    block(FLAT);
+    capture_event(&capture, "alloc", 3, 2 * FLAT, ZEROS);
+    capture_event(&capture, "alloc", 4, 2 * FLAT, FLOAT);
+    block(2 * FLAT);
+    block(2 * FLAT);
+    step_with_flat_gradients();
+    capture_load(&capture);
+    expect_all(3, 1, CATEGORY_GRADIENT);
+    expect_all(4, 1, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 START_TEST(gradients_alone_may_be_flat)
 {
     uint64_t weights = copy_of_model(1), masters = copy_of_model(2), flat = next;
@@ -448,6 +468,7 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, states_of_flat_weights_add_up);
     tcase_add_test(tests, flat_buffers_hold_weights_gradients_and_states);
     tcase_add_test(tests, flat_masters_may_have_gradients);
+    tcase_add_test(tests, flat_gradients_may_be_made_before_masters);
     tcase_add_test(tests, gradients_alone_may_be_flat);
     tcase_add_test(tests, a_model_without_gaps_has_no_flat_buffers);
     tcase_add_test(tests, large_blocks_without_gradients_are_data);
