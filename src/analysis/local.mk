@@ -244,9 +244,14 @@ libmemsnap_a_SOURCES += \
 	src/analysis/replay/conf.c \
 	src/analysis/replay/conf.h \
 	src/analysis/replay/conf_text.c \
+	src/analysis/replay/conf_tokens.c \
+	src/analysis/replay/conf_tokens.h \
 	src/analysis/replay/expandable.c \
 	src/analysis/replay/figure.c \
 	src/analysis/replay/figure.h \
+	src/analysis/replay/follow.c \
+	src/analysis/replay/follow.h \
+	src/analysis/replay/free_sets.c \
 	src/analysis/replay/parts.c \
 	src/analysis/replay/places.c \
 	src/analysis/replay/program.c \

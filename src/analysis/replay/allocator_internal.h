@@ -56,20 +56,23 @@ struct allocator {
     struct error err;
 };
 
-/* storage.c: blocks, sets and lists. A failure is kept in allocator->failed. */
+/* storage.c: blocks and address ranges. A failure is kept in allocator->failed. */
+void allocator_fail(struct allocator *allocator, const struct error *err);
 struct memory_block *allocator_new_block(struct allocator *allocator);
 void allocator_drop_block(struct allocator *allocator, struct memory_block *block);
 struct expandable *allocator_new_range(struct allocator *allocator);
 void allocator_drop_range(struct allocator *allocator, struct expandable *range);
+/* Counts steps; false if there were too many. */
+bool allocator_work(struct allocator *allocator, uint64_t steps);
+bool allocator_result(const struct allocator *allocator, struct error *err);
+
+/* free_sets.c */
 void allocator_add_free(struct allocator *allocator, struct memory_block *block);
 void allocator_remove_free(struct allocator *allocator, struct memory_block *block);
 void allocator_add_unmapped(struct allocator *allocator, struct memory_block *block);
 void allocator_remove_unmapped(struct allocator *allocator, struct memory_block *block);
 void allocator_list_add(struct block_list *list, struct memory_block *block);
 void allocator_list_remove(struct block_list *list, struct memory_block *block);
-/* Counts steps; false if there were too many. */
-bool allocator_work(struct allocator *allocator, uint64_t steps);
-bool allocator_result(const struct allocator *allocator, struct error *err);
 
 static inline size_t allocator_set_index(const struct memory_block *block)
 {

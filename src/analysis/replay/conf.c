@@ -1,119 +1,12 @@
 #include "analysis/replay/conf.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/replay/conf_tokens.h"
 #include "model/snapshot.h"
 
-#define MIB          UINT64_C(1048576)
-#define TOKEN_SIZE   64
 #define OWN_SEGMENT  10 /* large_segment_size_mb must be larger */
 #define DIVISION_LOG 15 /* of the last interval, 32768 MiB */
-
-/* c10/core/AllocatorConfig.h, ConfigTokenizer: these characters are tokens of their own, and spaces
- * have no meaning. A longer token than TOKEN_SIZE is cut, since none that long is valid. */
-struct tokens {
-    const char *at;
-    char token[TOKEN_SIZE]; /* "" at the end */
-    unsigned index;         /* of the token */
-    struct allocator_settings *settings;
-    struct error *err;
-};
-
-static void next_token(struct tokens *tokens)
-{
-    size_t size = 0;
-    tokens->index++;
-    for (; *tokens->at; tokens->at++) {
-        char c = *tokens->at;
-        if (c == ' ')
-            continue;
-        bool is_separator = strchr(",:[]", c) != NULL;
-        if (is_separator && size > 0)
-            break;
-        if (size < TOKEN_SIZE - 1)
-            tokens->token[size++] = c;
-        if (is_separator) {
-            tokens->at++;
-            break;
-        }
-    }
-    tokens->token[size] = '\0';
-}
-
-static bool token_is(const struct tokens *tokens, const char *text)
-{
-    return strcmp(tokens->token, text) == 0;
-}
-
-static bool expect(struct tokens *tokens, const char *token)
-{
-    next_token(tokens);
-    if (token_is(tokens, token))
-        return true;
-    return error_set(tokens->err, STATUS_USAGE, "expected '%s' at index %u but got '%s'", token,
-                     tokens->index, tokens->token);
-}
-
-/* ":VALUE" */
-static bool take_value(struct tokens *tokens, const char *key)
-{
-    if (!expect(tokens, ":"))
-        return false;
-    next_token(tokens);
-    return tokens->token[0] != '\0' || error_set(tokens->err, STATUS_USAGE, "%s has no value", key);
-}
-
-static bool take_switch(struct tokens *tokens, const char *key, bool *on)
-{
-    if (!take_value(tokens, key))
-        return false;
-    *on = token_is(tokens, "True");
-    if (*on || token_is(tokens, "False"))
-        return true;
-    return error_set(tokens->err, STATUS_USAGE,
-                     "expected 'True' or 'False' at index %u but got '%s'", tokens->index,
-                     tokens->token);
-}
-
-/* torch uses std::stoull, which also accepts signs and takes what follows the digits for nothing.
- */
-static bool whole_number(const struct tokens *tokens, const char *key, uint64_t *number)
-{
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(tokens->token, &end, 10);
-    if (end == tokens->token || *end || tokens->token[0] == '-' || errno == ERANGE)
-        return error_set(tokens->err, STATUS_USAGE, "%s: invalid number '%s'", key, tokens->token);
-    *number = value;
-    return true;
-}
-
-/* A size in MiB, returned in bytes. */
-static bool take_size(struct tokens *tokens, const char *key, uint64_t least, uint64_t *bytes)
-{
-    uint64_t number;
-    if (!take_value(tokens, key) || !whole_number(tokens, key, &number))
-        return false;
-    if (number < least)
-        return error_set(tokens->err, STATUS_USAGE,
-                         "CachingAllocator option %s too small, must be >= %" PRIu64, key, least);
-    *bytes = number < UINT64_MAX / MIB ? number * MIB : UINT64_MAX;
-    return true;
-}
-
-static bool take_real(struct tokens *tokens, const char *key, double *number)
-{
-    char *end;
-    if (!take_value(tokens, key))
-        return false;
-    *number = strtod(tokens->token, &end);
-    if (end != tokens->token && !*end && *number == *number)
-        return true;
-    return error_set(tokens->err, STATUS_USAGE, "%s: invalid number '%s'", key, tokens->token);
-}
 
 static bool is_power_of_2(uint64_t number)
 {
@@ -127,16 +20,16 @@ static bool take_intervals(struct tokens *tokens, const char *key)
     size_t last = 0;
     for (bool is_first = true;; is_first = false) {
         uint64_t interval = 0, value;
-        next_token(tokens);
-        if (token_is(tokens, "]"))
+        conf_next_token(tokens);
+        if (conf_token_is(tokens, "]"))
             return true;
-        bool is_rest = token_is(tokens, ">");
-        if (!is_rest && !whole_number(tokens, key, &interval))
+        bool is_rest = conf_token_is(tokens, ">");
+        if (!is_rest && !conf_whole_number(tokens, key, &interval))
             return false;
         if (!is_rest && !is_power_of_2(interval))
             return error_set(tokens->err, STATUS_USAGE,
                              "For roundups, the intervals have to be power of 2");
-        if (!take_value(tokens, key) || !whole_number(tokens, key, &value))
+        if (!conf_take_value(tokens, key) || !conf_whole_number(tokens, key, &value))
             return false;
         if (value != 0 && !is_power_of_2(value))
             return error_set(
@@ -152,10 +45,10 @@ static bool take_intervals(struct tokens *tokens, const char *key)
                 divisions[i] = value;
             divisions[last] = value;
         }
-        next_token(tokens);
-        if (token_is(tokens, "]"))
+        conf_next_token(tokens);
+        if (conf_token_is(tokens, "]"))
             return true;
-        if (!token_is(tokens, ","))
+        if (!conf_token_is(tokens, ","))
             return error_set(tokens->err, STATUS_USAGE, "%s: expected closing bracket ']'", key);
     }
 }
@@ -163,11 +56,11 @@ static bool take_intervals(struct tokens *tokens, const char *key)
 static bool take_divisions(struct tokens *tokens, const char *key)
 {
     uint64_t value;
-    if (!take_value(tokens, key))
+    if (!conf_take_value(tokens, key))
         return false;
-    if (token_is(tokens, "["))
+    if (conf_token_is(tokens, "["))
         return take_intervals(tokens, key);
-    if (!whole_number(tokens, key, &value))
+    if (!conf_whole_number(tokens, key, &value))
         return false;
     if (!is_power_of_2(value))
         return error_set(tokens->err, STATUS_USAGE,
@@ -180,7 +73,7 @@ static bool take_divisions(struct tokens *tokens, const char *key)
 static bool take_threshold(struct tokens *tokens, const char *key)
 {
     double *value = &tokens->settings->rules.gc_threshold;
-    return take_real(tokens, key, value) &&
+    return conf_take_real(tokens, key, value) &&
            ((*value > 0 && *value < 1) ||
             error_set(tokens->err, STATUS_USAGE,
                       "garbage_collect_threshold is invalid, set it in (0.0, 1.0)"));
@@ -189,7 +82,7 @@ static bool take_threshold(struct tokens *tokens, const char *key)
 static bool take_fraction(struct tokens *tokens, const char *key)
 {
     double *value = &tokens->settings->memory_fraction;
-    return take_real(tokens, key, value) &&
+    return conf_take_real(tokens, key, value) &&
            ((*value >= 0 && *value <= 1) ||
             error_set(tokens->err, STATUS_USAGE, "%s is invalid, set it in [0.0, 1.0]", key));
 }
@@ -197,7 +90,7 @@ static bool take_fraction(struct tokens *tokens, const char *key)
 static bool take_large_segment(struct tokens *tokens, const char *key)
 {
     uint64_t *bytes = &tokens->settings->large_segment;
-    return take_size(tokens, key, 0, bytes) &&
+    return conf_take_size(tokens, key, 0, bytes) &&
            (*bytes > OWN_SEGMENT * MIB ||
             error_set(tokens->err, STATUS_USAGE, "CachingAllocator option %s must be > %d MB", key,
                       OWN_SEGMENT));
@@ -205,11 +98,11 @@ static bool take_large_segment(struct tokens *tokens, const char *key)
 
 static bool take_backend(struct tokens *tokens, const char *key)
 {
-    if (!take_value(tokens, key))
+    if (!conf_take_value(tokens, key))
         return false;
-    if (token_is(tokens, "native"))
+    if (conf_token_is(tokens, "native"))
         return true;
-    if (token_is(tokens, "cudaMallocAsync"))
+    if (conf_token_is(tokens, "cudaMallocAsync"))
         return error_set(tokens->err, STATUS_USAGE,
                          "the driver's allocator (cudaMallocAsync) cannot be replayed");
     return error_set(tokens->err, STATUS_USAGE,
@@ -223,7 +116,7 @@ static bool is_harmless(const struct tokens *tokens)
         "release_lock_on_cudamalloc", "expandable_segments_handle_type",
         "graph_capture_record_stream_reuse", "throw_on_cudamalloc_oom"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        if (token_is(tokens, keys[i]))
+        if (conf_token_is(tokens, keys[i]))
             return true;
     return strncmp(tokens->token, "pinned_", 7) == 0;
 }
@@ -234,24 +127,24 @@ static bool take_setting(struct tokens *tokens)
     uint64_t least = settings->large_segment / MIB;
     char key[TOKEN_SIZE];
     memcpy(key, tokens->token, sizeof(key));
-    if (token_is(tokens, "expandable_segments"))
-        return take_switch(tokens, key, &settings->rules.expandable_segments);
-    if (token_is(tokens, "max_split_size_mb"))
-        return take_size(tokens, key, least, &settings->rules.max_split_size);
-    if (token_is(tokens, "max_non_split_rounding_mb"))
-        return take_size(tokens, key, least, &settings->non_split_rounding);
-    if (token_is(tokens, "large_segment_size_mb"))
+    if (conf_token_is(tokens, "expandable_segments"))
+        return conf_take_switch(tokens, key, &settings->rules.expandable_segments);
+    if (conf_token_is(tokens, "max_split_size_mb"))
+        return conf_take_size(tokens, key, least, &settings->rules.max_split_size);
+    if (conf_token_is(tokens, "max_non_split_rounding_mb"))
+        return conf_take_size(tokens, key, least, &settings->non_split_rounding);
+    if (conf_token_is(tokens, "large_segment_size_mb"))
         return take_large_segment(tokens, key);
-    if (token_is(tokens, "roundup_power2_divisions"))
+    if (conf_token_is(tokens, "roundup_power2_divisions"))
         return take_divisions(tokens, key);
-    if (token_is(tokens, "garbage_collection_threshold"))
+    if (conf_token_is(tokens, "garbage_collection_threshold"))
         return take_threshold(tokens, key);
-    if (token_is(tokens, "per_process_memory_fraction"))
+    if (conf_token_is(tokens, "per_process_memory_fraction"))
         return take_fraction(tokens, key);
-    if (token_is(tokens, "backend"))
+    if (conf_token_is(tokens, "backend"))
         return take_backend(tokens, key);
     if (is_harmless(tokens))
-        return take_value(tokens, key);
+        return conf_take_value(tokens, key);
     if (strncmp(key, "expandable_segments_reserve", 27) == 0)
         return error_set(tokens->err, STATUS_USAGE, "the replay does not know %s", key);
     return error_set(tokens->err, STATUS_USAGE,
@@ -263,15 +156,15 @@ bool conf_parse(const char *text, struct allocator_settings *settings, struct er
     struct allocator_settings made = ALLOCATOR_SETTINGS_DEFAULT;
     struct tokens tokens = {.at = text, .index = UINT32_MAX, .settings = &made, .err = err};
     for (;;) {
-        next_token(&tokens);
+        conf_next_token(&tokens);
         if (tokens.token[0] == '\0')
             break;
         if (!take_setting(&tokens))
             return false;
-        next_token(&tokens);
+        conf_next_token(&tokens);
         if (tokens.token[0] == '\0')
             break;
-        if (!token_is(&tokens, ","))
+        if (!conf_token_is(&tokens, ","))
             return error_set(err, STATUS_USAGE, "expected ',' at index %u but got '%s'",
                              tokens.index, tokens.token);
     }
