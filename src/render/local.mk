@@ -107,6 +107,7 @@ libmemsnap_a_SOURCES += \
 	src/render/page/data.c \
 	src/render/page/html.h \
 	src/render/page/internal.h \
+	src/render/page/layout.c \
 	src/render/page/page.c \
 	src/render/page/run.c \
 	src/render/page/run.h \
@@ -228,6 +229,7 @@ html_page_files = src/render/page/page.html src/render/page/page.css src/render/
 html_script_files = \
 	src/render/page/text.js \
 	src/render/page/data.js \
+	src/render/page/layout.js \
 	src/render/page/stack.js \
 	src/render/page/view.js \
 	src/render/page/raster.js \
@@ -236,6 +238,7 @@ html_script_files = \
 	src/render/page/chart.js \
 	src/render/page/overview.js \
 	src/render/page/panel.js \
+	src/render/page/blocks.js \
 	src/render/page/search.js \
 	src/render/page/controls.js \
 	src/render/page/page.js

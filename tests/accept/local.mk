@@ -1,5 +1,6 @@
 # The program as a whole, against Python's own reading of the same captures.
 dist_check_SCRIPTS += \
+	tests/accept/blocks.py \
 	tests/accept/categories.py \
 	tests/accept/chain.py \
 	tests/accept/check.py \

@@ -188,6 +188,22 @@ ANEW = """(() => {
   return [other, moved / raster.width];
 })()"""
 
+# The map of blocks: do its spans cover the segments, and is each found where it is drawn?
+MAP = """(() => {
+  const {blocks} = thePage, {reserved, of} = layoutSums(blocks.now.segments);
+  let checked = 0, wrong = 0;
+  for (const segment of blocks.shown) {
+    for (const span of segment.spans) {
+      const at = segment.at + (span.offset + span.size / 2) * blocks.scale;
+      if (span.size * blocks.scale < 2) continue;
+      const found = blocks.spanAt(at % blocks.wide, Math.floor(at / blocks.wide) * MAP_LINE + 3);
+      checked++;
+      wrong += found && found.span === span ? 0 : 1;
+    }
+  }
+  return [checked, wrong, reserved, of[0].bytes + of[1].bytes + of[2].bytes];
+})()"""
+
 # A place in the page where the band that covers most is seen.
 LARGE = """(() => {
   const {chart, view} = thePage, {raster} = chart, seen = new Map();
@@ -252,6 +268,7 @@ def look_problems(page, path):
     yield from zoom_problems(page, x, y)
     yield from search_problems(page)
     yield from toggle_problems(page)
+    yield from map_problems(page, path)
     page.key("0")
     page.screenshot(PICTURES / f"{path.stem}-end.png")
     yield from quiet_problems(page, path)
@@ -331,6 +348,36 @@ def toggle_problems(page):
         yield f"without a category, {wrong} of {checked} bands are not where they belong"
     page.evaluate("document.querySelector('#categories input').click()")
     page.settle()
+
+
+def map_problems(page, path):
+    """The blocks, at several moments by the slider, and at that of a click."""
+    count = page.evaluate("thePage.data.layout.moments.length")
+    if bool(count) == page.evaluate("document.getElementById('layout-map').hidden"):
+        yield f"{count} moments of blocks, and the map is shown or hidden"
+    if not text_of(page, "layout-words"):
+        yield "no word on where the blocks come from"
+    for index in sorted({0, count // 3, count - 1}) if count else ():
+        page.evaluate(f"(() => {{ const s = document.getElementById('layout-slider'); s.value = {index}; "
+                      "s.dispatchEvent(new Event('input')); })()")
+        page.settle()
+        checked, wrong, reserved, spans = page.evaluate(MAP)
+        if page.evaluate("thePage.blocks.index") != index:
+            yield f"the slider does not move to {index}"
+        if wrong or reserved != spans:
+            yield f"moment {index}: {wrong} of {checked} blocks are not where they are drawn; {spans} of {reserved} bytes"
+        page.screenshot(PICTURES / f"{path.stem}-blocks-{index}.png")
+    if count > 20:
+        box = page.evaluate("(() => { const b = document.getElementById('chart').getBoundingClientRect(); "
+                            "return [b.left, b.top, b.width, b.height]; })()")
+        page.key("0")
+        page.click(box[0] + box[2] / 2, box[1] + box[3] / 2)
+        before = page.evaluate("thePage.blocks.index")
+        if not count / 4 < before < 3 * count / 4:
+            yield f"a click in the middle shows the blocks of moment {before} of {count}"
+        page.key("]")
+        if page.evaluate("thePage.blocks.index") != before + 1:
+            yield "] does not show the next moment"
 
 
 def link_problems(page, path):

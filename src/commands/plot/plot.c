@@ -28,6 +28,7 @@ struct page_parts {
     struct sampling sampling, still;
     struct bands bands;
     struct category_curves curves;
+    struct lives lives;
 };
 
 static bool make_parts(struct page_parts *parts, const struct plot_request *request,
@@ -38,7 +39,9 @@ static bool make_parts(struct page_parts *parts, const struct plot_request *requ
     return sampling_make(&parts->sampling, timeline, AXIS_EVENT, HTML_COLUMNS, err) &&
            sampling_make(&parts->still, timeline, request->axis, HTML_STILL, err) &&
            bands_choose(&parts->bands, timeline, &parts->sampling, wanted, err) &&
-           category_curves_make(&parts->curves, timeline, snapshot->categories, &parts->still, err);
+           category_curves_make(&parts->curves, timeline, snapshot->categories, &parts->still,
+                                err) &&
+           lives_make(&parts->lives, timeline, snapshot->sites, HTML_LIVES, err);
 }
 
 static bool fill_page(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)
@@ -46,7 +49,7 @@ static bool fill_page(const struct plot_job *job, struct plot_snapshot *snapshot
     const struct plot_request *request = job->request;
     if (!plot_snapshot_categories(snapshot, err))
         return false;
-    struct page_parts parts = {0};
+    struct page_parts parts = {.lives.budget = snapshot->timeline->snapshot->budget};
     struct html_page page = {.title = request->look.title,
                              .by_time = request->axis == AXIS_TIME,
                              .colour = plot_colours[request->colour],
@@ -57,8 +60,10 @@ static bool fill_page(const struct plot_job *job, struct plot_snapshot *snapshot
                              .sampling = &parts.sampling,
                              .bands = &parts.bands,
                              .still = &parts.still,
-                             .curves = &parts.curves};
+                             .curves = &parts.curves,
+                             .lives = &parts.lives};
     bool ok = make_parts(&parts, request, snapshot, err) && html_write(&page, job->files[0], err);
+    lives_release(&parts.lives);
     category_curves_release(&parts.curves);
     bands_release(&parts.bands);
     sampling_release(&parts.still);

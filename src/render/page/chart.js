@@ -241,8 +241,8 @@ class Chart {
     }
 
     /* Draws everything that follows the pointer. `x` is NaN if the pointer is outside. A band of -1
-     * means none. */
-    drawOverlay(x, hovered, chosen) {
+     * means none, and so does the column of the map of blocks. */
+    drawOverlay(x, hovered, chosen, mapped) {
         const context = this.overlay.getContext("2d"), {theme} = this;
         context.setTransform(1, 0, 0, 1, 0, 0);
         context.clearRect(0, 0, this.overlay.width, this.overlay.height);
@@ -254,12 +254,31 @@ class Chart {
         if (hovered >= 0 && hovered !== chosen) {
             this.fillBand(context, hovered, theme.css.ink, 0.35);
         }
+        if (mapped >= 0) {
+            this.drawMapped(context, mapped);
+        }
         if (x >= MARGIN.left && x <= MARGIN.left + this.wide) {
             context.strokeStyle = theme.css.ink;
             context.globalAlpha = 0.6;
             line(context, Math.round(x) + 0.5, MARGIN.top, Math.round(x) + 0.5, MARGIN.top + this.high);
             context.globalAlpha = 1;
         }
+    }
+
+    /* The moment of the map of blocks: a line with a mark below. */
+    drawMapped(context, column) {
+        const edges = this.view.edges, bottom = MARGIN.top + this.high;
+        const x = Math.round(this.xOf((edges[column] + edges[column + 1]) / 2)) + 0.5;
+        if (x < MARGIN.left || x > MARGIN.left + this.wide) {
+            return;
+        }
+        context.strokeStyle = context.fillStyle = this.theme.css.mark;
+        line(context, x, MARGIN.top, x, bottom);
+        context.beginPath();
+        context.moveTo(x, bottom - 7);
+        context.lineTo(x - 5, bottom + 1);
+        context.lineTo(x + 5, bottom + 1);
+        context.fill();
     }
 
     /* When a band begins and ends, however thin it is. */

@@ -94,7 +94,7 @@ function bandPixels(groups, found, theme) {
 function readTheme() {
     const style = getComputedStyle(document.documentElement);
     const theme = {};
-    for (const name of ["paper", "ink", "soft", "line", "rest", "curve", "mark", "window"]) {
+    for (const name of ["paper", "ink", "soft", "line", "panel", "rest", "curve", "mark", "window"]) {
         theme[name] = style.getPropertyValue("--" + name).trim();
     }
     theme.css = {...theme};

@@ -20,6 +20,15 @@ void html_emit_shown(struct json_writer *json, const char *key, const char *byte
     json_string_end(json);
 }
 
+void html_emit_raw(struct json_writer *json, const char *key, const char *bytes, size_t size)
+{
+    struct buffer shown = BUFFER_INIT;
+    escape_text(&shown, bytes, size);
+    json->failed = json->failed || shown.failed;
+    html_emit_shown(json, key, shown.size ? shown.bytes : "", shown.size);
+    buffer_release(&shown);
+}
+
 void html_add_number(struct buffer *numbers, uint64_t value, size_t size)
 {
     char bytes[8];

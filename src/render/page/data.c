@@ -2,20 +2,9 @@
 #include <string.h>
 
 #include "model/device.h"
-#include "render/core/escape.h"
 #include "render/page/columns.h"
 #include "render/page/internal.h"
 #include "render/plot/plot.h"
-
-/* Raw bytes. */
-static void emit_raw(struct json_writer *json, const char *key, const char *bytes, size_t size)
-{
-    struct buffer shown = BUFFER_INIT;
-    escape_text(&shown, bytes, size);
-    json->failed = json->failed || shown.failed;
-    html_emit_shown(json, key, shown.size ? shown.bytes : "", shown.size);
-    buffer_release(&shown);
-}
 
 static void emit_int64s(struct json_writer *json, const char *key, const int64_t *values,
                         size_t count, struct buffer *numbers)
@@ -130,7 +119,7 @@ static void emit_categories(struct json_writer *json, const struct html_numbers 
     for (size_t i = 0; i < CATEGORY_LIMIT; i++) {
         const char *name = used[i] ? category_name((enum category)i) : "";
         json_put_open(json, NULL, '{');
-        emit_raw(json, "name", name, strlen(name));
+        html_emit_raw(json, "name", name, strlen(name));
         json_put_count(json, "colour", plot_category_colour(i));
         json_put_close(json, '}');
     }
@@ -168,6 +157,7 @@ static void emit_page(struct json_writer *json, const struct html_numbers *numbe
     emit_categories(json, numbers);
     html_emit_bands(json, numbers, &bytes);
     html_emit_stacks(json, numbers);
+    html_emit_layout(json, page);
     json_put_close(json, '}');
     buffer_release(&bytes);
 }

@@ -60,6 +60,7 @@ function readData(text) {
         whole: arrayOf(Uint8Array, data.stacks.whole),
     };
     data.stacked = arrayOf(Uint32Array, data.stacked);
+    data.layout = readLayout(data.layout);
     return data;
 }
 

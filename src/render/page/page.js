@@ -15,6 +15,11 @@ class Page {
             toggleRest: (on) => this.toggleRest(on),
             choose: (band) => this.choose(band, true),
         });
+        this.blocks = new BlockMap(data, {
+            choose: (band) => this.choose(band, false),
+            moved: () => this.change("blocks"),
+        });
+        this.blocks.resize();
         this.pointer = null;
         this.hovered = this.chosen = -1;
         this.column = data.peak.column;
@@ -25,7 +30,7 @@ class Page {
         this.colourBy(data.colour);
     }
 
-    /* `what` is shapes, colours or pointer; each brings those after it. Drawn once a frame. */
+    /* `what` is shapes, colours, blocks or pointer; each brings those after it. Drawn once a frame. */
     change(what) {
         this.dirty[what] = true;
         if (!this.waiting) {
@@ -35,7 +40,7 @@ class Page {
     }
 
     draw() {
-        const {shapes, colours} = this.dirty;
+        const {shapes, colours, blocks} = this.dirty;
         this.waiting = false;
         this.dirty = {};
         if (shapes) {
@@ -45,7 +50,55 @@ class Page {
         } else if (colours) {
             this.chart.paint();
         }
+        if (shapes || colours || blocks) {
+            this.drawBlocks();
+        }
         this.drawPointer();
+    }
+
+    drawBlocks() {
+        const {blocks, chart, data} = this, {moments} = data.layout;
+        if (moments.length === 0) {
+            return;
+        }
+        blocks.draw(chart.theme, chart.groups);
+        const {moment} = blocks;
+        byId("layout-title").textContent = moment === data.events ? "Blocks in the snapshot"
+            : moment === 0 ? "Blocks before the first event" : `Blocks after event ${eventText(data, moment - 1)}`;
+    }
+
+    /* The column that shows a moment of the blocks. */
+    columnOfBlocks() {
+        const {moment} = this.blocks;
+        return moment === 0 ? 0 : this.columnOf(moment - 1);
+    }
+
+    /* The blocks after an item of the trace, or at the nearest moment that the page has. */
+    showBlocksAfter(item) {
+        const {data, blocks} = this;
+        if (data.layout.moments.length > 0) {
+            blocks.goTo(nearestMoment(data.layout, item + 1));
+            this.change("blocks");
+        }
+    }
+
+    /* The first item of a column; the last of all for columns of the snapshot. */
+    itemOf(column) {
+        const {events} = this.data, columns = eventColumns(this.data);
+        return column >= columns ? events - 1 : Math.floor((events * column) / columns);
+    }
+
+    stepBlocks(by) {
+        const {data, blocks} = this, index = blocks.index + by;
+        if (index >= 0 && index < data.layout.moments.length) {
+            blocks.goTo(index);
+            this.change("blocks");
+        }
+    }
+
+    toggleBlocks() {
+        byId("layout").hidden = !byId("layout").hidden;
+        this.resize();
     }
 
     drawPointer() {
@@ -56,7 +109,8 @@ class Page {
             this.hovered = band < data.bands.count ? band : -1;
             this.column = chart.momentAt(pointer.x);
         }
-        chart.drawOverlay(pointer ? pointer.x : NaN, this.hovered, this.chosen);
+        chart.drawOverlay(pointer ? pointer.x : NaN, this.hovered, this.chosen,
+            data.layout.moments.length > 0 && !byId("layout").hidden ? this.columnOfBlocks() : -1);
         const time = data.time ? timeText(data.time[this.column]) : "";
         this.panel.showMoment(this.column, chart.raster.restBytes[this.column], time);
         this.showTip();
@@ -145,6 +199,7 @@ class Page {
     click(place) {
         const band = this.chart.bandAt(place.x, place.y);
         this.choose(band < this.data.bands.count ? band : -1, false);
+        this.showBlocksAfter(this.itemOf(this.chart.momentAt(place.x)));
     }
 
     zoomToBand(place) {
@@ -211,6 +266,7 @@ class Page {
         this.view.showColumns(Math.max(peak.column - around, 0), Math.min(peak.column + around, columns));
         this.column = peak.column;
         this.pointer = null;
+        this.showBlocksAfter(peak.item === undefined ? -1 : peak.item);
         this.change("shapes");
     }
 
@@ -301,6 +357,7 @@ class Page {
     resize() {
         this.chart.resize();
         this.overview.resize();
+        this.blocks.resize();
         this.change("shapes");
     }
 
