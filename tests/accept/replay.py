@@ -22,6 +22,8 @@ WANTED = {
                    (3114, 3114), (3606, 3606), (3606, 3606)),
     "train-step": ((12018, 11918), (11958, 11898), (12298, 11890), (12018, 11918), (12018, 11918),
                    (12018, 11918), (12016, 11916), (12018, 11918)),
+    **{f"torch-2.15-{name}": ((204, 200), (188, 188)) + 6 * ((204, 200),)
+       for name in ("annotate", "annotations", "anomaly", "skip-free-completed")},
 }
 # Events were removed from this one.
 DAMAGED = {"sanitized-annotations"}
@@ -61,10 +63,11 @@ def problems_of_rows(device, wanted):
 
 def main():
     tally = captures.Tally()
+    seen = set()
     recorded = sorted((captures.TOP / "samples" / "recorded").glob("*.pickle.gz"))
     # SHARE does not leave out captures here: all together take a second.
     for path in captures.samples() + recorded + captures.corpus("*.pickle*", large=True):
-        name = path.name.split(".")[0]
+        name = path.name.split(".pickle")[0].split(".json")[0]
         found = replay(path)
         devices = [d for d in found["devices"] if "as_is" in d] if found else []
         if not devices:
@@ -74,7 +77,10 @@ def main():
         for device in devices:
             tally.check(f"{path} device {device['device']}", problems_of_device(device))
             if name in WANTED:
+                seen.add(name)
                 tally.check(f"{path} settings", problems_of_rows(device, WANTED[name]))
+    if captures.corpus() and seen != WANTED.keys():
+        tally.check("settings", [f"no capture for {sorted(WANTED.keys() - seen)}"])
     tally.end()
 
 

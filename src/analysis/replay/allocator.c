@@ -1,33 +1,35 @@
+/* clang-format off */
 /* How torch serves a request, and where each rule of the model stands in torch: the class
  * DeviceCachingAllocator of c10/cuda/CUDACachingAllocator.cpp, unless another is named. A rule
  * without a version is the same in all versions tried, 2.1 to 2.15.
  *
- *   rule                                here                          in torch
- *   rounding of requests                model/allocator_rules.h       round_size
- *   small or large pool                 allocator_malloc              get_pool: by the rounded size
- *   order of free blocks, up to 2.11    allocator_key                 BlockComparatorSize: address
- *     2.12                              allocator_take_order          the same: number of a Block
- *     since 2.13                        allocator_take_order          registration_counter, then
- *                                                                     address
- *   best fit, one candidate only        find_free                     get_free_block
- *   max_non_split_rounding_mb           find_free                     the same; 20 MiB before 2.6
- *   room to grow, expandable segments   choose_expandable             get_free_block
- *   size of a segment                   segment_size                  get_allocation_size
- *   large_segment_size_mb, since 2.10   segment_size                  the same
- *   limit of the process                make_segment                  alloc_block: set_fraction
- *   garbage collection                  allocator_collect_garbage garbage_collect_cached_blocks;
- *                                                                     only with set_fraction
- *   release before an error             get_memory                    malloc
- *     with max_split_size_mb            allocator_release_available release_available_cached_blocks
- *     of everything                     allocator_release_cached      release_cached_blocks; not
- *                                                                     within a graph's pool up to
- *                                                                     2.12
- *   splitting, front first              splits                        should_split,
- * alloc_found_block merging                             allocator_merge try_merge_blocks frees that
- * wait for a stream        allocator_free_requested      free, process_events address range and
- * pages             allocator_make_range          ExpandableSegment where to map find_room
- * find_expandable_block mapping                             allocator_map_new
- * try_allocate_expandable_block unmapping of whole pages            allocator_unmap unmap_block */
+ *   rule                              here                        in torch
+ *   rounding of requests              model/allocator_rules.h     round_size
+ *   small or large pool               allocator_malloc            get_pool: by the rounded size
+ *   order of free blocks, up to 2.11  allocator_key               BlockComparatorSize: address
+ *     2.12                            allocator_take_order        the same: number of a Block
+ *     since 2.13                      allocator_take_order        registration_counter, address
+ *   best fit, one candidate only      find_free                   get_free_block
+ *   max_non_split_rounding_mb         find_free                   the same; 20 MiB before 2.6
+ *   room to grow, expandable segments choose_expandable           get_free_block
+ *   size of a segment                 segment_size                get_allocation_size
+ *   large_segment_size_mb, since 2.10 segment_size                the same
+ *   limit of the process              make_segment                alloc_block: set_fraction
+ *   garbage collection                allocator_collect_garbage   garbage_collect_cached_blocks if
+ *                                                                 set_fraction
+ *   release before an error           get_memory                  malloc
+ *     with max_split_size_mb          allocator_release_available release_available_cached_blocks
+ *     of everything                   allocator_release_cached    release_cached_blocks; not in a
+ *                                                                 graph's pool up to 2.12
+ *   splitting, front first            splits                      should_split, alloc_found_block
+ *   merging                           allocator_merge             try_merge_blocks
+ *   frees that wait for a stream      allocator_free_requested    free, process_events
+ *   address range and pages           allocator_make_range        ExpandableSegment
+ *   where to map                      find_room                   find_expandable_block
+ *   mapping                           allocator_map_new           try_allocate_expandable_block
+ *   unmapping of whole pages          allocator_unmap             unmap_block
+ */
+/* clang-format on */
 #include "analysis/replay/allocator_internal.h"
 
 #define LARGEST_REQUEST (UINT64_C(1) << 48)

@@ -59,5 +59,6 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 # What PyTorch's allocator did with random programs.
 EXTRA_DIST += \
 	tests/unit/analysis/replay/torch-2.1.txt \
+	tests/unit/analysis/replay/torch-2.12.txt \
 	tests/unit/analysis/replay/torch-2.15.txt \
 	tests/unit/analysis/replay/torch-2.8.txt

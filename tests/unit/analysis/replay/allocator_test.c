@@ -12,7 +12,8 @@
 
 /* Made by random programs on the libraries of these versions: pools, streams, expandable segments,
  * garbage collection, limits, all settings of the allocator. */
-static const char *const recorded[] = {"torch-2.1.txt", "torch-2.8.txt", "torch-2.15.txt"};
+static const char *const recorded[] = {"torch-2.1.txt", "torch-2.8.txt", "torch-2.12.txt",
+                                       "torch-2.15.txt"};
 
 START_TEST(like_torch)
 {
@@ -40,7 +41,8 @@ static struct allocator *create(const char *conf, uint64_t capacity, struct budg
     return allocator_create(&settings, &device, TIE_ADDRESS, &places, NULL, budget, &err);
 }
 
-#define MANY 2000000 /* a million free blocks at once, unless only a share of the cases is wanted */
+/* A million free blocks at once, unless only a share of the cases is wanted. */
+#define MANY 2000000
 
 /* Every second of many blocks is freed, and then all. With a sorted array, each free would move
  * megabytes. */
