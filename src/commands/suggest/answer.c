@@ -52,21 +52,55 @@ static bool divide_times(const struct suggest_run *run, struct problem *leaves, 
     return true;
 }
 
+/* What the step would reserve with a placement. */
+static bool replay_placement(const struct suggest_run *run, const struct placement *placement,
+                             struct replan *replan, struct error *err)
+{
+    struct chain_segment *segments = NULL;
+    size_t capacity = 0, count = placement->count;
+    *replan = (struct replan){0};
+    if (count == 0)
+        return true;
+    for (size_t k = 0; k < count; k++)
+        if (placement->segments[k].depth > 0) {
+            snprintf(replan->why, sizeof(replan->why),
+                     "checkpoints within checkpoints are not "
+                     "replayed");
+            return true;
+        }
+    if (!vec_reserve(segments, capacity, count, run->budget, err))
+        return false;
+    for (size_t k = 0; k < count; k++)
+        segments[k] =
+            (struct chain_segment){placement->segments[k].first, placement->segments[k].end};
+    const struct capture *capture = &run->snapshot->capture;
+    bool ok = replan_make(capture_highest(capture), capture->sites, &run->snapshot->chain, segments,
+                          count, replan, err);
+    vec_free(segments, capacity, sizeof(*segments), run->budget);
+    return ok;
+}
+
 /* `leaves`: the problem cut wherever FairScale may cut. */
 static bool answer_sum(struct suggest_run *run, const struct problem *leaves, struct error *err)
 {
     const struct suggest_options *options = run->options;
     struct suggest_subject subject = subject_of(run);
     struct fairscale_advice advice;
+    struct replan replans[2];
     bool ok = fairscale_advise(run->trace, run->problem, leaves, options->checkpoints,
                                options->skipped_layers, &advice, run->budget, err);
-    if (ok) {
-        ok = printed(options->format == SUGGEST_JSON
-                         ? suggest_fairscale_json(run->page.out, &subject, &advice)
-                         : suggest_fairscale_text(&run->page, &subject, &advice),
-                     err);
-        fairscale_advice_release(&advice, run->budget);
+    if (!ok)
+        return false;
+    if (run->snapshot) {
+        ok = replay_placement(run, &advice.parts, &replans[0], err) &&
+             replay_placement(run, &advice.best, &replans[1], err);
+        subject.replans = replans;
     }
+    ok = ok && printed(options->format == SUGGEST_JSON
+                           ? suggest_fairscale_json(run->page.out, &subject, &advice)
+                           : suggest_fairscale_text(&run->page, &subject, &advice),
+                       err);
+    fairscale_advice_release(&advice, run->budget);
     return ok;
 }
 
@@ -90,41 +124,14 @@ static int64_t bytes_of(const struct suggest_budget *budget, const struct proble
     return budget->bytes < CHAIN_MOST ? budget->bytes : CHAIN_MOST;
 }
 
-/* What the step would reserve with the plan. */
-static bool replay_plan(const struct suggest_run *run, const struct budget_plan *plan,
-                        struct replan *replan, struct error *err)
-{
-    const struct placement *placement = &plan->segments;
-    struct chain_segment *segments = NULL;
-    size_t capacity = 0, count = placement->count;
-    *replan = (struct replan){0};
-    if (!plan->feasible || count == 0)
-        return true;
-    for (size_t k = 0; k < count; k++)
-        if (placement->segments[k].depth > 0) {
-            snprintf(replan->why, sizeof(replan->why),
-                     "checkpoints within checkpoints are not "
-                     "replayed");
-            return true;
-        }
-    if (!vec_reserve(segments, capacity, count, run->budget, err))
-        return false;
-    for (size_t k = 0; k < count; k++)
-        segments[k] =
-            (struct chain_segment){placement->segments[k].first, placement->segments[k].end};
-    const struct capture *capture = &run->snapshot->capture;
-    bool ok = replan_make(capture_highest(capture), capture->sites, &run->snapshot->chain, segments,
-                          count, replan, err);
-    vec_free(segments, capacity, sizeof(*segments), run->budget);
-    return ok;
-}
-
 static bool print_plans(struct suggest_run *run, const struct budget_plan *plans, struct error *err)
 {
     struct suggest_subject subject = subject_of(run);
     struct replan replans[SUGGEST_MOST_BUDGETS];
+    const struct placement none = {0};
     for (size_t k = 0; run->snapshot && k < run->options->budget_count; k++)
-        if (!replay_plan(run, &plans[k], &replans[k], err))
+        if (!replay_placement(run, plans[k].feasible ? &plans[k].segments : &none, &replans[k],
+                              err))
             return false;
     subject.replans = run->snapshot ? replans : NULL;
     size_t count = run->options->budget_count;

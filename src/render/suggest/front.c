@@ -163,6 +163,9 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
     points_text(page, subject->problem, front);
     if (front->nested.count > 0)
         nested_text(page, subject->problem, front);
+    if (subject->forward)
+        suggest_say(page, "What the step would reserve at these points was not replayed; --budget "
+                          "tells it for a plan of one level.");
     fputc('\n', page->out);
     return ok && suggest_basis_text(page, subject);
 }

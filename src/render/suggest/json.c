@@ -50,6 +50,21 @@ static void put_segments(struct json_writer *json, const struct problem *problem
     json_put_close(json, ']');
 }
 
+/* Of the placement of that index. */
+static void put_reserved(struct json_writer *json, const struct suggest_subject *subject,
+                         size_t index, const struct placement *placement)
+{
+    if (!subject->replans || placement->count == 0)
+        return;
+    const struct replan *replan = &subject->replans[index];
+    if (!replan->is_known) {
+        json_put_string(json, "reserved_not_known", replan->why);
+        return;
+    }
+    json_put_integer(json, "reserved_peak_bytes", (int64_t)replan->with_bytes);
+    json_put_integer(json, "no_checkpoint_reserved_peak_bytes", (int64_t)replan->without_bytes);
+}
+
 bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
                             const struct fairscale_advice *advice)
 {
@@ -75,6 +90,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     json_put_integer(&json, "peak_bytes", advice->outcome.peak_bytes);
     suggest_put_cost(&json, problem, advice->outcome.extra_time);
     put_without(&json, problem);
+    put_reserved(&json, subject, 0, &advice->parts);
     json_put_open(&json, "best", '{');
     json_put_string(&json, "model", "peak");
     json_put_integer(&json, "peak_bytes", advice->best_outcome.peak_bytes);
@@ -83,6 +99,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
                          problem->before_bytes + advice->best_outcome.total_bytes);
     suggest_put_cost(&json, problem, advice->best_outcome.extra_time);
     put_segments(&json, problem, &advice->best);
+    put_reserved(&json, subject, 1, &advice->best);
     json_put_close(&json, '}');
     json.failed |= !suggest_put_apply(&json, subject, &advice->best);
     put_basis(&json, subject);
@@ -108,18 +125,8 @@ static void put_schedule(struct json_writer *json, const struct problem *problem
     json_put_close(json, ']');
 }
 
-static void put_reserved(struct json_writer *json, const struct replan *replan)
-{
-    if (!replan->is_known) {
-        json_put_string(json, "reserved_not_known", replan->why);
-        return;
-    }
-    json_put_integer(json, "reserved_peak_bytes", (int64_t)replan->with_bytes);
-    json_put_integer(json, "no_checkpoint_reserved_peak_bytes", (int64_t)replan->without_bytes);
-}
-
 static void put_feasible(struct json_writer *json, const struct suggest_subject *subject,
-                         const struct budget_plan *plan, const struct replan *replan)
+                         const struct budget_plan *plan, size_t index)
 {
     const struct problem *problem = subject->problem;
     json_put_integer(json, "peak_bytes", plan->peak_bytes);
@@ -135,18 +142,17 @@ static void put_feasible(struct json_writer *json, const struct suggest_subject 
     json->failed |= !suggest_put_apply(json, subject, &plan->segments);
     put_schedule(json, problem, &plan->schedule);
     json_put_bool(json, "verified", plan->verified);
-    if (replan && plan->segments.count > 0)
-        put_reserved(json, replan);
+    put_reserved(json, subject, index, &plan->segments);
 }
 
 static void put_plan(struct json_writer *json, const struct suggest_subject *subject,
-                     const struct budget_plan *plan, const struct replan *replan)
+                     const struct budget_plan *plan, size_t index)
 {
     json_put_string(json, "model", plan->model == PLAN_PEAK ? "peak" : "rotor");
     json_put_integer(json, "budget_bytes", plan->budget_bytes);
     json_put_bool(json, "feasible", plan->feasible);
     if (plan->feasible)
-        put_feasible(json, subject, plan, replan);
+        put_feasible(json, subject, plan, index);
     else
         json_put_integer(json, "least_budget_bytes", plan->least_budget_bytes);
     json_put_integer(json, "slot_bytes", plan->model == PLAN_ROTOR ? plan->slot_bytes : 1);
@@ -162,12 +168,12 @@ bool suggest_plans_json(FILE *out, const struct suggest_subject *subject,
     json_put_open(&json, NULL, '{');
     json_put_string(&json, "schema", schema);
     if (count == 1) {
-        put_plan(&json, subject, &plans[0], subject->replans);
+        put_plan(&json, subject, &plans[0], 0);
     } else {
         json_put_open(&json, "plans", '[');
         for (size_t k = 0; k < count; k++) {
             json_put_open(&json, NULL, '{');
-            put_plan(&json, subject, &plans[k], subject->replans ? &subject->replans[k] : NULL);
+            put_plan(&json, subject, &plans[k], k);
             json_put_close(&json, '}');
         }
         json_put_close(&json, ']');
@@ -279,6 +285,9 @@ bool suggest_front_json(FILE *out, const struct suggest_subject *subject,
     json_put_string(&json, "model", "peak");
     put_without(&json, problem);
     put_points(&json, front, &context);
+    if (subject->forward)
+        json_put_string(&json, "reserved_not_known",
+                        "the points are not replayed; a plan with --budget is");
     put_basis(&json, subject);
     json_put_string(&json, "backend", "cpu");
     json_put_close(&json, '}');

@@ -14,7 +14,8 @@ struct suggest_subject {
     const struct forward_chain
         *forward;                 /* where a snapshot's layers come from; NULL: a layer trace */
     uint32_t device;              /* with `forward` */
-    const struct replan *replans; /* of each plan, with `forward`, in answers about budgets */
+    const struct replan *replans; /* with `forward`: of each plan of an answer about budgets, or of
+                                     FairScale's placement and the best one; NULL for a front */
 };
 
 /* False: out of memory. */

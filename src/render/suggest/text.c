@@ -29,6 +29,24 @@ static void total_text(const struct page *page, const struct problem *problem, i
                 page_bytes(page, without, problem->no_checkpoint_total_bytes));
 }
 
+/* What the step reserves with the placement of that index. */
+static void reserved_text(const struct page *page, const struct suggest_subject *subject,
+                          size_t index, const struct placement *placement)
+{
+    char with[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE];
+    if (!subject->replans || placement->count == 0)
+        return;
+    const struct replan *replan = &subject->replans[index];
+    if (replan->is_known)
+        suggest_say(page,
+                    "Replayed through PyTorch's allocator, the step then reserves up to %s; "
+                    "without checkpoints %s.",
+                    page_bytes(page, with, (int64_t)replan->with_bytes),
+                    page_bytes(page, without, (int64_t)replan->without_bytes));
+    else
+        suggest_say(page, "What the step then reserves is not known: %s.", replan->why);
+}
+
 bool suggest_fairscale_text(const struct page *page, const struct suggest_subject *subject,
                             const struct fairscale_advice *advice)
 {
@@ -59,10 +77,12 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
                     advice->inside, advice->answer.count, advice->inside == 1 ? "is" : "are",
                     advice->inside == 1 ? "it" : "they",
                     advice->inside == 1 ? "it is" : "they are");
+    reserved_text(page, subject, 0, &advice->parts);
     fputc('\n', page->out);
     suggest_title(page, "The least real peak with as many parts: %s, %s", best, best_extra);
     if (problem->recorded)
         total_text(page, problem, problem->before_bytes + advice->best_outcome.total_bytes);
+    reserved_text(page, subject, 1, &advice->best);
     if (!suggest_placement_text(page, subject, &advice->best))
         return false;
     fputc('\n', page->out);
@@ -104,21 +124,8 @@ static void method_text(const struct page *page, const struct budget_plan *plan)
                 page_bytes(page, slot, plan->slot_bytes), checked, slack, plan->backend->name);
 }
 
-static void reserved_text(const struct page *page, const struct replan *replan)
-{
-    char with[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE];
-    if (replan->is_known)
-        suggest_say(page,
-                    "Replayed through PyTorch's allocator, the step then reserves up to %s; "
-                    "without checkpoints %s.",
-                    page_bytes(page, with, (int64_t)replan->with_bytes),
-                    page_bytes(page, without, (int64_t)replan->without_bytes));
-    else
-        suggest_say(page, "What the step then reserves is not known: %s.", replan->why);
-}
-
 static bool plan_text(const struct page *page, const struct suggest_subject *subject,
-                      const struct budget_plan *plan, const struct replan *replan)
+                      const struct budget_plan *plan, size_t index)
 {
     char budget[UNITS_TEXT_SIZE], peak[UNITS_TEXT_SIZE], extra[SUGGEST_COST];
     char exact[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE], whose[SUGGEST_WHOSE];
@@ -142,8 +149,7 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
         suggest_say(page, "It fits: no checkpoints are needed.");
     else
         method_text(page, plan);
-    if (replan && plan->segments.count > 0)
-        reserved_text(page, replan);
+    reserved_text(page, subject, index, &plan->segments);
     return suggest_placement_text(page, subject, &plan->segments);
 }
 
@@ -152,7 +158,7 @@ bool suggest_plans_text(const struct page *page, const struct suggest_subject *s
 {
     suggest_head_text(page, subject);
     for (size_t k = 0; k < count; k++) {
-        if (!plan_text(page, subject, &plans[k], subject->replans ? &subject->replans[k] : NULL))
+        if (!plan_text(page, subject, &plans[k], k))
             return false;
         fputc('\n', page->out);
     }

@@ -16,9 +16,9 @@ struct fairscale_advice {
     size_t module_count, module_capacity;
     struct sum_answer answer; /* cuts are indices of modules */
 
-    struct replay_outcome
-        outcome;   /* result of the replay with every part of the model checkpointed */
-    size_t inside; /* number of cuts that lie inside a piece of `problem` */
+    struct placement parts;        /* every part of the model checkpointed: pieces of `leaves` */
+    struct replay_outcome outcome; /* of `parts` */
+    size_t inside;                 /* number of cuts that lie inside a piece of `problem` */
 
     int64_t without_bytes; /* peak with no checkpoint */
     struct placement

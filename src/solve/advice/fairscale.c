@@ -78,7 +78,7 @@ static bool follow(struct draft *draft, const struct problem *problem, struct er
 {
     struct fairscale_advice *advice = draft->advice;
     const struct problem *leaves = draft->leaves;
-    struct placement placement = {0};
+    struct placement *parts = &advice->parts;
     size_t end = leaves->chain.layers;
     size_t from = advice->module_count > 0 ? piece_from(leaves, draft->rows[0]) : end;
     bool ok = true;
@@ -90,12 +90,10 @@ static bool follow(struct draft *draft, const struct problem *problem, struct er
             advice->inside += problem->pieces[problem_piece_of(problem, row)].first_row < row;
         }
         if (to > from)
-            ok = placement_add_parts(&placement, &leaves->chain, from, to, draft->budget, err);
+            ok = placement_add_parts(parts, &leaves->chain, from, to, draft->budget, err);
         from = to > from ? to : from;
     }
-    ok = ok && placement_replay(&placement, &leaves->chain, draft->budget, &advice->outcome, err);
-    placement_release(&placement, draft->budget);
-    return ok;
+    return ok && placement_replay(parts, &leaves->chain, draft->budget, &advice->outcome, err);
 }
 
 bool fairscale_advise(const struct layer_trace *trace, const struct problem *problem,
@@ -121,6 +119,7 @@ void fairscale_advice_release(struct fairscale_advice *advice, struct budget *bu
 {
     vec_free(advice->modules, advice->module_capacity, sizeof(struct layer_row *), budget);
     sum_release(&advice->answer, budget);
+    placement_release(&advice->parts, budget);
     placement_release(&advice->best, budget);
     *advice = (struct fairscale_advice){0};
 }
