@@ -254,8 +254,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/replay/free_sets.c \
 	src/analysis/replay/lives.c \
 	src/analysis/replay/lives.h \
+	src/analysis/replay/lives_pack.c \
 	src/analysis/replay/lives_pieces.c \
-	src/analysis/replay/lives_thin.c \
 	src/analysis/replay/parts.c \
 	src/analysis/replay/places.c \
 	src/analysis/replay/program.c \

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The blocks in the page of `memsnap plot --out FILE.html`: at the end those of the snapshot, and at
 other moments those that are left when the trace is undone from the end."""
+import base64
 import bisect
 import json
 import pathlib
@@ -14,8 +15,35 @@ import reference
 MIB = 1 << 20
 NEVER = 0xFFFFFFFF
 GROWTH, RELEASE = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
-MOST_BYTES = 15 * MIB
 MOMENTS = max(40 // captures.SHARE, 4)
+
+
+def leb128(data):
+    number = shift = 0
+    for byte in data:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield number
+            number = shift = 0
+
+
+def unpacked(data):
+    """(address, size, from, to, pending) of each block."""
+    numbers = leb128(data)
+    address = 0
+    for step in numbers:
+        address += step
+        size, begin = next(numbers), 0
+        for _ in range(next(numbers)):
+            begin += next(numbers)
+            moments = next(numbers)
+            end = begin + moments // 2 if moments > 1 else NEVER
+            waits = end if end == NEVER else end - 1
+            if moments % 2:
+                after = next(numbers)
+                waits = begin + after - 1 if after else NEVER
+            yield address, size, begin, end, waits
 
 
 class Layout:
@@ -23,9 +51,8 @@ class Layout:
 
     def __init__(self, data):
         self.source, self.words = data["source"], data["words"]
-        blocks, pieces = data["blocks"], data["pieces"]
-        self.blocks = list(zip(*(page.numbers(kind, blocks[name]) for kind, name in (
-            ("Q", "address"), ("Q", "size"), ("I", "from"), ("I", "to"), ("I", "pending")))))
+        pieces = data["pieces"]
+        self.blocks = list(unpacked(base64.b64decode(data["blocks"])))
         self.pieces = list(zip(*(page.numbers(kind, pieces[name]) for kind, name in (
             ("Q", "address"), ("Q", "size"), ("I", "from"), ("I", "to"), ("B", "expandable")))))
         self.last = data["last"]
@@ -159,12 +186,11 @@ def problems_of(path, target, sources):
             undone.undo(undone.trace[moment - 1])
 
 
-def thin_problems(folder):
-    """More blocks than a page holds: fewer moments, and it says so."""
+def long_problems(folder):
+    """A long trace: the page has every moment of it, and is small."""
     source, target = folder / "many.json", folder / "many.html"
-    events, count = [], 70000
-    base = 1 << 40
-    events.append({"action": "segment_alloc", "addr": base, "size": 2 * MIB, "stream": 0})
+    base, count = 1 << 40, 70000
+    events = [{"action": "segment_alloc", "addr": base, "size": 2 * MIB, "stream": 0}]
     for _ in range(count):
         for action in ("alloc", "free_requested", "free_completed"):
             events.append({"action": action, "addr": base, "size": 512, "stream": 0})
@@ -175,20 +201,16 @@ def thin_problems(folder):
                    {"address": base + 1024, "size": 2 * MIB - 1024, "requested_size": 0, "state": "inactive"}]}
     source.write_text(json.dumps({"segments": [segment], "device_traces": [events]}), encoding="ascii")
     page.plot(source, target)
-    text = target.read_text(encoding="utf-8")
-    data = json.loads(page.Parts(text).data)["layout"]
+    data = json.loads(page.Parts(target.read_text(encoding="utf-8")).data)["layout"]
     layout = Layout(data)
-    if layout.source != "replay" or data["stride"] < 2:
-        yield f"{layout.source}, one moment in {data['stride']}"
-    if "one event in" not in layout.words or len(layout.blocks) > 50000 or len(text) > MOST_BYTES:
-        yield f"{len(layout.blocks)} blocks, {len(text)} bytes: {layout.words}"
-    if layout.at(layout.last) != {base: (1024, False)}:
-        yield f"at the end {layout.at(layout.last)}"
-    for moment in layout.kept[1::997]:
-        phase = (moment - 2) % 3 if moment > 1 else 2
-        wanted = {base: (512, phase == 1)} if phase < 2 and moment < layout.last else {}
-        if moment != layout.last and layout.at(moment) != wanted:
-            yield f"moment {moment}: {layout.at(moment)}, not {wanted}"
+    if layout.source != "replay" or data["stride"] != 1 or len(data["blocks"]) > MIB:
+        yield f"{layout.source}, one moment in {data['stride']}, {len(data['blocks'])} characters"
+    spans = {begin: (address, size, end, pending) for address, size, begin, end, pending in layout.blocks}
+    for first in range(2, layout.last - 1, 3):
+        if spans.get(first) != (base, 512, first + 2, first + 1):
+            yield f"allocated at {first}: {spans.get(first)}"
+    if spans.get(layout.last) != (base, 1024, NEVER, NEVER) or len(spans) != count + 1:
+        yield f"{len(spans)} blocks, the last {spans.get(layout.last)}"
 
 
 def main():
@@ -199,7 +221,7 @@ def main():
         for source in captures.samples() + captures.corpus() + captures.corpus("*.pickle.gz"):
             if b"no device" not in captures.analyze(source).stdout:
                 tally.check(f"blocks of {source.name}", problems_of(source, folder / "page.html", sources))
-        tally.check("a page with many blocks", thin_problems(folder))
+        tally.check("a long trace", long_problems(folder))
     if not sources.get("replay"):
         tally.check("sources", [f"no capture was replayed: {sources}"])
     print(sources)

@@ -164,16 +164,17 @@ static void tell_none(struct lives *lives, const char *why)
 {
     lives->source = LIVES_NONE;
     lives->block_count = lives->piece_count = 0;
+    buffer_clear(&lives->packed);
     snprintf(lives->why, sizeof(lives->why), "%s", why);
 }
 
 bool lives_make(struct lives *lives, const struct timeline *timeline, struct site_table *sites,
-                size_t most, struct error *err)
+                struct error *err)
 {
     const struct trace *trace = timeline->trace;
     const struct snapshot *snapshot = timeline->snapshot;
     uint32_t last = (uint32_t)trace->count;
-    bool has_peak = timeline_knows_peak(timeline);
+    bool has_peak = timeline_knows_peak(timeline), fits;
     *lives = (struct lives){.last = last,
                             .peak = has_peak ? (uint32_t)(timeline->active.peak_event + 1) : last,
                             .stride = 1,
@@ -200,13 +201,16 @@ bool lives_make(struct lives *lives, const struct timeline *timeline, struct sit
     }
     if (lives->piece_count == 0)
         tell_none(lives, "the capture has no segments");
-    if (!lives_thin(lives, most))
+    if (!lives_pack(lives, &fits, err))
+        return false;
+    if (!fits)
         tell_none(lives, "too many blocks exist at once");
     return true;
 }
 
 void lives_release(struct lives *lives)
 {
+    buffer_release(&lives->packed);
     vec_free(lives->blocks, lives->block_capacity, sizeof(*lives->blocks), lives->budget);
     vec_free(lives->pieces, lives->piece_capacity, sizeof(*lives->pieces), lives->budget);
     *lives = (struct lives){.budget = lives->budget};

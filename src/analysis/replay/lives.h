@@ -5,9 +5,12 @@
 #define MEMSNAP_ANALYSIS_REPLAY_LIVES_H
 
 #include "analysis/replay/program.h"
+#include "base/buffer.h"
 #include "model/layout_segments.h"
 
 #define MOMENT_NEVER UINT32_MAX
+#define LIVES_BYTES  ((size_t)2 << 20) /* at most this many are packed */
+#define LIVES_PIECES 10000
 
 enum lives_source {
     LIVES_REPLAYED, /* by a replay with the settings of the capture, which is exact */
@@ -36,10 +39,17 @@ struct lives {
     enum lives_source source;
     char why[232];             /* why the source is not a replay; "" if it is */
     uint64_t addresses;        /* of the trace, all of which the replay reproduced */
-    struct block_life *blocks; /* by address, then by `from`; the pieces too */
+    struct block_life *blocks; /* all of them, by address */
     size_t block_count, block_capacity;
-    struct piece_life *pieces;
+    struct piece_life *pieces; /* those that are kept, by address */
     size_t piece_count, piece_capacity;
+    /* The blocks that are kept, as numbers in LEB128. For each address and size, in ascending
+     * order: the address less the one before, the size, and the number of its lives. For each of
+     * these, in the order of their beginnings: `from` less that of the one before; twice its
+     * moments, or 0 if it does not end; plus 1 if another number follows. Without that number the
+     * block waits only at its last moment, or if it does not end, never. It is 0 if the block never
+     * waits, else 1 plus the moments before it waits. */
+    struct buffer packed;
     uint32_t last; /* moment */
     uint32_t peak; /* moment of the peak of active memory */
     /* Only the moments that `stride` divides, `peak` and `last` have all their blocks and pieces.
@@ -48,15 +58,15 @@ struct lives {
     struct budget *budget; /* not owned */
 };
 
-/* Keeps at most `most` blocks and pieces in all. Release it even after failure. */
+/* Release it even after failure. */
 bool lives_make(struct lives *lives, const struct timeline *timeline, struct site_table *sites,
-                size_t most, struct error *err);
+                struct error *err);
 void lives_release(struct lives *lives);
 
 /* lives_pieces.c: appends the pieces of a trace that reaches the dump. */
 bool lives_add_pieces(struct lives *lives, const struct timeline *timeline, struct error *err);
-/* lives_thin.c: keeps the blocks and pieces of fewer moments until there are at most `most`, and
- * sorts them. False if even one moment has more. */
-bool lives_thin(struct lives *lives, size_t most);
+/* lives_pack.c: packs the blocks and pieces of fewer moments until they fit. `*fits` is false if
+ * even one moment has too many. */
+bool lives_pack(struct lives *lives, bool *fits, struct error *err);
 
 #endif

@@ -41,7 +41,7 @@ static bool make_parts(struct page_parts *parts, const struct plot_request *requ
            bands_choose(&parts->bands, timeline, &parts->sampling, wanted, err) &&
            category_curves_make(&parts->curves, timeline, snapshot->categories, &parts->still,
                                 err) &&
-           lives_make(&parts->lives, timeline, snapshot->sites, HTML_LIVES, err);
+           lives_make(&parts->lives, timeline, snapshot->sites, err);
 }
 
 static bool fill_page(const struct plot_job *job, struct plot_snapshot *snapshot, struct error *err)

@@ -5,8 +5,8 @@
  * style are run, by their hashes. What comes from the input is data in JSON, made visible by
  * escape_text(), which the script shows as text and never as markup.
  *
- * Bounded: at most HTML_COLUMNS moments, HTML_BANDS allocations, HTML_LIVES blocks, and as much
- * text and as many frames as html_stacks.h allows: below 15 MB, whatever the input. */
+ * Bounded: at most HTML_COLUMNS moments, HTML_BANDS allocations, LIVES_BYTES for blocks, and as
+ * much text and as many frames as html_stacks.h allows: below 15 MB, whatever the input. */
 #ifndef MEMSNAP_RENDER_PAGE_HTML_H
 #define MEMSNAP_RENDER_PAGE_HTML_H
 
@@ -20,8 +20,7 @@
 
 #define HTML_COLUMNS 65536
 #define HTML_BANDS   50000
-#define HTML_LIVES   50000 /* blocks and segments */
-#define HTML_STILL   600   /* columns of the still picture */
+#define HTML_STILL   600 /* columns of the still picture */
 
 /* Nothing is owned. */
 struct html_page {
@@ -36,7 +35,7 @@ struct html_page {
     const struct bands *bands;            /* of `sampling` */
     const struct sampling *still;         /* at most HTML_STILL columns */
     const struct category_curves *curves; /* of `still` */
-    const struct lives *lives;            /* at most HTML_LIVES */
+    const struct lives *lives;
 };
 
 bool html_write(const struct html_page *page, FILE *out, struct error *err);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "render/dump/leaf.h"
 #include "render/page/columns.h"
 #include "render/page/internal.h"
 
@@ -60,12 +61,6 @@ struct member {
         key, offsetof(struct type, name), sizeof(((struct type *)NULL)->name)                      \
     }
 
-static const struct member of_blocks[] = {
-    MEMBER(block_life, "address", addr),    MEMBER(block_life, "size", size),
-    MEMBER(block_life, "from", from),       MEMBER(block_life, "to", to),
-    MEMBER(block_life, "pending", pending), {NULL, 0, 0},
-};
-
 static const struct member of_pieces[] = {
     MEMBER(piece_life, "address", addr),
     MEMBER(piece_life, "size", size),
@@ -121,8 +116,7 @@ void html_emit_layout(struct json_writer *json, const struct html_page *page)
     json_put_count(json, "last", lives->last);
     json_put_count(json, "peak", lives->peak);
     json_put_count(json, "stride", lives->stride);
-    emit_members(json, "blocks", of_blocks, lives->blocks, lives->block_count,
-                 sizeof(*lives->blocks));
+    emit_base64(json, "blocks", (const uint8_t *)lives->packed.bytes, lives->packed.size);
     emit_members(json, "pieces", of_pieces, lives->pieces, lives->piece_count,
                  sizeof(*lives->pieces));
     json_put_close(json, '}');

@@ -4,20 +4,71 @@
 
 const BLOCK_FREE = 0, BLOCK_ALLOCATED = 1, BLOCK_PENDING = 2;
 
+/* Numbers in LEB128. */
+class Numbers {
+    constructor(base64) {
+        this.bytes = bytesOf(base64);
+        this.at = 0;
+    }
+
+    next() {
+        let number = 0, scale = 1, byte;
+        do {
+            byte = this.bytes[this.at++];
+            number += (byte & 0x7f) * scale;
+            scale *= 128;
+        } while (byte & 0x80);
+        return number;
+    }
+
+    nextBig() {
+        let number = 0n, shift = 0n, byte;
+        do {
+            byte = this.bytes[this.at++];
+            number |= BigInt(byte & 0x7f) << shift;
+            shift += 7n;
+        } while (byte & 0x80);
+        return number;
+    }
+}
+
+/* As lives.h packs them. */
+function readBlocks(base64) {
+    const numbers = new Numbers(base64), address = [], size = [], from = [], to = [], pending = [];
+    let spot = 0n;
+    while (numbers.at < numbers.bytes.length) {
+        spot += numbers.nextBig();
+        const bytes = numbers.next();
+        let first = 0;
+        for (let lives = numbers.next(); lives > 0; lives--) {
+            first += numbers.next();
+            const moments = numbers.next(), end = moments < 2 ? NEVER : first + Math.floor(moments / 2);
+            let waits = end === NEVER ? NEVER : end - 1;
+            if (moments % 2 === 1) {
+                const after = numbers.next();
+                waits = after === 0 ? NEVER : first + after - 1;
+            }
+            address.push(spot);
+            size.push(bytes);
+            from.push(first);
+            to.push(end);
+            pending.push(waits);
+        }
+    }
+    return {
+        address: BigUint64Array.from(address), size: Float64Array.from(size), from: Uint32Array.from(from),
+        to: Uint32Array.from(to), pending: Uint32Array.from(pending),
+    };
+}
+
 function readLayout(layout) {
-    const {blocks, pieces} = layout;
+    const {pieces} = layout;
     const sizes = (base64) => Float64Array.from(arrayOf(BigUint64Array, base64), Number);
     return {
         source: layout.source,
         words: layout.words,
         moments: keptMoments(layout),
-        blocks: {
-            address: arrayOf(BigUint64Array, blocks.address),
-            size: sizes(blocks.size),
-            from: arrayOf(Uint32Array, blocks.from),
-            to: arrayOf(Uint32Array, blocks.to),
-            pending: arrayOf(Uint32Array, blocks.pending),
-        },
+        blocks: readBlocks(layout.blocks),
         pieces: {
             address: arrayOf(BigUint64Array, pieces.address),
             size: sizes(pieces.size),

@@ -50,5 +50,6 @@ TCase *site_pattern_tests(void);
 TCase *replay_allocator_tests(void);
 TCase *replay_block_set_tests(void);
 TCase *replay_conf_tests(void);
+TCase *replay_lives_tests(void);
 
 #endif

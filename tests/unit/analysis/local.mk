@@ -45,6 +45,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/replay/allocator_test.c \
 	tests/unit/analysis/replay/block_set_test.c \
 	tests/unit/analysis/replay/conf_test.c \
+	tests/unit/analysis/replay/lives_test.c \
 	tests/unit/analysis/replay/torch_programs.c \
 	tests/unit/analysis/replay/torch_programs.h \
 	tests/unit/analysis/report/findings_test.c \

@@ -48,5 +48,6 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, replay_allocator_tests());
     suite_add_tcase(suite, replay_block_set_tests());
     suite_add_tcase(suite, replay_conf_tests());
+    suite_add_tcase(suite, replay_lives_tests());
     return suite;
 }
