@@ -36,6 +36,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/dp/front.c \
 	src/solve/dp/front.h \
 	src/solve/dp/front_knees.c \
+	src/solve/dp/front_totals.c \
 	src/solve/dp/peak.c \
 	src/solve/dp/peak.h \
 	src/solve/dp/rotor.c \

@@ -238,11 +238,11 @@ usage() {
 
 usage "invalid --checkpoints '-1' (expected a whole number)" --checkpoints -1
 usage "invalid --threads '1025' (expected a whole number up to 1024)" --threads 1025
-usage "invalid budget 'much' (for example 8GiB or 60%)" --budget much
-usage "invalid budget '0' (for example 8GiB or 60%)" --budget 0
+usage "invalid budget 'much' (for example 8GiB, 60% or least)" --budget much
+usage "invalid budget '0' (for example 8GiB, 60% or least)" --budget 0
 usage "--budget takes one size; use --budgets '1GiB,60%'" --budget 1GiB,60%
 usage "invalid share '120%' (expected 0% to 100%)" --budget 120%
-usage "invalid budget '' (for example 8GiB or 60%)" --budgets 1GiB,
+usage "invalid budget '' (for example 8GiB, 60% or least)" --budgets 1GiB,
 usage "invalid model 'best' (expected sum, peak or rotor)" --model best
 usage "--model sum needs --checkpoints K" --model sum
 usage "--model rotor needs --budget SIZE" --model rotor

@@ -39,7 +39,8 @@ const struct option_spec suggest_option_specs[] = {
     {OPTION_SKIP_LAYERS, "skip-layers", "N", "with --checkpoints: ignore the first N modules"},
     {OPTION_BUDGET, "budget", "SIZE",
      "find the least recomputation that keeps activations\n"
-     "within SIZE, for example 8GiB or 60% of their size now"},
+     "within SIZE, for example 8GiB or 60% of their size\n"
+     "now, or 'least'"},
     {OPTION_BUDGETS, "budgets", "SIZE,...", "the same for several budgets"},
     {OPTION_PARETO, "pareto", NULL, "print all efficient placements (the default)"},
     {OPTION_MODEL, "model", "MODEL",
@@ -96,7 +97,9 @@ static bool add_budget(const char *text, struct suggest_options *options, struct
     if (options->budget_count == SUGGEST_MOST_BUDGETS)
         return error_set(err, STATUS_USAGE, "more than %d budgets", SUGGEST_MOST_BUDGETS);
     size_t size = strlen(text);
-    if (size > 1 && text[size - 1] == '%') {
+    if (strcmp(text, "least") == 0) {
+        budget.bytes = ADVICE_LEAST;
+    } else if (size > 1 && text[size - 1] == '%') {
         budget.share = strtod(text, &end) / 100;
         if (end != text + size - 1 || !(budget.share > 0 && budget.share <= 1))
             return error_set(err, STATUS_USAGE, "invalid share '%.60s' (expected 0%% to 100%%)",
@@ -104,8 +107,8 @@ static bool add_budget(const char *text, struct suggest_options *options, struct
     } else if (units_parse_bytes(text, &bytes) && bytes > 0) {
         budget.bytes = (int64_t)bytes;
     } else {
-        return error_set(err, STATUS_USAGE, "invalid budget '%.60s' (for example 8GiB or 60%%)",
-                         text);
+        return error_set(err, STATUS_USAGE,
+                         "invalid budget '%.60s' (for example 8GiB, 60%% or least)", text);
     }
     options->budgets[options->budget_count++] = budget;
     return true;

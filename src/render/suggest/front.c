@@ -106,6 +106,10 @@ static void points_text(const struct page *page, const struct problem *problem,
     if (count > 1)
         print_command(page, problem, points[0].peak_bytes,
                       front->nested.count > 0 ? "The least with one level" : "The least");
+    if (front->front.least.total_bytes < points[0].total_bytes)
+        suggest_say(page,
+                    "The least with gradients of parameters, which pile up in the backward pass: "
+                    "memsnap suggest --budget least");
     for (size_t i = 0; i < count; i++)
         if (front->knees[i])
             print_command(page, problem, points[i].peak_bytes, "A knee");

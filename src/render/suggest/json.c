@@ -238,20 +238,25 @@ static const struct row_type comparison_type =
 #undef ROW
 #undef COST_FIELDS
 
+static void put_point(struct json_writer *json, const char *name, const struct front_point *from,
+                      bool is_knee, const struct field_context *context)
+{
+    const struct plan_point point = {.peak_bytes = from->peak_bytes,
+                                     .extra_time = from->extra_time,
+                                     .total_peak_bytes =
+                                         problem_of(context)->before_bytes + from->total_bytes,
+                                     .knee = is_knee};
+    json_put_row(json, name, &point_type, &point, context);
+}
+
 static void put_points(struct json_writer *json, const struct front_advice *front,
                        const struct field_context *context)
 {
     json_put_open(json, point_type.name, '[');
-    for (size_t i = 0; i < front->front.count; i++) {
-        const struct front_point *from = &front->front.points[i];
-        const struct plan_point point = {.peak_bytes = from->peak_bytes,
-                                         .extra_time = from->extra_time,
-                                         .total_peak_bytes =
-                                             problem_of(context)->before_bytes + from->total_bytes,
-                                         .knee = front->knees[i]};
-        json_put_row(json, NULL, &point_type, &point, context);
-    }
+    for (size_t i = 0; i < front->front.count; i++)
+        put_point(json, NULL, &front->front.points[i], front->knees[i], context);
     json_put_close(json, ']');
+    put_point(json, "least", &front->front.least, false, context);
     json_put_open(json, nested_type.name, '[');
     for (size_t i = 0; i < front->nested.count; i++) {
         const struct rotor_point *from = &front->nested.points[i];

@@ -62,6 +62,8 @@ struct plan_options {
     bool verify;
 };
 
+#define ADVICE_LEAST 0 /* as a budget: the least peak with one level of checkpoints */
+
 /* Makes one plan for each budget. With `verify` each plan is replayed, and STATUS_IO reports one
  * that exceeds its claimed peak. `report` is that of rotor_solve(), or zeros if it was not called.
  */

@@ -16,7 +16,11 @@ int64_t problem_step_time(const struct problem *problem)
 static bool plan_peak(const struct planner *planner, const struct front *front,
                       struct budget_plan *plan, struct error *err)
 {
-    const struct front_point *point = front_within(front, plan->budget_bytes);
+    bool is_least = plan->budget_bytes == ADVICE_LEAST;
+    if (is_least)
+        plan->budget_bytes = front->least.peak_bytes;
+    const struct front_point *point =
+        is_least ? &front->least : front_within(front, plan->budget_bytes);
     plan->model = PLAN_PEAK;
     plan->feasible = point != NULL;
     plan->least_budget_bytes = front->points[0].peak_bytes;
@@ -35,7 +39,7 @@ static bool plan_all_peak(const struct planner *planner, struct budget_plan *pla
     struct front front;
     if (!front_create(&front, &planner->problem->chain, planner->budget, err))
         return false;
-    bool ok = !planner->problem->recorded || front_drop_large(&front, planner->budget, err);
+    bool ok = !planner->problem->recorded || front_weigh_totals(&front, planner->budget, err);
     for (size_t k = 0; ok && k < count; k++)
         ok = plan_peak(planner, &front, &plans[k], err);
     front_release(&front, planner->budget);

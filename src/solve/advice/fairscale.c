@@ -96,16 +96,29 @@ static bool follow(struct draft *draft, const struct problem *problem, struct er
     return ok && placement_replay(parts, &leaves->chain, draft->budget, &advice->outcome, err);
 }
 
+/* Where gradients of parameters are known, the least total is what counts. */
+static bool place_best(const struct problem *problem, struct fairscale_advice *advice,
+                       struct budget *budget, struct error *err)
+{
+    struct chain counted = {0};
+    int64_t peak;
+    bool ok =
+        (!problem->recorded || chain_with_gradients(&counted, &problem->chain, budget, err)) &&
+        peak_place(problem->recorded ? &counted : &problem->chain, advice->answer.count + 1,
+                   &advice->best, &peak, budget, err) &&
+        placement_replay(&advice->best, &problem->chain, budget, &advice->best_outcome, err);
+    chain_drop_gradients(&counted, budget);
+    return ok;
+}
+
 bool fairscale_advise(const struct layer_trace *trace, const struct problem *problem,
                       const struct problem *leaves, size_t checkpoints, size_t skipped,
                       struct fairscale_advice *advice, struct budget *budget, struct error *err)
 {
     struct fairscale_advice made = {.checkpoints = checkpoints, .skipped = skipped};
     struct draft draft = {.trace = trace, .leaves = leaves, .advice = &made, .budget = budget};
-    int64_t peak;
     bool ok = collect_modules(&draft, err) && answer(&draft, err) && follow(&draft, problem, err) &&
-              peak_place(&problem->chain, made.answer.count + 1, &made.best, &peak, budget, err) &&
-              placement_replay(&made.best, &problem->chain, budget, &made.best_outcome, err);
+              place_best(problem, &made, budget, err);
     vec_free(draft.rows, draft.row_capacity, sizeof(*draft.rows), budget);
     made.without_bytes = peak_without(&problem->chain);
     if (ok)

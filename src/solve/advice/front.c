@@ -52,7 +52,7 @@ bool advise_front(const struct problem *problem, size_t knees, unsigned threads,
     struct front_advice made = {0};
     if (!front_create(&made.front, &problem->chain, budget, err))
         return false;
-    bool ok = !problem->recorded || front_drop_large(&made.front, budget, err);
+    bool ok = !problem->recorded || front_weigh_totals(&made.front, budget, err);
     made.knees = ok ? calloc(made.front.count, sizeof(*made.knees)) : NULL;
     ok = ok && (made.knees || error_out_of_memory(err)) &&
          advise_comparison(problem, made.comparison, budget, err) &&

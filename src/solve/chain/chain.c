@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#define ARRAYS 13
+#define ARRAYS 14
 
 static size_t bytes_of(size_t layers)
 {
-    return (ARRAYS * layers + 3) * sizeof(int64_t);
+    return (ARRAYS * layers + 4) * sizeof(int64_t);
 }
 
 bool chain_create(struct chain *chain, size_t layers, struct budget *budget, struct error *err)
@@ -25,6 +25,8 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     chain->late = next;
     next += layers + 1;
     chain->far = next;
+    next += layers + 1;
+    chain->piled = next;
     next += layers + 1;
     int64_t **rest[] = {&chain->xbar,     &chain->ftmp, &chain->btmp,   &chain->forward,
                         &chain->tail,     &chain->over, &chain->pinned, &chain->cast,
@@ -74,6 +76,39 @@ void chain_release(struct chain *chain, struct budget *budget)
     free(chain->x);
     budget_give(budget, bytes_of(chain->layers));
     *chain = (struct chain){0};
+}
+
+static size_t piled_bytes(size_t layers)
+{
+    return (layers + 1) * sizeof(int64_t);
+}
+
+bool chain_with_gradients(struct chain *counted, const struct chain *chain, struct budget *budget,
+                          struct error *err)
+{
+    size_t n = chain->layers;
+    if (!budget_take(budget, piled_bytes(n), err))
+        return false;
+    int64_t *piled = malloc(piled_bytes(n));
+    if (!piled) {
+        budget_give(budget, piled_bytes(n));
+        return error_out_of_memory(err);
+    }
+    piled[n] = 0;
+    for (size_t i = n; i-- > 0;)
+        piled[i] = piled[i + 1] + chain->gradient[i];
+    *counted = *chain;
+    counted->piled = piled;
+    return true;
+}
+
+void chain_drop_gradients(struct chain *counted, struct budget *budget)
+{
+    if (!counted->piled)
+        return;
+    free(counted->piled);
+    budget_give(budget, piled_bytes(counted->layers));
+    *counted = (struct chain){0};
 }
 
 /* Adds values[0..count) to `*sum`. */

@@ -45,6 +45,8 @@ struct chain {
     int64_t *cast; /* [n] part of pinned that is freed when the backward pass begins. Solvers do not
                       count on that, so their peaks are upper bounds; a replay does */
     int64_t *gradient; /* [n] parameters' gradients that the backward of layer i makes */
+    int64_t *piled;    /* [n+1] gradients of parameters that exist once the backward of layer i has
+                          run; zeros unless a solver is to minimize the total */
     int64_t *reach;    /* [n] the furthest end of a segment that begins here; i: none */
 
     struct chain_option options[CHAIN_OPTIONS];
@@ -56,6 +58,14 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
 /* Adds an option, with zeros in all arrays. The chain must have fewer than CHAIN_OPTIONS. */
 bool chain_add_option(struct chain *chain, struct budget *budget, struct error *err);
 void chain_release(struct chain *chain, struct budget *budget); /* a zeroed chain is allowed */
+
+/* A chain whose peaks include the gradients of parameters, which pile up in the backward pass:
+ * solvers then minimize the total. It shares all arrays but `piled` with `chain`, which must
+ * outlive it. */
+bool chain_with_gradients(struct chain *counted, const struct chain *chain, struct budget *budget,
+                          struct error *err);
+void chain_drop_gradients(struct chain *counted,
+                          struct budget *budget); /* a zeroed chain is allowed */
 
 /* STATUS_BAD_INPUT: no layer, or a negative value. STATUS_LIMIT: sizes or times add up to
  * CHAIN_MOST or more. All solvers require a chain that passed this check. */

@@ -37,14 +37,15 @@ static inline void segment_cost_add(struct segment_cost *cost, const struct chai
     int64_t running_again = cost->kept + unsaved + chain->ftmp[l];
     cost->again = larger(before, running_again);
     cost->stop = larger(before, running_again - chain->over[l]);
-    cost->rest = larger(cost->rest, cost->kept + chain->x[l + 1] + chain->btmp[l]);
+    cost->rest =
+        larger(cost->rest, cost->kept + chain->x[l + 1] + chain->btmp[l] + chain->piled[l]);
     cost->forward += option ? option->forward[l] : chain->forward[l];
 }
 
 static inline int64_t segment_cost_peak(const struct segment_cost *cost, const struct chain *chain,
                                         size_t end)
 {
-    return larger(chain->x[end] + cost->stop, cost->rest);
+    return larger(chain->x[end] + cost->stop + chain->piled[end], cost->rest);
 }
 
 /* The time that a checkpoint adds: it stops at the last tensor that the segment saves. */
@@ -71,7 +72,8 @@ static inline int64_t segment_cost_least(const struct segment_cost *cost)
 /* The peak of layer i alone when it is not checkpointed. */
 static inline int64_t kept_layer_peak(const struct chain *chain, size_t i)
 {
-    return chain->xbar[i] + larger(chain->ftmp[i], chain->x[i + 1] + chain->btmp[i]);
+    return chain->xbar[i] +
+           larger(chain->ftmp[i], chain->x[i + 1] + chain->btmp[i] + chain->piled[i]);
 }
 
 #endif

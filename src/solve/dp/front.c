@@ -281,6 +281,8 @@ bool front_place(const struct front *front, const struct front_point *point,
                  struct placement *placement, struct budget *budget, struct error *err)
 {
     int64_t time = point->extra_time;
+    if (point->by_total)
+        front = &front->totals->front;
     for (size_t i = 0; i < front->chain->layers;) {
         bool kept;
         struct wrapped part = step(front, i, &time, &kept);
@@ -305,8 +307,10 @@ static bool collect(struct front *front, struct budget *budget, struct error *er
         if (front->count > 0 && state->time > 0 &&
             front->points[front->count - 1].extra_time - state->time < hardly)
             continue;
-        front->points[front->count++] = (struct front_point){state->memory, state->time, 0};
+        front->points[front->count++] =
+            (struct front_point){.peak_bytes = state->memory, .extra_time = state->time};
     }
+    front->least = front->points[0];
     return true;
 }
 
@@ -329,38 +333,11 @@ bool front_create(struct front *front, const struct chain *chain, struct budget 
 
 void front_release(struct front *front, struct budget *budget)
 {
+    front_release_totals(front, budget);
     vec_free(front->points, front->capacity, sizeof(*front->points), budget);
     vec_free(front->states, front->state_capacity, sizeof(*front->states), budget);
     vec_free(front->starts, front->start_capacity, sizeof(*front->starts), budget);
     *front = (struct front){0};
-}
-
-static bool find_total(const struct front *front, struct front_point *point, struct budget *budget,
-                       struct error *err)
-{
-    struct placement placement = {0};
-    struct replay_outcome outcome;
-    bool ok = front_place(front, point, &placement, budget, err) &&
-              placement_replay(&placement, front->chain, budget, &outcome, err);
-    placement_release(&placement, budget);
-    if (ok)
-        point->total_bytes = outcome.total_bytes;
-    return ok;
-}
-
-bool front_drop_large(struct front *front, struct budget *budget, struct error *err)
-{
-    size_t from = front->count; /* points from here on are kept */
-    for (size_t i = front->count; i-- > 0;) {
-        struct front_point *point = &front->points[i];
-        if (!find_total(front, point, budget, err))
-            return false;
-        if (from == front->count || point->total_bytes < front->points[from].total_bytes)
-            front->points[--from] = *point;
-    }
-    front->count -= from;
-    memmove(front->points, front->points + from, front->count * sizeof(*front->points));
-    return true;
 }
 
 const struct front_point *front_within(const struct front *front, int64_t bytes)

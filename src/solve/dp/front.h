@@ -21,7 +21,8 @@
 struct front_point {
     int64_t peak_bytes;
     int64_t extra_time;
-    int64_t total_bytes; /* as in struct replay_outcome, if front_drop_large() found it; else 0 */
+    int64_t total_bytes; /* as in struct replay_outcome, if front_weigh_totals() found it; else 0 */
+    bool by_total;       /* a placement of front.totals->front */
 };
 
 struct front_state;
@@ -29,6 +30,8 @@ struct front_state;
 struct front {
     struct front_point *points; /* memory ascending, extra time descending; the last is 0 */
     size_t count, capacity;
+    struct front_point least; /* the least memory; the least total after front_weigh_totals(), which
+                                 may take more memory than points[0] */
 
     /* internal: placements are rebuilt from these */
     const struct chain *chain; /* not owned */
@@ -36,6 +39,13 @@ struct front {
     size_t state_count, state_capacity;
     size_t *starts; /* [n+2] the states of layers i.. are starts[i+1]..starts[i]-1 */
     size_t start_capacity;
+    struct front_totals *totals; /* NULL before front_weigh_totals() */
+};
+
+/* Placements with the least total for their time. */
+struct front_totals {
+    struct chain chain; /* with gradients */
+    struct front front;
 };
 
 /* The chain must outlive the front. STATUS_LIMIT beyond FRONT_MOST_LAYERS or the budget. Takes at
@@ -44,10 +54,14 @@ bool front_create(struct front *front, const struct chain *chain, struct budget 
                   struct error *err);
 void front_release(struct front *front, struct budget *budget);
 
-/* Finds the totals of all points, and drops those that take more time than another but no less in
- * total: gradients pile up while few activations are left, so less of these need not be less of
- * both. */
-bool front_drop_large(struct front *front, struct budget *budget, struct error *err);
+/* front_totals.c: part of front_release(). */
+void front_release_totals(struct front *front, struct budget *budget);
+
+/* For chains with gradients of parameters. These pile up while few activations are left, so a plan
+ * with less activations may have a larger total. Adds the points with the least total for their
+ * time, finds the totals of all points, and drops those that take more time than another but no
+ * less in total. Points still have ascending memory. */
+bool front_weigh_totals(struct front *front, struct budget *budget, struct error *err);
 
 /* The point with the least extra time whose peak is at most `bytes`, or NULL. */
 const struct front_point *front_within(const struct front *front, int64_t bytes);

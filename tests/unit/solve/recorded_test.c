@@ -53,6 +53,7 @@ struct tried {
     struct placement placement;
     int64_t peaks[20];  /* the least, by the largest number of segments */
     int64_t times[200]; /* the least peak, by extra time */
+    int64_t totals[20]; /* as peaks: the least total */
 };
 
 static void try_from(struct tried *tried, size_t i)
@@ -66,6 +67,9 @@ static void try_from(struct tried *tried, size_t i)
         for (size_t k = placement->count; k < 20; k++)
             if (outcome.peak_bytes < tried->peaks[k])
                 tried->peaks[k] = outcome.peak_bytes;
+        for (size_t k = placement->count; k < 20; k++)
+            if (outcome.total_bytes < tried->totals[k])
+                tried->totals[k] = outcome.total_bytes;
         for (int64_t t = outcome.extra_time; t < 200; t++)
             if (outcome.peak_bytes < tried->times[t])
                 tried->times[t] = outcome.peak_bytes;
@@ -87,7 +91,7 @@ static void try_all(struct tried *tried, const struct chain *chain)
 {
     *tried = (struct tried){.chain = chain};
     for (size_t k = 0; k < 20; k++)
-        tried->peaks[k] = INT64_MAX;
+        tried->peaks[k] = tried->totals[k] = INT64_MAX;
     for (size_t t = 0; t < 200; t++)
         tried->times[t] = INT64_MAX;
     try_from(tried, 0);
@@ -220,6 +224,44 @@ START_TEST(modules_that_follow_are_joined)
 }
 END_TEST
 
+START_TEST(the_least_total_is_found)
+{
+    struct chance chance = {37};
+    size_t larger_peaks = 0;
+    for (int round = 0; round < 300; round++) {
+        struct chain chain = recorded_chain(&chance, (size_t)chance_in(&chance, 1, 6)), counted;
+        struct tried tried;
+        struct front front;
+        struct error err;
+        try_all(&tried, &chain);
+        ck_assert(chain_with_gradients(&counted, &chain, &budget, &err));
+        for (size_t most = 0; most <= 7; most++) {
+            struct placement placement = {0};
+            int64_t total;
+            ck_assert(peak_place(&counted, most, &placement, &total, &budget, &err));
+            ck_assert_int_eq(total, tried.totals[most]);
+            placement_release(&placement, &budget);
+        }
+        ck_assert(front_create(&front, &chain, &budget, &err));
+        ck_assert(front_weigh_totals(&front, &budget, &err));
+        ck_assert_int_eq(front.least.total_bytes, tried.totals[19]);
+        larger_peaks += front.least.peak_bytes > front.points[0].peak_bytes;
+        struct placement placement = {0};
+        struct replay_outcome outcome;
+        ck_assert(front_place(&front, &front.least, &placement, &budget, &err));
+        ck_assert(placement_replay(&placement, &chain, &budget, &outcome, &err));
+        ck_assert_int_eq(outcome.total_bytes, front.least.total_bytes);
+        ck_assert_int_eq(outcome.peak_bytes, front.least.peak_bytes);
+        ck_assert_int_eq(outcome.extra_time, front.least.extra_time);
+        placement_release(&placement, &budget);
+        front_release(&front, &budget);
+        chain_drop_gradients(&counted, &budget);
+        chain_release(&chain, &budget);
+    }
+    ck_assert_uint_gt(larger_peaks, 0);
+}
+END_TEST
+
 START_TEST(points_with_a_larger_total_are_dropped)
 {
     struct chance chance = {7};
@@ -229,9 +271,9 @@ START_TEST(points_with_a_larger_total_are_dropped)
         struct front front;
         struct error err;
         ck_assert(front_create(&front, &chain, &budget, &err));
-        size_t count = front.count;
-        ck_assert(front_drop_large(&front, &budget, &err));
-        dropped += count - front.count;
+        int64_t least = front.points[0].peak_bytes;
+        ck_assert(front_weigh_totals(&front, &budget, &err));
+        dropped += front.points[0].peak_bytes > least;
         ck_assert_int_eq(front.points[front.count - 1].extra_time, 0);
         for (size_t i = 1; i < front.count; i++) {
             ck_assert_int_lt(front.points[i - 1].total_bytes, front.points[i].total_bytes);
@@ -350,6 +392,7 @@ TCase *recorded_tests(void)
     tcase_add_test(tests, placements_are_the_best_of_all);
     tcase_add_test(tests, storages_make_the_chain);
     tcase_add_test(tests, modules_that_follow_are_joined);
+    tcase_add_test(tests, the_least_total_is_found);
     tcase_add_test(tests, points_with_a_larger_total_are_dropped);
     tcase_add_test(tests, casts_are_held_until_the_backward_pass);
     tcase_add_test(tests, operators_make_options);
