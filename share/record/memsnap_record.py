@@ -87,6 +87,11 @@ def checkpointed(forward, **options):
     return start
 
 
+def inside(module):
+    """A checkpoint goes inside FSDP, so that parameters are gathered before the module runs again."""
+    return getattr(module, "_fsdp_wrapped_module", module)
+
+
 def prepare(model, modules):
     """Makes it safe to run the modules twice."""
     for module in {inner for outer in modules for inner in outer.modules()}:
@@ -146,7 +151,7 @@ class Part:
 
     def __init__(self, model, part, operators):
         self.names = names(part)
-        self.modules = [model.get_submodule(name) for name in self.names]
+        self.modules = [inside(model.get_submodule(name)) for name in self.names]
         self.forwards = [module.forward for module in self.modules]
         self.together = build(part, iter(self.forwards), operators)
         self.alone = [
@@ -437,6 +442,16 @@ class Argument:
         return self.id == id(value) and all(tensor() is not None for tensor in self.tensors)
 
 
+def traits_of(module):
+    """What a checkpoint must mind in a module."""
+    traits = set()
+    if isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.training and module.track_running_stats:
+        traits.add("batch_norm")
+    if hasattr(module, "_fsdp_wrapped_module") or any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__):
+        traits.add("fsdp")
+    return traits
+
+
 class Frame:
     """A module that is running."""
 
@@ -596,7 +611,7 @@ class Structure(Hooks, TorchDispatchMode):
                 "before": self.allocated(), "us": 0.0, "saved_us": None, "saved_peak": None, "memory_activations": 0,
                 "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
                 "casts_are_kept": casts_are_kept(), "cast_bytes": 0, "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "index": len(self.rows), "call": None,
-                "operators": {}}
+                "operators": {}, "traits": set()}
 
     def close_row(self, keep=False):
         """Ends the running row. A container's row in which nothing ran is left out unless it is to be kept."""
@@ -674,6 +689,7 @@ class Structure(Hooks, TorchDispatchMode):
         row["plain"], row["follows"] = frame.is_plain and isinstance(result, torch.Tensor), frame.follows
         self.result = weakref.ref(result) if isinstance(result, torch.Tensor) else lambda: None
         row["call"] = self.calls
+        row["traits"] |= traits_of(module)
         self.watch_backward(output, partial(self.reach, row, self.calls))
         self.calls += 1
         self.close_row(keep=True)
@@ -768,7 +784,9 @@ class Structure(Hooks, TorchDispatchMode):
             if row["casts_are_kept"] and func._overloadpacket is torch.ops.aten._to_copy and args[0].is_leaf and \
                     args[0].requires_grad:
                 row["cast_bytes"] += sum(made.bytes for made in new)
-            self.add_operator(row, func, us, new, is_write(func) or is_random(func, args, kwargs))
+            draws = is_random(func, args, kwargs)
+            row["traits"].update(["random"] if draws else [])
+            self.add_operator(row, func, us, new, is_write(func) or draws)
         if func._schema.name.split("::")[-1] in GATHERS:
             self.gather(row, func, args, out)
         return out
@@ -954,6 +972,8 @@ def written_row(source, keys, at):
     for name in ("output_bytes", "plain", "follows", "dtype"):
         if source[name] is not None:
             row[name] = source[name]
+    if source["traits"]:
+        row["traits"] = ",".join(sorted(source["traits"]))
     if source["cast_bytes"]:
         row["cast_bytes"] = source["cast_bytes"]
     changed = [at[id(made)] for made in source["changes"] if id(made) in at]

@@ -219,6 +219,7 @@ libmemsnap_a_SOURCES += \
 	src/render/suggest/python.c \
 	src/render/suggest/suggest.h \
 	src/render/suggest/text.c \
+	src/render/suggest/warnings.c \
 	src/render/summary/summary.c \
 	src/render/summary/summary.h \
 	src/render/trend/trend.c \

@@ -199,4 +199,26 @@ COLUMNS=200 run suggest long.json
 exits 0
 out_has 'memsnap suggest --model peak --budget '
 
+# What needs care when it runs twice is named where the plan has it, and only there.
+traits='"saved_activations": 900000, "traits": '
+rows traits.json b0.norm 100 "$traits"'"batch_norm"' b1.drop 100 "$traits"'"fsdp,random"' \
+    b2.fc 100 '"saved_activations": 900000' b3.fc 100 '"saved_activations": 1000000' head.norm 100 '"saved_activations": 1, "traits": "batch_norm"'
+run suggest --budget 70% --keep head traits.json
+exits 0
+tr -s ' \n' ' ' <.run/out >.run/joined
+check 'names batch norm' grep -qF '1 module with batch norm (b0.norm) would update statistics twice' .run/joined
+check 'names dropout' grep -qF '1 module draws random numbers, as dropout does (b1.drop)' .run/joined
+check 'names FSDP' grep -qF '1 module is wrapped by FSDP (b1.drop)' .run/joined
+run suggest --budget 70% --keep head --format json traits.json
+exits 0
+out_has '"warnings":[{"about":"batch_norm","modules":["b0.norm"]},{"about":"random","modules":["b1.drop"]},{"about":"fsdp","modules":["b1.drop"]}]'
+run suggest --budget 80% --only 'b[23]' --format json traits.json
+exits 0
+out_has '"warnings":[]'
+run suggest --budget 80% --only 'b[23]' traits.json
+exits 0
+out_has_not 'batch norm ('
+out_has_not 'random numbers'
+out_has_not 'FSDP ('
+
 finish

@@ -126,7 +126,7 @@ trace twice.json a 100 shared 100 b 100 shared 100 c 100 d 10
 run suggest --budget 450 twice.json
 exits 0
 out_has '1 of the modules runs more than once'
-out_has '# Modules that run more than once in a step are left out.'
+out_has '1 module runs more than once in a step (shared): the code leaves it out.'
 out_has_not '"shared"'
 
 # FairScale's own rows have outputs, but not what autograd keeps: the allocator shows the difference.

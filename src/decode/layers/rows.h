@@ -33,6 +33,7 @@ enum layer_field {
     LAYER_CAST_BYTES,
     LAYER_SAVED_PEAK_BYTES,
     LAYER_DTYPE,
+    LAYER_TRAITS,
     LAYER_READS,
     LAYER_SAVES,
     LAYER_FIELDS,
@@ -66,12 +67,14 @@ struct layer_row {
     int64_t cast_bytes;             /* casts of parameters, which autocast keeps until it ends */
     int64_t saved_peak_bytes;       /* as peak_bytes, until the last tensor that it saved */
     string_id dtype;                /* of its parameters: "float32", or "bfloat16,float32" */
-    int64_t output_bytes;           /* storages of its result */
-    int64_t gradient_bytes;         /* gradients that its backward makes */
-    int64_t peak_bytes;             /* the most that was allocated while it ran */
-    double tail_us;                 /* part of forward_us after the last tensor that it saved */
-    struct storage_list reads;      /* made by earlier rows */
-    struct storage_list saves;      /* for backward */
+    string_id traits;          /* what a checkpoint must mind: names with commas between them, of
+                                  "batch_norm", "fsdp", "random" (draws random numbers) */
+    int64_t output_bytes;      /* storages of its result */
+    int64_t gradient_bytes;    /* gradients that its backward makes */
+    int64_t peak_bytes;        /* the most that was allocated while it ran */
+    double tail_us;            /* part of forward_us after the last tensor that it saved */
+    struct storage_list reads; /* made by earlier rows */
+    struct storage_list saves; /* for backward */
 };
 
 static inline bool layer_has(const struct layer_row *row, enum layer_field field)

@@ -273,6 +273,8 @@ bool suggest_placement_text(const struct page *page, const struct suggest_subjec
     if (!segments_text(page, problem, placement))
         return false;
     fputc('\n', page->out);
+    if (!suggest_warnings_text(page, subject, placement))
+        return false;
     if (too_deep(placement)) {
         fprintf(page->out,
                 "# More than %d checkpoints lie within one another: too deep for Python code.\n"

@@ -102,6 +102,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     put_reserved(&json, subject, 1, &advice->best);
     json_put_close(&json, '}');
     json.failed |= !suggest_put_apply(&json, subject, &advice->best);
+    json.failed |= !suggest_put_warnings(&json, subject, &advice->best);
     put_basis(&json, subject);
     json_put_string(&json, "backend", "cpu");
     json_put_close(&json, '}');
@@ -140,6 +141,7 @@ static void put_feasible(struct json_writer *json, const struct suggest_subject 
     json_put_close(json, ']');
     put_segments(json, problem, &plan->segments);
     json->failed |= !suggest_put_apply(json, subject, &plan->segments);
+    json->failed |= !suggest_put_warnings(json, subject, &plan->segments);
     put_schedule(json, problem, &plan->schedule);
     json_put_bool(json, "verified", plan->verified);
     put_reserved(json, subject, index, &plan->segments);

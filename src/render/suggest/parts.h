@@ -86,6 +86,13 @@ void suggest_put_kept(struct json_writer *json, const struct problem *problem,
 bool suggest_put_apply(struct json_writer *json, const struct suggest_subject *subject,
                        const struct placement *placement);
 
+/* warnings.c: the modules of a placement that need care when they run twice, in text and as the
+ * array "warnings". Only recorded layers tell. Both return false if memory ran out. */
+bool suggest_warnings_text(const struct page *page, const struct suggest_subject *subject,
+                           const struct placement *placement);
+bool suggest_put_warnings(struct json_writer *json, const struct suggest_subject *subject,
+                          const struct placement *placement);
+
 /* A paragraph at SUGGEST_INDENT, of text that needs no escaping. */
 void suggest_say(const struct page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

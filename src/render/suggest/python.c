@@ -98,7 +98,7 @@ static bool put_whole(FILE *out, const struct problem *problem, const struct pla
     fwrite(suggest_every_code, 1, suggest_every_code_size, out);
     fputs("modules = [model.get_submodule(name) for name in dict.fromkeys(names)]\n"
           "prepare(model, modules)\n"
-          "for module in modules:\n"
+          "for module in map(inside, modules):\n"
           "    module.forward = checkpointed(module.forward)\n",
           out);
     return ok;
@@ -147,8 +147,6 @@ static bool put_parts(FILE *out, const struct problem *problem, const struct pla
     fputs("# The modules in one list are checkpointed together, if they form a chain. The first\n"
           "# call of the model tries that out, in a run without gradients.\n",
           out);
-    if (left_out.count > 0)
-        fputs("# Modules that run more than once in a step are left out.\n", out);
     fputs("plan = [\n", out);
     bool ok = put_nested(out, problem, placement, &left_out);
     fputs("]\n", out);
