@@ -772,7 +772,9 @@ class Structure(Hooks, TorchDispatchMode):
                     row["changes"].append(made.row)
                 made.row = row  # what is changed in place is the output of the last module that changes it
         self.storages.use(allocations - sum(made.bytes for made in new))
-        is_view = not new and not is_write(func) and "out" not in kwargs  # _unsafe_view() does not say so
+        is_gather = func._schema.name.split("::")[-1] in GATHERS
+        # _unsafe_view() does not say that it is a view, nor gathers that they write
+        is_view = not new and not is_write(func) and "out" not in kwargs and not is_gather
         if is_view or any(item.alias_info is not None and not item.alias_info.is_write
                           for item in func._schema.returns):
             return out  # a question about a tensor, or a view
@@ -787,7 +789,7 @@ class Structure(Hooks, TorchDispatchMode):
             draws = is_random(func, args, kwargs)
             row["traits"].update(["random"] if draws else [])
             self.add_operator(row, func, us, new, is_write(func) or draws)
-        if func._schema.name.split("::")[-1] in GATHERS:
+        if is_gather:
             self.gather(row, func, args, out)
         return out
 
