@@ -151,7 +151,9 @@ class Part:
 
     def __init__(self, model, part, operators):
         self.names = names(part)
-        self.modules = [inside(model.get_submodule(name)) for name in self.names]
+        outer = [model.get_submodule(name) for name in self.names]
+        self.modules = list(map(inside, outer))
+        self.are_wrapped = self.modules != outer  # each must gather its parameters itself
         self.forwards = [module.forward for module in self.modules]
         self.together = build(part, iter(self.forwards), operators)
         self.alone = [
@@ -203,7 +205,7 @@ class Proof(TorchFunctionMode):
 
     def run(self, part, k, args, kwargs):
         module, outer = part.modules[k], self.input
-        part.is_chain &= k > 0 or part.next in (0, len(part.modules))
+        part.is_chain &= (k > 0 or part.next in (0, len(part.modules))) and not part.are_wrapped
         part.is_chain &= part.take(k, args, kwargs) and not (
             module._forward_hooks or module._forward_pre_hooks or module._backward_hooks)
         self.input = args[0] if k > 0 and args else outer

@@ -78,7 +78,8 @@ EXTRA_DIST += \
 	tests/cli/record/program.py \
 	tests/cli/record/program_model.py \
 	tests/cli/record/sharded.py \
-	tests/cli/record/train.py
+	tests/cli/record/train.py \
+	tests/cli/record/wrapped.py
 
 # A made-up torch for dryrun.sh, with a library that needs CUDA's runtime.
 dryrun_sources = \

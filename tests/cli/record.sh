@@ -53,6 +53,9 @@ for key in "module_params", "gradient_bytes":
 dry -- "$MEMSNAP_TORCH" apply.py
 check 'applies plans' grep -q '^all is right$' .run/out
 
+dry -- "$MEMSNAP_TORCH" wrapped.py
+check 'puts checkpoints inside FSDP' grep -q '^all is right$' .run/out
+
 # the same program without a change
 dry -- "$MEMSNAP_TORCH" "$recorder" --layers cli.json --snapshots snaps --steps 1 train.py 3
 check 'passes arguments on' grep -q '^3 steps$' .run/out
