@@ -16,8 +16,10 @@ EXTRA_DIST += \
 	bench/dryrun/RESULTS.md \
 	bench/dryrun/blog_profiler.py \
 	bench/dryrun/blog_snapshot.py \
+	bench/dryrun/convolutions.py \
 	bench/dryrun/counters.py \
 	bench/dryrun/fairscale_tracker.py \
+	bench/dryrun/gpu_profile.py \
 	bench/dryrun/programs.py \
 	bench/dryrun/run \
 	bench/inputs.py \
