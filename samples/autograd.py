@@ -59,10 +59,10 @@ class Runtime:
 
     # Memory.
 
-    def _allocate(self, nbytes, frames, stream=0, device=None, pool=(0, 0)):
+    def _allocate(self, nbytes, frames, stream=0, device=None):
         device = self.device if device is None else device
         self.clock.tick(9)
-        return Tensor(nbytes, device, self.allocators[device].allocate(nbytes, stream, frames, pool))
+        return Tensor(nbytes, device, self.allocators[device].allocate(nbytes, stream, frames))
 
     def drop(self, *tensors, frames=None):
         """Drop a reference to each. Without `frames`, Python drops it at the current line."""
@@ -88,10 +88,10 @@ class Runtime:
 
     # Operators called from Python.
 
-    def make(self, operator, nbytes, entry, stream=0, device=None, kind=Tensor, pool=(0, 0)):
+    def make(self, operator, nbytes, entry, stream=0, device=None, kind=Tensor):
         """A new tensor with no history: data, parameters, optimizer state."""
         frames = self.stacks.from_python(MALLOC + operator_frames(operator), entry)
-        tensor = self._allocate(nbytes, frames, stream, device, pool)
+        tensor = self._allocate(nbytes, frames, stream, device)
         if kind is not Tensor:
             tensor = kind(nbytes, tensor.device, tensor.block)
         return tensor

@@ -11,14 +11,10 @@ dist_samples_DATA = \
 	samples/jax.pprof.gz \
 	samples/kept-gradients.pickle.gz \
 	samples/leak.pickle.gz \
-	samples/loss-graph.pickle.gz \
 	samples/oom.pickle.gz \
 	samples/pending-frees.pickle.gz \
 	samples/oom-fragmented.pickle.gz \
-	samples/oom-graphs.pickle.gz \
 	samples/oom-other-process.pickle.gz \
-	samples/oom-other-stream.pickle.gz \
-	samples/oom-shortage.pickle.gz \
 	samples/pinned.pickle.gz \
 	samples/pipeline.summary.gz \
 	samples/ranks.log \
@@ -115,6 +111,7 @@ EXTRA_DIST += \
 	samples/programs/distillation.py \
 	samples/programs/expandable.py \
 	samples/programs/experts.py \
+	samples/programs/fsdp2.py \
 	samples/programs/gan.py \
 	samples/programs/generate.py \
 	samples/programs/leak_cycle.py \
@@ -157,6 +154,8 @@ EXTRA_DIST += \
 	samples/recorded/distillation.truth.json.gz \
 	samples/recorded/experts.pickle.gz \
 	samples/recorded/experts.truth.json.gz \
+	samples/recorded/fsdp2.pickle.gz \
+	samples/recorded/fsdp2.truth.json.gz \
 	samples/recorded/gan.pickle.gz \
 	samples/recorded/gan.truth.json.gz \
 	samples/recorded/generate.pickle.gz \

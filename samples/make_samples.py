@@ -67,12 +67,6 @@ def kept_gradients():
     return capture.dump()
 
 
-def loss_graph():
-    capture = Capture(Shape(layers=2), watch=True)
-    capture.trainer.train(5)
-    return capture.dump()
-
-
 def cache():
     capture = Capture(Shape(layers=1), cache_bias=True)
     capture.trainer.train(8, lengths=(90, 120, 60, 105))
@@ -216,17 +210,14 @@ def main(arguments):
     directory = Path(arguments[0])
     (directory / "newest").mkdir(parents=True, exist_ok=True)
     for name, make in {"train-loop.pickle.gz": train_loop, "leak.pickle.gz": leak, "oom.pickle.gz": out_of_memory,
-                       "kept-gradients.pickle.gz": kept_gradients, "loss-graph.pickle.gz": loss_graph,
+                       "kept-gradients.pickle.gz": kept_gradients,
                        "cache.pickle.gz": cache, "pending-frees.pickle.gz": pending_frees,
                        "two-devices.pickle.gz": two_devices, "expandable.pickle.gz": expandable,
                        "ring-overflow.pickle.gz": ring_overflow, "history-off.pickle": history_off,
                        "newest/anomaly.pickle.gz": anomaly, "newest/skip-alloc.pickle.gz": skipping("alloc"),
                        "newest/skip-free-completed.pickle.gz": skipping("free_completed"),
                        "oom-fragmented.pickle.gz": serving(Server.fragmented, 2304 << 20),
-                       "oom-graphs.pickle.gz": serving(Server.graphs, 2 * GIB),
                        "oom-other-process.pickle.gz": serving(Server.crowded_out),
-                       "oom-other-stream.pickle.gz": serving(Server.other_stream, 2 * GIB),
-                       "oom-shortage.pickle.gz": serving(Server.too_many, 2 * GIB),
                        "pinned.pickle.gz": serving(Server.pinned, fails=False)}.items():
         data = make()
         check(data)

@@ -2,7 +2,7 @@
 
 Like the training program it does not exist; its line numbers are invented consistently:
 
-    /home/user/serve/serve.py    load, prefetch, answer, remember, capture, main
+    /home/user/serve/serve.py    load, answer, remember, main
 """
 from autograd import Runtime
 from stacks import PROCESS, TORCH
@@ -16,17 +16,15 @@ class Server:
     def __init__(self, run: Runtime):
         self.run = run
         self.sessions = []  # small tensors that outlive their request
-        self.caches = []
 
     def main(self, body):
         with self.run.stacks.call("<module>", SERVE, 91, PROCESS), self.run.stacks.call("main", SERVE, 80):
             self.load()
             body(self)
 
-    def _make(self, function, line, operator, nbytes, stream=0, pool=(0, 0)):
+    def _make(self, function, line, operator, nbytes):
         with self.run.stacks.call(function, SERVE, line):
-            return self.run.make(operator, nbytes, "THPVariable_" + operator.partition("_")[0] if operator[0] != "_"
-                                 else "THPVariable_to", stream=stream, pool=pool)
+            return self.run.make(operator, nbytes, "THPVariable_" + operator)
 
     def _give_up(self, function, line, *tensors):
         with self.run.stacks.call(function, SERVE, line):
@@ -49,24 +47,6 @@ class Server:
         """The part of a request that is kept for the next turn of the conversation."""
         self.sessions.append(self._make("remember", 55, "clone", nbytes))
 
-    def cache(self, nbytes):
-        """Keys and values of a request that continues."""
-        self.caches.append(self._make("answer", 38, "cat", nbytes))
-
-    def prefetch(self, nbytes):
-        """Inputs, copied on a separate stream."""
-        return self._make("prefetch", 28, "_to_copy", nbytes, self.run.copy_stream(0))
-
-    def prefetched(self, tensor):
-        self._give_up("prefetch", 31, tensor)
-
-    def capture(self, nbytes, graph):
-        """A tensor that a CUDA graph needs while it is captured; the graph's pool keeps the memory."""
-        return self._make("capture", 66, "mm", nbytes, pool=(0, graph))
-
-    def captured(self, tensor):
-        self._give_up("capture", 69, tensor)
-
     # What goes wrong.
 
     def batch(self, requests, kept=2560 * KIB):
@@ -84,21 +64,6 @@ class Server:
     def pinned(self):
         self.batch(8)
 
-    def other_stream(self):
-        """The same on the copy stream, whose memory the main stream cannot use."""
-        batches = [self.prefetch((60 + 4 * turn) * MIB) for turn in range(12)]
-        while batches:
-            self.prefetched(batches.pop())
-            self.prefetch(2560 * KIB)  # the lengths, kept until the batch is used
-        self.answer(1000 * MIB)
-
-    def graphs(self):
-        """One graph per batch size, each in its own pool."""
-        for graph in range(1, 7):
-            for tensor in [self.capture(nbytes * MIB, graph) for nbytes in (96, 48, 24)]:
-                self.captured(tensor)
-        self.answer(900 * MIB)
-
     def crowded_out(self):
         """Another process takes the memory that this one released."""
         scores = self.answer(1500 * MIB)
@@ -107,9 +72,3 @@ class Server:
             self.run.allocators[0].empty_cache(self.run.stacks.from_python([]))
         self.run.allocators[0].others = 1800 * MIB
         self.answer(1500 * MIB)
-
-    def too_many(self):
-        """No memory is ever released."""
-        while True:
-            self.cache(36 * MIB)
-            self.answered(self.answer(20 * MIB))

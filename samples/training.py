@@ -5,7 +5,7 @@ The program itself does not exist; its line numbers are invented consistently, o
     /home/user/train/model.py    Norm, Mixer (attention), Feed, Layer, TideLM
     /home/user/train/data.py     fetch
     /home/user/train/log.py      submit
-    /home/user/train/train.py    train_step, watch, evaluate, main
+    /home/user/train/train.py    train_step, evaluate, main
 """
 from autograd import Parameter
 from stacks import METHOD, PROCESS, TORCH
@@ -41,16 +41,14 @@ class Trainer:
     """The keywords are habits that cost memory:
 
     keep_gradients  zero_grad(set_to_none=False)
-    watch           a figure for every step is kept in a list, with the graph it was computed by
     cache_bias      attention adds a bias that is made once for every length of sequence
     log_logits      every step's logits are copied to the host on a slow stream of their own
     """
 
-    def __init__(self, run, shape, keep_gradients=False, watch=False, cache_bias=False, log_logits=False):
+    def __init__(self, run, shape, keep_gradients=False, cache_bias=False, log_logits=False):
         self.run, self.shape = run, shape
-        self.keep_gradients, self.watches, self.log_logits = keep_gradients, watch, log_logits
+        self.keep_gradients, self.log_logits = keep_gradients, log_logits
         self.biases = {} if cache_bias else None
-        self.history = []
         self.batch, self.length = 8, 120
         self.parameters = []
         self.state = []
@@ -328,19 +326,9 @@ class Trainer:
             at(33)
             self.zero_grad()
             at(34)
-            if self.watches:
-                self.watch(logits, targets)
             if self.log_logits:
                 self.submit(logits)
             run.drop(norm, loss, logits)
-
-    def watch(self, logits, targets):
-        """`history.append(cross_entropy(...))`, without .item()."""
-        run = self.run
-        with run.stacks.call("watch", TRAIN, 37):
-            figure = self.cross_entropy(logits, targets)
-            self.history.append((figure, run.tape))
-            run.tape = []
 
     def submit(self, logits):
         """`copied = logits.to("cpu", non_blocking=True)` on a stream of its own, which reads them until then."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 # What a tensor is if it was noted as several kinds: the first of these.
 KINDS = ("kv_cache", "communication", "parameter", "gradient", "optimizer_state", "input", "activation")
 WORKSPACE = re.compile(r"allocateCUDABlasWorkspace|getCUDABlasLtWorkspace|getChosenWorkspace")
+COLLECTIVES = "/_fsdp_collectives.py"  # of FSDP2
 RECOMPUTING = ("recompute_fn", "backward", "unpack_hook")
 BACKWARD = ("backward", "grad", "_engine_run_backward")
 
@@ -116,6 +117,8 @@ def label_of(allocation, phases, cast_sizes):
         return set(certain[:1])
     if any(WORKSPACE.search(frame["name"]) for frame in allocation.frames):
         return {"workspace"}
+    if any(frame["filename"].endswith(COLLECTIVES) for frame in allocation.frames):
+        return {"communication"}
     return by_phases(allocation, phases)
 
 

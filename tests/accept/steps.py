@@ -7,7 +7,8 @@ import reference
 WAITS_US = 1000
 # What the samples were made to show: kinds that must be there (and, of these, others must not).
 TOLD = {"growing", "kept_gradients", "grew_then_stopped"}
-EXPECTED = {"leak": {"growing"}, "loss-graph": {"growing"}, "kept-gradients": {"kept_gradients"},
+EXPECTED = {"leak": {"growing"}, "leak-losses": {"growing"}, "leak-outputs": {"growing"},
+            "leak-cycle": {"growing"}, "leak-hooks": {"growing"}, "kept-gradients": {"kept_gradients"},
             "cache": {"grew_then_stopped"}}
 
 
@@ -140,7 +141,8 @@ def saving_problems():
 
 def main():
     tally = captures.Tally()
-    for path in captures.samples() + captures.corpus():
+    leaks = sorted((captures.TOP / "samples" / "recorded").glob("leak-*.pickle.gz"))
+    for path in captures.samples() + leaks + captures.corpus():
         tally.check(path.name, problems_of(path))
         tally.check(path.name + " (verdict)", verdict_problems(path))
     tally.check("saving", saving_problems())

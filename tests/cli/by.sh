@@ -2,7 +2,7 @@
 # Live memory grouped by something else than the call site.
 . "${srcdir:=.}/tests/cli/lib.sh"
 
-cp samples/train-loop.pickle.gz samples/oom-graphs.pickle.gz .
+cp samples/train-loop.pickle.gz samples/recorded/oom-graph-pools.pickle.gz .
 
 # table TITLE: keeps only the table whose last column has this title.
 table() {
@@ -17,7 +17,7 @@ for by in module pool phase stream; do
     table $by
     cat .run/out >>all
 done
-run analyze --by pool oom-graphs.pickle.gz
+run analyze --by pool oom-graph-pools.pickle.gz
 table pool
 cat .run/out >>all
 mv all .run/out

@@ -293,7 +293,7 @@ out_has 'warning: device 1: max-increase was not checked: the baseline has no su
 echo 'kept: train.py:evaluate' >own.rules
 run check --rules own.rules --max-category kept=1GiB leak.pickle.gz
 exits 0
-cp oom-shortage.pickle.gz serving.pickle.gz
+cp pinned.pickle.gz serving.pickle.gz
 refused 2 'serving.pickle.gz: cannot check max-category kept: nothing in the file has this category' \
     --rules own.rules --max-category kept=1GiB serving.pickle.gz
 

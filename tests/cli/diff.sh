@@ -17,7 +17,7 @@ run diff $a $b
 exits 0
 no_err
 golden diff.txt
-run diff --by site --top 3 --stacks --units MiB $a samples/loss-graph.pickle.gz
+run diff --by site --top 3 --stacks --units MiB $a samples/recorded/leak-losses.pickle.gz
 exits 0
 golden diff-stacks.txt
 run diff --by category $a $b
@@ -36,11 +36,11 @@ out_has 'Device 0: event 2,000 in A, the end in B'
 out_has 'Live memory at the moments compared'
 # unused is what analyze calls inactive; without its section on fragmentation there is none to see
 out_has 'Reserved but unused memory is 145.13 MiB in B and 78.30 MiB in A.'
-run diff --at-b end samples/oom-shortage.pickle.gz samples/pinned.pickle.gz
+run diff --at-b end samples/recorded/oom-batch.pickle.gz samples/pinned.pickle.gz
 exits 0
 out_has 'Device 0: the peak in A, the end in B'
-out_has 'Reserved but unused memory is 572.00 MiB in B and 0 B in A: memsnap analyze'
-out_has '--at end shows the fragmentation in B.'
+out_has 'Reserved but unused memory is 572.00 MiB in B and 34.60 MiB in A: memsnap'
+out_has 'analyze --at end shows the fragmentation in B.'
 run diff --format json --at end $b samples/pinned.pickle.gz
 exits 0
 out_has '"unused_bytes":152181248'

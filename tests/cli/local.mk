@@ -201,18 +201,18 @@ EXTRA_DIST += \
 	tests/cli/golden/layers-top.txt \
 	tests/cli/golden/layers.txt \
 	tests/cli/golden/leak.txt \
-	tests/cli/golden/loss-graph.txt \
+	tests/cli/golden/leak-losses.txt \
 	tests/cli/golden/narrow.txt \
 	tests/cli/golden/oom-cut.txt \
 	tests/cli/golden/oom-fragmented.txt \
 	tests/cli/golden/oom-gpu-memory.txt \
-	tests/cli/golden/oom-graphs.txt \
+	tests/cli/golden/oom-graph-pools.txt \
 	tests/cli/golden/oom-log.json \
 	tests/cli/golden/oom-log.txt \
 	tests/cli/golden/oom-other-process.txt \
 	tests/cli/golden/oom-other-stream.txt \
 	tests/cli/golden/oom-range.txt \
-	tests/cli/golden/oom-shortage.txt \
+	tests/cli/golden/oom-batch.txt \
 	tests/cli/golden/ranks-folder.txt \
 	tests/cli/golden/ranks.csv \
 	tests/cli/golden/ranks.json \

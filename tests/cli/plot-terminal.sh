@@ -36,7 +36,7 @@ for kind in timeline categories; do
 done
 out_has 'activation 146'
 out_has ' others 16.26 MiB' # all sizes add up to the peak
-run plot --kind categories samples/oom-shortage.pickle.gz --term dumb
+run plot --kind categories samples/recorded/oom-other-stream.pickle.gz --term dumb
 out_has_not others
 run plot --kind categories samples/train-loop.pickle.gz --term dumb --range 0:260 # six
 out_has_not others

@@ -81,14 +81,14 @@ exits 0
 check 'tells of the hole' grep -q "^plot_note = 'largest hole (outlined): 109.50 MiB in pool large; memory ran out at event 166 for want of 640.00 MiB: that hole is too small'" s/plot.gp
 cat s/segment-pools.tsv s/segment-hole.tsv s/segment-ends.tsv s/segments.tsv >.run/out
 golden plot-segments.txt
-run plot samples/oom-other-stream.pickle.gz --kind segments --script s
+run plot samples/recorded/oom-other-stream.pickle.gz --kind segments --script s
 check 'names streams' grep -q 'pool large, stream' s/segment-pools.tsv
-run plot samples/oom-graphs.pickle.gz --kind segments --script s
+run plot samples/recorded/oom-graph-pools.pickle.gz --kind segments --script s
 check 'names pools of graphs' grep -q 'graph pool' s/segment-pools.tsv
 check 'says who can use it' grep -q "CUDA graph can use it\|is of another pool" s/plot.gp
-check 'says what graphs keep' grep -q "; 0 B of that between blocks, 0 B could go back to the device, 1,008.00 MiB only once their CUDA graphs are gone'$" s/plot.gp
-run plot samples/oom-graphs.pickle.gz --kind segments --out graphs.svg
-check 'says so of a hole' grep -q '96.00 MiB, free, but kept for the CUDA graph of its pool' graphs.svg
+check 'says what graphs keep' grep -q "; 181.98 MiB of that between blocks, 0 B could go back to the device, 248.00 MiB only once their CUDA graphs are gone'$" s/plot.gp
+run plot samples/recorded/oom-graph-pools.pickle.gz --kind segments --out graphs.svg
+check 'says so of a hole' grep -q '128.00 MiB, free, but kept for the CUDA graph of its pool' graphs.svg
 check 'promises none of it' lacks 'free, and could go back' graphs.svg
 run plot samples/pending-frees.pickle.gz --kind segments --at peak --script s
 check 'shows frees that wait' grep -q '	13983232$\|	1[0-9]*$' s/segments.tsv

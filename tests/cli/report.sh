@@ -15,7 +15,7 @@ report() {
     check 'keeps within 80 columns' test -z "$(awk 'length > 80' .run/out)"
 }
 
-for sample in train-loop leak loss-graph kept-gradients cache pending-frees oom two-devices \
+for sample in train-loop leak kept-gradients cache pending-frees oom two-devices \
     expandable ring-overflow; do
     report "$sample.txt" "$sample.pickle.gz"
 done
@@ -23,8 +23,9 @@ done
 run analyze --units bytes oom.pickle.gz
 out_has '769,654,784 B reserved: 706,539,212 B'
 out_has 'active (714,497,536 B after rounding), 55,157,248 B unused'
-for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-shortage pinned; do
-    report "$sample.txt" --top 3 "$sample.pickle.gz"
+for sample in oom-fragmented oom-other-process pinned recorded/oom-graph-pools recorded/oom-other-stream \
+    recorded/oom-batch recorded/leak-losses; do
+    report "${sample##*/}.txt" --top 3 "samples/$sample.pickle.gz"
 done
 # A report on the peak mentions holes at the end, if they matter only then.
 run analyze --top 1 pinned.pickle.gz
@@ -70,7 +71,7 @@ run analyze --top 1 --range 500: leak.pickle.gz
 out_has 'after the last event'
 out_has 'reserved but unused at the end,'
 out_has_not 'of the range'
-run analyze --top 1 oom-shortage.pickle.gz
+run analyze --top 1 samples/recorded/oom-batch.pickle.gz
 out_has_not 'Fragmentation at the end'
 run analyze --format json pinned.pickle.gz
 out_has '"inactive_split_bytes":599785472,"releasable_bytes":0,"releasable_after_graphs_bytes":0,"largest_hole_bytes":89653248,"notable":true}},"ooms"'
@@ -92,9 +93,9 @@ refused oom-other-process.pickle.gz 3MiB '3.00 MiB is less than the 2.03 GiB tha
 refused oom-other-process.pickle.gz 2GiB '2.00 GiB is less than the 2.03 GiB that device 0 is seen'
 check 'guesses nothing' lacks 'did you mean' .run/err
 # its most: reserved and free together when memory ran out
-refused oom-shortage.pickle.gz 2147483647 '2,147,483,647 B is less than the 2,147,483,648 B that'
+refused samples/recorded/oom-batch.pickle.gz 1409286143 '1,409,286,143 B is less than the 1,409,286,144 B that'
 refused history-off.pickle 271MiB '271.00 MiB is less than the 272.00 MiB that device 0'
-run analyze --top 1 --gpu-memory 2GiB oom-shortage.pickle.gz
+run analyze --top 1 --gpu-memory 2GiB samples/recorded/oom-batch.pickle.gz
 exits 0
 no_err
 
@@ -110,8 +111,9 @@ echo "23.25 GiB of the device's 24.00 GiB are held outside of PyTorch: by other 
 used, as nvidia-smi shows it: 681.40 MiB allocated + 52.60 MiB cached + 23.25 GiB outside of PyTorch = 23.97 GiB of 24.00 GiB" >wanted.txt
 sed -n 's/^[<>] *//p' added.txt >told.txt
 check 'adds what others held, and the sum' diff -u wanted.txt told.txt
-for sample in oom-fragmented oom-graphs oom-other-process oom-other-stream oom-shortage; do
-    run analyze --gpu-memory 24GiB --top 1 "$sample.pickle.gz"
+for sample in oom-fragmented oom-other-process recorded/oom-graph-pools recorded/oom-other-stream \
+    recorded/oom-batch; do
+    run analyze --gpu-memory 24GiB --top 1 "samples/$sample.pickle.gz"
     exits 0
     out_has "of the device's 24.00 GiB are held"
 done

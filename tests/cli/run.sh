@@ -92,7 +92,7 @@ out_has '"check":"snapshot-state"'
 out_has '"check":"snapshot-peak"'
 
 # Out-of-memory events of a snapshot, of which the statistics know nothing.
-cp samples/oom-shortage.pickle.gz run/memprofiler/cuda_alloc_rank_0.training_step.1.end.pickle.gz
+cp samples/recorded/oom-batch.pickle.gz run/memprofiler/cuda_alloc_rank_0.training_step.1.end.pickle.gz
 run analyze run
 exits 0
 check 'has a row for them' grep -q '^ *0  training_step 1, end *0 *1  *[0-9.]* [MG]iB  ' .run/out
