@@ -22,8 +22,10 @@ static bool begins_with_one(const char *text, const char *const *prefixes)
 bool needs_is_library(const char *soname)
 {
     static const char *const prefixes[] = {"libcu", "libnv", "libnccl", "libnpp", NULL};
-    return begins_with_one(soname, prefixes) && strlen(soname) < NAME_MOST &&
-           !strchr(soname, '/') && !begins(soname, "libcurl") && !begins(soname, "libcuckoo");
+    /* NVPL computes on the CPU. */
+    static const char *const others[] = {"libcurl", "libcuckoo", "libnvpl", NULL};
+    return begins_with_one(soname, prefixes) && !begins_with_one(soname, others) &&
+           strlen(soname) < NAME_MOST && !strchr(soname, '/');
 }
 
 bool needs_is_function(const char *name)

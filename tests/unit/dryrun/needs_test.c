@@ -30,10 +30,10 @@ START_TEST(test_names)
     static const char *const libraries[] = {"libcudart.so.12", "libnccl.so.2", "libcuda.so.1",
                                             "libnvidia-ml.so.1", "libcupti.so.13"};
     static const char *const others[] = {"libc.so.6", "libcurl.so.4", "libtorch_cuda.so",
-                                         "libcu/../../x"};
+                                         "libcu/../../x", "libnvpl_blas_lp64_gomp.so.0"};
     for (size_t i = 0; i < 5; i++)
         ck_assert_msg(needs_is_library(libraries[i]), "%s", libraries[i]);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 5; i++)
         ck_assert_msg(!needs_is_library(others[i]), "%s", others[i]);
     ck_assert(needs_is_function("cuInit"));
     ck_assert(needs_is_function("__cudaRegisterFatBinary"));
