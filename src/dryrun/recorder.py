@@ -181,6 +181,7 @@ class Recorder:
         import atexit
         from torch.optim.optimizer import register_optimizer_step_post_hook
         self.torch = torch
+        self.guard_recording(torch.cuda.memory)
         cudnn = getattr(torch._C, "_cudnn", None)
         if cudnn:
             major, minor, patch = cudnn.getCompileVersion()
@@ -219,8 +220,18 @@ class Recorder:
         except Exception as error:
             give_up("cannot record: %s" % error)
 
+    def guard_recording(self, memory):
+        """A program that records by itself neither ends this recording nor drops a part of it."""
+        self.record = memory._record_memory_history
+
+        def record(*arguments, **options):
+            if not self.is_recording or os.getpid() != self.process:
+                self.record(*arguments, **options)
+
+        memory._record_memory_history = record
+
     def start(self):
-        self.torch.cuda.memory._record_memory_history(stacks=self.config["stacks"])
+        self.record(stacks=self.config["stacks"])
         self.is_recording = True
 
     def dump(self, name):
@@ -271,7 +282,7 @@ class Recorder:
         if not self.is_complete:
             self.dump("snapshot.pickle")
         if self.is_recording:  # what is freed later must not ask a Python that has ended for its stack
-            self.torch.cuda.memory._record_memory_history(enabled=None)
+            self.record(enabled=None)
         leave("reads", self.reads.text())
         leave("outcome", "complete %d\nsteps %d\nooms %d\nvalues %d\n"
               % (self.is_complete, max(self.steps.values(), default=0), self.ooms, self.stand_in.values_read()))

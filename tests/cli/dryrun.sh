@@ -75,6 +75,11 @@ dry --devices 3 "$PYTHON3" train.py 100
 exits 0
 out_has 'devices 3'
 check 'has the same addresses in every run' cmp first.pickle dryrun.pickle
+dry --steps 5 -o recorded.pickle -- "$PYTHON3" train.py 100
+dry --steps 5 -o recording.pickle -- "$PYTHON3" train.py 100 record
+exits 0
+check 'a program that records by itself loses nothing' cmp recorded.pickle recording.pickle
+check 'and has its own snapshot' test -s own.pickle
 dry --steps 5 --late 2 -o late.pickle -- "$PYTHON3" train.py 100
 exits 0
 out_has 'step 4'

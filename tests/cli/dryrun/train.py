@@ -20,6 +20,10 @@ elif deed == "read":
     print("own value", torch.read_value(address))
     torch.launch()
     print("value", torch.read_value(address))
+elif deed == "record":
+    torch.cuda.memory._record_memory_history()
+    torch.cuda.memory._dump_snapshot("own.pickle")
+    torch.cuda.memory._record_memory_history(enabled=None)
 elif deed == "fail":
     sys.exit(7)
 elif deed == "crash":
