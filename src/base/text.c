@@ -36,6 +36,20 @@ const char *text_find(struct text text, const char *word)
     return NULL;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+struct text text_trim(struct text text)
+{
+    while (text.size > 0 && is_blank(*text.bytes))
+        text = (struct text){text.bytes + 1, text.size - 1};
+    while (text.size > 0 && is_blank(text.bytes[text.size - 1]))
+        text.size--;
+    return text;
+}
+
 bool text_number(struct text text, int64_t *number)
 {
     int64_t parsed = 0;

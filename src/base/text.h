@@ -26,6 +26,9 @@ bool text_ends(struct text text, const char *suffix);
 /* The first occurrence of `word`, or NULL. */
 const char *text_find(struct text text, const char *word);
 
+/* Without the spaces, tabs and carriage returns at both ends. */
+struct text text_trim(struct text text);
+
 /* True if the whole text is decimal digits; then `*number` is their value. */
 bool text_number(struct text text, int64_t *number);
 

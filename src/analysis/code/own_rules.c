@@ -25,17 +25,6 @@ struct own_rules {
     size_t count, states;
 };
 
-static struct text trim(struct text text)
-{
-    while (text.size > 0 && strchr(" \t\r", text.bytes[0])) {
-        text.bytes++;
-        text.size--;
-    }
-    while (text.size > 0 && strchr(" \t\r", text.bytes[text.size - 1]))
-        text.size--;
-    return text;
-}
-
 /* The position of a rule, for messages. */
 struct place {
     const char *path;
@@ -99,7 +88,7 @@ static bool compile(struct own_rules *rules, struct text pattern, const struct p
 static bool add_line(struct own_rules *rules, struct text line, const struct place *place,
                      struct error *err)
 {
-    line = trim(line);
+    line = text_trim(line);
     if (line.size == 0 || line.bytes[0] == '#')
         return true;
     const char *colon = memchr(line.bytes, ':', line.size);
@@ -109,13 +98,13 @@ static bool add_line(struct own_rules *rules, struct text line, const struct pla
         return bad_rule(place, "expected at most 1000 rules", err);
     size_t before = (size_t)(colon - line.bytes);
     struct own_rule rule = {0};
-    struct text pattern = trim((struct text){colon + 1, line.size - before - 1});
+    struct text pattern = text_trim((struct text){colon + 1, line.size - before - 1});
     rule.of_annotation = pattern.size > sizeof(ANNOTATION) - 1 &&
                          memcmp(pattern.bytes, ANNOTATION, sizeof(ANNOTATION) - 1) == 0;
     if (rule.of_annotation)
-        pattern = trim((struct text){pattern.bytes + sizeof(ANNOTATION) - 1,
-                                     pattern.size - (sizeof(ANNOTATION) - 1)});
-    if (!name_category(trim((struct text){line.bytes, before}), place, &rule.category, err) ||
+        pattern = text_trim((struct text){pattern.bytes + sizeof(ANNOTATION) - 1,
+                                          pattern.size - (sizeof(ANNOTATION) - 1)});
+    if (!name_category(text_trim((struct text){line.bytes, before}), place, &rule.category, err) ||
         !compile(rules, pattern, place, &rule.regex, err))
         return false;
     rules->items[rules->count++] = rule;

@@ -42,17 +42,6 @@ static bool bad(const struct reader *in, const char *expected, struct text found
                      (int)(found.size < QUOTED ? found.size : QUOTED), found.bytes);
 }
 
-static struct text trim(struct text text)
-{
-    while (text.size > 0 && (*text.bytes == ' ' || *text.bytes == '\t')) {
-        text.bytes++;
-        text.size--;
-    }
-    while (text.size > 0 && (text.bytes[text.size - 1] == ' ' || text.bytes[text.size - 1] == '\r'))
-        text.size--;
-    return text;
-}
-
 static bool skip(struct text *text, const char *prefix)
 {
     if (!text_starts(*text, prefix))
@@ -134,7 +123,7 @@ static bool take_state(struct reader *in, struct text text)
     while (at > 0 && text.bytes[at - 1] != '#')
         at--;
     if (at < 2 || !parse_call((struct text){text.bytes + at - 1, text.size - at + 1}, &in->call) ||
-        !run_state_parse(trim((struct text){text.bytes, at - 1}), &in->state))
+        !run_state_parse(text_trim((struct text){text.bytes, at - 1}), &in->state))
         return bad(in, "a state and the number of a call", text);
     return true;
 }
@@ -146,7 +135,7 @@ static struct text cell(const struct reader *in, struct text line, size_t column
         end = in->starts[column + 1];
     if (begin > end)
         begin = end;
-    return trim((struct text){line.bytes + begin, end - begin});
+    return text_trim((struct text){line.bytes + begin, end - begin});
 }
 
 /* The first line of a table shows where its columns are. */
@@ -228,7 +217,7 @@ static bool take_table_line(struct reader *in, struct text line)
 /* "\tActivation: 64.5 MiB"; the total is the last of a device. */
 static bool take_list_line(struct reader *in, struct text line)
 {
-    struct text text = trim(line);
+    struct text text = text_trim(line);
     const char *colon = memchr(text.bytes, ':', text.size);
     enum run_kind kind;
     if (line.size == 0 || *line.bytes != '\t' || !colon)
@@ -239,7 +228,7 @@ static bool take_list_line(struct reader *in, struct text line)
         return bad(in, "a kind of memory", name);
     if (in->row.bytes[kind] != RUN_NO_BYTES)
         return bad(in, "each kind of memory once", name);
-    if (!take_size(in, kind, trim(size)))
+    if (!take_size(in, kind, text_trim(size)))
         return false;
     if (kind != RUN_TOTAL)
         return true;
@@ -279,7 +268,7 @@ static bool begin_module(struct reader *in, struct text name)
     in->in_module = true;
     in->state = RUN_STATE_NONE;
     in->call = 0;
-    name = trim(name);
+    name = text_trim(name);
     if (name.size == 0)
         return bad(in, "the name of a module", name);
     return symbols_string(in->symbols, name.bytes, name.size, &in->module, in->err);
@@ -293,7 +282,7 @@ static bool begin_list(struct reader *in, struct text device)
     in->begin = in->line;
     in->unit = 0;
     begin_row(in);
-    return take_device(in, trim(device));
+    return take_device(in, text_trim(device));
 }
 
 static bool is_call(struct reader *in, struct text line)
@@ -306,7 +295,7 @@ static bool is_call(struct reader *in, struct text line)
 /* A line outside of tables and lists. */
 static bool take_outer_line(struct reader *in, struct text raw)
 {
-    struct text line = trim(raw), rest = line;
+    struct text line = text_trim(raw), rest = line;
     enum run_state state;
     bool is_heading;
     if (line.size == 0 || text_equals(line, "No memory tracked."))

@@ -34,15 +34,6 @@ static const struct {
     {"Oversize GPU segments", STATS_OVERSIZE_SEGMENTS},
 };
 
-static struct text trim(struct text text)
-{
-    while (text.size > 0 && (text.bytes[0] == ' ' || text.bytes[0] == '\t'))
-        text = (struct text){text.bytes + 1, text.size - 1};
-    while (text.size > 0 && (text.bytes[text.size - 1] == ' ' || text.bytes[text.size - 1] == '\t'))
-        text.size--;
-    return text;
-}
-
 /* The next cell of a line, and what follows its bar. */
 static struct text take_cell(struct text *rest)
 {
@@ -50,7 +41,7 @@ static struct text take_cell(struct text *rest)
     struct text cell = {rest->bytes, bar ? (size_t)(bar - rest->bytes) : rest->size};
     size_t taken = cell.size + (bar != NULL);
     *rest = (struct text){rest->bytes + taken, rest->size - taken};
-    return trim(cell);
+    return text_trim(cell);
 }
 
 /* The factor of a unit: powers of 1024 for sizes, of 1000 for numbers. 0: not a unit. */
@@ -86,7 +77,7 @@ static bool read_number(struct table_reader *reader, uint64_t line, struct text 
     size_t digits = 0;
     while (digits < cell.size && cell.bytes[digits] >= '0' && cell.bytes[digits] <= '9')
         digits++;
-    struct text unit = trim((struct text){cell.bytes + digits, cell.size - digits});
+    struct text unit = text_trim((struct text){cell.bytes + digits, cell.size - digits});
     int64_t factor = unit_factor(unit, is_bytes);
     if (digits == 0 || factor == 0 || !text_number((struct text){cell.bytes, digits}, number) ||
         __builtin_mul_overflow(*number, factor, number))
@@ -141,7 +132,8 @@ static bool read_counters(struct table_reader *reader, uint64_t line, struct tex
             if (!at)
                 continue;
             at += strlen(counters[i].name);
-            struct text digits = trim((struct text){at, (size_t)(cell.bytes + cell.size - at)});
+            struct text digits =
+                text_trim((struct text){at, (size_t)(cell.bytes + cell.size - at)});
             int64_t number;
             if (!text_number(digits, &number))
                 return bad_cell(reader, line, digits, false);
