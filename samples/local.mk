@@ -24,6 +24,7 @@ dist_samples_DATA = \
 	samples/joined.pickle.gz \
 	samples/joined.pt.trace.json.gz \
 	samples/training.pt.trace.json.gz \
+	samples/training.averages.txt \
 	samples/training.stats.json.gz \
 	samples/training.summary.log \
 	samples/training.timeline.json.gz \

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Profiles two training steps of a small model: record_profile.py OUT
 
-Writes OUT.pt.trace.json.gz, OUT.timeline.json.gz, OUT.timeline.raw.json.gz, OUT.stats.json.gz and OUT.summary.log. Needs
-PyTorch and a GPU. The names of the host and of folders are removed."""
+Writes OUT.pt.trace.json.gz, OUT.timeline.json.gz, OUT.timeline.raw.json.gz, OUT.averages.txt, OUT.stats.json.gz and
+OUT.summary.log. Needs PyTorch and a GPU. The names of the host and of folders are removed."""
 import gzip
 import json
 import re
@@ -58,7 +58,7 @@ def scrubbed(trace):
 def main(out):
     model = Model(width=256, classes=1000, blocks=3).cuda()
     optimizer = torch.optim.AdamW(model.parameters())
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, record_shapes=True,
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], profile_memory=True, record_shapes=True,
                  with_stack=True) as profiler:
         for _ in range(2):
             x = torch.randn(512, 256, device="cuda")
@@ -70,6 +70,8 @@ def main(out):
     rewrite(f"{out}.stats.json.gz", torch.cuda.memory_stats(), indent=0)
     with open(f"{out}.summary.log", "w", encoding="ascii") as log:
         print("two steps done", torch.cuda.memory_summary(), sep="\n", file=log)
+    with open(f"{out}.averages.txt", "w", encoding="ascii") as table:
+        table.write(profiler.key_averages().table(sort_by="self_device_memory_usage", row_limit=20))
     profiler.export_chrome_trace(f"{out}.pt.trace.json.gz")
     rewrite(f"{out}.pt.trace.json.gz", scrubbed(read(f"{out}.pt.trace.json.gz")), indent=0)
     for kind in "timeline", "timeline.raw":

@@ -31,7 +31,7 @@ BEGIN {
     rendered_type = "decode/core/value.h"
 
     # What the importers fill and the model is made of: types, no decoding.
-    shared_types = " decode/core/input.h decode/layers/rows.h decode/log/rows.h decode/profiler/rows.h decode/stats/rows.h decode/run/rows.h decode/core/rows.h decode/core/sniff.h decode/core/source.h "
+    shared_types = " decode/core/input.h decode/layers/rows.h decode/log/rows.h decode/profiler/rows.h decode/stats/rows.h decode/run/rows.h decode/run/operator_rows.h decode/core/rows.h decode/core/sniff.h decode/core/source.h "
 
     library["zlib.h"] = " decode commands "
     library["jansson.h"] = " decode model analysis render commands main "

@@ -293,6 +293,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/run/check.c \
 	src/analysis/run/check_tables.c \
 	src/analysis/run/figures.c \
+	src/analysis/run/operators.c \
+	src/analysis/run/operators.h \
 	src/analysis/run/report.c \
 	src/analysis/run/report.h \
 	src/analysis/run/tables.c \

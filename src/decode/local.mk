@@ -123,6 +123,11 @@ libmemsnap_a_SOURCES += \
 	src/decode/run/key.c \
 	src/decode/run/names.c \
 	src/decode/run/names.h \
+	src/decode/run/operator_rows.h \
+	src/decode/run/operator_words.c \
+	src/decode/run/operator_words.h \
+	src/decode/run/operators.c \
+	src/decode/run/operators.h \
 	src/decode/run/rows.h \
 	src/decode/run/stats.c \
 	src/decode/run/stats.h \

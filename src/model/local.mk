@@ -40,6 +40,8 @@ libmemsnap_a_SOURCES += \
 	src/model/oom_log.h \
 	src/model/operator_curves.c \
 	src/model/operator_curves.h \
+	src/model/operator_tables.c \
+	src/model/operator_tables.h \
 	src/model/profiled.c \
 	src/model/profiled.h \
 	src/model/recording.c \

@@ -17,6 +17,8 @@ struct memory_run *memory_run_create(size_t max_memory, struct error *err)
     }
     run->budget->limit = max_memory ? max_memory : budget_default_limit();
     run->symbols = symbols_create(run->budget, err);
+    run->operators.symbols = run->symbols;
+    run->operators.budget = run->budget;
     if (run->symbols)
         return run;
     memory_run_destroy(run);
@@ -32,6 +34,8 @@ void memory_run_destroy(struct memory_run *run)
     vec_free(run->points, 0, sizeof(*run->points), run->budget);
     vec_free(run->stats, 0, sizeof(*run->stats), run->budget);
     vec_free(run->snapshots, 0, sizeof(*run->snapshots), run->budget);
+    vec_free(run->traces, 0, sizeof(*run->traces), run->budget);
+    operator_tables_release(&run->operators);
     vec_free(run->tables, 0, sizeof(*run->tables), run->budget);
     vec_free(run->rows, 0, sizeof(*run->rows), run->budget);
     symbols_destroy(run->symbols);
@@ -167,6 +171,41 @@ bool memory_run_add_snapshot(struct memory_run *run, const struct run_key *key, 
                     snapshot);
 }
 
+bool memory_run_add_trace(struct memory_run *run, uint32_t rank, uint32_t file,
+                          const struct timeline *timeline, bool has_reserved, struct error *err)
+{
+    return vec_push(run->traces, run->trace_count, run->trace_capacity, run->budget, err,
+                    (struct run_trace){
+                        .rank = rank,
+                        .file = file,
+                        .device = timeline->device,
+                        .events = timeline->trace->file_events,
+                        .active_peak_bytes = timeline->active.peak_bytes,
+                        .reserved_peak_bytes = has_reserved && timeline->device != DEVICE_HOST
+                                                   ? timeline->reserved.peak_bytes
+                                                   : RUN_ABSENT,
+                    });
+}
+
+bool memory_run_add_operators(struct memory_run *run, const char *path, struct input *input,
+                              struct error *err)
+{
+    struct run_file facts = {.encoding = ENCODING_TEXT, .compression = input->source.compression};
+    size_t tables = run->operators.count, rows = run->operators.row_count;
+    uint32_t file;
+    bool ok = operator_tables_add(&run->operators, (uint32_t)run->file_count, &input->source, err);
+    input_close(input);
+    facts.bytes = input->bytes;
+    free(input->budget);
+    ok = ok && (run->operators.count > tables ||
+                error_set(err, STATUS_BAD_INPUT, "no whole table of torch.profiler"));
+    if (ok && memory_run_add_file(run, path, &facts, &file, err))
+        return true;
+    run->operators.count = tables;
+    run->operators.row_count = rows;
+    return false;
+}
+
 int run_key_compare(const struct run_key *a, const struct run_key *b)
 {
     if (a->rank != b->rank)
@@ -196,6 +235,16 @@ static int compare_snapshots(const void *left, const void *right)
     return order ? order : (a->device > b->device) - (a->device < b->device);
 }
 
+static int compare_traces(const void *left, const void *right)
+{
+    const struct run_trace *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->file > b->file) - (a->file < b->file);
+}
+
 static int compare_tables(const void *left, const void *right)
 {
     const struct run_table *a = left, *b = right;
@@ -207,6 +256,8 @@ void memory_run_finish(struct memory_run *run)
 {
     if (run->point_count > 0)
         qsort(run->points, run->point_count, sizeof(*run->points), compare_points);
+    if (run->trace_count > 0)
+        qsort(run->traces, run->trace_count, sizeof(*run->traces), compare_traces);
     if (run->table_count > 0)
         qsort(run->tables, run->table_count, sizeof(*run->tables), compare_tables);
     if (run->snapshot_count > 0)

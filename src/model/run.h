@@ -7,6 +7,7 @@
 #include "decode/core/input.h"
 #include "decode/core/sniff.h"
 #include "decode/run/rows.h"
+#include "model/operator_tables.h"
 #include "model/timeline.h"
 
 #define RUN_ABSENT INT64_MIN /* the file has no such statistic */
@@ -46,6 +47,16 @@ struct run_snapshot {
     int64_t refused_time_us; /* when that was; TIME_NONE: the file has no times */
 };
 
+/* A device of a profiler trace, which may cover any part of the run. */
+struct run_trace {
+    uint32_t rank;
+    uint32_t file;
+    uint32_t device;
+    uint64_t events;
+    int64_t active_peak_bytes;
+    int64_t reserved_peak_bytes; /* RUN_ABSENT: not in the trace */
+};
+
 /* The tables of one iteration in one file. */
 struct run_table {
     struct run_key key; /* the side is RUN_END; without a heading function is STRING_EMPTY */
@@ -62,7 +73,10 @@ struct memory_run {
     size_t stat_count, stat_capacity;
     struct run_snapshot *snapshots; /* in the order of points, then by device */
     size_t snapshot_count, snapshot_capacity;
-    struct run_table *tables; /* in the order of points */
+    struct run_trace *traces; /* by rank, device, file */
+    size_t trace_count, trace_capacity;
+    struct operator_tables operators; /* by file; as torch.profiler printed them */
+    struct run_table *tables;         /* in the order of points */
     size_t table_count, table_capacity;
     struct run_table_row *rows; /* in file order */
     size_t row_count, row_capacity;
@@ -84,6 +98,12 @@ bool memory_run_add_tables(struct memory_run *run, const char *path, uint32_t ra
 /* Adds a device of a snapshot; `file` from memory_run_add_file(). */
 bool memory_run_add_snapshot(struct memory_run *run, const struct run_key *key, uint32_t file,
                              const struct timeline *timeline, struct error *err);
+/* Adds a device of a profiler trace. */
+bool memory_run_add_trace(struct memory_run *run, uint32_t rank, uint32_t file,
+                          const struct timeline *timeline, bool has_reserved, struct error *err);
+/* Tables that torch.profiler printed. */
+bool memory_run_add_operators(struct memory_run *run, const char *path, struct input *input,
+                              struct error *err);
 bool memory_run_add_file(struct memory_run *run, const char *path, const struct run_file *facts,
                          uint32_t *file, struct error *err);
 /* Sorts what was added. */

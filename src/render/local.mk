@@ -193,6 +193,9 @@ libmemsnap_a_SOURCES += \
 	src/render/replay/text.c \
 	src/render/run/internal.h \
 	src/render/run/json.c \
+	src/render/run/operators.h \
+	src/render/run/operators_json.c \
+	src/render/run/operators_text.c \
 	src/render/run/rows.c \
 	src/render/run/run.h \
 	src/render/run/tables.c \

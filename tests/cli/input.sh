@@ -23,8 +23,10 @@ err_has 'no file in this folder is of a kind that this command reads'
 # Files that a training run leaves beside what memsnap reads: what they are, and what to record.
 echo '<html><head><title>GPU Memory Timeline HTML</title></head>' >timeline.html
 bad timeline.html 3 "expected a pickle or JSON, not a picture of torch.profiler's memory timeline: export_memory_timeline()"
-echo 'Name    Self CPU %      Self CPU   CPU total %' >averages.txt
-bad averages.txt 3 'expected a pickle or JSON, not a table of torch.profiler: export_chrome_trace() writes what memsnap reads'
+cp samples/training.averages.txt .
+run check --max-peak 1GiB training.averages.txt
+exits 3
+err_has "not a table of torch.profiler's operators, which 'memsnap analyze' reads"
 echo 'Iteration 2 training_step Peak FSDP memory stats:' >fsdp.log
 bad fsdp.log 3 'line 1: the log is cut off: expected a line of dashes at its end'
 : >empty

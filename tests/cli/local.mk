@@ -27,6 +27,7 @@ cli_tests = \
 	tests/cli/memory-timeline.sh \
 	tests/cli/mpi.sh \
 	tests/cli/oom.sh \
+	tests/cli/operators.sh \
 	tests/cli/output.sh \
 	tests/cli/plot.sh \
 	tests/cli/plot-compare.sh \
@@ -219,6 +220,7 @@ EXTRA_DIST += \
 	tests/cli/golden/ranks.txt \
 	tests/cli/golden/oom.txt \
 	tests/cli/golden/operators.txt \
+	tests/cli/golden/operators-table.txt \
 	tests/cli/golden/pending-frees.txt \
 	tests/cli/golden/pinned.txt \
 	tests/cli/golden/plot-categories.txt \
@@ -253,6 +255,7 @@ EXTRA_DIST += \
 	tests/cli/golden/recording-skip-free-completed.txt \
 	tests/cli/golden/ring-overflow.txt \
 	tests/cli/golden/rules.txt \
+	tests/cli/golden/run-beside.txt \
 	tests/cli/golden/run-differs.txt \
 	tests/cli/golden/run-recorded.txt \
 	tests/cli/golden/run-tables.txt \

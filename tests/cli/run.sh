@@ -114,6 +114,32 @@ run analyze samples/memprofiler
 exits 0
 golden run-recorded.txt
 
+# Beside them a profiler trace of higher peaks, what the profiler printed, and a text of another kind.
+mkdir beside
+cp samples/memprofiler/rank_*.yaml.gz samples/training.averages.txt beside
+cp samples/training.pt.trace.json.gz beside/host.77.pt.trace.json.gz
+cp samples/training.summary.log beside/summary.txt
+run analyze beside
+exits 0
+no_err
+golden run-beside.txt
+run analyze --format json samples/training.pt.trace.json.gz
+peak=$(grep -o '"active":{[^}]*"peak_bytes":[0-9]*' .run/out | head -n 1 | grep -o '[0-9]*$')
+mv beside/host.77.pt.trace.json.gz beside/trace_rank_1.json.gz
+run analyze --format json beside
+exits 0
+out_has '"traces":[]'
+out_has "\"traces\":[{\"device\":0,\"active_peak_bytes\":$peak,"
+out_has '"operator_tables":[{"path":"beside/training.averages.txt","line":1,"device":"CUDA",'
+out_has '"trace-peak":2'
+out_has '"check":"trace-peak","rank":1,'
+rm beside/trace_rank_1.json.gz
+echo '}{' >beside/trace_rank_1.json
+run analyze beside/*
+exits 3
+err_has 'memsnap: beside/trace_rank_1.json: '
+out_has 'MemProfiler: 2 ranks'
+
 # Options of snapshots do not apply.
 run analyze --at end run
 exits 2

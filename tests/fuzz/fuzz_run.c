@@ -1,4 +1,5 @@
-/* libFuzzer entry: any bytes as statistics and as tables of a run of MemProfiler, up to its report.
+/* libFuzzer entry: any bytes as statistics, as tables of a run of MemProfiler, and as tables of
+ * torch.profiler, up to its report.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,11 @@ static bool add_tables(struct memory_run *run, struct input *input, struct error
     return memory_run_add_tables(run, "tables", 0, input, err);
 }
 
+static bool add_operators(struct memory_run *run, struct input *input, struct error *err)
+{
+    return memory_run_add_operators(run, "operators", input, err);
+}
+
 /* Twice, so that the files are compared. A failure must leave the run as it was. */
 static void try(adder *add, const uint8_t *data, size_t size)
 {
@@ -50,7 +56,8 @@ static void try(adder *add, const uint8_t *data, size_t size)
     for (int i = 0; ok && i < 2; i++) {
         struct input input;
         ok = input_from_memory(&input, data, size, (size_t)8 << 20, &err) && add(run, &input, &err);
-        if (!ok && run->point_count + run->row_count > 0 && run->file_count == 0)
+        if (!ok && run->point_count + run->row_count + run->operators.count > 0 &&
+            run->file_count == 0)
             __builtin_trap();
     }
     if (ok)
@@ -62,5 +69,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     try(add_stats, data, size);
     try(add_tables, data, size);
+    try(add_operators, data, size);
     return 0;
 }

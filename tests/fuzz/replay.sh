@@ -30,6 +30,7 @@ cp "$srcdir/share/ci/memory-policy.json" "$unpacked/policy.json"
 for packed in "$srcdir"/samples/memprofiler/rank_* "$srcdir"/samples/memprofiler/fsdp_*; do
     gzip -dc "$packed" >"$unpacked/$(basename "$packed" .gz).run"
 done
+cp "$srcdir/samples/training.averages.txt" "$unpacked/averages.run"
 tests/fuzz/replay-run -n "$((count * 20))" "$unpacked"/*.run
 tests/fuzz/replay-check -n "$((count * 50))" "$unpacked/policy.json"
 tests/fuzz/replay-check -n "$((count / 4))" "$unpacked"/*.pickle

@@ -187,7 +187,65 @@ static bool check_snapshots(struct run_report *report, struct error *err)
     return true;
 }
 
+/* The moment of the rank at which a statistic is highest, or NULL. */
+static const struct run_point *highest_point(const struct run_report *report,
+                                             const struct run_rank *rank, enum run_figure figure)
+{
+    const struct run_point *highest = NULL;
+    for (size_t i = rank->first_row; i < rank->first_row + rank->row_count; i++)
+        for (enum run_side side = 0; side < RUN_SIDES; side++)
+            if (!highest && report->rows[i].numbers[side][figure] == rank->highest[figure])
+                highest = report->rows[i].points[side];
+    return highest;
+}
+
+static bool check_trace_figure(struct run_report *report, const struct run_rank *rank,
+                               const struct run_trace *trace, enum run_figure figure,
+                               int64_t measured, struct error *err)
+{
+    const struct run_point *point = highest_point(report, rank, figure);
+    if (!point || rank->highest[figure] == RUN_ABSENT)
+        return true;
+    struct run_inconsistency found = {.check = RUN_CHECK_TRACE,
+                                      .key = point->key,
+                                      .expected = rank->highest[figure],
+                                      .found = measured,
+                                      .expected_file = point->file,
+                                      .found_file = trace->file};
+    return string_of(report->run, run_figure_names[figure], &found.name, err) &&
+           run_compare(report, &found, measured <= rank->highest[figure], err);
+}
+
+/* The statistics are those of one device, which a rank's traces must agree on. */
+static bool is_only_device(const struct memory_run *run, const struct run_rank *rank,
+                           const struct run_trace *trace)
+{
+    for (size_t i = rank->first_trace; i < rank->first_trace + rank->trace_count; i++)
+        if (run->traces[i].device != DEVICE_HOST && run->traces[i].device != trace->device)
+            return false;
+    return trace->device != DEVICE_HOST;
+}
+
+/* A peak counter of the allocator does not fall, so the last statistics are above all traces,
+ * unless the trace continues beyond them or the counters were reset. */
+static bool check_traces(struct run_report *report, struct error *err)
+{
+    for (size_t r = 0; r < report->rank_count; r++) {
+        const struct run_rank *rank = &report->ranks[r];
+        for (size_t i = 0; i < rank->trace_count; i++) {
+            const struct run_trace *trace = &report->run->traces[rank->first_trace + i];
+            if (is_only_device(report->run, rank, trace) &&
+                (!check_trace_figure(report, rank, trace, RUN_ACTIVE_PEAK, trace->active_peak_bytes,
+                                     err) ||
+                 !check_trace_figure(report, rank, trace, RUN_RESERVED_PEAK,
+                                     trace->reserved_peak_bytes, err)))
+                return false;
+        }
+    }
+    return true;
+}
+
 bool run_check_all(struct run_report *report, struct error *err)
 {
-    return check_points(report, err) && check_snapshots(report, err);
+    return check_points(report, err) && check_snapshots(report, err) && check_traces(report, err);
 }

@@ -50,9 +50,9 @@ static void raise(int64_t *highest, int64_t number)
         *highest = number;
 }
 
-/* What of the rows, tables and snapshots was not given to a rank yet. */
+/* What of the rows, tables, snapshots and traces was not given to a rank yet. */
 struct rest {
-    size_t row, table, snapshot;
+    size_t row, table, snapshot, trace;
 };
 
 static bool lowest_rank(const struct run_report *report, const struct rest *rest, uint32_t *rank)
@@ -65,6 +65,8 @@ static bool lowest_rank(const struct run_report *report, const struct rest *rest
         lowest = run->tables[rest->table].key.rank;
     if (rest->snapshot < run->snapshot_count && run->snapshots[rest->snapshot].key.rank < lowest)
         lowest = run->snapshots[rest->snapshot].key.rank;
+    if (rest->trace < run->trace_count && run->traces[rest->trace].rank < lowest)
+        lowest = run->traces[rest->trace].rank;
     *rank = lowest;
     return lowest != UINT32_MAX;
 }
@@ -98,6 +100,10 @@ static bool make_ranks(struct run_report *report, struct error *err)
                run->snapshots[rest.snapshot].key.rank == rank.rank)
             rest.snapshot++;
         rank.snapshot_count = rest.snapshot - rank.first_snapshot;
+        rank.first_trace = rest.trace;
+        while (rest.trace < run->trace_count && run->traces[rest.trace].rank == rank.rank)
+            rest.trace++;
+        rank.trace_count = rest.trace - rank.first_trace;
         if (!vec_push(report->ranks, report->rank_count, report->rank_capacity, run->budget, err,
                       rank))
             return false;

@@ -41,6 +41,7 @@ struct run_rank {
     size_t first_row, row_count;
     size_t first_table, table_count;       /* in run->tables */
     size_t first_snapshot, snapshot_count; /* in run->snapshots */
+    size_t first_trace, trace_count;       /* in run->traces */
     int64_t highest[RUN_FIGURES];          /* of its rows; RUN_ABSENT if there are none */
 };
 
@@ -60,6 +61,7 @@ enum run_check {
     RUN_CHECK_STATE,   /* the statistics agree with the dump in the snapshot */
     RUN_CHECK_OOMS,    /* a snapshot has no more out-of-memory events than the statistics count */
     RUN_CHECK_PEAK,    /* the peak of a snapshot is not above that of the statistics */
+    RUN_CHECK_TRACE,   /* the peak of a profiler trace is not above all statistics of its rank */
     RUN_CHECK_SUM,     /* the kinds in a row of a table sum to its total */
     RUN_CHECK_TRACKED, /* the peak of a table is not above that of the statistics */
     RUN_CHECKS

@@ -55,6 +55,17 @@ static char *folder_of(const char *path)
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
+/* Reports a file that lies beside the files of a run. */
+static void do_other_file(struct run *run, size_t index, struct page *page, struct run_input *input)
+{
+    struct result *result = &run->results[index];
+    struct load_progress progress = {.update = watch_update, .self = &run->watch};
+    struct analyze_job job = {run->options, page, input->path, &progress, NULL};
+    if (!run->options->json)
+        fputs("\n\n", page->out);
+    input->failed = !analyze_input(&job, &input->input, &result->figures, &input->err);
+}
+
 /* An error of the whole run is told once, for its first file. */
 static void do_run_files(struct run *run, const struct job *files, struct page *page,
                          struct run_input *inputs)
@@ -72,6 +83,9 @@ static void do_run_files(struct run *run, const struct job *files, struct page *
     bool ok = folder || error_out_of_memory(&first->err);
     ok = ok && analyze_check_options(run->options, KIND_RUN_STATS, &first->err) &&
          analyze_run(&job, inputs, files->count, &first->err);
+    for (size_t i = 0; i < files->count; i++)
+        if (inputs[i].is_other)
+            do_other_file(run, files->inputs[i], page, &inputs[i]);
     for (size_t i = 0; i < files->count; i++) {
         struct result *result = &run->results[files->inputs[i]];
         result->failed = ok ? inputs[i].failed : i == 0;
@@ -303,9 +317,10 @@ const struct command command_analyze = {
              "\n"
              "FILE may also be a layer trace of FairScale's LayerwiseMemoryTracker (JSON,\n"
              "pickle, msgpack), a file that torch.distributed's MemoryTracker saved, or a\n"
-             "Chrome trace or a memory timeline of torch.profiler, counters of the allocator\n"
-             "(memory_stats(), memory_summary()), or a memory profile of JAX. The files of a\n"
-             "run of Finetuning-Scheduler's MemProfiler, in one folder, make one report.\n",
+             "Chrome trace, a memory timeline or a table of operators of torch.profiler,\n"
+             "counters of the allocator (memory_stats(), memory_summary()), or a memory\n"
+             "profile of JAX. The files of a run of Finetuning-Scheduler's MemProfiler, in one\n"
+             "folder, make one report.\n",
     .examples = "  memsnap analyze snapshot.pickle\n"
                 "  memsnap analyze --stacks --top 3 snapshot.pickle     with the stacks\n"
                 "  memsnap analyze --at end snapshot.pickle             what is never freed\n"

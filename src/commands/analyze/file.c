@@ -9,6 +9,7 @@
 #include "render/fit/fit.h"
 #include "render/layers/layers.h"
 #include "render/layers/operator_curves.h"
+#include "render/run/operators.h"
 #include "render/stats/stats.h"
 
 #define EXPLAINED_MOST 1000 /* allocations that --explain shows in full */
@@ -175,6 +176,7 @@ static bool analyze_snapshot(const struct analyze_job *job, struct input *input,
 #define LAYERS_PRODUCERS  10 /* as FairScale has it */
 #define LAYERS_SHARDS     5
 #define CURVES_OPERATORS  10
+#define OPERATORS         15
 
 static bool take_layers_figures(const char *path, const struct layers_report *report,
                                 struct file_figures *figures, struct error *err)
@@ -319,19 +321,34 @@ static bool analyze_stats(const struct analyze_job *job, struct input *input,
     return ok;
 }
 
+static bool analyze_operators(const struct analyze_job *job, struct input *input,
+                              struct file_figures *figures, struct error *err)
+{
+    struct operator_file *file = operator_file_load_input(input, err);
+    *figures = (struct file_figures){0};
+    if (!file)
+        return false;
+    const struct operators_analysis analysis = {
+        .path = job->path,
+        .file = file,
+        .top = job->options->top_given ? job->options->report.top : OPERATORS,
+    };
+    bool ok = job->options->json ? operators_json(job->page->out, &analysis)
+                                 : operators_text(job->page, &analysis);
+    operator_file_destroy(file);
+    return ok || error_out_of_memory(err);
+}
+
 /* Each takes ownership of the input. */
 static const struct analyzer {
     enum file_kind kind;
     bool (*analyze)(const struct analyze_job *job, struct input *input,
                     struct file_figures *figures, struct error *err);
 } analyzers[] = {
-    {KIND_LAYER_TRACE, analyze_layers},
-    {KIND_OPERATOR_CURVES, analyze_curves},
-    {KIND_RUN_STATS, analyze_run_stats},
-    {KIND_RUN_TABLES, analyze_run_tables},
-    {KIND_FIT, analyze_fit},
-    {KIND_MEMORY_STATS, analyze_stats},
-    {KIND_MEMORY_SUMMARY, analyze_stats},
+    {KIND_LAYER_TRACE, analyze_layers},  {KIND_OPERATOR_CURVES, analyze_curves},
+    {KIND_RUN_STATS, analyze_run_stats}, {KIND_RUN_TABLES, analyze_run_tables},
+    {KIND_OPERATORS, analyze_operators}, {KIND_FIT, analyze_fit},
+    {KIND_MEMORY_STATS, analyze_stats},  {KIND_MEMORY_SUMMARY, analyze_stats},
 };
 
 bool analyze_check_options(const struct analyze_options *options, enum file_kind kind,
@@ -362,21 +379,26 @@ bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *fi
                   struct error *err)
 {
     struct input input;
-    if (!input_from_fd(&input, fd, job->options->capture.max_memory, err))
-        return false;
-    enum file_kind kind = sniff_kind(&input.source);
+    return input_from_fd(&input, fd, job->options->capture.max_memory, err) &&
+           analyze_input(job, &input, figures, err);
+}
+
+bool analyze_input(const struct analyze_job *job, struct input *input, struct file_figures *figures,
+                   struct error *err)
+{
+    enum file_kind kind = sniff_kind(&input->source);
     bool (*analyze)(const struct analyze_job *, struct input *, struct file_figures *,
                     struct error *) = analyze_snapshot; /* has the best error message */
     for (size_t i = 0; i < sizeof(analyzers) / sizeof(analyzers[0]); i++)
         if (analyzers[i].kind == kind)
             analyze = analyzers[i].analyze;
     if (kind != KIND_UNKNOWN && !analyze_check_options(job->options, kind, err)) {
-        input_discard(&input);
+        input_discard(input);
         return false;
     }
-    bool is_log = kind == KIND_UNKNOWN && sniff_is_log(&input.source) &&
-                  strcmp(sniff_description(&input.source), "a text file") == 0;
+    bool is_log = kind == KIND_UNKNOWN && sniff_is_log(&input->source) &&
+                  strcmp(sniff_description(&input->source), "a text file") == 0;
     if (is_log) /* tables may come late in it */
         analyze = analyze_stats;
-    return analyze(job, &input, figures, err) || (is_log && mention_logs(err));
+    return analyze(job, input, figures, err) || (is_log && mention_logs(err));
 }

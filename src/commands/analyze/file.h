@@ -23,6 +23,10 @@ struct analyze_job {
 bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *figures,
                   struct error *err);
 
+/* The same for an input that is open, of which nothing was read; takes ownership of it. */
+bool analyze_input(const struct analyze_job *job, struct input *input, struct file_figures *figures,
+                   struct error *err);
+
 /* Refuses an option that does not apply to this kind of file. */
 bool analyze_check_options(const struct analyze_options *options, enum file_kind kind,
                            struct error *err);

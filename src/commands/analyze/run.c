@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "analysis/ranks/rank_name.h"
 #include "decode/run/names.h"
 #include "render/run/run.h"
 
@@ -89,6 +90,52 @@ static bool add_snapshot(struct memory_run *run, const struct analyze_job *job, 
     return ok;
 }
 
+/* The rank that the trace tells, or its name; 0 if neither does. */
+static uint32_t rank_of_trace(const struct snapshot *snapshot, const char *path)
+{
+    int64_t rank = snapshot->profile.rank >= 0 ? snapshot->profile.rank : rank_of_path(path, NULL);
+    return rank >= 0 && rank < UINT32_MAX ? (uint32_t)rank : 0;
+}
+
+static bool add_trace(struct memory_run *run, const struct analyze_job *job, const char *path,
+                      struct input *input, struct error *err)
+{
+    struct capture_options options = job->options->capture;
+    struct capture capture;
+    if (!capture_open_input(&capture, input, &options, job->progress, err))
+        return false;
+    const struct snapshot *snapshot = capture.snapshot;
+    const struct run_file facts = {.encoding = snapshot->encoding,
+                                   .compression = snapshot->compression,
+                                   .bytes = snapshot->input_bytes};
+    uint32_t rank = rank_of_trace(snapshot, path), file;
+    bool ok = memory_run_add_file(run, path, &facts, &file, err);
+    for (size_t i = 0; ok && i < capture.device_count; i++)
+        ok = memory_run_add_trace(run, rank, file, capture.timelines[i],
+                                  snapshot->profile.has_reserved, err);
+    capture_close(&capture);
+    return ok;
+}
+
+/* A file whose name does not tell its content. Other kinds are left open, and get a report of their
+ * own. */
+static bool add_by_content(struct memory_run *run, const struct analyze_job *job,
+                           struct run_input *file)
+{
+    struct input *input = &file->input;
+    if (!input_from_fd(input, file->fd, memory_left(run), &file->err))
+        return false;
+    switch (sniff_kind(&input->source)) {
+    case KIND_PROFILE:
+        return add_trace(run, job, file->path, input, &file->err);
+    case KIND_OPERATORS:
+        return memory_run_add_operators(run, file->path, input, &file->err);
+    default:
+        file->is_other = true;
+        return true;
+    }
+}
+
 static bool add_file(struct memory_run *run, const struct analyze_job *job, struct run_input *file)
 {
     struct text middle = {0};
@@ -99,6 +146,9 @@ static bool add_file(struct memory_run *run, const struct analyze_job *job, stru
         return add_stats(run, file->path, file->fd, &file->err);
     case RUN_FILE_TABLES:
         return add_tables(run, file->path, file->fd, &file->err);
+    case RUN_FILE_TRACE:
+    case RUN_FILE_TEXT:
+        return add_by_content(run, job, file);
     default:
         close(file->fd);
         return error_set(&file->err, STATUS_BAD_INPUT, "not a file of a run");
@@ -116,7 +166,7 @@ bool analyze_run(const struct analyze_job *job, struct run_input *files, size_t 
         if (!run)
             close(files[i].fd);
         else if (add_file(run, job, &files[i]))
-            added++;
+            added += !files[i].is_other;
         else
             files[i].failed = true;
     }

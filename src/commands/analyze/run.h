@@ -9,6 +9,8 @@ struct run_input {
     const char *path;
     int fd;
     bool failed;
+    bool is_other;      /* not of a run: `input` is left open for a report of its own */
+    struct input input; /* the descriptor is closed with it */
     struct error err;
 };
 

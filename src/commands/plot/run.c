@@ -9,7 +9,8 @@
 
 bool plot_wants(enum file_kind kind)
 {
-    return kind_is_analyzed(kind) && kind != KIND_MEMORY_STATS && kind != KIND_MEMORY_SUMMARY;
+    return kind_is_analyzed(kind) && kind != KIND_MEMORY_STATS && kind != KIND_MEMORY_SUMMARY &&
+           kind != KIND_OPERATORS;
 }
 
 static enum run_file_kind name_kind(const char *path)

@@ -5,6 +5,8 @@
 
 #define DUMP_ADVICE ": torch.cuda.memory._dump_snapshot() shows what the memory is used for"
 
+#define OPERATORS_ADVICE ": export_chrome_trace() writes when memory was in use"
+
 static const struct format_mark snapshot_marks[] = {
     {"segments", NULL},
     {"device_traces", NULL},
@@ -71,6 +73,7 @@ const struct format formats[FILE_KINDS] = {
     [KIND_PROFILE] = {"a profiler trace", "JSON", NULL, profile_marks},
     [KIND_RUN_STATS] = {"the statistics of a run of MemProfiler", "YAML, pickle", NULL, NULL},
     [KIND_RUN_TABLES] = {"tables of FSDP memory", "text", NULL, NULL},
+    [KIND_OPERATORS] = {"a table of torch.profiler's operators", "text", OPERATORS_ADVICE, NULL},
     [KIND_FIT] = {"results of memsnap dryrun --fit", "JSON", NULL, fit_marks},
     [KIND_SHARD] = {"predictions of memsnap shard", "JSON", "; see 'memsnap plot --kind shard'",
                     shard_marks},

@@ -48,7 +48,7 @@ static const struct {
      "a picture of torch.profiler's memory timeline: export_memory_timeline() writes what memsnap "
      "reads to a name that ends in .raw.json.gz"},
     {SUMMARY_HEADING, "a table of torch.cuda.memory_summary(), which 'memsnap analyze' reads"},
-    {"Self CPU %", "a table of torch.profiler: export_chrome_trace() writes what memsnap reads"},
+    {"  Self CPU %  ", "a table of torch.profiler's operators, which 'memsnap analyze' reads"},
 };
 
 const char *describe_bytes(const uint8_t *p, const uint8_t *end)

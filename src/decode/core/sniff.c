@@ -181,10 +181,17 @@ static bool is_timeline(const uint8_t *p, const uint8_t *end)
     return p < end && (*p == '-' || *p == ']' || isdigit(*p));
 }
 
-static bool has_summary(const struct source *source)
+static bool is_log_with(const struct source *source, const char *word)
 {
     struct text start = {(const char *)source->pos, (size_t)(source->end - source->pos)};
-    return sniff_is_log(source) && text_find(start, SUMMARY_HEADING) != NULL;
+    return sniff_is_log(source) && text_find(start, word) != NULL;
+}
+
+/* The titles of torch.profiler's columns: "Name ... Self CPU %". */
+static bool has_operators(const struct source *source)
+{
+    return is_log_with(source, " Name  ") &&
+           (is_log_with(source, "  Self CPU %  ") || is_log_with(source, "  Self CPU total %  "));
 }
 
 enum file_kind sniff_kind(struct source *source)
@@ -194,8 +201,10 @@ enum file_kind sniff_kind(struct source *source)
     enum encoding encoding;
 
     source_look_ahead(source, LOOK_BYTES);
-    if (has_summary(source))
+    if (is_log_with(source, SUMMARY_HEADING))
         return KIND_MEMORY_SUMMARY;
+    if (has_operators(source))
+        return KIND_OPERATORS;
     if (!sniff_encoding(source, &encoding, &ignored))
         return kind_of_run_text(source->pos, source->end);
     if (encoding == ENCODING_PROTOBUF)

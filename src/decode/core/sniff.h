@@ -28,6 +28,7 @@ enum file_kind {
     KIND_PPROF,           /* live memory of JAX, or of another program with pprof's format */
     KIND_MEMORY_STATS,    /* torch.cuda.memory_stats() */
     KIND_MEMORY_SUMMARY,  /* tables of torch.cuda.memory_summary(), in a log */
+    KIND_OPERATORS,       /* tables of torch.profiler: key_averages().table() */
     KIND_FIT,             /* results of memsnap dryrun --fit */
     KIND_SHARD,           /* predictions of memsnap shard, for memsnap plot only */
     KIND_TREND,           /* a trend of memsnap trend --format json, for memsnap plot only */

@@ -9,6 +9,9 @@ static const struct {
     {"rank_", "_memory_stats.yaml", RUN_FILE_STATS},
     {"rank_", "_memory_stats.pickle", RUN_FILE_STATS},
     {"fsdp_mem_rank_", ".log", RUN_FILE_TABLES},
+    {"", ".trace.json", RUN_FILE_TRACE},
+    {"trace", ".json", RUN_FILE_TRACE},
+    {"", ".txt", RUN_FILE_TEXT},
     {"cuda_alloc_rank_", ".pickle", RUN_FILE_SNAPSHOT},
 };
 
@@ -20,7 +23,8 @@ enum run_file_kind run_file_kind(const char *path, struct text *middle)
         name.size -= strlen(".gz");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         size_t prefix = strlen(names[i].prefix), suffix = strlen(names[i].suffix);
-        if (name.size <= prefix + suffix || !text_starts(name, names[i].prefix) ||
+        bool needs_middle = names[i].kind != RUN_FILE_TRACE;
+        if (name.size < prefix + suffix + needs_middle || !text_starts(name, names[i].prefix) ||
             !text_ends(name, names[i].suffix))
             continue;
         *middle = (struct text){name.bytes + prefix, name.size - prefix - suffix};

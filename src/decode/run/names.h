@@ -10,6 +10,8 @@ enum run_file_kind {
     RUN_FILE_OTHER,
     RUN_FILE_STATS,    /* rank_0_memory_stats.yaml, .pickle */
     RUN_FILE_TABLES,   /* fsdp_mem_rank_0_training_step_2.log */
+    RUN_FILE_TRACE,    /* of torch.profiler: host.123.pt.trace.json, trace_0.json */
+    RUN_FILE_TEXT,     /* any .txt: what torch.profiler printed, among others */
     RUN_FILE_SNAPSHOT, /* cuda_alloc_rank_0.training_step.2.end.pickle */
 };
 

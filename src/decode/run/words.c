@@ -110,8 +110,7 @@ static bool parse_unit(struct text text, int64_t *unit)
     return false;
 }
 
-/* Digits with at most one point. `*scale` is 10 to the number of digits behind it. */
-static bool parse_decimal(struct text text, uint64_t *digits, uint64_t *scale)
+bool run_decimal_parse(struct text text, uint64_t *digits, uint64_t *scale)
 {
     bool has_point = false, has_digit = false;
     *digits = 0;
@@ -139,7 +138,7 @@ bool run_size_parse(struct text text, int64_t *bytes, int64_t *unit)
         return false;
     size_t size = (size_t)(space - text.bytes);
     if (!parse_unit((struct text){space + 1, text.size - size - 1}, unit) ||
-        !parse_decimal((struct text){text.bytes, size}, &digits, &scale))
+        !run_decimal_parse((struct text){text.bytes, size}, &digits, &scale))
         return false;
     unsigned __int128 exact = digits;
     exact = (exact * (uint64_t)*unit + scale / 2) / scale;

@@ -11,6 +11,7 @@ extern const struct row_type run_call_type;          /* struct run_row: the devi
 extern const struct row_type run_host_type;          /* struct run_row: the host; text only */
 extern const struct row_type run_rank_type;          /* struct run_rank; its highest figures */
 extern const struct row_type run_snapshot_type;      /* struct run_snapshot */
+extern const struct row_type run_trace_type;         /* struct run_trace */
 extern const struct row_type run_oom_type;           /* the same; text only */
 extern const struct row_type run_outlier_type;       /* struct run_outlier */
 extern const struct row_type run_inconsistency_type; /* struct run_inconsistency */

@@ -1,4 +1,5 @@
 #include "render/run/internal.h"
+#include "render/run/operators.h"
 
 #define SCHEMA "memsnap.run/1"
 
@@ -81,8 +82,16 @@ static bool put_rank(struct json_writer *json, const struct run_report *report,
         return false;
     json_put_rows(json, &run_snapshot_type, run->snapshots + rank->first_snapshot,
                   rank->snapshot_count, &context);
+    json_put_rows(json, &run_trace_type, run->traces + rank->first_trace, rank->trace_count,
+                  &context);
     json_put_close(json, '}');
     return true;
+}
+
+static struct text path_of(const void *self, uint32_t file)
+{
+    const struct memory_run *run = self;
+    return symbols_text(run->symbols, run->files[file].path);
 }
 
 static void put_checks(struct json_writer *json, const struct run_report *report)
@@ -114,6 +123,10 @@ bool run_json(FILE *out, const struct run_analysis *analysis)
             return false;
         }
     json_put_close(&json, ']');
+    if (!operators_put(&json, &run->operators, path_of, run)) {
+        json_writer_release(&json);
+        return false;
+    }
     json_put_rows(&json, &run_outlier_type, report->outliers, report->outlier_count, &context);
     put_checks(&json, report);
     json_put_rows(&json, &run_inconsistency_type, report->inconsistencies,

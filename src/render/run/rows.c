@@ -20,7 +20,8 @@ const char *run_check_name(unsigned check)
         [RUN_CHECK_FILES] = "files",        [RUN_CHECK_CURRENT] = "current-below-peak",
         [RUN_CHECK_DIFF] = "difference",    [RUN_CHECK_STATE] = "snapshot-state",
         [RUN_CHECK_OOMS] = "snapshot-ooms", [RUN_CHECK_PEAK] = "snapshot-peak",
-        [RUN_CHECK_SUM] = "table-sum",      [RUN_CHECK_TRACKED] = "table-peak",
+        [RUN_CHECK_TRACE] = "trace-peak",   [RUN_CHECK_SUM] = "table-sum",
+        [RUN_CHECK_TRACKED] = "table-peak",
     };
     return names[check];
 }
@@ -34,6 +35,8 @@ const char *run_check_words(enum run_check check)
         [RUN_CHECK_STATE] = "the snapshot's dump differs from the statistics",
         [RUN_CHECK_OOMS] = "the snapshot has more out-of-memory events than the statistics count",
         [RUN_CHECK_PEAK] = "the snapshot's peak is above that of the statistics",
+        [RUN_CHECK_TRACE] = "the profiler trace's peak is above every statistic of its rank; it "
+                            "may be of another time",
         [RUN_CHECK_SUM] = "the kinds in the table do not sum to its total",
         [RUN_CHECK_TRACKED] = "the tracker's peak is above that of the statistics",
     };
@@ -226,6 +229,39 @@ const struct row_type run_oom_type = ROW_TYPE(
     FIELD_AS(ROW, COUNT, NULL, ooms, .title = "events"),
     FIELD_AS(ROW, BYTES, NULL, refused_bytes, .title = "largest request"),
     FIELD_CALL(STRING, NULL, snapshot_path, .title = "file", .cut = CUT_START, .least = 16));
+#undef ROW
+
+static struct value trace_path(const void *data, const struct field_context *context)
+{
+    return file_path(context, ((const struct run_trace *)data)->file);
+}
+
+static struct value trace_device(const void *data, const struct field_context *context)
+{
+    const struct run_trace *trace = data;
+    (void)context;
+    return trace->device == DEVICE_HOST ? value_integer(-1) : value_count(trace->device);
+}
+
+/* "CPU" for people. */
+static struct value trace_device_name(const void *data, const struct field_context *context)
+{
+    const struct run_trace *trace = data;
+    if (trace->device == DEVICE_HOST)
+        return value_word("CPU");
+    buffer_printf(context->scratch, "%u", trace->device);
+    return value_scratch(context);
+}
+
+#define ROW struct run_trace
+const struct row_type run_trace_type = ROW_TYPE(
+    "traces", ROW, FIELD_AS(ROW, NUMBER, NULL, rank, .title = "rank"),
+    FIELD_CALL(NUMBER, "device", trace_device),
+    FIELD_CALL(LABEL, NULL, trace_device_name, .title = "device"),
+    FIELD(ROW, BYTES, active_peak_bytes, .title = "peak"),
+    FIELD(ROW, BYTES, reserved_peak_bytes, .title = "reserved peak", .flags = FIELD_SKIP_NEGATIVE),
+    FIELD(ROW, COUNT, events, .title = "events", .optional = 1),
+    FIELD_CALL(STRING, "path", trace_path, .title = "file", .cut = CUT_START, .least = 16));
 #undef ROW
 
 static struct value outlier_name(const void *data, const struct field_context *context)

@@ -2,8 +2,10 @@
 
 #include "render/core/escape.h"
 #include "render/run/internal.h"
+#include "render/run/operators.h"
 
 #define INDENT              2
+#define OPERATORS_TOP       5
 #define INCONSISTENCIES_TOP 8 /* that are listed */
 
 /* A paragraph from the page's left edge, or with `bullet` an item of a list. Releases the text. */
@@ -170,6 +172,20 @@ static bool print_ooms(const struct page *page, const struct run_report *report)
     return row_table_print(&rows, page, INDENT);
 }
 
+/* Without --top, a few operators of each table. */
+static bool print_operators(const struct page *page, const struct run_analysis *analysis)
+{
+    const struct memory_run *run = analysis->report->run;
+    bool ok = true;
+    for (size_t i = 0; ok && i < run->operators.count; i++) {
+        const struct operator_table *table = &run->operators.tables[i];
+        ok = operators_print(page, &run->operators, table,
+                             symbols_text(run->symbols, run->files[table->file].path),
+                             analysis->top_given ? analysis->top : OPERATORS_TOP);
+    }
+    return ok;
+}
+
 bool run_text(const struct page *page, const struct run_analysis *analysis)
 {
     const struct run_report *report = analysis->report;
@@ -178,6 +194,9 @@ bool run_text(const struct page *page, const struct run_analysis *analysis)
                       &run_call_type, report->rows, report->row_count, analysis->top, report) &&
            print_rows(page, "Memory of the host, and what autograd packed for the backward pass",
                       &run_host_type, report->rows, report->row_count, analysis->top, report) &&
+           print_rows(page, "Profiler traces", &run_trace_type, report->run->traces,
+                      report->run->trace_count, analysis->top, report) &&
            print_ooms(page, report) && print_ranks(page, analysis) &&
-           run_print_tables(page, analysis) && print_checks(page, report);
+           run_print_tables(page, analysis) && print_operators(page, analysis) &&
+           print_checks(page, report);
 }

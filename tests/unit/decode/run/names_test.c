@@ -18,7 +18,11 @@ START_TEST(kinds)
     check_kind("cuda_alloc_rank_0.training_step.2.end.pickle", RUN_FILE_SNAPSHOT,
                "0.training_step.2.end");
     check_kind("rank_0_memory_stats.yaml/other", RUN_FILE_OTHER, "");
-    check_kind("rank__memory_stats.txt", RUN_FILE_OTHER, "");
+    check_kind("a/host.12.pt.trace.json.gz", RUN_FILE_TRACE, "host.12.pt");
+    check_kind("trace.json", RUN_FILE_TRACE, "");
+    check_kind("trace_rank_1.json", RUN_FILE_TRACE, "_rank_1");
+    check_kind("a/profile.txt.gz", RUN_FILE_TEXT, "profile");
+    check_kind("a/trace.json.txt.md", RUN_FILE_OTHER, "");
     check_kind("rank__memory_stats.yaml", RUN_FILE_OTHER, "");
     check_kind("", RUN_FILE_OTHER, "");
 }

@@ -5,6 +5,7 @@
 #include "unit/unit.h"
 
 TCase *run_names_tests(void);
+TCase *run_operators_tests(void);
 TCase *run_stats_tests(void);
 TCase *run_tables_tests(void);
 
