@@ -7,6 +7,7 @@ analyze_target = tests/fuzz/fuzz_analyze.c
 check_target = tests/fuzz/fuzz_check.c
 command_target = tests/fuzz/fuzz_command.c
 gzip_target = tests/fuzz/fuzz_gzip.c
+joint_target = tests/fuzz/fuzz_joint.c
 json_target = tests/fuzz/fuzz_json.c tests/fuzz/ignore_rows.c tests/fuzz/ignore_rows.h
 layers_target = tests/fuzz/fuzz_layers.c
 log_target = tests/fuzz/fuzz_log.c
@@ -24,6 +25,7 @@ fuzz_replays = \
 	tests/fuzz/replay-check \
 	tests/fuzz/replay-command \
 	tests/fuzz/replay-gzip \
+	tests/fuzz/replay-joint \
 	tests/fuzz/replay-json \
 	tests/fuzz/replay-layers \
 	tests/fuzz/replay-log \
@@ -39,6 +41,7 @@ tests_fuzz_replay_analyze_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_check_SOURCES = $(check_target) tests/fuzz/replay.c
 tests_fuzz_replay_command_SOURCES = $(command_target) tests/fuzz/replay.c
 tests_fuzz_replay_gzip_SOURCES = $(gzip_target) tests/fuzz/replay.c
+tests_fuzz_replay_joint_SOURCES = $(joint_target) tests/fuzz/replay.c
 tests_fuzz_replay_json_SOURCES = $(json_target) tests/fuzz/replay.c
 tests_fuzz_replay_json_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_replay_layers_SOURCES = $(layers_target) tests/fuzz/replay.c
@@ -62,6 +65,7 @@ fuzzers = \
 	tests/fuzz/fuzz-check \
 	tests/fuzz/fuzz-command \
 	tests/fuzz/fuzz-gzip \
+	tests/fuzz/fuzz-joint \
 	tests/fuzz/fuzz-json \
 	tests/fuzz/fuzz-layers \
 	tests/fuzz/fuzz-log \
@@ -83,6 +87,8 @@ tests_fuzz_fuzz_command_SOURCES = $(command_target)
 tests_fuzz_fuzz_command_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_gzip_SOURCES = $(gzip_target)
 tests_fuzz_fuzz_gzip_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_joint_SOURCES = $(joint_target)
+tests_fuzz_fuzz_joint_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_json_SOURCES = $(json_target)
 tests_fuzz_fuzz_json_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_json_LDFLAGS = -fsanitize=fuzzer

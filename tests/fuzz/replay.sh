@@ -14,6 +14,8 @@ done
 
 # The target supplies the first two bytes of every gzip file itself.
 tests/fuzz/replay-gzip -s 2 -n "$count" "$srcdir"/samples/*.gz
+{ cat "$unpacked/joined.pt.trace.json" && printf '\n---\n' && cat "$unpacked/joined.pickle"; } >"$unpacked/pair"
+tests/fuzz/replay-joint -n "$count" "$unpacked/pair" "$unpacked/joined.pt.trace.json"
 tests/fuzz/replay-json -n "$count" "$unpacked"/*.json
 tests/fuzz/replay-pickle -n "$count" "$unpacked"/*.pickle
 tests/fuzz/replay-pprof -n "$((count * 50))" "$unpacked"/*.pprof

@@ -29,6 +29,7 @@ TCase *report_tests(void);
 TCase *report_notices_tests(void);
 TCase *labels_tests(void);
 TCase *layer_panels_tests(void);
+TCase *joint_tests(void);
 TCase *layers_report_tests(void);
 TCase *operator_curves_tests(void);
 TCase *rank_name_tests(void);

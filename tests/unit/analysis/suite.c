@@ -38,6 +38,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, check_rules_tests());
     suite_add_tcase(suite, check_rule_set_tests());
     suite_add_tcase(suite, site_pattern_tests());
+    suite_add_tcase(suite, joint_tests());
     suite_add_tcase(suite, layers_report_tests());
     suite_add_tcase(suite, layer_panels_tests());
     suite_add_tcase(suite, operator_curves_tests());
