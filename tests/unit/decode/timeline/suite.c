@@ -99,6 +99,10 @@ START_TEST(sums)
                   "trace 0\n"
                   "event 0 2  512 8 t7 category=parameter parameter@<category>:0\n");
     ck_assert_uint_eq(facts.unmatched_count, 1);
+    /* as torch 2.1 writes them */
+    check("[[7],[[0.0,100.0,0,0,0,0,0,0,0]]]",
+          "trace 0\n"
+          "event 0 0  512 100 t7 category=parameter parameter@<category>:0\n");
     check("[[],[]]", "trace 0\n");
 }
 END_TEST
@@ -110,6 +114,8 @@ START_TEST(refusals)
     check_refused("[[1,2],[[0]],[]]", STATUS_BAD_INPUT, "expected 9 sizes");
     check_refused("[[],[],[]]", STATUS_BAD_INPUT, "the end of the times and sizes");
     check_refused("[[1,2,true,0]]", STATUS_BAD_INPUT, "a whole number");
+    check_refused("[[1,2,100.50,0]]", STATUS_BAD_INPUT, "a number that is not whole");
+    check_refused("[[1,2,1e3,0]]", STATUS_BAD_INPUT, "a number that is not whole");
     check_refused("[[1,2,8,0]] x", STATUS_BAD_INPUT, "the end of the file");
     check_refused("[[1,2,2305843009213693951,0],[1,2,2305843009213693951,0],"
                   "[1,2,2305843009213693951,0]]",
