@@ -42,6 +42,10 @@ END
     check 'reads what the table says' "$PYTHON3" compare.py training.averages.txt .run/out
 fi
 
+run plot --out picture.svg training.averages.txt
+exits 2
+err "memsnap: training.averages.txt: there is no picture of a table of torch.profiler's operators: export_chrome_trace() writes when memory was in use"
+
 # In a log, behind words and before another table that is without memory.
 {
     echo 'epoch 1 done'

@@ -207,4 +207,14 @@ printf 'Linear_0 50 30\nReLU_0 50 20\n' >wanted
 check 'takes the time of the host without kernels' cmp -s wanted got
 check 'says which' grep -q '"time": *"kernels"' kernels.out
 check 'says which' grep -q '"time": *"host"' no-kernels.out
+# Advice about a profile names what the profiler can record.
+echo '{"traceEvents": [{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "ts": 1, "args":
+    {"Bytes": 512, "Addr": 512, "Device Type": 0, "Device Id": -1}}, {}]}' >cpu.json
+run suggest cpu.json
+exits 3
+err 'memsnap: cpu.json: the profile has memory of the CPU only, in which checkpoints are not planned; profile the model on a GPU'
+sed 's/"Device Type": 0, "Device Id": -1/"Device Type": 1, "Device Id": 0/' cpu.json >bare.json
+run suggest bare.json
+exits 3
+err_has 'with torch.profiler.profile(profile_memory=True, with_stack=True)'
 finish

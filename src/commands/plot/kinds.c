@@ -54,8 +54,13 @@ bool plot_kind_check(const struct plot_kind *kind, enum file_kind file, struct e
     for (const struct plot_kind *const *row = kinds; *row; row++)
         if (is_drawn(*row, file))
             buffer_printf(&names, "%s%s", names.size > 0 ? ", " : "", (*row)->name);
+    if (names.size == 0 && !names.failed) {
+        buffer_release(&names);
+        return error_set(err, STATUS_USAGE, "there is no picture of %s%s", kind_name(file),
+                         kind_advice(file));
+    }
     error_set(err, STATUS_USAGE, "--kind %s does not support %s (supported by: %s)", kind->name,
-              kind_name(file), names.size == 0 || names.failed ? "none" : names.bytes);
+              kind_name(file), names.failed ? "" : names.bytes);
     buffer_release(&names);
     return false;
 }

@@ -42,9 +42,11 @@ static bool explain_absence(const struct suggest_snapshot *snapshot,
     switch (snapshot->chain.absence) {
     case CHAIN_NO_STACKS:
         return error_set(err, STATUS_BAD_INPUT,
-                         "%s has no Python stacks to find layers in; record them "
-                         "with torch.cuda.memory._record_memory_history(stacks=\"python\")",
-                         DEVICE_WORDS(device));
+                         "%s has no Python stacks to find layers in; record them with %s",
+                         DEVICE_WORDS(device),
+                         snapshot->capture.snapshot->profile.is_profile
+                             ? "torch.profiler.profile(profile_memory=True, with_stack=True)"
+                             : "torch.cuda.memory._record_memory_history(stacks=\"python\")");
     case CHAIN_NO_ACTIVATIONS:
         return error_set(err, STATUS_CHECK_FAILED,
                          "nothing to checkpoint: the backward pass on %s needs nothing that "
@@ -90,8 +92,11 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cut
         return error_set(err, STATUS_BAD_INPUT, "the snapshot has no device");
     if (timeline->device == DEVICE_HOST)
         return error_set(err, STATUS_BAD_INPUT,
-                         "only pinned host memory was recorded, which checkpoints do not change; "
-                         "record the device's memory as well (record_cuda=True)");
+                         capture->snapshot->profile.is_profile
+                             ? "the profile has memory of the CPU only, in which checkpoints are "
+                               "not planned; profile the model on a GPU"
+                             : "only pinned host memory was recorded, which checkpoints do not "
+                               "change; record the device's memory as well (record_cuda=True)");
     snapshot->device = timeline->device;
     if (!forward_chain_build(&snapshot->chain, timeline, capture->sites, &chain_options, err))
         return false;
