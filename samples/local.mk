@@ -24,6 +24,8 @@ dist_samples_DATA = \
 	samples/joined.pickle.gz \
 	samples/joined.pt.trace.json.gz \
 	samples/training.pt.trace.json.gz \
+	samples/torch-2.1.timeline.json.gz \
+	samples/torch-2.1.timeline.raw.json.gz \
 	samples/training.averages.txt \
 	samples/training.stats.json.gz \
 	samples/training.summary.log \

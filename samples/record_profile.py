@@ -71,7 +71,7 @@ def main(out):
     with open(f"{out}.summary.log", "w", encoding="ascii") as log:
         print("two steps done", torch.cuda.memory_summary(), sep="\n", file=log)
     with open(f"{out}.averages.txt", "w", encoding="ascii") as table:
-        table.write(profiler.key_averages().table(sort_by="self_device_memory_usage", row_limit=20))
+        table.write(profiler.key_averages().table(sort_by="self_cuda_memory_usage", row_limit=20))
     profiler.export_chrome_trace(f"{out}.pt.trace.json.gz")
     rewrite(f"{out}.pt.trace.json.gz", scrubbed(read(f"{out}.pt.trace.json.gz")), indent=0)
     for kind in "timeline", "timeline.raw":

@@ -22,6 +22,14 @@ run analyze --format json training.timeline.json.gz
 out_has '"timeline":{"has_allocations":false,"preexisting_bytes":7340960,'
 out_has '"active":{"baseline_bytes":0,"peak_bytes":76021664,'
 
+# PyTorch 2.1 writes the sums as 8.0. Both forms have the same peak.
+run analyze --format json samples/torch-2.1.timeline.json.gz
+exits 0
+peak=$(grep -o '"peak_bytes":[0-9]*' .run/out | head -n 1)
+run analyze --format json samples/torch-2.1.timeline.raw.json.gz
+exits 0
+out_has "\"active\":{\"baseline_bytes\":0,$peak,"
+
 # Of two blocks of one size, the later one in the category of the free ends. A new version in the same
 # category changes nothing.
 cat >raw.json <<'END'

@@ -69,6 +69,15 @@ out_has 'mul            1.500 ms      3'
 out_has '2.500 ms of CPU time'
 out_has 'The table has no memory: profile(profile_memory=True) records it.'
 
+# A table without operators: torch prints one if its limits leave none.
+sed '4,/^---/{/^---/!d}' training.averages.txt >empty.txt
+run analyze empty.txt
+exits 0
+no_err
+run analyze --format json empty.txt
+exits 0
+out_has '"operators":[]'
+
 # bad SED ERROR
 bad() {
     sed "$1" training.averages.txt >bad.txt

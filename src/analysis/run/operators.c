@@ -34,7 +34,7 @@ static int64_t left_out(const struct operator_table *table, const struct operato
 bool operators_rank(struct operator_ranking *ranking, const struct operator_tables *tables,
                     const struct operator_table *table, struct error *err)
 {
-    const struct operator_row *rows = tables->rows + table->first;
+    const struct operator_row *rows = table->count > 0 ? tables->rows + table->first : NULL;
     struct ranked *ranked = calloc(table->count + 1, sizeof(*ranked));
     *ranking = (struct operator_ranking){.table = table, .by = OPERATOR_SELF_CPU_TIME};
     ranking->rows = calloc(table->count + 1, sizeof(*ranking->rows));

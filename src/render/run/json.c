@@ -80,9 +80,12 @@ static bool put_rank(struct json_writer *json, const struct run_report *report,
     json_put_close(json, ']');
     if (!run_put_tables(json, report, rank))
         return false;
-    json_put_rows(json, &run_snapshot_type, run->snapshots + rank->first_snapshot,
+    /* without any in the run, the arrays are NULL */
+    json_put_rows(json, &run_snapshot_type,
+                  rank->snapshot_count > 0 ? run->snapshots + rank->first_snapshot : NULL,
                   rank->snapshot_count, &context);
-    json_put_rows(json, &run_trace_type, run->traces + rank->first_trace, rank->trace_count,
+    json_put_rows(json, &run_trace_type,
+                  rank->trace_count > 0 ? run->traces + rank->first_trace : NULL, rank->trace_count,
                   &context);
     json_put_close(json, '}');
     return true;
