@@ -39,8 +39,9 @@ static const char *sqlite_version(void)
 void version_print(void)
 {
     printf("memsnap %s\nreads, plain or gzip:\n", PACKAGE_VERSION);
-    for (int kind = KIND_UNKNOWN + 1; kind < FILE_KINDS; kind++)
-        printf("  %s: %s\n", kind_name((enum file_kind)kind), kind_encodings((enum file_kind)kind));
+    for (enum file_kind kind = KIND_UNKNOWN + 1; kind < FILE_KINDS; kind++)
+        if (*kind_encodings(kind) != '\0') /* others are only recognised */
+            printf("  %s: %s\n", kind_name(kind), kind_encodings(kind));
     printf("  a log with out-of-memory errors: text\n"
            "and, not compressed, a history of runs: SQLite\n"
            "libraries: zlib %s, Jansson %s, msgpack-c %s, libyaml %s,\n"

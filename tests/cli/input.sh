@@ -27,6 +27,8 @@ cp samples/training.averages.txt .
 run check --max-peak 1GiB training.averages.txt
 exits 3
 err_has "not a table of torch.profiler's operators, which 'memsnap analyze' reads"
+echo '{"schema": "1.1.1-chakra.0.0.4", "pid": 3, "nodes": [{"id": 1, "name": "process", "ctrl_deps": 1}]}' >execution.json
+bad execution.json 3 'expected an allocator snapshot, not an execution trace of torch.profiler, which has no memory: export_chrome_trace()'
 echo 'Iteration 2 training_step Peak FSDP memory stats:' >fsdp.log
 bad fsdp.log 3 'line 1: the log is cut off: expected a line of dashes at its end'
 : >empty

@@ -5,6 +5,8 @@
 
 #define DUMP_ADVICE ": torch.cuda.memory._dump_snapshot() shows what the memory is used for"
 
+#define EXECUTION_ADVICE                                                                           \
+    ", which has no memory: export_chrome_trace() of profile(profile_memory=True) has it"
 #define OPERATORS_ADVICE ": export_chrome_trace() writes when memory was in use"
 
 static const struct format_mark snapshot_marks[] = {
@@ -38,6 +40,12 @@ static const struct format_mark profile_marks[] = {
 
 static const struct format_mark fit_marks[] = {
     {"variable", "gpus"},
+    {NULL, NULL},
+};
+
+static const struct format_mark execution_trace_marks[] = {
+    {"nodes", "ctrl_deps"},
+    {"nodes", "rf_id"}, /* old versions */
     {NULL, NULL},
 };
 
@@ -79,6 +87,8 @@ const struct format formats[FILE_KINDS] = {
                     shard_marks},
     [KIND_TREND] = {"a trend of memsnap trend", "JSON", "; see 'memsnap plot --kind trend'",
                     trend_marks},
+    [KIND_EXECUTION_TRACE] = {"an execution trace of torch.profiler", "", EXECUTION_ADVICE,
+                              execution_trace_marks},
     [KIND_SUMMARY] = {"summaries of captures", "msgpack", "; see 'memsnap ranks'", NULL},
     [KIND_MEMORY_TIMELINE] = {"a memory timeline of torch.profiler", "JSON", NULL, NULL},
     [KIND_PPROF] = {"a memory profile in pprof's format", "protobuf", NULL, NULL},

@@ -33,6 +33,7 @@ enum file_kind {
     KIND_SHARD,           /* predictions of memsnap shard, for memsnap plot only */
     KIND_TREND,           /* a trend of memsnap trend --format json, for memsnap plot only */
     KIND_SUMMARY,         /* summaries of captures, for memsnap ranks only */
+    KIND_EXECUTION_TRACE, /* of torch.profiler's ExecutionTraceObserver; read by no command */
     FILE_KINDS
 };
 
@@ -69,7 +70,7 @@ enum file_kind sniff_kind(struct source *source);
 const char *encoding_name(enum encoding encoding);
 /* "an allocator snapshot", for error texts. */
 const char *kind_name(enum file_kind kind);
-/* The encodings in which it is read, for people: "JSON, pickle". */
+/* The encodings in which it is read, for people: "JSON, pickle"; "" if no command reads it. */
 const char *kind_encodings(enum file_kind kind);
 /* What to record instead of a kind that is not read, beginning with ": "; "" for others. */
 const char *kind_advice(enum file_kind kind);
