@@ -1,12 +1,13 @@
 # MEMSNAP_MPI(IF-SO)
-# Sets MPI_CFLAGS and MPI_LIBS from pkg-config, or else from what mpicc says it runs, and defines
-# HAVE_MPI. Ends configure if no program can be linked with MPI.
+# Sets MPI_CFLAGS and MPI_LIBS from what $MPICC says it runs, if it is set, or else from pkg-config,
+# or else from mpicc, and defines HAVE_MPI. Ends configure if no program can be linked with MPI.
 AC_DEFUN([MEMSNAP_MPI], [
-  AC_ARG_VAR([MPICC], [compiler wrapper of MPI, used if pkg-config does not know MPI])
-  PKG_CHECK_MODULES([MPI], [mpi-c], [],
-    [PKG_CHECK_MODULES([MPI], [ompi-c], [],
-      [PKG_CHECK_MODULES([MPI], [ompi], [],
-        [PKG_CHECK_MODULES([MPI], [mpich], [], [MEMSNAP_MPICC])])])])
+  AC_ARG_VAR([MPICC], [compiler wrapper of MPI, such as mpicc.mpich, instead of what pkg-config knows])
+  AS_IF([test -n "$MPICC"], [MEMSNAP_MPICC],
+    [PKG_CHECK_MODULES([MPI], [mpi-c], [],
+      [PKG_CHECK_MODULES([MPI], [ompi-c], [],
+        [PKG_CHECK_MODULES([MPI], [ompi], [],
+          [PKG_CHECK_MODULES([MPI], [mpich], [], [MEMSNAP_MPICC])])])])])
   dnl Its headers are not held to our warnings.
   MPI_CFLAGS=`AS_ECHO([" $MPI_CFLAGS"]) | $SED 's/ -I/ -isystem /g'`
   memsnap_saved_CFLAGS=$CFLAGS memsnap_saved_LIBS=$LIBS

@@ -5,11 +5,15 @@
 
 #define MEMBER(row_, kind_, key_, member_)                                                         \
     {                                                                                              \
-        key_, SUMMARY_##kind_, offsetof(row_, member_)                                             \
+        key_, SUMMARY_##kind_, offsetof(row_, member_), false                                      \
+    }
+#define NEW_MEMBER(row_, kind_, key_, member_)                                                     \
+    {                                                                                              \
+        key_, SUMMARY_##kind_, offsetof(row_, member_), true                                       \
     }
 #define END                                                                                        \
     {                                                                                              \
-        NULL, SUMMARY_INTEGER, 0                                                                   \
+        NULL, SUMMARY_INTEGER, 0, false                                                            \
     }
 
 const struct summary_member summary_members[] = {
@@ -17,6 +21,7 @@ const struct summary_member summary_members[] = {
     MEMBER(struct summary, TEXT, "path", path),
     MEMBER(struct summary, TEXT, "encoding", encoding),
     MEMBER(struct summary, COUNT, "input_bytes", input_bytes),
+    NEW_MEMBER(struct summary, TEXT, "rank_from", rank_from),
     END,
 };
 
@@ -40,6 +45,7 @@ const struct summary_member summary_device_members[] = {
     MEMBER(struct summary_device, TEXT, "phase", phase),
     MEMBER(struct summary_device, TEXT, "oom", oom),
     MEMBER(struct summary_device, FLAG, "by_time", curve.by_time),
+    NEW_MEMBER(struct summary_device, TEXT, "steps_from", steps_from),
     END,
 };
 
@@ -68,16 +74,29 @@ const struct summary_member summary_finding_members[] = {
     END,
 };
 
+const struct summary_member summary_step_members[] = {
+    MEMBER(struct summary_step, INTEGER, "number", number),
+    MEMBER(struct summary_step, INTEGER, "event", event),
+    MEMBER(struct summary_step, INTEGER, "us", us),
+    MEMBER(struct summary_step, INTEGER, "peak_bytes", peak_bytes),
+    MEMBER(struct summary_step, INTEGER, "end_bytes", end_bytes),
+    MEMBER(struct summary_step, FLAG, "complete", complete),
+    END,
+};
+
 const struct summary_array_type summary_arrays[SUMMARY_ARRAYS] = {
     [SUMMARY_CATEGORIES] = {"categories", summary_category_members, sizeof(struct summary_category),
                             offsetof(struct summary_device, categories),
-                            offsetof(struct summary_device, category_count)},
+                            offsetof(struct summary_device, category_count), false},
     [SUMMARY_SITE_LIST] = {"sites", summary_site_members, sizeof(struct summary_site),
                            offsetof(struct summary_device, sites),
-                           offsetof(struct summary_device, site_count)},
+                           offsetof(struct summary_device, site_count), false},
     [SUMMARY_FINDINGS] = {"findings", summary_finding_members, sizeof(struct summary_finding),
                           offsetof(struct summary_device, findings),
-                          offsetof(struct summary_device, finding_count)},
+                          offsetof(struct summary_device, finding_count), false},
+    [SUMMARY_STEP_LIST] = {"step_list", summary_step_members, sizeof(struct summary_step),
+                           offsetof(struct summary_device, step_list),
+                           offsetof(struct summary_device, step_list_count), true},
 };
 
 struct summary *summary_create(size_t max_memory, struct error *err)
@@ -87,8 +106,11 @@ struct summary *summary_create(size_t max_memory, struct error *err)
         error_out_of_memory(err);
         return NULL;
     }
-    *summary = (struct summary){
-        .rank = SUMMARY_UNKNOWN, .path = "", .encoding = "", .budget = {.limit = max_memory}};
+    *summary = (struct summary){.rank = SUMMARY_UNKNOWN,
+                                .rank_from = "",
+                                .path = "",
+                                .encoding = "",
+                                .budget = {.limit = max_memory}};
     arena_init(&summary->arena, &summary->budget);
     return summary;
 }
@@ -187,6 +209,36 @@ void summary_shrink_curves(struct summary *summary, size_t columns)
         curve->reserved = curve->low + columns;
         budget_give(&summary->budget, 3 * (before - columns) * sizeof(*curve->high));
     }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+void summary_measure_steps(const struct summary_device *device,
+                           struct summary_step_figures *figures)
+{
+    int64_t peaks[SUMMARY_STEPS], ends[SUMMARY_STEPS];
+    size_t listed =
+        device->step_list_count < SUMMARY_STEPS ? device->step_list_count : SUMMARY_STEPS;
+    *figures = (struct summary_step_figures){0};
+    for (size_t i = 0; i < listed; i++)
+        figures->complete += device->step_list[i].complete;
+    for (size_t i = 0; i < listed; i++) {
+        const struct summary_step *step = &device->step_list[i];
+        if (figures->complete > 0 && !step->complete)
+            continue;
+        peaks[figures->count] = step->peak_bytes;
+        ends[figures->count++] = step->end_bytes;
+    }
+    if (figures->count == 0)
+        return;
+    qsort(peaks, figures->count, sizeof(*peaks), ascending);
+    qsort(ends, figures->count, sizeof(*ends), ascending);
+    figures->median_peak_bytes = peaks[(figures->count - 1) / 2];
+    figures->median_end_bytes = ends[(figures->count - 1) / 2];
 }
 
 int summary_compare(const struct summary *a, const struct summary *b)

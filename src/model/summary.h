@@ -1,10 +1,13 @@
 /* Summaries of captures: what `memsnap ranks` compares, in a size that does not depend on the
  * number of events.
  *
- * A file of summaries is a msgpack map {"schema": "memsnap.summary/1"}, followed by one msgpack bin
+ * A file of summaries is a msgpack map {"schema": "memsnap.summary/2"}, followed by one msgpack bin
  * (with a 32-bit size) for each capture, which holds a map with the members below. The order of the
  * members is fixed, so equal summaries have equal bytes. Files are merged by sorting the bins
- * (summary_compare), and keeping one of equal ones: any order and grouping gives the same file. */
+ * (summary_compare), and keeping one of equal ones: any order and grouping gives the same file.
+ *
+ * Version 1 lacks some members. Its files are read, and its bins may stand in files of version 2.
+ */
 #ifndef MEMSNAP_MODEL_SUMMARY_H
 #define MEMSNAP_MODEL_SUMMARY_H
 
@@ -12,9 +15,11 @@
 #include "base/text.h"
 #include "decode/core/input.h"
 
-#define SUMMARY_SCHEMA    "memsnap.summary/1"
+#define SUMMARY_SCHEMA    "memsnap.summary/2"
+#define SUMMARY_VERSIONS  "12"              /* the last letter of the schemas that are read */
 #define SUMMARY_COLUMNS   2000              /* the most columns of a curve */
 #define SUMMARY_SITES     64                /* the most call sites of a device */
+#define SUMMARY_STEPS     256               /* the most steps of a device, half of them the last */
 #define SUMMARY_BIN_MOST  ((size_t)4 << 20) /* bytes of a bin */
 #define SUMMARY_TEXT_MOST ((size_t)4096)    /* bytes of a text */
 #define SUMMARY_UNKNOWN   INT64_C(-1)       /* of members that cannot be negative */
@@ -38,6 +43,15 @@ struct summary_site {
     uint64_t count;
 };
 
+/* One step of the trace (analysis/phase/steps.h). */
+struct summary_step {
+    int64_t number;
+    int64_t event; /* its first, in the file */
+    int64_t us;    /* from the first event of the trace to that one; SUMMARY_UNKNOWN */
+    int64_t peak_bytes, end_bytes; /* active: the highest, and after the last event */
+    bool complete;                 /* the trace has all of it */
+};
+
 struct summary_finding {
     const char *kind, *what, *next;
     int64_t save_bytes;
@@ -57,24 +71,28 @@ struct summary_device {
     uint64_t events, steps, ooms;
     int64_t start_bytes, peak_bytes, end_bytes; /* active */
     int64_t allocated_peak_bytes, reserved_peak_bytes, reserved_at_peak_bytes;
-    int64_t unused_bytes; /* at the active peak, reserved but unused; SUMMARY_UNKNOWN */
-    int64_t growth_bytes; /* a step */
-    int64_t peak_event;   /* in the file; -1: before the first */
-    int64_t peak_us;      /* since the first event; SUMMARY_UNKNOWN */
-    int64_t duration_us;  /* of the trace; SUMMARY_UNKNOWN */
-    const char *phase;    /* of the peak */
-    const char *oom;      /* the verdict on the last out-of-memory error; "" for none */
+    int64_t unused_bytes;   /* at the active peak, reserved but unused; SUMMARY_UNKNOWN */
+    int64_t growth_bytes;   /* a step */
+    int64_t peak_event;     /* in the file; -1: before the first */
+    int64_t peak_us;        /* since the first event; SUMMARY_UNKNOWN */
+    int64_t duration_us;    /* of the trace; SUMMARY_UNKNOWN */
+    const char *phase;      /* of the peak */
+    const char *steps_from; /* steps_source_name(); "" in version 1, which has no step_list */
+    const char *oom;        /* the verdict on the last out-of-memory error; "" for none */
     struct summary_category *categories; /* largest first; sums to peak_bytes */
     struct summary_site *sites;          /* as in a report, sums to peak_bytes */
     struct summary_finding *findings;
-    size_t category_count, site_count, finding_count;
+    struct summary_step *step_list; /* if there are more than SUMMARY_STEPS, those in the middle are
+                                       left out */
+    size_t category_count, site_count, finding_count, step_list_count;
     struct summary_curve curve;
 };
 
 struct summary {
-    int64_t rank;         /* SUMMARY_UNKNOWN */
-    const char *path;     /* as the user named it */
-    const char *encoding; /* of the capture, for people */
+    int64_t rank;          /* SUMMARY_UNKNOWN */
+    const char *rank_from; /* rank_source_name(); "" in version 1 */
+    const char *path;      /* as the user named it */
+    const char *encoding;  /* of the capture, for people */
     uint64_t input_bytes;
     struct summary_device *devices; /* with any memory, ascending */
     size_t device_count;
@@ -100,6 +118,17 @@ void summary_shrink_curves(struct summary *summary, size_t columns);
 /* Removes all curves, which are most of a summary. */
 void summary_forget_curves(struct summary *summary);
 
+/* What a device's complete steps have in common, or all of them if none is complete. */
+struct summary_step_figures {
+    size_t count;    /* steps looked at; 0: none, or not known */
+    size_t complete; /* complete ones */
+    int64_t median_peak_bytes,
+        median_end_bytes; /* of an even number, the lower one of the middle */
+};
+
+void summary_measure_steps(const struct summary_device *device,
+                           struct summary_step_figures *figures);
+
 /* The order within a file: by rank, then by path. */
 int summary_compare(const struct summary *a, const struct summary *b);
 
@@ -111,18 +140,27 @@ struct summary_member {
     const char *key; /* NULL: the last */
     enum summary_kind kind;
     size_t offset;
+    bool is_new; /* version 1 does not have it */
 };
 
 extern const struct summary_member summary_members[], summary_device_members[],
-    summary_category_members[], summary_site_members[], summary_finding_members[];
+    summary_category_members[], summary_site_members[], summary_finding_members[],
+    summary_step_members[];
 
 /* The arrays of a device, in the order of the file. */
-enum summary_array { SUMMARY_CATEGORIES, SUMMARY_SITE_LIST, SUMMARY_FINDINGS, SUMMARY_ARRAYS };
+enum summary_array {
+    SUMMARY_CATEGORIES,
+    SUMMARY_SITE_LIST,
+    SUMMARY_FINDINGS,
+    SUMMARY_STEP_LIST,
+    SUMMARY_ARRAYS
+};
 
 struct summary_array_type {
     const char *key;
     const struct summary_member *members;
     size_t item_size, items_offset, count_offset; /* in struct summary_device */
+    bool is_new;                                  /* version 1 does not have it */
 };
 
 extern const struct summary_array_type summary_arrays[SUMMARY_ARRAYS];

@@ -29,11 +29,16 @@ static bool bad(const struct reader *in, const char *key, const char *expected)
                         key);
 }
 
+static bool has_key(const struct reader *in, const struct pairs *pairs, const char *key)
+{
+    return pairs->left > 0 && value_tag(pairs->next[0]) == TAG_STRING &&
+           text_equals(symbols_text(in->values.symbols, value_payload(pairs->next[0])), key);
+}
+
 /* The value of the next pair, which must have that key. */
 static bool next_value(const struct reader *in, struct pairs *pairs, const char *key, value *v)
 {
-    if (pairs->left == 0 || value_tag(pairs->next[0]) != TAG_STRING ||
-        !text_equals(symbols_text(in->values.symbols, value_payload(pairs->next[0])), key))
+    if (!has_key(in, pairs, key))
         return error_set_at(in->err, STATUS_BAD_INPUT, in->offset, "expected the key '%s'", key);
     *v = pairs->next[1];
     pairs->next += 2;
@@ -102,10 +107,16 @@ static bool read_member(struct reader *in, const struct summary_member *member, 
 static bool read_members(struct reader *in, struct pairs *pairs,
                          const struct summary_member *members, void *row)
 {
-    value v;
-    for (; members->key; members++)
+    value v = 0;
+    for (; members->key; members++) {
+        if (members->is_new && !has_key(in, pairs, members->key)) {
+            if (members->kind == SUMMARY_TEXT)
+                *(const char **)(void *)((char *)row + members->offset) = "";
+            continue;
+        }
         if (!next_value(in, pairs, members->key, &v) || !read_member(in, members, v, row))
             return false;
+    }
     return true;
 }
 
@@ -113,7 +124,7 @@ static bool read_members(struct reader *in, struct pairs *pairs,
 static bool next_array(struct reader *in, struct pairs *pairs, const char *key, size_t most,
                        const value **items, size_t *count)
 {
-    value v;
+    value v = 0;
     if (!next_value(in, pairs, key, &v))
         return false;
     if (!value_sequence(&in->values, v, items, count) || *count > most)
@@ -127,7 +138,10 @@ static bool read_array(struct reader *in, struct pairs *pairs,
     const value *items;
     size_t count;
     uint64_t outer = in->offset;
-    if (!next_array(in, pairs, type->key, MOST_ITEMS, &items, &count))
+    if (type->is_new && !has_key(in, pairs, type->key))
+        return true;
+    bool is_steps = type->members == summary_step_members;
+    if (!next_array(in, pairs, type->key, is_steps ? SUMMARY_STEPS : MOST_ITEMS, &items, &count))
         return false;
     char *rows = summary_items(in->summary, count, type->item_size, in->err);
     if (!rows)
@@ -250,12 +264,13 @@ static bool read_header(struct source *source, struct error *err)
     if (!source_fill(source, size, err))
         return false;
     if ((size_t)(source->end - source->pos) >= size &&
-        memcmp(source->pos, SUMMARY_HEADER, size - 1) == 0 && source->pos[size - 1] != '1')
+        memcmp(source->pos, SUMMARY_HEADER, size - 1) == 0 &&
+        !strchr(SUMMARY_VERSIONS, source->pos[size - 1]))
         return error_set(err, STATUS_BAD_INPUT,
                          "summaries of an unknown version (expected " SUMMARY_SCHEMA
                          "): another version of memsnap made them");
     if ((size_t)(source->end - source->pos) < size ||
-        memcmp(source->pos, SUMMARY_HEADER, size) != 0)
+        memcmp(source->pos, SUMMARY_HEADER, size - 1) != 0 || source->pos[size - 1] == '\0')
         return error_set_at(err, STATUS_BAD_INPUT, source_offset(source), "expected %s",
                             kind_name(KIND_SUMMARY));
     source->pos += size;

@@ -20,10 +20,11 @@ static void bind_known(sqlite3_stmt *statement, int parameter, int64_t number, b
         sqlite3_bind_int64(statement, parameter, number);
 }
 
-/* How the curve was made says nothing without the curve, which is not stored. */
+/* How the curve was made says nothing without the curve, which is not stored. The tables are those
+ * of version 1 of summaries. */
 static bool is_stored(const struct summary_member *member)
 {
-    return strcmp(member->key, "by_time") != 0;
+    return !member->is_new && strcmp(member->key, "by_time") != 0;
 }
 
 static bool may_be_negative(const struct summary_member *member)

@@ -29,6 +29,9 @@ done
 run check --format json --max-growth 0 leak.summary
 out_has '"value":48483848'
 run check --max-growth 0 loop.summary
+exits 0
+run analyze --summary few.summary --range :600 samples/train-loop.pickle.gz
+run check --max-growth 0 few.summary
 exits 2
 err_has 'the file holds fewer than 3 complete steps'
 run check --max-peak 300MiB --max-category activation=1GiB leak.summary
@@ -166,9 +169,49 @@ for seed in range(12):
     assert pathlib.Path(left[0]).read_bytes() == whole, seed
 END
 
+# Files of version 1 have no steps. They are read, merged with others in any order, and compared with
+# what they have.
+head -c 26 leak.summary >version
+check 'is of version 2' grep -qa "memsnap.summary/2\$" version
+gzip -dc samples/pipeline.summary.gz >older.summary
+head -c 26 older.summary >version
+check 'is of version 1' grep -qa "memsnap.summary/1\$" version
+run merge -o one.summary older.summary leak.summary
+exits 0
+run merge -o other.summary leak.summary older.summary
+check 'has the same bytes' cmp one.summary other.summary
+run merge -o again.summary one.summary older.summary
+check 'has the same bytes' cmp one.summary again.summary
+run ranks older.summary
+exits 0
+cp .run/out older.txt
+run merge -o newer.summary older.summary
+run ranks newer.summary
+check 'tells the same' cmp older.txt .run/out
+
+# Numbers at the ends of names are ranks if they look like ranks, whatever the order of the files.
+mkdir models
+cp samples/leak.pickle.gz models/resnet-50.pickle.gz
+cp samples/train-loop.pickle.gz models/resnet-152.pickle.gz
+run ranks --format csv models
+exits 0
+err_has 'models/resnet-152.pickle.gz: the numbers at the ends of such names are not taken for ranks, because 152 is too high for 2 captures; --rank-pattern'
+check 'names the file instead' grep -q '^,models/resnet-152.pickle.gz,' .run/out
+run merge -o models.summary models
+run ranks --format csv models.summary
+check 'names the file instead' grep -q '^,models/resnet-152.pickle.gz,' .run/out
+run ranks --format csv --rank-pattern 'resnet-{RANK}' models
+no_err
+check 'believes the pattern' grep -q '^152,' .run/out
+mv models/resnet-50.pickle.gz models/resnet-0.pickle.gz
+mv models/resnet-152.pickle.gz models/resnet-8.pickle.gz
+run ranks --format csv models
+no_err
+check 'believes what may be ranks' grep -q '^8,' .run/out
+
 # Broken files, and files of a newer version.
 head -c 2000 leak.summary >cut.summary
-sed 's,memsnap.summary/1,memsnap.summary/2,' leak.summary >newer.summary
+sed 's,memsnap.summary/2,memsnap.summary/3,' leak.summary >newer.summary
 for file in cut newer; do
     for command in 'check --max-peak 1GiB' ranks 'merge -o none' 'plot --kind ranks --script none' 'diff leak.summary'; do
         run $command $file.summary
@@ -176,5 +219,5 @@ for file in cut newer; do
         one_err_line
     done
 done
-err_has 'newer.summary: summaries of an unknown version (expected memsnap.summary/1)'
+err_has 'newer.summary: summaries of an unknown version (expected memsnap.summary/2)'
 finish

@@ -125,11 +125,21 @@ static bool blame_fragmentation(struct judge *judge, struct check_row *row)
     return check_advise(judge, judge->at, FINDING_FRAGMENTATION, row);
 }
 
-/* A summary does not tell how many steps are complete; at most the first and the last are not. */
+/* Version 1 of summaries does not tell which steps are complete; at most the first and the last are
+ * not. */
+static bool summary_has_steps(const struct summary_device *device)
+{
+    struct summary_step_figures figures;
+    if (!*device->steps_from)
+        return device->steps >= GROWTH_LEAST + 2;
+    summary_measure_steps(device, &figures);
+    return figures.complete >= GROWTH_LEAST;
+}
+
 static void require_steps(struct judge *judge)
 {
     bool has_steps = judge->capture == CHECK_OF_SUMMARY
-                         ? judge->summary->steps >= GROWTH_LEAST + 2
+                         ? summary_has_steps(judge->summary)
                          : judge->at->growth.compared >= GROWTH_LEAST;
     if (!has_steps)
         judge->not_judged = "the trace has fewer than 3 complete steps";

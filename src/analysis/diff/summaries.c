@@ -103,6 +103,23 @@ static enum category category_of(const char *name)
     return CATEGORY_UNKNOWN;
 }
 
+/* Steps are compared if both sides have some. */
+static bool say_steps(struct summaries_diff *diff, enum unit unit, struct error *err)
+{
+    const struct summary_step_figures *steps = diff->steps;
+    const int64_t peaks[] = {steps[0].median_peak_bytes, steps[1].median_peak_bytes};
+    const int64_t ends[] = {steps[0].median_end_bytes, steps[1].median_end_bytes};
+    for (int side = 0; side < 2; side++)
+        if (!*diff->devices[side]->steps_from &&
+            !diff_say(&diff->warnings, err,
+                      "%c is a summary that an older memsnap made: its steps are not known",
+                      side ? 'B' : 'A'))
+            return false;
+    return steps[0].count == 0 || steps[1].count == 0 ||
+           (diff_say_change(&diff->summary, "The median peak of a step", peaks, unit, err) &&
+            diff_say_change(&diff->summary, "The median memory after a step", ends, unit, err));
+}
+
 static bool say(struct summaries_diff *diff, const bool is_summary[2], enum unit unit,
                 struct error *err)
 {
@@ -117,11 +134,13 @@ static bool say(struct summaries_diff *diff, const bool is_summary[2], enum unit
         has_rest = has_rest || diff->rows[i].is_remainder;
     return diff_say_change(&diff->summary, "The peak", peaks, unit, err) &&
            diff_say_change(&diff->summary, "The peak of reserved memory", reserved, unit, err) &&
+           say_steps(diff, unit, err) &&
            (diff->changed > 0 || diff_say(&diff->summary, err, "No call site changed.")) &&
-           diff_say(&diff->warnings, err,
-                    "%s: only the peaks, categories and largest call sites are compared, not "
-                    "phases, annotations and stacks",
-                    who) &&
+           diff_say(
+               &diff->warnings, err,
+               "%s: only the peaks, steps, categories and largest call sites are compared, not "
+               "phases, annotations and stacks",
+               who) &&
            (!has_rest || diff_say(&diff->warnings, err,
                                   "a call site that is new or gone may have been one of those that "
                                   "a summary leaves out"));
@@ -142,6 +161,7 @@ bool summaries_diff_make(struct summaries_diff *diff, const struct summary_devic
         for (size_t i = 0; i < device->category_count; i++)
             add(&made.categories[side][category_of(device->categories[i].name)],
                 device->categories[i].bytes, device->categories[i].count);
+        summary_measure_steps(device, &made.steps[side]);
     }
     join_lines(&made);
     if (made.count > 0)

@@ -27,6 +27,7 @@ struct summaries_diff {
     size_t count;
     size_t changed; /* rows, at the front, that differ */
     struct diff_sum categories[2][CATEGORY_LIMIT];
+    struct summary_step_figures steps[2]; /* count 0: not known, or there are none */
     struct diff_words summary, warnings;
 };
 

@@ -4,8 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define DIGITS_MOST 9
-#define NAME_DIGITS 5 /* of a rank at the end of a name; more are a date */
+#define DIGITS_MOST    9
+#define NAME_DIGITS    5 /* of a rank at the end of a name; more are a date */
+#define VERSION_DIGITS 3 /* behind a dot, at most; more are a date */
+#define MANY_DIGITS    INT64_MAX
+#define NUMBERS_A_FILE 8 /* at most, if they are ranks: one file of each node */
 
 /* The digits at `at`, before `end`; -1 if there are none, or too many. */
 static int64_t number_at(const char *at, const char *end)
@@ -90,33 +93,71 @@ static int64_t after_word(const char *begin, const char *end)
     return -1;
 }
 
-/* Skips digits and the separator before them, backwards. False if they are not there. */
-static bool skip_back(const char *begin, const char **at)
+static bool is_word(const char *begin, const char *end, const char *const words[], size_t count)
 {
-    const char *to = *at;
-    while (to > begin && isdigit((unsigned char)to[-1]))
-        to--;
-    if (to == *at || to == begin || !strchr("_-", to[-1]))
-        return false;
-    *at = to - 1;
-    return true;
+    for (size_t i = 0; i < count; i++) {
+        const char *at = end - strlen(words[i]);
+        if (ends(begin, end, words[i]) && (at == begin || !isalnum((unsigned char)at[-1])))
+            return true;
+    }
+    return false;
 }
 
-/* True for a number that ends a time, as in "host_Nov_22_20_31_05", or a number of a process before
- * a time, as in "host_4711.1700000000000.pt.trace.json". */
-static bool is_of_time(const char *begin, const char *stop, const char *end)
+/* The number before `*at`, with the separator before it unless the name begins with it; moves `*at`
+ * before both. -1 if there is none. */
+static int64_t number_before(const char *begin, const char **at)
+{
+    const char *from = *at, *end = *at;
+    while (from > begin && isdigit((unsigned char)from[-1]))
+        from--;
+    if (from == end || (from > begin && !strchr("_-", from[-1])))
+        return -1;
+    *at = from > begin ? from - 1 : from;
+    return end - from > DIGITS_MOST ? MANY_DIGITS : number_at(from, end);
+}
+
+static bool is_year(int64_t number)
+{
+    return number >= 1900 && number <= 2099;
+}
+
+/* True for a number that ends a date or a time, as in "host_Nov_22_20_31_05" or "2026-11-22". */
+static bool is_of_time(const char *begin, const char *stop)
 {
     const char *at = stop;
-    bool three = skip_back(begin, &at) && skip_back(begin, &at) && skip_back(begin, &at);
-    return three || (stop < end && strspn(stop + 1, "0123456789") > DIGITS_MOST);
+    int64_t last = number_before(begin, &at), before = number_before(begin, &at);
+    bool three = before >= 0 && number_before(begin, &at) >= 0;
+    bool is_clock = before > 10000000 && last >= 100; /* "20261122_1430" */
+    return three || is_year(last) || is_year(before) || is_clock;
+}
+
+/* True if a number that a dot ends is part of a version or a decimal number, or the number of a
+ * process, which a time follows: "torch-2.8.pickle", "host_4711.1700000000000.pt.trace.json". */
+static bool is_of_version(const char *begin, const char *word_end, const char *stop,
+                          const char *end)
+{
+    static const char *const workers[] = {"worker", "gpu", "cuda", "device", "rank"};
+    size_t digits = stop == end ? 0 : strspn(stop + 1, "0123456789");
+    if (digits > DIGITS_MOST)
+        return !is_word(begin, word_end, workers, sizeof(workers) / sizeof(*workers));
+    return digits > 0 && digits <= VERSION_DIGITS;
 }
 
 /* "_3" before the file's extensions. */
 static int64_t at_end_of_name(const char *begin, const char *end)
 {
-    static const char *const counters[] = {"step", "iter", "iteration", "epoch", "batch", "run"};
-    const char *dot = memchr(begin, '.', (size_t)(end - begin)), *at = dot ? dot : end;
-    const char *stop = at;
+    static const char *const others[] = {
+        /* counters and sizes */
+        "step", "steps", "iter", "iteration", "epoch", "batch", "batchsize", "bs", "run", "trial",
+        "try", "attempt", "restart", "version", "ver", "v", "seed", "job", "pid", "node", "host",
+        "nodes", "gpus", "world", "nproc", "ws", "layer", "layers", "seq", "seqlen", "len", "ctx",
+        "checkpoint", "ckpt", "chunk", "part", "torch", "micro", "microbatch", "mb", "accum",
+        /* numbers of models of GPUs */
+        "rtx", "gtx", "titan", "tesla", "quadro", "geforce", "radeon",
+        /* ranks within a group */
+        "tp", "pp", "dp", "ep", "cp", "mp", "stage"};
+    const char *dot = memchr(begin, '.', (size_t)(end - begin)), *stop = dot ? dot : end;
+    const char *at = stop;
     while (at > begin && isdigit((unsigned char)at[-1]))
         at--;
     if (at == stop || at == begin || (at[-1] != '_' && at[-1] != '-'))
@@ -124,20 +165,23 @@ static int64_t at_end_of_name(const char *begin, const char *end)
     /* On one node the local rank is the rank. */
     if (ends(begin, at - 1, "rank") && !ends(begin, at - 1, "local_rank"))
         return -1;
-    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-        if (ends(begin, at - 1, counters[i]))
-            return -1;
-    return stop - at > NAME_DIGITS || is_of_time(begin, stop, end) ? -1 : number_at(at, stop);
+    if (stop - at > NAME_DIGITS || is_of_time(begin, stop) ||
+        is_word(begin, at - 1, others, sizeof(others) / sizeof(*others)) ||
+        is_of_version(begin, at - 1, stop, end))
+        return -1;
+    return number_at(at, stop);
 }
 
-static int64_t by_name(const char *path)
+static int64_t by_name(const char *path, enum rank_source *source)
 {
     const char *end = path + strlen(path), *file = strrchr(path, '/');
     file = file ? file + 1 : path;
     for (const char *stop = end, *begin = file;;) {
         int64_t rank = after_word(begin, stop);
+        *source = RANK_NAMED;
         if (rank >= 0)
             return rank;
+        *source = RANK_NUMBER;
         if (begin == path)
             return at_end_of_name(file, end);
         stop = begin - 1;
@@ -146,7 +190,26 @@ static int64_t by_name(const char *path)
     }
 }
 
-int64_t rank_of_path(const char *path, const char *pattern)
+int64_t rank_of_path(const char *path, const char *pattern, enum rank_source *source)
 {
-    return pattern ? by_pattern(path, pattern) : by_name(path);
+    enum rank_source found = RANK_PATTERN;
+    int64_t rank = pattern ? by_pattern(path, pattern) : by_name(path, &found);
+    if (source)
+        *source = rank < 0 ? RANK_UNKNOWN : found;
+    return rank;
+}
+
+bool rank_numbers_may_be_ranks(int64_t highest, size_t count)
+{
+    return highest < NUMBERS_A_FILE * ((int64_t)count + 1);
+}
+
+const char *rank_source_name(enum rank_source source)
+{
+    static const char *const names[] = {[RANK_UNKNOWN] = "unknown",
+                                        [RANK_NUMBER] = "number",
+                                        [RANK_NAMED] = "name",
+                                        [RANK_PATTERN] = "pattern",
+                                        [RANK_IN_FILE] = "file"};
+    return names[source];
 }

@@ -136,6 +136,40 @@ static bool take_findings(struct maker *maker)
     return device->findings != NULL;
 }
 
+/* Microseconds from the first event to an item; SUMMARY_UNKNOWN if there are no times. */
+static int64_t time_until(const struct trace *trace, int64_t item)
+{
+    int64_t until;
+    if (item < 0 || trace->count == 0 || trace_time(trace, 0) == TIME_NONE ||
+        trace_time(trace, (size_t)item) == TIME_NONE ||
+        __builtin_sub_overflow(trace_time(trace, (size_t)item), trace_time(trace, 0), &until) ||
+        until < 0)
+        return SUMMARY_UNKNOWN;
+    return until;
+}
+
+static bool take_steps(struct maker *maker)
+{
+    const struct steps *steps = &maker->report->steps;
+    const struct trace *trace = maker->report->timeline->trace;
+    struct summary_device *device = maker->device;
+    size_t half = SUMMARY_STEPS / 2;
+    size_t left_out = steps->count > SUMMARY_STEPS ? steps->count - SUMMARY_STEPS : 0;
+    device->step_list = summary_items(maker->summary, steps->count - left_out,
+                                      sizeof(*device->step_list), maker->err);
+    for (size_t i = 0; device->step_list && i < steps->count - left_out; i++) {
+        const struct step *step = &steps->items[i < half ? i : i + left_out];
+        device->step_list[device->step_list_count++] =
+            (struct summary_step){.number = step->number,
+                                  .event = trace_file_event(trace, step->first),
+                                  .us = time_until(trace, step->first),
+                                  .peak_bytes = step->peak_bytes,
+                                  .end_bytes = step->end_bytes,
+                                  .complete = step->complete};
+    }
+    return device->step_list != NULL;
+}
+
 /* By time, so that ranks line up, if the events have times that can be relied on. */
 static bool take_curve(struct maker *maker)
 {
@@ -154,18 +188,6 @@ static bool take_curve(struct maker *maker)
     }
     sampling_release(&sampling);
     return ok;
-}
-
-/* Microseconds from the first event to an item; SUMMARY_UNKNOWN if there are no times. */
-static int64_t time_until(const struct trace *trace, int64_t item)
-{
-    int64_t until;
-    if (item < 0 || trace->count == 0 || trace_time(trace, 0) == TIME_NONE ||
-        trace_time(trace, (size_t)item) == TIME_NONE ||
-        __builtin_sub_overflow(trace_time(trace, (size_t)item), trace_time(trace, 0), &until) ||
-        until < 0)
-        return SUMMARY_UNKNOWN;
-    return until;
 }
 
 static const char *phase_at(const struct phases *phases, int64_t item)
@@ -213,8 +235,10 @@ static bool take_device(struct maker *maker)
     return keep_words(maker,
                       phase_at(&maker->report->phases, maker->report->timeline->active.peak_event),
                       &maker->device->phase) &&
+           keep_words(maker, steps_source_name(maker->report->steps.source),
+                      &maker->device->steps_from) &&
            keep_words(maker, verdict, &maker->device->oom) && take_categories(maker) &&
-           take_sites(maker) && take_findings(maker) && take_curve(maker);
+           take_sites(maker) && take_findings(maker) && take_steps(maker) && take_curve(maker);
 }
 
 static bool has_memory(const struct timeline *timeline)

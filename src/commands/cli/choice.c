@@ -41,7 +41,7 @@ static struct found *look_at_all(const struct paths *files, const struct file_ch
     }
     look_at_files(files->items, files->count, &choice->what, looks);
     for (size_t i = 0; i < files->count; i++) {
-        int64_t named = rank_of_path(files->items[i], choice->rank_pattern);
+        int64_t named = rank_of_path(files->items[i], choice->rank_pattern, NULL);
         bool told = looks[i].rank >= 0 && !(choice->rank_pattern && named >= 0);
         found[i] = (struct found){files->items[i], told ? looks[i].rank : named, looks[i].wanted};
     }

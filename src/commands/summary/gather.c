@@ -58,10 +58,15 @@ static bool describe(struct summary *summary, const struct capture *capture, con
         summary->path ? summary_text(summary, encoding, strlen(encoding), err) : NULL;
     if (!summary->encoding)
         return false;
-    int64_t named = rank_of_path(path, pattern);
+    enum rank_source source;
+    int64_t named = rank_of_path(path, pattern, &source);
     if (summary->rank < 0 || (pattern && named >= 0))
         summary->rank = named;
-    return true;
+    else
+        source = RANK_IN_FILE;
+    const char *word = rank_source_name(source);
+    summary->rank_from = summary_text(summary, word, strlen(word), err);
+    return summary->rank_from;
 }
 
 static bool read_capture(struct run *run, struct input *input, const char *path,
@@ -149,6 +154,30 @@ static int in_order(const void *a, const void *b)
     return text_compare((struct text){x->bin, x->bin_size}, (struct text){y->bin, y->bin_size});
 }
 
+static bool is_number(const struct summary *summary)
+{
+    return strcmp(summary->rank_from, rank_source_name(RANK_NUMBER)) == 0;
+}
+
+/* Numbers at the ends of names may be ranks or anything else, which only all of them tell. */
+static void settle_ranks(struct gathered_list *all)
+{
+    const struct summary *highest = NULL;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct summary *summary = all->items[i].summary;
+        if (is_number(summary) && (!highest || summary->rank > highest->rank))
+            highest = summary;
+    }
+    if (!highest || rank_numbers_may_be_ranks(highest->rank, all->count))
+        return;
+    complain("%s: the numbers at the ends of such names are not taken for ranks, because %lld is "
+             "too high for %zu capture%s; --rank-pattern says where ranks are",
+             highest->path, (long long)highest->rank, all->count, all->count == 1 ? "" : "s");
+    for (size_t i = 0; i < all->count; i++)
+        if (is_number(all->items[i].summary))
+            all->items[i].summary->rank = SUMMARY_UNKNOWN;
+}
+
 static bool collect(struct gathering *gathering, const struct run *run, struct error *err)
 {
     size_t count = run->inputs->count;
@@ -168,6 +197,8 @@ static bool collect(struct gathering *gathering, const struct run *run, struct e
         }
         gathered_release(&slot->list);
     }
+    if (!run->options->bins)
+        settle_ranks(&gathering->all);
     if (gathering->all.count > 0)
         qsort(gathering->all.items, gathering->all.count, sizeof(*gathering->all.items), in_order);
     return true;

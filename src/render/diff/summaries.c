@@ -156,16 +156,28 @@ static bool sites(const struct page *page, const struct summaries_diff_report *r
     return row_table_print(&table, page, 2);
 }
 
+static bool has_steps(const struct summaries_diff *diff)
+{
+    return diff->steps[0].count > 0 && diff->steps[1].count > 0;
+}
+
 static bool figures(const struct page *page, const struct summaries_diff *diff)
 {
     const struct summary_device *a = diff->devices[0], *b = diff->devices[1];
-    struct diff_figure rows[4];
+    struct diff_figure rows[6];
     size_t count = 0;
     rows[count++] = diff_figure("peak active", a->peak_bytes, b->peak_bytes);
     rows[count++] = diff_figure("peak reserved", a->reserved_peak_bytes, b->reserved_peak_bytes);
     rows[count++] = diff_figure("active at the end", a->end_bytes, b->end_bytes);
     if (a->unused_bytes != SUMMARY_UNKNOWN && b->unused_bytes != SUMMARY_UNKNOWN)
         rows[count++] = diff_figure("unused at the peak", a->unused_bytes, b->unused_bytes);
+    if (has_steps(diff)) {
+        const struct summary_step_figures *steps = diff->steps;
+        rows[count++] = diff_figure("median peak of a step", steps[0].median_peak_bytes,
+                                    steps[1].median_peak_bytes);
+        rows[count++] = diff_figure("median after a step", steps[0].median_end_bytes,
+                                    steps[1].median_end_bytes);
+    }
     return diff_figures_text(page, rows, count);
 }
 
@@ -213,6 +225,13 @@ bool summaries_diff_json(FILE *out, const struct summaries_diff_report *report)
     diff_json_bytes(&json, (const int64_t[]){a->peak_bytes, b->peak_bytes});
     diff_json_figure(&json, "peak_reserved", a->reserved_peak_bytes, b->reserved_peak_bytes);
     diff_json_figure(&json, "end", a->end_bytes, b->end_bytes);
+    if (has_steps(report->diff)) {
+        const struct summary_step_figures *steps = report->diff->steps;
+        diff_json_figure(&json, "median_step_peak", steps[0].median_peak_bytes,
+                         steps[1].median_peak_bytes);
+        diff_json_figure(&json, "median_step_end", steps[0].median_end_bytes,
+                         steps[1].median_end_bytes);
+    }
     diff_json_limit(&json, &report->limit);
     diff_json_words(&json, "summary", &report->diff->summary, NULL);
     json_put_open(&json, "sites", '[');

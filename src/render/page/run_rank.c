@@ -9,6 +9,7 @@
 #include "render/ranks/rows.h"
 
 #define SITES_MOST 12
+#define STEPS_MOST 24  /* the last ones */
 #define WIDTH      640 /* of a curve, in units of its drawing */
 #define HEIGHT     300
 
@@ -130,6 +131,30 @@ static void add_sites(struct buffer *out, const struct summary_device *device)
         buffer_printf(out, "<p class=\"soft\">and %zu more</p>\n", device->site_count - count);
 }
 
+static void add_step(struct buffer *out, const struct summary_step *step)
+{
+    buffer_printf(out, "<tr><td class=\"number\">%lld%s</td><td class=\"number\">",
+                  (long long)step->number, step->complete ? "" : " (in part)");
+    run_add_bytes(out, step->peak_bytes);
+    buffer_puts(out, "</td><td class=\"number\">");
+    run_add_bytes(out, step->end_bytes);
+    buffer_puts(out, "</td></tr>\n");
+}
+
+static void add_step_list(struct buffer *out, const struct summary_device *device)
+{
+    size_t count = device->step_list_count, first = count > STEPS_MOST ? count - STEPS_MOST : 0;
+    if (count == 0)
+        return;
+    buffer_puts(out, "<h3>Steps</h3>\n<table>\n<tr><th>step</th><th>peak</th><th>after it</th>"
+                     "</tr>\n");
+    for (size_t i = first; i < count; i++)
+        add_step(out, &device->step_list[i]);
+    buffer_puts(out, "</table>\n");
+    if (first > 0)
+        buffer_puts(out, "<p class=\"soft\">the last ones</p>\n");
+}
+
 static void add_findings(struct buffer *out, const struct summary_device *device)
 {
     if (device->finding_count == 0)
@@ -210,6 +235,7 @@ static void add_rank(struct buffer *out, const struct rank_row *row)
     add_figures(out, row);
     add_categories(out, row->device);
     add_sites(out, row->device);
+    add_step_list(out, row->device);
     add_findings(out, row->device);
 }
 

@@ -24,6 +24,11 @@ static struct summary *make(int64_t rank, const char *path)
     struct summary_device *device = summary->devices;
     device->phase = "backward";
     device->oom = "";
+    device->steps_from = "optimizer_phase";
+    device->step_list = summary_items(summary, 2, sizeof(*device->step_list), &err);
+    device->step_list[0] = (struct summary_step){3, 17, 250, 1000, -4, false};
+    device->step_list[1] = (struct summary_step){4, 99, -1, 2000, 50, true};
+    device->step_list_count = 2;
     device->peak_bytes = INT64_C(1) << 40;
     device->start_bytes = -5;
     device->knows_peak = true;
@@ -108,6 +113,14 @@ START_TEST(a_summary_is_read_as_written)
     ck_assert_int_eq(device->curve.high[2], INT64_C(1) << 20);
     ck_assert_int_eq(device->curve.low[2], -2);
     ck_assert_int_eq(device->curve.reserved[1], 1000);
+    ck_assert_str_eq(device->steps_from, "optimizer_phase");
+    ck_assert_uint_eq(device->step_list_count, 2);
+    ck_assert_int_eq(device->step_list[0].number, 3);
+    ck_assert_int_eq(device->step_list[0].event, 17);
+    ck_assert_int_eq(device->step_list[0].us, 250);
+    ck_assert_int_eq(device->step_list[1].peak_bytes, 2000);
+    ck_assert_int_eq(device->step_list[0].end_bytes, -4);
+    ck_assert(device->step_list[1].complete && !device->step_list[0].complete);
 
     struct buffer again = BUFFER_INIT;
     ck_assert(summary_pack(&again, taken.summary, &err));
@@ -116,6 +129,26 @@ START_TEST(a_summary_is_read_as_written)
     buffer_release(&again);
     forget(&taken);
     free(bytes);
+    summary_destroy(summary);
+}
+END_TEST
+
+START_TEST(steps_are_measured)
+{
+    struct summary *summary = make(3, "run/rank3.pickle");
+    struct summary_step_figures figures;
+    summary_measure_steps(summary->devices, &figures);
+    ck_assert_uint_eq(figures.count, 1); /* only complete ones */
+    ck_assert_int_eq(figures.median_peak_bytes, 2000);
+    ck_assert_int_eq(figures.median_end_bytes, 50);
+    summary->devices->step_list[1].complete = false;
+    summary_measure_steps(summary->devices, &figures);
+    ck_assert_uint_eq(figures.count, 2);
+    ck_assert_uint_eq(figures.complete, 0);
+    ck_assert_int_eq(figures.median_peak_bytes, 1000);
+    summary->devices->step_list_count = 0;
+    summary_measure_steps(summary->devices, &figures);
+    ck_assert_uint_eq(figures.count, 0);
     summary_destroy(summary);
 }
 END_TEST
@@ -169,7 +202,7 @@ START_TEST(errors_name_the_place)
     ck_assert_uint_eq(err.offset, sizeof(SUMMARY_HEADER) - 1 + 5);
     ck_assert(!load(large, sizeof(large) - 1, &taken));
     ck_assert_ptr_nonnull(strstr(err.text, "expected a summary of 1 to"));
-    ck_assert(!load("\x81\xa6schema\xb1memsnap.summary/2", 26, &taken));
+    ck_assert(!load("\x81\xa6schema\xb1memsnap.summary/3", 26, &taken));
     ck_assert_ptr_nonnull(strstr(err.text, "summaries of an unknown version"));
 }
 END_TEST
@@ -220,6 +253,7 @@ TCase *summary_tests(void)
     TCase *tests = tcase_create("summaries");
     tcase_add_test(tests, a_summary_is_read_as_written);
     tcase_add_test(tests, curves_shrink_to_the_extremes_of_neighbours);
+    tcase_add_test(tests, steps_are_measured);
     tcase_add_test(tests, cut_files_are_refused);
     tcase_add_test(tests, changed_files_do_no_harm);
     tcase_add_test(tests, errors_name_the_place);

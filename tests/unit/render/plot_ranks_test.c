@@ -29,7 +29,7 @@ static struct summary *make(int64_t rank, const char *path, int64_t peak, int64_
     summary->devices = summary_items(summary, 1, sizeof(*summary->devices), &err);
     summary->device_count = 1;
     struct summary_device *device = summary->devices;
-    device->phase = device->oom = "";
+    device->phase = device->oom = device->steps_from = "";
     device->peak_bytes = device->reserved_peak_bytes = peak;
     device->duration_us = duration_us;
     device->sites = summary_items(summary, 1, sizeof(site), &err);

@@ -24,7 +24,7 @@ static struct summary *make(int64_t rank, int64_t peak, const char *stack)
     summary->devices = summary_items(summary, 1, sizeof(*summary->devices), &err);
     summary->device_count = 1;
     struct summary_device *device = summary->devices;
-    device->phase = device->oom = "";
+    device->phase = device->oom = device->steps_from = "";
     device->peak_bytes = peak;
     device->sites = summary_items(summary, SITES, sizeof(*device->sites), &err);
     for (size_t i = 0; i < SITES; i++)

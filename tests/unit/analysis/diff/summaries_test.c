@@ -9,7 +9,8 @@ static struct error err;
 
 static struct summary_device device_of(struct summary_site *sites, size_t count)
 {
-    struct summary_device device = {.sites = sites, .site_count = count, .unused_bytes = -1};
+    struct summary_device device = {
+        .sites = sites, .site_count = count, .unused_bytes = -1, .steps_from = "none"};
     for (size_t i = 0; i < count; i++)
         device.peak_bytes += sites[i].bytes;
     return device;

@@ -21,7 +21,7 @@ static struct summary *make(int64_t rank, const char *const *names, const int64_
     summary->devices = summary_items(summary, 1, sizeof(*summary->devices), &err);
     summary->device_count = 1;
     struct summary_device *device = summary->devices;
-    device->phase = device->oom = "";
+    device->phase = device->oom = device->steps_from = "";
     device->sites = summary_items(summary, count, sizeof(*device->sites), &err);
     for (size_t i = 0; i < count; i++) {
         device->sites[device->site_count++] =
