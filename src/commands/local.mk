@@ -14,6 +14,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/check/file.h \
 	src/commands/check/options.c \
 	src/commands/check/options.h \
+	src/commands/check/pairs.c \
+	src/commands/check/pairs.h \
 	src/commands/check/policy.c \
 	src/commands/check/policy.h \
 	src/commands/check/print.c \

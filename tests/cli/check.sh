@@ -285,6 +285,42 @@ exits 0
 out_has 'standard input: passed'
 
 # one device of several cannot be held to a rule
+# A folder of captures as baseline: rank to rank.
+mkdir -p before after
+for rank in 0 1 2; do
+    cp train-loop.pickle.gz before/rank_$rank.pickle.gz
+    cp train-loop.pickle.gz after/rank_$rank.pickle.gz
+done
+cp leak.pickle.gz before/rank_1.pickle.gz
+for baseline in before 'before/*.gz'; do
+    run check --max-increase 0 --jobs 2 --baseline "$baseline" after
+    exits 0
+    no_err
+done
+cp leak.pickle.gz after/rank_2.pickle.gz
+run check --max-increase 0 --baseline before after
+exits 1
+out_has 'after/rank_2.pickle.gz: FAILED'
+out_has '3 files: 2 passed, 1 failed'
+mv before/rank_1.pickle.gz before/rank_5.pickle.gz
+cp leak.pickle.gz before/other_rank_2.pickle.gz
+cp leak.pickle.gz after/unknown.pickle.gz
+run check --max-increase 0 --baseline before after
+exits 2
+err 'memsnap: after/rank_1.pickle.gz: the baseline has no capture of rank 1
+memsnap: after/rank_2.pickle.gz: the baseline has 2 captures of rank 2
+memsnap: after/unknown.pickle.gz: its rank, by which its baseline is found, is not known (see --rank-pattern)'
+run check --max-increase 0 --baseline before after/rank_0.pickle.gz samples/../after/rank_0.pickle.gz
+exits 2
+err_has '2 files are of rank 0, of which the baseline has one capture'
+: >before/rank_0.pickle.gz
+run check --max-increase 0 --baseline before after/rank_0.pickle.gz
+exits 3
+err 'memsnap: after/rank_0.pickle.gz: its baseline before/rank_0.pickle.gz: expected a pickle or JSON, not an empty file'
+run check --max-increase 0 --rank 2 --baseline before after
+exits 2
+rm -r before after
+
 run check --max-increase 0 --baseline leak.pickle.gz two-devices.pickle.gz
 exits 0
 out_has 'warning: device 1: max-increase was not checked: the baseline has no such'

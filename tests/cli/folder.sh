@@ -36,6 +36,21 @@ run analyze --format json samples/leak.pickle.gz runs/b
 exits 0
 check 'reads both' test "$(grep -c . .run/out)" = 2
 
+# An empty file that is named like a capture is one that could not be written. Others are left out.
+mkdir -p crashed/rank0 crashed/rank1
+cp samples/leak.pickle.gz crashed/rank0
+: >crashed/rank1/leak.pickle
+: >crashed/rank1/stdout.log
+run ranks crashed
+exits 3
+err 'memsnap: crashed: 1 file of other kinds left out; --verbose names them
+memsnap: crashed/rank1/leak.pickle: expected a pickle or JSON, not an empty file'
+out_has '1 capture; 1 file could not be read'
+run analyze --rank 0 crashed
+exits 0
+run flame crashed
+exits 0
+
 run analyze none
 exits 3
 err 'memsnap: none: no file in this folder is of a kind that this command reads'

@@ -6,6 +6,7 @@
 #include "analysis/code/reason.h"
 #include "base/budget.h"
 #include "commands/check/file.h"
+#include "commands/check/pairs.h"
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
 #include "commands/cli/options.h"
@@ -18,13 +19,42 @@
 struct run {
     const struct check_options *options;
     struct inputs *inputs;
-    struct inputs baseline_input; /* at most one */
+    struct inputs baseline_input; /* one, or one for each rank */
+    struct baseline_pair *pairs;  /* one per input, if there are several baselines */
     struct check_baseline baseline;
     struct check_job job;
     struct watch watch;
     struct load_progress progress;
     struct checked_file *files; /* one per input */
 };
+
+/* With the baseline of its rank. */
+static bool check_pair(struct run *run, size_t index, int fd, struct checked_file *file)
+{
+    const struct baseline_pair *pair = &run->pairs[index];
+    struct check_baseline baseline;
+    struct check_job job = run->job;
+    int older;
+    if (pair->baseline == PAIR_NONE) {
+        close(fd);
+        file->err = pair->err;
+        return false;
+    }
+    job.baseline = &baseline;
+    check_baseline_init(&baseline, run->options->capture.max_memory);
+    bool ok = inputs_take(&run->baseline_input, pair->baseline, &older, &file->err) &&
+              check_file_baseline(&run->job, older, &baseline, &file->err);
+    if (ok) {
+        ok = check_file(&job, fd, &file->result, &file->err);
+    } else {
+        struct error why = file->err;
+        close(fd);
+        error_set(&file->err, why.status, "its baseline %.80s: %.150s",
+                  run->baseline_input.paths[pair->baseline], why.text);
+    }
+    check_baseline_release(&baseline);
+    return ok;
+}
 
 static void do_file(void *self, size_t index, FILE *out)
 {
@@ -33,7 +63,8 @@ static void do_file(void *self, size_t index, FILE *out)
     int fd;
     (void)out; /* the report is printed when all files are done */
     file->failed = !inputs_take(run->inputs, index, &fd, &file->err) ||
-                   !check_file(&run->job, fd, &file->result, &file->err);
+                   !(run->pairs ? check_pair(run, index, fd, file)
+                                : check_file(&run->job, fd, &file->result, &file->err));
     watch_input_done(&run->watch);
 }
 
@@ -55,7 +86,7 @@ static bool read_baseline(struct run *run, struct error *err)
 {
     int fd;
     run->job = (struct check_job){.options = run->options, .progress = &run->progress};
-    if (!run->options->baseline)
+    if (!run->options->baseline || run->pairs)
         return true;
     check_baseline_init(&run->baseline, run->options->capture.max_memory);
     if (!inputs_take(&run->baseline_input, 0, &fd, err) ||
@@ -138,10 +169,30 @@ static enum status check_into(struct run *run)
     return status == STATUS_OK ? report_files(run, &output) : status;
 }
 
+/* Finds what the baseline stands for, and which of its files each input is compared with. */
+static enum status choose_baseline(struct run *run, struct paths *baselines)
+{
+    const struct check_options *options = run->options;
+    struct file_choice choice = options->files;
+    char *named[] = {(char *)options->baseline, NULL};
+    struct error err;
+    choice.has_rank = false;
+    if (!paths_expand(baselines, named, 1, &choice, &err))
+        return complain_failure(&err);
+    enum status status =
+        inputs_choose(&run->baseline_input, baselines->items, (int)baselines->count);
+    if (status != STATUS_OK || baselines->count == 1)
+        return status;
+    run->pairs = calloc(run->inputs->count + 1, sizeof(*run->pairs));
+    bool ok = (run->pairs || error_out_of_memory(&err)) &&
+              baseline_pairs_make(run->pairs, run->inputs, &run->baseline_input, &choice, &err);
+    return ok ? STATUS_OK : complain_failure(&err);
+}
+
 static enum status check(struct check_options *options, struct inputs *inputs)
 {
     struct run run = {.options = options, .inputs = inputs};
-    char *baseline[] = {(char *)options->baseline, NULL};
+    struct paths baselines = {0};
     if (options->jobs > inputs->count)
         options->jobs = inputs->count;
     if (options->capture.max_memory == 0)
@@ -152,7 +203,7 @@ static enum status check(struct check_options *options, struct inputs *inputs)
         complain("out of memory");
     enum status status = ok ? STATUS_OK : STATUS_LIMIT;
     if (ok && options->baseline)
-        status = inputs_choose(&run.baseline_input, baseline, 1);
+        status = choose_baseline(&run, &baselines);
     for (size_t i = 0; ok && i < inputs->count; i++)
         run.files[i].path = inputs->paths[i];
     if (status == STATUS_OK)
@@ -160,9 +211,11 @@ static enum status check(struct check_options *options, struct inputs *inputs)
     for (size_t i = 0; ok && i < inputs->count; i++)
         check_result_release(&run.files[i].result);
     free(run.files);
+    free(run.pairs);
     check_baseline_release(&run.baseline);
     if (run.baseline_input.count > 0)
         inputs_release(&run.baseline_input);
+    paths_release(&baselines);
     return status;
 }
 

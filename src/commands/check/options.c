@@ -24,7 +24,9 @@ enum {
 };
 
 static const struct option_spec other_options[] = {
-    {OPTION_BASELINE, "baseline", "FILE", "compare the peak with FILE's (see --max-increase)"},
+    {OPTION_BASELINE, "baseline", "FILE",
+     "compare the peak with FILE's, or with that of the same\n"
+     "rank in a folder (see --max-increase)"},
     {OPTION_TREND, "trend", "HISTORY",
      "check the newest run of a history instead of captures\n"
      "(see --max-jump)"},

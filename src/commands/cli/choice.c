@@ -28,6 +28,18 @@ static int in_order(const void *a, const void *b)
     return strverscmp(x->path, y->path);
 }
 
+static bool is_named_as_capture(const char *path)
+{
+    static const char *const endings[] = {".pickle", ".pkl", ".json", ".summary", ".gz"};
+    size_t size = strlen(path);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        size_t ending = strlen(endings[i]);
+        if (size > ending && strcmp(path + size - ending, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static struct found *look_at_all(const struct paths *files, const struct file_choice *choice,
                                  struct error *err)
 {
@@ -43,10 +55,25 @@ static struct found *look_at_all(const struct paths *files, const struct file_ch
     for (size_t i = 0; i < files->count; i++) {
         int64_t named = rank_of_path(files->items[i], choice->rank_pattern, NULL);
         bool told = looks[i].rank >= 0 && !(choice->rank_pattern && named >= 0);
-        found[i] = (struct found){files->items[i], told ? looks[i].rank : named, looks[i].wanted};
+        bool failed =
+            looks[i].is_empty && choice->most == 0 && is_named_as_capture(files->items[i]);
+        found[i] = (struct found){files->items[i], told ? looks[i].rank : named,
+                                  looks[i].wanted || failed};
     }
     free(looks);
     return found;
+}
+
+bool paths_ranks(char **paths, size_t count, const struct file_choice *choice, int64_t *ranks,
+                 struct error *err)
+{
+    const struct paths files = {.items = paths, .count = count};
+    struct found *found = look_at_all(&files, choice, err);
+    for (size_t i = 0; found && i < count; i++)
+        ranks[i] = found[i].rank;
+    bool ok = found;
+    free(found);
+    return ok;
 }
 
 static void sort(struct found *found, size_t count)

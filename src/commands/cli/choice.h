@@ -16,10 +16,16 @@ struct file_choice {
 };
 
 /* Replaces each folder and pattern by its files of the right kinds, in order of ranks, then of
- * names, in which numbers count as numbers. If the command reads only one file for an argument, it
- * must be one. A rank is found by the pattern, else in a profiler trace, else by the name. Fails if
- * there is no such file, or too many. Processes in the sandbox look at the files. */
+ * names, in which numbers count as numbers. An empty file that is named like a capture counts as
+ * one if any number of files is read, for a rank may have failed to write it. If the command reads
+ * only one file for an argument, it must be one. A rank is found by the pattern, else in a profiler
+ * trace, else by the name. Fails if there is no such file, or too many. Processes in the sandbox
+ * look at the files. */
 bool paths_expand(struct paths *paths, char *const *named, size_t count,
                   const struct file_choice *choice, struct error *err);
+
+/* The ranks of files, found in the same way; -1 if unknown. */
+bool paths_ranks(char **paths, size_t count, const struct file_choice *choice, int64_t *ranks,
+                 struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands/sandbox/sandbox.h"
@@ -31,6 +32,8 @@ static struct look look_at(int fd, const struct look_for *what)
     struct look look = {.rank = -1};
     struct source source;
     struct error ignored;
+    struct stat info;
+    look.is_empty = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
     if (fd < 0 || !source_open_fd(&source, fd, &budget, &ignored))
         return look;
     enum file_kind kind = sniff_kind(&source);

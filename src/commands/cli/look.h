@@ -19,6 +19,7 @@ struct look_for {
 
 struct look {
     bool wanted;
+    bool is_empty;
     int64_t rank; /* that a profiler trace tells; -1: none */
 };
 
