@@ -59,6 +59,8 @@ libmemsnap_a_SOURCES += \
 	src/model/summary.c \
 	src/model/summary.h \
 	src/model/summary_load.c \
+	src/model/summary_reduce.c \
+	src/model/summary_reduce.h \
 	src/model/sums.h \
 	src/model/timeline.c \
 	src/model/timeline.h \

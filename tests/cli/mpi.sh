@@ -12,8 +12,21 @@ if [ "${WITH_MPI-no}" != yes ]; then
     [ "$failed" -eq 0 ] || exit 1
     skip 'memsnap is built without MPI'
 fi
-command -v mpirun >/dev/null || skip 'there is no mpirun'
-mpirun --version | grep -q 'Open MPI' || skip "the options of this mpirun are not those of Open MPI's"
+# MPIRUN names the launcher of the MPI that memsnap was built with.
+mpirun=${MPIRUN-mpirun}
+command -v "$mpirun" >/dev/null || skip "there is no $mpirun"
+rank_variable=OMPI_COMM_WORLD_RANK
+killed_status=137
+killed_words='exited on signal 9'
+case $("$mpirun" --version) in
+*'Open MPI'*) ;;
+*HYDRA*)
+    rank_variable=PMI_RANK
+    killed_status=9
+    killed_words='(signal 9)'
+    ;;
+*) skip "$mpirun is neither Open MPI's nor MPICH's" ;;
+esac
 
 # Four processes on any machine. Without OMPI_MCA_btl it looks for networks, which takes time.
 OMPI_MCA_btl=self,vader
@@ -32,7 +45,7 @@ mpi() {
     processes=$1
     shift
     status=0
-    timeout 100 mpirun -n "$processes" "$MEMSNAP" "$@" >.run/out 2>.run/all || status=$?
+    timeout 100 "$mpirun" -n "$processes" "$MEMSNAP" "$@" >.run/out 2>.run/all || status=$?
     grep '^memsnap: ' .run/all >.run/err || :
 }
 
@@ -112,7 +125,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     if $as_nobody "$MEMSNAP" --version >.run/out 2>&1; then
         status=0
         # shellcheck disable=SC2086 # words
-        timeout 100 $as_nobody mpirun -n 4 "$MEMSNAP" ranks run >.run/out 2>.run/err || status=$?
+        timeout 100 $as_nobody "$mpirun" -n 4 "$MEMSNAP" ranks run >.run/out 2>.run/err || status=$?
         exits 0
         check 'prints the same as another user' cmp mpi.txt .run/out
     fi
@@ -122,10 +135,10 @@ fi
 parts() {
     for process in /proc/[0-9]*; do
         case $(tr '\0' ' ' 2>/dev/null <"$process/cmdline") in
-        *mpirun*) ;;
+        *mpirun* | *mpiexec* | *hydra*) ;;
         "$MEMSNAP "*"$here/slow.pickle"*)
             echo "${process#/proc/} $(sed -n 's/^PPid:[^0-9]*//p' "$process/status") $(tr '\0' '\n' \
-                <"$process/environ" | sed -n 's/^OMPI_COMM_WORLD_RANK=//p')"
+                <"$process/environ" | sed -n "s/^$rank_variable=//p")"
             ;;
         esac
     done 2>/dev/null
@@ -145,7 +158,7 @@ killed() {
     last="killing the $1 of process $2"
     status=0
     rm -f none.txt
-    timeout 100 mpirun -n 4 "$MEMSNAP" ranks -o none.txt run/rank0 run/rank1 run/cuda_alloc_rank_3.pickle.gz \
+    timeout 100 "$mpirun" -n 4 "$MEMSNAP" ranks -o none.txt run/rank0 run/rank1 run/cuda_alloc_rank_3.pickle.gz \
         "$here/slow.pickle" >.run/out 2>.run/err &
     job=$!
     tries=0
@@ -169,7 +182,7 @@ killed() {
 killed worker 3 5
 err_has 'memsnap: process 3 of 4 ('
 err_has '): the process that reads captures was ended by signal 9 (Killed); nothing is written'
-killed leader 3 137
-err_has 'exited on signal 9'
-killed leader 0 137
+killed leader 3 $killed_status
+err_has "$killed_words"
+killed leader 0 $killed_status
 finish

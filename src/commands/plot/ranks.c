@@ -26,6 +26,7 @@ bool plot_load_ranks(struct plot_load *load, const struct plot_kind *kind,
     const struct gather_options options = {.capture = load->options->capture,
                                            .rank_pattern = load->options->files.rank_pattern,
                                            .curves = true,
+                                           .reduced = true,
                                            .columns = COLUMNS_KEPT,
                                            .first = load->is_open ? &load->opened : NULL};
     load->is_open = false;

@@ -181,6 +181,7 @@ static enum status run(int argc, char **argv)
         options.common.gather.columns = COLUMNS_KEPT;
         options.title = argc - optind == 1 ? argv[optind] : "Ranks of a run";
     }
+    options.common.gather.reduced = options.format != RANKS_HTML && !options.into.history;
     return summary_run(&options.common, argv + optind, argc - optind, compare_inputs, &options);
 }
 

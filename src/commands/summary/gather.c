@@ -33,8 +33,10 @@ bool gather_wants(enum file_kind kind)
 
 struct gathered_parts gather_parts(const struct gather_options *options)
 {
-    return (struct gathered_parts){
-        .curves = options->curves, .columns = options->columns, .bins = options->bins};
+    return (struct gathered_parts){.curves = options->curves,
+                                   .columns = options->columns,
+                                   .texts = options->texts,
+                                   .bins = options->bins};
 }
 
 struct taker {
@@ -253,13 +255,18 @@ static bool run_all(struct run *run, FILE *out, struct error *err)
 bool gather(struct gathering *gathering, struct inputs *inputs,
             const struct gather_options *options, FILE *out, struct error *err)
 {
-    struct run run = {.options = options, .inputs = inputs};
+    struct gather_options own = *options;
+    struct run run = {.options = &own, .inputs = inputs};
     struct gathering made = {0};
+    if (options->reduced &&
+        !(own.texts = made.texts = summary_texts_create(budget_default_limit(), err)))
+        return false;
     run.slots = calloc(inputs->count + 1, sizeof(*run.slots));
-    if (!run.slots)
+    if (!run.slots) {
+        gathering_release(&made);
         return error_out_of_memory(err);
-    bool ok =
-        run_all(&run, out, err) && spread_collect(run.slots, inputs, options, run.memory, err);
+    }
+    bool ok = run_all(&run, out, err) && spread_collect(run.slots, inputs, &own, run.memory, err);
     if (ok && !spread_follows()) {
         report_failures(&run);
         ok = collect(&made, &run, err);
@@ -279,6 +286,7 @@ void gathering_release(struct gathering *gathering)
 {
     gathered_release(&gathering->all);
     free(gathering->failures);
+    summary_texts_destroy(gathering->texts);
     *gathering = (struct gathering){0};
 }
 

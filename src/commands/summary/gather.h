@@ -10,13 +10,15 @@
 
 struct gather_options {
     struct capture_options capture;
-    const char *rank_pattern; /* NULL: as rank_of_path() has it */
-    size_t jobs;              /* files read in parallel; 0: one per core */
-    bool strict;              /* stop at the first file that cannot be read */
-    bool curves;              /* keep the curves of summaries */
-    size_t columns;           /* as in struct gathered_parts */
-    struct input *first;      /* input 0, if it is open already */
-    bool bins;                /* keep only what gathered_take() keeps then */
+    const char *rank_pattern;    /* NULL: as rank_of_path() has it */
+    size_t jobs;                 /* files read in parallel; 0: one per core */
+    bool strict;                 /* stop at the first file that cannot be read */
+    bool curves;                 /* keep the curves of summaries */
+    size_t columns;              /* as in struct gathered_parts */
+    struct input *first;         /* input 0, if it is open already */
+    bool reduced;                /* without stacks, findings and steps (model/summary_reduce.h) */
+    struct summary_texts *texts; /* gather() sets it: those of reduced summaries */
+    bool bins;                   /* keep only what gathered_take() keeps then */
 };
 
 struct gather_failure {
@@ -28,6 +30,7 @@ struct gathering {
     struct gathered_list all;
     struct gather_failure *failures; /* in the order of the inputs */
     size_t failure_count;
+    struct summary_texts *texts; /* of reduced summaries, or NULL */
     bool stopped; /* a file failed, and options->strict: the summaries are not complete */
 };
 

@@ -85,5 +85,9 @@ bool gathered_take(struct gathered_list *list, struct summary *summary, struct t
         summary_forget_curves(item.summary);
     else if (parts.columns > 0)
         summary_shrink_curves(item.summary, parts.columns);
+    if (parts.texts && !summary_reduce(&item.summary, parts.texts, err)) {
+        release_item(&item);
+        return false;
+    }
     return gathered_add(list, item, err);
 }

@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_COMMANDS_SUMMARY_GATHERED_H
 #define MEMSNAP_COMMANDS_SUMMARY_GATHERED_H
 
-#include "model/summary.h"
+#include "model/summary_reduce.h"
 
 /* One capture. */
 struct gathered {
@@ -19,8 +19,9 @@ struct gathered_list {
 /* What to keep of a summary. */
 struct gathered_parts {
     bool curves;
-    size_t columns; /* the most columns of curves; 0: as many as they have */
-    bool bins;      /* the form in a file, and of the summary no more than its rank and path */
+    size_t columns;              /* the most columns of curves; 0: as many as they have */
+    struct summary_texts *texts; /* not NULL: reduced, with these texts (model/summary_reduce.h) */
+    bool bins; /* the form in a file, and of the summary no more than its rank and path */
 };
 
 /* Adds a summary, which it takes over, also on failure. `bin` has no bytes if the summary did not

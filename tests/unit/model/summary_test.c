@@ -1,6 +1,8 @@
 /* Files of summaries: what is written is read again, and nothing else is accepted. */
 #include "model/summary.h"
 
+#include "model/summary_reduce.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +155,51 @@ START_TEST(steps_are_measured)
 }
 END_TEST
 
+/* What is compared stays, and equal texts are one. */
+START_TEST(reduced_summaries_share_texts)
+{
+    struct summary_texts *texts = summary_texts_create(MEMORY, &err);
+    struct summary *a = make(3, "a"), *b = make(4, "b");
+    ck_assert(summary_reduce(&a, texts, &err));
+    ck_assert(summary_reduce(&b, texts, &err));
+    const struct summary_device *device = a->devices;
+    ck_assert_int_eq(a->rank, 3);
+    ck_assert_str_eq(a->path, "a");
+    ck_assert_str_eq(device->phase, "backward");
+    ck_assert_int_eq(device->peak_bytes, INT64_C(1) << 40);
+    ck_assert_uint_eq(device->site_count, 1);
+    ck_assert_int_eq(device->sites[0].bytes, 77);
+    ck_assert_str_eq(device->sites[0].site, "train.py:3 step");
+    ck_assert_ptr_eq(device->sites[0].site, b->devices->sites[0].site);
+    ck_assert_str_eq(device->sites[0].stack, "");
+    ck_assert_uint_eq(device->step_list_count, 0);
+    ck_assert_uint_eq(device->curve.columns, 3);
+    ck_assert_int_eq(device->curve.low[2], -2);
+    ck_assert_uint_lt(a->budget.used, 1500);
+    summary_destroy(a);
+    summary_destroy(b);
+    summary_texts_destroy(texts);
+}
+END_TEST
+
+START_TEST(summaries_stay_where_memory_runs_out)
+{
+    struct summary_texts *texts = summary_texts_create(MEMORY, &err);
+    struct summary *a = make(3, "a");
+    char *path = malloc(MEMORY);
+    memset(path, 'x', MEMORY);
+    path[MEMORY - 1] = '\0';
+    a->path = path;
+    ck_assert(!summary_reduce(&a, texts, &err));
+    ck_assert_int_eq(err.status, STATUS_LIMIT);
+    ck_assert_str_eq(a->devices->sites[0].stack, "train.py:3 step\nmain.py:1 main");
+    ck_assert_uint_eq(a->devices->curve.columns, 3);
+    summary_destroy(a);
+    summary_texts_destroy(texts);
+    free(path);
+}
+END_TEST
+
 /* Every file cut short is refused, but for one without any summary. */
 START_TEST(cut_files_are_refused)
 {
@@ -254,6 +301,8 @@ TCase *summary_tests(void)
     tcase_add_test(tests, a_summary_is_read_as_written);
     tcase_add_test(tests, curves_shrink_to_the_extremes_of_neighbours);
     tcase_add_test(tests, steps_are_measured);
+    tcase_add_test(tests, reduced_summaries_share_texts);
+    tcase_add_test(tests, summaries_stay_where_memory_runs_out);
     tcase_add_test(tests, cut_files_are_refused);
     tcase_add_test(tests, changed_files_do_no_harm);
     tcase_add_test(tests, errors_name_the_place);
