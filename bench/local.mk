@@ -5,6 +5,7 @@ CLEANFILES += bench/backends$(EXEEXT) bench/solver$(EXEEXT)
 
 EXTRA_DIST += \
 	bench/CATEGORIES.md \
+	bench/DATABASE.md \
 	bench/README.md \
 	bench/REPLAY.md \
 	bench/RESULTS.md \
@@ -12,6 +13,7 @@ EXTRA_DIST += \
 	bench/categories \
 	bench/chain.h \
 	bench/cpp_pickle.py \
+	bench/database \
 	bench/drawing \
 	bench/dryrun/RESULTS.md \
 	bench/dryrun/blog_profiler.py \

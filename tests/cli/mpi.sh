@@ -183,6 +183,7 @@ killed worker 3 5
 err_has 'memsnap: process 3 of 4 ('
 err_has '): the process that reads captures was ended by signal 9 (Killed); nothing is written'
 killed leader 3 $killed_status
+cat .run/out >>.run/err # MPICH's mpirun prints its words there
 err_has "$killed_words"
 killed leader 0 $killed_status
 finish

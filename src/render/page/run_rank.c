@@ -95,7 +95,7 @@ static void add_site(struct buffer *out, const struct summary_site *site)
 {
     buffer_puts(out, "<tr><td class=\"number\">");
     run_add_bytes(out, site->bytes);
-    buffer_puts(out, "</td><td>");
+    buffer_puts(out, "</td><td class=\"category\">");
     run_add_text(out, site->category);
     buffer_puts(out, "</td><td>");
     if (*site->stack)
